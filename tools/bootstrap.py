@@ -1,0 +1,101 @@
+"""Makes .venv with Tarmac in it: `python3 tools/bootstrap.py [dev]`. Quick when nothing changed.
+
+Runs under whatever python3 the machine has, so: standard library only, and no syntax newer than 3.6.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+
+import getpip
+import interpreter
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+VENV = os.path.join(ROOT, ".venv")
+PYTHON = os.path.join(VENV, "bin", "python")
+STAMP = os.path.join(VENV, ".tarmac-stamp")
+
+
+def main():
+    extra = sys.argv[1] if len(sys.argv) > 1 else ""
+    wanted = fingerprint()
+    have = read_stamp()
+    if have in ([wanted, "dev"], [wanted, extra]):
+        return
+    if not is_sound():
+        create()
+    say("installing Tarmac%s and what it needs into .venv (only the first time)" % (" [%s]" % extra if extra else ""))
+    install(extra)
+    with open(STAMP, "w") as f:
+        f.write(wanted + " " + extra)
+
+
+def fingerprint():
+    """What the installation depends on. The place counts: an editable install points at this folder."""
+    digest = hashlib.sha256(ROOT.encode())
+    for name in ("pyproject.toml", os.path.join("scripts", "tarmac")):
+        with open(os.path.join(ROOT, name), "rb") as f:
+            digest.update(f.read())
+    return digest.hexdigest()
+
+
+def read_stamp():
+    try:
+        with open(STAMP) as f:
+            digest, extra = f.read().split(" ")
+    except (OSError, ValueError):
+        return None
+    return [digest, extra] if is_sound() else None
+
+
+def is_sound():
+    """A .venv that was copied, whose interpreter was removed, or that was interrupted half-way is made anew."""
+    if not os.path.exists(PYTHON):
+        return False
+    ask = (
+        "import sys, importlib.util; print(sys.prefix);"
+        "sys.exit(sys.version_info < (3, 11) or not importlib.util.find_spec('pip'))"
+    )
+    done = subprocess.run([PYTHON, "-c", ask], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return done.returncode == 0 and os.path.realpath(done.stdout.decode().strip()) == os.path.realpath(VENV)
+
+
+def create():
+    python = interpreter.find()
+    say("making .venv with %s" % python)
+    shutil.rmtree(VENV, ignore_errors=True)
+    if has_ensurepip(python):
+        run([python, "-m", "venv", VENV])
+        return
+    # Debian and Ubuntu ship `venv` without `ensurepip`; the package that has it needs root.
+    run([python, "-m", "venv", "--without-pip", VENV])
+    getpip.into(PYTHON)
+
+
+def has_ensurepip(python):
+    ask = "import ensurepip, venv"
+    return subprocess.run([python, "-c", ask], stderr=subprocess.DEVNULL).returncode == 0
+
+
+def install(extra):
+    target = ROOT + ("[%s]" % extra if extra else "")
+    run([PYTHON, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--editable", target])
+
+
+def run(argv):
+    done = subprocess.run(argv, cwd=ROOT)
+    if done.returncode != 0:
+        sys.exit("bootstrap: this failed: " + " ".join(argv))
+
+
+def say(words):
+    print("bootstrap: " + words, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

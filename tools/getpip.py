@@ -1,0 +1,73 @@
+"""Gets pip into a .venv where `ensurepip` is missing, without root, from sources the machine already trusts."""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pipconf
+
+
+def into(python):
+    """Tries uv, a pip that is already there, the index pip is configured for, and the distribution's own package."""
+    folder = tempfile.mkdtemp(prefix="tarmac-getpip-")
+    try:
+        for way in (by_uv, by_other_pip, by_index, by_apt):
+            if way(python, folder) and has_pip(python):
+                return
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    sys.exit(
+        "bootstrap: this Python has no ensurepip, and pip could not be fetched.\n"
+        "Either install the package python3-venv, or name a package index: PIP_INDEX_URL=… make …"
+    )
+
+
+def has_pip(python):
+    return succeeds([python, "-m", "pip", "--version"])
+
+
+def by_uv(python, _folder):
+    return shutil.which("uv") and succeeds(["uv", "pip", "install", "--quiet", "--python", python, "pip"])
+
+
+def by_other_pip(python, _folder):
+    pip = shutil.which("pip3") or shutil.which("pip")
+    return pip and succeeds([pip, "--quiet", "--python", python, "install", "pip"])
+
+
+def by_index(python, folder):
+    for url, cert in pipconf.indexes():
+        wheel = pipconf.download_newest("pip", url, cert, folder)
+        if wheel and install_wheel(python, wheel):
+            return True
+    return False
+
+
+def by_apt(python, folder):
+    """`apt-get download` needs no root. With no package lists at hand, it reads its own into our folder."""
+    if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
+        return False
+    own = ["-o", "Dir::State::Lists=" + folder + "/lists", "-o", "Dir::Cache=" + folder + "/cache", "-o", "Debug::NoLocking=1"]
+    got = succeeds(["apt-get", "-qq", "download", "python3-pip-whl"], cwd=folder) or (
+        succeeds(["apt-get", "-qq", *own, "update"], cwd=folder)
+        and succeeds(["apt-get", "-qq", *own, "download", "python3-pip-whl"], cwd=folder)
+    )
+    debs = glob.glob(folder + "/*.deb")
+    if not got or not debs or not succeeds(["dpkg-deb", "-x", debs[0], folder + "/deb"]):
+        return False
+    wheels = glob.glob(folder + "/deb/usr/share/python-wheels/pip-*.whl")
+    return bool(wheels) and install_wheel(python, wheels[0])
+
+
+def install_wheel(python, wheel):
+    """A wheel of pip can run itself."""
+    assert re.search(r"pip-[^/]*\.whl$", wheel)
+    return succeeds([python, os.path.join(wheel, "pip"), "install", "--quiet", "--no-index", "--no-deps", wheel])
+
+
+def succeeds(argv, cwd=None):
+    return subprocess.run(argv, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
