@@ -1,0 +1,37 @@
+"""What to do, in the imperative. Carried out only after the decision is on disk; each may be repeated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tarmac.core.model import Booking, JobId, NodeName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartJob:
+    job: JobId
+    attempt: int
+    booking: Booking
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalJob:
+    """Ask the tree to end now, and kill what is left of it after `grace_s`."""
+
+    node: NodeName
+    job: JobId
+    attempt: int
+    grace_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetRun:
+    """The node may drop its record of this attempt: the outcome is kept here."""
+
+    node: NodeName
+    job: JobId
+    attempt: int
+
+
+Command: TypeAlias = StartJob | SignalJob | ForgetRun

@@ -1,0 +1,267 @@
+"""The one door into the state: an event goes in, the state changes, commands come out.
+
+Order: decide → commit the change and the decision → carry out the commands. Nothing here knows of the last two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, assert_never
+
+from tarmac.core import transitions
+from tarmac.core.commands import Command, ForgetRun, SignalJob, StartJob
+from tarmac.core.events import (
+    Event,
+    GpusSeen,
+    JobExited,
+    JobLost,
+    JobsSubmitted,
+    JobStarted,
+    LaunchFailed,
+    NodeJoined,
+    NodeLeft,
+    Reported,
+    RunReport,
+    StopAsked,
+    TreeGone,
+)
+from tarmac.core.model import (
+    Booked,
+    Cancelled,
+    Failed,
+    Job,
+    JobId,
+    NodeName,
+    Queued,
+    Running,
+    Starting,
+    Stopping,
+    Succeeded,
+    Unknown,
+    state_name,
+)
+from tarmac.core.policy import decisions
+from tarmac.core.state import StoryLine
+
+if TYPE_CHECKING:
+    from tarmac.core.model import Status
+    from tarmac.core.state import State
+
+
+def handle(state: State, event: Event, now: float) -> list[Command]:
+    commands = _apply(state, event, now)
+    commands += _start_what_fits(state, now)
+    return commands
+
+
+def _apply(state: State, event: Event, now: float) -> list[Command]:
+    match event:
+        case JobsSubmitted():
+            return _submit(state, event, now)
+        case StopAsked():
+            return _stop(state, event, now)
+        case Reported():
+            return _report(state, event.node, event.report, now)
+        case NodeJoined():
+            return _join(state, event, now)
+        case NodeLeft():
+            state.node(event.node).is_connected = False
+            return []
+        case GpusSeen():
+            state.node(event.node).gpus = {gpu.uuid: gpu for gpu in event.gpus}
+            return []
+        case _:
+            assert_never(event)
+
+
+def _submit(state: State, event: JobsSubmitted, now: float) -> list[Command]:
+    first = state.next_id
+    jobs = [
+        Job(id=JobId(number), spec=spec, submitted_at=now, position=number)
+        for number, spec in enumerate(event.specs, first)
+    ]
+    state.next_id = first + len(jobs)
+    state.jobs.update((job.id, job) for job in jobs)
+    state.queue.add_many(jobs)
+    state.changes.new += jobs
+    return []
+
+
+def _stop(state: State, event: StopAsked, now: float) -> list[Command]:
+    job = state.jobs.get(event.job)
+    if job is None:
+        return []
+    grace_s = job.spec.grace_s if event.grace_s is None else event.grace_s
+    detail = {"by": event.by, "grace_s": grace_s}
+    match job.status:
+        case Queued():
+            _enter(state, job, _cancelled(job.status, now), "StopAsked", now, detail)
+            return []
+        case Starting(booking=booking):
+            status = Stopping(booking=booking, pid=None, started_at=None, asked_at=now, grace_s=grace_s)
+        case Running(booking=booking, pid=pid, started_at=started_at):
+            status = Stopping(booking=booking, pid=pid, started_at=started_at, asked_at=now, grace_s=grace_s)
+        case Stopping():
+            status = replace(job.status, grace_s=grace_s)
+        case Unknown(booking=booking):
+            _enter(state, job, job.status, "StopAsked", now, detail)
+            return [SignalJob(node=booking.node, job=job.id, attempt=job.attempt, grace_s=grace_s)]
+        case _:
+            return []
+    _enter(state, job, status, "StopAsked", now, detail)
+    return [SignalJob(node=status.booking.node, job=job.id, attempt=job.attempt, grace_s=grace_s)]
+
+
+def _cancelled(status: Queued | Stopping, ended_at: float) -> Cancelled:
+    """Ended by a person before anything of it ran."""
+    booking = status.booking if isinstance(status, Stopping) else None
+    return Cancelled(booking=booking, pid=None, started_at=None, ended_at=ended_at)
+
+
+def _report(state: State, node: NodeName, report: RunReport, now: float) -> list[Command]:
+    """Take in what a node says of a run. Whatever is final there may then be forgotten there."""
+    job = state.jobs.get(report.job)
+    if job is not None and job.attempt == report.attempt and _is_on(job, node):
+        _take_in(state, job, report, now)
+    return [ForgetRun(node=node, job=report.job, attempt=report.attempt)] if is_final(report) else []
+
+
+def is_final(report: RunReport) -> bool:
+    match report:
+        case JobExited() | LaunchFailed() | TreeGone():
+            return True
+        case JobLost(is_alive=is_alive):
+            return not is_alive
+        case JobStarted():
+            return False
+        case _:
+            assert_never(report)
+
+
+def _is_on(job: Job, node: NodeName) -> bool:
+    return isinstance(job.status, Booked) and job.status.booking.node == node
+
+
+def _take_in(state: State, job: Job, report: RunReport, now: float) -> None:
+    cause = type(report).__name__
+    if not transitions.is_expected(state_name(job.status), cause):
+        return
+    status = job.status
+    assert isinstance(status, Booked)
+    match report:
+        case JobStarted():
+            _enter(state, job, _started(status, report), cause, now, {"pid": report.pid})
+        case JobExited():
+            detail = {"exit_code": report.exit_code, "signal": report.signal}
+            _enter(state, job, _exited(status, report), cause, now, detail)
+        case LaunchFailed():
+            _enter(state, job, _not_launched(status, report), cause, now, {"message": report.message})
+        case JobLost():
+            ended_at = None if report.is_alive else report.at
+            detail = {"message": report.message, "processes_left": report.is_alive}
+            _enter(state, job, _unknown(status, report.message, ended_at), cause, now, detail)
+        case TreeGone():
+            assert isinstance(status, Unknown)
+            _enter(state, job, replace(status, ended_at=report.at), cause, now, {})
+        case _:
+            assert_never(report)
+
+
+def _started(status: Booked, report: JobStarted) -> Running | Stopping:
+    if isinstance(status, Stopping):
+        return replace(status, pid=report.pid, started_at=report.started_at)
+    return Running(booking=status.booking, pid=report.pid, started_at=report.started_at)
+
+
+def _exited(status: Booked, report: JobExited) -> Status:
+    if isinstance(status, Stopping):
+        return Cancelled(
+            booking=status.booking,
+            pid=report.pid,
+            started_at=report.started_at,
+            ended_at=report.ended_at,
+            exit_code=report.exit_code,
+            signal=report.signal,
+        )
+    if report.exit_code == 0:
+        return Succeeded(
+            booking=status.booking, pid=report.pid, started_at=report.started_at, ended_at=report.ended_at
+        )
+    return Failed(
+        booking=status.booking,
+        pid=report.pid,
+        started_at=report.started_at,
+        ended_at=report.ended_at,
+        reason="exit" if report.signal is None else "signal",
+        exit_code=report.exit_code,
+        signal=report.signal,
+    )
+
+
+def _not_launched(status: Booked, report: LaunchFailed) -> Status:
+    if isinstance(status, Stopping):
+        return _cancelled(status, report.at)
+    return Failed(
+        booking=status.booking, pid=None, started_at=None, ended_at=report.at, reason="launch", message=report.message
+    )
+
+
+def _unknown(status: Booked, message: str, ended_at: float | None) -> Unknown:
+    pid, started_at = (None, None) if isinstance(status, Starting) else (status.pid, status.started_at)
+    return Unknown(booking=status.booking, pid=pid, started_at=started_at, ended_at=ended_at, message=message)
+
+
+def _join(state: State, event: NodeJoined, now: float) -> list[Command]:
+    node = state.node(event.node)
+    node.is_connected = True
+    node.cpu_job_slots = event.cpu_job_slots
+    commands = [command for report in event.runs for command in _report(state, event.node, report, now)]
+    reported = {(report.job, report.attempt) for report in event.runs}
+    for job in [job for job in state.jobs.values() if _is_on(job, event.node)]:
+        if (job.id, job.attempt) in reported:
+            commands += _signal_again(job)
+        else:
+            commands += _miss(state, job, now)
+    return commands
+
+
+def _signal_again(job: Job) -> list[Command]:
+    """The node may never have heard that the job should stop."""
+    if not isinstance(job.status, Stopping):
+        return []
+    status = job.status
+    return [SignalJob(node=status.booking.node, job=job.id, attempt=job.attempt, grace_s=status.grace_s)]
+
+
+def _miss(state: State, job: Job, now: float) -> list[Command]:
+    """The node has no trace of the run. Only one that cannot have begun may be sent again."""
+    status = job.status
+    match status:
+        case Starting(booking=booking):
+            _enter(state, job, status, "RunMissing", now, {})
+            return [StartJob(job=job.id, attempt=job.attempt, booking=booking)]
+        case Stopping(started_at=None):
+            _enter(state, job, _cancelled(status, now), "RunMissing", now, {})
+        case Running() | Stopping() | Unknown():
+            message = "the node has no trace of this run any more"
+            _enter(state, job, _unknown(status, message, now), "RunMissing", now, {"message": message})
+        case _:
+            pass
+    return []
+
+
+def _start_what_fits(state: State, now: float) -> list[Command]:
+    commands: list[Command] = []
+    for job, booking in decisions(state):
+        job.attempt += 1
+        detail = {"node": booking.node, "gpus": [gpu.index for gpu in booking.gpus]}
+        _enter(state, job, Starting(booking=booking, decided_at=now), "Decided", now, detail)
+        commands.append(StartJob(job=job.id, attempt=job.attempt, booking=booking))
+    return commands
+
+
+def _enter(state: State, job: Job, status: Status, cause: str, now: float, detail: dict[str, Any]) -> None:
+    transitions.check(state_name(job.status), cause, state_name(status), job.id)
+    state.enter(job, status)
+    line = StoryLine(job=job.id, attempt=job.attempt, at=now, kind=cause, detail=detail)
+    state.changes.story.append(line)

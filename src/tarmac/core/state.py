@@ -1,0 +1,100 @@
+"""The live state and the bookkeeping that keeps its parts in step. Changed only by `machine.handle`.
+
+Ended jobs leave it: the store remembers them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tarmac.core.model import Job, JobId, Node, NodeName, Queued, holds_booking, is_ended
+from tarmac.core.queue import Queue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tarmac.core.model import Booking, Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoryLine:
+    """One thing that happened to a job, as it will be told to its owner."""
+
+    job: JobId
+    attempt: int
+    at: float
+    kind: str
+    detail: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Changes:
+    """What one or more events changed since it was last taken; the store writes exactly this."""
+
+    new: list[Job] = field(default_factory=list)
+    changed: dict[JobId, Job] = field(default_factory=dict)  # includes those that ended
+    story: list[StoryLine] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.new or self.changed or self.story)
+
+
+@dataclass(slots=True)
+class State:
+    jobs: dict[JobId, Job] = field(default_factory=dict)
+    nodes: dict[NodeName, Node] = field(default_factory=dict)
+    queue: Queue = field(default_factory=Queue)
+    next_id: int = 1
+    changes: Changes = field(default_factory=Changes)
+
+    def take_changes(self) -> Changes:
+        taken, self.changes = self.changes, Changes()
+        return taken
+
+    def node(self, name: NodeName) -> Node:
+        node = self.nodes.get(name)
+        if node is None:
+            node = self.nodes[name] = Node(name=name, cpu_job_slots=0)
+        return node
+
+    def load(self, jobs: Iterable[Job], *, next_id: int) -> None:
+        """Take over what the store remembers of the jobs that have not ended."""
+        waiting = []
+        for job in jobs:
+            self.jobs[job.id] = job
+            if isinstance(job.status, Queued):
+                waiting.append(job)
+            elif (booking := holds_booking(job.status)) is not None:
+                self._book(job.id, booking)
+        self.queue.add_many(waiting)
+        self.next_id = max(self.next_id, next_id)
+
+    def enter(self, job: Job, status: Status) -> None:
+        """Put a job into another state; queue, bookings and the list of live jobs follow."""
+        was_queued, had = isinstance(job.status, Queued), holds_booking(job.status)
+        if was_queued:
+            self.queue.remove(job)
+        job.status = status
+        has = holds_booking(status)
+        if had is not None and had != has:
+            self._release(job.id, had)
+        if has is not None and had != has:
+            self._book(job.id, has)
+        if is_ended(status):
+            del self.jobs[job.id]
+        self.changes.changed[job.id] = job
+
+    def _book(self, job: JobId, booking: Booking) -> None:
+        node = self.node(booking.node)
+        for gpu in booking.gpus:
+            node.booked[gpu.uuid] = job
+        if not booking.gpus:
+            node.cpu_jobs.add(job)
+
+    def _release(self, job: JobId, booking: Booking) -> None:
+        node = self.node(booking.node)
+        for gpu in booking.gpus:
+            if node.booked.get(gpu.uuid) == job:
+                del node.booked[gpu.uuid]
+        node.cpu_jobs.discard(job)

@@ -1,0 +1,64 @@
+"""The state machine of a job, as data. What is not in the table does not happen:
+
+an event that a state has no row for is stale (late, repeated, out of order) and is ignored;
+a move to a state its row does not name is a defect and raises.
+"""
+
+from __future__ import annotations
+
+# (state, cause) -> the states it may lead to. Causes are events, plus two that the core finds out itself:
+# Decided   a scheduling pass gave the job its GPUs
+# RunMissing   a node came back and has no trace of the run
+TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("queued", "Decided"): ("starting",),
+    ("queued", "StopAsked"): ("cancelled",),
+    ("starting", "JobStarted"): ("running",),
+    ("starting", "JobExited"): ("succeeded", "failed"),
+    ("starting", "LaunchFailed"): ("failed",),
+    ("starting", "JobLost"): ("unknown",),
+    ("starting", "StopAsked"): ("stopping",),
+    # The decision was kept but its command never arrived, so the same attempt is sent again.
+    ("starting", "RunMissing"): ("starting",),
+    ("running", "JobExited"): ("succeeded", "failed"),
+    # The node reports a start as soon as the process is there; finding the program may still fail.
+    ("running", "LaunchFailed"): ("failed",),
+    ("running", "JobLost"): ("unknown",),
+    ("running", "StopAsked"): ("stopping",),
+    ("running", "RunMissing"): ("unknown",),
+    ("stopping", "JobStarted"): ("stopping",),
+    ("stopping", "JobExited"): ("cancelled",),
+    ("stopping", "LaunchFailed"): ("cancelled",),
+    ("stopping", "JobLost"): ("unknown",),
+    ("stopping", "StopAsked"): ("stopping",),
+    ("stopping", "RunMissing"): ("cancelled", "unknown"),
+    # Unknown with processes left. What is learned late still counts.
+    ("unknown", "JobExited"): ("succeeded", "failed"),
+    ("unknown", "JobLost"): ("unknown",),
+    ("unknown", "TreeGone"): ("unknown",),
+    ("unknown", "StopAsked"): ("unknown",),
+    ("unknown", "RunMissing"): ("unknown",),
+}
+
+
+class ImpossibleTransition(AssertionError):
+    """A defect in the core; the message tells the job's way into it."""
+
+
+def is_expected(state: str, cause: str) -> bool:
+    return (state, cause) in TRANSITIONS
+
+
+def check(state: str, cause: str, target: str, job: int) -> None:
+    if target not in TRANSITIONS.get((state, cause), ()):
+        raise ImpossibleTransition(f"job {job}: {state} -> {target} because of {cause}")
+
+
+def diagram() -> str:
+    """The table as a Mermaid state diagram, for ARCHITECTURE.md."""
+    labels: dict[tuple[str, str], list[str]] = {}
+    for (source, cause), targets in TRANSITIONS.items():
+        for target in targets:
+            labels.setdefault((source, target), []).append(cause)
+    arrows = [f"    {source} --> {target}: {', '.join(causes)}" for (source, target), causes in labels.items()]
+    finals = [f"    {state} --> [*]" for state in ("succeeded", "failed", "cancelled", "unknown")]
+    return "\n".join(["stateDiagram-v2", "    [*] --> queued: JobsSubmitted", *arrows, *finals]) + "\n"
