@@ -1,11 +1,49 @@
-# `make demo` and `make test` do all the set-up they need; `make check` is what CI runs first.
+# `make demo` and `make test` do all the set-up they need. `make check test` is what CI runs.
 PYTHON3 := $(shell command -v python3 || command -v python3.13 || command -v python3.12 || command -v python3.11)
 BIN := .venv/bin
+ARGS ?=
 
-.PHONY: demo test check install bench torture clean
+.PHONY: help demo test check format install runtime services bench torture clean
+
+help:
+	@echo "make demo     try Tarmac in a throw-away home (simulated GPUs where there are none)"
+	@echo "make test     run every test; make test ARGS='-k kill -x' runs some"
+	@echo "make check    formatting, lint, types, import arrows, the agent's oldest Python"
+	@echo "make bench    figures as ratios to this machine's own limits"
+	@echo "make torture  1,000 kills over 10,000 jobs"
+	@echo "make format   apply the formatter;  make clean removes .venv and caches"
+
+demo: runtime
+	@$(BIN)/python tools/demo.py
+
+test: install services
+	@$(BIN)/pytest $(ARGS)
+
+check: install
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/vermin --quiet --no-tips --violations --target=3.8- src/tarmac/agent
+
+format: install
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: install
+	@$(BIN)/python -m bench $(ARGS)
+
+torture: install services
+	@$(BIN)/python -m tests.faults.torture $(ARGS)
 
 install:
 	@$(PYTHON3) tools/bootstrap.py dev
+
+runtime:
+	@$(PYTHON3) tools/bootstrap.py
+
+services: install
+	@$(BIN)/python tests/services.py
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -51,7 +51,14 @@ def by_apt(python, folder):
     """`apt-get download` needs no root. With no package lists at hand, it reads its own into our folder."""
     if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
         return False
-    own = ["-o", "Dir::State::Lists=" + folder + "/lists", "-o", "Dir::Cache=" + folder + "/cache", "-o", "Debug::NoLocking=1"]
+    own = [
+        "-o",
+        "Dir::State::Lists=" + folder + "/lists",
+        "-o",
+        "Dir::Cache=" + folder + "/cache",
+        "-o",
+        "Debug::NoLocking=1",
+    ]
     got = succeeds(["apt-get", "-qq", "download", "python3-pip-whl"], cwd=folder) or (
         succeeds(["apt-get", "-qq", *own, "update"], cwd=folder)
         and succeeds(["apt-get", "-qq", *own, "download", "python3-pip-whl"], cwd=folder)

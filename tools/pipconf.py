@@ -40,7 +40,8 @@ def files():
     system = os.environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"
     found = [os.path.join(d, "pip", "pip.conf") for d in system.split(":")] + ["/etc/pip.conf"]
     found += [os.path.join(home, ".pip", "pip.conf"), os.path.join(config, "pip", "pip.conf")]
-    return found + [os.environ["PIP_CONFIG_FILE"]] if os.environ.get("PIP_CONFIG_FILE") else found
+    named = os.environ.get("PIP_CONFIG_FILE")
+    return [*found, named] if named else found
 
 
 def download_newest(package, index, cert, folder):

@@ -1,0 +1,57 @@
+"""What tests need from the machine besides Python. `need("gcc")` skips where it is missing, and fails in CI.
+
+Run as a program (by `make test`) it installs what apt has when root, and else says what is left out.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    package: str  # what apt calls it
+    left_out: str  # which tests a machine without it does not run
+
+
+SERVICES = {
+    "gcc": Service(package="gcc libc6-dev", left_out="the GPU probe against the stand-in driver library"),
+    "root": Service(package="", left_out="jobs on a full disk, peers of another user"),
+}
+
+
+def has(name: str) -> bool:
+    return os.geteuid() == 0 if name == "root" else shutil.which(name) is not None
+
+
+def need(name: str) -> None:
+    if has(name):
+        return
+    import pytest
+
+    words = f"{name} is missing: {SERVICES[name].left_out}"
+    if os.environ.get("CI") == "true":
+        pytest.fail(words + " (in CI a missing service is a failure)", pytrace=False)
+    pytest.skip(words)
+
+
+def missing() -> list[str]:
+    return [name for name in SERVICES if not has(name)]
+
+
+def install() -> None:
+    packages = [p for name in missing() for p in SERVICES[name].package.split()]
+    if packages and has("root") and shutil.which("apt-get"):
+        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        subprocess.run(["apt-get", "-qq", "update"], env=quiet, check=False)
+        subprocess.run(
+            ["apt-get", "-qq", "install", "-y", "--no-install-recommends", *packages], env=quiet, check=False
+        )
+    for name in missing():
+        print(f"tests: without {name} these are left out: {SERVICES[name].left_out}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    install()
