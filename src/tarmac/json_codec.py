@@ -1,0 +1,55 @@
+"""JSON for the common verbs. `import json` costs a command 10 ms, because it compiles regular expressions;
+
+its C parts alone cost nothing. Where they are missing (PyPy), `json` itself serves.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+try:
+    from _json import encode_basestring_ascii, make_encoder, make_scanner
+except ImportError:
+    import json
+
+    def encode(value: object) -> str:
+        return json.dumps(value, allow_nan=False)
+
+    def decode(text: str) -> Any:
+        return json.loads(text)
+
+else:
+
+    class _Settings:
+        """What the C scanner reads from a JSONDecoder."""
+
+        strict = True
+        object_hook = None
+        object_pairs_hook = None
+        parse_float = float
+        parse_int = int
+        parse_constant = float
+
+    def _refuse(value: object) -> Any:
+        raise TypeError(f"{type(value).__name__} has no JSON form: {value!r}")
+
+    _scan: Callable[[str, int], tuple[Any, int]] = make_scanner(_Settings())  # type: ignore[arg-type]
+    _encode_parts: Callable[[object, int], tuple[str, ...]] = make_encoder(
+        None, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, False
+    )
+
+    def encode(value: object) -> str:
+        return "".join(_encode_parts(value, 0))
+
+    def decode(text: str) -> Any:
+        """The value of one JSON text; ValueError where it is none."""
+        try:
+            value, end = _scan(text, len(text) - len(text.lstrip()))
+        except StopIteration:
+            raise ValueError(f"not JSON: {text[:80]!r}") from None
+        if text[end:].strip():
+            raise ValueError(f"more than one JSON text: {text[:80]!r}")
+        return value

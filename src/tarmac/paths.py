@@ -1,0 +1,146 @@
+"""Where things lie: the state folder, its socket, the config file.
+
+SQLite and Unix sockets do not work on network file systems, and homes often are: then the state is kept on
+a local disk instead. The folder is the user's own (0700), and that is checked where others could have made it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from tarmac.errors import NotAllowed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SUN_PATH_BYTES = 107  # what fits into a Unix socket address, less its closing zero
+LOCAL_STATE_ROOT = "/var/tmp"
+NETWORK_FILE_SYSTEMS = (
+    " 9p acfs afs autofs beegfs ceph cifs coda davfs fuse.ceph fuse.ceph-fuse fuse.davfs fuse.gcsfuse "
+    " fuse.glusterfs fuse.juicefs fuse.moosefs fuse.rclone fuse.s3fs fuse.sshfs fuse.weka glusterfs "
+    " gpfs lustre mfs ncpfs nfs nfs4 orangefs panfs pvfs2 smb3 smbfs wekafs "
+)
+
+
+def wanted_state_folder(environ: Mapping[str, str] = os.environ) -> str:
+    """Where the state would be if every disk were local."""
+    home = environ.get("TARMAC_HOME")
+    if home:
+        return os.path.abspath(home)
+    return os.path.join(_xdg(environ, "XDG_STATE_HOME", ".local/state"), "tarmac")
+
+
+def state_folder(environ: Mapping[str, str] = os.environ) -> str:
+    """Where the state is."""
+    wanted = wanted_state_folder(environ)
+    kind = network_file_system(wanted)
+    if kind is None or network_file_system(LOCAL_STATE_ROOT) is not None:
+        return wanted
+    return _local_stand_in(wanted if environ.get("TARMAC_HOME") else None)
+
+
+def moved_note(environ: Mapping[str, str] = os.environ) -> str | None:
+    """The sentence to show when the state is not where the user would look for it."""
+    wanted, actual = wanted_state_folder(environ), state_folder(environ)
+    if wanted == actual:
+        return None
+    kind = network_file_system(wanted)
+    return f"{wanted} is on a network file system ({kind}), so Tarmac keeps its state in {actual} on this machine"
+
+
+def config_path(environ: Mapping[str, str] = os.environ) -> str:
+    home = environ.get("TARMAC_HOME")
+    if home:
+        return os.path.join(os.path.abspath(home), "config.toml")
+    return os.path.join(_xdg(environ, "XDG_CONFIG_HOME", ".config"), "tarmac", "config.toml")
+
+
+def socket_path(state: str) -> str:
+    return os.path.join(state, "tarmac.sock")
+
+
+def controller_log(state: str) -> str:
+    return os.path.join(state, "controller.log")
+
+
+def agent_log(state: str) -> str:
+    return os.path.join(state, "agent", "agent.log")
+
+
+def make_private(folder: str) -> None:
+    """Make the folder if it is missing, and refuse one that somebody else owns."""
+    os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        pass
+    _check_own(folder)
+
+
+def network_file_system(path: str, mountinfo: str = "/proc/self/mountinfo") -> str | None:
+    """The type of the network file system that the path lies on, or would; None when it is local."""
+    existing, info = _nearest_existing(path)
+    if os.major(info.st_dev) != 0:
+        return None  # a block device: the usual case, decided without reading the mount table
+    try:
+        with open(mountinfo, encoding="utf-8", errors="surrogateescape") as table:
+            kind = _mounted_at(os.path.realpath(existing), table.read())
+    except OSError:
+        return None
+    return kind if f" {kind} " in NETWORK_FILE_SYSTEMS else None
+
+
+def _mounted_at(path: str, table: str) -> str | None:
+    """The file system type of the mount that holds the path: the longest mount point, the latest of equals."""
+    best, kind = -1, None
+    for line in table.splitlines():
+        left, _, right = line.partition(" - ")
+        point = left.split(" ")[4] if right else ""
+        if "\\" in point:
+            point = point.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
+        inside = path == point or path.startswith(point.rstrip("/") + "/")
+        if point and inside and len(point) >= best:
+            best, kind = len(point), right.split(" ")[0]
+    return kind
+
+
+def _nearest_existing(path: str) -> tuple[str, os.stat_result]:
+    while True:
+        try:
+            return path, os.stat(path)
+        except OSError:
+            parent = os.path.dirname(path)
+            if parent == path:
+                raise
+            path = parent
+
+
+def _local_stand_in(home: str | None) -> str:
+    """One folder per user, and one per TARMAC_HOME: two homes must never share a queue."""
+    folder = os.path.join(LOCAL_STATE_ROOT, f"tarmac-{os.getuid()}")
+    if home is not None:
+        from binascii import crc32
+
+        folder += f"-{crc32(os.fsencode(home)):08x}"
+    if os.path.lexists(folder):
+        _check_own(folder)
+    return folder
+
+
+def _check_own(folder: str) -> None:
+    info = os.lstat(folder) if folder.startswith(LOCAL_STATE_ROOT) else os.stat(folder)
+    if not stat.S_ISDIR(info.st_mode):
+        raise NotAllowed(f"{folder} is not a folder", "Move it away, or set TARMAC_HOME to another folder.")
+    if info.st_uid != os.getuid():
+        raise NotAllowed(
+            f"{folder} belongs to another user (uid {info.st_uid})", "Set TARMAC_HOME to a folder of your own."
+        )
+
+
+def _xdg(environ: Mapping[str, str], variable: str, fallback: str) -> str:
+    folder = environ.get(variable, "")
+    if os.path.isabs(folder):  # the standard says that relative ones are to be ignored
+        return folder
+    return os.path.join(os.path.expanduser("~"), fallback)

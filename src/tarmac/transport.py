@@ -1,0 +1,205 @@
+"""HTTP/1.1 over the controller's Unix socket: one request at a time per connection, bodies whole or streamed.
+
+Written by hand on `_socket`: the standard library's client costs a command more than Python itself takes to start.
+"""
+
+from __future__ import annotations
+
+import _socket
+import os
+
+from tarmac import __version__
+from tarmac.errors import ConnectionLost, NotAllowed, Unavailable
+from tarmac.paths import SUN_PATH_BYTES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+API = 1  # what this client speaks; a controller that is older says so
+RECEIVE_BYTES = 1 << 18
+HEAD_BYTES = 1 << 16
+_COMMON = f"Host: tarmac\r\nTarmac-Api: {API}\r\nUser-Agent: tarmac/{__version__}\r\nAccept: application/json\r\n"
+
+
+class NoController(Unavailable):
+    """Nobody listens on the socket, so nothing was sent."""
+
+
+class Connection:
+    """One socket to the controller. `is_idle` once the last answer has been read to its end."""
+
+    __slots__ = ("_buffer", "_socket", "is_idle", "path")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.is_idle = True
+        self._buffer = bytearray()
+        self._socket = _connected(path)
+
+    def request(
+        self, method: str, target: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        """Send, and read the answer's head. ConnectionLost when the controller went away before that."""
+        head = f"{method} {target} HTTP/1.1\r\n{_COMMON}"
+        for name, value in (headers or {}).items():
+            head += f"{name}: {value}\r\n"
+        if body is not None:
+            head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        self.is_idle = False
+        try:
+            self._socket.sendall((head + "\r\n").encode("ascii") + (body or b""), _socket.MSG_NOSIGNAL)
+        except OSError as error:
+            # A refusal may already be there although the rest of the request was not taken.
+            if not self._has_answer():
+                raise _lost(error) from None
+        while True:
+            status, fields = self._read_head()
+            if status >= 200:
+                return Response(self, status, fields)
+
+    def set_timeout(self, seconds: float | None) -> None:
+        """From here on, reading for longer than this raises TimeoutError."""
+        self._socket.settimeout(seconds)
+
+    def fill(self) -> bool:
+        """Receive some more; False at the end of the stream."""
+        try:
+            data = self._socket.recv(RECEIVE_BYTES)
+        except TimeoutError:
+            raise
+        except OSError as error:
+            raise _lost(error) from None
+        self._buffer += data
+        return bool(data)
+
+    def take(self, limit: int) -> bytes:
+        """Up to `limit` bytes, at least one; empty at the end of the stream."""
+        if not self._buffer and not self.fill():
+            return b""
+        data = bytes(self._buffer[:limit])
+        del self._buffer[:limit]
+        return data
+
+    def line(self) -> bytes:
+        """One line without its end. ConnectionLost when the stream ends before."""
+        start = 0
+        while (end := self._buffer.find(b"\n", start)) < 0:
+            start = len(self._buffer)
+            if start > HEAD_BYTES:
+                raise Unavailable("the answer is no HTTP", f"Is it a Tarmac controller that listens on {self.path}?")
+            if not self.fill():
+                raise _lost(None)
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        return line.removesuffix(b"\r")
+
+    def close(self) -> None:
+        self.is_idle = False
+        self._socket.close()
+
+    def _read_head(self) -> tuple[int, dict[str, str]]:
+        first = self.line().decode("latin-1").split(" ", 2)
+        if len(first) < 2 or not first[0].startswith("HTTP/1.") or not first[1].isdigit():
+            raise Unavailable("the answer is no HTTP", f"Is it a Tarmac controller that listens on {self.path}?")
+        fields: dict[str, str] = {}
+        while line := self.line():
+            name, _, value = line.decode("latin-1").partition(":")
+            fields[name.strip().lower()] = value.strip()
+        return int(first[1]), fields
+
+    def _has_answer(self) -> bool:
+        try:
+            return self.fill()
+        except (OSError, ConnectionLost):
+            return False
+
+
+class Response:
+    """An answer whose body has not been read yet."""
+
+    __slots__ = ("_connection", "_left", "fields", "status")
+
+    def __init__(self, connection: Connection, status: int, fields: dict[str, str]) -> None:
+        self.status = status
+        self.fields = fields
+        self._connection = connection
+        self._left: int | None = int(fields["content-length"]) if "content-length" in fields else None
+        if status in {204, 304}:
+            self._left = 0
+
+    def chunks(self) -> Iterator[bytes]:
+        """The body as it comes."""
+        if "chunked" in self.fields.get("transfer-encoding", "").lower():
+            yield from self._chunked()
+        elif self._left is None:
+            while data := self._connection.take(RECEIVE_BYTES):
+                yield data
+            self._connection.close()
+            return
+        else:
+            yield from self._counted(self._left)
+        self._connection.is_idle = self.fields.get("connection", "").lower() != "close"
+
+    def read(self) -> bytes:
+        return b"".join(self.chunks())
+
+    def set_timeout(self, seconds: float | None) -> None:
+        self._connection.set_timeout(seconds)
+
+    def close(self) -> None:
+        """Give up the rest of the body."""
+        if not self._connection.is_idle:
+            self._connection.close()
+
+    def _counted(self, left: int) -> Iterator[bytes]:
+        while left:
+            data = self._connection.take(min(left, RECEIVE_BYTES))
+            if not data:
+                raise _lost(None)
+            left -= len(data)
+            yield data
+
+    def _chunked(self) -> Iterator[bytes]:
+        while size := int(self._connection.line().split(b";")[0], 16):
+            yield from self._counted(size)
+            self._connection.line()
+        while self._connection.line():
+            pass  # trailers
+
+
+def _connected(path: str) -> _socket.socket:
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
+    try:
+        _connect(connection, path)
+    except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
+        connection.close()
+        raise NoController(f"no controller listens on {path}", "Start one with `tarmac serve`.") from None
+    except PermissionError:
+        connection.close()
+        raise NotAllowed(
+            f"{path} may not be opened by this user", "Set TARMAC_HOME to a folder of your own, or leave it unset."
+        ) from None
+    except OSError as error:
+        connection.close()
+        raise Unavailable(f"{path} cannot be reached: {error.strerror}", "`tarmac doctor` looks closer.") from None
+    return connection
+
+
+def _connect(connection: _socket.socket, path: str) -> None:
+    if len(os.fsencode(path)) <= SUN_PATH_BYTES:
+        connection.connect(path)
+        return
+    # The path of the folder is too long for a socket address; its descriptor is not.
+    folder = os.open(os.path.dirname(path), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        connection.connect(f"/proc/self/fd/{folder}/{os.path.basename(path)}")
+    finally:
+        os.close(folder)
+
+
+def _lost(error: OSError | None) -> ConnectionLost:
+    detail = f" ({error.strerror})" if error is not None and error.strerror else ""
+    return ConnectionLost(
+        f"the controller went away in the middle of a request{detail}", "Try again; `tarmac log controller` says more."
+    )
