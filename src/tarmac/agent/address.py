@@ -1,0 +1,46 @@
+"""Unix sockets by path, also where the path is longer than sun_path holds."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+_SUN_PATH_BYTES = 107
+
+
+def connect(path: str) -> socket.socket:
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        _with_short_path(path, sock.connect)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def listen(path: str) -> socket.socket:
+    """Replaces a stale socket file. The name appears only once connections are taken, so who finds it can connect."""
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    fresh = path + ".new"
+    try:
+        os.unlink(fresh)
+    except FileNotFoundError:
+        pass
+    _with_short_path(fresh, sock.bind)
+    os.chmod(fresh, 0o600)
+    sock.listen(16)
+    os.rename(fresh, path)
+    sock.setblocking(False)
+    return sock
+
+
+def _with_short_path(path: str, call) -> None:  # type: ignore[no-untyped-def]
+    if len(os.fsencode(path)) <= _SUN_PATH_BYTES:
+        call(path)
+        return
+    folder, name = os.path.split(path)
+    folder_fd = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        call(f"/proc/self/fd/{folder_fd}/{name}")
+    finally:
+        os.close(folder_fd)

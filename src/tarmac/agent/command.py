@@ -1,0 +1,138 @@
+"""The command's own process between fork and exec: its session, folder, files and signals. Says why when it cannot exec."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import stat
+from typing import Dict, List, NoReturn, Optional
+
+from tarmac.agent import crashpoint
+from tarmac.agent.spec import Spec
+
+# Python ignores the first two, the agent handles or ignores the others; all the rest the agent sets to default at its start.
+_CHANGED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
+
+
+class CannotRun(Exception):
+    """The message is what the owner of the job reads."""
+
+
+def become(spec: Spec, env: Dict[str, str], release_fd: int, failure_fd: int) -> NoReturn:
+    """Prepares, waits for the byte that says the start is on record, executes. Never returns."""
+    try:
+        os.setsid()
+        _reset_signals()
+        os.umask(spec.umask)
+        _enter(spec.cwd)
+        _open_files(spec)
+        # No byte but the end of the pipe: the shim died before the start was on record, so nothing may run.
+        if os.read(release_fd, 1):
+            _execute(spec.argv, env)
+    except CannotRun as failure:
+        _tell(failure_fd, str(failure))
+    except Exception as error:
+        _tell(failure_fd, f"{spec.argv[0]}: cannot be started: {error}")
+    finally:
+        os._exit(127)
+
+
+def _tell(failure_fd: int, message: str) -> None:
+    os.write(failure_fd, message.encode("utf-8", "replace")[:4000])
+
+
+def _reset_signals() -> None:
+    for signum in _CHANGED_SIGNALS:
+        signal.signal(signum, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def _enter(cwd: str) -> None:
+    try:
+        os.chdir(cwd)
+    except FileNotFoundError:
+        raise CannotRun(f"{cwd}: the working folder does not exist") from None
+    except OSError as error:
+        raise CannotRun(f"{cwd}: cannot enter the working folder: {error.strerror}") from None
+
+
+def _open_files(spec: Spec) -> None:
+    if spec.folder is not None:
+        _make_folder(spec.folder)
+    null_fd = os.open(os.devnull, os.O_RDONLY)
+    out_fd = _open_log(spec.stdout, spec.append)
+    err_fd = out_fd if spec.stderr is None else _open_log(spec.stderr, spec.append)
+    os.dup2(null_fd, 0)
+    os.dup2(out_fd, 1)
+    os.dup2(err_fd, 2)
+
+
+def _make_folder(folder: str) -> None:
+    try:
+        os.makedirs(folder, 0o700, exist_ok=True)
+    except OSError as error:
+        raise CannotRun(f"{folder}: cannot make the log folder: {error.strerror}") from None
+
+
+def _open_log(path: str, append: bool) -> int:
+    # Never truncates. Non-blocking for the open only: a FIFO nobody reads must not hang the start.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK
+    try:
+        fd = os.open(path, flags, 0o666)
+        found = os.fstat(fd)
+    except OSError as error:
+        raise CannotRun(_log_trouble(path, error)) from None
+    if stat.S_ISREG(found.st_mode) and found.st_size and not append:
+        raise CannotRun(f"{path}: the log exists already and is not overwritten; append to it or name another file")
+    os.set_blocking(fd, True)
+    return fd
+
+
+def _log_trouble(path: str, error: OSError) -> str:
+    folder = os.path.dirname(path)
+    if error.errno == errno.ENOENT:
+        return f"{path}: cannot write the log: the folder {folder} does not exist"
+    return f"{path}: cannot write the log: {error.strerror}"
+
+
+def _execute(argv: List[str], env: Dict[str, str]) -> NoReturn:
+    name = argv[0]
+    crashpoint.reach("shim:before-exec")
+    if "/" in name:
+        _exec_file(name, argv, env)
+    path = env.get("PATH", os.defpath)
+    denied = False
+    for folder in path.split(":"):
+        file = os.path.join(folder or ".", name)
+        try:
+            os.execve(file, argv, env)
+        except (FileNotFoundError, NotADirectoryError):
+            if os.path.exists(file):
+                raise CannotRun(_exec_trouble(file, errno.ENOENT)) from None
+        except PermissionError:
+            denied = denied or os.path.isfile(file)
+        except OSError as error:
+            raise CannotRun(_exec_trouble(file, error.errno)) from None
+    if denied:
+        raise CannotRun(_exec_trouble(name, errno.EACCES))
+    raise CannotRun(f"{name}: command not found (PATH searched: {path})")
+
+
+def _exec_file(file: str, argv: List[str], env: Dict[str, str]) -> NoReturn:
+    try:
+        os.execve(file, argv, env)
+    except OSError as error:
+        raise CannotRun(_exec_trouble(file, error.errno)) from None
+
+
+def _exec_trouble(file: str, number: Optional[int]) -> str:
+    if number == errno.EACCES:
+        return f"{file}: is a folder" if os.path.isdir(file) else f"{file}: not executable"
+    if number in (errno.ENOENT, errno.ENOTDIR):
+        return f"{file}: its interpreter is missing (see its #! line)" if os.path.exists(file) else f"{file}: no such file"
+    if number == errno.ENOEXEC:
+        return f"{file}: not a program (a script needs a #! line)"
+    if number == errno.E2BIG:
+        return f"{file}: the arguments and the environment are too long for the kernel"
+    return f"{file}: cannot be executed: {os.strerror(number or 0)}"

@@ -1,0 +1,24 @@
+"""Named places where a test may have a process killed: TARMAC_CRASH_AT=name, or name@N for the N-th time it is reached."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Dict
+
+_name, _, _times = os.environ.get("TARMAC_CRASH_AT", "").partition("@")
+_seen: Dict[str, int] = {}
+
+
+def reach(name: str) -> None:
+    if name == _name:
+        _seen[name] = _seen.get(name, 0) + 1
+        if _seen[name] == int(_times or 1):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def count_from(times: int) -> None:
+    """A shim is a new process each time: the agent passes on how many came before, so that @N counts shims."""
+    if _name.startswith("shim:"):
+        _seen[_name] = times
+

@@ -1,0 +1,112 @@
+"""The frames between controller and agent, and the only place that encodes or decodes them.
+
+A frame is 4 bytes of big-endian length and that many bytes of UTF-8 JSON: one object with a "type".
+A stream that breaks the rule is not to be trusted any further: the reader raises, the connection is closed.
+
+controller → agent   hello start signal forget read_log tail_log watch_log unwatch_log ping shutdown
+agent → controller   hello started exited launch_failed lost gone gpus log log_tail log_grew pong
+probe → agent        gpus alive
+
+`start.folder`, when given, is made (0700, with its parents) before the log files are opened.
+"""
+
+from __future__ import annotations
+
+import json
+from struct import Struct
+from typing import Any, Dict, List
+
+PROTOCOL = 1
+MAX_FRAME_BYTES = 16 * 1024 * 1024
+
+Message = Dict[str, Any]
+
+_LENGTH = Struct(">I")
+# Built once: json.dumps with options makes a new encoder on every call.
+_dumps = json.JSONEncoder(separators=(",", ":")).encode
+_loads = json.JSONDecoder().decode
+
+
+class ProtocolError(Exception):
+    """The peer sent something that is no frame."""
+
+
+def encode(message: Message) -> bytes:
+    body = _dumps(message).encode("ascii")
+    if len(body) > MAX_FRAME_BYTES:
+        raise ProtocolError(
+            f"a {message.get('type')} frame of {len(body)} bytes is over the limit of {MAX_FRAME_BYTES}"
+        )
+    return _LENGTH.pack(len(body)) + body
+
+
+class Decoder:
+    """Turns the bytes of a stream, in whatever pieces they come, into messages."""
+
+    def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
+        self._buffer = bytearray()
+        self._max_frame_bytes = max_frame_bytes
+
+    def feed(self, data: bytes) -> List[Message]:
+        buffer = self._buffer
+        buffer += data
+        messages = []
+        start = 0
+        while len(buffer) - start >= 4:
+            (length,) = _LENGTH.unpack_from(buffer, start)
+            if length > self._max_frame_bytes:
+                raise ProtocolError(f"a frame of {length} bytes is over the limit of {self._max_frame_bytes}")
+            end = start + 4 + length
+            if len(buffer) < end:
+                break
+            messages.append(_parse(bytes(buffer[start + 4 : end])))
+            start = end
+        del buffer[:start]
+        return messages
+
+
+def _parse(body: bytes) -> Message:
+    try:
+        message = _loads(body.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"a frame is not JSON: {error}") from None
+    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+        raise ProtocolError('a frame is not an object with a "type"')
+    return message
+
+
+def started(job: int, attempt: int, *, pid: int, at: float) -> Message:
+    return {"type": "started", "job": job, "attempt": attempt, "pid": pid, "started_at": at}
+
+
+def exited(job: int, attempt: int, *, status: int, pid: int, started_at: float, at: float) -> Message:
+    """`status` as wait(2) gives it."""
+    signal = status & 0x7F
+    return {
+        "type": "exited",
+        "job": job,
+        "attempt": attempt,
+        "exit_code": None if signal else status >> 8,
+        "signal": signal or None,
+        "started_at": started_at,
+        "ended_at": at,
+        "pid": pid,
+    }
+
+
+def launch_failed(job: int, attempt: int, *, message: str, at: float) -> Message:
+    return {"type": "launch_failed", "job": job, "attempt": attempt, "message": message, "at": at}
+
+
+def lost(job: int, attempt: int, *, message: str, alive: bool, at: float) -> Message:
+    return {"type": "lost", "job": job, "attempt": attempt, "message": message, "alive": alive, "at": at}
+
+
+def gone(job: int, attempt: int, *, at: float) -> Message:
+    return {"type": "gone", "job": job, "attempt": attempt, "at": at}
+
+
+def is_final(report: Message) -> bool:
+    """No other report of this attempt can follow."""
+    kind = report["type"]
+    return kind in ("exited", "launch_failed", "gone") or (kind == "lost" and not report["alive"])
