@@ -14,7 +14,7 @@ from tarmac.paths import SUN_PATH_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 API = 1  # what this client speaks; a controller that is older says so
 RECEIVE_BYTES = 1 << 18
@@ -35,7 +35,8 @@ class Connection:
         self.path = path
         self.is_idle = True
         self._buffer = bytearray()
-        self._socket = _connected(path)
+        self._socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
+        _connect(self._socket, path)
 
     def request(
         self, method: str, target: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
@@ -94,9 +95,20 @@ class Connection:
         del self._buffer[: end + 1]
         return line.removesuffix(b"\r")
 
+    def is_open(self) -> bool:
+        """Whether the controller has not hung up on this idle connection."""
+        try:
+            return bool(self._socket.recv(1, _socket.MSG_PEEK | _socket.MSG_DONTWAIT))
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
     def close(self) -> None:
         self.is_idle = False
         self._socket.close()
+
+    __del__ = close  # a forgotten client is no reason for a ResourceWarning
 
     def _read_head(self) -> tuple[int, dict[str, str]]:
         first = self.line().decode("latin-1").split(" ", 2)
@@ -168,32 +180,27 @@ class Response:
             pass  # trailers
 
 
-def _connected(path: str) -> _socket.socket:
-    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
+def _connect(connection: _socket.socket, path: str) -> None:
     try:
-        _connect(connection, path)
+        with_short_address(path, connection.connect)
     except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
-        connection.close()
         raise NoController(f"no controller listens on {path}", "Start one with `tarmac serve`.") from None
     except PermissionError:
-        connection.close()
         raise NotAllowed(
             f"{path} may not be opened by this user", "Set TARMAC_HOME to a folder of your own, or leave it unset."
         ) from None
     except OSError as error:
-        connection.close()
         raise Unavailable(f"{path} cannot be reached: {error.strerror}", "`tarmac doctor` looks closer.") from None
-    return connection
 
 
-def _connect(connection: _socket.socket, path: str) -> None:
+def with_short_address(path: str, use: Callable[[str], None]) -> None:
+    """Bind or connect. Where the folder's path is too long for a socket address, its descriptor stands for it."""
     if len(os.fsencode(path)) <= SUN_PATH_BYTES:
-        connection.connect(path)
+        use(path)
         return
-    # The path of the folder is too long for a socket address; its descriptor is not.
     folder = os.open(os.path.dirname(path), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        connection.connect(f"/proc/self/fd/{folder}/{os.path.basename(path)}")
+        use(f"/proc/self/fd/{folder}/{os.path.basename(path)}")
     finally:
         os.close(folder)
 

@@ -1,0 +1,106 @@
+"""Starts the controller when nobody listens, and waits until it says that it is ready.
+
+Two first commands at once may both come here: the controller's lock decides, and both are told "ready".
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from tarmac import paths
+from tarmac.errors import TarmacError, Unavailable, UserError
+
+READY_WITHIN_S = 120
+# What a job finds in its environment must not reach a controller that is started from inside a job.
+OF_A_JOB = ("TARMAC_JOB_ID", "TARMAC_ATTEMPT", "TARMAC_GPUS", "TARMAC_NODE", "TARMAC_MARK", "MASTER_PORT",
+            "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")  # fmt: skip
+# Forked once more, so that the controller is nobody's child, and with the signals as a daemon expects them.
+DETACH = """
+import os, sys, _signal
+for number in (_signal.SIGHUP, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM):
+    _signal.signal(number, _signal.SIG_DFL)
+if os.fork():
+    os._exit(0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def start_controller(state: str, home: str | None) -> None:
+    """Returns when a controller listens; says why not otherwise."""
+    try:
+        paths.make_private(state)
+        log = os.open(paths.controller_log(state), os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise Unavailable(
+            f"the state folder {state} cannot be used: {error.strerror}",
+            "Set TARMAC_HOME to a folder on a local disk that you can write to.",
+        ) from None
+    reader, writer = os.pipe()
+    try:
+        _spawn(state, home, log, writer)
+    finally:
+        os.close(writer)
+        os.close(log)
+    try:
+        answer = _answer(reader)
+    finally:
+        os.close(reader)
+    if not answer.startswith("ready"):
+        raise _failure(answer, state)
+
+
+def _spawn(state: str, home: str | None, log: int, writer: int) -> None:
+    import subprocess
+
+    environment = {name: value for name, value in os.environ.items() if name not in OF_A_JOB}
+    if home is not None:
+        environment["TARMAC_HOME"] = home
+    controller = [sys.executable, "-m", "tarmac.controller", "--state", state, "--ready-fd", str(writer)]
+    subprocess.run(
+        [sys.executable, "-I", "-S", "-c", DETACH, *controller],
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        cwd="/",
+        env=environment,
+        pass_fds=[writer],
+        start_new_session=True,
+        check=True,
+    )
+
+
+def _answer(reader: int) -> str:
+    """`ready`, or an error and what follows it, or nothing when the controller ended without a word."""
+    import select
+
+    poll = select.poll()
+    poll.register(reader, select.POLLIN)
+    said = b""
+    while not said.startswith(b"ready\n"):
+        if not poll.poll(READY_WITHIN_S * 1000):
+            return f"error: it was not ready within {READY_WITHIN_S} s"
+        data = os.read(reader, 65536)
+        if not data:
+            break
+        said += data
+    return said.decode("utf-8", "replace").strip()
+
+
+def _failure(answer: str, state: str) -> TarmacError:
+    first, _, rest = answer.partition("\n")
+    message = first.removeprefix("error:").strip()
+    if first.startswith("error: config"):
+        return UserError(message, rest or f"Edit {paths.config_path()} and try again.")
+    if message:
+        return Unavailable(f"the controller does not start: {message}", rest or "`tarmac log controller` says more.")
+    last = _last_lines(paths.controller_log(state))
+    return Unavailable(
+        f"the controller ended before it was ready{': ' if last else ''}{last}", "`tarmac log controller` says more."
+    )
+
+
+def _last_lines(path: str) -> str:
+    with open(path, "rb") as log:
+        log.seek(max(0, os.path.getsize(path) - 4096))
+        return b"\n".join(log.read().strip().splitlines()[-1:]).decode("utf-8", "replace")

@@ -1,0 +1,166 @@
+"""The Python API, and the only way in which the command line talks to the controller.
+
+    from tarmac.client import Client
+    job = Client().submit(["python", "train.py"], gpus=2)
+
+The first call starts the controller if none runs. A controller that restarts in the middle is waited for
+wherever waiting is what was asked: `wait`, `logs(follow=True)`, `events`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from tarmac.link import Link
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from tarmac.records import Event, Gpu, Job
+    from tarmac.request import Environment, JobRequest
+
+    Id = int | str  # 7, "3-7", "last", "all"
+
+
+class Client(Link):
+    """Everything that can be asked of a controller."""
+
+    # Jobs
+
+    def submit(
+        self,
+        command: Sequence[str] | str,
+        *,
+        gpus: int = 1,
+        name: str | None = None,
+        priority: int | None = None,
+        tags: Sequence[str] = (),
+        project: str | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        log: str | os.PathLike[str] | None = None,
+        stdout: str | os.PathLike[str] | None = None,
+        stderr: str | os.PathLike[str] | None = None,
+        append: bool = False,
+        grace_s: float | None = None,
+        environment: Environment | None = None,
+        umask: int | None = None,
+        token: str | None = None,
+    ) -> Job:
+        """Queue one job: an argv, or a string for the shell. It lives in the caller's world unless told otherwise."""
+        request: JobRequest = {
+            "command": command, "gpus": gpus, "name": name, "tags": list(tags), "project": project, "cwd": cwd,
+            "log": log, "stdout": stdout, "stderr": stderr, "append": append, "grace_s": grace_s,
+        }  # fmt: skip
+        if priority is not None:
+            request["priority"] = priority
+        return self.job(self.submit_many([request], environment=environment, umask=umask, token=token)[0])
+
+    def submit_many(
+        self,
+        requests: Iterable[JobRequest],
+        *,
+        environment: Environment | None = None,
+        umask: int | None = None,
+        token: str | None = None,
+    ) -> list[int]:
+        """Queue all of them or none; returns once they are on disk. With the same token again: the same jobs."""
+        from tarmac.request import submission
+
+        body = submission(requests, environment, umask, token or os.urandom(16).hex())
+        ids: list[int] = self.call("POST", "/jobs", body=body, is_repeatable=True)["ids"]
+        return ids
+
+    def job(self, job: Id) -> Job:
+        from tarmac.records import Job
+
+        return Job(self.call("GET", f"/jobs/{job}"))
+
+    def jobs(
+        self,
+        ids: Iterable[Id] | None = None,
+        *,
+        state: str | None = None,
+        owner: str | None = None,
+        name: str | None = None,
+        tag: str | None = None,
+        newest_first: bool = False,
+        fields: Iterable[str] = (),
+    ) -> Iterator[Job]:
+        """Every job that fits, page by page. `state` also takes `active` and `ended`, and several with commas."""
+        from tarmac.records import Job
+
+        query = {"ids": _joined(ids), "state": state, "owner": owner, "name": name, "tag": tag}
+        query |= {"order": "desc" if newest_first else "asc", "fields": _joined(fields)}
+        for page in self.pages(query):
+            yield from map(Job, page)
+
+    def pages(self, query: Mapping[str, object], limit: int | None = None) -> Iterator[list[dict[str, Any]]]:
+        """The raw pages of a listing, at most `limit` jobs in all."""
+        after, left = None, limit
+        while left is None or left > 0:
+            size = 10000 if left is None else min(left, 10000)
+            answer = self.call("GET", "/jobs", query={**query, "limit": size, "after": after})
+            yield answer["jobs"]
+            after = answer.get("next")
+            left = None if left is None else left - len(answer["jobs"])
+            if after is None:
+                return
+
+    def wait(self, ids: Iterable[Id] | Id, timeout_s: float | None = None) -> list[Job]:
+        """Until all of them have ended, in the order of their ids. TimeoutError if they have not by then."""
+        from tarmac.following import ended_jobs
+        from tarmac.records import Job
+
+        return [Job(job) for job in ended_jobs(self, _some(ids), timeout_s)]
+
+    def logs(
+        self, job: Id, *, follow: bool = False, lines: int | None = None, stream: str = "stdout"
+    ) -> Iterator[bytes]:
+        """The output as it is in the file, byte for byte; with `follow` until the job has ended."""
+        from tarmac.following import log_bytes
+
+        return log_bytes(self, job, follow=follow, lines=lines, stream=stream)
+
+    def kill(self, *ids: Id, grace_s: float | None = None, **filters: str | None) -> dict[str, list[int]]:
+        """Ask to stop. Returns who was asked, and who had already ended; `wait` tells when they are gone."""
+        return self.call("POST", "/jobs/kill", body={**selection(ids, filters), "grace_s": grace_s})
+
+    def rm(self, *ids: Id, **filters: str | None) -> list[int]:
+        """Forget jobs that have ended."""
+        removed: list[int] = self.call("POST", "/jobs/rm", body=selection(ids, filters))["removed"]
+        return removed
+
+    # The machine and the controller
+
+    def gpus(self) -> list[Gpu]:
+        from tarmac.records import Gpu
+
+        return [Gpu(gpu) for gpu in self.call("GET", "/gpus")["gpus"]]
+
+    def status(self) -> dict[str, Any]:
+        return self.call("GET", "/status")
+
+    def events(self, jobs: Iterable[int] | None = None) -> Iterator[Event]:
+        """Every change from now on, as it happens; also across a restart of the controller."""
+        from tarmac.following import events
+
+        return events(self, jobs)
+
+    def stop(self, *, agent: bool = True) -> None:
+        """End the controller, and the agent. Running jobs go on."""
+        self.call("POST", "/stop", body={"agent": agent})
+
+
+def selection(ids: Iterable[Id], filters: Mapping[str, str | None]) -> dict[str, object]:
+    """The body that selects jobs by ids and by name, tag, state, owner."""
+    return {"ids": [str(job) for job in ids], **{name: value for name, value in filters.items() if value is not None}}
+
+
+def _joined(values: Iterable[object] | None) -> str | None:
+    return None if values is None else ",".join(map(str, values)) or None
+
+
+def _some(ids: Iterable[Id] | Id) -> list[str]:
+    return [str(ids)] if isinstance(ids, (int, str)) else [str(job) for job in ids]

@@ -1,0 +1,107 @@
+"""Waiting that outlives the controller: for the end of jobs, for output, for events.
+
+Whatever was handed on before a restart is not handed on again after it.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from tarmac.errors import ConnectionLost
+from tarmac.json_codec import decode
+from tarmac.link import keep_asking
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from tarmac.client import Client, Id
+    from tarmac.records import Event
+    from tarmac.transport import Response
+
+WAIT_S = 30  # one long poll
+AT_ONCE = 500  # ids in one long poll, so that its address stays short
+
+
+def ended_jobs(client: Client, ids: Sequence[str], timeout_s: float | None = None) -> Iterator[dict[str, Any]]:
+    """The jobs, each once it has ended. Waiting for them one batch after the other takes no longer than all at once."""
+    deadline = None if timeout_s is None else monotonic() + timeout_s
+    wanted = (
+        [int(job) for job in ids] if all(job.isdigit() for job in ids) else resolved(client, {"ids": ",".join(ids)})
+    )
+    for start in range(0, len(wanted), AT_ONCE):
+        yield from _batch(client, wanted[start : start + AT_ONCE], deadline)
+
+
+def resolved(client: Client, query: dict[str, object]) -> list[int]:
+    """The ids that a selection means right now."""
+    return [job["id"] for page in client.pages({**query, "fields": "id"}) for job in page]
+
+
+def _batch(client: Client, ids: list[int], deadline: float | None) -> Iterator[dict[str, Any]]:
+    pending = ids
+    while pending:
+        left = WAIT_S if deadline is None else min(WAIT_S, deadline - monotonic())
+        query = {"ids": ",".join(map(str, pending)), "timeout_s": max(0, left)}
+        answer = keep_asking(client, lambda query=query: client.call("GET", "/jobs/wait", query=query))  # type: ignore[misc]
+        yield from answer["jobs"]
+        pending = answer["pending"]
+        if pending and deadline is not None and monotonic() >= deadline:
+            raise TimeoutError(f"{len(pending)} not ended: {', '.join(map(str, pending[:10]))}")
+
+
+def log_bytes(client: Client, job: Id, *, follow: bool, lines: int | None, stream: str) -> Iterator[bytes]:
+    query: dict[str, object] = {"stream": stream, "lines": lines, "follow": 1 if follow else None}
+    seen = 0
+    while True:
+        skip = seen
+        try:
+            response = keep_asking(client, lambda: client.stream(f"/jobs/{job}/log", query))
+            for data in response.chunks():
+                fresh = data[skip:]
+                skip -= len(data) - len(fresh)
+                seen += len(fresh)
+                if fresh:
+                    yield fresh
+            return
+        except ConnectionLost:
+            if not follow:
+                raise
+
+
+def events(client: Client, jobs: Iterable[int] | None) -> Iterator[Event]:
+    from tarmac.records import Event
+
+    last: str | None = None
+    query = {"jobs": None if jobs is None else ",".join(map(str, jobs))}
+    while True:
+        headers = {"Accept": "text/event-stream", **({"Last-Event-ID": last} if last else {})}
+        response = keep_asking(client, lambda headers=headers: client.stream("/events", query, headers))  # type: ignore[misc]
+        try:
+            for kind, data, last in sse(response):
+                if kind in {"job", "gpu"}:
+                    yield Event(kind, decode(data), last)
+        except ConnectionLost:
+            continue
+        finally:
+            response.close()
+
+
+def sse(response: Response) -> Iterator[tuple[str, str, str | None]]:
+    """(event, data, id) of each message of a text/event-stream."""
+    rest, kind, data, last = b"", "message", [], None
+    for chunk in response.chunks():
+        *lines, rest = (rest + chunk).split(b"\n")
+        for raw in lines:
+            name, _, value = raw.rstrip(b"\r").decode("utf-8").partition(":")
+            value = value.removeprefix(" ")
+            if name == "event":
+                kind = value
+            elif name == "data":
+                data.append(value)
+            elif name == "id":
+                last = value
+            elif not name and not value and (data or kind != "message"):
+                yield kind, "\n".join(data), last
+                kind, data = "message", []

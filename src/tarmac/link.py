@@ -1,0 +1,161 @@
+"""One client's link to one controller: JSON requests and streams, connections kept, the controller started if need be.
+
+What to ask is the business of `client`; how it travels, that of `transport`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from tarmac import paths
+from tarmac.errors import ConnectionLost, TarmacError, Unavailable, from_answer
+from tarmac.json_codec import decode, encode
+from tarmac.transport import Connection, NoController, Response
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import TracebackType
+    from typing import Any, Self, TypeVar
+
+    T = TypeVar("T")
+
+BASE = "/api/v1"
+PATIENCE_S = 60  # how long a controller may be away before waiting for it is given up
+RESTART_S = 3  # … and before it is started anew: it may be on its way, or stopped on purpose for a moment
+
+
+class Link:
+    """`home` is a TARMAC_HOME; `start=False` never starts a controller."""
+
+    def __init__(self, home: str | os.PathLike[str] | None = None, *, start: bool = True) -> None:
+        self.home = None if home is None else os.path.abspath(home)
+        environ = os.environ if self.home is None else {**os.environ, "TARMAC_HOME": self.home}
+        self.state = paths.state_folder(environ)
+        self.start = start
+        self.on_start: Callable[[], None] | None = None  # called before a controller is started
+        self.was_reached = False  # what once was there may be waited for when it goes away
+        self._idle: list[Connection] = []
+        self._pid = os.getpid()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, object] | None = None,
+        body: object = None,
+        is_repeatable: bool = False,
+    ) -> dict[str, Any]:
+        """One request, JSON in and out. Repeated once if the connection broke and that can do no harm."""
+        data = None if body is None else encode(body).encode("ascii")
+        try:
+            response, text = self._read(method, path, query, data)
+        except ConnectionLost:
+            if method != "GET" and not is_repeatable:
+                raise
+            response, text = self._read(method, path, query, data)
+        if response.status >= 400:
+            raise _error(response.status, text)
+        answer: dict[str, Any] = decode(text) if text else {}
+        return answer
+
+    def stream(
+        self, path: str, query: Mapping[str, object] | None = None, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        """A GET whose body is read by the caller, who has the connection to himself."""
+        response = self._connection().request("GET", BASE + path + _query(query), None, headers)
+        if response.status >= 400:
+            raise _error(response.status, response.read().decode("utf-8", "replace"))
+        return response
+
+    def _read(
+        self, method: str, path: str, query: Mapping[str, object] | None, data: bytes | None
+    ) -> tuple[Response, str]:
+        connection = self._connection()
+        try:
+            response = connection.request(method, BASE + path + _query(query), data)
+            text = response.read().decode("utf-8")
+        finally:
+            if connection.is_idle:
+                self._idle.append(connection)
+            else:
+                connection.close()
+        return response, text
+
+    def _connection(self) -> Connection:
+        if self._pid != os.getpid():
+            self._pid, self._idle = os.getpid(), []  # forked: the connection is the parent's
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.is_open():
+                return connection
+            connection.close()
+        connection = self._new_connection()
+        self.was_reached = True
+        return connection
+
+    def _new_connection(self) -> Connection:
+        try:
+            return Connection(paths.socket_path(self.state))
+        except NoController:
+            if not self.start:
+                raise
+        if self.on_start is not None:
+            self.on_start()
+        from tarmac.autostart import start_controller
+
+        start_controller(self.state, self.home)
+        return Connection(paths.socket_path(self.state))
+
+
+def keep_asking(client: Link, ask: Callable[[], T]) -> T:
+    """Do it, however often it takes, while the controller is away for no longer than a restart may take."""
+    from time import monotonic, sleep
+
+    may_start, lost_at = client.start, None
+    try:
+        while True:
+            try:
+                return ask()
+            except Unavailable:
+                now = monotonic()
+                lost_at = now if lost_at is None else lost_at
+                if not client.was_reached or now - lost_at > PATIENCE_S:
+                    raise
+                client.start = may_start and now - lost_at > RESTART_S
+                sleep(0.1 if now - lost_at < RESTART_S else 1)
+    finally:
+        client.start = may_start
+
+
+def _error(status: int, text: str) -> TarmacError:
+    try:
+        said = decode(text)["error"]
+        return from_answer(status, said["code"], said["message"], said.get("hint"))
+    except (ValueError, KeyError, TypeError):
+        return from_answer(status, "", f"the controller answered {status}", "`tarmac log controller` says more.")
+
+
+def _query(parameters: Mapping[str, object] | None) -> str:
+    pairs = [f"{name}={_quoted(str(value))}" for name, value in (parameters or {}).items() if value is not None]
+    return f"?{'&'.join(pairs)}" if pairs else ""
+
+
+def _quoted(text: str) -> str:
+    if text.isalnum() and text.isascii():
+        return text
+    safe = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~,"
+    return "".join(chr(byte) if byte in safe else f"%{byte:02X}" for byte in text.encode("utf-8", "replace"))

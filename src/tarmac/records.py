@@ -1,0 +1,149 @@
+"""What the Python API hands out: jobs and GPUs as the controller described them at that moment.
+
+The attributes are the fields of `--json` and of the HTTP API, under the same names; times are aware datetimes.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import Any
+
+ENDED = ("succeeded", "failed", "cancelled")
+
+
+class Record:
+    """Frozen by convention; `raw` is the JSON object it was made from."""
+
+    __slots__ = ("raw",)
+
+    raw: dict[str, Any]
+    _times: tuple[str, ...] = ()
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self.raw = dict(raw)
+        for name in self.__slots__:
+            value = raw.get(name)
+            setattr(self, name, _time(value) if name in self._times else value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and other.raw == self.raw
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Job(Record):
+    """One job. Of a list, only the fields that were asked for are set; the others are None."""
+
+    __slots__ = (
+        "after", "attempt", "attempts", "command", "cwd", "ended_at", "estimated_start", "exit_code", "gpus",
+        "gpus_asked", "grace_s", "group", "id", "log_path", "message", "name", "node", "owner",
+        "peak_gpu_memory_bytes", "pid", "priority", "progress", "project", "reason", "shell", "signal",
+        "started_at", "state", "stderr_path", "stdout_path", "submitted_at", "tags", "tier", "umask", "why",
+    )  # fmt: skip
+    _times = ("submitted_at", "started_at", "ended_at", "estimated_start")
+
+    id: int
+    name: str | None
+    owner: str
+    project: str | None
+    tags: list[str]
+    state: str
+    reason: str | None  # why it waits, or how it failed: exit, signal, launch, …
+    exit_code: int | None
+    signal: int | None
+    attempt: int
+    priority: int
+    tier: str | None
+    gpus_asked: int
+    gpus: list[dict[str, Any]]  # node, index, uuid of each
+    node: str | None
+    command: list[str] | None
+    cwd: str
+    submitted_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+    estimated_start: datetime | None
+    progress: dict[str, float] | None  # fraction, eta_s
+    peak_gpu_memory_bytes: int | None
+    log_path: str | None
+    group: Any
+    after: Any
+    # Only in the answer about a single job:
+    message: str | None
+    why: list[str] | None
+    pid: int | None
+    attempts: int | None
+    umask: int | None
+    shell: str | None
+    stdout_path: str | None
+    stderr_path: str | None
+    grace_s: float | None
+
+    def __repr__(self) -> str:
+        return f"<Job {self.id} {self.state}>"
+
+    @property
+    def is_ended(self) -> bool:
+        return self.state in ENDED or (self.state == "unknown" and self.ended_at is not None)
+
+    @property
+    def returncode(self) -> int | None:
+        """As a shell would report it: the exit code, 128 + signal, 1 for one that never ran; None before its end."""
+        return exit_status(self.raw) if self.is_ended else None
+
+
+class Gpu(Record):
+    __slots__ = (
+        "drained", "index", "jobs", "memory_total_bytes", "memory_used_bytes", "model", "node", "processes", "reason",
+        "temperature", "utilization", "uuid",
+    )  # fmt: skip
+
+    node: str
+    index: int
+    uuid: str
+    model: str
+    memory_total_bytes: int | None
+    memory_used_bytes: int | None
+    utilization: int | None  # per cent
+    temperature: int | None  # °C
+    jobs: list[int]
+    processes: list[dict[str, Any]]
+    drained: bool
+    reason: str | None
+
+    def __repr__(self) -> str:
+        return f"<Gpu {self.node}:{self.index} {self.model}>"
+
+
+class Event:
+    """One change: `kind` is "job" or "gpu", `job` or `gpu` what it is now."""
+
+    __slots__ = ("gpu", "id", "job", "kind")
+
+    def __init__(self, kind: str, data: Mapping[str, Any], event_id: str | None) -> None:
+        self.kind = kind
+        self.id = event_id
+        self.job = Job(data) if kind == "job" else None
+        self.gpu = Gpu(data) if kind == "gpu" else None
+
+
+def exit_status(job: Mapping[str, Any]) -> int:
+    """What a command that waited for this job exits with: 0 only if it succeeded."""
+    if job.get("state") == "succeeded":
+        return 0
+    if job.get("exit_code"):
+        return int(job["exit_code"])
+    if job.get("signal") is not None:
+        return 128 + int(job["signal"])
+    return 1
+
+
+def _time(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    from datetime import datetime
+
+    return datetime.fromisoformat(text)

@@ -1,0 +1,105 @@
+"""What a submit sends: the jobs, and the world of the submitter (cwd, umask, environment) that they will live in.
+
+Every path is made absolute here, where it is known what it is relative to.
+"""
+
+from __future__ import annotations
+
+import os
+
+from tarmac.errors import UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any, Required, TypeAlias, TypedDict
+
+    Environment: TypeAlias = Mapping[str, str]
+
+    class JobRequest(TypedDict, total=False):
+        """The options of one job, as in `tarmac add`."""
+
+        command: Required[Sequence[str] | str]  # an argv, or a string for the shell
+        gpus: int
+        name: str | None
+        priority: int
+        tags: Sequence[str]
+        project: str | None
+        cwd: str | os.PathLike[str] | None
+        log: str | os.PathLike[str] | None  # stdout and stderr together
+        stdout: str | os.PathLike[str] | None
+        stderr: str | os.PathLike[str] | None
+        append: bool
+        grace_s: float | None
+
+
+PATHS = ("log", "stdout", "stderr")
+
+
+def submission(
+    requests: Iterable[JobRequest], environment: Environment | None, umask: int | None, token: str
+) -> dict[str, Any]:
+    """The body of POST /jobs."""
+    cwd = working_folder()
+    return {
+        "token": token,
+        "cwd": cwd,
+        "umask": current_umask() if umask is None else umask,
+        "environment": dict(sendable(os.environ if environment is None else environment)[0]),
+        "jobs": [_job(request, cwd) for request in requests],
+    }
+
+
+def working_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise UserError(
+            "the current folder does not exist any more", "Change to one that does: `cd ~`, for instance."
+        ) from None
+
+
+def current_umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def sendable(environment: Environment) -> tuple[Environment, list[str]]:
+    """The variables that are text, and the names of those that are not: JSON knows only text."""
+    try:
+        "\0".join([*environment, *environment.values()]).encode("utf-8")
+        return environment, []
+    except UnicodeEncodeError:
+        left_out = [name for name, value in environment.items() if not _is_text(name + value)]
+        kept = {name: value for name, value in environment.items() if name not in left_out}
+        return kept, [name.encode("utf-8", "backslashreplace").decode() for name in left_out]
+
+
+def _job(request: JobRequest, cwd: str) -> dict[str, Any]:
+    job: dict[str, Any] = {name: value for name, value in request.items() if value is not None}
+    command = job.pop("command")
+    if isinstance(command, str):
+        job["shell"] = _text(command)
+    else:
+        job["command"] = [_text(os.fspath(word)) for word in command]
+    base = job["cwd"] = _text(os.path.join(cwd, os.fspath(job.get("cwd", cwd))))
+    for name in PATHS:
+        if name in job:
+            job[name] = _text(os.path.normpath(os.path.join(base, os.fspath(job[name]))))
+    return job
+
+
+def _text(value: str) -> str:
+    if not _is_text(value):
+        shown = value.encode("utf-8", "backslashreplace").decode()
+        raise UserError(f"not UTF-8: {shown}", "Put it into a script, and queue the script.")
+    return value
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
