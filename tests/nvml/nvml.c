@@ -5,7 +5,7 @@
 
 #include "world.h"
 
-enum { OK = 0, BAD_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, TOO_SMALL = 7, FUNCTION_NOT_FOUND = 13, UNKNOWN = 999 };
+enum { OK = 0, BAD_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, TOO_SMALL = 7, FUNCTION_NOT_FOUND = 13 };
 
 typedef struct device_handle *handle; /* its value is the index plus one */
 typedef struct { bytes total, free, used; } memory_v1;
@@ -209,3 +209,19 @@ int nvmlDeviceGetGraphicsRunningProcesses_v3(handle h, unsigned *count, process_
 int nvmlDeviceGetGraphicsRunningProcesses_v2(handle h, unsigned *count, process_info *list) {
     return processes(h, "processes", 'G', count, list);
 }
+
+/* Calls that monitors make and many a real card refuses as well */
+
+#define REFUSED(function) \
+    int function(handle h) { (void)h; return NOT_SUPPORTED; }
+REFUSED(nvmlDeviceGetComputeMode)
+REFUSED(nvmlDeviceGetDecoderUtilization)
+REFUSED(nvmlDeviceGetDisplayActive)
+REFUSED(nvmlDeviceGetDriverModel)
+REFUSED(nvmlDeviceGetEncoderUtilization)
+REFUSED(nvmlDeviceGetFanSpeed)
+REFUSED(nvmlDeviceGetMigMode)
+REFUSED(nvmlDeviceGetPerformanceState)
+REFUSED(nvmlDeviceGetPersistenceMode)
+REFUSED(nvmlDeviceGetProcessUtilization)
+REFUSED(nvmlDeviceGetTotalEccErrors)
