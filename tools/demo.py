@@ -1,0 +1,89 @@
+"""`make demo`: Tarmac in a throw-away home, with more jobs than GPUs. Leaves nothing behind, also after Ctrl-C."""
+
+import glob
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TARMAC = os.path.join(ROOT, ".venv", "bin", "tarmac")
+SIMULATED = "4x24G"
+RATES = ["0.01", "0.03", "0.1", "0.3"]
+NEXT = """
+Try it with your own work:
+
+  source .venv/bin/activate
+  tarmac add -- python train.py          queue a job (--gpus 2 for two GPUs)
+  tarmac run -- python train.py          the same, and watch its output here
+  tarmac ls -w                           the queue, live
+  tarmac log -f last                     its output
+  tarmac --help                          everything else
+"""
+
+
+def main() -> int:
+    home = tempfile.mkdtemp(prefix="tarmac-demo-")
+    environment = world(home)
+    try:
+        return show(home, environment)
+    except KeyboardInterrupt:
+        print()
+        return 130
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        clean(home, environment)
+
+
+def world(home: str) -> dict[str, str]:
+    environment = {**os.environ, "TARMAC_HOME": home, "PATH": os.path.dirname(TARMAC) + ":" + os.environ["PATH"]}
+    if not glob.glob("/dev/nvidia[0-9]*") and "TARMAC_FAKE_GPUS" not in environment:
+        environment["TARMAC_FAKE_GPUS"] = SIMULATED
+        print(f"No NVIDIA GPU here, so four are simulated: TARMAC_FAKE_GPUS={SIMULATED}\n")
+    return environment
+
+
+def show(home: str, environment: dict[str, str]) -> int:
+    for number, line in enumerate(jobs()):
+        typed = ["tarmac", "add", *line]
+        if number < 3:
+            print("$ " + " ".join(typed), flush=True)
+        done = subprocess.run([TARMAC, *typed[1:]], env=environment, cwd=ROOT, stdout=subprocess.DEVNULL)
+        if done.returncode != 0:
+            return done.returncode
+    print(f"… {len(jobs())} jobs are queued. Now: $ tarmac ls -w\n", flush=True)
+    run(environment, "ls", "-w", "--until-idle")
+    print("\n$ tarmac log last -n 1", flush=True)
+    run(environment, "log", "last", "-n", "1")
+    print(f"\nEach job's output was a file in {home}/logs, which is removed now;")
+    print("without TARMAC_HOME it is ~/.local/state/tarmac/logs, and `tarmac show ID` names it.")
+    print(NEXT)
+    return 0
+
+
+def jobs() -> list[list[str]]:
+    """Eight small ones, one that needs two GPUs at once, and one without any."""
+    train = ["--", "python", "examples/train.py", "--seconds"]
+    one = [["--name", f"lr-{rate}-{seed}", *train, f"{3 + (i + seed) % 3}", "--lr", rate, "--seed", f"{seed}"]
+           for i, rate in enumerate(RATES) for seed in (1, 2)]  # fmt: skip
+    wide = ["--gpus", "2", "--name", "wide", *train, "4"]
+    report = ["--gpus", "0", "--name", "report", *train, "6"]
+    return [*one[:3], wide, report, *one[3:]]
+
+
+def run(environment: dict[str, str], *words: str) -> None:
+    subprocess.run([TARMAC, *words], env=environment, cwd=ROOT)
+
+
+def clean(home: str, environment: dict[str, str]) -> None:
+    quiet = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([TARMAC, "kill", "--state", "active", "--grace", "0"], **quiet)
+    subprocess.run([TARMAC, "wait", "all"], **quiet)
+    subprocess.run([TARMAC, "stop"], **quiet)
+    shutil.rmtree(home, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
