@@ -2,7 +2,6 @@
 
 import glob
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -48,31 +47,29 @@ def by_index(python, folder):
 
 
 def by_apt(python, folder):
-    """`apt-get download` needs no root. With no package lists at hand, it reads its own into our folder."""
+    """`apt-get download` needs no root. Where the package lists are missing, it reads its own into our folder."""
     if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
         return False
-    own = [
-        "-o",
-        "Dir::State::Lists=" + folder + "/lists",
-        "-o",
-        "Dir::Cache=" + folder + "/cache",
-        "-o",
-        "Debug::NoLocking=1",
-    ]
-    got = succeeds(["apt-get", "-qq", "download", "python3-pip-whl"], cwd=folder) or (
-        succeeds(["apt-get", "-qq", *own, "update"], cwd=folder)
-        and succeeds(["apt-get", "-qq", *own, "download", "python3-pip-whl"], cwd=folder)
-    )
+    download = ["download", "python3-pip-whl"]
+    if not apt(download, folder):
+        os.makedirs(folder + "/lists/partial")
+        os.makedirs(folder + "/cache/archives/partial")
+        own = ["-o", "Dir::State::Lists=" + folder + "/lists", "-o", "Dir::Cache=" + folder + "/cache"]
+        if not (apt([*own, "update"], folder) and apt([*own, *download], folder)):
+            return False
     debs = glob.glob(folder + "/*.deb")
-    if not got or not debs or not succeeds(["dpkg-deb", "-x", debs[0], folder + "/deb"]):
+    if not debs or not succeeds(["dpkg-deb", "-x", debs[0], folder + "/deb"]):
         return False
     wheels = glob.glob(folder + "/deb/usr/share/python-wheels/pip-*.whl")
     return bool(wheels) and install_wheel(python, wheels[0])
 
 
+def apt(words, folder):
+    return succeeds(["apt-get", "-qq", "-o", "Debug::NoLocking=1", *words], cwd=folder)
+
+
 def install_wheel(python, wheel):
     """A wheel of pip can run itself."""
-    assert re.search(r"pip-[^/]*\.whl$", wheel)
     return succeeds([python, os.path.join(wheel, "pip"), "install", "--quiet", "--no-index", "--no-deps", wheel])
 
 
