@@ -1,1 +1,1 @@
-"""The loop that joins the core, the store and the nodes; recovery, settings, progress."""
+"""The loop that joins core, store and nodes: decide, commit, carry out."""

@@ -158,8 +158,8 @@ def _take_in(state: State, job: Job, report: RunReport, now: float) -> None:
             _enter(state, job, _not_launched(status, report), cause, now, {"message": report.message})
         case JobLost():
             ended_at = None if report.is_alive else report.at
-            detail = {"message": report.message, "processes_left": report.is_alive}
-            _enter(state, job, _unknown(status, report.message, ended_at), cause, now, detail)
+            told = {"message": report.message, "processes_left": report.is_alive}
+            _enter(state, job, _unknown(status, report.message, ended_at), cause, now, told)
         case TreeGone():
             assert isinstance(status, Unknown)
             _enter(state, job, replace(status, ended_at=report.at), cause, now, {})
@@ -184,9 +184,7 @@ def _exited(status: Booked, report: JobExited) -> Status:
             signal=report.signal,
         )
     if report.exit_code == 0:
-        return Succeeded(
-            booking=status.booking, pid=report.pid, started_at=report.started_at, ended_at=report.ended_at
-        )
+        return Succeeded(booking=status.booking, pid=report.pid, started_at=report.started_at, ended_at=report.ended_at)
     return Failed(
         booking=status.booking,
         pid=report.pid,

@@ -1,0 +1,1 @@
+"""The HTTP API: routes by noun. Everything a person can do goes through here."""

@@ -1,0 +1,65 @@
+"""The routes put together: the same for the command line, the page and every program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litestar import Litestar, Router
+from litestar.di import Provide
+from litestar.exceptions import HTTPException
+from litestar.openapi import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin
+
+from tarmac import __version__
+from tarmac.api import errors, events, jobs, logs, machine
+from tarmac.api.caller import caller
+from tarmac.errors import TarmacError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tarmac.controller.engine import Engine
+
+LARGEST_BODY_BYTES = 512 * 1024 * 1024  # a million jobs
+
+
+def build_app(engine: Engine, end: Callable[[], None]) -> Litestar:
+    router = Router(
+        "/api/v1",
+        route_handlers=[
+            jobs.submit,
+            jobs.list_jobs,
+            jobs.wait_for_jobs,
+            jobs.show_job,
+            jobs.job_story,
+            jobs.kill_jobs,
+            jobs.remove_jobs,
+            logs.job_log,
+            machine.list_gpus,
+            machine.status,
+            machine.stop,
+            events.events,
+        ],
+        dependencies={
+            "engine": Provide(lambda: engine, sync_to_thread=False),
+            "end": Provide(lambda: end, sync_to_thread=False),
+            "caller": Provide(caller),
+        },
+        before_request=errors.refuse_newer_clients,
+    )
+    return Litestar(
+        [router],
+        exception_handlers={
+            TarmacError: errors.from_tarmac,
+            HTTPException: errors.from_litestar,
+            Exception: errors.from_anything,
+        },
+        openapi_config=OpenAPIConfig(
+            title="Tarmac",
+            version=__version__,
+            path="/api/v1",
+            render_plugins=[JsonRenderPlugin()],
+        ),
+        request_max_body_size=LARGEST_BODY_BYTES,
+        logging_config=None,
+    )

@@ -1,0 +1,32 @@
+"""Who is asking. The kernel says so; what a client claims about itself is not looked at."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from tarmac.api.server import PEER_UID
+from tarmac.errors import NotAllowed
+
+if TYPE_CHECKING:
+    from litestar import Request
+
+
+async def caller(request: Request[Any, Any, Any]) -> str:
+    """The account behind the connection. In personal mode that is this user, or root."""
+    uid = request.scope["extensions"][PEER_UID]  # type: ignore[index]
+    if uid not in {os.getuid(), 0}:
+        raise NotAllowed(
+            f"this queue belongs to {account(os.getuid())}", hint="run your own: unset TARMAC_HOME and try again"
+        )
+    return account(uid)
+
+
+@lru_cache(maxsize=256)
+def account(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:  # containers often run as a number without a name
+        return str(uid)

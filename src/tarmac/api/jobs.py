@@ -1,0 +1,187 @@
+"""Jobs: submit, list, look at, wait for, kill, forget."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+from litestar import Response, get, post
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.params import Parameter
+
+from tarmac.api import schemas
+from tarmac.api.views import Viewer, checked_fields, iso
+from tarmac.controller.engine import Engine, Work
+from tarmac.controller.outputs import default_log
+from tarmac.controller.select import job_filter
+from tarmac.controller.submission import SubmitRequest, checked_specs
+from tarmac.core.events import JobsSubmitted, StopAsked
+from tarmac.core.model import JobId, Queued, is_ended
+from tarmac.errors import Conflict, NotFound, UserError
+from tarmac.store.rows import pack_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tarmac.core.model import Job
+
+MOST_PER_PAGE = 10_000
+LONGEST_WAIT_S = 300.0
+
+PageSize = Annotated[int, Parameter(ge=1, le=MOST_PER_PAGE)]
+WaitSeconds = Annotated[float, Parameter(ge=0, le=LONGEST_WAIT_S)]
+
+
+def _answers(shape: type) -> dict[int, ResponseSpec]:
+    return {200: ResponseSpec(data_container=shape, description="as asked")}
+
+
+@post("/jobs", responses={200: ResponseSpec(schemas.SubmitAnswer, description="this token was answered before")})
+async def submit(engine: Engine, caller: str, data: SubmitRequest) -> Response[schemas.SubmitAnswer]:
+    """Queue one or many jobs: all of them or none. They are on disk before the answer is sent."""
+    token = None if data.token is None else (caller, data.token)
+    if token is not None and (known := engine.store.reader.submission(*token)) is not None:
+        return Response(schemas.SubmitAnswer(ids=list(known)), status_code=200)
+    digest, body = pack_environment(data.environment)
+    specs = checked_specs(
+        data, owner=caller, environment=digest, default_grace_s=engine.config.grace_s, state=engine.state
+    )
+    ids = await engine.submit(JobsSubmitted(specs=specs), {digest: body}, token)
+    return Response(schemas.SubmitAnswer(ids=list(ids)), status_code=201)
+
+
+@get("/jobs", responses=_answers(schemas.JobPage))
+async def list_jobs(
+    engine: Engine,
+    caller: str,
+    ids: str | None = None,
+    job_state: Annotated[str | None, Parameter(query="state")] = None,
+    owner: str | None = None,
+    name: str | None = None,
+    tag: str | None = None,
+    limit: PageSize = 1000,
+    after: int | None = None,
+    order: Annotated[str, Parameter(pattern="^(asc|desc)$")] = "asc",
+    fields: str | None = None,
+) -> dict[str, Any]:
+    """Jobs by id, page by page: give `next` of one page as `after` of the following one."""
+    wanted_fields = checked_fields(fields)
+    wanted = job_filter(engine.store.reader, caller, ids=_words(ids), state=job_state, owner=owner, name=name, tag=tag)
+    # One more than asked for tells whether there is a next page.
+    numbers = engine.store.reader.select_ids(wanted, after=after, limit=limit + 1, descending=order == "desc")
+    page = numbers[:limit]
+    jobs = _jobs(engine, page)
+    if wanted_fields is None or "progress" in wanted_fields:
+        await engine.progress.refresh(jobs)
+    viewer = Viewer(engine)
+    return {
+        "jobs": [viewer.job(job, wanted_fields) for job in jobs],
+        "next": page[-1] if len(numbers) > limit else None,
+    }
+
+
+@get("/jobs/{number:int}", responses=_answers(schemas.WholeJobView))
+async def show_job(engine: Engine, caller: str, number: int) -> dict[str, Any]:  # noqa: ARG001 - checks the caller
+    """One job with all there is to know."""
+    job = find_job(engine, number)
+    await engine.progress.refresh([job])
+    return Viewer(engine).whole_job(job)
+
+
+@get("/jobs/{number:int}/events", responses=_answers(schemas.Story))
+async def job_story(engine: Engine, caller: str, number: int) -> dict[str, Any]:  # noqa: ARG001 - checks the caller
+    """What happened to a job, in order."""
+    find_job(engine, number)
+    return {
+        "events": [
+            {"id": event.id, "at": iso(event.at), "attempt": event.attempt, "kind": event.kind, "detail": event.detail}
+            for event in engine.store.reader.story(number)
+        ]
+    }
+
+
+@get("/jobs/wait", responses=_answers(schemas.WaitAnswer))
+async def wait_for_jobs(engine: Engine, caller: str, ids: str, timeout_s: WaitSeconds = 30.0) -> dict[str, Any]:
+    """Answers when all of them have ended, or after the timeout with those that have."""
+    reader = engine.store.reader
+    numbers = reader.select_ids(job_filter(reader, caller, ids=_words(ids)))
+    listener = engine.publisher.listen()
+    try:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                while any(number in engine.state.jobs for number in numbers) and not engine.is_ending:
+                    await listener.take(timeout_s)
+    finally:
+        engine.publisher.unlisten(listener)
+    pending = [number for number in numbers if number in engine.state.jobs]
+    viewer = Viewer(engine)
+    ended = _jobs(engine, [number for number in numbers if number not in engine.state.jobs])
+    return {"jobs": [viewer.job(job) for job in ended], "pending": pending}
+
+
+@post("/jobs/kill", status_code=200)
+async def kill_jobs(engine: Engine, caller: str, data: schemas.KillRequest) -> schemas.KillAnswer:
+    """Ask jobs to end: queued ones at once, running ones with TERM, then KILL after the grace period."""
+    numbers = _selected(engine, caller, data)
+    alive = [number for number in numbers if number in engine.state.jobs]
+    events = [StopAsked(job=JobId(number), by=caller, grace_s=data.grace_s) for number in alive]
+    if events:
+        await engine.keep(Work(events=list(events)))
+    return schemas.KillAnswer(asked=alive, already_ended=[number for number in numbers if number not in set(alive)])
+
+
+@post("/jobs/rm", status_code=200)
+async def remove_jobs(engine: Engine, caller: str, data: schemas.Selection) -> schemas.RemoveAnswer:
+    """Forget jobs and the logs Tarmac keeps of them. Queued ones are cancelled; running ones must be killed first."""
+    numbers = _selected(engine, caller, data)
+    jobs = _jobs(engine, numbers)
+    busy = [job.id for job in jobs if not is_ended(job.status) and not isinstance(job.status, Queued)]
+    if busy:
+        listed = ", ".join(map(str, busy[:10]))
+        raise Conflict(f"still running: {listed}; nothing was removed", hint=f"tarmac kill {busy[0]}, then rm again")
+    events = [StopAsked(job=job.id, by=caller) for job in jobs if not is_ended(job.status)]
+    await engine.keep(Work(events=list(events), removed=[job.id for job in jobs]))
+    for job in jobs:
+        for attempt in range(1, job.attempt + 1):
+            with suppress(FileNotFoundError):
+                os.unlink(default_log(engine.state_folder, job.id, attempt))
+    return schemas.RemoveAnswer(removed=numbers)
+
+
+def find_job(engine: Engine, number: int) -> Job:
+    job = live_or_stored(engine, number)
+    if job is None:
+        raise NotFound(f"no job {number}", hint="`tarmac ls -a` lists every job that is remembered")
+    return job
+
+
+def live_or_stored(engine: Engine, number: int) -> Job | None:
+    return engine.state.jobs.get(JobId(number)) or engine.store.reader.job(number)
+
+
+def _jobs(engine: Engine, numbers: list[int]) -> list[Job]:
+    """Live ones from memory, the others from the store, in the order asked for."""
+    live = {number: engine.state.jobs[JobId(number)] for number in numbers if number in engine.state.jobs}
+    stored = engine.store.reader.jobs([number for number in numbers if number not in live])
+    return [job for number in numbers if (job := live.get(number) or stored.get(number)) is not None]
+
+
+def _selected(engine: Engine, caller: str, selection: schemas.Selection) -> list[int]:
+    if not selection.ids and not (selection.name or selection.tag or selection.state or selection.owner):
+        raise UserError("which jobs?", hint="give ids, `last`, `all`, or a filter such as --name")
+    wanted = job_filter(
+        engine.store.reader,
+        caller,
+        ids=selection.ids,
+        state=selection.state,
+        owner=selection.owner,
+        name=selection.name,
+        tag=selection.tag,
+    )
+    return engine.store.reader.select_ids(wanted)
+
+
+def _words(text: str | None) -> Iterable[str]:
+    return () if not text else text.split(",")

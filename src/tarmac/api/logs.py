@@ -1,0 +1,109 @@
+"""The output of a job, byte for byte, read through its node so that it makes no difference where it ran."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from litestar import get
+from litestar.params import Parameter
+from litestar.response import Stream
+
+from tarmac.api.jobs import find_job
+from tarmac.controller.engine import Engine
+from tarmac.controller.outputs import stderr_path, stdout_path
+from tarmac.errors import NotFound, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tarmac.controller.publisher import Listener
+    from tarmac.core.model import Job
+
+CHUNK_BYTES = 1 << 18
+LOOK_AGAIN_S = 30.0
+
+
+@get("/jobs/{number:int}/log", media_type="application/octet-stream")
+async def job_log(
+    engine: Engine,
+    caller: str,  # noqa: ARG001 - checks the caller
+    number: int,
+    stream: Literal["stdout", "stderr"] = "stdout",
+    attempt: Annotated[int | None, Parameter(ge=1)] = None,
+    lines: Annotated[int | None, Parameter(ge=0)] = None,
+    offset: Annotated[int | None, Parameter(ge=0)] = None,
+    follow: bool = False,  # noqa: FBT001, FBT002 - a query parameter
+) -> Stream:
+    """All of it, the last `lines`, or from `offset` on; with `follow=1` it goes on until the job has ended."""
+    job = find_job(engine, number)
+    which = attempt or max(job.attempt, 1)
+    path = (stdout_path if stream == "stdout" else stderr_path)(engine.state_folder, job, which)
+    if not follow:
+        await _must_exist(engine, job, path)
+    first = await _tail_offset(engine, path, lines) if lines is not None else offset or 0
+    headers = {"Tarmac-Log-Path": path.encode("ascii", "backslashreplace").decode()}
+    output = _output(engine, job, path, first, follow=follow)
+    return Stream(output, media_type="application/octet-stream", headers=headers)
+
+
+async def _must_exist(engine: Engine, job: Job, path: str) -> None:
+    answer = await _ask(engine, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
+    if "error" not in answer:
+        return
+    if job.attempt == 0:
+        hint = f"tarmac log -f {job.id} waits for it"
+        raise NotFound(f"job {job.id} has not started, so it has no output yet", hint=hint)
+    raise NotFound(f"no output of job {job.id}: {answer['error']}", hint=f"tarmac show {job.id} tells what happened")
+
+
+async def _tail_offset(engine: Engine, path: str, lines: int) -> int:
+    answer = await _ask(engine, {"type": "tail_log", "path": path, "lines": lines})
+    return int(answer.get("offset", 0))
+
+
+async def _output(engine: Engine, job: Job, path: str, offset: int, *, follow: bool) -> AsyncIterator[bytes]:
+    listener = engine.publisher.listen()
+    try:
+        while True:
+            # Looked up before the reading, so that all an ended job wrote is surely read.
+            has_ended = job.id not in engine.state.jobs
+            async for chunk in _chunks(engine, path, offset):
+                offset += len(chunk)
+                yield chunk
+            if not follow or has_ended or engine.is_ending:
+                return
+            await _until_news(engine, listener, path, offset)
+    finally:
+        engine.publisher.unlisten(listener)
+
+
+async def _chunks(engine: Engine, path: str, offset: int) -> AsyncIterator[bytes]:
+    while True:
+        answer = await _ask(engine, {"type": "read_log", "path": path, "offset": offset, "limit": CHUNK_BYTES})
+        chunk = base64.b64decode(answer.get("data", ""))
+        if not chunk:
+            return
+        offset += len(chunk)
+        yield chunk
+
+
+async def _until_news(engine: Engine, listener: Listener, path: str, offset: int) -> None:
+    """The file grew, or something happened to a job; before it starts there is no file to grow."""
+    told = asyncio.ensure_future(listener.take(LOOK_AGAIN_S))
+    grew = asyncio.ensure_future(_ask(engine, {"type": "watch_log", "path": path, "offset": offset}))
+    try:
+        await asyncio.wait({told, grew}, return_when=asyncio.FIRST_COMPLETED)
+        if grew.done() and "error" in grew.result():
+            await told
+    finally:
+        for task in (told, grew):
+            task.cancel()
+        await asyncio.gather(told, grew, return_exceptions=True)
+
+
+async def _ask(engine: Engine, question: dict[str, Any]) -> dict[str, Any]:
+    if engine.node is None:
+        raise Unavailable("the agent is out of reach", hint="try again in a moment")
+    return await engine.node.ask(question)

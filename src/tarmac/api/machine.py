@@ -1,0 +1,64 @@
+"""The machine and the scheduler itself: GPUs, status, stop."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from litestar import get, post
+from litestar.openapi.datastructures import ResponseSpec
+
+from tarmac import __version__
+from tarmac.api import schemas
+from tarmac.api.errors import API
+from tarmac.api.views import Viewer
+from tarmac.controller.engine import Engine
+from tarmac.core.model import Queued
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@get("/gpus", responses={200: ResponseSpec(schemas.GpuList, description="every card")})
+async def list_gpus(engine: Engine, caller: str) -> dict[str, Any]:  # noqa: ARG001 - checks the caller
+    """Every card, what it does and which job has it. `error` says why there are none."""
+    errors = [error for error in engine.gpu_errors.values() if error]
+    return {"gpus": Viewer(engine).gpus(), "error": "; ".join(errors) or None}
+
+
+@get("/status")
+async def status(engine: Engine, caller: str) -> schemas.StatusView:  # noqa: ARG001 - checks the caller
+    """The scheduler at a glance."""
+    hello = None if engine.node is None else engine.node.hello
+    queued = sum(isinstance(job.status, Queued) for job in engine.state.jobs.values())
+    return schemas.StatusView(
+        controller_pid=os.getpid(),
+        agent_pid=None if hello is None else hello.pid,
+        version=__version__,
+        api=API,
+        policy="fifo",
+        paused=False,
+        running=len(engine.state.jobs) - queued,
+        queued=queued,
+        containment=None if hello is None else hello.containment,
+        containment_reason=None if hello is None else hello.containment_reason,
+        node=None if hello is None else hello.node,
+        home=str(engine.state_folder),
+        uptime_s=round(engine.uptime_s(), 3),
+        database_bytes=engine.store.size_bytes(),
+        degraded=engine.degraded,
+    )
+
+
+@post("/stop", status_code=202)
+async def stop(
+    engine: Engine,
+    caller: str,  # noqa: ARG001 - checks the caller
+    end: Callable[[], None],
+    data: schemas.StopRequest,
+) -> dict[str, Any]:
+    """End the controller, and its agent unless told otherwise. Running jobs go on."""
+    if data.agent and engine.node is not None:
+        engine.node.shut_down_agent()
+    end()
+    return {"controller_pid": os.getpid()}

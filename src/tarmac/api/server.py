@@ -1,0 +1,71 @@
+"""uvicorn on our socket, with two things it lacks: who the peer is, and no ticking while idle."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+    from litestar import Litestar
+
+PEER_UID = "tarmac.peer_uid"
+CLOSE_WITHIN_S = 2
+_CREDENTIALS = struct.Struct("3i")
+
+
+class PeerProtocol(HttpToolsProtocol):
+    """Asks the kernel who connected. The answer travels in the request's scope, out of the client's reach."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        connection = transport.get_extra_info("socket")
+        packed = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        self._peer_uid = _CREDENTIALS.unpack(packed)[1]
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        extensions: dict[str, Any] = {PEER_UID: self._peer_uid}
+        self.scope["extensions"] = extensions
+
+
+class Server(uvicorn.Server):
+    """Waits to be told to end instead of looking ten times a second."""
+
+    def __init__(self, app: Litestar, *, on_exit: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=PeerProtocol,
+                ws="none",
+                loop="none",
+                log_config=None,
+                access_log=False,
+                date_header=False,
+                server_header=False,
+                timeout_graceful_shutdown=CLOSE_WITHIN_S,
+                lifespan="off",
+            )
+        )
+        self._ended = asyncio.Event()
+        self._on_exit = on_exit
+
+    def end(self) -> None:
+        self.should_exit = True
+        self._ended.set()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self._on_exit()
+        self._ended.set()
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        await self._ended.wait()

@@ -1,0 +1,161 @@
+"""Jobs and GPUs as people and programs get to see them. Field names are a promise; see docs/api.md."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tarmac.api.words import sentence, why_waiting
+from tarmac.controller.outputs import stderr_path, stdout_path
+from tarmac.core.explain import why_not
+from tarmac.core.model import Failed, Queued, Request, Unknown, state_name
+from tarmac.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tarmac.controller.engine import Engine
+    from tarmac.core.model import Job
+    from tarmac.nodes.reports import GpuReading
+
+    Getter: TypeAlias = Callable[["Viewer", Job], Any]
+
+
+def iso(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Viewer:
+    """Makes views of one moment. Why a request waits is worked out once, however many jobs share it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._waiting: dict[Request, str | None] = {}
+
+    def job(self, job: Job, fields: Sequence[str] | None = None) -> dict[str, Any]:
+        return {name: FIELDS[name](self, job) for name in fields or FIELDS}
+
+    def whole_job(self, job: Job) -> dict[str, Any]:
+        """With what only somebody who looks at this one job wants to know."""
+        spec, status = job.spec, job.status
+        folder = self.engine.state_folder
+        return self.job(job) | {
+            "message": getattr(status, "message", None),
+            "why": why_waiting(self.engine.state, job),
+            "pid": getattr(status, "pid", None),
+            "umask": spec.umask,
+            "grace_s": spec.grace_s,
+            "shell": spec.shell,
+            "stdout_path": stdout_path(folder, job, max(job.attempt, 1)),
+            "stderr_path": stderr_path(folder, job, max(job.attempt, 1)),
+        }
+
+    def gpus(self) -> list[dict[str, Any]]:
+        return [self._gpu(node, reading) for node, readings in self.engine.readings.items() for reading in readings]
+
+    def waiting_reason(self, request: Request) -> str | None:
+        if request not in self._waiting:
+            reasons = why_not(self.engine.state, request)
+            self._waiting[request] = "; ".join(map(sentence, reasons)) or None
+        return self._waiting[request]
+
+    def _gpu(self, node: str, reading: GpuReading) -> dict[str, Any]:
+        known = self.engine.state.nodes.get(node)  # type: ignore[call-overload]
+        holder = None if known is None else known.booked.get(reading.uuid)
+        return {
+            "node": node,
+            "index": reading.index,
+            "uuid": reading.uuid,
+            "model": reading.model,
+            "memory_total_bytes": reading.memory_total_bytes,
+            "memory_used_bytes": reading.memory_used_bytes,
+            "utilization": reading.utilization,
+            "temperature": reading.temperature,
+            "jobs": [] if holder is None else [holder],
+            "processes": reading.processes,
+            "drained": False,
+            "reason": reading.reason,
+        }
+
+
+def _reason(viewer: Viewer, job: Job) -> str | None:
+    match job.status:
+        case Queued():
+            return viewer.waiting_reason(job.spec.request)
+        case Failed(reason=reason):
+            return reason
+        case Unknown():
+            return "lost"
+        case _:
+            return None
+
+
+def _of_status(name: str) -> Getter:
+    return lambda _, job: getattr(job.status, name, None)
+
+
+def _time_of_status(name: str) -> Getter:
+    return lambda _, job: iso(getattr(job.status, name, None))
+
+
+def _gpus(_: Viewer, job: Job) -> list[dict[str, Any]]:
+    booking = getattr(job.status, "booking", None)
+    if booking is None:
+        return []
+    return [{"node": booking.node, "index": gpu.index, "uuid": gpu.uuid} for gpu in booking.gpus]
+
+
+def _node(_: Viewer, job: Job) -> str | None:
+    booking = getattr(job.status, "booking", None)
+    return None if booking is None else booking.node
+
+
+def _command(_: Viewer, job: Job) -> list[str]:
+    """argv; a shell string as the shell will get it."""
+    return list(job.spec.command) if job.spec.command is not None else ["sh", "-c", job.spec.shell or ""]
+
+
+def _log_path(viewer: Viewer, job: Job) -> str:
+    return stdout_path(viewer.engine.state_folder, job, max(job.attempt, 1))
+
+
+# Tiers, groups, dependencies and estimates are names that stand already; nothing fills them yet.
+FIELDS: dict[str, Getter] = {
+    "id": lambda _, job: job.id,
+    "name": lambda _, job: job.spec.name,
+    "owner": lambda _, job: job.spec.owner,
+    "project": lambda _, job: job.spec.project,
+    "tags": lambda _, job: job.spec.tags,
+    "state": lambda _, job: state_name(job.status),
+    "reason": _reason,
+    "exit_code": lambda _, job: 0 if state_name(job.status) == "succeeded" else getattr(job.status, "exit_code", None),
+    "signal": _of_status("signal"),
+    "attempt": lambda _, job: job.attempt,
+    "priority": lambda _, job: job.spec.priority,
+    "tier": lambda _, __: None,
+    "gpus_asked": lambda _, job: job.spec.request.gpus,
+    "gpus": _gpus,
+    "node": _node,
+    "command": _command,
+    "cwd": lambda _, job: job.spec.cwd,
+    "submitted_at": lambda _, job: iso(job.submitted_at),
+    "started_at": _time_of_status("started_at"),
+    "ended_at": _time_of_status("ended_at"),
+    "estimated_start": lambda _, __: None,
+    "progress": lambda viewer, job: viewer.engine.progress.get(job.id),
+    "peak_gpu_memory_bytes": lambda _, __: None,
+    "log_path": _log_path,
+    "group": lambda _, __: None,
+    "after": lambda _, __: [],
+}
+
+
+def checked_fields(words: str | None) -> list[str] | None:
+    if not words:
+        return None
+    names = words.split(",")
+    if unknown := [name for name in names if name not in FIELDS]:
+        raise UserError(f"a job has no field {unknown[0]!r}", hint=f"fields are: {', '.join(FIELDS)}")
+    return names

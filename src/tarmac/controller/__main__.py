@@ -1,0 +1,156 @@
+"""`python -m tarmac.controller`: puts the parts together and runs them until told to end.
+
+Whoever holds the lock of the state folder is the controller. Everybody else waits until it answers, and leaves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import fcntl
+import gc
+import logging
+import os
+import sys
+import time
+from pathlib import Path
+
+import uvloop
+
+from tarmac import __version__, paths
+from tarmac.agent import address
+from tarmac.api.app import build_app
+from tarmac.api.server import Server
+from tarmac.controller.config import ConfigError, load_config
+from tarmac.controller.engine import Engine
+from tarmac.controller.publisher import Publisher
+from tarmac.errors import TarmacError
+from tarmac.nodes.local import LocalNode
+from tarmac.store.store import Store
+
+log = logging.getLogger("tarmac.controller")
+
+FIRST_READING_WITHIN_S = 5.0
+
+
+def main() -> int:
+    options = _options()
+    state_folder = Path(options.state)
+    say = _Ready(options.ready_fd)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    try:
+        paths.make_private(str(state_folder))
+        lock = _take_lock(state_folder)
+        if lock is None:
+            return _leave_it_to_the_other(state_folder, say)
+        uvloop.run(_run(state_folder, say))
+    except TarmacError as error:
+        kind = "config: " if isinstance(error, ConfigError) else ""
+        say(f"error: {kind}{error}")
+        return 2
+    except OSError as error:
+        say(f"error: {error}")
+        return 5
+    return 0
+
+
+async def _run(state_folder: Path, say: _Ready) -> None:
+    config = load_config(Path(paths.config_path()))
+    (state_folder / "logs").mkdir(mode=0o700, exist_ok=True)
+    store = Store(state_folder / "tarmac.db")
+    try:
+        engine = Engine(store=store, config=config, state_folder=state_folder, publisher=Publisher(), clock=time.time)
+        node = LocalNode(state_folder, listener=engine, cpu_job_slots=config.cpu_job_slots)
+        engine.node = node
+        supervision = asyncio.create_task(node.run())
+        try:
+            await _serve(engine, node, state_folder, say)
+        finally:
+            supervision.cancel()
+            await asyncio.gather(supervision, return_exceptions=True)
+    finally:
+        store.close()
+
+
+async def _serve(engine: Engine, node: LocalNode, state_folder: Path, say: _Ready) -> None:
+    def end() -> None:
+        engine.end()
+        server.end()
+
+    server = Server(build_app(engine, end), on_exit=engine.end)
+    try:
+        async with asyncio.timeout(FIRST_READING_WITHIN_S):
+            await node.has_gpus.wait()
+    except TimeoutError:
+        log.warning("no word about GPUs within %g s; going on without", FIRST_READING_WITHIN_S)
+    socket_path = paths.socket_path(str(state_folder))
+    listening = address.listen(socket_path)
+    log.info("Tarmac %s, pid %d, listens on %s", __version__, os.getpid(), socket_path)
+    _settle_memory()
+    say("ready")
+    await server.serve(sockets=[listening])
+    log.info("ended; running jobs go on")
+
+
+def _settle_memory() -> None:
+    """What is there now stays: keep the collector from walking it again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+def _take_lock(state_folder: Path) -> int | None:
+    """Held until this process ends, however it ends."""
+    lock = os.open(state_folder / "controller.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    os.ftruncate(lock, 0)
+    os.write(lock, f"{os.getpid()}\n".encode())
+    return lock
+
+
+def _leave_it_to_the_other(state_folder: Path, say: _Ready) -> int:
+    """Another controller is starting or running; what the caller wants is that one answers."""
+    if not say.is_asked:
+        say(f"error: another controller runs on {state_folder} already (`tarmac status` tells its pid)")
+        return 2
+    for _ in range(1000):
+        try:
+            address.connect(paths.socket_path(str(state_folder))).close()
+        except OSError:
+            time.sleep(0.02)
+        else:
+            say("ready")
+            return 0
+    say(f"error: the controller that holds {state_folder}/controller.lock does not answer")
+    return 5
+
+
+class _Ready:
+    """The pipe on which whoever started us waits for one line; the terminal where nobody does."""
+
+    def __init__(self, descriptor: int | None) -> None:
+        self._descriptor = descriptor
+        self.is_asked = descriptor is not None
+
+    def __call__(self, line: str) -> None:
+        if self._descriptor is not None:
+            os.write(self._descriptor, f"{line}\n".encode())
+            os.close(self._descriptor)
+            self._descriptor = None
+        elif line != "ready":
+            print(f"tarmac: {line}", file=sys.stderr)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="tarmac.controller")
+    parser.add_argument("--state", default=paths.state_folder())
+    parser.add_argument("--ready-fd", type=int)
+    parser.add_argument("--foreground", action="store_true", help="accepted for symmetry; it never forks")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,263 @@
+"""Decide, commit, carry out: the only place where the three meet, and the only caller of `handle`.
+
+One commit is under way at a time; what happens meanwhile is decided together and shares the next one. Memory is
+therefore ahead of the disk by one commit at most, and nothing leaves this process before its commit returned.
+When a commit fails, memory is thrown away and read again, as after a crash: there is one way of recovering.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
+
+from tarmac.agent import crashpoint
+from tarmac.controller.progress_board import ProgressBoard
+from tarmac.controller.publisher import GpusChanged, JobChanged, Publisher
+from tarmac.controller.world import job_environment, start_frame
+from tarmac.core.commands import Command, ForgetRun, SignalJob, StartJob
+from tarmac.core.events import JobsSubmitted
+from tarmac.core.machine import handle
+from tarmac.core.model import Job, JobId
+from tarmac.errors import Unavailable
+from tarmac.store.writer import Batch, Submission
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tarmac.controller.config import Config
+    from tarmac.core.events import Event
+    from tarmac.core.model import NodeName
+    from tarmac.nodes.local import LocalNode
+    from tarmac.nodes.reports import GpuReading
+    from tarmac.store.store import Store
+
+log = logging.getLogger(__name__)
+
+TERM = 15
+RETRY_AFTER_FULL_S = 1.0
+
+Done: TypeAlias = "asyncio.Future[None]"
+Token: TypeAlias = tuple[str, str]  # owner, and what the owner's client made up for one submit
+
+
+@dataclass(slots=True, kw_only=True)
+class Work:
+    """Events that are to be kept together, and whoever waits for that."""
+
+    events: list[Event]
+    environments: dict[str, bytes] = field(default_factory=dict)
+    token: Token | None = None
+    ids: range = range(0)  # of the jobs submitted by it
+    removed: list[JobId] = field(default_factory=list)
+    done: Done | None = None
+
+
+class Engine:
+    def __init__(
+        self, *, store: Store, config: Config, state_folder: Path, publisher: Publisher, clock: Callable[[], float]
+    ) -> None:
+        self.store = store
+        self.config = config
+        self.state_folder = state_folder
+        self.publisher = publisher
+        self.state = store.load()
+        self.last_event = store.reader.last_event()
+        self.readings: dict[NodeName, list[GpuReading]] = {}
+        self.gpu_errors: dict[NodeName, str | None] = {}
+        self.degraded: str | None = None  # why nothing can be written at the moment
+        self.is_ending = False
+        self.node: LocalNode | None = None
+        self.progress = ProgressBoard(self)
+        self._clock = clock
+        self._began_at = clock()
+        self._inbox: list[Work] = []
+        self._submitting: dict[Token, Work] = {}
+        self._is_committing = False
+        self._environments: dict[str, dict[str, str]] = {}
+        self._loop = asyncio.get_running_loop()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def uptime_s(self) -> float:
+        return self._clock() - self._began_at
+
+    def end(self) -> None:
+        """Streams and long requests notice and finish; nothing is accepted any more."""
+        self.is_ending = True
+        self.publisher.wake_all()
+
+    # in
+
+    def post(self, event: Event) -> None:
+        """A report from a node. Lost ones come again, so nobody waits for it."""
+        if self.degraded is None:
+            self._inbox.append(Work(events=[event]))
+            self._turn()
+
+    async def keep(self, work: Work) -> None:
+        """Returns once the events are on disk; raises when they were not accepted."""
+        if self.degraded is not None:
+            raise Unavailable(
+                f"nothing can be accepted now: {self.degraded}", hint="make room on the disk; service returns by itself"
+            )
+        work.done = self._loop.create_future()
+        self._inbox.append(work)
+        self._turn()
+        await work.done
+
+    async def submit(self, event: JobsSubmitted, environments: dict[str, bytes], token: Token | None) -> range:
+        """The ids, once the jobs are on disk. The same token again gives the same ids."""
+        if token is not None:
+            if (known := self.store.reader.submission(*token)) is not None:
+                return known
+            if (under_way := self._submitting.get(token)) is not None:
+                assert under_way.done is not None
+                await asyncio.shield(under_way.done)
+                return under_way.ids
+        work = Work(events=[event], environments=environments, token=token)
+        if token is not None:
+            self._submitting[token] = work
+        try:
+            await self.keep(work)
+        finally:
+            if token is not None:
+                del self._submitting[token]
+        return work.ids
+
+    def take_readings(self, node: NodeName, readings: list[GpuReading], error: str | None) -> None:
+        self.readings[node] = readings
+        self.gpu_errors[node] = error
+        self.publisher.tell([GpusChanged(node)])
+
+    # decide and commit
+
+    def _turn(self) -> None:
+        if self._is_committing or not self._inbox:
+            return
+        works, self._inbox = self._inbox, []
+        now = self._clock()
+        commands: list[Command] = []
+        batch = Batch(changes=self.state.changes)
+        for work in works:
+            first = self.state.next_id
+            for event in work.events:
+                commands += handle(self.state, event, now)
+            work.ids = range(first, self.state.next_id)
+            batch.environments |= work.environments
+            batch.removed += work.removed
+            if work.token is not None:
+                owner, token = work.token
+                batch.submissions.append(
+                    Submission(owner=owner, token=token, first_id=first, count=len(work.ids), at=now)
+                )
+        self.state.take_changes()
+        if batch.changes or batch.removed:
+            self._commit(batch, commands, works)
+        else:
+            self._carry_out(commands)
+            _resolve(works, None)
+
+    def _commit(self, batch: Batch, commands: list[Command], works: list[Work]) -> None:
+        def back_in_the_loop(error: Exception | None) -> None:
+            self._is_committing = False
+            if error is None:
+                self._committed(batch, commands, works)
+            else:
+                self._fail(error, works)
+            self._turn()
+
+        self._is_committing = True
+        self.store.commit(batch, lambda error: self._loop.call_soon_threadsafe(back_in_the_loop, error))
+
+    def _committed(self, batch: Batch, commands: list[Command], works: list[Work]) -> None:
+        self._carry_out(commands)
+        _resolve(works, None)
+        changes = batch.changes
+        changed: dict[JobId, Job] = {job.id: job for job in changes.new} | changes.changed
+        self.last_event += len(changes.new) + len(changes.story)
+        self.publisher.tell(JobChanged(job, self.last_event) for job in changed)
+
+    # carry out
+
+    def _carry_out(self, commands: list[Command]) -> None:
+        for command in commands:
+            match command:
+                case StartJob():
+                    crashpoint.reach("controller:before-start")
+                    self._start(command)
+                    crashpoint.reach("controller:after-start")
+                case SignalJob():
+                    self._send(command, {"type": "signal", "signal": TERM, "grace_s": command.grace_s})
+                case ForgetRun():
+                    crashpoint.reach("controller:before-forget")
+                    self._send(command, {"type": "forget"})
+                case _:
+                    assert_never(command)
+
+    def _start(self, command: StartJob) -> None:
+        job = self.state.jobs.get(command.job)
+        if job is None or self.node is None:
+            return
+        submitted = self._environment(job.spec.environment)
+        environment = job_environment(job, command, submitted, self.config.gpu_id_style)
+        self.node.send(start_frame(job, command, environment, self.state_folder))
+
+    def _send(self, command: SignalJob | ForgetRun, frame: dict[str, Any]) -> None:
+        if self.node is not None:
+            self.node.send({**frame, "job": command.job, "attempt": command.attempt})
+
+    def _environment(self, digest: str) -> dict[str, str]:
+        known = self._environments.get(digest)
+        if known is None:
+            if len(self._environments) >= 64:
+                self._environments.clear()
+            known = self._environments[digest] = self.store.reader.environment(digest)
+        return known
+
+    # when the disk says no
+
+    def _fail(self, error: Exception, works: list[Work]) -> None:
+        log.error("commit failed: %s", error)
+        waiting, self._inbox = self._inbox, []
+        _resolve([*works, *waiting], error)
+        self._forget_memory()
+        if self.degraded is None:
+            self.degraded = str(error.args[0] if error.args else error)
+            task = self._loop.create_task(self._recover())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def _forget_memory(self) -> None:
+        """Back to what is on disk. The node is asked anew what really runs once writing works again."""
+        known = self.state.nodes
+        self.state = self.store.load()
+        for name, node in known.items():
+            mine = self.state.node(name)
+            mine.gpus, mine.cpu_job_slots, mine.is_connected = node.gpus, node.cpu_job_slots, False
+
+    async def _recover(self) -> None:
+        while True:
+            await asyncio.sleep(RETRY_AFTER_FULL_S)
+            if await self._can_write():
+                break
+        log.info("the state can be written again")
+        self.degraded = None
+        if self.node is not None:
+            self.node.disconnect()
+
+    async def _can_write(self) -> bool:
+        outcome: asyncio.Future[Exception | None] = self._loop.create_future()
+        self.store.try_to_write(lambda error: self._loop.call_soon_threadsafe(outcome.set_result, error))
+        return await outcome is None
+
+
+def _resolve(works: list[Work], error: Exception | None) -> None:
+    for work in works:
+        if work.done is None or work.done.done():
+            continue
+        if error is None:
+            work.done.set_result(None)
+        else:
+            work.done.set_exception(error)

@@ -1,0 +1,162 @@
+"""What is checked before a job is accepted. All jobs of a submit are looked at before any is queued."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from tarmac.core.model import DEFAULT_PRIORITY, JobSpec, Request
+from tarmac.core.policy.placed import could_ever_fit
+from tarmac.errors import UserError
+
+if TYPE_CHECKING:
+    from tarmac.core.state import State
+
+MOST_JOBS = 1_000_000
+Text = Annotated[str, Meta(max_length=4096)]
+Path = Annotated[str, Meta(min_length=1, max_length=4096)]
+
+
+class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """One job as it is asked for."""
+
+    command: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
+    shell: Annotated[str, Meta(min_length=1)] | None = None
+    name: Text | None = None
+    project: Text | None = None
+    tags: Annotated[tuple[Text, ...], Meta(max_length=100)] = ()
+    gpus: Annotated[int, Meta(ge=0, le=100_000)] = 1
+    priority: Annotated[int, Meta(ge=-1_000_000_000, le=1_000_000_000)] = DEFAULT_PRIORITY
+    cwd: Path | None = None
+    log: Path | None = None
+    stdout: Path | None = None
+    stderr: Path | None = None
+    append: bool = False
+    grace_s: Annotated[float, Meta(ge=0, le=86400)] | None = None
+
+
+class SubmitRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """One or many jobs of one submitter, with the world they were submitted from."""
+
+    jobs: Annotated[list[JobRequest], Meta(min_length=1, max_length=MOST_JOBS)]
+    cwd: Path
+    umask: Annotated[int, Meta(ge=0, le=0o777)] = 0o022
+    environment: dict[str, str] = {}
+    token: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+
+
+def checked_specs(
+    request: SubmitRequest, *, owner: str, environment: str, default_grace_s: float, state: State
+) -> tuple[JobSpec, ...]:
+    check = _Checks(state)
+    _refuse_nul("environment", [text for pair in request.environment.items() for text in pair])
+    return tuple(_spec(request, job, check, owner, environment, default_grace_s) for job in request.jobs)
+
+
+def _spec(
+    submit: SubmitRequest, job: JobRequest, check: _Checks, owner: str, environment: str, default_grace_s: float
+) -> JobSpec:
+    if (job.command is None) == (job.shell is None):
+        raise UserError("a job needs a command", hint="give either `command` (a list of words) or `shell` (a string)")
+    cwd = job.cwd or submit.cwd
+    if job.command is not None and not job.command[0]:
+        raise UserError("the command is empty", hint="give the program to run: tarmac add -- python train.py")
+    if job.log is not None and (job.stdout is not None or job.stderr is not None):
+        raise UserError("log goes with neither stdout nor stderr", hint="log merges both; stdout and stderr part them")
+    _refuse_nul("command", job.command or (job.shell or "",))
+    _refuse_nul("name, project and tags", (job.name or "", job.project or "", *job.tags))
+    check.folder(cwd)
+    stdout = job.log or job.stdout
+    for path in (stdout, job.stderr):
+        if path is not None:
+            check.output(path, append=job.append)
+    if stdout is not None and stdout == job.stderr:
+        raise UserError(f"stdout and stderr are the same file {stdout}", hint="use --log to merge them")
+    return JobSpec(
+        owner=owner,
+        command=job.command,
+        shell=job.shell,
+        cwd=cwd,
+        umask=submit.umask,
+        environment=environment,
+        request=check.request(job.gpus),
+        name=job.name,
+        project=job.project,
+        tags=job.tags,
+        priority=job.priority,
+        stdout=stdout,
+        stderr=job.stderr,
+        append=job.append,
+        grace_s=default_grace_s if job.grace_s is None else job.grace_s,
+    )
+
+
+class _Checks:
+    """Remembers what was found good: an array asks the same a hundred thousand times."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._folders: set[str] = set()
+        self._requests: dict[int, Request] = {}
+        self._outputs: set[str] = set()
+
+    def folder(self, path: str) -> None:
+        if path in self._folders:
+            return
+        _refuse_nul("cwd", (path,))
+        if not os.path.isabs(path):
+            raise UserError(f"cwd {path} is not absolute", hint="give the whole path of the working folder")
+        if not os.path.isdir(path):
+            raise UserError(f"cwd {path} is no folder", hint="make it first, or give another with --cwd")
+        self._folders.add(path)
+
+    def request(self, gpus: int) -> Request:
+        known = self._requests.get(gpus)
+        if known is None:
+            known = self._requests[gpus] = Request(gpus=gpus)
+            if not could_ever_fit(self._state, known):
+                raise self._too_many(gpus)
+        return known
+
+    def _too_many(self, asked: int) -> UserError:
+        most = max(len(node.gpus) for node in self._state.nodes.values())
+        have = f"this machine has {most}" if most else "this machine has none that Tarmac can see"
+        at_most = f"ask for at most {most} with -g, or for none with -g 0" if most else "ask for none with -g 0"
+        return UserError(
+            f"{asked} {'GPU' if asked == 1 else 'GPUs'} asked, {have}", hint=f"{at_most}; `tarmac gpus` lists them"
+        )
+
+    def output(self, path: str, *, append: bool) -> None:
+        _refuse_nul("log path", (path,))
+        folder = os.path.dirname(path)
+        if not os.path.isabs(path):
+            raise UserError(f"log path {path} is not absolute", hint="give the whole path")
+        if not os.path.isdir(folder):
+            raise UserError(f"log path {path}: there is no folder {folder}", hint=f"mkdir -p {folder}")
+        if os.path.isdir(path):
+            raise UserError(f"log path {path} is a folder", hint="give the name of a file in it")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise UserError(f"log path {path}: nothing can be written into {folder}", hint="choose another folder")
+        if not append and (path in self._outputs or (os.path.exists(path) and os.path.getsize(path) > 0)):
+            raise UserError(
+                f"{path} exists already and is not overwritten", hint="add --append, or choose another name"
+            )
+        self._outputs.add(path)
+
+
+def _refuse_nul(what: str, texts: tuple[str, ...] | list[str]) -> None:
+    if any("\0" in text for text in texts):
+        raise UserError(f"{what}: contains a NUL character", hint="no program can be given one; remove it")
+
+
+def decode(body: bytes) -> SubmitRequest:
+    """Raises UserError where the body is not what is documented."""
+    try:
+        return msgspec.json.decode(body, type=SubmitRequest)
+    except msgspec.DecodeError as error:
+        raise UserError(
+            f"the request is not understood: {error}", hint="docs/api.md shows what a submit holds"
+        ) from error

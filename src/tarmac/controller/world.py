@@ -1,0 +1,54 @@
+"""The world a job wakes up in: its submitter's environment plus what Tarmac tells it about its GPUs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tarmac.controller.outputs import stdout_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tarmac.core.commands import StartJob
+    from tarmac.core.model import Booking, Job
+
+# Meant for the processes of Tarmac, or for the job that submitted this one.
+_NOT_INHERITED = ("TARMAC_CRASH_AT", "TARMAC_MARK")
+
+
+def job_environment(job: Job, start: StartJob, submitted: dict[str, str], gpu_id_style: str) -> dict[str, str]:
+    environment = {name: value for name, value in submitted.items() if name not in _NOT_INHERITED}
+    environment["PWD"] = job.spec.cwd
+    environment.update(gpu_variables(start.booking, gpu_id_style))
+    environment["TARMAC_JOB_ID"] = str(job.id)
+    environment["TARMAC_ATTEMPT"] = str(start.attempt)
+    environment["TARMAC_NODE"] = start.booking.node
+    return environment
+
+
+def gpu_variables(booking: Booking, gpu_id_style: str) -> dict[str, str]:
+    """Indices by default: some frameworks choke on UUIDs. PCI order makes CUDA count as NVML does."""
+    indices = ",".join(str(gpu.index) for gpu in booking.gpus)
+    visible = ",".join(gpu.uuid for gpu in booking.gpus) if gpu_id_style == "uuid" else indices
+    return {
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+        "CUDA_VISIBLE_DEVICES": visible,
+        "NVIDIA_VISIBLE_DEVICES": visible or "void",
+        "TARMAC_GPUS": indices,
+    }
+
+
+def start_frame(job: Job, start: StartJob, environment: dict[str, str], state_folder: Path) -> dict[str, Any]:
+    return {
+        "type": "start",
+        "job": job.id,
+        "attempt": start.attempt,
+        "argv": job.spec.command,
+        "shell": job.spec.shell,
+        "cwd": job.spec.cwd,
+        "umask": job.spec.umask,
+        "env": environment,
+        "stdout": stdout_path(state_folder, job, start.attempt),
+        "stderr": job.spec.stderr,
+        "append": job.spec.append,
+    }

@@ -1,0 +1,193 @@
+"""This machine: keeps an agent running here and speaks with it over its Unix socket.
+
+The agent outlives the controller and is found again; it is replaced only when its version is another one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from tarmac import __version__
+from tarmac.agent import address, protocol
+from tarmac.core.events import GpusSeen, NodeJoined, NodeLeft, Reported
+from tarmac.core.model import Gpu, NodeName
+from tarmac.nodes.link import Link
+from tarmac.nodes.reports import REPORT_TYPES, GpuReading, readings_of, report_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tarmac.core.events import Event
+
+log = logging.getLogger(__name__)
+
+LONGEST_RETRY_S = 2.0
+
+
+class NodeListener(Protocol):
+    """Who is told what happens on the node."""
+
+    def post(self, event: Event) -> None: ...
+
+    def take_readings(self, node: NodeName, readings: list[GpuReading], error: str | None) -> None: ...
+
+
+class Hello(msgspec.Struct, kw_only=True):
+    """What the agent says of itself and its machine."""
+
+    protocol: int
+    version: str
+    node: str
+    boot_id: str
+    pid: int
+    cpus: int
+    memory_bytes: int
+    containment: str
+    containment_reason: str | None = None
+    runs: list[dict[str, Any]]
+
+
+class LocalNode:
+    def __init__(self, state_folder: Path, *, listener: NodeListener, cpu_job_slots: int) -> None:
+        self.hello: Hello | None = None
+        self.gpu_error: str | None = None
+        self.has_gpus = asyncio.Event()  # the first reading is in
+        self._state_folder = state_folder
+        self._listener = listener
+        self._cpu_job_slots = cpu_job_slots
+        self._link: Link | None = None
+        self._lost = asyncio.Event()
+        self._cards: tuple[Gpu, ...] | None = None  # as last posted; readings come far more often
+        self._agent: subprocess.Popen[bytes] | None = None
+
+    @property
+    def is_connected(self) -> bool:
+        return self._link is not None and self.hello is not None
+
+    async def run(self) -> None:
+        """Connect, and again whenever the agent went away. Ends only by cancellation."""
+        retry_s = 0.05
+        while True:
+            try:
+                await self._connect()
+                retry_s = 0.05
+                await self._lost.wait()
+            except OSError as error:
+                log.warning("agent: %s", error)
+            self._leave()
+            await asyncio.sleep(retry_s)
+            retry_s = min(2 * retry_s, LONGEST_RETRY_S)
+
+    def send(self, frame: dict[str, Any]) -> None:
+        if self._link is not None:
+            self._link.send(frame)
+
+    async def ask(self, frame: dict[str, Any]) -> dict[str, Any]:
+        link = self._link or Link(lambda _: None, lambda: None)
+        return await link.ask(frame)
+
+    def disconnect(self) -> None:
+        """Let go of the stream; `run` connects anew and hears again what really runs."""
+        if self._link is not None:
+            self._link.close()
+
+    def shut_down_agent(self) -> None:
+        self.send({"type": "shutdown"})
+
+    async def _connect(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._lost.clear()
+        sock = await self._reach_agent()
+        sock.setblocking(False)
+        _, self._link = await loop.create_unix_connection(lambda: Link(self._take_frame, self._lost.set), sock=sock)
+        self._link.send({"type": "hello", "protocol": protocol.PROTOCOL, "version": __version__})
+
+    async def _reach_agent(self) -> Any:
+        path = str(self._state_folder / "agent" / "agent.sock")
+        try:
+            return address.connect(path)
+        except OSError:
+            await self._spawn_agent()
+            return address.connect(path)
+
+    async def _spawn_agent(self) -> None:
+        if self._agent is not None:
+            self._agent.poll()  # reaps the one that died
+        ready, theirs = os.pipe()
+        try:
+            # In a session of its own: Ctrl-C on `tarmac serve` is not meant for it.
+            self._agent = subprocess.Popen(  # noqa: ASYNC220 - a few milliseconds, once in an agent's life
+                [sys.executable, "-m", "tarmac.agent", "--state", str(self._state_folder), "--ready-fd", str(theirs)],
+                pass_fds=(theirs,),
+                stdin=subprocess.DEVNULL,
+                cwd="/",
+                start_new_session=True,
+            )
+            os.close(theirs)
+            said = await _read_line(ready)
+        finally:
+            os.close(ready)
+        if said != b"ready\n":
+            raise ConnectionError(f"the agent did not start: {said.decode(errors='replace').strip() or 'no word'}")
+
+    def _leave(self) -> None:
+        self._link = None
+        self._cards = None
+        if self.hello is not None:
+            self._listener.post(NodeLeft(node=NodeName(self.hello.node)))
+            self.hello = None
+
+    def _take_frame(self, frame: dict[str, Any]) -> None:
+        try:
+            self._understand(frame)
+        except (msgspec.ValidationError, KeyError) as error:
+            log.error("agent sent a frame that cannot be understood (%s): %.500r", error, frame)  # noqa: TRY400
+
+    def _understand(self, frame: dict[str, Any]) -> None:
+        if frame["type"] == "hello":
+            self._join(msgspec.convert(frame, Hello))
+        elif self.hello is None:
+            return  # nothing counts before the node has said who it is
+        elif frame["type"] in REPORT_TYPES:
+            self._listener.post(Reported(node=NodeName(self.hello.node), report=report_of(frame)))
+        elif frame["type"] == "gpus":
+            self._take_gpus(NodeName(self.hello.node), frame)
+
+    def _join(self, hello: Hello) -> None:
+        if hello.version != __version__:
+            log.info("agent %s is replaced by %s", hello.version, __version__)
+            self.shut_down_agent()
+            return
+        self.hello = hello
+        log.info("agent pid %d on %s, containment %s", hello.pid, hello.node, hello.containment)
+        runs = tuple(report_of(run) for run in hello.runs)
+        self._listener.post(NodeJoined(node=NodeName(hello.node), cpu_job_slots=self._cpu_job_slots, runs=runs))
+
+    def _take_gpus(self, node: NodeName, frame: dict[str, Any]) -> None:
+        readings = readings_of(frame)
+        self.gpu_error = frame.get("error")
+        self._listener.take_readings(node, readings, self.gpu_error)
+        cards = tuple(reading.as_card() for reading in readings)
+        if cards != self._cards:
+            self._cards = cards
+            self._listener.post(GpusSeen(node=node, gpus=cards))
+        self.has_gpus.set()
+
+
+async def _read_line(descriptor: int) -> bytes:
+    """What the other end writes before it closes the pipe."""
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    loop.add_reader(descriptor, readable.set)
+    try:
+        await readable.wait()
+        return os.read(descriptor, 4096)
+    finally:
+        loop.remove_reader(descriptor)

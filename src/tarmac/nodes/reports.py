@@ -1,0 +1,107 @@
+"""What an agent says, as events of the core. Frames come from another process: nothing is taken on trust."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias, assert_never
+
+import msgspec
+
+from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, RunReport, TreeGone
+from tarmac.core.model import Gpu, GpuUuid, JobId
+
+
+class _Started(msgspec.Struct, tag="started", tag_field="type"):
+    job: int
+    attempt: int
+    pid: int
+    started_at: float
+
+
+class _Exited(msgspec.Struct, tag="exited", tag_field="type"):
+    job: int
+    attempt: int
+    exit_code: int | None
+    signal: int | None
+    started_at: float
+    ended_at: float
+    pid: int | None = None
+
+
+class _LaunchFailed(msgspec.Struct, tag="launch_failed", tag_field="type"):
+    job: int
+    attempt: int
+    message: str
+    at: float
+
+
+class _Lost(msgspec.Struct, tag="lost", tag_field="type"):
+    job: int
+    attempt: int
+    message: str
+    alive: bool
+    at: float
+
+
+class _Gone(msgspec.Struct, tag="gone", tag_field="type"):
+    job: int
+    attempt: int
+    at: float
+
+
+_Frame: TypeAlias = _Started | _Exited | _LaunchFailed | _Lost | _Gone
+
+REPORT_TYPES = frozenset({"started", "exited", "launch_failed", "lost", "gone"})
+
+
+class GpuReading(msgspec.Struct, kw_only=True):
+    """One card as the probe reads it; null where the driver does not say."""
+
+    index: int
+    uuid: str
+    model: str = ""
+    memory_total_bytes: int = 0
+    memory_used_bytes: int | None = None
+    utilization: int | None = None
+    temperature: int | None = None
+    processes: list[dict[str, Any]] = []
+    reason: str | None = None
+
+    def as_card(self) -> Gpu:
+        return Gpu(
+            uuid=GpuUuid(self.uuid),
+            index=self.index,
+            model=self.model,
+            memory_total_bytes=self.memory_total_bytes,
+        )
+
+
+def report_of(frame: dict[str, Any]) -> RunReport:
+    """Raises msgspec.ValidationError on a frame that is not a report."""
+    said: _Frame = msgspec.convert(frame, _Frame)
+    match said:
+        case _Started():
+            return JobStarted(job=JobId(said.job), attempt=said.attempt, pid=said.pid, started_at=said.started_at)
+        case _Exited():
+            return JobExited(
+                job=JobId(said.job),
+                attempt=said.attempt,
+                exit_code=said.exit_code,
+                signal=said.signal,
+                pid=said.pid,
+                started_at=said.started_at,
+                ended_at=said.ended_at,
+            )
+        case _LaunchFailed():
+            return LaunchFailed(job=JobId(said.job), attempt=said.attempt, message=said.message, at=said.at)
+        case _Lost():
+            return JobLost(
+                job=JobId(said.job), attempt=said.attempt, message=said.message, is_alive=said.alive, at=said.at
+            )
+        case _Gone():
+            return TreeGone(job=JobId(said.job), attempt=said.attempt, at=said.at)
+        case _:
+            assert_never(said)
+
+
+def readings_of(frame: dict[str, Any]) -> list[GpuReading]:
+    return msgspec.convert(frame["gpus"], list[GpuReading])

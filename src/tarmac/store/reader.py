@@ -1,0 +1,138 @@
+"""Questions to what is kept: live jobs at start, ended ones and stories for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tarmac.store import rows
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator
+
+    from tarmac.core.model import Job
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFilter:
+    """Which jobs are meant. Several conditions hold together; None and empty ones don't narrow."""
+
+    ids: tuple[range, ...] | None = None
+    states: tuple[str, ...] = ()
+    is_live: bool | None = None
+    owner: str | None = None
+    name: str | None = None  # a glob
+    tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredEvent:
+    id: int
+    job: int
+    attempt: int
+    at: float
+    kind: str
+    detail: dict[str, Any]
+
+
+class Reader:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def live_jobs(self) -> Iterator[Job]:
+        found = self._connection.execute(f"SELECT {rows.JOB_COLUMNS} FROM jobs WHERE is_live = 1 ORDER BY id")
+        return map(rows.job_of, found)
+
+    def next_id(self) -> int:
+        found = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'").fetchone()
+        return 1 if found is None else found[0] + 1
+
+    def last_event(self) -> int:
+        return int(self._connection.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])
+
+    def job(self, number: int) -> Job | None:
+        row = self._connection.execute(f"SELECT {rows.JOB_COLUMNS} FROM jobs WHERE id = ?", (number,)).fetchone()
+        return None if row is None else rows.job_of(row)
+
+    def newest_of(self, owner: str) -> int | None:
+        row = self._connection.execute(
+            "SELECT id FROM jobs WHERE owner = ? ORDER BY id DESC LIMIT 1", (owner,)
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def select_ids(
+        self, wanted: JobFilter, *, after: int | None = None, limit: int = -1, descending: bool = False
+    ) -> list[int]:
+        """Ids in order, from just behind `after` on: keyset paging costs the same on every page."""
+        where, values = _conditions(wanted)
+        if after is not None:
+            where.append("id < ?" if descending else "id > ?")
+            values.append(after)
+        clause = f"WHERE {' AND '.join(where)}" if where else ""
+        order = "DESC" if descending else "ASC"
+        found = self._connection.execute(f"SELECT id FROM jobs {clause} ORDER BY id {order} LIMIT ?", (*values, limit))
+        return [row[0] for row in found]
+
+    def jobs(self, numbers: Iterable[int]) -> dict[int, Job]:
+        listed = msgspec.json.encode(list(numbers)).decode()
+        found = self._connection.execute(
+            f"SELECT {rows.JOB_COLUMNS} FROM jobs WHERE id IN (SELECT value FROM json_each(?))", (listed,)
+        )
+        return {row[0]: rows.job_of(row) for row in found}
+
+    def story(self, job: int) -> list[StoredEvent]:
+        found = self._connection.execute(
+            "SELECT id, job, attempt, at, kind, detail FROM events WHERE job = ? ORDER BY id", (job,)
+        )
+        return [
+            StoredEvent(id=number, job=job, attempt=attempt, at=at, kind=kind, detail=msgspec.json.decode(detail))
+            for number, job, attempt, at, kind, detail in found
+        ]
+
+    def jobs_changed_after(self, event: int, limit: int) -> list[tuple[int, int]]:
+        """(newest event, job) of each job that something happened to behind `event`, oldest first."""
+        found = self._connection.execute(
+            "SELECT max(id), job FROM events WHERE id > ? GROUP BY job ORDER BY 1 LIMIT ?", (event, limit)
+        )
+        return [(row[0], row[1]) for row in found]
+
+    def submission(self, owner: str, token: str) -> range | None:
+        row = self._connection.execute(
+            "SELECT first_id, count FROM submissions WHERE owner = ? AND token = ?", (owner, token)
+        ).fetchone()
+        return None if row is None else range(row[0], row[0] + row[1])
+
+    def environment(self, digest: str) -> dict[str, str]:
+        row = self._connection.execute("SELECT body FROM environments WHERE hash = ?", (digest,)).fetchone()
+        return rows.unpack_environment(row[0])
+
+
+def _conditions(wanted: JobFilter) -> tuple[list[str], list[Any]]:
+    where: list[str] = []
+    values: list[Any] = []
+    if wanted.ids is not None:
+        spans = ["id BETWEEN ? AND ?" for _ in wanted.ids]
+        where.append(f"({' OR '.join(spans)})" if spans else "0")
+        values += [edge for span in wanted.ids for edge in (span.start, span.stop - 1)]
+    if wanted.states:
+        where.append(f"state IN ({', '.join('?' for _ in wanted.states)})")
+        values += wanted.states
+    if wanted.is_live is not None:
+        # The literal lets SQLite take the partial index.
+        where.append(f"is_live = {int(wanted.is_live)}")
+    if wanted.owner is not None:
+        where.append("owner = ?")
+        values.append(wanted.owner)
+    if wanted.name is not None:
+        where.append("name GLOB ?")
+        values.append(wanted.name)
+    if wanted.tag is not None:
+        where.append("EXISTS (SELECT 1 FROM json_each(spec, '$.tags') WHERE value = ?)")
+        values.append(wanted.tag)
+    return where, values

@@ -1,0 +1,75 @@
+"""Jobs as rows and rows as jobs: the only place that knows how a record is written down."""
+
+from __future__ import annotations
+
+import zlib
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tarmac.core.model import STATUS_TYPES, Job, JobId, JobSpec, is_ended, state_name
+
+if TYPE_CHECKING:
+    from tarmac.core.state import StoryLine
+
+JOB_COLUMNS = "id, state, attempt, position, submitted_at, spec, status"
+
+_encode = msgspec.json.Encoder().encode
+_spec = msgspec.json.Decoder(JobSpec)
+_status = {name: msgspec.json.Decoder(kind) for name, kind in STATUS_TYPES.items()}
+
+
+def new_job_row(job: Job) -> tuple[Any, ...]:
+    spec = job.spec
+    state = state_name(job.status)
+    return (
+        job.id,
+        spec.owner,
+        spec.name,
+        state,
+        not is_ended(job.status),
+        job.attempt,
+        job.position,
+        job.submitted_at,
+        _encode(spec).decode(),
+        _encode(job.status).decode(),
+    )
+
+
+def changed_job_row(job: Job) -> tuple[Any, ...]:
+    status = job.status
+    return (
+        state_name(status),
+        not is_ended(status),
+        job.attempt,
+        job.position,
+        _encode(status).decode(),
+        job.id,
+    )
+
+
+def job_of(row: tuple[Any, ...]) -> Job:
+    number, state, attempt, position, submitted_at, spec, status = row
+    return Job(
+        id=JobId(number),
+        spec=_spec.decode(spec),
+        submitted_at=submitted_at,
+        position=position,
+        attempt=attempt,
+        status=_status[state].decode(status),
+    )
+
+
+def event_row(line: StoryLine) -> tuple[Any, ...]:
+    return (line.job, line.attempt, line.at, line.kind, _encode(line.detail).decode())
+
+
+def pack_environment(variables: dict[str, str]) -> tuple[str, bytes]:
+    """(hash, body): equal environments have equal hashes, whatever the order of their variables."""
+    body = _encode(sorted(variables.items()))
+    return blake2b(body, digest_size=16).hexdigest(), zlib.compress(body, 1)
+
+
+def unpack_environment(body: bytes) -> dict[str, str]:
+    return dict(msgspec.json.decode(zlib.decompress(body), type=list[tuple[str, str]]))

@@ -1,0 +1,142 @@
+"""The one thread that writes. What is handed over together is committed together, or not at all."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, TypeAlias
+
+from tarmac.agent import crashpoint
+from tarmac.errors import Unavailable
+from tarmac.store import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tarmac.core.model import JobId
+    from tarmac.core.state import Changes
+
+    Done: TypeAlias = Callable[[Exception | None], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    owner: str
+    token: str
+    first_id: int
+    count: int
+    at: float
+
+
+@dataclass(slots=True, kw_only=True)
+class Batch:
+    """Everything one commit keeps."""
+
+    changes: Changes
+    environments: dict[str, bytes] = field(default_factory=dict)
+    submissions: list[Submission] = field(default_factory=list)
+    removed: list[JobId] = field(default_factory=list)
+
+
+class Writer:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._work: SimpleQueue[tuple[Callable[[sqlite3.Connection], None], Done] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
+        self._thread.start()
+
+    def commit(self, batch: Batch, done: Done) -> None:
+        """`done` is called in the writer's thread, with the error if nothing was kept."""
+        self._work.put((lambda connection: _commit(connection, batch), done))
+
+    def try_to_write(self, done: Done) -> None:
+        self._work.put((_rewrite_something, done))
+
+    def close(self) -> None:
+        self._work.put(None)
+        self._thread.join()
+        self._connection.close()
+
+    def _run(self) -> None:
+        while (work := self._work.get()) is not None:
+            task, done = work
+            try:
+                task(self._connection)
+            except Exception as error:  # noqa: BLE001 - handed to whoever waits for this commit
+                done(_translated(error))
+            else:
+                done(None)
+
+
+def _commit(connection: sqlite3.Connection, batch: Batch) -> None:
+    crashpoint.reach("controller:before-commit")
+    write(connection, batch)
+    crashpoint.reach("controller:after-commit")
+
+
+def write(connection: sqlite3.Connection, batch: Batch) -> None:
+    with _transaction(connection):
+        _write_all(connection, batch)
+
+
+def _rewrite_something(connection: sqlite3.Connection) -> None:
+    """Touches some pages, as the next commit will, and leaves nothing behind."""
+    with _transaction(connection):
+        connection.execute("CREATE TABLE room (filler BLOB)")
+        connection.execute("INSERT INTO room VALUES (zeroblob(65536))")
+        connection.execute("DROP TABLE room")
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
+    changes = batch.changes
+    if batch.environments:
+        connection.executemany("INSERT OR IGNORE INTO environments VALUES (?, ?)", batch.environments.items())
+    if changes.new:
+        connection.executemany(
+            "INSERT INTO jobs (id, owner, name, state, is_live, attempt, position, submitted_at, spec, status)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            map(rows.new_job_row, changes.new),
+        )
+        connection.executemany(
+            "INSERT INTO events (job, attempt, at, kind, detail) VALUES (?, 0, ?, 'JobSubmitted', '{}')",
+            [(job.id, job.submitted_at) for job in changes.new],
+        )
+    new = {job.id for job in changes.new} if changes.changed else set()
+    connection.executemany(
+        "UPDATE jobs SET state = ?, is_live = ?, attempt = ?, position = ?, status = ? WHERE id = ?",
+        [rows.changed_job_row(job) for number, job in changes.changed.items() if number not in new],
+    )
+    connection.executemany(
+        "INSERT INTO events (job, attempt, at, kind, detail) VALUES (?, ?, ?, ?, ?)", map(rows.event_row, changes.story)
+    )
+    connection.executemany(
+        "INSERT INTO submissions (owner, token, first_id, count, at) VALUES (?, ?, ?, ?, ?)",
+        [(one.owner, one.token, one.first_id, one.count, one.at) for one in batch.submissions],
+    )
+    for number in batch.removed:
+        connection.execute("DELETE FROM jobs WHERE id = ?", (number,))
+        connection.execute("DELETE FROM events WHERE job = ?", (number,))
+
+
+def _translated(error: Exception) -> Exception:
+    if isinstance(error, sqlite3.Error):
+        return Unavailable(
+            f"the state could not be written: {error}",
+            hint="nothing was accepted; running jobs go on. Make room on the disk, then try again",
+        )
+    return error
