@@ -59,6 +59,6 @@ async def stop(
 ) -> dict[str, Any]:
     """End the controller, and its agent unless told otherwise. Running jobs go on."""
     if data.agent and engine.node is not None:
-        engine.node.shut_down_agent()
+        engine.node.end_agent()
     end()
     return {"controller_pid": os.getpid()}

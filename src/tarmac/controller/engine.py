@@ -137,6 +137,19 @@ class Engine:
         if self._is_committing or not self._inbox:
             return
         works, self._inbox = self._inbox, []
+        try:
+            batch, commands = self._decide(works)
+        except Exception as error:
+            log.exception("a decision failed; its events: %.2000r", [event for work in works for event in work.events])
+            self._fail(error, works)
+            return
+        if batch.changes or batch.removed:
+            self._commit(batch, commands, works)
+        else:
+            self._carry_out(commands)
+            _resolve(works, None)
+
+    def _decide(self, works: list[Work]) -> tuple[Batch, list[Command]]:
         now = self._clock()
         commands: list[Command] = []
         batch = Batch(changes=self.state.changes)
@@ -153,11 +166,7 @@ class Engine:
                     Submission(owner=owner, token=token, first_id=first, count=len(work.ids), at=now)
                 )
         self.state.take_changes()
-        if batch.changes or batch.removed:
-            self._commit(batch, commands, works)
-        else:
-            self._carry_out(commands)
-            _resolve(works, None)
+        return batch, commands
 
     def _commit(self, batch: Batch, commands: list[Command], works: list[Work]) -> None:
         def back_in_the_loop(error: Exception | None) -> None:

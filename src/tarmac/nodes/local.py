@@ -64,6 +64,7 @@ class LocalNode:
         self._cpu_job_slots = cpu_job_slots
         self._link: Link | None = None
         self._lost = asyncio.Event()
+        self._is_ending = False
         self._cards: tuple[Gpu, ...] | None = None  # as last posted; readings come far more often
         self._agent: subprocess.Popen[bytes] | None = None
 
@@ -72,9 +73,9 @@ class LocalNode:
         return self._link is not None and self.hello is not None
 
     async def run(self) -> None:
-        """Connect, and again whenever the agent went away. Ends only by cancellation."""
+        """Connect, and again whenever the agent went away, until it was told to end."""
         retry_s = 0.05
-        while True:
+        while not self._is_ending:
             try:
                 await self._connect()
                 retry_s = 0.05
@@ -98,7 +99,9 @@ class LocalNode:
         if self._link is not None:
             self._link.close()
 
-    def shut_down_agent(self) -> None:
+    def end_agent(self) -> None:
+        """For good: no other one is started."""
+        self._is_ending = True
         self.send({"type": "shutdown"})
 
     async def _connect(self) -> None:
@@ -135,7 +138,9 @@ class LocalNode:
         finally:
             os.close(ready)
         if said != b"ready\n":
-            raise ConnectionError(f"the agent did not start: {said.decode(errors='replace').strip() or 'no word'}")
+            raise ConnectionError(
+                f"the agent did not start: {said.decode(errors='replace').strip() or 'see its words above'}"
+            )
 
     def _leave(self) -> None:
         self._link = None
@@ -163,7 +168,7 @@ class LocalNode:
     def _join(self, hello: Hello) -> None:
         if hello.version != __version__:
             log.info("agent %s is replaced by %s", hello.version, __version__)
-            self.shut_down_agent()
+            self.send({"type": "shutdown"})
             return
         self.hello = hello
         log.info("agent pid %d on %s, containment %s", hello.pid, hello.node, hello.containment)
