@@ -1,0 +1,69 @@
+"""A throw-away Tarmac with simulated GPUs, and the job's program in it."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tarmac.client import Client
+
+HERE = Path(__file__).parent
+TARMAC = os.path.join(os.path.dirname(sys.executable), "tarmac")
+
+
+class Home:
+    def __init__(self, folder: str, program: str) -> None:
+        self.folder = folder
+        self.program = program
+        self.client = Client(folder)
+        self.env = {**os.environ, "TARMAC_HOME": folder}
+        self._files = 0
+
+    def stamps_file(self) -> str:
+        self._files += 1
+        return os.path.join(self.folder, f"stamps-{self._files}")
+
+    def cli(self, *words: str) -> list[str]:
+        return [TARMAC, *words]
+
+    def hold_all_gpus(self) -> int:
+        """A job that takes every GPU, so that what is queued next stays queued."""
+        job = self.client.submit(["sleep", "3600"], gpus=len(self.client.gpus())).id
+        while self.client.job(job).state != "running":
+            time.sleep(0.01)
+        return job
+
+    def processes(self) -> list[int]:
+        """The controller, the agent, and the children of both."""
+        status = self.client.status()
+        roots = [status["controller_pid"], status["agent_pid"]]
+        return roots + [child for pid in roots for child in children(pid)]
+
+
+def children(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def compile_program(folder: str) -> str:
+    program = os.path.join(folder, "stamp")
+    subprocess.run(["gcc", "-static", "-O2", "-Wall", "-Werror", "-o", program, HERE / "stamp.c"], check=True)
+    return program
+
+
+@contextmanager
+def home(program: str, gpus: int) -> Iterator[Home]:
+    folder = tempfile.mkdtemp(prefix="tarmac-bench-")
+    os.environ["TARMAC_FAKE_GPUS"] = str(gpus)  # the controller is started by the first call, with our environment
+    found = Home(folder, program)
+    try:
+        found.client.status()
+        yield found
+    finally:
+        for word in (["kill", "--state", "active", "--grace", "0"], ["stop"]):
+            subprocess.run(found.cli(*word), env=found.env, capture_output=True)
+        shutil.rmtree(folder, ignore_errors=True)
