@@ -16,9 +16,8 @@ def main() -> int:
     folder = tempfile.mkdtemp(prefix="tarmac-bench-")
     try:
         found = floors.measure(folder, program := compile_program(folder))
-        say(
-            f"floors here: P {milliseconds(found.python_s)}  S {milliseconds(found.spawn_s)}  D {milliseconds(found.durable_s)}"
-        )
+        floors_read = (f"{name[0].upper()} {milliseconds(taken)}" for name, taken in asdict(found).items())
+        say("floors here: " + "  ".join(floors_read))
         parts = (starting.figures(program, found), submitting.figures(program), idling.figures(program))
         figures = [told(figure) for figure in itertools.chain(*parts)]
     finally:
