@@ -15,7 +15,7 @@ from tarmac.api import schemas
 from tarmac.api.views import Viewer, checked_fields, iso
 from tarmac.controller.engine import Engine, Work
 from tarmac.controller.outputs import default_log
-from tarmac.controller.select import job_filter
+from tarmac.controller.select import job_filter, job_number
 from tarmac.controller.submission import SubmitRequest, checked_specs
 from tarmac.core.events import JobsSubmitted, StopAsked
 from tarmac.core.model import JobId, Queued, is_ended
@@ -82,22 +82,22 @@ async def list_jobs(
     }
 
 
-@get("/jobs/{number:int}", responses=_answers(schemas.WholeJobView))
-async def show_job(engine: Engine, caller: str, number: int) -> dict[str, Any]:  # noqa: ARG001 - checks the caller
-    """One job with all there is to know."""
-    job = find_job(engine, number)
+@get("/jobs/{word:str}", responses=_answers(schemas.WholeJobView))
+async def show_job(engine: Engine, caller: str, word: str) -> dict[str, Any]:
+    """One job with all there is to know. `last` is the caller's newest."""
+    job = find_job(engine, caller, word)
     await engine.progress.refresh([job])
     return Viewer(engine).whole_job(job)
 
 
-@get("/jobs/{number:int}/events", responses=_answers(schemas.Story))
-async def job_story(engine: Engine, caller: str, number: int) -> dict[str, Any]:  # noqa: ARG001 - checks the caller
+@get("/jobs/{word:str}/events", responses=_answers(schemas.Story))
+async def job_story(engine: Engine, caller: str, word: str) -> dict[str, Any]:
     """What happened to a job, in order."""
-    find_job(engine, number)
+    job = find_job(engine, caller, word)
     return {
         "events": [
             {"id": event.id, "at": iso(event.at), "attempt": event.attempt, "kind": event.kind, "detail": event.detail}
-            for event in engine.store.reader.story(number)
+            for event in engine.store.reader.story(job.id)
         ]
     }
 
@@ -150,10 +150,10 @@ async def remove_jobs(engine: Engine, caller: str, data: schemas.Selection) -> s
     return schemas.RemoveAnswer(removed=numbers)
 
 
-def find_job(engine: Engine, number: int) -> Job:
-    job = live_or_stored(engine, number)
+def find_job(engine: Engine, caller: str, word: str) -> Job:
+    job = live_or_stored(engine, job_number(engine.store.reader, caller, word))
     if job is None:
-        raise NotFound(f"no job {number}", hint="`tarmac ls -a` lists every job that is remembered")
+        raise NotFound(f"no job {word}", hint="`tarmac ls -a` lists every job that is remembered")
     return job
 
 

@@ -25,11 +25,11 @@ CHUNK_BYTES = 1 << 18
 LOOK_AGAIN_S = 30.0
 
 
-@get("/jobs/{number:int}/log", media_type="application/octet-stream")
+@get("/jobs/{word:str}/log", media_type="application/octet-stream")
 async def job_log(
     engine: Engine,
-    caller: str,  # noqa: ARG001 - checks the caller
-    number: int,
+    caller: str,
+    word: str,
     stream: Literal["stdout", "stderr"] = "stdout",
     attempt: Annotated[int | None, Parameter(ge=1)] = None,
     lines: Annotated[int | None, Parameter(ge=0)] = None,
@@ -37,7 +37,7 @@ async def job_log(
     follow: bool = False,  # noqa: FBT001, FBT002 - a query parameter
 ) -> Stream:
     """All of it, the last `lines`, or from `offset` on; with `follow=1` it goes on until the job has ended."""
-    job = find_job(engine, number)
+    job = find_job(engine, caller, word)
     which = attempt or max(job.attempt, 1)
     path = (stdout_path if stream == "stdout" else stderr_path)(engine.state_folder, job, which)
     if not follow:

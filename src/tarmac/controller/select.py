@@ -33,6 +33,14 @@ def job_filter(
     )
 
 
+def job_number(reader: Reader, caller: str, word: str) -> int:
+    """The one job that a word means."""
+    span = _span(reader, caller, word)
+    if len(span) != 1:
+        raise UserError(f"{word!r} is more than one job", hint="give a single id, or `last`")
+    return span.start
+
+
 def _spans(reader: Reader, caller: str, words: list[str]) -> tuple[range, ...] | None:
     if not words or "all" in words:
         return None
