@@ -1,0 +1,167 @@
+"""The engine with a real database and a node that only writes down what it is told."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tarmac.controller.config import Config
+from tarmac.controller.engine import Engine, Work
+from tarmac.controller.publisher import Publisher
+from tarmac.core.events import GpusSeen, JobExited, JobsSubmitted, JobStarted, NodeJoined, Reported, StopAsked
+from tarmac.core.model import Gpu, GpuUuid, JobId, JobSpec, NodeName, Request
+from tarmac.errors import Unavailable
+from tarmac.store.rows import pack_environment
+from tarmac.store.store import Store
+
+DESK = NodeName("desk")
+DIGEST, BODY = pack_environment({"PATH": "/bin"})
+
+
+class ToldNode:
+    """Remembers the frames it was sent."""
+
+    def __init__(self) -> None:
+        self.told: list[dict[str, Any]] = []
+        self.disconnects = 0
+
+    def send(self, frame: dict[str, Any]) -> None:
+        self.told.append(frame)
+
+    def disconnect(self) -> None:
+        self.disconnects += 1
+
+    def told_of(self, kind: str) -> list[int]:
+        return [frame["job"] for frame in self.told if frame["type"] == kind]
+
+
+def specs(count: int = 1, gpus: int = 1) -> JobsSubmitted:
+    spec = JobSpec(
+        owner="ann",
+        command=("true",),
+        shell=None,
+        cwd="/",
+        umask=0o022,
+        environment=DIGEST,
+        request=Request(gpus=gpus),
+    )
+    return JobsSubmitted(specs=(spec,) * count)
+
+
+def run(folder: Path, story: Callable[[Engine, ToldNode], Awaitable[None]]) -> None:
+    async def told() -> None:
+        store = Store(folder / "tarmac.db")
+        node = ToldNode()
+        engine = Engine(
+            store=store, config=Config(), state_folder=folder, publisher=Publisher(), clock=lambda: 1000.0
+        )
+        engine.node = node  # type: ignore[assignment]
+        engine.post(NodeJoined(node=DESK, cpu_job_slots=4, runs=()))
+        engine.post(GpusSeen(node=DESK, gpus=(Gpu(uuid=GpuUuid("G0"), index=0),)))
+        await engine.keep(Work(events=[]))  # behind what was posted
+        try:
+            await story(engine, node)
+        finally:
+            store.close()
+
+    asyncio.run(told())
+
+
+def exited(job: int) -> Reported:
+    report = JobExited(
+        job=JobId(job), attempt=1, exit_code=0, signal=None, pid=9, started_at=1000.0, ended_at=1001.0
+    )
+    return Reported(node=DESK, report=report)
+
+
+def test_a_job_is_on_disk_and_its_start_sent_before_the_submit_returns(tmp_path: Path) -> None:
+    async def story(engine: Engine, node: ToldNode) -> None:
+        ids = await engine.submit(specs(2), {DIGEST: BODY}, None)
+        assert list(ids) == [1, 2]
+        assert [engine.store.reader.job(number) is not None for number in ids] == [True, True]
+        assert node.told_of("start") == [1]
+        assert node.told[0]["env"]["PATH"] == "/bin"
+
+    run(tmp_path, story)
+
+
+def test_the_gpu_passes_on_in_the_commit_of_the_exit(tmp_path: Path) -> None:
+    async def story(engine: Engine, node: ToldNode) -> None:
+        await engine.submit(specs(2), {DIGEST: BODY}, None)
+        await engine.keep(Work(events=[exited(1)]))
+        assert node.told_of("forget") == [1]
+        assert node.told_of("start") == [1, 2]
+
+    run(tmp_path, story)
+
+
+def test_the_same_token_at_the_same_time_or_later_gives_the_same_jobs(tmp_path: Path) -> None:
+    async def story(engine: Engine, _: ToldNode) -> None:
+        token = ("ann", "t1")
+        first, second = await asyncio.gather(
+            engine.submit(specs(), {DIGEST: BODY}, token), engine.submit(specs(), {DIGEST: BODY}, token)
+        )
+        assert list(first) == list(second) == [1]
+        assert list(await engine.submit(specs(), {DIGEST: BODY}, token)) == [1]
+        assert list(await engine.submit(specs(), {DIGEST: BODY}, ("bob", "t1"))) == [2]
+
+    run(tmp_path, story)
+
+
+def test_a_commit_that_fails_acknowledges_nothing_and_sends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story(engine: Engine, node: ToldNode) -> None:
+        await engine.submit(specs(), {DIGEST: BODY}, None)
+        engine.store._writer._connection.execute("PRAGMA max_page_count = 1")  # the disk is full from here on
+        monkeypatch.setattr("tarmac.controller.engine.RETRY_AFTER_FULL_S", 0.01)
+        many = JobsSubmitted(specs=specs().specs * 2000)
+        with pytest.raises(Unavailable, match="could not be written"):
+            await engine.submit(many, {DIGEST: BODY}, None)
+        assert list(engine.state.jobs) == [1]
+        with pytest.raises(Unavailable, match="nothing can be accepted now"):
+            await engine.submit(specs(), {DIGEST: BODY}, None)
+        assert node.told_of("start") == [1]
+        engine.store._writer._connection.execute("PRAGMA max_page_count = 1000000")
+        async with asyncio.timeout(10):
+            while engine.degraded is not None:
+                await asyncio.sleep(0.01)
+        assert node.disconnects == 1, "the node is asked anew what really runs"
+        assert list(await engine.submit(specs(), {DIGEST: BODY}, None)) == [2]
+
+    run(tmp_path, story)
+
+
+def test_a_restart_knows_what_was_kept(tmp_path: Path) -> None:
+    async def first(engine: Engine, _: ToldNode) -> None:
+        await engine.submit(specs(3), {DIGEST: BODY}, None)
+        started = JobStarted(job=JobId(1), attempt=1, pid=9, started_at=1000.0)
+        await engine.keep(Work(events=[Reported(node=DESK, report=started)]))
+
+    async def second(engine: Engine, node: ToldNode) -> None:
+        # The node came back without a trace of job 1, which ran: it must not be started again.
+        assert node.told_of("start") == [2]
+        assert engine.store.reader.job(1).status.message == "the node has no trace of this run any more"  # type: ignore[union-attr]
+
+    run(tmp_path, first)
+    run(tmp_path, second)
+
+
+def test_a_decision_that_breaks_leaves_the_state_as_it_is_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story(engine: Engine, _: ToldNode) -> None:
+        await engine.submit(specs(2), {DIGEST: BODY}, None)
+        with monkeypatch.context() as patch:
+            patch.setattr("tarmac.controller.engine.handle", _break)
+            with pytest.raises(ZeroDivisionError):
+                await engine.keep(Work(events=[StopAsked(job=JobId(2), by="ann")]))
+        assert sorted(engine.state.jobs) == [1, 2]
+
+    run(tmp_path, story)
+
+
+def _break(*_: object) -> None:
+    raise ZeroDivisionError

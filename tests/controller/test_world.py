@@ -1,0 +1,55 @@
+import pytest
+
+from tarmac.controller.world import job_environment
+from tarmac.core.commands import StartJob
+from tarmac.core.model import BookedGpu, Booking, GpuUuid, Job, JobId, JobSpec, NodeName, Request
+
+
+def environment_of(*indices: int, submitted: dict[str, str] | None = None, style: str = "index") -> dict[str, str]:
+    spec = JobSpec(
+        owner="ann",
+        command=("true",),
+        shell=None,
+        cwd="/data",
+        umask=0o022,
+        environment="",
+        request=Request(gpus=len(indices)),
+    )
+    job = Job(id=JobId(7), spec=spec, submitted_at=0.0, position=7, attempt=2)
+    gpus = tuple(BookedGpu(uuid=GpuUuid(f"GPU-{index}"), index=index) for index in indices)
+    start = StartJob(job=job.id, attempt=2, booking=Booking(node=NodeName("desk"), gpus=gpus))
+    return job_environment(job, start, submitted or {}, style)
+
+
+def test_the_job_sees_its_gpus_by_index_in_pci_order() -> None:
+    environment = environment_of(1, 3)
+    assert environment["CUDA_VISIBLE_DEVICES"] == "1,3"
+    assert environment["NVIDIA_VISIBLE_DEVICES"] == "1,3"
+    assert environment["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
+    assert environment["TARMAC_GPUS"] == "1,3"
+
+
+def test_uuids_when_the_config_says_so() -> None:
+    environment = environment_of(1, style="uuid")
+    assert environment["CUDA_VISIBLE_DEVICES"] == environment["NVIDIA_VISIBLE_DEVICES"] == "GPU-1"
+    assert environment["TARMAC_GPUS"] == "1"
+
+
+def test_a_job_without_gpus_sees_none_whatever_the_submitter_saw() -> None:
+    environment = environment_of(submitted={"CUDA_VISIBLE_DEVICES": "0", "NVIDIA_VISIBLE_DEVICES": "all"})
+    assert environment["CUDA_VISIBLE_DEVICES"] == ""
+    assert environment["NVIDIA_VISIBLE_DEVICES"] == "void"
+
+
+def test_it_knows_who_and_where_it_is() -> None:
+    environment = environment_of(0, submitted={"PWD": "/home", "TARMAC_JOB_ID": "3", "VIRTUAL_ENV": "/venv"})
+    assert environment["TARMAC_JOB_ID"] == "7"
+    assert environment["TARMAC_ATTEMPT"] == "2"
+    assert environment["TARMAC_NODE"] == "desk"
+    assert environment["PWD"] == "/data"
+    assert environment["VIRTUAL_ENV"] == "/venv"
+
+
+@pytest.mark.parametrize("name", ["TARMAC_CRASH_AT", "TARMAC_MARK"])
+def test_what_is_meant_for_tarmac_does_not_reach_the_job(name: str) -> None:
+    assert name not in environment_of(0, submitted={name: "x"})
