@@ -34,7 +34,7 @@ def start_controller(state: str, home: str | None) -> None:
     except OSError as error:
         raise Unavailable(
             f"the state folder {state} cannot be used: {error.strerror}",
-            "Set TARMAC_HOME to a folder on a local disk that you can write to.",
+            "set TARMAC_HOME to a folder on a local disk that you can write to",
         ) from None
     reader, writer = os.pipe()
     try:
@@ -91,12 +91,12 @@ def _failure(answer: str, state: str) -> TarmacError:
     first, _, rest = answer.partition("\n")
     message = first.removeprefix("error:").strip()
     if first.startswith("error: config"):
-        return UserError(message, rest or f"Edit {paths.config_path()} and try again.")
+        return UserError(message, rest or f"edit {paths.config_path()} and try again")
     if message:
-        return Unavailable(f"the controller does not start: {message}", rest or "`tarmac log controller` says more.")
+        return Unavailable(f"the controller does not start: {message}", rest or "`tarmac log controller` says more")
     last = _last_lines(paths.controller_log(state))
     return Unavailable(
-        f"the controller ended before it was ready{': ' if last else ''}{last}", "`tarmac log controller` says more."
+        f"the controller ended before it was ready{': ' if last else ''}{last}", "`tarmac log controller` says more"
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 
+from tarmac.errors import UserError
 from tarmac.link import Link
 
 TYPE_CHECKING = False
@@ -75,7 +76,17 @@ class Client(Link):
     def job(self, job: Id) -> Job:
         from tarmac.records import Job
 
-        return Job(self.call("GET", f"/jobs/{job}"))
+        return Job(self.call("GET", f"/jobs/{self.number_of(job)}"))
+
+    def number_of(self, job: Id) -> int:
+        """The number that `last`, say, stands for."""
+        if isinstance(job, int) or job.isdecimal():
+            return int(job)
+        numbers = [found["id"] for page in self.pages({"ids": job, "fields": "id"}, 2) for found in page]
+        if len(numbers) != 1:
+            raise UserError(f"{job!r} is not one job", "give one id, such as 7 or `last`")
+        number: int = numbers[0]
+        return number
 
     def jobs(
         self,
@@ -121,7 +132,7 @@ class Client(Link):
         """The output as it is in the file, byte for byte; with `follow` until the job has ended."""
         from tarmac.following import log_bytes
 
-        return log_bytes(self, job, follow=follow, lines=lines, stream=stream)
+        return log_bytes(self, self.number_of(job), follow=follow, lines=lines, stream=stream)
 
     def kill(self, *ids: Id, grace_s: float | None = None, **filters: str | None) -> dict[str, list[int]]:
         """Ask to stop. Returns who was asked, and who had already ended; `wait` tells when they are gone."""

@@ -5,7 +5,7 @@ Whatever was handed on before a restart is not handed on again after it.
 
 from __future__ import annotations
 
-from time import monotonic
+from time import monotonic, sleep
 
 from tarmac.errors import ConnectionLost
 from tarmac.json_codec import decode
@@ -42,32 +42,37 @@ def resolved(client: Client, query: dict[str, object]) -> list[int]:
 def _batch(client: Client, ids: list[int], deadline: float | None) -> Iterator[dict[str, Any]]:
     pending = ids
     while pending:
-        left = WAIT_S if deadline is None else min(WAIT_S, deadline - monotonic())
+        asked_at = monotonic()
+        left = WAIT_S if deadline is None else min(WAIT_S, deadline - asked_at)
         query = {"ids": ",".join(map(str, pending)), "timeout_s": max(0, left)}
         answer = keep_asking(client, lambda query=query: client.call("GET", "/jobs/wait", query=query))  # type: ignore[misc]
         yield from answer["jobs"]
+        if answer["pending"] == pending and monotonic() - asked_at < min(left, 1):
+            sleep(0.1)  # a controller on its way out answers at once
         pending = answer["pending"]
         if pending and deadline is not None and monotonic() >= deadline:
             raise TimeoutError(f"{len(pending)} not ended: {', '.join(map(str, pending[:10]))}")
 
 
 def log_bytes(client: Client, job: Id, *, follow: bool, lines: int | None, stream: str) -> Iterator[bytes]:
+    """Goes on where it was when the controller went away, or took its leave before the job had ended."""
     query: dict[str, object] = {"stream": stream, "lines": lines, "follow": 1 if follow else None}
-    seen = 0
     while True:
-        skip = seen
+        response = keep_asking(client, lambda: client.stream(f"/jobs/{job}/log", query))
+        offset = int(response.fields.get("tarmac-log-offset", query.get("offset") or 0))
         try:
-            response = keep_asking(client, lambda: client.stream(f"/jobs/{job}/log", query))
             for data in response.chunks():
-                fresh = data[skip:]
-                skip -= len(data) - len(fresh)
-                seen += len(fresh)
-                if fresh:
-                    yield fresh
-            return
+                offset += len(data)
+                yield data
         except ConnectionLost:
             if not follow:
                 raise
+        else:
+            if not follow or keep_asking(client, lambda: client.job(job)).is_ended:
+                return
+        finally:
+            response.close()
+        query |= {"lines": None, "offset": offset}
 
 
 def events(client: Client, jobs: Iterable[int] | None) -> Iterator[Event]:

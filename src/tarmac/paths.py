@@ -132,10 +132,10 @@ def _local_stand_in(home: str | None) -> str:
 def _check_own(folder: str) -> None:
     info = os.lstat(folder) if folder.startswith(LOCAL_STATE_ROOT) else os.stat(folder)
     if not stat.S_ISDIR(info.st_mode):
-        raise NotAllowed(f"{folder} is not a folder", "Move it away, or set TARMAC_HOME to another folder.")
+        raise NotAllowed(f"{folder} is not a folder", "move it away, or set TARMAC_HOME to another folder")
     if info.st_uid != os.getuid():
         raise NotAllowed(
-            f"{folder} belongs to another user (uid {info.st_uid})", "Set TARMAC_HOME to a folder of your own."
+            f"{folder} belongs to another user (uid {info.st_uid})", "set TARMAC_HOME to a folder of your own"
         )
 
 

@@ -54,9 +54,7 @@ def working_folder() -> str:
     try:
         return os.getcwd()
     except FileNotFoundError:
-        raise UserError(
-            "the current folder does not exist any more", "Change to one that does: `cd ~`, for instance."
-        ) from None
+        raise UserError("the current folder does not exist any more", "change to one that does, with `cd`") from None
 
 
 def current_umask() -> int:
@@ -93,7 +91,7 @@ def _job(request: JobRequest, cwd: str) -> dict[str, Any]:
 def _text(value: str) -> str:
     if not _is_text(value):
         shown = value.encode("utf-8", "backslashreplace").decode()
-        raise UserError(f"not UTF-8: {shown}", "Put it into a script, and queue the script.")
+        raise UserError(f"not UTF-8: {shown}", "put it into a script, and queue the script")
     return value
 
 

@@ -88,7 +88,7 @@ class Connection:
         while (end := self._buffer.find(b"\n", start)) < 0:
             start = len(self._buffer)
             if start > HEAD_BYTES:
-                raise Unavailable("the answer is no HTTP", f"Is it a Tarmac controller that listens on {self.path}?")
+                raise Unavailable("the answer is no HTTP", f"is it a Tarmac controller that listens on {self.path}?")
             if not self.fill():
                 raise _lost(None)
         line = bytes(self._buffer[:end])
@@ -113,7 +113,7 @@ class Connection:
     def _read_head(self) -> tuple[int, dict[str, str]]:
         first = self.line().decode("latin-1").split(" ", 2)
         if len(first) < 2 or not first[0].startswith("HTTP/1.") or not first[1].isdigit():
-            raise Unavailable("the answer is no HTTP", f"Is it a Tarmac controller that listens on {self.path}?")
+            raise Unavailable("the answer is no HTTP", f"is it a Tarmac controller that listens on {self.path}?")
         fields: dict[str, str] = {}
         while line := self.line():
             name, _, value = line.decode("latin-1").partition(":")
@@ -156,6 +156,13 @@ class Response:
     def read(self) -> bytes:
         return b"".join(self.chunks())
 
+    def receive(self) -> bytes:
+        """Some bytes of the body as they travel, framing and all, for whoever only wants to know that some came."""
+        data = self._connection.take(RECEIVE_BYTES)
+        if not data:
+            raise _lost(None)
+        return data
+
     def set_timeout(self, seconds: float | None) -> None:
         self._connection.set_timeout(seconds)
 
@@ -184,13 +191,13 @@ def _connect(connection: _socket.socket, path: str) -> None:
     try:
         with_short_address(path, connection.connect)
     except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
-        raise NoController(f"no controller listens on {path}", "Start one with `tarmac serve`.") from None
+        raise NoController(f"no controller listens on {path}", "start one with `tarmac serve`") from None
     except PermissionError:
         raise NotAllowed(
-            f"{path} may not be opened by this user", "Set TARMAC_HOME to a folder of your own, or leave it unset."
+            f"{path} may not be opened by this user", "set TARMAC_HOME to a folder of your own, or leave it unset"
         ) from None
     except OSError as error:
-        raise Unavailable(f"{path} cannot be reached: {error.strerror}", "`tarmac doctor` looks closer.") from None
+        raise Unavailable(f"{path} cannot be reached: {error.strerror}", "`tarmac doctor` looks closer") from None
 
 
 def with_short_address(path: str, use: Callable[[str], None]) -> None:
@@ -208,5 +215,5 @@ def with_short_address(path: str, use: Callable[[str], None]) -> None:
 def _lost(error: OSError | None) -> ConnectionLost:
     detail = f" ({error.strerror})" if error is not None and error.strerror else ""
     return ConnectionLost(
-        f"the controller went away in the middle of a request{detail}", "Try again; `tarmac log controller` says more."
+        f"the controller went away in the middle of a request{detail}", "try again; `tarmac log controller` says more"
     )

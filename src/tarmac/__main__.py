@@ -1,0 +1,5 @@
+"""`python -m tarmac` is `tarmac`."""
+
+from tarmac.cli import main
+
+main()

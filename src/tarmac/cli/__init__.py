@@ -1,0 +1,107 @@
+"""The command line: finds the verb, runs it, turns whatever happens into words and an exit code.
+
+Every common verb starts on the standard library's C modules alone; tests/cli/test_start_up.py holds it to that.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from tarmac.cli import signals
+from tarmac.cli.grammar import HelpAsked, parse
+from tarmac.errors import TarmacError, UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+    from tarmac.cli.grammar import Verb
+
+VERBS = ("add", "run", "ls", "show", "log", "wait", "kill", "rm", "gpus", "status", "serve", "stop", "doctor")
+INTERRUPTED = 130
+
+
+def main() -> NoReturn:
+    """The `tarmac` script. Leaves without tearing the interpreter down: nothing is buffered, and it takes time."""
+    signals.leave_to_kernel(signals.SIGPIPE)  # `tarmac ls | head` ends as any other program does
+    signals.on(signals.SIGINT, lambda _: os._exit(INTERRUPTED))
+    os._exit(run(sys.argv[1:]))
+
+
+def run(argv: Sequence[str]) -> int:
+    try:
+        return _dispatched(argv)
+    except TarmacError as error:
+        _complain(error.message, error.hint)
+        return error.exit_code
+    except OSError as error:
+        _complain(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", None)
+        return 1
+
+
+def verb_named(name: str) -> Verb:
+    verb: Verb = __import__(f"tarmac.cli.{name}", fromlist=["VERB"]).VERB
+    return verb
+
+
+def _dispatched(argv: Sequence[str]) -> int:
+    first = argv[0] if argv else "ls"
+    if first in VERBS:
+        return _run_verb(verb_named(first), argv[1:])
+    if first in {"--help", "-h", "help"}:
+        return _help(argv[1:])
+    if first in {"--version", "-V"}:
+        return _version()
+    if first.startswith("-"):
+        return _run_verb(verb_named("ls"), argv)  # `tarmac -w`
+    raise _unknown(argv)
+
+
+def _run_verb(verb: Verb, argv: Sequence[str]) -> int:
+    try:
+        values, words = parse(verb, argv)
+    except HelpAsked:
+        return _help([verb.name])
+    if words and not verb.takes_words:
+        raise UserError(f"{verb.name}: takes no {words[0]!r}", f"`tarmac {verb.name} --help` shows how")
+    return verb.run(values, words)
+
+
+def _help(words: Sequence[str]) -> int:
+    from tarmac.cli import help as texts
+    from tarmac.cli.terminal import out
+
+    if words and words[0] not in VERBS:
+        raise _unknown(words)
+    out(texts.of_verb(verb_named(words[0])) if words else texts.overview())
+    return 0
+
+
+def _version() -> int:
+    from tarmac import __version__
+    from tarmac.cli.terminal import out
+
+    out(f"tarmac {__version__}\n")
+    return 0
+
+
+def _unknown(argv: Sequence[str]) -> UserError:
+    from tarmac.cli.nearest import nearest_verb
+    from tarmac.cli.text import command_line, safe
+
+    word = safe(argv[0])
+    meant = nearest_verb(argv[0], VERBS)
+    if meant is not None:
+        hint = f"did you mean `tarmac {meant}`? `tarmac --help` lists the verbs"
+    else:
+        hint = f"to queue it as a command: `tarmac add {safe(command_line(argv))}`; `tarmac --help` lists the verbs"
+    return UserError(f"no verb {word}", hint)
+
+
+def _complain(message: str, hint: str | None) -> None:
+    from tarmac.cli.terminal import STDERR, err, has_colours, paint
+
+    name = paint("tarmac:", "bold red") if has_colours(STDERR) else "tarmac:"
+    err(f"{name} {message}\n" + (f"  {hint}\n" if hint else ""))

@@ -1,0 +1,97 @@
+"""`--help`, for all of Tarmac and for each verb. Fits 80 columns."""
+
+from __future__ import annotations
+
+from tarmac.cli.terminal import has_colours, paint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tarmac.cli.grammar import Option, Verb
+
+WIDTH = 80
+GROUPS = (
+    ("Queue work", ("add", "run")),
+    ("Look", ("ls", "show", "log", "gpus", "status")),
+    ("Steer", ("wait", "kill", "rm")),
+    ("Tarmac itself", ("serve", "stop", "doctor")),
+)
+
+
+def overview() -> str:
+    from tarmac.cli import verb_named
+
+    text = ["Tarmac, a GPU job scheduler: each job takes off when a GPU is clear.", ""]
+    text += [f"{_bold('Usage:')} tarmac VERB [options]      `tarmac` alone lists the jobs", ""]
+    for title, names in GROUPS:
+        text.append(_bold(title))
+        text += [f"  {name:<8}{verb_named(name).summary}" for name in names]
+        text.append("")
+    text += [_bold("Examples")]
+    text += _examples(
+        (
+            ("tarmac add python train.py --lr 0.1", "queue it on one GPU; prints its id"),
+            ("tarmac add -g 4 -c 'make && ./train'", "a shell string on four"),
+            ("tarmac log -f last", "follow the newest job's output"),
+            ("tarmac ls -w", "the live table"),
+        )
+    )
+    text += ["", "`tarmac VERB --help` explains one; --version prints the version."]
+    return "\n".join(text) + "\n"
+
+
+def of_verb(verb: Verb) -> str:
+    text = [f"{_bold('Usage:')} {verb.usage[0]}", *[f"       {line}" for line in verb.usage[1:]], ""]
+    text += [*_wrapped(verb.summary[0].upper() + verb.summary[1:] + ".", 0), ""]
+    text += [_bold("Options"), *_options(verb), ""]
+    if verb.examples:
+        text += [_bold("Examples"), *_examples(verb.examples), ""]
+    for note in verb.notes:
+        text += _wrapped(note, 0)
+    return "\n".join(text).rstrip() + "\n"
+
+
+def _options(verb: Verb) -> Iterator[str]:
+    pairs = [(_flags(option), option.help) for option in verb.options]
+    pairs.append(("-h, --help", "show this"))
+    wide = max(len(flags) for flags, _ in pairs)
+    for flags, words in pairs:
+        first, *rest = _wrapped(words, wide + 4)
+        yield f"  {flags.ljust(wide)}  {first.lstrip()}"
+        yield from rest
+
+
+def _flags(option: Option) -> str:
+    short = f"{option.short}, " if option.short else "    "
+    return f"{short}{option.long}" + (f" {option.metavar}" if option.metavar else "")
+
+
+def _examples(examples: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Side by side if all fit, else one below the other."""
+    wide = max(len(command) for command, _ in examples)
+    has_room = wide + max(len(words) for _, words in examples) + 6 <= WIDTH
+    for command, words in examples:
+        if has_room:
+            yield f"  {command.ljust(wide)}  {_dim('# ' + words)}"
+        else:
+            yield from (f"  {_dim('# ' + words)}", f"  {command}")
+
+
+def _wrapped(words: str, indent: int) -> list[str]:
+    lines, line = [], ""
+    for word in words.split(" "):
+        if line and indent + len(line) + 1 + len(word) > WIDTH:
+            lines.append(" " * indent + line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    return [*lines, " " * indent + line]
+
+
+def _bold(words: str) -> str:
+    return paint(words, "bold") if has_colours() else words
+
+
+def _dim(words: str) -> str:
+    return paint(words, "dim") if has_colours() else words

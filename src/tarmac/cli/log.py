@@ -1,0 +1,77 @@
+"""`tarmac log`: the output of a job, byte for byte; or the log of the controller or the agent."""
+
+from __future__ import annotations
+
+import os
+
+from tarmac.cli.grammar import Option, Verb, count
+from tarmac.cli.selection import ids_of
+from tarmac.cli.session import connect
+from tarmac.cli.terminal import out, out_bytes
+from tarmac.errors import NotFound, UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.grammar import Values
+
+OWN = ("controller", "agent")
+PIECE = 1 << 20
+
+
+def run(values: Values, words: list[str]) -> int:
+    if words and words[0] in OWN:
+        return _own(values, words)
+    client = connect()
+    ids = ids_of(words or ["last"])
+    if not all(word.isdigit() for word in ids):
+        from tarmac.following import resolved
+
+        ids = [str(job) for job in resolved(client, {"ids": ",".join(ids)})]
+    if values["follow"] and len(ids) > 1:
+        raise UserError("log: -f follows one job at a time", "give one id, or leave out -f")
+    stream = "stderr" if values["stderr"] else "stdout"
+    for index, job in enumerate(ids):
+        if len(ids) > 1:
+            out(f"{os.linesep if index else ''}==> job {job} <==\n")
+        for data in client.logs(job, follow=values["follow"], lines=values["lines"], stream=stream):
+            out_bytes(data)
+    return 0
+
+
+def _own(values: Values, words: list[str]) -> int:
+    """Read straight from the file: it must be there to be read when nothing else works."""
+    from tarmac import paths
+
+    if len(words) > 1 or values["stderr"]:
+        raise UserError("log: one log at a time", "`tarmac log controller` or `tarmac log agent`")
+    state = paths.state_folder()
+    path = paths.controller_log(state) if words[0] == "controller" else paths.agent_log(state)
+    if not os.path.exists(path):
+        raise NotFound(f"there is no {path}", f"the {words[0]} has not run yet; any `tarmac ls` starts it")
+    if values["follow"] or values["lines"] is not None:
+        lines = "+1" if values["lines"] is None else str(values["lines"])
+        os.execvp("tail", ["tail", "-n", lines, *(["-F"] if values["follow"] else []), "--", path])
+    with open(path, "rb") as log:
+        while data := log.read(PIECE):
+            out_bytes(data)
+    return 0
+
+
+VERB = Verb(
+    "log",
+    "print a job's output, or Tarmac's own logs",
+    usage=("tarmac log [ID] [options]", "tarmac log controller|agent [options]"),
+    run=run,
+    options=(
+        Option("--follow", "-f", "go on as it grows, until the job has ended"),
+        Option("--lines", "-n", "only the last N lines", "N", count),
+        Option("--stderr", None, "what went to stderr, where that has a file of its own"),
+    ),
+    examples=(
+        ("tarmac log", "of your newest job"),
+        ("tarmac log -f 7", "as it is written"),
+        ("tarmac log -n 20 7", "its last 20 lines"),
+        ("tarmac log controller", "what the controller has to say"),
+    ),
+    notes=("The files themselves: `tarmac show ID` names them.",),
+)

@@ -1,0 +1,70 @@
+"""`tarmac ls`, and what bare `tarmac` does: the queue as a table."""
+
+from __future__ import annotations
+
+from tarmac.cli.grammar import JSON, Option, Verb, count
+from tarmac.cli.selection import FILTERS, IDS_NOTE, is_given, query_of
+from tarmac.cli.session import connect
+from tarmac.cli.terminal import STDERR, STDOUT, err, has_colours, is_terminal, out, width
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.grammar import Values
+
+
+def run(values: Values, words: list[str]) -> int:
+    if values["watch"]:
+        from tarmac.cli.watch import watch
+
+        return watch(values, words)
+    if values["json"]:
+        return _print_json(values, words)
+    from tarmac.cli.listing import fetch, table
+
+    has_all = values["all"] or is_given(values, words)
+    jobs, more = fetch(connect(), query_of(values, words), has_all=has_all, limit=values["number"])
+    if not jobs:
+        _say_what_to_type(is_filtered=is_given(values, words))
+        return 0
+    out("\n".join(table(jobs, width=width(), has_colours=has_colours())) + "\n")
+    if more and is_terminal(STDOUT) and is_terminal(STDERR):
+        err("older ones: tarmac ls -a\n")
+    return 0
+
+
+def _print_json(values: Values, words: list[str]) -> int:
+    """Every job that fits, not only the recent ones: a program that reads this wants no surprise."""
+    from tarmac.cli.terminal import out_json
+
+    pages = connect().pages({**query_of(values, words), "order": "desc"}, values["number"])
+    out_json([job for page in pages for job in page][::-1])
+    return 0
+
+
+def _say_what_to_type(*, is_filtered: bool) -> None:
+    if is_filtered:
+        err("no job fits that; `tarmac ls -a` lists all\n")
+    else:
+        err("The queue is empty. Queue a command with: tarmac add python train.py\n")
+
+
+VERB = Verb(
+    "ls",
+    "list jobs",
+    usage=("tarmac ls [ID…] [options]", "tarmac"),
+    run=run,
+    options=(
+        Option("--all", "-a", "every job, not only active and the last 10 ended"),
+        Option("--number", "-n", "only the newest N of the ended ones", "N", count),
+        Option("--watch", "-w", "keep the table up to date until Ctrl-C"),
+        *FILTERS,
+        JSON,
+    ),
+    examples=(
+        ("tarmac", "what runs, waits, ended lately"),
+        ("tarmac ls -w", "the same, live"),
+        ("tarmac ls --state failed --tag sweep", "what failed of a sweep"),
+        ("tarmac ls --json | jq '.[].state'", "every job, all fields"),
+    ),
+    notes=(IDS_NOTE, "GPUS: the indices a job has, or in brackets how many it waits for."),
+)

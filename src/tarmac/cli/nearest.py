@@ -1,0 +1,29 @@
+"""The right word for one that was mistyped, or that another tool would have had."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# What people who come from tsp, pueue, Slurm and the tools before Tarmac type first.
+ELSEWHERE = {
+    "submit": "add", "queue": "add", "enqueue": "add", "sbatch": "add", "push": "add", "srun": "run", "exec": "run",
+    "list": "ls", "jobs": "ls", "squeue": "ls", "ps": "ls", "top": "ls -w", "watch": "ls -w", "history": "ls -a",
+    "logs": "log", "tail": "log -f", "follow": "log -f", "cat": "log", "output": "log", "info": "show", "why": "show",
+    "describe": "show", "inspect": "show", "cancel": "kill", "scancel": "kill", "abort": "kill", "delete": "rm",
+    "remove": "rm", "forget": "rm", "clean": "rm --state ended", "nvidia-smi": "gpus", "gpu": "gpus", "devices": "gpus",
+    "start": "serve", "daemon": "serve", "server": "serve", "shutdown": "stop", "quit": "stop", "version": "--version",
+    "check": "doctor", "diagnose": "doctor",
+}  # fmt: skip
+
+
+def nearest(word: str, known: Sequence[str]) -> str | None:
+    from difflib import get_close_matches
+
+    matches = get_close_matches(word, known, n=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+def nearest_verb(word: str, verbs: Sequence[str]) -> str | None:
+    return ELSEWHERE.get(word.lower()) or nearest(word.lower(), verbs)

@@ -1,0 +1,98 @@
+"""`tarmac run`: queue a command, show its output, exit as it did. The job does not depend on this process.
+
+Ctrl-C asks the job to stop; a second one, or a closed terminal, leaves it to itself.
+"""
+
+from __future__ import annotations
+
+import os
+
+from tarmac.cli import signals
+from tarmac.cli.grammar import Verb
+from tarmac.cli.session import connect
+from tarmac.cli.submit import JOB_OPTIONS, submit
+from tarmac.cli.terminal import err, out_bytes, say
+from tarmac.errors import TarmacError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tarmac.cli.grammar import Values
+    from tarmac.client import Client
+
+INTERRUPTED = 130
+
+
+def run(values: Values, words: list[str]) -> int:
+    client = connect()
+    job = submit(client, "run", values, words)
+    interrupt = _Interrupt(client, job)
+    signals.on(signals.SIGINT, interrupt)
+    _tell_why_it_waits(client, job)
+    for data in client.logs(job, follow=True):
+        out_bytes(data)
+    from tarmac.following import ended_jobs
+
+    return _outcome(next(ended_jobs(client, [str(job)])), client, was_interrupted=interrupt.is_asked)
+
+
+class _Interrupt:
+    """What Ctrl-C does. It asks from inside the handler: reading the log just goes on until the job has ended."""
+
+    def __init__(self, client: Client, job: int) -> None:
+        self.client = client
+        self.job = job
+        self.is_asked = False
+
+    def __call__(self, _: int) -> None:
+        if self.is_asked:
+            err(f"\ntarmac: left job {self.job} to itself; `tarmac show {self.job}` tells how it ends\n")
+            os._exit(INTERRUPTED)
+        self.is_asked = True
+        err(f"\ntarmac: asking job {self.job} to stop; Ctrl-C again leaves it to itself\n")
+        try:
+            self.client.kill(self.job)
+        except TarmacError as error:
+            err(f"tarmac: {error.message}; `tarmac kill {self.job}` tries again\n")
+
+
+def _tell_why_it_waits(client: Client, job: int) -> None:
+    from tarmac.cli.terminal import STDERR, is_terminal
+
+    if is_terminal(STDERR):
+        now = client.call("GET", f"/jobs/{job}")
+        if now["state"] == "queued":
+            say(f"job {job} waits: {now.get('reason') or 'its turn has not come'}")
+
+
+def _outcome(job: dict[str, Any], client: Client, *, was_interrupted: bool) -> int:
+    from tarmac.records import exit_status
+
+    if job["state"] == "failed" and job["reason"] == "launch":
+        message = client.call("GET", f"/jobs/{job['id']}")["message"]
+        err(f"tarmac: job {job['id']} could not be started: {message}\n")
+    elif job["state"] == "unknown":
+        err(f"tarmac: nobody knows how job {job['id']} ended; `tarmac show {job['id']}` tells what is known\n")
+    elif job["state"] == "cancelled" and not was_interrupted:
+        err(f"tarmac: job {job['id']} was cancelled\n")
+    never_ran = job["exit_code"] is None and job["signal"] is None
+    return INTERRUPTED if was_interrupted and never_ran else exit_status(job)
+
+
+VERB = Verb(
+    "run",
+    "queue a command, show its output, exit with its code",
+    usage=("tarmac run [options] [--] COMMAND [ARG…]", "tarmac run [options] -c 'SHELL STRING'"),
+    run=run,
+    options=JOB_OPTIONS,
+    is_prefix=True,
+    examples=(
+        ("tarmac run pytest tests/gpu", "in a script: the exit code is that of pytest"),
+        ("tarmac run -g 0 -c 'nproc; free -h'", "a shell string that needs no GPU"),
+    ),
+    notes=(
+        "Ctrl-C asks the job to stop, a second Ctrl-C leaves it to itself. It goes on when this terminal closes.",
+        "Ended by signal N: the exit code is 128 + N. Never started: 1, and stderr says why.",
+    ),
+)

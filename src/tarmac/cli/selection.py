@@ -1,0 +1,63 @@
+"""Which jobs are meant: ids, ranges, last, all, and filters. The same words for every verb that takes jobs."""
+
+from __future__ import annotations
+
+from tarmac.cli.grammar import Option, shown
+from tarmac.errors import UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tarmac.cli.grammar import Values
+
+FILTERS = (
+    Option("--name", None, "only jobs with this name; * and ? stand for others", "GLOB"),
+    Option("--tag", None, "only jobs with this tag", "TAG"),
+    Option("--state", None, "only in these (with commas), `active` or `ended`", "STATE"),
+    Option("--owner", None, "only jobs of this user", "USER"),
+)
+FILTER_NAMES = ("name", "tag", "state", "owner")
+IDS_NOTE = "ID is a number, a range such as 3-7, `last` (your newest) or `all`; several may be given."
+
+
+def ids_of(words: Sequence[str]) -> list[str]:
+    """The words, commas taken apart, each checked before anything is asked of a controller."""
+    ids = [part for word in words for part in word.split(",") if part]
+    for word in ids:
+        if word not in {"last", "all"} and not _is_span(word):
+            raise UserError(
+                f"{shown(word)} is no job id",
+                f"give ids such as 7, ranges such as 3-7, `last` or `all`; jobs with that name: --name {shown(word)}",
+            )
+    return ids
+
+
+def one_id(words: Sequence[str]) -> str:
+    ids = ids_of(words)
+    if len(ids) != 1 or "-" in ids[0] or ids[0] == "all":
+        raise UserError("one job at a time", "give one id, such as 7 or `last`")
+    return ids[0]
+
+
+def filters_of(values: Values) -> dict[str, str]:
+    return {name: values[name] for name in FILTER_NAMES if values[name] is not None}
+
+
+def query_of(values: Values, words: Sequence[str]) -> dict[str, object]:
+    """The selection as a listing's query."""
+    return {"ids": ",".join(ids_of(words)) or None, **filters_of(values)}
+
+
+def is_given(values: Values, words: Sequence[str]) -> bool:
+    return bool(words) or bool(filters_of(values))
+
+
+def require(verb: str, values: Values, words: Sequence[str]) -> None:
+    if not is_given(values, words):
+        raise UserError(f"{verb}: which jobs?", f"give ids: `tarmac {verb} 7`, `3-7`, `last`, `all`, or a filter")
+
+
+def _is_span(word: str) -> bool:
+    first, dash, last = word.partition("-")
+    return first.isdecimal() and first.isascii() and (not dash or (last.isdecimal() and last.isascii()))

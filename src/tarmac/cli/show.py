@@ -1,0 +1,151 @@
+"""`tarmac show`: everything about a job, why it waits, and how it got where it is."""
+
+from __future__ import annotations
+
+from tarmac.cli.grammar import JSON, Verb
+from tarmac.cli.outcome import COLOURS, state_words
+from tarmac.cli.selection import FILTERS, IDS_NOTE, ids_of, is_given, query_of
+from tarmac.cli.session import connect
+from tarmac.cli.terminal import has_colours, out, out_json, paint
+from tarmac.cli.text import command_of, safe, spans
+from tarmac.cli.times import duration, epoch, local
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from tarmac.cli.grammar import Values
+    from tarmac.client import Client
+
+    Job = dict[str, Any]
+
+
+def run(values: Values, words: list[str]) -> int:
+    client = connect()
+    ids = _ids(client, values, words)
+    jobs = [client.call("GET", f"/jobs/{job}") for job in ids]
+    if values["json"]:
+        out_json(jobs[0] if len(jobs) == 1 else jobs)
+        return 0
+    for index, job in enumerate(jobs):
+        events = client.call("GET", f"/jobs/{job['id']}/events")["events"]
+        out(("\n" if index else "") + "\n".join([*description(job), *story(events)]) + "\n")
+    return 0
+
+
+def _ids(client: Client, values: Values, words: list[str]) -> list[str]:
+    ids = ids_of(words)
+    if ids and all(word.isdigit() for word in ids) and not query_of(values, ())["ids"] and not is_given(values, ()):
+        return ids
+    from tarmac.following import resolved
+
+    query = query_of(values, words if is_given(values, words) else ["last"])
+    return [str(job) for job in resolved(client, query)]
+
+
+def description(job: Job) -> list[str]:
+    colours = has_colours()
+    state = state_words(job)
+    title = f"Job {job['id']}" + (f"  {safe(job['name'])}" if job["name"] else "")
+    pairs = [("state", paint(state, COLOURS.get(job["state"])) if colours else state), *_facts(job)]
+    wide = max(len(name) for name, _ in pairs)
+    label = (lambda name: paint(name.ljust(wide), "dim")) if colours else (lambda name: name.ljust(wide))
+    return [paint(title, "bold") if colours else title, *[f"  {label(name)}  {value}" for name, value in pairs]]
+
+
+def _facts(job: Job) -> Iterator[tuple[str, str]]:
+    if job.get("message"):
+        yield "message", safe(job["message"])
+    for line in job.get("why") or ():
+        yield "why", safe(line)
+    yield "command", safe(command_of(job))
+    yield "cwd", safe(job["cwd"])
+    yield "gpus", _gpus(job)
+    yield "owner", safe(job["owner"])
+    yield "priority", str(job["priority"])
+    for name in ("project", "node", "pid", "group", "tier"):
+        if job.get(name) is not None:
+            yield name, safe(str(job[name]))
+    if job.get("tags"):
+        yield "tags", safe(", ".join(job["tags"]))
+    if job.get("after"):
+        yield "after", ", ".join(map(str, job["after"]))
+    if job["attempt"] > 1:
+        yield "attempt", str(job["attempt"])
+    yield from _times(job)
+    yield from _outputs(job)
+
+
+def _gpus(job: Job) -> str:
+    asked = str(job["gpus_asked"])
+    if not job["gpus"]:
+        return asked
+    return f"{asked} (index {spans([gpu['index'] for gpu in job['gpus']])})"
+
+
+def _times(job: Job) -> Iterator[tuple[str, str]]:
+    from time import time
+
+    submitted, started, ended = job["submitted_at"], job["started_at"], job["ended_at"]
+    yield "submitted", local(submitted)
+    if started:
+        yield "started", f"{local(started)}, after {duration(epoch(started) - epoch(submitted))}"
+    if job.get("estimated_start") and not started:
+        yield "starts", f"{local(job['estimated_start'])} (estimated)"
+    if ended:
+        yield "ended", local(ended) + (f", ran {duration(epoch(ended) - epoch(started))}" if started else "")
+    elif started:
+        yield "running", f"for {duration(time() - epoch(started))}"
+    if job["progress"] and not ended:
+        from tarmac.cli.listing import progress
+
+        yield "progress", progress(job["progress"]).strip()
+
+
+def _outputs(job: Job) -> Iterator[tuple[str, str]]:
+    stdout, stderr = job.get("stdout_path"), job.get("stderr_path")
+    if stderr and stderr != stdout:
+        yield "stdout", safe(stdout or "")
+        yield "stderr", safe(stderr)
+    else:
+        yield "log", safe(job["log_path"] or "")
+    if job.get("peak_gpu_memory_bytes"):
+        from tarmac.cli.text import size
+
+        yield "peak memory", f"{size(job['peak_gpu_memory_bytes'])} of GPU memory"
+
+
+def story(events: list[dict[str, Any]]) -> list[str]:
+    """How it got where it is, one line per event."""
+    if not events:
+        return []
+    wide = max(len(event["kind"]) for event in events)
+    title = paint("Story", "bold") if has_colours() else "Story"
+    return [
+        title,
+        *[f"  {local(event['at'])}  {event['kind'].ljust(wide)}  {_detail(event)}".rstrip() for event in events],
+    ]
+
+
+def _detail(event: dict[str, Any]) -> str:
+    parts = [
+        f"{name} {','.join(map(str, value)) if isinstance(value, list) else value}"
+        for name, value in (event["detail"] or {}).items()
+        if value is not None and value != []
+    ]
+    return safe(", ".join(parts))
+
+
+VERB = Verb(
+    "show",
+    "everything about a job: why it waits, how it ended, its story",
+    usage=("tarmac show [ID…] [options]",),
+    run=run,
+    options=(*FILTERS, JSON),
+    examples=(
+        ("tarmac show 7", "one job"),
+        ("tarmac show last --json", "your newest, for programs"),
+    ),
+    notes=(IDS_NOTE, "Without any: `last`."),
+)

@@ -1,0 +1,20 @@
+"""Signals without the `signal` module, whose enums take longer to import than a command to run."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from signal import SIG_DFL, SIGHUP, SIGINT, SIGPIPE, SIGTERM, signal
+else:
+    from _signal import SIG_DFL, SIGHUP, SIGINT, SIGPIPE, SIGTERM, signal
+
+__all__ = ["SIGHUP", "SIGINT", "SIGPIPE", "SIGTERM", "leave_to_kernel", "on"]
+
+
+def on(number: int, act: Callable[[int], None]) -> None:
+    signal(number, lambda number, _frame: act(number))
+
+
+def leave_to_kernel(number: int) -> None:
+    signal(number, SIG_DFL)

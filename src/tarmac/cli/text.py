@@ -1,0 +1,97 @@
+"""Text as a terminal shows it: how wide it is, cut to fit, and with nothing in it that the terminal would obey."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_"
+SHORT_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+JOINER = "\u200d"  # holds an emoji of several together; harmless, though not printable by itself
+
+
+def safe(text: str) -> str:
+    """Newlines, escapes and other controls spelled out."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char == JOINER else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    code = ord(char)
+    return SHORT_ESCAPES.get(char) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")
+
+
+def cells(text: str) -> int:
+    """Columns that safe text takes: two for most of East Asia and for emoji, none for marks on other letters."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import category, east_asian_width
+
+    return sum(
+        0 if category(char) in {"Mn", "Me", "Cf"} else 2 if east_asian_width(char) in {"W", "F"} else 1 for char in text
+    )
+
+
+def cut(text: str, width: int) -> str:
+    """At most that wide, with … where something is missing."""
+    if len(text) <= width and text.isascii():
+        return text
+    if cells(text) <= width:
+        return text
+    kept, left = [], width - 1
+    for char in text:
+        left -= cells(char)
+        if left < 0:
+            break
+        kept.append(char)
+    return "".join(kept) + "…"
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    if text.isascii():
+        return text.rjust(width) if right else text.ljust(width)
+    space = " " * (width - cells(text))
+    return space + text if right else text + space
+
+
+def command_line(words: Sequence[str]) -> str:
+    """As it could be typed into a shell."""
+    return " ".join([word if word and not word.strip(PLAIN) else _quoted(word) for word in words])
+
+
+def command_of(job: Mapping[str, Any]) -> str:
+    shell = job.get("shell")
+    return str(shell) if shell is not None else command_line(job.get("command") or ())
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def spans(numbers: Sequence[int]) -> str:
+    """3-7,9 for 3 4 5 6 7 9."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in parts)
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def size(count: float | None) -> str:
+    """Bytes for people: 23.5G."""
+    if count is None:
+        return "?"
+    for unit in ("B", "K", "M", "G", "T"):
+        if count < 999.5 or unit == "T":
+            break
+        count /= 1024
+    return f"{count:.0f}{unit}" if count >= 99.5 or unit == "B" else f"{count:.1f}{unit}"

@@ -1,0 +1,76 @@
+"""`tarmac wait`: until jobs have ended; exits as they did."""
+
+from __future__ import annotations
+
+from tarmac.cli.grammar import JSON, Option, Verb, seconds
+from tarmac.cli.outcome import state_words
+from tarmac.cli.selection import FILTERS, IDS_NOTE, ids_of, is_given, query_of
+from tarmac.cli.session import connect
+from tarmac.cli.terminal import err, out_json, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tarmac.cli.grammar import Values
+    from tarmac.client import Client
+
+TIMED_OUT = 124  # as timeout(1) has it
+
+
+def run(values: Values, words: list[str]) -> int:
+    from tarmac.following import ended_jobs
+    from tarmac.records import exit_status
+
+    client = connect()
+    try:
+        ended = list(ended_jobs(client, _ids(client, values, words), values["timeout"]))
+    except TimeoutError as error:
+        err(f"tarmac: {error}\n")
+        return TIMED_OUT
+    if values["json"]:
+        out_json(ended)
+    _summarise(ended)
+    return max((exit_status(job) for job in ended), default=0)
+
+
+def _ids(client: Client, values: Values, words: list[str]) -> list[str]:
+    if not is_given(values, words):
+        words = ["last"]
+    ids = ids_of(words)
+    if ids and "all" not in ids and query_of(values, ()) == {"ids": None}:
+        return ids
+    from tarmac.following import resolved
+
+    query = query_of(values, words)
+    if query["ids"] is not None and "all" in ids and "state" not in query:
+        query["state"] = "active"  # all that can still be waited for
+    return [str(job) for job in resolved(client, query)]
+
+
+def _summarise(ended: list[dict[str, Any]]) -> None:
+    if len(ended) == 1:
+        say(f"job {ended[0]['id']} {state_words(ended[0])}")
+    elif ended:
+        counts: dict[str, int] = {}
+        for job in ended:
+            counts[job["state"]] = counts.get(job["state"], 0) + 1
+        say(", ".join(f"{number} {state}" for state, number in counts.items()))
+
+
+VERB = Verb(
+    "wait",
+    "wait until jobs have ended; exit with their code",
+    usage=("tarmac wait [ID…] [options]",),
+    run=run,
+    options=(
+        Option("--timeout", None, "give up after so many seconds, with exit code 124", "S", seconds),
+        *FILTERS,
+        JSON,
+    ),
+    examples=(
+        ("tarmac wait 7 && ./evaluate", "go on when job 7 has succeeded"),
+        ("tarmac wait all", "everything that is queued or runs now"),
+    ),
+    notes=(IDS_NOTE, "Without any: `last`. The exit code is the highest of theirs; 128 + N if ended by signal N."),
+)
