@@ -1,1 +1,1 @@
-"""The agent: the hands of Tarmac on one machine. Standard library only, Python 3.8 and up, imports nothing of the rest."""
+"""The agent: the hands of Tarmac on one machine. Standard library only, Python 3.8 and up, stands alone."""

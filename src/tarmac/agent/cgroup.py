@@ -7,13 +7,11 @@ import signal
 import time
 from typing import List, Optional, Tuple
 
-from tarmac.agent import kernel, process
+from tarmac.agent import kernel
 
 
 class Leaf:
     """One attempt's cgroup, known by its path alone, so that an agent started later finds it again."""
-
-    kind = "cgroup"
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -40,88 +38,45 @@ class Leaf:
 
     def _join(self) -> None:
         try:
-            with open(f"{self.path}/cgroup.procs", "wb", buffering=0) as file:
-                file.write(b"0")
+            _write(f"{self.path}/cgroup.procs", b"0")
         except OSError:
             os._exit(126)
 
-    def open_events(self) -> Optional[int]:
-        """A descriptor that polls as PRIORITY when the cgroup becomes empty or not. None when it is gone."""
-        try:
-            return os.open(f"{self.path}/cgroup.events", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        except OSError:
-            return None
-
     def is_empty(self) -> bool:
-        fd = self.open_events()
-        if fd is None:
-            return True
-        try:
-            return b"populated 1" not in os.read(fd, 4096)
-        except OSError:
-            return True
-        finally:
-            os.close(fd)
+        """A cgroup that is gone is empty."""
+        return b"populated 1" not in _read(f"{self.path}/cgroup.events")
 
-    def signal(self, signum: int) -> None:
-        """To each process once, also to those that appear while this goes on."""
-        seen = set()
-        while True:
-            fresh = [pid for pid in self.members() if pid not in seen]
-            if not fresh:
-                return
-            for pid in fresh:
-                seen.add(pid)
-                _signal_member(pid, signum)
-
-    def kill(self) -> None:
+    def kill(self) -> bool:
+        """False before Linux 5.14: the members have to be killed one by one."""
         try:
-            with open(f"{self.path}/cgroup.kill", "wb", buffering=0) as file:
-                file.write(b"1")
-        except FileNotFoundError:
-            self.signal(signal.SIGKILL)  # before Linux 5.14, or the cgroup is gone
+            _write(f"{self.path}/cgroup.kill", b"1")
         except OSError:
-            self.signal(signal.SIGKILL)
+            return False
+        return True
 
     def members(self) -> List[int]:
         """Also those in cgroups the job made below its own."""
-        pids: List[int] = []
-        for folder in _below(self.path):
-            try:
-                with open(f"{folder}/cgroup.procs", "rb", buffering=0) as file:
-                    pids += [int(pid) for pid in file.read(1024 * 1024).split()]
-            except OSError:
-                continue
-        return pids
+        return [int(pid) for folder in _below(self.path) for pid in _read(f"{folder}/cgroup.procs").split()]
 
-    def remove(self) -> bool:
-        """False while something is still in it."""
-        for folder in reversed(_below(self.path)):
-            try:
-                os.rmdir(folder)
-            except FileNotFoundError:
-                pass
-            except OSError:
-                return False
-        return True
-
-
-def _signal_member(pid: int, signum: int) -> None:
-    stat = process.read_stat(pid)
-    if stat is not None:
-        process.send_signal(pid, stat.start_time, signum)
-
-
-def _below(path: str) -> List[str]:
-    """The cgroup and all under it, parents first."""
-    folders = [path]
-    for folder in folders:
+    def remove(self) -> None:
+        """Stays when something is still in it; the next agent sweeps."""
         try:
-            with os.scandir(folder) as entries:
-                folders += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+            os.rmdir(self.path)
+        except FileNotFoundError:
+            pass
         except OSError:
-            continue
-    return folders
+            for folder in reversed(_below(self.path)):
+                try:
+                    os.rmdir(folder)
+                except OSError:
+                    continue
+
+
+def sweep(base: str, kept: List[str]) -> None:
+    """Removes the empty leaves of attempts nobody knows any more."""
+    for path in _below(base)[1:]:
+        if path not in kept and os.path.dirname(path) == base and Leaf(path).is_empty():
+            Leaf(path).remove()
 
 
 def find_base(instance: str) -> Tuple[Optional[str], Optional[str]]:
@@ -151,9 +106,8 @@ def _own_path() -> str:
     with open("/proc/self/cgroup") as file:
         for line in file:
             if line.startswith("0::"):
-                path = line[3:].rstrip("\n")
                 # An agent started from inside a job must not build inside that job's leaf.
-                return path.partition("/tarmac-")[0]
+                return line[3:].rstrip("\n").partition("/tarmac-")[0]
     return "/"
 
 
@@ -161,24 +115,28 @@ def _try_out(base: str) -> Optional[str]:
     """A child is put into a leaf and killed there: mounts that look writable and are not show themselves."""
     leaf = Leaf(f"{base}/trial-{os.getpid()}")
     leaf.make()
+    read_fd, write_fd = os.pipe()
     child = leaf.fork()
     if child == 0:
+        os.write(write_fd, b"in")
         signal.pause()
         os._exit(0)
+    os.close(write_fd)
     try:
-        if child not in leaf.members() and leaf.is_empty():
+        if os.read(read_fd, 2) != b"in" or child not in leaf.members():
             return f"{leaf.path}: a child cannot be moved in"
-        leaf.kill()
-        if not _ends(child, 5.0):
-            return f"{leaf.path}: a child cannot be killed"
-        return None
+        if not leaf.kill():
+            os.kill(child, signal.SIGKILL)
+        return None if _ends(child) else f"{leaf.path}: a child cannot be killed"
     finally:
-        _end(child)
+        os.close(read_fd)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
         leaf.remove()
 
 
-def _ends(child: int, seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
+def _ends(child: int) -> bool:
+    deadline = time.monotonic() + 5.0
     while time.monotonic() < deadline:
         if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
             return True
@@ -186,6 +144,30 @@ def _ends(child: int, seconds: float) -> bool:
     return False
 
 
-def _end(child: int) -> None:
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+def _below(path: str) -> List[str]:
+    """The cgroup and all under it, parents first."""
+    folders = [path]
+    for folder in folders:
+        try:
+            with os.scandir(folder) as entries:
+                folders += sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+        except OSError:
+            continue
+    return folders
+
+
+def _read(path: str) -> bytes:
+    """Empty when it cannot be read: the cgroup is gone."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _write(path: str, data: bytes) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(fd, data)
+    finally:
+        os.close(fd)

@@ -1,9 +1,10 @@
-"""The command's own process between fork and exec: its session, folder, files and signals. Says why when it cannot exec."""
+"""The command's own process between fork and exec: session, folder, files, signals. Says why when it cannot exec."""
 
 from __future__ import annotations
 
 import errno
 import os
+import resource
 import signal
 import stat
 from typing import Dict, List, NoReturn, Optional
@@ -11,8 +12,9 @@ from typing import Dict, List, NoReturn, Optional
 from tarmac.agent import crashpoint
 from tarmac.agent.spec import Spec
 
-# Python ignores the first two, the agent handles or ignores the others; all the rest the agent sets to default at its start.
-_CHANGED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
+# What Python ignores. All others the agent sets to default at its start.
+_IGNORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
+_own_file_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
 
 
 class CannotRun(Exception):
@@ -23,7 +25,7 @@ def become(spec: Spec, env: Dict[str, str], release_fd: int, failure_fd: int) ->
     """Prepares, waits for the byte that says the start is on record, executes. Never returns."""
     try:
         os.setsid()
-        _reset_signals()
+        _undo_agent()
         os.umask(spec.umask)
         _enter(spec.cwd)
         _open_files(spec)
@@ -32,7 +34,7 @@ def become(spec: Spec, env: Dict[str, str], release_fd: int, failure_fd: int) ->
             _execute(spec.argv, env)
     except CannotRun as failure:
         _tell(failure_fd, str(failure))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  the outermost frame of a process
         _tell(failure_fd, f"{spec.argv[0]}: cannot be started: {error}")
     finally:
         os._exit(127)
@@ -42,10 +44,16 @@ def _tell(failure_fd: int, message: str) -> None:
     os.write(failure_fd, message.encode("utf-8", "replace")[:4000])
 
 
-def _reset_signals() -> None:
-    for signum in _CHANGED_SIGNALS:
+def raise_file_limit() -> None:
+    """For the agent, which holds several descriptors per job. The commands get the limit it was started with."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_own_file_limit[1], _own_file_limit[1]))
+
+
+def _undo_agent() -> None:
+    for signum in _IGNORED_SIGNALS:
         signal.signal(signum, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    resource.setrlimit(resource.RLIMIT_NOFILE, _own_file_limit)
 
 
 def _enter(cwd: str) -> None:
@@ -61,8 +69,8 @@ def _open_files(spec: Spec) -> None:
     if spec.folder is not None:
         _make_folder(spec.folder)
     null_fd = os.open(os.devnull, os.O_RDONLY)
-    out_fd = _open_log(spec.stdout, spec.append)
-    err_fd = out_fd if spec.stderr is None else _open_log(spec.stderr, spec.append)
+    out_fd = _open_log(spec.stdout, append=spec.append)
+    err_fd = out_fd if spec.stderr is None else _open_log(spec.stderr, append=spec.append)
     os.dup2(null_fd, 0)
     os.dup2(out_fd, 1)
     os.dup2(err_fd, 2)
@@ -75,7 +83,7 @@ def _make_folder(folder: str) -> None:
         raise CannotRun(f"{folder}: cannot make the log folder: {error.strerror}") from None
 
 
-def _open_log(path: str, append: bool) -> int:
+def _open_log(path: str, *, append: bool) -> int:
     # Never truncates. Non-blocking for the open only: a FIFO nobody reads must not hang the start.
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK
     try:
@@ -130,7 +138,9 @@ def _exec_trouble(file: str, number: Optional[int]) -> str:
     if number == errno.EACCES:
         return f"{file}: is a folder" if os.path.isdir(file) else f"{file}: not executable"
     if number in (errno.ENOENT, errno.ENOTDIR):
-        return f"{file}: its interpreter is missing (see its #! line)" if os.path.exists(file) else f"{file}: no such file"
+        return (
+            f"{file}: its interpreter is missing (see its #! line)" if os.path.exists(file) else f"{file}: no such file"
+        )
     if number == errno.ENOEXEC:
         return f"{file}: not a program (a script needs a #! line)"
     if number == errno.E2BIG:

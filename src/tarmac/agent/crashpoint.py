@@ -1,4 +1,4 @@
-"""Named places where a test may have a process killed: TARMAC_CRASH_AT=name, or name@N for the N-th time it is reached."""
+"""Named places where a test has a process killed: TARMAC_CRASH_AT=name, or name@N for the N-th time it is reached."""
 
 from __future__ import annotations
 
@@ -21,4 +21,3 @@ def count_from(times: int) -> None:
     """A shim is a new process each time: the agent passes on how many came before, so that @N counts shims."""
     if _name.startswith("shim:"):
         _seen[_name] = times
-

@@ -6,9 +6,9 @@ import ctypes
 import errno
 import os
 import signal
-from typing import Optional
+from typing import Iterable, Optional
 
-# PyDLL keeps the interpreter lock: the process is single-threaded, and clone3 must not return in a child that has given it away.
+# PyDLL keeps the interpreter lock: there is one thread only, and clone3 must not return in a child that let go of it.
 _libc = ctypes.PyDLL(None, use_errno=True)
 _syscall = _libc.syscall
 _syscall.restype = ctypes.c_long
@@ -20,6 +20,7 @@ _CLONE3 = 435
 _CLOSE_RANGE = 436
 
 _CLONE_INTO_CGROUP = 0x200000000
+_MAX_FD = 0x7FFFFFFF
 _PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -32,12 +33,19 @@ IN_MOVED_TO = 0x080
 
 
 class _CloneArguments(ctypes.Structure):
-    _fields_ = [
-        (name, ctypes.c_uint64)
-        for name in (
-            "flags pidfd child_tid parent_tid exit_signal stack stack_size tls set_tid set_tid_size cgroup".split()
-        )
-    ]
+    _fields_ = (
+        ("flags", ctypes.c_uint64),
+        ("pidfd", ctypes.c_uint64),
+        ("child_tid", ctypes.c_uint64),
+        ("parent_tid", ctypes.c_uint64),
+        ("exit_signal", ctypes.c_uint64),
+        ("stack", ctypes.c_uint64),
+        ("stack_size", ctypes.c_uint64),
+        ("tls", ctypes.c_uint64),
+        ("set_tid", ctypes.c_uint64),
+        ("set_tid_size", ctypes.c_uint64),
+        ("cgroup", ctypes.c_uint64),
+    )
 
 
 def _checked(result: int) -> int:
@@ -80,12 +88,30 @@ def fork_into(cgroup_fd: int) -> int:
     )
 
 
-def close_range(first: int, last: int) -> None:
+def close_all_but(*kept: int) -> None:
+    """And but 0, 1 and 2."""
+    first = 3
+    for fd in sorted(kept):
+        _close_range(first, fd - 1)
+        first = fd + 1
+    _close_range(first, _MAX_FD)
+
+
+def _close_range(first: int, last: int) -> None:
     """Both ends included."""
     if first > last:
         return
     if _syscall(ctypes.c_long(_CLOSE_RANGE), ctypes.c_long(first), ctypes.c_long(last), ctypes.c_long(0)) < 0:
-        os.closerange(first, min(last, os.sysconf("SC_OPEN_MAX")) + 1)
+        os.closerange(first, min(last + 1, os.sysconf("SC_OPEN_MAX")))  # before Linux 5.9
+
+
+def signal_fd(signals: Iterable[int]) -> int:
+    """Blocks the signals and gives a descriptor that reads them. Their dispositions stay as they are, so a forked child
+    has nothing to restore but its mask."""
+    os_signals = set(signals)
+    signal.pthread_sigmask(signal.SIG_BLOCK, os_signals)
+    mask = (ctypes.c_uint64 * 16)(sum(1 << (number - 1) for number in os_signals))
+    return _checked(_libc.signalfd(-1, ctypes.byref(mask), os.O_NONBLOCK | os.O_CLOEXEC))
 
 
 def become_subreaper() -> None:

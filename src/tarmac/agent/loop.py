@@ -84,7 +84,7 @@ class Loop:
 def _guarded(callback: Callback, name: str) -> None:
     try:
         callback()
-    except Exception:
+    except Exception:  # noqa: BLE001  one job's trouble must not become another's
         log(f"{name}: unexpected error\n{traceback.format_exc()}")
 
 

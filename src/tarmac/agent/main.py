@@ -9,57 +9,107 @@ import os
 import signal
 import sys
 import time
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
-from tarmac.agent import address, cgroup, kernel, process
+from tarmac.agent import address, command, containment, kernel, process
 from tarmac.agent.launch import Place
 from tarmac.agent.loop import Loop, log
+from tarmac.agent.pool import Pool
 from tarmac.agent.service import Service
 
 _REACHABLE_S = 20.0
+_USAGE = "usage: python -m tarmac.agent --state FOLDER [--ready-fd N]"
+# Blocked in the agent and so in its shims, which nothing but SIGKILL shall end; the commands get an empty mask.
+_BLOCKED = (
+    signal.SIGTERM,
+    signal.SIGINT,
+    signal.SIGHUP,
+    signal.SIGQUIT,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+    signal.SIGCHLD,
+)
 
 
 def main(arguments: List[str]) -> int:
-    state, ready_fd = _read_arguments(arguments)
-    folder = os.path.join(state, "agent")
-    os.umask(0o077)
-    os.makedirs(os.path.join(folder, "runs"), 0o700, exist_ok=True)
-    socket_path = os.path.join(folder, "agent.sock")
-    lock_fd = os.open(os.path.join(folder, "agent.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return _wait_for_other(socket_path, ready_fd)
-    os.ftruncate(lock_fd, 0)
-    os.write(lock_fd, b"%d\n" % os.getpid())
+        state, ready_fd = _read_arguments(arguments)
+    except (IndexError, ValueError):
+        sys.stderr.write(_USAGE + "\n")
+        return 2
+    try:
+        return _serve(state, ready_fd)
+    except OSError as error:
+        _say(ready_fd, f"error: {error}\n")
+        log(f"the agent cannot start: {error}")
+        return 1
+
+
+def _serve(state: str, ready_fd: Optional[int]) -> int:
     if ready_fd is not None:
-        _detach(os.path.join(folder, "agent.log"))
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    instance = hashlib.sha256(os.fsencode(os.path.realpath(state))).hexdigest()[:12]
-    base, reason = _choose_containment(instance)
-    runs_fd = os.open(os.path.join(folder, "runs"), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    place = Place(runs_fd=runs_fd, boot_id=process.read_boot_id(), instance=instance, cgroup_base=base)
+        kernel.close_all_but(ready_fd)  # what the starter left open must not reach a job
+    os.umask(0o077)
+    folder = os.path.join(state, "agent")
+    os.makedirs(folder, 0o700, exist_ok=True)
+    socket_path = os.path.join(folder, "agent.sock")
+    if not _take_lock(os.path.join(folder, "agent.lock")):
+        return _wait_for_other(socket_path, ready_fd)
+    if ready_fd is not None:
+        _detach(os.path.join(folder, "agent.log"), ready_fd)
     loop = Loop()
-    Service(loop, place, reason, address.listen(socket_path))
+    _prepare_process(loop)
+    instance = hashlib.sha256(os.fsencode(os.path.realpath(state))).hexdigest()[:12]
+    base, reason = containment.choose(instance)
+    place = Place(pool=Pool(folder), boot_id=process.read_boot_id(), instance=instance, cgroup_base=base)
+    service = Service(loop, place, reason)
+    # Nothing below is to be collected, and a collection in a forked shim would copy every page it looks at.
     gc.disable()
     gc.freeze()
-    kernel.set_name(b"tarmac-agent")
-    _say(ready_fd, b"ready\n")
-    log(f"agent {os.getpid()} listens, containment {'cgroup' if base else 'scan'}")
+    service.open(address.listen(socket_path))
+    log(f"agent {os.getpid()} listens, containment {f'cgroup {base}' if base else f'scan ({reason})'}")
+    _say(ready_fd, "ready\n")
     loop.run()
+    log(f"agent {os.getpid()} ends, its jobs go on")
     return 0
 
 
-def _read_arguments(arguments: List[str]):  # type: ignore[no-untyped-def]
+def _read_arguments(arguments: List[str]) -> Tuple[str, Optional[int]]:
     state = arguments[arguments.index("--state") + 1]
     ready_fd = int(arguments[arguments.index("--ready-fd") + 1]) if "--ready-fd" in arguments else None
     return os.path.abspath(state), ready_fd
 
 
-def _choose_containment(instance: str):  # type: ignore[no-untyped-def]
-    if os.environ.get("TARMAC_CONTAINMENT") == "scan":
-        return None, "TARMAC_CONTAINMENT=scan is set"
-    return cgroup.find_base(instance)
+def _take_lock(path: str) -> bool:
+    """Held until the process ends, and inherited by nobody."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        return False
+    os.ftruncate(fd, 0)
+    os.write(fd, b"%d\n" % os.getpid())
+    return True
+
+
+def _prepare_process(loop: Loop) -> None:
+    for signum in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:
+        if signal.getsignal(signum) is signal.SIG_IGN:
+            signal.signal(signum, signal.SIG_DFL)  # nohup and shells leave such traces
+    fd = kernel.signal_fd(_BLOCKED)
+    loop.watch(fd, lambda: _stop_when_asked(loop, fd), "signals")
+    command.raise_file_limit()
+    kernel.become_subreaper()  # so that what a killed shim leaves behind falls to the agent
+    kernel.set_name(b"tarmac-agent")
+
+
+def _stop_when_asked(loop: Loop, fd: int) -> None:
+    try:
+        signum = int.from_bytes(os.read(fd, 128)[:4], sys.byteorder)
+    except BlockingIOError:
+        return
+    if signum in (signal.SIGTERM, signal.SIGINT):
+        loop.stop()
 
 
 def _wait_for_other(socket_path: str, ready_fd: Optional[int]) -> int:
@@ -67,22 +117,23 @@ def _wait_for_other(socket_path: str, ready_fd: Optional[int]) -> int:
     while True:
         try:
             address.connect(socket_path).close()
-            _say(ready_fd, b"ready\n")
+            _say(ready_fd, "ready\n")
             return 0
         except OSError as error:
             if time.monotonic() > deadline:
-                _say(ready_fd, f"error: another agent holds the lock but cannot be reached: {error}\n".encode())
+                _say(ready_fd, f"error: another agent holds the lock but cannot be reached: {error}\n")
                 return 1
             time.sleep(0.02)
 
 
-def _say(ready_fd: Optional[int], line: bytes) -> None:
+def _say(ready_fd: Optional[int], line: str) -> None:
     if ready_fd is not None:
-        os.write(ready_fd, line)
+        os.write(ready_fd, line.encode())
         os.close(ready_fd)
 
 
-def _detach(log_path: str) -> None:
+def _detach(log_path: str, ready_fd: int) -> None:
+    """From the terminal, the folder and the open files of whoever started it."""
     try:
         os.setsid()
     except PermissionError:
@@ -93,4 +144,4 @@ def _detach(log_path: str) -> None:
     os.dup2(null_fd, 0)
     os.dup2(log_fd, 1)
     os.dup2(log_fd, 2)
-    sys.stderr = open(2, "w", errors="backslashreplace", closefd=False)
+    os.set_inheritable(ready_fd, False)

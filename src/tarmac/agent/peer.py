@@ -15,7 +15,9 @@ _MAX_UNSENT_BYTES = 32 * 1024 * 1024
 
 
 class Peer:
-    def __init__(self, loop: Loop, sock: socket.socket, handle: Callable[[Message], None], closed: Callable[[], None]) -> None:
+    def __init__(
+        self, loop: Loop, sock: socket.socket, handle: Callable[[Message], None], closed: Callable[[], None]
+    ) -> None:
         self._loop = loop
         self._sock = sock
         self._handle = handle

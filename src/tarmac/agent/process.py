@@ -1,4 +1,4 @@
-"""Which process is meant: boot id, pid and start time. A pid alone is never enough to signal one."""
+"""Which process is meant: pid and start time, within one boot. A pid alone is never enough to signal one."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ class Stat(NamedTuple):
     state: str
     parent: int
     session: int
+    threads: int
     start_time: int  # clock ticks since boot
 
     @property
     def is_alive(self) -> bool:
-        return self.state not in "ZX"
+        # A process whose first thread has ended while others run shows as a zombie with threads.
+        return self.state not in "ZX" or self.threads > 1
 
 
 def read_boot_id() -> str:
@@ -43,7 +45,7 @@ def read_stat(pid: int) -> Optional[Stat]:
         os.close(fd)
     # The name in parentheses may hold spaces and parentheses itself.
     fields = line[line.rindex(b")") + 2 :].split(b" ", 20)
-    return Stat(pid, fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[19]))
+    return Stat(pid, fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[17]), int(fields[19]))
 
 
 def open_same(pid: int, start_time: int) -> Optional[int]:
@@ -67,19 +69,16 @@ def is_same(pid: int, start_time: int) -> bool:
     return stat is not None and stat.start_time == start_time and stat.is_alive
 
 
-def send_signal(pid: int, start_time: int, signum: int) -> bool:
-    """False when that process is gone."""
+def send_signal(pid: int, start_time: int, signum: int) -> None:
+    """To that very process; to nobody when it is gone."""
     pidfd = open_same(pid, start_time)
     try:
         if pidfd is not None:
             kernel.pidfd_send_signal(pidfd, signum)
-            return True
-        if not is_same(pid, start_time):
-            return False
-        os.kill(pid, signum)  # a kernel without pidfds: the check just above is the best there is
-        return True
+        elif is_same(pid, start_time):
+            os.kill(pid, signum)  # a kernel without pidfds: the check just above is the best there is
     except (ProcessLookupError, PermissionError):
-        return False
+        pass
     finally:
         if pidfd is not None:
             os.close(pidfd)

@@ -1,72 +1,201 @@
-"""One attempt as the agent sees it: which shim it has, the newest report, and what becomes of it when the shim ends."""
+"""One attempt as the agent sees it: its shim, the newest report, and what becomes of it when the shim ends.
+
+The shim's frames come through a pipe when this agent forked it; when an earlier agent did, the records speak once the
+shim is gone. `lost` is said only when there is a start record, no exit record, and nobody who could still write one.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import time
-from typing import Callable, Optional, Tuple
+from typing import Dict, List, Optional, Protocol, Tuple
 
-from tarmac.agent import kernel, protocol
-from tarmac.agent.launch import Launched
-from tarmac.agent.loop import Loop
+from tarmac.agent import protocol
+from tarmac.agent.launch import Launched, Place
+from tarmac.agent.loop import Loop, log
+from tarmac.agent.process import Stat, send_signal
 from tarmac.agent.protocol import Decoder, Message
-from tarmac.agent.records import EXIT, START, RunFolder
+from tarmac.agent.records import EXIT, START, Record, RunFolder
+from tarmac.agent.spec import Spec
+from tarmac.agent.stop import Stop
+from tarmac.agent.watch import ProcessWatch
 
 Key = Tuple[int, int]
+_UNDECIDED_S = 0.02
+_SHIM_LINGERS_S = 1.0
+
+
+class Desk(Protocol):
+    """What a run needs of the service."""
+
+    loop: Loop
+    place: Place
+
+    def report(self, run: Run, message: Message) -> None: ...
+
+    def never_began(self, run: Run) -> None: ...
+
+    def can_recycle(self, run: Run) -> None: ...
+
+    def orphans(self, stats: Dict[int, Stat]) -> List[int]: ...
 
 
 class Run:
-    def __init__(self, loop: Loop, key: Key, folder: RunFolder, port: Optional[int], send: Callable[[Message], None]) -> None:
-        self.loop = loop
+    def __init__(self, desk: Desk, key: Key, folder: RunFolder, port: Optional[int] = None) -> None:
+        self.desk = desk
         self.key = key
         self.name = f"job {key[0]}.{key[1]}"
         self.folder = folder
         self.port = port
+        self.spec: Optional[Spec] = None  # as long as it may have to be started again
         self.report: Optional[Message] = None
-        self._send = send
+        self.is_shim_gone = False
+        self.is_forgotten = False
+        self.shim_pid: Optional[int] = None  # of a shim that is this agent's own child
+        self.stop = Stop(self)
+        self._final: Optional[Message] = None  # known, but the tree is not gone yet
         self._report_fd: Optional[int] = None
         self._decoder = Decoder()
-        self._pidfd: Optional[int] = None
-        self.shim_pid = 0
+        self._watch: Optional[ProcessWatch] = None
 
     @property
     def is_over(self) -> bool:
         return self.report is not None and protocol.is_final(self.report)
 
-    def watch_own_shim(self, launched: Launched) -> None:
+    # The shim
+
+    def follow(self, launched: Launched, spec: Spec) -> None:
+        """A shim forked just now."""
+        self.spec = spec
         self.shim_pid = launched.shim_pid
         self._report_fd = launched.report_fd
-        self.loop.watch(launched.report_fd, self._read_reports, self.name)
-        self._pidfd = kernel.pidfd_open(launched.shim_pid)
-        if self._pidfd is not None:
-            self.loop.watch(self._pidfd, self._shim_ended, self.name)
+        self.desk.loop.watch(launched.report_fd, self._read_reports, self.name)
+        self._watch = ProcessWatch(self.desk.loop, launched.shim_pid, None, self._own_shim_ended, self.name)
+
+    def adopt(self, start: Record) -> None:
+        """A shim that an earlier agent forked and that is still there."""
+        self._tell(protocol.started(*self.key, pid=start["pid"], at=start["started_at"]))
+        self._watch = ProcessWatch(
+            self.desk.loop, start["shim_pid"], start["shim_start_time"], self._adopted_shim_ended, self.name
+        )
+        self.stop.resume()
+
+    def await_decision(self) -> None:
+        """The lock is held and there is no start record yet: within moments there is one, or the lock is free."""
+        start = self.read(START)
+        if start is not None:
+            self.adopt(start)
+        elif self.folder.is_locked():
+            self.desk.loop.after(_UNDECIDED_S, self.await_decision, self.name)
+        else:
+            self.settle()
 
     def _read_reports(self) -> None:
-        assert self._report_fd is not None
-        data = os.read(self._report_fd, 65536)
+        fd = self._report_fd
+        if fd is None:
+            return
+        data = os.read(fd, 65536)
         for message in self._decoder.feed(data):
-            self.tell(message)
+            self._tell(message)
         if not data:
-            self.loop.unwatch(self._report_fd)
-            os.close(self._report_fd)
             self._report_fd = None
+            self.desk.loop.unwatch(fd)
+            os.close(fd)
 
-    def tell(self, report: Message) -> None:
-        if not self.is_over:
-            self.report = report
-            self._send(report)
-
-    def _shim_ended(self) -> None:
-        assert self._pidfd is not None
-        os.waitpid(self.shim_pid, os.WNOHANG)
-        self.loop.unwatch(self._pidfd)
-        os.close(self._pidfd)
-        self._pidfd = None
+    def _own_shim_ended(self) -> None:
+        assert self.shim_pid is not None
+        os.waitpid(self.shim_pid, 0)
+        self.shim_pid = None
         while self._report_fd is not None:
             self._read_reports()
-        if not self.is_over:
-            record = self.folder.read(EXIT)
-            if record:
-                self.tell(record)
-            elif self.folder.read(START):
-                self.tell(protocol.lost(*self.key, message="its shim was killed", alive=False, at=time.time()))
+        self.settle()
+
+    def _adopted_shim_ended(self) -> None:
+        if self.folder.is_locked():
+            # The process is gone, its lock not yet: it is being torn down.
+            self.desk.loop.after(_UNDECIDED_S, self._adopted_shim_ended, self.name)
+        else:
+            self.settle()
+
+    # The end
+
+    def settle(self) -> None:
+        """The shim is gone: what the records say is all that will ever be said."""
+        self.is_shim_gone = True
+        if self.is_over:
+            if self.is_forgotten:
+                self.desk.can_recycle(self)
+            return
+        start = self.read(START)
+        self._final = self.read(EXIT)
+        if start is None:
+            self._settle_without_start()
+        elif start["boot_id"] != self.desk.place.boot_id:
+            self._tell(self._final or self._lost("the machine was restarted while it ran", alive=False))
+        else:
+            self._settle_tree(start)
+
+    def _settle_without_start(self) -> None:
+        if self._final is not None:
+            self._tell(self._final)
+        else:
+            self.desk.never_began(self)
+
+    def _settle_tree(self, start: Record) -> None:
+        if self.report is None:
+            self.report = protocol.started(*self.key, pid=start["pid"], at=start["started_at"])
+        is_alive = bool(self.stop.containment().members())
+        if self._final is None:
+            log(f"{self.name}: its shim was killed, processes of it are {'still there' if is_alive else 'gone'}")
+            self._tell(self._lost("its shim was killed, so how it ended cannot be known", alive=is_alive))
+        elif is_alive:
+            self.stop.end_stragglers()
+        self.look_at_tree()
+
+    def look_at_tree(self) -> None:
+        """After the shim: until nothing is left, the next look comes when one of those left has ended."""
+        if not self.is_shim_gone or self.is_over:
+            return
+        members = self.stop.containment().members()
+        if self._watch is not None:
+            self._watch.cancel()
+        if members:
+            pid = min(members)
+            self._watch = ProcessWatch(self.desk.loop, pid, members[pid], self.look_at_tree, self.name)
+        elif self._final is not None:
+            self._tell(self._final)
+        else:
+            self._tell(protocol.gone(*self.key, at=time.time()))
+
+    def forget(self) -> None:
+        """The final report is committed at the other end."""
+        self.is_forgotten = True
+        if self.is_shim_gone:
+            self.desk.can_recycle(self)
+        else:
+            # It has nothing left to do but to end, unless it waits for space to write a record nobody needs any more.
+            self.desk.loop.after(_SHIM_LINGERS_S, self._end_shim, self.name)
+
+    def _end_shim(self) -> None:
+        start = self.read(START)
+        if not self.is_shim_gone and self.shim_pid is not None:
+            os.kill(self.shim_pid, signal.SIGKILL)
+        elif not self.is_shim_gone and start is not None:
+            send_signal(start["shim_pid"], start["shim_start_time"], signal.SIGKILL)
+
+    def read(self, name: str) -> Optional[Record]:
+        """A record of this attempt: the folder may hold one of the attempt that had it before."""
+        record = self.folder.read(name)
+        return record if record and (record["job"], record["attempt"]) == self.key else None
+
+    def _lost(self, message: str, *, alive: bool) -> Message:
+        return protocol.lost(*self.key, message=message, alive=alive, at=time.time())
+
+    def _tell(self, report: Message) -> None:
+        if self.is_over:
+            return
+        self.report = report
+        self.spec = None
+        self.stop.reported(report)
+        self.desk.report(self, report)

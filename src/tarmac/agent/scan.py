@@ -1,14 +1,13 @@
-"""A job's processes where there is no cgroup: found in /proc as descendants of the shim, by session and by environment mark.
+"""A job's processes found in /proc: as descendants of its shim, and once that was killed, by what they carry with them.
 
-While the shim lives it is the subreaper, so its descendants are all there is. Once it was killed, what is left is
-found by the mark in the environment, by the session of the command, and below those.
+While the shim lives it is the subreaper, so its descendants are all there is. Afterwards: the mark in the environment,
+the session of the command, the processes seen before, orphans that fell to the agent, and all below those.
 """
 
 from __future__ import annotations
 
 import os
-import signal
-from typing import Dict, List, Optional, Set
+from typing import Callable, Dict, List, Optional, Set
 
 from tarmac.agent import process
 from tarmac.agent.process import Stat
@@ -17,19 +16,19 @@ MARK = "TARMAC_MARK"
 
 
 class Tree:
-    kind = "scan"
-
     def __init__(self, mark: str, shim: int, shim_start_time: int) -> None:
         self.mark = mark
         self.shim = shim
         self.shim_start_time = shim_start_time
         self.main: Optional[int] = None  # leads the command's session
+        self.main_start_time = 0
+        self.orphans: Callable[[Dict[int, Stat]], List[int]] = lambda _: []  # candidates without any trait
         self._known: Dict[int, int] = {}  # pid → start time of all that were ever seen
 
     def members(self) -> List[Stat]:
-        stats = _all_processes()
+        stats = read_all()
         shim = stats.get(self.shim)
-        if shim is not None and shim.start_time == self.shim_start_time:
+        if shim is not None and shim.start_time == self.shim_start_time and shim.is_alive:
             found = _descendants(stats, {self.shim}) - {self.shim}
         else:
             found = _descendants(stats, self._strays(stats))
@@ -38,38 +37,26 @@ class Tree:
         return alive
 
     def _strays(self, stats: Dict[int, Stat]) -> Set[int]:
-        me = os.getpid()
+        strays = {pid for pid, start in self._known.items() if pid in stats and stats[pid].start_time == start}
+        strays.update(self._session(stats))
         mark = f"{MARK}={self.mark}".encode()
-        return {
-            pid
-            for pid, stat in stats.items()
-            if pid != me
-            and (
-                self._known.get(pid) == stat.start_time
-                or (self.main is not None and stat.session == self.main and pid != self.main)
-                or _has_mark(pid, mark)
-            )
-        }
+        me = os.getpid()
+        strays.update(pid for pid in stats if pid != me and mark in read_marks(pid))
+        strays.update(pid for pid in self.orphans(stats) if not read_marks(pid))
+        return strays
 
-    def is_empty(self) -> bool:
-        return not self.members()
-
-    def signal(self, signum: int) -> None:
-        """To each process once, also to those that appear while this goes on."""
-        seen: Set[int] = set()
-        while True:
-            fresh = [stat for stat in self.members() if stat.pid not in seen]
-            if not fresh:
-                return
-            for stat in fresh:
-                seen.add(stat.pid)
-                process.send_signal(stat.pid, stat.start_time, signum)
-
-    def kill(self) -> None:
-        self.signal(signal.SIGKILL)
+    def _session(self, stats: Dict[int, Stat]) -> List[int]:
+        if self.main is None:
+            return []
+        leader = stats.get(self.main)
+        if leader is not None and leader.start_time != self.main_start_time:
+            return []  # the number belongs to somebody else by now
+        return [
+            stat.pid for stat in stats.values() if stat.session == self.main and stat.start_time >= self.main_start_time
+        ]
 
 
-def _all_processes() -> Dict[int, Stat]:
+def read_all() -> Dict[int, Stat]:
     stats = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -85,7 +72,7 @@ def _descendants(stats: Dict[int, Stat], roots: Set[int]) -> Set[int]:
     for stat in stats.values():
         children.setdefault(stat.parent, []).append(stat.pid)
     found = set(roots)
-    todo = list(roots)
+    todo = sorted(roots)
     while todo:
         for pid in children.get(todo.pop(), ()):
             if pid not in found:
@@ -94,20 +81,10 @@ def _descendants(stats: Dict[int, Stat], roots: Set[int]) -> Set[int]:
     return found
 
 
-def _has_mark(pid: int, mark: bytes) -> bool:
+def read_marks(pid: int) -> List[bytes]:
+    """The marks in a process's environment: none, one, or more when a job was started from within a job."""
     try:
-        fd = os.open(f"/proc/{pid}/environ", os.O_RDONLY | os.O_CLOEXEC)
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return [entry for entry in file.read().split(b"\0") if entry.startswith(b"TARMAC_MARK=")]
     except OSError:
-        return False
-    try:
-        chunks = []
-        while True:
-            chunk = os.read(fd, 1024 * 1024)
-            if not chunk:
-                break
-            chunks.append(chunk)
-        return mark in b"".join(chunks).split(b"\0")
-    except OSError:
-        return False
-    finally:
-        os.close(fd)
+        return []

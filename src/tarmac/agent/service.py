@@ -6,37 +6,66 @@ import os
 import socket
 import time
 import traceback
-from typing import Dict, Optional, Tuple
+from typing import Callable, Dict, List, Optional
 
-from tarmac.agent import launch, protocol, spec
+from tarmac import __version__
+from tarmac.agent import crashpoint, launch, protocol, spec, tail
+from tarmac.agent.gpus import GpuWatch
 from tarmac.agent.launch import Place
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.peer import Peer, is_allowed
+from tarmac.agent.ports import Ports
+from tarmac.agent.process import Stat
 from tarmac.agent.protocol import Message
+from tarmac.agent.recover import recover
 from tarmac.agent.run import Key, Run
+from tarmac.agent.spec import Spec
 
-VERSION = "0.1.0"
+_LAUNCH_TRIES = 3
+_QUIET_S = 0.1
 
 
 class Service:
-    def __init__(self, loop: Loop, place: Place, containment_reason: Optional[str], listener: socket.socket) -> None:
-        self._loop = loop
-        self._place = place
+    def __init__(self, loop: Loop, place: Place, containment_reason: Optional[str]) -> None:
+        self.loop = loop
+        self.place = place
         self._containment_reason = containment_reason
-        self._listener = listener
+        self._listener: Optional[socket.socket] = None
         self._peer: Optional[Peer] = None
-        self._runs: Dict[Key, Run] = {}
+        self._ports = Ports()
         self._launches = 0
-        self._handlers = {
+        self._tries: Dict[Key, int] = {}
+        self._is_refilling = False
+        self._gpus = GpuWatch(loop, self.send)
+        self._logs = tail.LogWatch(loop, self.send)
+        self._runs: Dict[Key, Run] = {}
+        self._runs.update(recover(self))
+        for run in self._runs.values():
+            if run.port is not None and not run.is_over:
+                self._ports.keep(run.port)
+        self._handlers: Dict[str, Callable[[Message], object]] = {
             "hello": self._hello,
             "start": self._start,
+            "signal": self._signal,
             "forget": self._forget,
-            "ping": self._ping,
-            "shutdown": self._shutdown,
+            "read_log": lambda message: tail.read_log(message, self.send),
+            "tail_log": lambda message: tail.TailSearch(loop, message, self.send),
+            "watch_log": self._logs.add,
+            "unwatch_log": lambda message: self._logs.remove(message.get("ref")),
+            "ping": lambda message: self.send({"type": "pong", "ref": message.get("ref")}),
+            "shutdown": lambda _: loop.stop(),
         }
-        loop.watch(listener.fileno(), self._accept, "listener")
+
+    def open(self, listener: socket.socket) -> None:
+        self._listener = listener
+        self.loop.watch(listener.fileno(), self._accept, "listener")
+        self._gpus.begin()
+        self._refill_soon()
+
+    # The connection
 
     def _accept(self) -> None:
+        assert self._listener is not None
         try:
             sock, _ = self._listener.accept()
         except BlockingIOError:
@@ -48,10 +77,11 @@ class Service:
         sock.setblocking(False)
         if self._peer is not None:
             self._peer.close()
-        self._peer = Peer(self._loop, sock, self._handle, self._peer_closed)
+        self._peer = Peer(self.loop, sock, self._handle, self._peer_closed)
 
     def _peer_closed(self) -> None:
         self._peer = None
+        self._logs.clear()
 
     def send(self, message: Message) -> None:
         if self._peer is not None:
@@ -60,61 +90,142 @@ class Service:
     def _handle(self, message: Message) -> None:
         handler = self._handlers.get(message["type"])
         if handler is None:
-            log(f"a frame of unknown type {message['type']!r} was ignored")
+            log(f"a frame of unknown type {message['type'][:100]!r} was ignored")
             return
         try:
             handler(message)
-        except Exception:
+        except Exception:  # noqa: BLE001  one job's trouble must not become another's
             log(f"{message['type']} of job {message.get('job')}: unexpected error\n{traceback.format_exc()}")
 
-    def _hello(self, message: Message) -> None:
+    # Frames
+
+    def _hello(self, _: Message) -> None:
         self.send(
             {
                 "type": "hello",
                 "protocol": protocol.PROTOCOL,
-                "version": VERSION,
+                "version": __version__,
                 "node": socket.gethostname(),
-                "boot_id": self._place.boot_id,
+                "boot_id": self.place.boot_id,
                 "pid": os.getpid(),
                 "cpus": len(os.sched_getaffinity(0)),
                 "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-                "containment": "cgroup" if self._place.cgroup_base else "scan",
+                "containment": "cgroup" if self.place.cgroup_base else "scan",
                 "containment_reason": self._containment_reason,
                 "runs": [run.report for run in self._runs.values() if run.report is not None],
             }
         )
+        if self._gpus.latest is not None:
+            self.send(self._gpus.latest)
 
     def _start(self, message: Message) -> None:
         key = _key(message)
         run = self._runs.get(key)
-        if run is not None:
-            if run.report is not None:
-                self.send(run.report)
+        if run is not None and run.report is not None:
+            self.send(run.report)
             return
         try:
             wanted = spec.read(message)
-            launched = launch.launch(self._place, wanted, 20000 + self._launches % 12000, self._launches)
-        except (ValueError, OSError) as error:
-            self.send(protocol.launch_failed(*key, message=str(error), at=time.time()))
+        except ValueError as error:
+            self._refuse(key, str(error))
             return
+        if run is not None:
+            run.spec = wanted  # not known yet whether it began: should it turn out that it did not, it does then
+        else:
+            self._launch(key, wanted)
+
+    def _launch(self, key: Key, wanted: Spec) -> None:
+        port = 0
+        try:
+            port = self._ports.take()
+            launched = launch.launch(self.place, wanted, port, self._launches)
+        except OSError as error:
+            self._ports.give_back(port)
+            self._refuse(key, f"{wanted.argv[0]}: cannot be started: {error.strerror or error}")
+            return
+        if launched is None:
+            raise RuntimeError(f"there is a run folder of job {key} that nobody knows of")
         self._launches += 1
-        if launched is not None:
-            run = self._runs[key] = Run(self._loop, key, launched.folder, 0, self.send)
-            run.watch_own_shim(launched)
+        run = self._runs[key] = Run(self, key, launched.folder, port)
+        run.follow(launched, wanted)
+        self._refill_soon()
+
+    def _refuse(self, key: Key, message: str) -> None:
+        log(f"job {key[0]}.{key[1]}: {message}")
+        self.send(protocol.launch_failed(*key, message=message, at=time.time()))
+
+    def _signal(self, message: Message) -> None:
+        run = self._runs.get(_key(message))
+        if run is not None:
+            run.stop.ask(int(message["signal"]), float(message["grace_s"]))
 
     def _forget(self, message: Message) -> None:
         run = self._runs.get(_key(message))
-        if run is not None and run.is_over:
-            run.folder.remove()
-            run.folder.close()
-            del self._runs[run.key]
+        if run is not None and run.is_over and not run.is_forgotten:
+            crashpoint.reach("agent:before-forget")
+            run.forget()
+            crashpoint.reach("agent:after-forget")
 
-    def _ping(self, message: Message) -> None:
-        self.send({"type": "pong", "ref": message.get("ref")})
+    # What runs say
 
-    def _shutdown(self, message: Message) -> None:
-        self._loop.stop()
+    def report(self, run: Run, message: Message) -> None:
+        if protocol.is_final(message) and run.port is not None:
+            self._ports.give_back(run.port)
+            self._tries.pop(run.key, None)
+        crashpoint.reach("agent:before-report")
+        self.send(message)
+        crashpoint.reach("agent:after-report")
+
+    def never_began(self, run: Run) -> None:
+        """Its shim died before the start was on record, so the command was not released: trying again is safe."""
+        self._runs.pop(run.key, None)
+        leaf = self.place.leaf(*run.key)
+        if leaf is not None:
+            leaf.remove()
+        run.folder.remove()
+        if run.port is not None:
+            self._ports.give_back(run.port)
+        if run.spec is None:
+            return
+        tries = self._tries[run.key] = self._tries.get(run.key, 0) + 1
+        if tries < _LAUNCH_TRIES:
+            self._launch(run.key, run.spec)
+        else:
+            del self._tries[run.key]
+            self._refuse(run.key, f"{run.spec.argv[0]}: its shim was killed {tries} times before it could start it")
+
+    def can_recycle(self, run: Run) -> None:
+        self._runs.pop(run.key, None)
+        leaf = self.place.leaf(*run.key)
+        if leaf is not None:
+            leaf.remove()
+        self.place.pool.give_back(run.folder)
+
+    def orphans(self, stats: Dict[int, Stat]) -> List[int]:
+        """Children of the agent that it did not fork: left behind by a shim that was killed. Dead ones are reaped."""
+        own = {run.shim_pid for run in self._runs.values()} | {self._gpus.pid}
+        found = [stat for stat in stats.values() if stat.parent == os.getpid() and stat.pid not in own]
+        for stat in found:
+            if not stat.is_alive:
+                os.waitpid(stat.pid, os.WNOHANG)
+        return [stat.pid for stat in found if stat.is_alive]
+
+    # Folders made in advance
+
+    def _refill_soon(self) -> None:
+        if self.place.pool.is_short and not self._is_refilling:
+            self._is_refilling = True
+            self.loop.after(_QUIET_S, self._refill, "run folders")
+
+    def _refill(self) -> None:
+        self._is_refilling = False
+        try:
+            self.place.pool.make_ready()
+        except OSError as error:
+            log(f"no run folder can be made in advance: {error}")
+            return
+        self._refill_soon()
 
 
-def _key(message: Message) -> Tuple[int, int]:
+def _key(message: Message) -> Key:
     return int(message["job"]), int(message["attempt"])

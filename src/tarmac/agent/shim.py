@@ -1,4 +1,4 @@
-"""One process per attempt, forked from the agent, that sees its command through from the start record to the exit record.
+"""One process per attempt, forked from the agent: sees its command through from the start record to the exit record.
 
 It depends on no other process: the agent may die and come back at any moment. It holds the lock of the run folder as
 long as it lives; whoever finds the lock free and no exit record knows that the shim itself was killed.
@@ -6,22 +6,22 @@ long as it lives; whoever finds the lock free and no exit record knows that the 
 
 from __future__ import annotations
 
-import errno
-import json
 import os
 import signal
 import time
-from typing import Dict, NoReturn, Optional, Union
+from typing import Dict, NoReturn, Optional
 
 from tarmac.agent import command, crashpoint, kernel, process, protocol
 from tarmac.agent.cgroup import Leaf
+from tarmac.agent.containment import Containment
 from tarmac.agent.protocol import Message
 from tarmac.agent.records import EXIT, START, STOP, RunFolder
 from tarmac.agent.scan import MARK, Tree
 from tarmac.agent.spec import Spec
 
 STRAGGLER_GRACE_S = 2.0
-_RETRY_S = 1.0
+_KILL_AGAIN_S = 0.2
+_RECORD_AGAIN_S = 1.0
 
 
 class Shim:
@@ -42,37 +42,46 @@ class Shim:
         os.setsid()
         kernel.become_subreaper()
         kernel.set_name(b"tarmac-shim")
-        trouble = self._launch()
+        try:
+            trouble = self._launch()
+        except OSError as error:
+            # No leaf, no process, no space for the start record. The command was not released, so it did not run.
+            trouble = f"{self.spec.argv[0]}: cannot be started: {error.strerror}"
         if trouble is None:
             self._tell(protocol.started(self.spec.job, self.spec.attempt, pid=self.pid, at=self.started_at))
-            final = self._wait()
+            self._conclude(self._wait())
         else:
-            final = self._failure(trouble)
-        self._conclude(final)
+            self._conclude(protocol.launch_failed(self.spec.job, self.spec.attempt, message=trouble, at=time.time()))
         os._exit(0)
 
     def _launch(self) -> Optional[str]:
         """None once the command runs, else why it does not."""
-        if self.leaf is not None:
-            self.leaf.make()
         release_read, release_write = os.pipe()
         failure_read, failure_write = os.pipe()
+        try:
+            self._fork(release_read, release_write, failure_write)
+            os.close(failure_write)
+            self._record_start()
+            crashpoint.reach("shim:before-release")
+            os.write(release_write, b"g")
+            crashpoint.reach("shim:after-release")
+        finally:
+            os.close(release_write)
+        trouble = os.read(failure_read, 8192)
+        crashpoint.reach("shim:after-exec")
+        os.close(failure_read)
+        return trouble.decode() if trouble else None
+
+    def _fork(self, release_read: int, release_write: int, failure_write: int) -> None:
+        if self.leaf is not None:
+            self.leaf.make()
         crashpoint.reach("shim:before-fork")
         self.pid = os.fork() if self.leaf is None else self.leaf.fork()
         if self.pid == 0:
             os.close(release_write)
             command.become(self.spec, self._environment(), release_read, failure_write)
-        crashpoint.reach("shim:after-fork")
         os.close(release_read)
-        os.close(failure_write)
-        self._record_start()
-        os.write(release_write, b"g")
-        crashpoint.reach("shim:after-release")
-        trouble = os.read(failure_read, 4096)
-        crashpoint.reach("shim:after-exec")
-        os.close(release_write)
-        os.close(failure_read)
-        return trouble.decode() if trouble else None
+        crashpoint.reach("shim:after-fork")
 
     def _environment(self) -> Dict[str, str]:
         env = self.spec.env
@@ -111,14 +120,56 @@ class Shim:
                     self.spec.job, self.spec.attempt, status=status, pid=pid, started_at=self.started_at, at=time.time()
                 )
 
-    def _failure(self, message: str) -> Message:
-        return protocol.launch_failed(self.spec.job, self.spec.attempt, message=message, at=time.time())
-
     def _conclude(self, final: Message) -> None:
-        crashpoint.reach("shim:before-exit-record")
-        self.folder.write_durably(EXIT, final)
-        crashpoint.reach("shim:after-exit-record")
+        is_recorded = self._record_exit(final)
+        if not self._is_tree_gone():
+            self._end_stragglers()
+        crashpoint.reach("shim:before-report")
         self._tell(final)
+        crashpoint.reach("shim:after-report")
+        if self.leaf is not None:
+            self.leaf.remove()
+        while not is_recorded:
+            time.sleep(_RECORD_AGAIN_S)
+            is_recorded = self._record_exit(final)
+
+    def _record_exit(self, final: Message) -> bool:
+        """False when the disk is full: the agent is told all the same, and the record comes when there is space."""
+        crashpoint.reach("shim:before-exit-record")
+        try:
+            self.folder.write_durably(EXIT, final)
+        except FileNotFoundError:
+            return True  # the attempt is forgotten already
+        except OSError:
+            return False
+        crashpoint.reach("shim:after-exit-record")
+        return True
+
+    def _is_tree_gone(self) -> bool:
+        """As subreaper the shim inherits every orphan of its tree: no child left, nothing left."""
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return self.leaf is None or self.leaf.is_empty()
+        return False
+
+    def _end_stragglers(self) -> None:
+        """What the command left behind (data loaders, mostly) holds its GPUs, so it must go: TERM, a while, KILL."""
+        me = process.read_stat(os.getpid())
+        containment = Containment(self.leaf, Tree(self.mark, os.getpid(), me.start_time if me else 0))
+        stop = self.folder.read(STOP)
+        if stop is not None and (stop["job"], stop["attempt"]) == (self.spec.job, self.spec.attempt):
+            deadline = stop["deadline"]  # they had their signal with the command, and have as long as it had
+        else:
+            containment.signal(signal.SIGTERM)
+            deadline = time.monotonic() + STRAGGLER_GRACE_S
+        while not self._is_tree_gone():
+            if time.monotonic() >= deadline:
+                containment.kill()
+                deadline = time.monotonic() + _KILL_AGAIN_S
+            # Blocked since the agent's start, so one that came just before is not missed.
+            signal.sigtimedwait([signal.SIGCHLD], max(0.0, deadline - time.monotonic()))
 
     def _tell(self, message: Message) -> None:
         try:

@@ -1,0 +1,49 @@
+"""What an agent finds at its start: locks and records of the run folders tell what became of each attempt meanwhile."""
+
+from __future__ import annotations
+
+from typing import Dict, Optional
+
+from tarmac.agent import cgroup
+from tarmac.agent.loop import log
+from tarmac.agent.records import EXIT, START, Record
+from tarmac.agent.run import Desk, Key, Run
+
+
+def recover(desk: Desk) -> Dict[Key, Run]:
+    runs: Dict[Key, Run] = {}
+    for folder in desk.place.pool.open_all():
+        start = folder.read(START)
+        is_locked = folder.is_locked()
+        key = _key(start) or _key(folder.read(EXIT)) or (_key_of_name(folder.name) if is_locked else None)
+        if key is None or key in runs:
+            # No start record and nobody who could still write one: it never ran. The controller asks again.
+            folder.remove()
+            continue
+        desk.place.pool.put_right(folder, f"{key[0]}.{key[1]}")
+        run = runs[key] = Run(desk, key, folder, start["port"] if start else None)
+        _begin(run, start, is_locked=is_locked)
+    if desk.place.cgroup_base is not None:
+        kept = [f"{desk.place.cgroup_base}/job-{job}.{attempt}" for job, attempt in runs]
+        cgroup.sweep(desk.place.cgroup_base, kept)
+    if runs:
+        log(f"found {len(runs)} attempts of an earlier agent")
+    return runs
+
+
+def _begin(run: Run, start: Optional[Record], *, is_locked: bool) -> None:
+    if not is_locked:
+        run.settle()
+    elif start is not None:
+        run.adopt(start)
+    else:
+        run.desk.loop.after(0.0, run.await_decision, run.name)
+
+
+def _key(record: Optional[Record]) -> Optional[Key]:
+    return (record["job"], record["attempt"]) if record else None
+
+
+def _key_of_name(name: str) -> Optional[Key]:
+    job, _, attempt = name.partition(".")
+    return (int(job), int(attempt)) if job.isdigit() and attempt.isdigit() else None
