@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     Id = int | str  # 7, "3-7", "last", "all"
 
 
+PAGE = 2000  # jobs in one answer: large enough to be quick, small enough to keep nobody else waiting
+
+
 class Client(Link):
     """Everything that can be asked of a controller."""
 
@@ -111,7 +114,7 @@ class Client(Link):
         """The raw pages of a listing, at most `limit` jobs in all."""
         after, left = None, limit
         while left is None or left > 0:
-            size = 10000 if left is None else min(left, 10000)
+            size = PAGE if left is None else min(left, PAGE)
             answer = self.call("GET", "/jobs", query={**query, "limit": size, "after": after})
             yield answer["jobs"]
             after = answer.get("next")

@@ -27,9 +27,8 @@ AT_ONCE = 500  # ids in one long poll, so that its address stays short
 def ended_jobs(client: Client, ids: Sequence[str], timeout_s: float | None = None) -> Iterator[dict[str, Any]]:
     """The jobs, each once it has ended. Waiting for them one batch after the other takes no longer than all at once."""
     deadline = None if timeout_s is None else monotonic() + timeout_s
-    wanted = (
-        [int(job) for job in ids] if all(job.isdigit() for job in ids) else resolved(client, {"ids": ",".join(ids)})
-    )
+    are_numbers = all(job.isdigit() for job in ids)
+    wanted = [int(job) for job in ids] if are_numbers else resolved(client, {"ids": ",".join(ids)})
     for start in range(0, len(wanted), AT_ONCE):
         yield from _batch(client, wanted[start : start + AT_ONCE], deadline)
 
@@ -45,7 +44,7 @@ def _batch(client: Client, ids: list[int], deadline: float | None) -> Iterator[d
         asked_at = monotonic()
         left = WAIT_S if deadline is None else min(WAIT_S, deadline - asked_at)
         query = {"ids": ",".join(map(str, pending)), "timeout_s": max(0, left)}
-        answer = keep_asking(client, lambda query=query: client.call("GET", "/jobs/wait", query=query))  # type: ignore[misc]
+        answer = keep_asking(client, client.call, "GET", "/jobs/wait", query=query)
         yield from answer["jobs"]
         if answer["pending"] == pending and monotonic() - asked_at < min(left, 1):
             sleep(0.1)  # a controller on its way out answers at once
@@ -57,9 +56,10 @@ def _batch(client: Client, ids: list[int], deadline: float | None) -> Iterator[d
 def log_bytes(client: Client, job: Id, *, follow: bool, lines: int | None, stream: str) -> Iterator[bytes]:
     """Goes on where it was when the controller went away, or took its leave before the job had ended."""
     query: dict[str, object] = {"stream": stream, "lines": lines, "follow": 1 if follow else None}
+    offset = 0
     while True:
-        response = keep_asking(client, lambda: client.stream(f"/jobs/{job}/log", query))
-        offset = int(response.fields.get("tarmac-log-offset", query.get("offset") or 0))
+        response = keep_asking(client, client.stream, f"/jobs/{job}/log", query)
+        offset = int(response.fields.get("tarmac-log-offset", offset))
         try:
             for data in response.chunks():
                 offset += len(data)
@@ -68,11 +68,11 @@ def log_bytes(client: Client, job: Id, *, follow: bool, lines: int | None, strea
             if not follow:
                 raise
         else:
-            if not follow or keep_asking(client, lambda: client.job(job)).is_ended:
+            if not follow or keep_asking(client, client.job, job).is_ended:
                 return
         finally:
             response.close()
-        query |= {"lines": None, "offset": offset}
+        query = {**query, "lines": None, "offset": offset}
 
 
 def events(client: Client, jobs: Iterable[int] | None) -> Iterator[Event]:
@@ -82,7 +82,7 @@ def events(client: Client, jobs: Iterable[int] | None) -> Iterator[Event]:
     query = {"jobs": None if jobs is None else ",".join(map(str, jobs))}
     while True:
         headers = {"Accept": "text/event-stream", **({"Last-Event-ID": last} if last else {})}
-        response = keep_asking(client, lambda headers=headers: client.stream("/events", query, headers))  # type: ignore[misc]
+        response = keep_asking(client, client.stream, "/events", query, headers)
         try:
             for kind, data, last in sse(response):
                 if kind in {"job", "gpu"}:

@@ -16,8 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import TracebackType
-    from typing import Any, Self, TypeVar
+    from typing import Any, ParamSpec, Self, TypeVar
 
+    P = ParamSpec("P")
     T = TypeVar("T")
 
 BASE = "/api/v1"
@@ -121,7 +122,7 @@ class Link:
         return Connection(paths.socket_path(self.state))
 
 
-def keep_asking(client: Link, ask: Callable[[], T]) -> T:
+def keep_asking(client: Link, ask: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
     """Do it, however often it takes, while the controller is away for no longer than a restart may take."""
     from time import monotonic, sleep
 
@@ -129,7 +130,7 @@ def keep_asking(client: Link, ask: Callable[[], T]) -> T:
     try:
         while True:
             try:
-                return ask()
+                return ask(*args, **options)
             except Unavailable:
                 now = monotonic()
                 lost_at = now if lost_at is None else lost_at

@@ -17,27 +17,38 @@ if TYPE_CHECKING:
     from tarmac.client import Client
 
     Jobs = list[dict[str, Any]]
+    Query = Mapping[str, object]
 
 FIELDS = (
     "id,state,name,gpus_asked,gpus,command,submitted_at,started_at,ended_at,progress,exit_code,signal,reason,priority"
 )
+AT_WORK = "starting,running,stopping,unknown"
+MOST = 500
 RECENT = 10  # how many ended jobs are shown beside the active ones
 ENDED = ("succeeded", "failed", "cancelled")
 
 
-def fetch(client: Client, query: Mapping[str, object], *, has_all: bool, limit: int | None) -> tuple[Jobs, int]:
-    """The jobs in the order in which they are shown, and how many ended ones were left out (0: none or not known)."""
+def fetch(client: Client, query: Query, *, has_all: bool, limit: int | None) -> tuple[Jobs, bool]:
+    """The jobs in the order in which they are shown, and whether older ones were left out."""
     if has_all:
-        jobs = [job for page in client.pages({**query, "fields": FIELDS, "order": "desc"}, limit) for job in page]
-        return in_order(jobs), 0
-    active = [job for page in client.pages({**query, "fields": FIELDS, "state": "active"}) for job in page]
+        return in_order(_select(client, query, limit, order="desc")), False
     recent = RECENT if limit is None else limit
-    ended = [
-        job
-        for page in client.pages({**query, "fields": FIELDS, "state": "ended", "order": "desc"}, recent + 1)
-        for job in page
-    ]
-    return in_order(active + ended[:recent]), max(0, len(ended) - recent)
+    ended = _select(client, query, recent + 1, state="ended", order="desc")
+    return in_order(_select(client, query, state="active") + ended[:recent]), len(ended) > recent
+
+
+def fetch_some(client: Client, query: Query, *, has_all: bool, limit: int | None) -> Jobs:
+    """The same for a screen: no more of a long queue than could be of interest, so that asking often costs little."""
+    if has_all:
+        return in_order(_select(client, query, limit or MOST, order="desc"))
+    at_work = [job for job in _select(client, query, state=AT_WORK) if not job["ended_at"]]
+    waiting = _select(client, query, MOST, state="queued")
+    recent = RECENT if limit is None else limit
+    return in_order(at_work + waiting + _select(client, query, recent, state="ended", order="desc"))
+
+
+def _select(client: Client, query: Query, limit: int | None = None, **more: str) -> Jobs:
+    return [job for page in client.pages({**query, "fields": FIELDS, **more}, limit) for job in page]
 
 
 def in_order(jobs: Iterable[dict[str, Any]]) -> Jobs:
@@ -62,9 +73,9 @@ def table(
     has_progress = any(job["progress"] for job in jobs)
     columns = [Column("ID", is_right=True), Column("STATE"), Column("GPUS", most=9), Column("TIME", is_right=True)]
     if has_progress:
-        columns.append(Column("PROGRESS"))
+        columns += [Column("DONE", is_right=True), Column("LEFT", is_right=True)]
     if has_names:
-        columns.append(Column("NAME", most=20))
+        columns.append(Column("NAME", most=16))
     columns.append(Column("COMMAND"))
     rows = [_row(job, at, has_names=has_names, has_progress=has_progress) for job in jobs]
     styles = [_styles(job["state"], len(columns)) for job in jobs] if has_colours else None
@@ -74,7 +85,7 @@ def table(
 def _row(job: Mapping[str, Any], at: float, *, has_names: bool, has_progress: bool) -> list[str]:
     row = [str(job["id"]), state_words(job), gpus(job), elapsed(job, at)]
     if has_progress:
-        row.append(progress(job["progress"]))
+        row += progress(job["progress"])
     if has_names:
         row.append(safe(job["name"] or ""))
     row.append(safe(command_of(job)))
@@ -102,8 +113,9 @@ def elapsed(job: Mapping[str, Any], at: float) -> str:
     return "-" if ended else duration(at - epoch(job["submitted_at"]))
 
 
-def progress(value: Mapping[str, Any] | None) -> str:
+def progress(value: Mapping[str, Any] | None) -> tuple[str, str]:
+    """How much is done, and how long the rest will take."""
     if not value or value.get("fraction") is None:
-        return ""
+        return "", ""
     left = value.get("eta_s")
-    return f"{value['fraction']:4.0%}" + ("" if left is None else f" {duration(left)} left")
+    return f"{value['fraction']:.0%}", "" if left is None else duration(left)

@@ -6,8 +6,8 @@ from tarmac.cli.grammar import JSON, Verb
 from tarmac.cli.outcome import COLOURS, state_words
 from tarmac.cli.selection import FILTERS, IDS_NOTE, ids_of, is_given, query_of
 from tarmac.cli.session import connect
-from tarmac.cli.terminal import has_colours, out, out_json, paint
-from tarmac.cli.text import command_of, safe, spans
+from tarmac.cli.terminal import has_colours, out, out_json, paint, width
+from tarmac.cli.text import cells, command_of, safe, spans
 from tarmac.cli.times import duration, epoch, local
 
 TYPE_CHECKING = False
@@ -48,10 +48,36 @@ def description(job: Job) -> list[str]:
     colours = has_colours()
     state = state_words(job)
     title = f"Job {job['id']}" + (f"  {safe(job['name'])}" if job["name"] else "")
-    pairs = [("state", paint(state, COLOURS.get(job["state"])) if colours else state), *_facts(job)]
+    pairs = list(_facts(job))
     wide = max(len(name) for name, _ in pairs)
-    label = (lambda name: paint(name.ljust(wide), "dim")) if colours else (lambda name: name.ljust(wide))
-    return [paint(title, "bold") if colours else title, *[f"  {label(name)}  {value}" for name, value in pairs]]
+    lines = [paint(title, "bold") if colours else title]
+    lines.append(f"  {_label('state', wide)}  {paint(state, COLOURS.get(job['state'])) if colours else state}")
+    before = "state"
+    for name, value in pairs:
+        first, *rest = folded(value, wide + 4)
+        lines.append(f"  {_label('' if name == before else name, wide)}  {first}")
+        lines += [" " * (wide + 4) + line for line in rest]
+        before = name
+    return lines
+
+
+def _label(name: str, wide: int) -> str:
+    return paint(name.ljust(wide), "dim") if has_colours() else name.ljust(wide)
+
+
+def folded(text: str, indent: int) -> list[str]:
+    """In pieces that stay within the terminal; whole where there is none, for whoever reads it by line."""
+    room = (width() or 0) - indent
+    if room < 20 or cells(text) <= room:
+        return [text]
+    lines, line, left = [], "", room
+    for char in text:
+        left -= cells(char)
+        if left < 0:
+            lines.append(line)
+            line, left = "", room - cells(char)
+        line += char
+    return [*lines, line]
 
 
 def _facts(job: Job) -> Iterator[tuple[str, str]]:
@@ -100,7 +126,8 @@ def _times(job: Job) -> Iterator[tuple[str, str]]:
     if job["progress"] and not ended:
         from tarmac.cli.listing import progress
 
-        yield "progress", progress(job["progress"]).strip()
+        done, left = progress(job["progress"])
+        yield "progress", f"{done}, {left} left" if left else done
 
 
 def _outputs(job: Job) -> Iterator[tuple[str, str]]:
@@ -120,12 +147,17 @@ def story(events: list[dict[str, Any]]) -> list[str]:
     """How it got where it is, one line per event."""
     if not events:
         return []
-    wide = max(len(event["kind"]) for event in events)
-    title = paint("Story", "bold") if has_colours() else "Story"
-    return [
-        title,
-        *[f"  {local(event['at'])}  {event['kind'].ljust(wide)}  {_detail(event)}".rstrip() for event in events],
-    ]
+    kinds = [_in_words(event["kind"]) for event in events]
+    wide = max(map(len, kinds))
+    lines = [paint("Story", "bold") if has_colours() else "Story"]
+    for event, kind in zip(events, kinds, strict=True):
+        lines.append(f"  {local(event['at'])}  {kind.ljust(wide)}  {_detail(event)}".rstrip())
+    return lines
+
+
+def _in_words(kind: str) -> str:
+    """`launch failed` for LaunchFailed."""
+    return "".join(f" {char.lower()}" if char.isupper() else char for char in kind).strip()
 
 
 def _detail(event: dict[str, Any]) -> str:

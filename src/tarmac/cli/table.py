@@ -76,5 +76,5 @@ def _line(
             text = cut(text, widths[index])
         if index < last or columns[index].is_right:
             text = padded(text, widths[index], right=columns[index].is_right)
-        parts.append(text if styles is None else paint(text, styles[index]))
+        parts.append(text if styles is None or text.isspace() else paint(text, styles[index]))
     return GAP.join(parts).rstrip()

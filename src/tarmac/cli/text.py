@@ -63,8 +63,9 @@ def command_line(words: Sequence[str]) -> str:
 
 
 def command_of(job: Mapping[str, Any]) -> str:
-    shell = job.get("shell")
-    return str(shell) if shell is not None else command_line(job.get("command") or ())
+    """A shell string as it was given, for it comes as `sh -c STRING`."""
+    words: list[str] = job["command"]
+    return words[2] if len(words) == 3 and words[:2] == ["sh", "-c"] else command_line(words)
 
 
 def _quoted(word: str) -> str:

@@ -9,7 +9,7 @@ import os
 from time import monotonic, strftime
 
 from tarmac.cli import signals
-from tarmac.cli.listing import fetch, table
+from tarmac.cli.listing import fetch_some, table
 from tarmac.cli.selection import is_given, query_of
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import STDOUT, has_colours, is_terminal, out, size
@@ -51,14 +51,15 @@ def _leave(number: int) -> None:
 
 def _until_lost(client: Client, values: Values, words: list[str]) -> None:
     has_all, query = values["all"] or is_given(values, words), query_of(values, words)
-    events = keep_asking(client, lambda: client.stream("/events", None, {"Accept": "text/event-stream"}))
+    events = keep_asking(client, client.stream, "/events", None, {"Accept": "text/event-stream"})
     try:
         while True:
-            jobs, _ = keep_asking(client, lambda: fetch(client, query, has_all=has_all, limit=values["number"]))
+            status = keep_asking(client, client.status)
+            jobs = keep_asking(client, fetch_some, client, query, has_all=has_all, limit=values["number"])
             fetched_at = monotonic()
-            _draw(jobs)
-            while not _has_changed(events, REDRAW_S):
-                _draw(jobs)
+            _draw(jobs, status)
+            while not _has_changed(events, REDRAW_S) and not status["running"]:
+                _draw(jobs, status)  # while something runs, it is asked again for its progress
             _drain(events, fetched_at + LEAST_S)
     except ConnectionLost:
         pass
@@ -81,13 +82,12 @@ def _drain(events: Response, until: float) -> None:
         _has_changed(events, left)
 
 
-def _draw(jobs: list[dict[str, Any]]) -> None:
+def _draw(jobs: list[dict[str, Any]], status: dict[str, Any]) -> None:
     columns, height = size()
     rows = table(jobs, width=columns, has_colours=has_colours())
     room = max(2, height - 2)
     if len(rows) > room:
         rows = [*rows[: room - 1], f"… {len(rows) - room + 1} more"]
-    states = [job["state"] for job in jobs]
-    head = f"{states.count('running')} running, {states.count('queued')} queued · {strftime('%H:%M:%S')} · Ctrl-C ends"
+    head = f"{status['running']} running, {status['queued']:,} queued · {strftime('%H:%M:%S')} · Ctrl-C ends"
     screen = "".join(f"{line}{REST_OF_LINE}\n" for line in [head[:columns], *rows])
     out(HOME + screen + REST_OF_SCREEN)

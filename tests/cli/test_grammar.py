@@ -1,0 +1,112 @@
+import pytest
+
+from tarmac.cli.grammar import HelpAsked, Option, Verb, count, integer, parse, seconds
+from tarmac.errors import UserError
+
+
+def a_verb(*, is_prefix: bool = False) -> Verb:
+    options = (
+        Option("--gpus", "-g", "how many", "N", count),
+        Option("--name", "-n", "a name", "NAME"),
+        Option("--tag", None, "a tag", "TAG", has_many=True),
+        Option("--follow", "-f", "go on"),
+        Option("--keep-agent", "-k", "keep it"),
+    )
+    return Verb("fly", "fly", usage=("tarmac fly",), run=lambda *_: 0, options=options, is_prefix=is_prefix)
+
+
+@pytest.mark.parametrize(
+    ("argv", "values"),
+    [
+        (["--gpus", "2"], {"gpus": 2}),
+        (["--gpus=2"], {"gpus": 2}),
+        (["-g", "2"], {"gpus": 2}),
+        (["-g2"], {"gpus": 2}),
+        (["-fg2"], {"follow": True, "gpus": 2}),
+        (["-fkg", "2"], {"follow": True, "keep_agent": True, "gpus": 2}),
+        (["--tag", "a", "--tag=b"], {"tag": ["a", "b"]}),
+        (["--name="], {"name": ""}),
+        (["--name=a=b"], {"name": "a=b"}),
+        (["--name", "--follow"], {"name": "--follow"}),
+        (["--keep-agent"], {"keep_agent": True}),
+    ],
+)
+def test_every_way_to_write_an_option_is_read(argv: list[str], values: dict[str, object]) -> None:
+    absent = {"gpus": None, "name": None, "tag": [], "follow": False, "keep_agent": False}
+    assert parse(a_verb(), argv) == ({**absent, **values}, [])
+
+
+def test_options_may_stand_behind_words() -> None:
+    values, words = parse(a_verb(), ["7", "-f", "9-12"])
+    assert values["follow"] is True
+    assert words == ["7", "9-12"]
+
+
+def test_a_command_keeps_its_own_options() -> None:
+    values, words = parse(a_verb(is_prefix=True), ["-g", "2", "python", "train.py", "-g", "3", "--", "--help"])
+    assert values["gpus"] == 2
+    assert words == ["python", "train.py", "-g", "3", "--", "--help"]
+
+
+def test_two_dashes_end_the_options() -> None:
+    assert parse(a_verb(), ["-f", "--", "-g", "--help"])[1] == ["-g", "--help"]
+    assert parse(a_verb(is_prefix=True), ["--", "-strange-program", "-f"])[1] == ["-strange-program", "-f"]
+
+
+def test_a_single_dash_is_a_word() -> None:
+    assert parse(a_verb(), ["-"])[1] == ["-"]
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["-h"], ["-fh"], ["7", "--help"]])
+def test_help_is_asked_for_anywhere_among_the_options(argv: list[str]) -> None:
+    with pytest.raises(HelpAsked):
+        parse(a_verb(), argv)
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["--gpu", "2"], "did you mean --gpus?"),
+        (["--folow"], "did you mean --follow?"),
+        (["-x"], "no option -x"),
+        (["-fx"], "no option -x"),
+        (["-follow"], "did you mean --follow?"),
+        (["--gpus"], "--gpus needs a value"),
+        (["-g"], "-g needs a value"),
+        (["--gpus", "many"], "whole number"),
+        (["--gpus", "-1"], "0 or more"),
+        (["-g-1"], "0 or more"),
+        (["--gpus=1.5"], "whole number"),
+        (["--gpus", "1" * 30], "too large"),
+        (["--gpus", "²"], "whole number"),
+        (["--follow=yes"], "takes no value"),
+        (["--name", "\udcff"], "not UTF-8"),
+    ],
+)
+def test_a_mistake_is_named_with_what_to_do(argv: list[str], words: str) -> None:
+    with pytest.raises(UserError) as caught:
+        parse(a_verb(), argv)
+    assert words in str(caught.value)
+    assert caught.value.hint
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(("word", "number"), [("0", 0), ("-3", -3), ("+4", 4)])
+def test_whole_numbers(word: str, number: int) -> None:
+    assert integer(word) == number
+
+
+@pytest.mark.parametrize("word", ["", "-", "1e3", "0x10", " 1", "1_000"])
+def test_what_is_no_whole_number(word: str) -> None:
+    with pytest.raises(ValueError):
+        integer(word)
+
+
+@pytest.mark.parametrize("word", ["-1", "nan", "inf", "1e11", "soon", ""])
+def test_what_is_no_number_of_seconds(word: str) -> None:
+    with pytest.raises(ValueError):
+        seconds(word)
+
+
+def test_seconds_may_be_fractions() -> None:
+    assert seconds("0.5") == 0.5
