@@ -126,10 +126,11 @@ async def kill_jobs(engine: Engine, caller: str, data: schemas.KillRequest) -> s
     """Ask jobs to end: queued ones at once, running ones with TERM, then KILL after the grace period."""
     numbers = _selected(engine, caller, data)
     alive = [number for number in numbers if number in engine.state.jobs]
+    asked = set(alive)
     events = [StopAsked(job=JobId(number), by=caller, grace_s=data.grace_s) for number in alive]
     if events:
         await engine.keep(Work(events=list(events)))
-    return schemas.KillAnswer(asked=alive, already_ended=[number for number in numbers if number not in set(alive)])
+    return schemas.KillAnswer(asked=alive, already_ended=[number for number in numbers if number not in asked])
 
 
 @post("/jobs/rm", status_code=200)
