@@ -10,6 +10,7 @@ from time import monotonic, sleep
 from tarmac.errors import ConnectionLost
 from tarmac.json_codec import decode
 from tarmac.link import keep_asking
+from tarmac.records import is_ended
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def log_bytes(client: Client, job: Id, *, follow: bool, lines: int | None, strea
             if not follow:
                 raise
         else:
-            if not follow or keep_asking(client, client.job, job).is_ended:
+            if not follow or is_ended(keep_asking(client, client.call, "GET", f"/jobs/{job}")):
                 return
         finally:
             response.close()

@@ -87,7 +87,7 @@ class Job(Record):
 
     @property
     def is_ended(self) -> bool:
-        return self.state in ENDED or (self.state == "unknown" and self.ended_at is not None)
+        return is_ended(self.raw)
 
     @property
     def returncode(self) -> int | None:
@@ -128,6 +128,11 @@ class Event:
         self.id = event_id
         self.job = Job(data) if kind == "job" else None
         self.gpu = Gpu(data) if kind == "gpu" else None
+
+
+def is_ended(job: Mapping[str, Any]) -> bool:
+    """An unknown job has ended when nothing is left of it."""
+    return job["state"] in ENDED or (job["state"] == "unknown" and job["ended_at"] is not None)
 
 
 def exit_status(job: Mapping[str, Any]) -> int:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 GAP = "  "
-LEAST_LAST = 12
+LEAST, LEAST_LAST = 4, 12
 
 
 class Column:
@@ -49,21 +49,21 @@ def _widths(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _fitted(columns: Sequence[Column], widths: list[int], width: int | None) -> list[int]:
+    """First the columns that may give way do, then the last one, and on a very narrow terminal both once more."""
     if width is None:
         return widths
-    for index, column in enumerate(columns):
-        if column.most is not None and _total(widths) > width:
-            spare = widths[index] - (_total(widths) - width)
-            widths[index] = min(widths[index], max(column.most, spare))
-    over = _total(widths) - width
-    if over > 0:
-        widths[-1] = max(LEAST_LAST, widths[-1] - over)
+    for least_last, least in ((LEAST_LAST, None), (1, LEAST)):
+        for index, column in enumerate(columns[:-1]):
+            if column.most is not None:
+                _narrow(widths, index, column.most if least is None else least, width)
+        _narrow(widths, -1, least_last, width)
     return widths
 
 
-def _total(widths: Sequence[int]) -> int:
-    """With a last column that is as narrow as it can be read."""
-    return sum(widths) + len(GAP) * (len(widths) - 1)
+def _narrow(widths: list[int], index: int, least: int, width: int) -> None:
+    over = sum(widths) + len(GAP) * (len(widths) - 1) - width
+    if over > 0:
+        widths[index] = min(widths[index], max(least, widths[index] - over))
 
 
 def _line(

@@ -1,0 +1,89 @@
+from typing import Any
+
+import pytest
+
+from tarmac.cli.listing import in_order, table
+from tarmac.cli.text import cells
+
+NOW = 1_800_000_000.0  # 2027-01-15T08:00:00Z
+
+
+def a_job(number: int, state: str = "queued", **fields: Any) -> dict[str, Any]:
+    return {
+        "id": number, "state": state, "name": None, "gpus_asked": 1, "gpus": [], "command": ["python", "train.py"],
+        "submitted_at": "2027-01-15T07:50:00.000Z", "started_at": None, "ended_at": None, "progress": None,
+        "exit_code": None, "signal": None, "reason": None, "priority": 10, **fields,
+    }  # fmt: skip
+
+
+def running(number: int, *indices: int, **fields: Any) -> dict[str, Any]:
+    gpus = [{"node": "n", "index": index, "uuid": f"GPU-{index}"} for index in indices]
+    return a_job(number, "running", gpus=gpus, started_at="2027-01-15T07:58:30.000Z", **fields)
+
+
+def plain(jobs: list[dict[str, Any]], width: int | None = None) -> list[str]:
+    return table(jobs, width=width, has_colours=False, now=NOW)
+
+
+def test_what_runs_comes_first_then_the_queue_in_its_order_then_the_newest_of_the_ended() -> None:
+    jobs = [a_job(1, "failed"), a_job(2), a_job(3, "succeeded"), a_job(4, priority=0), running(5, 0), a_job(6)]
+    assert [job["id"] for job in in_order(jobs)] == [5, 4, 2, 6, 3, 1]
+
+
+def test_the_columns_say_what_there_is_to_say() -> None:
+    jobs = [running(3, 0, 1, 2), a_job(12, gpus_asked=2), a_job(4, "failed", exit_code=3, gpus_asked=0)]
+    assert plain(jobs) == [
+        "ID  STATE           GPUS    TIME  COMMAND",
+        " 3  running         0-2    1m30s  python train.py",
+        "12  queued          (2)   10m00s  python train.py",
+        " 4  failed, exit 3  -     10m00s  python train.py",
+    ]
+
+
+def test_names_and_progress_have_columns_only_where_some_job_has_them() -> None:
+    head, *rows = plain([running(1, 0, name="big", progress={"fraction": 0.42, "eta_s": 83.0}), a_job(2)])
+    assert head.split() == ["ID", "STATE", "GPUS", "TIME", "DONE", "LEFT", "NAME", "COMMAND"]
+    assert "42%  1m23s  big" in rows[0]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"exit_code": 3, "reason": "exit"}, "failed, exit 3"),
+        ({"signal": 11, "reason": "signal"}, "failed, SIGSEGV"),
+        ({"signal": 40, "reason": "signal"}, "failed, signal 40"),
+        ({"reason": "launch"}, "failed, launch"),
+    ],
+)
+def test_a_failure_is_named(fields: dict[str, Any], words: str) -> None:
+    assert words in plain([a_job(1, "failed", **fields)])[1]
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    jobs = [running(1, 0, name="训练" * 40, command=["echo", "数据🚀" * 99]), a_job(2, command=["x" * 999]), a_job(3)]
+    assert all(cells(line) <= width for line in plain(jobs, width))
+
+
+def test_without_a_terminal_nothing_is_cut() -> None:
+    assert "x" * 999 in plain([a_job(1, command=["x" * 999])])[1]
+
+
+def test_columns_stay_aligned_behind_wide_characters() -> None:
+    _, first, second = plain([a_job(1, name="训练"), a_job(2, name="abcd")])
+    assert cells(first[: first.index("python")]) == cells(second[: second.index("python")])
+
+
+def test_nothing_a_user_wrote_reaches_the_terminal_raw() -> None:
+    lines = plain([a_job(1, name="a\nb\x1b[2J", command=["echo", "\x07\u202e"])])
+    assert len(lines) == 2
+    assert all(line.isprintable() for line in lines)
+
+
+def test_colours_do_not_change_the_layout() -> None:
+    jobs = [running(1, 0), a_job(2), a_job(3, "failed", exit_code=1), a_job(4, "unknown")]
+    coloured = "\n".join(table(jobs, width=80, has_colours=True, now=NOW))
+    assert "\x1b[32m" in coloured
+    for code in ("0", "1", "2", "31", "32", "36", "1;31"):
+        coloured = coloured.replace(f"\x1b[{code}m", "")
+    assert [line.rstrip() for line in coloured.split("\n")] == plain(jobs, 80)

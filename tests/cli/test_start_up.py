@@ -1,0 +1,69 @@
+"""What a command may load. Each of these would cost it several milliseconds, some as much as Python's own start."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.home import Home
+
+DEAR = """
+argparse collections contextlib dataclasses datetime difflib enum functools http inspect json logging operator pathlib
+random re selectors shlex shutil signal socket string subprocess tempfile threading types typing urllib
+"""
+SCRIPT = Path(sys.executable).with_name("tarmac")
+# Runs the script, then reports what it had loaded, in place of the exit it makes.
+REPORT = """
+import os, sys
+def report(code):
+    os.write(9, " ".join(sys.modules).encode())
+    os.__dict__["leave"](code)
+os.leave, os._exit = os._exit, report
+sys.argv = sys.argv[1:]
+exec(compile(open(sys.argv[0]).read(), sys.argv[0], "exec"))
+"""
+
+
+def loaded(home: Home, tmp_path: Path, *words: str) -> set[str]:
+    report = tmp_path / "modules"
+    command = f"exec 9>{report}; exec {sys.executable} -c '{REPORT}' {SCRIPT} {' '.join(words)}"
+    subprocess.run(["sh", "-c", command], env=home.environment, capture_output=True, check=True)
+    return set(report.read_text().split())
+
+
+def bare() -> set[str]:
+    command = [sys.executable, "-c", "import sys; print(*sys.modules)"]
+    return set(subprocess.run(command, capture_output=True, check=True, text=True).stdout.split())
+
+
+VERBS = [
+    "",
+    "add true",
+    "ls -a",
+    "show last",
+    "log last",
+    "wait last",
+    "kill last",
+    "gpus",
+    "status",
+    "run true",
+    "rm last",
+]
+
+
+@pytest.mark.parametrize("line", VERBS)
+def test_a_common_verb_loads_nothing_dear(shared_home: Home, tmp_path: Path, line: str) -> None:
+    shared_home.tarmac("run", "true")
+    extra = loaded(shared_home, tmp_path, *line.split()) - bare()
+    assert not extra & set(DEAR.split())
+
+
+def test_add_loads_only_what_it_is_known_to_need(shared_home: Home, tmp_path: Path) -> None:
+    shared_home.tarmac("status")
+    extra = loaded(shared_home, tmp_path, "add", "true") - bare()
+    assert extra - {"__future__", "_json", "_socket", "errno"} == {
+        "tarmac", "tarmac.cli", "tarmac.cli.add", "tarmac.cli.grammar", "tarmac.cli.session", "tarmac.cli.signals",
+        "tarmac.cli.submit", "tarmac.cli.terminal", "tarmac.client", "tarmac.errors", "tarmac.json_codec",
+        "tarmac.link", "tarmac.paths", "tarmac.request", "tarmac.transport",
+    }  # fmt: skip

@@ -1,0 +1,142 @@
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tarmac import __version__
+from tarmac.client import Client
+from tarmac.errors import ConnectionLost, NotFound, TarmacError, TooNew, Unavailable, UserError
+from tarmac.following import sse
+from tarmac.json_codec import decode, encode
+from tarmac.transport import Connection, NoController
+from tests.cli.stub import answer, chunked, serving
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "tarmac.sock"
+
+
+def a_client(path: Path) -> Client:
+    return Client(path.parent, start=False)
+
+
+def test_every_request_says_what_the_client_speaks(path: Path) -> None:
+    with serving(path, answer(b'{"ok": true}')) as stub:
+        assert a_client(path).call("GET", "/status") == {"ok": True}
+    head = stub.requests[0].decode()
+    assert head.startswith("GET /api/v1/status HTTP/1.1\r\n")
+    assert "Tarmac-Api: 1\r\n" in head
+    assert f"User-Agent: tarmac/{__version__}\r\n" in head
+
+
+def test_a_query_is_escaped(path: Path) -> None:
+    with serving(path, answer(b'{"jobs": [], "next": null}')) as stub:
+        list(a_client(path).jobs(["3-7", "last"], name="a b&c=数*"))
+    assert b"ids=3-7,last&name=a%20b%26c%3D%E6%95%B0%2A&" in stub.requests[0]
+
+
+def test_a_connection_serves_one_request_after_the_other(path: Path) -> None:
+    with serving(path, answer(b'{"n": 1}'), chunked(b'{"n"', b": 2}"), answer(b'{"n": 3}')) as stub:
+        with a_client(path) as client:
+            assert [client.call("GET", "/status")["n"] for _ in range(3)] == [1, 2, 3]
+    assert stub.connections == 1
+
+
+def test_a_connection_that_was_hung_up_on_is_not_used_again(path: Path) -> None:
+    with serving(path, answer(b'{"n": 1}', "200 OK", "connection: close"), answer(b'{"n": 2}')) as stub:
+        client = a_client(path)
+        assert client.call("POST", "/jobs/kill", body={})["n"] == 1
+        assert client.call("POST", "/jobs/kill", body={})["n"] == 2
+    assert stub.connections == 2
+
+
+def test_a_submit_whose_connection_broke_is_sent_again_with_its_token(path: Path) -> None:
+    with serving(path, None, answer(b'{"ids": [7]}', "201 Created")) as stub:
+        assert a_client(path).submit_many([{"command": ["true"]}]) == [7]
+    first, second = (json.loads(request.partition(b"\r\n\r\n")[2]) for request in stub.requests)
+    assert first == second
+    assert len(first["token"]) == 32
+
+
+def test_what_could_do_harm_twice_is_not_sent_again(path: Path) -> None:
+    with serving(path, None, answer(b"{}")) as stub:
+        with pytest.raises(ConnectionLost):
+            a_client(path).rm(3)
+    assert len(stub.requests) == 1
+
+
+def test_an_answer_that_breaks_off_is_not_taken_for_whole(path: Path) -> None:
+    half = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}"
+    with serving(path, half, half) as stub:
+        stub.answers = [half]
+        with pytest.raises(ConnectionLost):
+            a_client(path).call("POST", "/stop")
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "kind"),
+    [
+        ("400 Bad Request", "refused", UserError),
+        ("404 Not Found", "not_found", NotFound),
+        ("426 Upgrade Required", "too_new", TooNew),
+        ("503 Service Unavailable", "unavailable", Unavailable),
+        ("418 Teapot", "unheard_of", UserError),
+        ("500 Internal Server Error", "internal", TarmacError),
+    ],
+)
+def test_an_error_body_becomes_the_exception_of_its_code(
+    path: Path, status: str, code: str, kind: type[TarmacError]
+) -> None:
+    body = encode({"error": {"code": code, "message": "no such thing", "hint": "try another"}}).encode()
+    with serving(path, answer(body, status)):
+        with pytest.raises(kind) as caught:
+            a_client(path).call("GET", "/jobs/9")
+    assert (caught.value.message, caught.value.hint) == ("no such thing", "try another")
+
+
+def test_an_error_without_a_body_is_still_an_error(path: Path) -> None:
+    with serving(path, answer(b"<html>", "502 Bad Gateway")):
+        with pytest.raises(TarmacError, match="502"):
+            a_client(path).call("GET", "/status")
+
+
+def test_something_else_that_listens_is_noticed(path: Path) -> None:
+    with serving(path, b"SSH-2.0-OpenSSH_9.2\r\n"):
+        with pytest.raises(Unavailable, match="no HTTP"):
+            a_client(path).call("POST", "/stop")
+
+
+def test_nobody_listens(path: Path) -> None:
+    with pytest.raises(NoController):
+        Connection(str(path))
+    path.touch()
+    with pytest.raises(Unavailable):
+        Connection(str(path))
+
+
+def test_a_socket_path_may_be_longer_than_an_address(tmp_path: Path) -> None:
+    folder = tmp_path / ("deep" * 20) / ("deeper" * 20)
+    folder.mkdir(parents=True)
+    assert len(os.fsencode(folder)) > 107
+    with serving(folder / "tarmac.sock", answer(b'{"ok": 1}')):
+        assert Client(folder, start=False).call("GET", "/status") == {"ok": 1}
+
+
+def test_events_are_read_across_chunks(path: Path) -> None:
+    with serving(path, chunked(b"event: job\nid: 4\nda", b'ta: {"id": 1}\n\nevent: pi', b"ng\ndata: {}\n\n")):
+        messages = list(sse(a_client(path).stream("/events")))
+    assert messages == [("job", '{"id": 1}', "4"), ("ping", "{}", "4")]
+
+
+def test_json_without_the_json_module_is_the_same_json() -> None:
+    value = {"a": [1, 2.5, None, True, "é\n\x00🚀"], "b": {}, "c": [[]]}
+    assert json.loads(encode(value)) == value
+    assert decode(f" {json.dumps(value)} \n") == value
+
+
+@pytest.mark.parametrize("text", ["", "{", "{} {}", "nonsense", '{"a": }'])
+def test_what_is_no_json_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        decode(text)
