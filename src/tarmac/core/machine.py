@@ -123,7 +123,18 @@ def _report(state: State, node: NodeName, report: RunReport, now: float) -> list
     job = state.jobs.get(report.job)
     if job is not None and job.attempt == report.attempt and _is_on(job, node):
         _take_in(state, job, report, now)
-    return [ForgetRun(node=node, job=report.job, attempt=report.attempt)] if is_final(report) else []
+    if not is_final(report) or _is_still_open(state, report):
+        return []
+    return [ForgetRun(node=node, job=report.job, attempt=report.attempt)]
+
+
+def _is_still_open(state: State, report: RunReport) -> bool:
+    """The outcome is not kept here: it came from a node that should not know it, or from ahead of our record.
+
+    Forgetting it there would take away the guard against a second start.
+    """
+    job = state.jobs.get(report.job)
+    return job is not None and job.attempt <= report.attempt
 
 
 def is_final(report: RunReport) -> bool:
@@ -161,8 +172,7 @@ def _take_in(state: State, job: Job, report: RunReport, now: float) -> None:
             told = {"message": report.message, "processes_left": report.is_alive}
             _enter(state, job, _unknown(status, report.message, ended_at), cause, now, told)
         case TreeGone():
-            assert isinstance(status, Unknown)
-            _enter(state, job, replace(status, ended_at=report.at), cause, now, {})
+            _enter(state, job, _gone(status, report), cause, now, {})
         case _:
             assert_never(report)
 
@@ -207,6 +217,13 @@ def _not_launched(status: Booked, report: LaunchFailed) -> Status:
 def _unknown(status: Booked, message: str, ended_at: float | None) -> Unknown:
     pid, started_at = (None, None) if isinstance(status, Starting) else (status.pid, status.started_at)
     return Unknown(booking=status.booking, pid=pid, started_at=started_at, ended_at=ended_at, message=message)
+
+
+def _gone(status: Booked, report: TreeGone) -> Unknown:
+    if isinstance(status, Unknown):
+        return replace(status, ended_at=report.at)
+    # The node tells the newest only: that the shim was killed was said while nobody listened.
+    return _unknown(status, "its shim was killed, so how it ended cannot be known", report.at)
 
 
 def _join(state: State, event: NodeJoined, now: float) -> list[Command]:

@@ -2,6 +2,7 @@
 
 an event that a state has no row for is stale (late, repeated, out of order) and is ignored;
 a move to a state its row does not name is a defect and raises.
+Every state that has GPUs has a row for every final report: a node tells it until it is kept here.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("starting", "JobExited"): ("succeeded", "failed"),
     ("starting", "LaunchFailed"): ("failed",),
     ("starting", "JobLost"): ("unknown",),
+    ("starting", "TreeGone"): ("unknown",),
     ("starting", "StopAsked"): ("stopping",),
     # The decision was kept but its command never arrived, so the same attempt is sent again.
     ("starting", "RunMissing"): ("starting",),
@@ -23,16 +25,19 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     # The node reports a start as soon as the process is there; finding the program may still fail.
     ("running", "LaunchFailed"): ("failed",),
     ("running", "JobLost"): ("unknown",),
+    ("running", "TreeGone"): ("unknown",),
     ("running", "StopAsked"): ("stopping",),
     ("running", "RunMissing"): ("unknown",),
     ("stopping", "JobStarted"): ("stopping",),
     ("stopping", "JobExited"): ("cancelled",),
     ("stopping", "LaunchFailed"): ("cancelled",),
     ("stopping", "JobLost"): ("unknown",),
+    ("stopping", "TreeGone"): ("unknown",),
     ("stopping", "StopAsked"): ("stopping",),
     ("stopping", "RunMissing"): ("cancelled", "unknown"),
     # Unknown with processes left. What is learned late still counts.
     ("unknown", "JobExited"): ("succeeded", "failed"),
+    ("unknown", "LaunchFailed"): ("failed",),
     ("unknown", "JobLost"): ("unknown",),
     ("unknown", "TreeGone"): ("unknown",),
     ("unknown", "StopAsked"): ("unknown",),

@@ -1,0 +1,75 @@
+"""A state with words for what happens to it, and what came of it. For the plain tests of the machine."""
+
+from __future__ import annotations
+
+from tarmac.core import check
+from tarmac.core.commands import Command, ForgetRun, SignalJob, StartJob
+from tarmac.core.events import Event, GpusSeen, NodeJoined, NodeLeft, Reported, RunReport, StopAsked
+from tarmac.core.machine import handle
+from tarmac.core.model import Job, JobId, JobSpec, NodeName, Status, state_name
+from tests.core.builders import BOX, a_node, a_spec, a_state, cards, submitted
+
+
+class Scene:
+    """`jobs` keeps those that ended as well; the state does not."""
+
+    def __init__(self, *, gpus: int = 2, cpu_job_slots: int = 2) -> None:
+        self.state = a_state(a_node(gpus=gpus, cpu_job_slots=cpu_job_slots))
+        self.jobs: dict[JobId, Job] = {}
+        self.now = 1000.0
+        self.said: list[Command] = []  # by the newest event
+
+    def happen(self, event: Event) -> list[Command]:
+        self.now += 1.0
+        self.said = handle(self.state, event, self.now)
+        self.jobs.update(self.state.jobs)
+        assert check.violations(self.state) == []
+        return self.said
+
+    def add(self, job: Job) -> Job:
+        """A job as a store would bring it back."""
+        self.state.load([job], next_id=job.id + 1)
+        self.jobs[job.id] = job
+        return job
+
+    def submit(self, *specs: JobSpec, **spec: int) -> list[JobId]:
+        first = self.state.next_id
+        self.happen(submitted(*(specs or (a_spec(**spec),))))
+        return [JobId(number) for number in range(first, self.state.next_id)]
+
+    def report(self, report: RunReport, node: NodeName = BOX) -> list[Command]:
+        return self.happen(Reported(node=node, report=report))
+
+    def stop(self, job: int = 1, *, grace_s: float | None = None) -> list[Command]:
+        return self.happen(StopAsked(job=JobId(job), by="ann", grace_s=grace_s))
+
+    def leave(self) -> list[Command]:
+        return self.happen(NodeLeft(node=BOX))
+
+    def join(self, *runs: RunReport, cpu_job_slots: int = 2) -> list[Command]:
+        return self.happen(NodeJoined(node=BOX, cpu_job_slots=cpu_job_slots, runs=runs))
+
+    def see_gpus(self, count: int) -> list[Command]:
+        return self.happen(GpusSeen(node=BOX, gpus=cards(count)))
+
+    def status(self, job: int = 1) -> Status:
+        return self.jobs[JobId(job)].status
+
+    def states(self) -> list[str]:
+        return [state_name(self.jobs[number].status) for number in sorted(self.jobs)]
+
+    def free(self) -> list[int]:
+        return [gpu.index for gpu in self.state.nodes[BOX].free_gpus()]
+
+    def starts(self) -> list[tuple[int, list[int]]]:
+        """(job, card indices) of each start that the newest event brought."""
+        return [(c.job, [gpu.index for gpu in c.booking.gpus]) for c in self.said if isinstance(c, StartJob)]
+
+    def signals(self) -> list[SignalJob]:
+        return [command for command in self.said if isinstance(command, SignalJob)]
+
+    def forgotten(self) -> list[tuple[int, int]]:
+        return [(command.job, command.attempt) for command in self.said if isinstance(command, ForgetRun)]
+
+    def story(self, job: int = 1) -> list[str]:
+        return [line.kind for line in self.state.changes.story if line.job == job]

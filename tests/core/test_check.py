@@ -1,0 +1,102 @@
+"""The consistency check finds each kind of damage. The other tests lean on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from tarmac.core import check
+from tarmac.core.model import GpuUuid, JobId
+from tarmac.core.state import State
+from tests.core.builders import BOX, a_booking, a_job, a_node, a_state, a_status
+
+
+def a_sound_state() -> State:
+    running = a_job(1, status=a_status("running", a_booking(0)))
+    computing = a_job(2, gpus=0, status=a_status("stopping", a_booking()))
+    return a_state(a_node(gpus=2), jobs=(running, computing, a_job(3), a_job(4, priority=1)))
+
+
+def _book_a_free_card(state: State) -> None:
+    state.nodes[BOX].booked[GpuUuid("box-1")] = JobId(3)
+
+
+def _free_a_booked_card(state: State) -> None:
+    state.nodes[BOX].booked.clear()
+
+
+def _hand_a_card_to_two(state: State) -> None:
+    second = state.jobs[JobId(2)]
+    second.status = a_status("running", a_booking(0))
+    state.nodes[BOX].cpu_jobs.clear()
+
+
+def _free_a_taken_slot(state: State) -> None:
+    state.nodes[BOX].cpu_jobs.clear()
+
+
+def _forget_a_waiting_job(state: State) -> None:
+    state.queue.remove(state.jobs[JobId(3)])
+
+
+def _line_up_a_running_job(state: State) -> None:
+    state.queue.add(state.jobs[JobId(1)])
+
+
+def _line_up_twice(state: State) -> None:
+    job = state.jobs[JobId(3)]
+    other = a_job(3, owner="bob")
+    state.queue.add(other)
+    assert job in state.queue
+
+
+def _spoil_the_heap(state: State) -> None:
+    (klass,) = state.queue.classes.values()
+    klass.heap.sort(reverse=True)
+
+
+def _keep_an_ended_job(state: State) -> None:
+    job = state.jobs[JobId(3)]
+    state.queue.remove(job)
+    job.status = a_status("succeeded")
+
+
+def _file_a_job_wrongly(state: State) -> None:
+    state.jobs[JobId(3)] = replace(state.jobs[JobId(3)], id=JobId(9))
+
+
+def _fall_behind_with_ids(state: State) -> None:
+    state.next_id = 4
+
+
+def _run_without_an_attempt(state: State) -> None:
+    state.jobs[JobId(1)].attempt = 0
+
+
+DAMAGE = {
+    _book_a_free_card: "bookings of nodes",
+    _free_a_booked_card: "bookings of nodes",
+    _hand_a_card_to_two: "GPU box-0 on box is booked by jobs 1 and 2",
+    _free_a_taken_slot: "slots of nodes",
+    _forget_a_waiting_job: "is not what waits",
+    _line_up_a_running_job: "is not what waits",
+    _line_up_twice: "stands twice",
+    _spoil_the_heap: "the head of class ann",
+    _keep_an_ended_job: "has ended and is still here",
+    _file_a_job_wrongly: "is filed under 3",
+    _fall_behind_with_ids: "is not below 4",
+    _run_without_an_attempt: "runs without an attempt",
+}
+
+
+def test_a_sound_state_has_nothing_to_say() -> None:
+    assert check.violations(a_sound_state()) == []
+
+
+@pytest.mark.parametrize(("damage", "said"), DAMAGE.items(), ids=lambda value: getattr(value, "__name__", value))
+def test_each_kind_of_damage_is_found(damage: Callable[[State], None], said: str) -> None:
+    state = a_sound_state()
+    damage(state)
+    assert any(said in sentence for sentence in check.violations(state))

@@ -1,0 +1,480 @@
+"""A job's way through the machine, event by event."""
+
+from __future__ import annotations
+
+import pytest
+
+from tarmac.core.commands import ForgetRun, SignalJob, StartJob
+from tarmac.core.events import NodeJoined, Reported, StopAsked
+from tarmac.core.machine import handle
+from tarmac.core.model import (
+    Cancelled,
+    Failed,
+    JobId,
+    NodeName,
+    Queued,
+    Running,
+    Starting,
+    Stopping,
+    Succeeded,
+    Unknown,
+    is_ended,
+)
+from tests.core.builders import BOX, a_booking, a_spec, exited, gone, killed, launch_failed, lost, started, submitted
+from tests.core.scene import Scene
+
+
+def test_a_submitted_job_starts_at_once_on_the_lowest_free_cards() -> None:
+    scene = Scene(gpus=3)
+    scene.submit(gpus=2)
+    assert scene.said == [StartJob(job=JobId(1), attempt=1, booking=a_booking(0, 1))]
+    assert scene.status() == Starting(booking=a_booking(0, 1), decided_at=scene.now)
+
+
+def test_ids_count_up_in_the_order_of_the_submit_and_positions_follow() -> None:
+    scene = Scene(gpus=0)
+    assert scene.submit(a_spec(name="a"), a_spec(name="b")) == [1, 2]
+    assert scene.submit(a_spec(name="c")) == [3]
+    assert [(job.spec.name, job.position) for job in scene.jobs.values()] == [("a", 1), ("b", 2), ("c", 3)]
+    assert {job.submitted_at for job in scene.jobs.values()} == {1001.0, 1002.0}
+
+
+def test_a_submit_is_handed_to_the_store_as_new_jobs() -> None:
+    scene = Scene(gpus=0)
+    scene.submit(a_spec(), a_spec())
+    changes = scene.state.take_changes()
+    assert [job.id for job in changes.new] == [1, 2]
+    assert not changes.changed
+    assert not scene.state.take_changes(), "changes are taken once"
+
+
+def test_every_move_is_handed_to_the_store_with_its_line_of_the_story() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(started())
+    scene.report(exited())
+    changes = scene.state.take_changes()
+    assert changes.changed == {1: scene.jobs[JobId(1)]}
+    told = [(line.kind, line.attempt, line.at, line.detail) for line in changes.story]
+    assert told == [
+        ("Decided", 1, 1001.0, {"node": "box", "gpus": [0]}),
+        ("JobStarted", 1, 1002.0, {"pid": 41}),
+        ("JobExited", 1, 1003.0, {"exit_code": 0, "signal": None}),
+    ]
+
+
+def test_a_start_is_taken_over_as_the_node_reports_it() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    assert scene.report(started(pid=77, at=5.5)) == []
+    assert scene.status() == Running(booking=a_booking(0), pid=77, started_at=5.5)
+
+
+def test_exit_zero_is_success_and_frees_the_cards() -> None:
+    scene = Scene()
+    scene.submit(gpus=2)
+    scene.report(started())
+    assert scene.free() == []
+    assert scene.report(exited()) == [ForgetRun(node=BOX, job=JobId(1), attempt=1)]
+    assert scene.status() == Succeeded(booking=a_booking(0, 1), pid=41, started_at=110.0, ended_at=130.0)
+    assert scene.free() == [0, 1]
+    assert JobId(1) not in scene.state.jobs, "the store remembers what has ended"
+
+
+@pytest.mark.parametrize("code", [1, 2, 42, 255])
+def test_another_exit_code_is_a_failure_and_kept_exactly(code: int) -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(exited(exit_code=code))
+    assert scene.status() == Failed(
+        booking=a_booking(0), pid=41, started_at=110.0, ended_at=130.0, reason="exit", exit_code=code
+    )
+
+
+def test_death_by_a_signal_is_a_failure_with_that_signal() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(killed(signal=11))
+    assert scene.status() == Failed(
+        booking=a_booking(0), pid=41, started_at=110.0, ended_at=130.0, reason="signal", signal=11
+    )
+
+
+@pytest.mark.parametrize("is_reported_running", [False, True])
+def test_a_command_that_cannot_be_launched_fails_with_the_nodes_words(is_reported_running: bool) -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    if is_reported_running:
+        scene.report(started())
+    scene.report(launch_failed(message="train.py: not found"))
+    assert scene.status() == Failed(
+        booking=a_booking(0), pid=None, started_at=None, ended_at=130.0, reason="launch", message="train.py: not found"
+    )
+
+
+def test_the_card_of_an_ended_job_goes_to_the_next_in_the_same_event() -> None:
+    scene = Scene(gpus=1)
+    scene.submit(a_spec(), a_spec())
+    assert scene.starts() == [(1, [0])]
+    scene.report(exited(1))
+    assert scene.starts() == [(2, [0])]
+
+
+def test_an_exit_that_overtakes_its_start_counts_and_the_late_start_does_not() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(exited(exit_code=7))
+    assert isinstance(scene.status(), Failed)
+    assert scene.report(started()) == []
+    assert isinstance(scene.status(), Failed)
+    assert scene.free() == [0, 1]
+
+
+@pytest.mark.parametrize("attempt", [0, 2])
+@pytest.mark.parametrize("report", [started, exited, launch_failed, lost, gone])
+def test_a_report_of_another_attempt_changes_nothing(report: type, attempt: int) -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    before = scene.status()
+    scene.report(report(attempt=attempt))
+    assert scene.status() is before
+    assert scene.story() == ["Decided"]
+
+
+@pytest.mark.parametrize("report", [started, exited, launch_failed, lost, gone])
+def test_a_report_from_a_node_the_job_is_not_on_changes_nothing(report: type) -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    before = scene.status()
+    assert scene.report(report(), node=NodeName("other")) == [], "nor may that node drop what is not kept here"
+    assert scene.status() is before
+
+
+def test_final_reports_of_jobs_long_ended_may_be_forgotten_others_need_no_answer() -> None:
+    scene = Scene()
+    assert scene.report(exited(99)) == [ForgetRun(node=BOX, job=JobId(99), attempt=1)]
+    assert scene.report(started(99)) == []
+    assert scene.report(lost(99, is_alive=True)) == []
+
+
+def test_the_end_of_an_earlier_attempt_may_be_forgotten_that_of_a_later_one_not() -> None:
+    """A record older than what happened (a backup, brought back) must not lose the guard against a second start."""
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(exited(attempt=0))
+    assert scene.forgotten() == [(1, 0)]
+    scene.report(exited(attempt=2))
+    assert scene.forgotten() == []
+
+
+# Stopping
+
+
+def test_stopping_a_queued_job_cancels_it_at_once() -> None:
+    scene = Scene(gpus=0)
+    scene.submit(gpus=1)
+    assert scene.stop() == []
+    assert scene.status() == Cancelled(booking=None, pid=None, started_at=None, ended_at=scene.now)
+    assert len(scene.state.queue) == 0
+
+
+def test_stopping_a_running_job_signals_it_with_its_own_grace_and_keeps_its_cards() -> None:
+    scene = Scene()
+    scene.submit(a_spec(grace_s=7.0))
+    scene.report(started())
+    assert scene.stop() == [SignalJob(node=BOX, job=JobId(1), attempt=1, grace_s=7.0)]
+    assert scene.status() == Stopping(booking=a_booking(0), pid=41, started_at=110.0, asked_at=scene.now, grace_s=7.0)
+    assert scene.free() == [1], "asking does not free anything"
+
+
+def test_cards_of_a_stopped_job_are_free_when_its_tree_is_gone_and_not_before() -> None:
+    scene = Scene(gpus=1)
+    scene.submit(a_spec(), a_spec())
+    scene.report(started(1))
+    scene.stop(1)
+    assert scene.starts() == []
+    scene.report(killed(1))
+    assert scene.starts() == [(2, [0])]
+    assert scene.status(1) == Cancelled(
+        booking=a_booking(0), pid=41, started_at=110.0, ended_at=130.0, exit_code=None, signal=15
+    )
+
+
+def test_a_stopped_job_that_ends_by_itself_is_cancelled_with_the_code_it_had() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.stop()
+    scene.report(exited(exit_code=3))
+    status = scene.status()
+    assert isinstance(status, Cancelled)
+    assert (status.exit_code, status.signal) == (3, None)
+
+
+def test_stopping_before_the_node_reported_a_start_signals_too_and_learns_of_the_start() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    assert len(scene.stop(grace_s=2.0)) == 1
+    assert scene.status() == Stopping(booking=a_booking(0), pid=None, started_at=None, asked_at=scene.now, grace_s=2.0)
+    asked_at = scene.now
+    scene.report(started(pid=9, at=50.0))
+    assert scene.status() == Stopping(booking=a_booking(0), pid=9, started_at=50.0, asked_at=asked_at, grace_s=2.0)
+
+
+def test_stopping_before_anything_ran_and_failing_to_launch_is_cancelled() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.stop()
+    scene.report(launch_failed())
+    assert scene.status() == Cancelled(booking=a_booking(0), pid=None, started_at=None, ended_at=130.0)
+
+
+def test_asking_again_with_a_shorter_grace_passes_that_on() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.stop(grace_s=60.0)
+    asked_at = scene.now
+    assert scene.stop(grace_s=0.0) == [SignalJob(node=BOX, job=JobId(1), attempt=1, grace_s=0.0)]
+    status = scene.status()
+    assert isinstance(status, Stopping)
+    assert (status.asked_at, status.grace_s) == (asked_at, 0.0)
+
+
+def test_stopping_what_does_not_exist_or_has_ended_does_nothing() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(exited())
+    before = scene.status()
+    assert scene.stop(1) == []
+    assert scene.stop(99) == []
+    assert scene.status() is before
+
+
+# The shim was killed
+
+
+def test_a_lost_job_with_processes_left_keeps_its_cards_until_they_are_gone() -> None:
+    scene = Scene(gpus=1)
+    scene.submit(a_spec(), a_spec())
+    scene.report(started(1))
+    scene.report(lost(1, is_alive=True))
+    assert scene.said == [], "it is not final, so the node keeps its record, and the card is not free"
+    status = scene.status(1)
+    assert status == Unknown(
+        booking=a_booking(0), pid=41, started_at=110.0, ended_at=None, message="its shim was killed"
+    )
+    assert not is_ended(status)
+    scene.report(gone(1))
+    assert scene.starts() == [(2, [0])]
+    assert scene.status(1) == Unknown(
+        booking=a_booking(0), pid=41, started_at=110.0, ended_at=140.0, message="its shim was killed"
+    )
+
+
+def test_a_lost_job_with_nothing_left_has_ended() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(lost())
+    status = scene.status()
+    assert isinstance(status, Unknown)
+    assert status.ended_at == 130.0
+    assert scene.forgotten() == [(1, 1)]
+    assert scene.free() == [0, 1]
+
+
+def test_processes_left_by_a_lost_job_can_be_stopped() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(lost(is_alive=True))
+    assert scene.stop(grace_s=1.0) == [SignalJob(node=BOX, job=JobId(1), attempt=1, grace_s=1.0)]
+    assert isinstance(scene.status(), Unknown)
+    assert scene.free() == [1]
+
+
+@pytest.mark.parametrize("state", ["starting", "running", "stopping"])
+def test_a_tree_reported_gone_ends_the_job_even_when_its_loss_was_never_heard(state: str) -> None:
+    """The node tells the newest report only. What happened while nobody listened leaves no other trace."""
+    scene = Scene()
+    scene.submit(gpus=1)
+    if state != "starting":
+        scene.report(started())
+    if state == "stopping":
+        scene.stop()
+    scene.join(gone())
+    status = scene.status()
+    assert isinstance(status, Unknown)
+    assert status.ended_at == 140.0
+    assert scene.free() == [0, 1]
+    assert scene.forgotten() == [(1, 1)]
+
+
+# Nodes that leave and join
+
+
+def test_a_node_that_left_gets_no_starts_and_its_jobs_keep_their_cards() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.leave()
+    scene.submit(gpus=1)
+    assert scene.starts() == []
+    assert scene.states() == ["starting", "queued"]
+    scene.join(started(1))
+    assert scene.starts() == [(2, [1])]
+
+
+def test_a_start_that_never_arrived_is_sent_again_as_the_same_attempt() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.leave()
+    assert scene.join() == [StartJob(job=JobId(1), attempt=1, booking=a_booking(0))]
+    assert scene.story() == ["Decided", "RunMissing"]
+
+
+def test_a_start_that_did_arrive_is_not_sent_again() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.leave()
+    assert scene.join(started()) == []
+    assert isinstance(scene.status(), Running)
+
+
+def test_an_exit_that_nobody_heard_is_told_when_the_node_joins() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(started())
+    scene.leave()
+    scene.join(exited(exit_code=9))
+    assert scene.forgotten() == [(1, 1)]
+    status = scene.status()
+    assert isinstance(status, Failed)
+    assert status.exit_code == 9
+
+
+def test_a_stop_that_may_not_have_arrived_is_signalled_again() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(started())
+    scene.stop(grace_s=4.0)
+    scene.leave()
+    assert scene.join(started()) == [SignalJob(node=BOX, job=JobId(1), attempt=1, grace_s=4.0)]
+
+
+def test_a_stopped_job_whose_start_never_arrived_is_cancelled() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.stop()
+    scene.leave()
+    assert scene.join() == []
+    assert scene.status() == Cancelled(booking=a_booking(0), pid=None, started_at=None, ended_at=scene.now)
+    assert scene.free() == [0, 1]
+
+
+@pytest.mark.parametrize("state", ["running", "stopping", "unknown"])
+def test_a_run_that_the_node_has_lost_all_trace_of_is_unknown_and_never_started_again(state: str) -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(started() if state != "unknown" else lost(is_alive=True))
+    if state == "stopping":
+        scene.stop()
+    assert scene.join() == []
+    status = scene.status()
+    assert isinstance(status, Unknown)
+    assert status.ended_at == scene.now
+    assert "no trace" in status.message
+    assert scene.free() == [0, 1]
+
+
+def test_jobs_of_another_node_are_not_missed() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(started())
+    assert scene.happen(submitted(a_spec(gpus=0))) != []
+    before = scene.status()
+    scene.happen(NodeJoined(node=NodeName("other"), cpu_job_slots=0, runs=()))
+    assert scene.status() is before
+
+
+def test_a_joining_node_brings_its_slots() -> None:
+    scene = Scene(cpu_job_slots=0)
+    scene.submit(gpus=0)
+    assert scene.starts() == []
+    scene.join(cpu_job_slots=1)
+    assert scene.starts() == [(1, [])]
+
+
+# Cards that come and go
+
+
+def test_a_card_that_appears_is_used_at_once() -> None:
+    scene = Scene(gpus=0)
+    scene.submit(gpus=1)
+    assert scene.starts() == []
+    scene.see_gpus(1)
+    assert scene.starts() == [(1, [0])]
+
+
+def test_a_card_that_vanished_under_a_job_and_came_back_is_still_its_card() -> None:
+    scene = Scene(gpus=1)
+    scene.submit(a_spec(), a_spec())
+    scene.report(started(1))
+    scene.see_gpus(0)
+    scene.see_gpus(1)
+    assert scene.starts() == []
+    scene.report(exited(1))
+    assert scene.starts() == [(2, [0])]
+
+
+def test_a_job_that_ends_after_its_card_vanished_leaves_nothing_booked() -> None:
+    scene = Scene(gpus=1)
+    scene.submit(gpus=1)
+    scene.see_gpus(0)
+    scene.report(exited())
+    assert scene.state.nodes[BOX].booked == {}
+    scene.submit(gpus=1)
+    assert scene.starts() == []
+    scene.see_gpus(1)
+    assert scene.starts() == [(2, [0])]
+
+
+# Jobs without cards
+
+
+def test_jobs_without_cards_take_slots_and_give_them_back() -> None:
+    scene = Scene(gpus=0, cpu_job_slots=1)
+    scene.submit(a_spec(gpus=0), a_spec(gpus=0))
+    assert scene.starts() == [(1, [])]
+    scene.stop(1)
+    assert scene.starts() == []
+    scene.report(killed(1))
+    assert scene.starts() == [(2, [])]
+
+
+def test_jobs_without_cards_do_not_wait_for_cards_nor_take_any() -> None:
+    scene = Scene(gpus=1)
+    scene.submit(a_spec(gpus=1), a_spec(gpus=1), a_spec(gpus=0))
+    assert scene.starts() == [(1, [0]), (3, [])]
+
+
+# Time comes in as data
+
+
+def test_a_clock_that_jumps_back_changes_no_decision() -> None:
+    scene = Scene(gpus=1)
+    scene.now = 5000.0
+    scene.submit(a_spec(), a_spec())
+    handle(scene.state, Reported(node=BOX, report=started(1)), now=-3.0)
+    handle(scene.state, StopAsked(job=JobId(1), by="ann"), now=0.0)
+    commands = handle(scene.state, Reported(node=BOX, report=killed(1)), now=-1e9)
+    assert commands[-1] == StartJob(job=JobId(2), attempt=1, booking=a_booking(0))
+    assert isinstance(scene.status(1), Cancelled)
+
+
+def test_loading_puts_waiting_jobs_back_in_line_and_booked_ones_on_their_cards() -> None:
+    before = Scene(gpus=1)
+    before.submit(a_spec(), a_spec())
+    after = Scene(gpus=1)
+    for job in before.jobs.values():
+        after.add(job)
+    assert after.free() == []
+    assert list(after.state.queue.in_order()) == [2]
+    assert isinstance(after.status(2), Queued)
+    assert after.submit(gpus=1) == [3], "ids go on where they were"

@@ -1,0 +1,94 @@
+"""Every state of a job against everything that can happen to it: the table and the machine say the same."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from tarmac.core import check
+from tarmac.core.commands import ForgetRun
+from tarmac.core.events import Event, NodeJoined, Reported, RunReport, StopAsked
+from tarmac.core.machine import handle, is_final
+from tarmac.core.model import JobId, holds_booking, is_ended, state_name
+from tarmac.core.transitions import TRANSITIONS
+from tests.core.builders import (
+    BOX,
+    a_job,
+    a_node,
+    a_state,
+    a_status,
+    exited,
+    gone,
+    killed,
+    launch_failed,
+    lost,
+    started,
+)
+
+BOOKED = ("starting", "running", "stopping", "unknown")
+CAUSES: dict[str, list[RunReport]] = {
+    "JobStarted": [started()],
+    "JobExited": [exited(), exited(exit_code=1), killed()],
+    "LaunchFailed": [launch_failed()],
+    "JobLost": [lost(), lost(is_alive=True)],
+    "TreeGone": [gone()],
+}
+REPORTS = [(cause, report) for cause, reports in CAUSES.items() for report in reports]
+
+
+@pytest.mark.parametrize(("state", "report"), list(product(BOOKED, REPORTS)), ids=str)
+def test_a_report_leads_where_the_table_says_or_nowhere(state: str, report: tuple[str, RunReport]) -> None:
+    cause, said = report
+    job = a_job(status=a_status(state))
+    world = a_state(a_node(), jobs=(job,))
+    before = job.status
+    handle(world, Reported(node=BOX, report=said), 200.0)
+    targets = TRANSITIONS.get((state, cause), ())
+    assert (state_name(job.status) in targets) if targets else (job.status is before)
+    assert bool(world.changes) == bool(targets)
+    assert check.violations(world) == []
+
+
+@pytest.mark.parametrize(("state", "report"), list(product(BOOKED, REPORTS)), ids=str)
+def test_cards_are_free_exactly_when_the_report_is_final_and_the_node_forgets_exactly_then(
+    state: str, report: tuple[str, RunReport]
+) -> None:
+    _, said = report
+    job = a_job(status=a_status(state))
+    world = a_state(a_node(), jobs=(job,))
+    commands = handle(world, Reported(node=BOX, report=said), 200.0)
+    assert is_ended(job.status) == is_final(said)
+    assert (len(world.nodes[BOX].free_gpus()) == 2) == is_final(said)
+    assert (ForgetRun(node=BOX, job=JobId(1), attempt=1) in commands) == is_final(said)
+
+
+@pytest.mark.parametrize("state", ["queued", *BOOKED])
+@pytest.mark.parametrize("cause", ["StopAsked", "RunMissing"])
+def test_stop_and_a_missing_run_lead_where_the_table_says(state: str, cause: str) -> None:
+    job = a_job(status=a_status(state), gpus=1)
+    world = a_state(a_node(gpus=0 if state == "queued" else 2), jobs=(job,))
+    before = job.status
+    asked = StopAsked(job=JobId(1), by="ann")
+    event: Event = asked if cause == "StopAsked" else NodeJoined(node=BOX, cpu_job_slots=1, runs=())
+    handle(world, event, 200.0)
+    targets = TRANSITIONS.get((state, cause), ())
+    assert (state_name(job.status) in targets) if targets else (job.status is before)
+    assert check.violations(world) == []
+
+
+@pytest.mark.parametrize("name", ["succeeded", "failed", "cancelled", "unknown-ended"])
+def test_what_has_ended_holds_nothing(name: str) -> None:
+    assert is_ended(a_status(name))
+    assert holds_booking(a_status(name)) is None
+
+
+@pytest.mark.parametrize("name", BOOKED)
+def test_what_may_still_run_holds_its_cards(name: str) -> None:
+    assert not is_ended(a_status(name))
+    assert holds_booking(a_status(name)) is not None
+
+
+def test_every_state_with_cards_knows_every_final_report() -> None:
+    final = ("JobExited", "LaunchFailed", "JobLost", "TreeGone")
+    assert [pair for pair in product(BOOKED, final) if pair not in TRANSITIONS] == []

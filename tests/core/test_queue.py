@@ -1,0 +1,101 @@
+"""The line of waiting jobs: classes, heads, order."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tarmac.core.model import Job
+from tarmac.core.queue import Queue
+from tests.core.builders import a_job
+
+
+def a_queue(*jobs: Job) -> Queue:
+    queue = Queue()
+    queue.add_many(jobs)
+    return queue
+
+
+def heads(queue: Queue) -> list[int]:
+    found = [klass.head() for klass in queue.classes.values()]
+    return [entry[1] for entry in found if entry is not None]
+
+
+def test_smaller_priority_goes_first_then_the_place_in_line() -> None:
+    jobs = [a_job(1, priority=10), a_job(2, priority=5), a_job(3, priority=5, position=9), a_job(4, position=0)]
+    assert list(a_queue(*jobs).in_order()) == [2, 3, 4, 1]
+
+
+def test_the_head_is_the_best_whatever_the_order_of_arrival() -> None:
+    jobs = [a_job(1, priority=10), a_job(2, priority=5), a_job(3, priority=20)]
+    for arrival in permutations(jobs):
+        one_by_one = Queue()
+        for job in arrival:
+            one_by_one.add(job)
+        assert heads(one_by_one) == heads(a_queue(*arrival)) == [2]
+
+
+def test_one_owner_with_one_request_is_one_class() -> None:
+    queue = a_queue(a_job(1), a_job(2), a_job(3, gpus=2), a_job(4, owner="bob"))
+    assert [(klass.owner, klass.request.gpus, len(klass.waiting)) for klass in queue.classes.values()] == [
+        ("ann", 1, 2),
+        ("ann", 2, 1),
+        ("bob", 1, 1),
+    ]
+    assert len(queue) == 4
+
+
+def test_a_job_that_left_is_never_head_again() -> None:
+    first, second, third = a_job(1), a_job(2), a_job(3)
+    queue = a_queue(first, second, third)
+    queue.remove(first)
+    assert heads(queue) == [2]
+    queue.remove(second)
+    assert heads(queue) == [3]
+    assert first not in queue
+    assert third in queue
+
+
+def test_an_emptied_class_is_gone_and_may_come_again() -> None:
+    job = a_job(1)
+    queue = a_queue(job)
+    queue.remove(job)
+    assert not queue.classes
+    assert job not in queue
+    queue.add(job)
+    assert heads(queue) == [1]
+
+
+def test_a_job_that_comes_back_under_another_rank_stands_where_that_rank_says() -> None:
+    first, second = a_job(1), a_job(2)
+    queue = a_queue(first, second)
+    queue.remove(first)
+    first.position = 7
+    queue.add(first)
+    assert heads(queue) == [2]
+    queue.remove(second)
+    assert heads(queue) == [1]
+
+
+def test_ahead_counts_every_class() -> None:
+    jobs = [a_job(1, gpus=4), a_job(2, owner="bob"), a_job(3), a_job(4, priority=1)]
+    queue = a_queue(*jobs)
+    assert [queue.ahead_of(job) for job in jobs] == [1, 2, 3, 0]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.sampled_from("ab"), st.booleans()), max_size=30))
+def test_the_line_is_what_a_sorted_list_would_be(asked: list[tuple[int, int, str, bool]]) -> None:
+    queue, listed = Queue(), list[Job]()
+    for number, (gpus, priority, owner, leaves) in enumerate(asked, 1):
+        if leaves and listed:
+            queue.remove(listed.pop(number % len(listed)))
+        job = a_job(number, gpus=gpus, priority=priority, owner=owner)
+        queue.add(job)
+        listed.append(job)
+        best: dict[tuple[str, int], Job] = {}
+        for one in sorted(listed, key=lambda job: job.rank):
+            best.setdefault((one.spec.owner, one.spec.request.gpus), one)
+        assert sorted(heads(queue)) == sorted(job.id for job in best.values())
+    assert list(queue.in_order()) == [job.id for job in sorted(listed, key=lambda job: job.rank)]
