@@ -1,20 +1,38 @@
-"""A controller's end of the agent protocol for tests: synchronous, every wait has a deadline."""
+"""A controller's end of the agent protocol for tests, and real agents to talk to. Every wait has a deadline."""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tarmac.agent import address
 from tarmac.agent.protocol import Decoder, Message, encode
 
 DEADLINE_S = 20.0
+
+
+def eventually(condition: Callable[[], Any], what: str = "the condition") -> Any:
+    """The first true value of the condition."""
+    deadline = time.monotonic() + DEADLINE_S
+    while time.monotonic() < deadline:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.002)
+    raise AssertionError(f"{what} did not come true within {DEADLINE_S} s")
 
 
 class AgentPeer:
@@ -45,23 +63,35 @@ class AgentPeer:
         }
         self.send(**{**frame, **more, "type": "start", "job": job, "attempt": attempt})
 
+    def signal(self, job: int, signum: int, grace_s: float, attempt: int = 1) -> None:
+        self.send(type="signal", job=job, attempt=attempt, signal=signum, grace_s=grace_s)
+
+    def forget(self, job: int, attempt: int = 1) -> None:
+        self.send(type="forget", job=job, attempt=attempt)
+
+    def ask(self, kind: str, answer: str, **fields: Any) -> Message:
+        self.send(type=kind, ref=77, **fields)
+        return self.expect(answer, ref=77)
+
+    def settle(self) -> None:
+        """Everything sent before has been handled."""
+        self.ask("ping", "pong")
+
     def expect(self, kind: str, job: int | None = None, *, deadline_s: float = DEADLINE_S, **fields: Any) -> Message:
         """The next message of that type, for that job, with those fields; others stay in the inbox."""
+        wanted = {"type": kind, **fields} if job is None else {"type": kind, "job": job, **fields}
         deadline = time.monotonic() + deadline_s
         while True:
             for index, message in enumerate(self.inbox):
-                wanted = {"type": kind, **fields} if job is None else {"type": kind, "job": job, **fields}
                 if all(message.get(key) == value for key, value in wanted.items()):
                     return self.inbox.pop(index)
-            self._receive(deadline, f"{kind} of job {job}")
+            self._receive(deadline, f"{wanted}")
 
     def expect_closed(self) -> None:
         deadline = time.monotonic() + DEADLINE_S
-        while True:
-            try:
+        with contextlib.suppress(ConnectionError):
+            while True:
                 self._receive(deadline, "the end of the connection")
-            except ConnectionError:
-                return
 
     def _receive(self, deadline: float, wanted: str) -> None:
         readable, _, _ = select.select([self.sock], [], [], max(0.0, deadline - time.monotonic()))
@@ -90,3 +120,95 @@ def start_agent(state: Path | str, *, python: str = sys.executable, **env: str) 
         line = file.readline()
     assert line == b"ready\n", line
     return process
+
+
+class Site:
+    """One state folder with its agents, one after the other, and whatever they started."""
+
+    def __init__(self, state: Path, containment: str) -> None:
+        self.state = state
+        self.containment = containment
+        self.peers: list[AgentPeer] = []
+        self.agent: subprocess.Popen[bytes]
+
+    def boot(self, **env: str) -> AgentPeer:
+        """An agent and a connection to it."""
+        scan = {"TARMAC_CONTAINMENT": "scan"} if self.containment == "scan" else {}
+        self.agent = start_agent(self.state, **{"TARMAC_FAKE_GPUS": "2", **scan, **env})
+        return self.connect()
+
+    def connect(self) -> AgentPeer:
+        peer = AgentPeer(self.state)
+        self.peers.append(peer)
+        return peer
+
+    def kill_agent(self) -> None:
+        self.agent.kill()
+        self.agent.wait()
+
+    def stop_agent(self) -> None:
+        self.agent.terminate()
+        assert self.agent.wait(DEADLINE_S) == 0
+
+    def path(self, name: str) -> str:
+        return str(self.state / name)
+
+    def text(self, name: str) -> str:
+        path = self.state / name
+        return path.read_text() if path.exists() else ""
+
+    def record(self, job: int, name: str = "start.json") -> dict[str, Any]:
+        return dict(json.loads((self.state / f"agent/runs/{job}.1/{name}").read_text()))
+
+    @property
+    def mark(self) -> str:
+        return "TARMAC_MARK=" + hashlib.sha256(os.fsencode(os.path.realpath(self.state))).hexdigest()[:12]
+
+    def clean_up(self) -> None:
+        for peer in self.peers:
+            peer.close()
+        self.agent.kill()
+        self.agent.wait()
+        for record in (self.state / "agent/runs").glob("*/start.json"):
+            with contextlib.suppress(ValueError, ProcessLookupError):
+                os.kill(json.loads(record.read_text())["shim_pid"], signal.SIGKILL)
+        for pid in marked(self.mark):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def marked(mark: str) -> list[int]:
+    """The processes that carry a mark beginning like that."""
+    found = []
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            if name.isdigit() and f"\0{mark}" in "\0" + Path(f"/proc/{name}/environ").read_text(errors="replace"):
+                found.append(int(name))
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+@pytest.fixture(params=["cgroup", "scan"])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
+    """Under both ways of holding a job's processes together; cgroup is left out where it cannot be had."""
+    site = Site(tmp_path, request.param)
+    peer = site.boot()
+    if peer.hello["containment"] != request.param:
+        site.clean_up()
+        pytest.skip(f"no cgroup here: {peer.hello['containment_reason']}")
+    yield site
+    site.clean_up()
+    log = site.text("agent/agent.log")
+    assert "unexpected error" not in log, log
+    assert "Traceback" not in log, log
+
+
+@pytest.fixture
+def peer(site: Site) -> AgentPeer:
+    return site.peers[0]

@@ -38,21 +38,22 @@ class Containment:
         return found
 
     def signal(self, signum: int) -> None:
-        """To each process once, also to those that appear while this goes on."""
+        """To those there are now: what they start in answer to it, say to save their work, is left alone."""
+        for pid, start_time in self.members().items():
+            process.send_signal(pid, start_time, signum)
+
+    def kill(self) -> None:
+        """SIGKILL to all there are and to those that appear meanwhile; the caller looks again until there are none."""
+        if self.leaf is not None:
+            self.leaf.kill()
         seen: Dict[int, int] = {}
         while True:
             fresh = {pid: start for pid, start in self.members().items() if seen.get(pid) != start}
             if not fresh:
                 return
             for pid, start_time in fresh.items():
-                process.send_signal(pid, start_time, signum)
+                process.send_signal(pid, start_time, signal.SIGKILL)
             seen.update(fresh)
-
-    def kill(self) -> None:
-        """SIGKILL to all there are; the caller looks again until there are none."""
-        if self.leaf is not None:
-            self.leaf.kill()
-        self.signal(signal.SIGKILL)
 
 
 def from_record(start: Record, mark: str) -> Containment:

@@ -1,4 +1,4 @@
-"""The controller's connection: at most one, the newest; never blocks the loop."""
+"""A connection: never blocks the loop, never trusts a broken stream."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ _MAX_UNSENT_BYTES = 32 * 1024 * 1024
 
 class Peer:
     def __init__(
-        self, loop: Loop, sock: socket.socket, handle: Callable[[Message], None], closed: Callable[[], None]
+        self,
+        loop: Loop,
+        sock: socket.socket,
+        handle: Callable[[Peer, Message], None],
+        closed: Callable[[Peer], None],
     ) -> None:
         self._loop = loop
         self._sock = sock
@@ -52,7 +56,7 @@ class Peer:
             self._is_open = False
             self._loop.unwatch(self._sock.fileno())
             self._sock.close()
-            self._closed()
+            self._closed(self)
 
     def _ready(self) -> None:
         if self._unsent:
@@ -91,7 +95,8 @@ class Peer:
             self.close()
             return
         for message in messages:
-            self._handle(message)
+            if self._is_open:
+                self._handle(self, message)
 
 
 def is_allowed(sock: socket.socket) -> bool:

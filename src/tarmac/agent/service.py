@@ -75,19 +75,30 @@ class Service:
             sock.close()
             return
         sock.setblocking(False)
-        if self._peer is not None:
-            self._peer.close()
-        self._peer = Peer(self.loop, sock, self._handle, self._peer_closed)
+        Peer(self.loop, sock, self._handle, self._peer_closed)  # kept by the loop
 
-    def _peer_closed(self) -> None:
-        self._peer = None
-        self._logs.clear()
+    def _peer_closed(self, peer: Peer) -> None:
+        if peer is self._peer:
+            self._peer = None
+            self._logs.clear()
+
+    def _take(self, peer: Peer) -> None:
+        """It said hello, so it is the controller, and a newer one than any before."""
+        if self._peer is not None and self._peer is not peer:
+            self._peer.close()
+        self._peer = peer
 
     def send(self, message: Message) -> None:
         if self._peer is not None:
             self._peer.send(message)
 
-    def _handle(self, message: Message) -> None:
+    def _handle(self, peer: Peer, message: Message) -> None:
+        if message["type"] == "hello":
+            self._take(peer)
+        elif peer is not self._peer:
+            log("a connection that did not say hello first was closed")
+            peer.close()
+            return
         handler = self._handlers.get(message["type"])
         if handler is None:
             log(f"a frame of unknown type {message['type'][:100]!r} was ignored")

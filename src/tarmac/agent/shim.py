@@ -62,9 +62,7 @@ class Shim:
             self._fork(release_read, release_write, failure_write)
             os.close(failure_write)
             self._record_start()
-            crashpoint.reach("shim:before-release")
-            os.write(release_write, b"g")
-            crashpoint.reach("shim:after-release")
+            _release(release_write)
         finally:
             os.close(release_write)
         trouble = os.read(failure_read, 8192)
@@ -176,3 +174,12 @@ class Shim:
             os.write(self.report_fd, protocol.encode(message))
         except OSError:
             pass  # the agent is gone; the next one reads the records
+
+
+def _release(fd: int) -> None:
+    crashpoint.reach("shim:before-release")
+    try:
+        os.write(fd, b"g")
+    except BrokenPipeError:
+        pass  # it has failed to prepare itself and says why
+    crashpoint.reach("shim:after-release")

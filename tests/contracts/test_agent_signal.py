@@ -1,0 +1,129 @@
+"""Ending a job: the whole tree gets the signal, has its grace, and nothing of it is left when the end is told."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from tests.agent_peer import AgentPeer, Site, eventually, is_alive
+
+DAEMON = """
+import os, signal, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        if "clear" in sys.argv:
+            os.execve("/bin/sh", ["sh", "-c", 'trap "" TERM; echo $$; while :; do sleep 1; done'], {})
+        print(os.getpid(), flush=True)
+        time.sleep(1000)
+    os._exit(0)
+os.wait()
+"""
+LOYAL = DAEMON + "time.sleep(1000)\n"
+
+
+def start_and_read_pid(site: Site, peer: AgentPeer, job: int = 1, **command: object) -> int:
+    peer.start(job, stdout=site.path(f"log{job}"), **command)
+    peer.expect("started", job)
+    return int(eventually(lambda: site.text(f"log{job}").endswith("\n") and site.text(f"log{job}")))
+
+
+def test_term_reaches_the_whole_tree(site: Site, peer: AgentPeer) -> None:
+    script = f"(trap 'echo child >> {site.path('seen')}; exit' TERM; echo $$; while :; do sleep 0.01; done) & wait"
+    start_and_read_pid(site, peer, shell=script)
+    peer.signal(1, signal.SIGTERM, 10)
+    assert peer.expect("exited", 1)["signal"] == signal.SIGTERM
+    assert site.text("seen") == "child\n"
+
+
+def test_command_that_obeys_keeps_its_own_exit_code(site: Site, peer: AgentPeer) -> None:
+    start_and_read_pid(site, peer, shell="trap 'exit 33' TERM; echo $$; while :; do sleep 0.01; done")
+    peer.signal(1, signal.SIGTERM, 10)
+    assert peer.expect("exited", 1)["exit_code"] == 33
+
+
+def test_command_that_ignores_term_is_killed_after_the_grace(site: Site, peer: AgentPeer) -> None:
+    start_and_read_pid(site, peer, shell="trap '' TERM; echo $$; while :; do sleep 0.01; done")
+    peer.signal(1, signal.SIGTERM, 0.3)
+    exited = peer.expect("exited", 1)
+    assert exited["signal"] == signal.SIGKILL
+
+
+def test_no_grace_kills_at_once(site: Site, peer: AgentPeer) -> None:
+    start_and_read_pid(site, peer, shell="trap 'exit 33' TERM; echo $$; while :; do sleep 0.01; done")
+    peer.signal(1, signal.SIGTERM, 0)
+    assert peer.expect("exited", 1)["signal"] == signal.SIGKILL
+
+
+def test_shorter_grace_brings_the_end_forward_and_a_longer_one_does_not_put_it_off(site: Site, peer: AgentPeer) -> None:
+    start_and_read_pid(site, peer, shell="trap '' TERM; echo $$; while :; do sleep 0.01; done")
+    peer.signal(1, signal.SIGTERM, 1000)
+    peer.signal(1, signal.SIGTERM, 0.2)
+    peer.signal(1, signal.SIGTERM, 1000)
+    assert peer.expect("exited", 1)["signal"] == signal.SIGKILL
+
+
+@pytest.mark.parametrize("clear", [False, True], ids=["marked", "environment cleared"])
+def test_daemon_of_the_job_is_killed_with_it(site: Site, peer: AgentPeer, clear: bool) -> None:
+    daemon = start_and_read_pid(site, peer, argv=["python3", "-c", LOYAL, *(["clear"] if clear else [])])
+    peer.signal(1, signal.SIGTERM, 0.2)
+    peer.expect("exited", 1)
+    assert not is_alive(daemon)
+
+
+@pytest.mark.parametrize("clear", [False, True], ids=["marked", "environment cleared"])
+def test_what_the_command_leaves_behind_is_gone_before_its_exit_is_told(
+    site: Site, peer: AgentPeer, clear: bool
+) -> None:
+    daemon = start_and_read_pid(site, peer, argv=["python3", "-c", DAEMON, *(["clear"] if clear else [])])
+    eventually(lambda: site.text("agent/runs/1.1/exit.json").strip())
+    peer.signal(1, signal.SIGTERM, 0)
+    exited = peer.expect("exited", 1)
+    assert exited["exit_code"] == 0
+    assert not is_alive(daemon)
+
+
+def test_stragglers_end_without_being_asked(site: Site, peer: AgentPeer) -> None:
+    straggler = start_and_read_pid(site, peer, shell="sleep 1000 & echo $!; exit 5")
+    assert peer.expect("exited", 1)["exit_code"] == 5
+    assert not is_alive(straggler)
+
+
+def test_stragglers_of_a_killed_job_have_the_whole_grace(site: Site, peer: AgentPeer) -> None:
+    """A shell dies of TERM at once; the training below it may still be writing its checkpoint."""
+    saving = (
+        f"trap 'sleep 2.5; echo saved > {site.path('checkpoint')}; exit' TERM; echo $$; while :; do sleep 0.01; done"
+    )
+    start_and_read_pid(site, peer, shell=f'bash -c "{saving}"; echo never')
+    peer.signal(1, signal.SIGTERM, 15)
+    peer.expect("exited", 1)
+    assert site.text("checkpoint") == "saved\n"
+
+
+def test_signal_sent_right_behind_the_start_is_not_lost(site: Site, peer: AgentPeer) -> None:
+    for job in range(1, 6):
+        peer.start(job, argv=["sleep", "1000"], stdout=site.path(f"log{job}"))
+        peer.signal(job, signal.SIGTERM, 1000)
+    for job in range(1, 6):
+        assert peer.expect("exited", job)["signal"] == signal.SIGTERM
+
+
+def test_signal_to_an_unknown_or_ended_job_is_ignored(site: Site, peer: AgentPeer) -> None:
+    peer.start(1, argv=["true"], stdout=site.path("log"))
+    exited = peer.expect("exited", 1)
+    peer.signal(1, signal.SIGTERM, 0)
+    peer.signal(2, signal.SIGTERM, 0)
+    peer.settle()
+    assert site.connect().hello["runs"] == [exited]
+
+
+def test_other_jobs_are_not_touched(site: Site, peer: AgentPeer) -> None:
+    other = start_and_read_pid(site, peer, job=2, shell="echo $$; exec sleep 1000")
+    start_and_read_pid(site, peer, shell="echo $$; exec sleep 1000")
+    peer.signal(1, signal.SIGTERM, 0)
+    peer.expect("exited", 1)
+    assert is_alive(other)
+    assert site.connect().hello["runs"][0]["type"] == "started"

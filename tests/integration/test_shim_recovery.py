@@ -1,0 +1,193 @@
+"""Agents, shims and machines die at the worst moment: what ran is known, nothing runs twice, nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from tests.agent_peer import AgentPeer, Site, eventually, is_alive
+
+
+def start_waiting(site: Site, peer: AgentPeer, job: int = 1, then: str = "exit 42") -> int:
+    """A job that goes on until the file `go` is there."""
+    script = (
+        f"echo $$; echo ran >> {site.path('witness')}; while [ ! -e {site.path('go')} ]; do sleep 0.01; done; {then}"
+    )
+    peer.start(job, shell=script, stdout=site.path(f"log{job}"))
+    peer.expect("started", job)
+    return int(eventually(lambda: site.text(f"log{job}")))
+
+
+def go(site: Site) -> None:
+    Path(site.path("go")).touch()
+
+
+def test_job_outlives_a_killed_agent_and_its_exit_code_is_told(site: Site, peer: AgentPeer) -> None:
+    pid = start_waiting(site, peer)
+    site.kill_agent()
+    peer = site.boot()
+    assert [(run["type"], run["pid"]) for run in peer.hello["runs"]] == [("started", pid)]
+    go(site)
+    assert peer.expect("exited", 1)["exit_code"] == 42
+
+
+def test_exit_while_there_was_no_agent_is_told(site: Site, peer: AgentPeer) -> None:
+    start_waiting(site, peer)
+    site.kill_agent()
+    go(site)
+    eventually(lambda: site.text("agent/runs/1.1/exit.json").strip())
+    shim = site.record(1)["shim_pid"]
+    eventually(lambda: not is_alive(shim))
+    (run,) = site.boot().hello["runs"]
+    assert (run["type"], run["exit_code"], run["started_at"] < run["ended_at"]) == ("exited", 42, True)
+
+
+def test_job_outlives_an_agent_that_is_asked_to_end(site: Site, peer: AgentPeer) -> None:
+    pid = start_waiting(site, peer)
+    site.stop_agent()
+    assert is_alive(pid)
+    go(site)
+    peer = site.boot()
+    if peer.hello["runs"][0]["type"] == "started":
+        peer.expect("exited", 1, exit_code=42)
+
+
+def test_job_of_an_earlier_agent_can_be_signalled(site: Site, peer: AgentPeer) -> None:
+    start_waiting(site, peer)
+    site.kill_agent()
+    peer = site.boot()
+    peer.signal(1, signal.SIGTERM, 10)
+    assert peer.expect("exited", 1)["signal"] == signal.SIGTERM
+
+
+def test_deadline_given_to_an_earlier_agent_holds(site: Site, peer: AgentPeer) -> None:
+    peer.start(1, shell="trap '' TERM; echo $$; while :; do sleep 0.01; done", stdout=site.path("log1"))
+    eventually(lambda: site.text("log1"))
+    peer.signal(1, signal.SIGTERM, 1.0)
+    peer.settle()
+    site.kill_agent()
+    assert site.boot().expect("exited", 1)["signal"] == signal.SIGKILL
+
+
+def test_second_start_after_the_agents_return_starts_nothing(site: Site, peer: AgentPeer) -> None:
+    start_waiting(site, peer)
+    site.kill_agent()
+    peer = site.boot()
+    peer.start(1, shell=f"echo again >> {site.path('witness')}", stdout=site.path("again"))
+    peer.expect("started", 1)
+    go(site)
+    peer.expect("exited", 1, exit_code=42)
+    assert site.text("witness") == "ran\n"
+
+
+def test_killed_shim_is_told_as_lost_and_later_gone(site: Site, peer: AgentPeer) -> None:
+    pid = start_waiting(site, peer)
+    os.kill(site.record(1)["shim_pid"], signal.SIGKILL)
+    lost = peer.expect("lost", 1)
+    assert lost["alive"] is True
+    assert is_alive(pid)
+    assert site.connect().hello["runs"] == [lost]
+    peer = site.connect()
+    go(site)
+    gone = peer.expect("gone", 1)
+    assert not is_alive(pid)
+    assert site.connect().hello["runs"] == [gone]
+
+
+def test_job_without_a_shim_can_be_ended(site: Site, peer: AgentPeer) -> None:
+    peer.start(1, shell="trap '' TERM; sleep 1000 & echo $!; while :; do sleep 0.01; done", stdout=site.path("log1"))
+    child = int(eventually(lambda: site.text("log1")))
+    os.kill(site.record(1)["shim_pid"], signal.SIGKILL)
+    assert peer.expect("lost", 1)["alive"] is True
+    peer.signal(1, signal.SIGTERM, 0.2)
+    peer.expect("gone", 1)
+    assert not is_alive(child)
+
+
+def test_child_without_mark_or_session_is_found_after_its_shim_was_killed(site: Site, peer: AgentPeer) -> None:
+    hidden = "setsid env -i sh -c 'echo $$; while :; do sleep 0.05; done'"
+    peer.start(1, shell=f"{hidden} & disown; sleep 1000", stdout=site.path("log1"))
+    pid = int(eventually(lambda: site.text("log1")))
+    os.kill(site.record(1)["shim_pid"], signal.SIGKILL)
+    os.kill(site.record(1)["pid"], signal.SIGKILL)
+    assert peer.expect("lost", 1)["alive"] is True
+    peer.signal(1, signal.SIGTERM, 0)
+    peer.expect("gone", 1)
+    assert not is_alive(pid)
+
+
+def test_shim_and_agent_killed_together(site: Site, peer: AgentPeer) -> None:
+    pid = start_waiting(site, peer)
+    site.kill_agent()
+    os.kill(site.record(1)["shim_pid"], signal.SIGKILL)
+    peer = site.boot()
+    (run,) = peer.hello["runs"]
+    assert (run["type"], run["alive"]) == ("lost", True)
+    peer.signal(1, signal.SIGTERM, 0)
+    peer.expect("gone", 1)
+    assert not is_alive(pid)
+
+
+def test_whole_tree_and_shim_killed_at_once_is_lost_for_good(site: Site, peer: AgentPeer) -> None:
+    pid = start_waiting(site, peer)
+    site.kill_agent()
+    os.kill(site.record(1)["shim_pid"], signal.SIGKILL)
+    os.killpg(pid, signal.SIGKILL)
+    eventually(lambda: not is_alive(pid))
+    peer = site.boot()
+    (run,) = peer.hello["runs"]
+    assert run["type"] in ("lost", "gone")
+    if run["type"] == "lost" and run["alive"]:  # the shell's own `sleep` may have been a moment behind
+        peer.expect("gone", 1)
+
+
+def test_shim_killed_among_stragglers_still_gives_the_exit_code(site: Site, peer: AgentPeer) -> None:
+    peer.start(
+        1,
+        shell="(trap '' TERM; echo $BASHPID; while :; do sleep 0.01; done) & sleep 0.1; exit 6",
+        stdout=site.path("log1"),
+    )
+    straggler = int(eventually(lambda: site.text("log1")))
+    eventually(lambda: site.text("agent/runs/1.1/exit.json").strip())
+    os.kill(site.record(1)["shim_pid"], signal.SIGKILL)
+    assert peer.expect("exited", 1)["exit_code"] == 6
+    assert not is_alive(straggler)
+
+
+def test_restart_of_the_machine_is_noticed(site: Site, peer: AgentPeer) -> None:
+    start_waiting(site, peer)
+    peer.start(2, shell="exit 9", stdout=site.path("log2"))
+    exited = peer.expect("exited", 2)
+    site.kill_agent()
+    shim = site.record(1)["shim_pid"]
+    os.kill(shim, signal.SIGKILL)
+    peer = site.boot(TARMAC_BOOT_ID="another-boot")
+    runs = {run["job"]: run for run in peer.hello["runs"]}
+    assert (runs[1]["type"], runs[1]["alive"]) == ("lost", False)
+    assert "restarted" in runs[1]["message"]
+    assert runs[2] == exited
+
+
+def test_folder_that_never_ran_is_removed_and_the_job_can_start(site: Site, peer: AgentPeer) -> None:
+    site.kill_agent()
+    (site.state / "agent/runs/1.1").mkdir()
+    (site.state / "agent/runs/1.1/lock").touch()
+    (site.state / "agent/runs/1.1/start.json").write_text('{"job":1,"torn')
+    peer = site.boot()
+    assert peer.hello["runs"] == []
+    peer.start(1, shell="exit 3", stdout=site.path("log"))
+    assert peer.expect("exited", 1)["exit_code"] == 3
+
+
+def test_record_under_a_wrong_name_is_put_right(site: Site, peer: AgentPeer) -> None:
+    """After a power cut a rename may be undone while the record in the folder is on disk."""
+    peer.start(1, shell="exit 3", stdout=site.path("log"))
+    exited = peer.expect("exited", 1)
+    site.kill_agent()
+    os.rename(site.state / "agent/runs/1.1", site.state / "agent/spare/9.9")
+    peer = site.boot()
+    assert peer.hello["runs"] == [exited]
+    assert (site.state / "agent/runs/1.1/exit.json").exists()
+    peer.start(1, shell="exit 4", stdout=site.path("log2"))
+    assert peer.expect("exited", 1) == exited
