@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from litestar import Litestar, Router
+from litestar import Litestar, Request, Router, get
 from litestar.di import Provide
 from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 LARGEST_BODY_BYTES = 512 * 1024 * 1024  # a million jobs
 
 
+@get("/openapi.json", include_in_schema=False)
+async def openapi(request: Request[Any, Any, Any]) -> dict[str, Any]:
+    return request.app.openapi_schema.to_schema()
+
+
 def build_app(engine: Engine, end: Callable[[], None]) -> Litestar:
     router = Router(
         "/api/v1",
@@ -39,6 +44,7 @@ def build_app(engine: Engine, end: Callable[[], None]) -> Litestar:
             machine.status,
             machine.stop,
             events.events,
+            openapi,
         ],
         dependencies={
             "engine": Provide(lambda: engine, sync_to_thread=False),
@@ -57,7 +63,7 @@ def build_app(engine: Engine, end: Callable[[], None]) -> Litestar:
         openapi_config=OpenAPIConfig(
             title="Tarmac",
             version=__version__,
-            path="/api/v1",
+            path="/api/v1/schema",  # Litestar answers every unknown path below it with a page of its own
             render_plugins=[JsonRenderPlugin()],
         ),
         request_max_body_size=LARGEST_BODY_BYTES,

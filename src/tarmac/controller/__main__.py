@@ -89,6 +89,7 @@ async def _serve(engine: Engine, node: LocalNode, state_folder: Path, say: _Read
     _settle_memory()
     say("ready")
     await server.serve(sockets=[listening])
+    Path(socket_path).unlink(missing_ok=True)  # ours: the lock is still held
     log.info("ended; running jobs go on")
 
 

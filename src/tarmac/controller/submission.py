@@ -70,11 +70,11 @@ def _spec(
     _refuse_nul("name, project and tags", (job.name or "", job.project or "", *job.tags))
     check.folder(cwd)
     stdout = job.log or job.stdout
+    if stdout is not None and stdout == job.stderr:
+        raise UserError(f"stdout and stderr are the same file {stdout}", hint="use --log to merge them")
     for path in (stdout, job.stderr):
         if path is not None:
             check.output(path, append=job.append)
-    if stdout is not None and stdout == job.stderr:
-        raise UserError(f"stdout and stderr are the same file {stdout}", hint="use --log to merge them")
     return JobSpec(
         owner=owner,
         command=job.command,

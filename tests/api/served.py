@@ -1,0 +1,81 @@
+"""A real controller in a throw-away home, spoken to with plain HTTP: what any other program would see."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.home import Home
+
+DEADLINE_S = 20.0
+
+
+class UnixHttp(http.client.HTTPConnection):
+    def __init__(self, path: Path) -> None:
+        super().__init__("tarmac", timeout=DEADLINE_S)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(DEADLINE_S)
+        self.sock.connect(str(self._path))
+
+
+class Served:
+    def __init__(self, home: Home) -> None:
+        self.home = home.path
+        self.client = home.client()
+        self.client.start = True
+        self._open: list[http.client.HTTPConnection | http.client.HTTPResponse] = []
+
+    def connect(self) -> UnixHttp:
+        """A connection for a stream; closed with the others."""
+        connection = UnixHttp(self.home / "tarmac.sock")
+        self._open.append(connection)
+        return connection
+
+    def get(self, path: str, headers: dict[str, str] | None = None) -> http.client.HTTPResponse:
+        """An answer whose body has not been read."""
+        connection = self.connect()
+        connection.request("GET", "/api/v1" + path, headers=headers or {})
+        answer = connection.getresponse()
+        self._open.append(answer)
+        return answer
+
+    def close(self) -> None:
+        while self._open:
+            self._open.pop().close()
+
+    def ask(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> tuple[int, Any]:
+        connection = UnixHttp(self.home / "tarmac.sock")
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body)
+        connection.request(method, "/api/v1" + path, data, {"Content-Type": "application/json", **(headers or {})})
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        is_json = answer.headers.get_content_type().endswith("json")
+        return answer.status, json.loads(text) if is_json else text
+
+    def submit(self, *jobs: dict[str, Any], **more: Any) -> tuple[int, Any]:
+        world = {"cwd": str(self.home), "environment": {"PATH": os.environ["PATH"]}}
+        return self.ask("POST", "/jobs", {**world, "jobs": list(jobs), **more})
+
+    def ids(self, *jobs: dict[str, Any], **more: Any) -> list[int]:
+        status, answer = self.submit(*jobs, **more)
+        assert status == 201, answer
+        return answer["ids"]  # type: ignore[no-any-return]
+
+    def until(self, job: int, *states: str) -> dict[str, Any]:
+        """The job once it is in one of the states."""
+        deadline = time.monotonic() + DEADLINE_S
+        while time.monotonic() < deadline:
+            _, seen = self.ask("GET", f"/jobs/{job}")
+            if seen["state"] in states:
+                return seen  # type: ignore[no-any-return]
+            self.ask("GET", f"/jobs/wait?ids={job}&timeout_s=0.05")
+        raise AssertionError(f"job {job} is {seen['state']}, not {states}")
