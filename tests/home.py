@@ -80,6 +80,14 @@ def until(condition: Callable[[], Any], within_s: float = 20) -> Any:
     return value
 
 
+def is_connected(pid: int) -> bool:
+    """Whether the command has got as far as to talk to the controller."""
+    try:
+        return any(os.readlink(f"/proc/{pid}/fd/{fd}").startswith("socket:") for fd in os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return False
+
+
 def _read(path: str) -> bytes:
     try:
         return Path(path).read_bytes()

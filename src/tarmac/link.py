@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 BASE = "/api/v1"
 PATIENCE_S = 60  # how long a controller may be away before waiting for it is given up
-RESTART_S = 3  # … and before it is started anew: it may be on its way, or stopped on purpose for a moment
+CRASHED_S = 1  # … before one that left its socket behind is started anew
+STOPPED_S = 20  # … and before one that was stopped is, in the middle of an upgrade perhaps
 
 
 class Link:
@@ -123,23 +124,31 @@ class Link:
 
 
 def keep_asking(client: Link, ask: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-    """Do it, however often it takes, while the controller is away for no longer than a restart may take."""
+    """Do it, however often it takes, while the controller is away for no longer than a restart may take.
+
+    One that was there is not started anew at once: it may be on its way, or have been stopped on purpose.
+    """
     from time import monotonic, sleep
 
     may_start, lost_at = client.start, None
+    client.start = may_start and not client.was_reached
     try:
         while True:
             try:
                 return ask(*args, **options)
-            except Unavailable:
+            except Unavailable as error:
                 now = monotonic()
                 lost_at = now if lost_at is None else lost_at
                 if not client.was_reached or now - lost_at > PATIENCE_S:
                     raise
-                client.start = may_start and now - lost_at > RESTART_S
-                sleep(0.1 if now - lost_at < RESTART_S else 1)
+                client.start = may_start and now - lost_at > _restart_after_s(error)
+                sleep(0.05)
     finally:
         client.start = may_start
+
+
+def _restart_after_s(error: Unavailable) -> float:
+    return STOPPED_S if isinstance(error, NoController) and error.was_stopped else CRASHED_S
 
 
 def _error(status: int, text: str) -> TarmacError:

@@ -23,7 +23,9 @@ _COMMON = f"Host: tarmac\r\nTarmac-Api: {API}\r\nUser-Agent: tarmac/{__version__
 
 
 class NoController(Unavailable):
-    """Nobody listens on the socket, so nothing was sent."""
+    """Nobody listens on the socket, so nothing was sent. `was_stopped`: it took its socket away when it left."""
+
+    was_stopped = False
 
 
 class Connection:
@@ -190,8 +192,10 @@ class Response:
 def _connect(connection: _socket.socket, path: str) -> None:
     try:
         with_short_address(path, connection.connect)
-    except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
-        raise NoController(f"no controller listens on {path}", "start one with `tarmac serve`") from None
+    except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError) as error:
+        nobody = NoController(f"no controller listens on {path}", "start one with `tarmac serve`")
+        nobody.was_stopped = isinstance(error, FileNotFoundError)
+        raise nobody from None
     except PermissionError:
         raise NotAllowed(
             f"{path} may not be opened by this user", "set TARMAC_HOME to a folder of your own, or leave it unset"

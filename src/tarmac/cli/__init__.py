@@ -102,6 +102,8 @@ def _unknown(argv: Sequence[str]) -> UserError:
 
 def _complain(message: str, hint: str | None) -> None:
     from tarmac.cli.terminal import STDERR, err, has_colours, paint
+    from tarmac.cli.text import safe
 
     name = paint("tarmac:", "bold red") if has_colours(STDERR) else "tarmac:"
-    err(f"{name} {message}\n" + (f"  {hint}\n" if hint else ""))
+    first, *more = (f"{message}\n{hint}" if hint else message).split("\n")
+    err("\n".join([f"{name} {safe(first)}", *[f"  {safe(line)}" for line in more]]) + "\n")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from time import monotonic, sleep
 
 from tarmac.cli.grammar import Option, Verb
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import say
 from tarmac.cli.text import counted
-from tarmac.errors import ConnectionLost, Unavailable
+from tarmac.errors import Unavailable
 from tarmac.transport import NoController
 
 TYPE_CHECKING = False
@@ -21,46 +20,38 @@ GONE_WITHIN_S = 30
 
 def run(values: Values, _: list[str]) -> int:
     client = connect(start=False)
-    with_agent = not values["keep_agent"]
     try:
-        running = client.status()["running"]
-        client.stop(agent=with_agent)
+        status = client.status()
     except NoController:
         say("no controller is running")
         return 0
-    except ConnectionLost:
-        running = 0  # it was already on its way out
-    wait_for_release(os.path.join(client.state, "controller.lock"))
-    if with_agent:
-        wait_for_release(os.path.join(client.state, "agent", "agent.lock"))
+    names = ("controller",) if values["keep_agent"] else ("controller", "agent")
+    ending = {name: _opened(status[f"{name}_pid"]) for name in names}
+    client.stop(agent=not values["keep_agent"])
+    for name, process in ending.items():
+        if process is not None:
+            _wait_for_end(name, process)
+    running = status["running"]
     go_on = f"; {counted(running, 'job')} {'goes' if running == 1 else 'go'} on" if running else ""
     say(f"stopped{go_on}. The next `tarmac` command starts it again")
     return 0
 
 
-def wait_for_release(lock: str) -> None:
-    """A lock that is held belongs to a process that is still there."""
-    until = monotonic() + GONE_WITHIN_S
-    while is_held(lock):
-        if monotonic() > until:
-            raise Unavailable(f"{lock} is still held after {GONE_WITHIN_S} s", "`tarmac log controller` says more")
-        sleep(0.01)
-
-
-def is_held(lock: str) -> bool:
-    from fcntl import LOCK_NB, LOCK_SH, flock
-
+def _opened(pid: int | None) -> int | None:
+    """A descriptor of that very process, opened before it is asked to end: its number may soon be another's."""
     try:
-        descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        flock(descriptor, LOCK_SH | LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
+        return None if pid is None else os.pidfd_open(pid)
+    except ProcessLookupError:
+        return None
+
+
+def _wait_for_end(name: str, process: int) -> None:
+    from select import POLLIN, poll
+
+    waiting = poll()
+    waiting.register(process, POLLIN)
+    if not waiting.poll(GONE_WITHIN_S * 1000):
+        raise Unavailable(f"the {name} has not ended within {GONE_WITHIN_S} s", f"`tarmac log {name}` says more")
 
 
 VERB = Verb(

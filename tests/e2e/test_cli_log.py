@@ -1,0 +1,115 @@
+import os
+import signal
+from pathlib import Path
+
+from tests.home import Home, is_connected, until
+
+
+def raw(home: Home, *words: str) -> bytes:
+    done = home.tarmac("log", *words, text=False, encoding=None)
+    assert done.returncode == 0, done.stderr
+    return bytes(done.stdout)
+
+
+def finished(home: Home, *words: str) -> str:
+    number = str(home.add(*words))
+    home.tarmac("wait", number)
+    return number
+
+
+def test_invalid_utf8_comes_out_as_it_went_in(shared_home: Home) -> None:
+    number = finished(shared_home, "printf", "\\377\\376caf\\351\\n\\000")
+    assert raw(shared_home, number) == b"\xff\xfecaf\xe9\n\0"
+
+
+def test_the_last_lines(shared_home: Home) -> None:
+    number = finished(shared_home, "seq", "1000")
+    assert raw(shared_home, "-n", "3", number) == b"998\n999\n1000\n"
+    assert raw(shared_home, "-n3", number) == b"998\n999\n1000\n"
+    assert raw(shared_home, "-n0", number) == b""
+
+
+def test_without_an_id_it_is_the_newest_job(shared_home: Home) -> None:
+    finished(shared_home, "echo", "newest")
+    assert raw(shared_home) == b"newest\n"
+    assert raw(shared_home, "last") == b"newest\n"
+
+
+def test_several_logs_have_headings(shared_home: Home) -> None:
+    first, second = finished(shared_home, "echo", "a"), finished(shared_home, "echo", "b")
+    assert raw(shared_home, first, second).decode() == f"==> job {first} <==\na\n\n==> job {second} <==\nb\n"
+
+
+def test_following_several_is_refused(shared_home: Home) -> None:
+    finished(shared_home, "echo", "a")
+    done = shared_home.tarmac("log", "-f", "1-2")
+    assert done.returncode in {2, 3}
+    assert done.stderr
+
+
+def test_follow_goes_on_until_the_job_has_ended(home: Home, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    number = home.add("-c", f"echo first; while [ ! -e {gate} ]; do sleep 0.02; done; echo second")
+    following = home.start("log", "-f", str(number))
+    assert following.stdout is not None
+    assert following.stdout.readline() == b"first\n"
+    gate.touch()
+    assert following.communicate(timeout=30) == (b"second\n", b"")
+    assert following.returncode == 0
+
+
+def test_follow_waits_for_a_job_that_has_not_started(home: Home) -> None:
+    blocker = home.add("-g", "2", "sleep", "600")
+    number = home.add("echo", "at last")
+    following = home.start("log", "-f", str(number))
+    assert until(lambda: is_connected(following.pid))
+    home.tarmac("kill", str(blocker))
+    assert following.communicate(timeout=30) == (b"at last\n", b"")
+
+
+def test_follow_repeats_and_loses_nothing_when_the_controller_restarts(home: Home, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    number = home.add("-c", f"seq 1000; while [ ! -e {gate} ]; do sleep 0.02; done; seq 1001 2000")
+    following = home.start("log", "-f", str(number))
+    assert following.stdout is not None
+    before = [following.stdout.readline() for _ in range(1000)]
+    os.kill(home.pid_of("controller"), signal.SIGKILL)
+    gate.touch()
+    after = following.communicate(timeout=60)[0].splitlines(keepends=True)
+    assert before + after == [f"{line}\n".encode() for line in range(1, 2001)]
+
+
+def test_a_gigabyte_in_one_line_can_be_looked_at(home: Home) -> None:
+    number = finished(home, "-c", "truncate -s 1G /proc/self/fd/1")
+    looking = home.start("log", number)
+    assert looking.stdout is not None
+    assert looking.stdout.read(10) == bytes(10)
+    looking.stdout.close()
+    assert looking.wait(20) == -signal.SIGPIPE
+    assert looking.stderr is not None
+    looking.stderr.close()
+    tail = home.start("log", "-n", "1", number)
+    assert tail.stdout is not None
+    assert tail.stdout.read(10) == bytes(10)
+    tail.kill()
+    tail.communicate()
+
+
+def test_a_job_without_output_yet(home: Home) -> None:
+    home.add("-g", "2", "sleep", "600")
+    number = home.add("true")
+    done = home.tarmac("log", str(number))
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "log -f" in done.stderr
+
+
+def test_tarmacs_own_logs_are_read_without_it(home: Home) -> None:
+    missing = home.tarmac("log", "controller")
+    assert missing.returncode == 3
+    assert not home.path.exists(), "looking must not start anything"
+    home.tarmac("status")
+    home.tarmac("stop")
+    assert home.tarmac("log", "agent").stdout == (home.path / "agent" / "agent.log").read_text()
+    assert home.tarmac("log", "agent", "-n", "1").stdout.count("\n") == 1
+    assert home.tarmac("log", "controller").returncode == 0
+    assert not home.processes()
