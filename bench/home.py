@@ -42,18 +42,21 @@ class Home:
     def close(self) -> None:
         """Stops Tarmac first: a job that ends would make room for those that are queued."""
         jobs = [self.client.job(job.id).pid for job in self.client.jobs(state="running")]
-        ours = self.processes()
+        ours = self.daemons()
         self.client.stop()
         while any(os.path.exists(f"/proc/{pid}") for pid in ours):
             time.sleep(0.05)
         for pid in jobs:
             os.kill(pid, signal.SIGKILL)
 
+    def daemons(self) -> list[int]:
+        status = self.client.status()
+        return [status["controller_pid"], status["agent_pid"]]
+
     def processes(self) -> list[int]:
         """The controller, the agent, and the children of both."""
-        status = self.client.status()
-        roots = [status["controller_pid"], status["agent_pid"]]
-        return roots + [child for pid in roots for child in children(pid)]
+        daemons = self.daemons()
+        return daemons + [child for pid in daemons for child in children(pid)]
 
 
 def children(pid: int) -> list[int]:
