@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import List, Optional, Tuple
+from typing import Collection, List, Optional, Tuple
 
 from tarmac.agent import kernel
 
@@ -16,11 +16,13 @@ class Leaf:
     def __init__(self, path: str) -> None:
         self.path = path
 
-    def make(self) -> None:
+    def make(self) -> bool:
+        """False when there is one of that name."""
         try:
             os.mkdir(self.path, 0o755)
         except FileExistsError:
-            pass
+            return False
+        return True
 
     def fork(self) -> int:
         """fork with the child inside."""
@@ -72,7 +74,7 @@ class Leaf:
                     continue
 
 
-def sweep(base: str, kept: List[str]) -> None:
+def sweep(base: str, kept: Collection[str]) -> None:
     """Removes the empty leaves of attempts nobody knows any more."""
     for path in _below(base)[1:]:
         if path not in kept and os.path.dirname(path) == base and Leaf(path).is_empty():

@@ -10,7 +10,9 @@ import stat
 from typing import Dict, List, NoReturn, Optional
 
 from tarmac.agent import crashpoint
-from tarmac.agent.spec import Spec
+from tarmac.agent.protocol import Message, decode, read_frame
+from tarmac.agent.scan import MARK
+from tarmac.agent.spec import Spec, read
 
 # What Python ignores. All others the agent sets to default at its start.
 _IGNORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
@@ -21,23 +23,34 @@ class CannotRun(Exception):
     """The message is what the owner of the job reads."""
 
 
-def become(spec: Spec, env: Dict[str, str], release_fd: int, failure_fd: int) -> NoReturn:
-    """Prepares, waits for the byte that says the start is on record, executes. Never returns."""
+def become(instance: str, shim_fd: int, failure_fd: int) -> NoReturn:
+    """Waits for its job, prepares, waits for the byte that says the start is on record, executes. Never returns."""
     try:
         os.setsid()
         _undo_agent()
-        os.umask(spec.umask)
-        _enter(spec.cwd)
-        _open_files(spec)
-        # No byte but the end of the pipe: the shim died before the start was on record, so nothing may run.
-        if os.read(release_fd, 1):
-            _execute(spec.argv, env)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        frame = read_frame(shim_fd)
+        if frame:
+            _run(decode(frame), instance, shim_fd)
     except CannotRun as failure:
         _tell(failure_fd, str(failure))
     except Exception as error:  # noqa: BLE001  the outermost frame of a process
-        _tell(failure_fd, f"{spec.argv[0]}: cannot be started: {error}")
+        _tell(failure_fd, f"cannot be started: {error}")
     finally:
         os._exit(127)
+
+
+def _run(start: Message, instance: str, shim_fd: int) -> None:
+    spec = read(start)
+    os.umask(spec.umask)
+    _enter(spec.cwd)
+    _open_files(spec)
+    env = spec.env
+    env["MASTER_PORT"] = str(start["port"])
+    env[MARK] = f"{instance}:{spec.job}.{spec.attempt}"
+    # No byte but the end of the pipe: the shim died before the start was on record, so nothing may run.
+    if os.read(shim_fd, 1):
+        _execute(spec.argv, env)
 
 
 def _tell(failure_fd: int, message: str) -> None:
@@ -68,10 +81,8 @@ def _enter(cwd: str) -> None:
 def _open_files(spec: Spec) -> None:
     if spec.folder is not None:
         _make_folder(spec.folder)
-    null_fd = os.open(os.devnull, os.O_RDONLY)
     out_fd = _open_log(spec.stdout, append=spec.append)
     err_fd = out_fd if spec.stderr is None else _open_log(spec.stderr, append=spec.append)
-    os.dup2(null_fd, 0)
     os.dup2(out_fd, 1)
     os.dup2(err_fd, 2)
 
@@ -122,6 +133,8 @@ def _execute(argv: List[str], env: Dict[str, str]) -> NoReturn:
             denied = denied or os.path.isfile(file)
         except OSError as error:
             raise CannotRun(_exec_trouble(file, error.errno)) from None
+        except ValueError as error:  # a null byte among the words
+            raise CannotRun(f"{name}: cannot be started: {error}") from None
     if denied:
         raise CannotRun(_exec_trouble(name, errno.EACCES))
     raise CannotRun(f"{name}: command not found (PATH searched: {path})")
@@ -130,6 +143,8 @@ def _execute(argv: List[str], env: Dict[str, str]) -> NoReturn:
 def _exec_file(file: str, argv: List[str], env: Dict[str, str]) -> NoReturn:
     try:
         os.execve(file, argv, env)
+    except ValueError as error:  # a null byte among the words
+        raise CannotRun(f"{file}: cannot be started: {error}") from None
     except OSError as error:
         raise CannotRun(_exec_trouble(file, error.errno)) from None
 

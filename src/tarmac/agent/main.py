@@ -12,10 +12,10 @@ import time
 from typing import List, Optional, Tuple
 
 from tarmac.agent import address, command, containment, kernel, process
-from tarmac.agent.launch import Place
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.pool import Pool
 from tarmac.agent.service import Service
+from tarmac.agent.spares import Place
 
 _REACHABLE_S = 20.0
 _USAGE = "usage: python -m tarmac.agent --state FOLDER [--ready-fd N]"

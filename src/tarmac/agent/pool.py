@@ -7,65 +7,47 @@ After a power cut a rename may be undone while the record is on disk, so recover
 from __future__ import annotations
 
 import os
-from typing import List, Optional
+from typing import List
 
 from tarmac.agent.records import EXIT, START, STOP, RunFolder
 
-READY = 4  # folders made in advance
-_KEPT = 64  # more than that are removed when they come back
+_KEPT = 32  # more than that are removed when they come back
 
 
 class Pool:
     def __init__(self, agent_folder: str) -> None:
         self.runs_fd = _open_folder(os.path.join(agent_folder, "runs"))
         self._spare_fd = _open_folder(os.path.join(agent_folder, "spare"))
-        self._spare: List[RunFolder] = []
+        self._free: List[RunFolder] = []
         self._made = 0
 
-    @property
-    def is_short(self) -> bool:
-        return len(self._spare) < READY
+    def take(self, *, in_advance: bool) -> RunFolder:
+        """A folder without an attempt. One made in advance is on disk; that takes a millisecond, so not in a hurry."""
+        if self._free:
+            return self._free.pop()
+        name = self._new_name()
+        os.mkdir(name, 0o700, dir_fd=self._spare_fd)
+        folder = RunFolder(self._spare_fd, name)
+        if in_advance:
+            self._make_durable(folder)
+        return folder
 
-    def take(self, name: str) -> Optional[RunFolder]:
-        """An empty run folder under that name; None when there is one."""
-        try:
-            if not self._spare:
-                os.mkdir(name, 0o700, dir_fd=self.runs_fd)
-                return RunFolder(self.runs_fd, name)
-            folder = self._spare[-1]
-            self._move(folder, self.runs_fd, name)
-            return self._spare.pop()
-        except FileExistsError:
-            return None
+    def assign(self, folder: RunFolder, name: str) -> None:
+        """FileExistsError when there is a folder of that attempt: it must not start a second time."""
+        self._move(folder, self.runs_fd, name)
 
     def give_back(self, folder: RunFolder) -> None:
         """Whose attempt is forgotten and whose shim is gone."""
-        if len(self._spare) >= _KEPT or folder.read(EXIT) is None:
+        if len(self._free) >= _KEPT or folder.read(EXIT) is None:
             folder.remove()
             return
         folder.unlink(STOP)
         # Not durable: after a power cut the records may be there again, and be forgotten again.
         folder.blank(START)
         folder.blank(EXIT)
-        self._made += 1
-        self._move(folder, self._spare_fd, f"{os.getpid()}.{self._made}")
+        self._move(folder, self._spare_fd, self._new_name())
         folder.is_used = True
-        self._spare.append(folder)
-
-    def make_ready(self) -> None:
-        """One more in advance. Takes a millisecond or two, so only while nothing else is to be done."""
-        self._made += 1
-        name = f"{os.getpid()}.{self._made}"
-        os.mkdir(name, 0o700, dir_fd=self._spare_fd)
-        folder = RunFolder(self._spare_fd, name)
-        for file in (START, EXIT):
-            folder.blank(file)
-            _sync_file(folder, file)
-        folder.is_locked()  # makes the file
-        os.fsync(folder.fd)
-        os.fsync(self._spare_fd)
-        folder.is_used = True
-        self._spare.append(folder)
+        self._free.append(folder)
 
     def open_all(self) -> List[RunFolder]:
         """Every folder there is, at the agent's start: to be put right when it holds an attempt, else removed."""
@@ -74,6 +56,19 @@ class Pool:
     def put_right(self, folder: RunFolder, name: str) -> None:
         if folder.name != name or folder.parent_fd != self.runs_fd:
             self._move(folder, self.runs_fd, name)
+
+    def _new_name(self) -> str:
+        self._made += 1
+        return f"{os.getpid()}-{self._made}"
+
+    def _make_durable(self, folder: RunFolder) -> None:
+        for name in (START, EXIT):
+            folder.blank(name)
+            folder.sync(name)
+        folder.is_locked()  # makes the file
+        os.fsync(folder.fd)
+        os.fsync(self._spare_fd)
+        folder.is_used = True
 
     def _move(self, folder: RunFolder, parent_fd: int, name: str) -> None:
         try:
@@ -84,12 +79,6 @@ class Pool:
             raise
         folder.parent_fd = parent_fd
         folder.name = name
-
-
-def _sync_file(folder: RunFolder, name: str) -> None:
-    fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder.fd)
-    os.fsync(fd)
-    os.close(fd)
 
 
 def _open_folder(path: str) -> int:

@@ -13,6 +13,7 @@ probe → agent        gpus alive
 from __future__ import annotations
 
 import json
+import os
 from struct import Struct
 from typing import Any, Dict, List
 
@@ -63,6 +64,27 @@ class Decoder:
             start = end
         del buffer[:start]
         return messages
+
+
+def read_frame(fd: int) -> bytes:
+    """One whole frame from a blocking descriptor; empty when it ends before."""
+    data = _read_exactly(fd, 4)
+    return data and data + _read_exactly(fd, _LENGTH.unpack(data)[0])
+
+
+def _read_exactly(fd: int, count: int) -> bytes:
+    """Empty at the end of file, also in the middle."""
+    data = b""
+    while len(data) < count:
+        piece = os.read(fd, count - len(data))
+        if not piece:
+            return b""
+        data += piece
+    return data
+
+
+def decode(frame: bytes) -> Message:
+    return _parse(frame[4:])
 
 
 def _parse(body: bytes) -> Message:

@@ -20,6 +20,7 @@ START = "start.json"
 EXIT = "exit.json"
 STOP = "stop.json"
 LOCK = "lock"
+SPEC = "spec.json"  # a job too large for the channel to its shim
 
 _BLOCK_BYTES = 1024
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
@@ -57,6 +58,13 @@ class RunFolder:
         """Takes a record back without giving up its block."""
         os.close(self._write(name, b" " * _BLOCK_BYTES))
 
+    def sync(self, name: str) -> None:
+        fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.fd)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
     def read(self, name: str) -> Optional[Record]:
         """None when absent, torn or unreadable."""
         try:
@@ -80,6 +88,18 @@ class RunFolder:
             return None
         return fd
 
+    def leave(self, name: str, data: bytes) -> None:
+        """A file for the shim, of no use to anybody else."""
+        self.unlink(name)
+        with open(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600, dir_fd=self.fd), "wb") as file:
+            file.write(data)
+
+    def pick_up(self, name: str) -> bytes:
+        with open(os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.fd), "rb") as file:
+            data = file.read()
+        self.unlink(name)
+        return data
+
     def is_locked(self) -> bool:
         fd = self.take_lock()
         if fd is None:
@@ -94,7 +114,7 @@ class RunFolder:
             pass
 
     def remove(self) -> None:
-        for name in (STOP, EXIT, START, LOCK):
+        for name in (SPEC, STOP, EXIT, START, LOCK):
             self.unlink(name)
         os.rmdir(self.name, dir_fd=self.parent_fd)
         self.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Dict, Optional
 
 from tarmac.agent import cgroup
+from tarmac.agent.cgroup import Leaf
 from tarmac.agent.loop import log
 from tarmac.agent.records import EXIT, START, Record
 from tarmac.agent.run import Desk, Key, Run
@@ -15,17 +16,19 @@ def recover(desk: Desk) -> Dict[Key, Run]:
     for folder in desk.place.pool.open_all():
         start = folder.read(START)
         is_locked = folder.is_locked()
-        key = _key(start) or _key(folder.read(EXIT)) or (_key_of_name(folder.name) if is_locked else None)
+        key = _key(start) or _key(folder.read(EXIT))
+        if key is None and is_locked and folder.parent_fd == desk.place.pool.runs_fd:
+            key = _key_of_name(folder.name)
         if key is None or key in runs:
             # No start record and nobody who could still write one: it never ran. The controller asks again.
             folder.remove()
             continue
         desk.place.pool.put_right(folder, f"{key[0]}.{key[1]}")
         run = runs[key] = Run(desk, key, folder, start["port"] if start else None)
+        run.leaf = Leaf(start["cgroup"]) if start and start["cgroup"] else None
         _begin(run, start, is_locked=is_locked)
     if desk.place.cgroup_base is not None:
-        kept = [f"{desk.place.cgroup_base}/job-{job}.{attempt}" for job, attempt in runs]
-        cgroup.sweep(desk.place.cgroup_base, kept)
+        cgroup.sweep(desk.place.cgroup_base, {run.leaf.path for run in runs.values() if run.leaf is not None})
     if runs:
         log(f"found {len(runs)} attempts of an earlier agent")
     return runs

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 from typing import Dict, List, Optional, Protocol, Tuple
 
 from tarmac.agent import protocol
-from tarmac.agent.launch import Launched, Place
+from tarmac.agent.cgroup import Leaf
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.process import Stat, send_signal
 from tarmac.agent.protocol import Decoder, Message
 from tarmac.agent.records import EXIT, START, Record, RunFolder
-from tarmac.agent.spec import Spec
+from tarmac.agent.spares import Place, Spare
 from tarmac.agent.stop import Stop
 from tarmac.agent.watch import ProcessWatch
 
@@ -48,14 +49,15 @@ class Run:
         self.name = f"job {key[0]}.{key[1]}"
         self.folder = folder
         self.port = port
-        self.spec: Optional[Spec] = None  # as long as it may have to be started again
+        self.leaf: Optional[Leaf] = None
+        self.start: Optional[Message] = None  # the frame, as long as it may have to be started again
         self.report: Optional[Message] = None
         self.is_shim_gone = False
         self.is_forgotten = False
         self.shim_pid: Optional[int] = None  # of a shim that is this agent's own child
         self.stop = Stop(self)
         self._final: Optional[Message] = None  # known, but the tree is not gone yet
-        self._report_fd: Optional[int] = None
+        self._channel: Optional[socket.socket] = None
         self._decoder = Decoder()
         self._watch: Optional[ProcessWatch] = None
 
@@ -65,16 +67,19 @@ class Run:
 
     # The shim
 
-    def follow(self, launched: Launched, spec: Spec) -> None:
-        """A shim forked just now."""
-        self.spec = spec
-        self.shim_pid = launched.shim_pid
-        self._report_fd = launched.report_fd
-        self.desk.loop.watch(launched.report_fd, self._read_reports, self.name)
-        self._watch = ProcessWatch(self.desk.loop, launched.shim_pid, None, self._own_shim_ended, self.name)
+    def follow(self, spare: Spare, start: Message) -> None:
+        """A shim of this agent that was given the job just now."""
+        self.start = start
+        self.shim_pid = spare.pid
+        self.leaf = spare.leaf
+        self._channel = spare.channel
+        self.desk.loop.watch(spare.channel.fileno(), self._read_reports, self.name)
+        self._watch = spare.watch
+        self._watch.ended = self._own_shim_ended
 
     def adopt(self, start: Record) -> None:
         """A shim that an earlier agent forked and that is still there."""
+        self.leaf = Leaf(start["cgroup"]) if start["cgroup"] else None
         self._tell(protocol.started(*self.key, pid=start["pid"], at=start["started_at"]))
         self._watch = ProcessWatch(
             self.desk.loop, start["shim_pid"], start["shim_start_time"], self._adopted_shim_ended, self.name
@@ -92,22 +97,27 @@ class Run:
             self.settle()
 
     def _read_reports(self) -> None:
-        fd = self._report_fd
-        if fd is None:
+        channel = self._channel
+        if channel is None:
             return
-        data = os.read(fd, 65536)
+        try:
+            data = channel.recv(65536)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""  # it was killed before it had read its job
         for message in self._decoder.feed(data):
             self._tell(message)
         if not data:
-            self._report_fd = None
-            self.desk.loop.unwatch(fd)
-            os.close(fd)
+            self._channel = None
+            self.desk.loop.unwatch(channel.fileno())
+            channel.close()
 
     def _own_shim_ended(self) -> None:
         assert self.shim_pid is not None
         os.waitpid(self.shim_pid, 0)
         self.shim_pid = None
-        while self._report_fd is not None:
+        while self._channel is not None:
             self._read_reports()
         self.settle()
 
@@ -196,6 +206,6 @@ class Run:
         if self.is_over:
             return
         self.report = report
-        self.spec = None
+        self.start = None
         self.stop.reported(report)
         self.desk.report(self, report)

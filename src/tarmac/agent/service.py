@@ -9,9 +9,9 @@ import traceback
 from typing import Callable, Dict, List, Optional
 
 from tarmac import __version__
-from tarmac.agent import crashpoint, launch, protocol, spec, tail
+from tarmac.agent import crashpoint, protocol, spec, tail
 from tarmac.agent.gpus import GpuWatch
-from tarmac.agent.launch import Place
+from tarmac.agent.launch import hand_over
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.peer import Peer, is_allowed
 from tarmac.agent.ports import Ports
@@ -19,10 +19,9 @@ from tarmac.agent.process import Stat
 from tarmac.agent.protocol import Message
 from tarmac.agent.recover import recover
 from tarmac.agent.run import Key, Run
-from tarmac.agent.spec import Spec
+from tarmac.agent.spares import Place, Spares
 
 _LAUNCH_TRIES = 3
-_QUIET_S = 0.1
 
 
 class Service:
@@ -33,9 +32,8 @@ class Service:
         self._listener: Optional[socket.socket] = None
         self._peer: Optional[Peer] = None
         self._ports = Ports()
-        self._launches = 0
+        self._spares = Spares(loop, place)
         self._tries: Dict[Key, int] = {}
-        self._is_refilling = False
         self._gpus = GpuWatch(loop, self.send)
         self._logs = tail.LogWatch(loop, self.send)
         self._runs: Dict[Key, Run] = {}
@@ -60,7 +58,7 @@ class Service:
         self._listener = listener
         self.loop.watch(listener.fileno(), self._accept, "listener")
         self._gpus.begin()
-        self._refill_soon()
+        self._spares.refill()
 
     # The connection
 
@@ -136,30 +134,35 @@ class Service:
             self.send(run.report)
             return
         try:
-            wanted = spec.read(message)
+            spec.read(message)
         except ValueError as error:
             self._refuse(key, str(error))
             return
         if run is not None:
-            run.spec = wanted  # not known yet whether it began: should it turn out that it did not, it does then
+            run.start = message  # not known yet whether it began: should it turn out that it did not, it does then
         else:
-            self._launch(key, wanted)
+            self._launch(key, message)
 
-    def _launch(self, key: Key, wanted: Spec) -> None:
+    def _launch(self, key: Key, start: Message) -> None:
         port = 0
         try:
             port = self._ports.take()
-            launched = launch.launch(self.place, wanted, port, self._launches)
+            spare = self._spares.take()
         except OSError as error:
             self._ports.give_back(port)
-            self._refuse(key, f"{wanted.argv[0]}: cannot be started: {error.strerror or error}")
+            self._refuse(key, f"cannot be started: {error.strerror or error}")
             return
-        if launched is None:
-            raise RuntimeError(f"there is a run folder of job {key} that nobody knows of")
-        self._launches += 1
-        run = self._runs[key] = Run(self, key, launched.folder, port)
-        run.follow(launched, wanted)
-        self._refill_soon()
+        try:
+            hand_over(self.place, spare, start, port)
+        except BrokenPipeError:
+            pass  # the shim was killed this moment, which its watch is about to tell
+        except OSError as error:
+            self._ports.give_back(port)
+            self._spares.discard(spare)
+            self._refuse(key, f"cannot be started: {error.strerror or error}")
+            return
+        run = self._runs[key] = Run(self, key, spare.folder, port)
+        run.follow(spare, start)
 
     def _refuse(self, key: Key, message: str) -> None:
         log(f"job {key[0]}.{key[1]}: {message}")
@@ -190,52 +193,34 @@ class Service:
     def never_began(self, run: Run) -> None:
         """Its shim died before the start was on record, so the command was not released: trying again is safe."""
         self._runs.pop(run.key, None)
-        leaf = self.place.leaf(*run.key)
-        if leaf is not None:
-            leaf.remove()
+        if run.leaf is not None:
+            run.leaf.remove()
         run.folder.remove()
         if run.port is not None:
             self._ports.give_back(run.port)
-        if run.spec is None:
+        if run.start is None:
             return
         tries = self._tries[run.key] = self._tries.get(run.key, 0) + 1
         if tries < _LAUNCH_TRIES:
-            self._launch(run.key, run.spec)
+            self._launch(run.key, run.start)
         else:
             del self._tries[run.key]
-            self._refuse(run.key, f"{run.spec.argv[0]}: its shim was killed {tries} times before it could start it")
+            self._refuse(run.key, f"cannot be started: its shim was killed {tries} times before it could")
 
     def can_recycle(self, run: Run) -> None:
         self._runs.pop(run.key, None)
-        leaf = self.place.leaf(*run.key)
-        if leaf is not None:
-            leaf.remove()
+        if run.leaf is not None:
+            run.leaf.remove()
         self.place.pool.give_back(run.folder)
 
     def orphans(self, stats: Dict[int, Stat]) -> List[int]:
         """Children of the agent that it did not fork: left behind by a shim that was killed. Dead ones are reaped."""
-        own = {run.shim_pid for run in self._runs.values()} | {self._gpus.pid}
+        own = {run.shim_pid for run in self._runs.values()} | {self._gpus.pid} | set(self._spares.pids)
         found = [stat for stat in stats.values() if stat.parent == os.getpid() and stat.pid not in own]
         for stat in found:
             if not stat.is_alive:
                 os.waitpid(stat.pid, os.WNOHANG)
         return [stat.pid for stat in found if stat.is_alive]
-
-    # Folders made in advance
-
-    def _refill_soon(self) -> None:
-        if self.place.pool.is_short and not self._is_refilling:
-            self._is_refilling = True
-            self.loop.after(_QUIET_S, self._refill, "run folders")
-
-    def _refill(self) -> None:
-        self._is_refilling = False
-        try:
-            self.place.pool.make_ready()
-        except OSError as error:
-            log(f"no run folder can be made in advance: {error}")
-            return
-        self._refill_soon()
 
 
 def _key(message: Message) -> Key:

@@ -9,15 +9,14 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import Dict, NoReturn, Optional
+from typing import NoReturn, Optional, Tuple
 
 from tarmac.agent import command, crashpoint, kernel, process, protocol
 from tarmac.agent.cgroup import Leaf
 from tarmac.agent.containment import Containment
 from tarmac.agent.protocol import Message
-from tarmac.agent.records import EXIT, START, STOP, RunFolder
-from tarmac.agent.scan import MARK, Tree
-from tarmac.agent.spec import Spec
+from tarmac.agent.records import EXIT, SPEC, START, STOP, RunFolder
+from tarmac.agent.scan import Tree
 
 STRAGGLER_GRACE_S = 2.0
 _KILL_AGAIN_S = 0.2
@@ -26,84 +25,108 @@ _RECORD_AGAIN_S = 1.0
 
 class Shim:
     def __init__(
-        self, spec: Spec, folder: RunFolder, report_fd: int, *, boot_id: str, mark: str, port: int, leaf: Optional[Leaf]
+        self, folder: RunFolder, channel_fd: int, *, boot_id: str, instance: str, leaf: Optional[Leaf]
     ) -> None:
-        self.spec = spec
         self.folder = folder
-        self.report_fd = report_fd
+        self.channel_fd = channel_fd
         self.boot_id = boot_id
-        self.mark = mark
-        self.port = port
+        self.instance = instance
         self.leaf = leaf
-        self.started_at = 0.0
+        self.key: Tuple[int, int] = (0, 0)
+        self.me = 0
+        self.my_start_time = 0
         self.pid = 0  # of the command
+        self.pid_start_time = 0
+        self.started_at = 0.0
 
     def run(self) -> NoReturn:
         os.setsid()
         kernel.become_subreaper()
         kernel.set_name(b"tarmac-shim")
-        try:
-            trouble = self._launch()
-        except OSError as error:
-            # No leaf, no process, no space for the start record. The command was not released, so it did not run.
-            trouble = f"{self.spec.argv[0]}: cannot be started: {error.strerror}"
+        command_fd, failure_fd = self._fork()
+        frame = self._receive()
+        if not frame:
+            self._leave(command_fd)
+        trouble = self._launch(frame, command_fd, failure_fd)
         if trouble is None:
-            self._tell(protocol.started(self.spec.job, self.spec.attempt, pid=self.pid, at=self.started_at))
+            self._tell(protocol.started(*self.key, pid=self.pid, at=self.started_at))
             self._conclude(self._wait())
         else:
-            self._conclude(protocol.launch_failed(self.spec.job, self.spec.attempt, message=trouble, at=time.time()))
+            self._conclude(protocol.launch_failed(*self.key, message=trouble, at=time.time()))
         os._exit(0)
 
-    def _launch(self) -> Optional[str]:
-        """None once the command runs, else why it does not."""
-        release_read, release_write = os.pipe()
-        failure_read, failure_write = os.pipe()
-        try:
-            self._fork(release_read, release_write, failure_write)
-            os.close(failure_write)
-            self._record_start()
-            _release(release_write)
-        finally:
-            os.close(release_write)
-        trouble = os.read(failure_read, 8192)
-        crashpoint.reach("shim:after-exec")
-        os.close(failure_read)
-        return trouble.decode() if trouble else None
+    # In advance, without a job
 
-    def _fork(self, release_read: int, release_write: int, failure_write: int) -> None:
-        if self.leaf is not None:
-            self.leaf.make()
+    def _fork(self) -> Tuple[int, int]:
+        """The command's process, waiting for its job; the pipe to it, and the one that tells why it cannot execute."""
+        command_read, command_write = os.pipe()
+        failure_read, failure_write = os.pipe()
         crashpoint.reach("shim:before-fork")
         self.pid = os.fork() if self.leaf is None else self.leaf.fork()
         if self.pid == 0:
-            os.close(release_write)
-            command.become(self.spec, self._environment(), release_read, failure_write)
-        os.close(release_read)
+            os.close(command_write)
+            command.become(self.instance, command_read, failure_write)
         crashpoint.reach("shim:after-fork")
+        os.close(command_read)
+        os.close(failure_write)
+        self.me = os.getpid()
+        self.my_start_time = _start_time(self.me)
+        self.pid_start_time = _start_time(self.pid)
+        return command_write, failure_read
 
-    def _environment(self) -> Dict[str, str]:
-        env = self.spec.env
-        env["MASTER_PORT"] = str(self.port)
-        env[MARK] = self.mark
-        return env
+    def _receive(self) -> bytes:
+        """The start frame; empty when the agent ended before there was one."""
+        try:
+            frame = protocol.read_frame(self.channel_fd)
+            is_left_in_folder = len(frame) < 64 and frame and "file" in protocol.decode(frame)
+            return self.folder.pick_up(SPEC) if is_left_in_folder else frame
+        except OSError:
+            return b""
 
-    def _record_start(self) -> None:
+    def _leave(self, command_fd: int) -> NoReturn:
+        os.close(command_fd)
+        os.waitpid(self.pid, 0)
+        if self.leaf is not None:
+            self.leaf.remove()
+        os._exit(0)
+
+    # With a job
+
+    def _launch(self, frame: bytes, command_fd: int, failure_fd: int) -> Optional[str]:
+        """None once the command runs, else why it does not."""
+        try:
+            _write(command_fd, frame)  # it prepares itself while the record is written
+            start = protocol.decode(frame)
+            self.key = (start["job"], start["attempt"])
+            self._record_start(start["port"])
+            crashpoint.reach("shim:before-release")
+            _write(command_fd, b"g")
+            crashpoint.reach("shim:after-release")
+        except OSError as error:
+            # No space for the record. The command was not released, so it did not run.
+            return f"cannot be started: {error.strerror}"
+        finally:
+            os.close(command_fd)
+        trouble = os.read(failure_fd, 8192)
+        crashpoint.reach("shim:after-exec")
+        os.close(failure_fd)
+        return trouble.decode() if trouble else None
+
+    def _record_start(self, port: int) -> None:
         crashpoint.reach("shim:before-start-record")
-        me = process.read_stat(os.getpid())
-        main = process.read_stat(self.pid)
         self.started_at = time.time()
         self.folder.write_durably(
             START,
             {
-                "job": self.spec.job,
-                "attempt": self.spec.attempt,
+                "job": self.key[0],
+                "attempt": self.key[1],
                 "boot_id": self.boot_id,
-                "shim_pid": os.getpid(),
-                "shim_start_time": me.start_time if me else 0,
+                "shim_pid": self.me,
+                "shim_start_time": self.my_start_time,
                 "pid": self.pid,
-                "start_time": main.start_time if main else 0,
+                "start_time": self.pid_start_time,
                 "started_at": self.started_at,
-                "port": self.port,
+                "port": port,
                 "cgroup": self.leaf.path if self.leaf else None,
             },
         )
@@ -114,9 +137,7 @@ class Shim:
         while True:
             pid, status = os.waitpid(-1, 0)
             if pid == self.pid:
-                return protocol.exited(
-                    self.spec.job, self.spec.attempt, status=status, pid=pid, started_at=self.started_at, at=time.time()
-                )
+                return protocol.exited(*self.key, status=status, pid=pid, started_at=self.started_at, at=time.time())
 
     def _conclude(self, final: Message) -> None:
         is_recorded = self._record_exit(final)
@@ -154,10 +175,10 @@ class Shim:
 
     def _end_stragglers(self) -> None:
         """What the command left behind (data loaders, mostly) holds its GPUs, so it must go: TERM, a while, KILL."""
-        me = process.read_stat(os.getpid())
-        containment = Containment(self.leaf, Tree(self.mark, os.getpid(), me.start_time if me else 0))
+        mark = f"{self.instance}:{self.key[0]}.{self.key[1]}"
+        containment = Containment(self.leaf, Tree(mark, self.me, self.my_start_time))
         stop = self.folder.read(STOP)
-        if stop is not None and (stop["job"], stop["attempt"]) == (self.spec.job, self.spec.attempt):
+        if stop is not None and (stop["job"], stop["attempt"]) == self.key:
             deadline = stop["deadline"]  # they had their signal with the command, and have as long as it had
         else:
             containment.signal(signal.SIGTERM)
@@ -171,15 +192,19 @@ class Shim:
 
     def _tell(self, message: Message) -> None:
         try:
-            os.write(self.report_fd, protocol.encode(message))
+            os.write(self.channel_fd, protocol.encode(message))
         except OSError:
             pass  # the agent is gone; the next one reads the records
 
 
-def _release(fd: int) -> None:
-    crashpoint.reach("shim:before-release")
+def _start_time(pid: int) -> int:
+    stat = process.read_stat(pid)
+    return stat.start_time if stat else 0
+
+
+def _write(fd: int, data: bytes) -> None:
     try:
-        os.write(fd, b"g")
+        while data:
+            data = data[os.write(fd, data) :]
     except BrokenPipeError:
-        pass  # it has failed to prepare itself and says why
-    crashpoint.reach("shim:after-release")
+        pass  # the command's process has failed to prepare itself and says why, or was killed

@@ -79,7 +79,7 @@ class Stop:
         """While there is no start record yet."""
         shim = self._run.shim_pid or 0
         stat = process.read_stat(shim)
-        return Containment(self._run.desk.place.leaf(*self._run.key), Tree(mark, shim, stat.start_time if stat else 0))
+        return Containment(self._run.leaf, Tree(mark, shim, stat.start_time if stat else 0))
 
     def _set_deadline(self, deadline: float) -> None:
         self._deadline = deadline

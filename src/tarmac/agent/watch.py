@@ -15,7 +15,7 @@ class ProcessWatch:
     def __init__(self, loop: Loop, pid: int, start_time: Optional[int], ended: Callback, name: str) -> None:
         """`start_time` None: a child of ours not waited for yet, so its pid cannot be anybody else's."""
         self._loop = loop
-        self._ended = ended
+        self.ended = ended  # may be replaced until it is called
         self._name = name
         self._timer: Optional[Timer] = None
         self._pidfd = _open(pid, start_time)
@@ -43,7 +43,7 @@ class ProcessWatch:
 
     def _fire(self) -> None:
         self.cancel()
-        self._ended()
+        self.ended()
 
 
 def _open(pid: int, start_time: Optional[int]) -> Optional[int]:
