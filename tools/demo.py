@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TARMAC = os.path.join(ROOT, ".venv", "bin", "tarmac")
@@ -54,7 +55,7 @@ def show(home: str, environment: dict[str, str]) -> int:
         if done.returncode != 0:
             return done.returncode
     print(f"… {len(jobs())} jobs are queued. Now: $ tarmac ls -w\n", flush=True)
-    run(environment, "ls", "-w", "--until-idle")
+    watch(environment)
     print("\n$ tarmac log last -n 1", flush=True)
     run(environment, "log", "last", "-n", "1")
     print(f"\nEach job's output was a file in {home}/logs, which is removed now;")
@@ -71,6 +72,21 @@ def jobs() -> list[list[str]]:
     wide = ["--gpus", "2", "--name", "wide", *train, "4"]
     report = ["--gpus", "0", "--name", "report", *train, "6"]
     return [*one[:3], wide, report, *one[3:]]
+
+
+def watch(environment: dict[str, str]) -> None:
+    """The live table for as long as a job is active; where there is no terminal to draw on, the table at the end."""
+    live = subprocess.Popen([TARMAC, "ls", "-w"], env=environment, cwd=ROOT) if sys.stdout.isatty() else None
+    try:
+        subprocess.run([TARMAC, "wait", "all"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if live:
+            time.sleep(0.5)  # the last change is drawn
+    finally:
+        if live:
+            live.send_signal(signal.SIGINT)
+            live.wait()
+    if not live:
+        run(environment, "ls")
 
 
 def run(environment: dict[str, str], *words: str) -> None:
