@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 BAR = 10
 EIGHTHS = " ▏▎▍▌▋▊▉█"
-TITLES = ("GPU", "MODEL", "MEMORY", "UTIL", "TEMP", "JOBS", "PROCESSES")
-COLUMNS = tuple(Column(title, is_right=title in {"GPU", "UTIL", "TEMP"}, most=24 if title == "MODEL" else None)
-                for title in TITLES)  # fmt: skip
 
 
 def run(values: Values, _: list[str]) -> int:
@@ -32,19 +29,27 @@ def run(values: Values, _: list[str]) -> int:
         err(f"No GPUs: {safe(answer.get('error') or 'the agent has not reported any yet')}\n")
         err("Jobs with -g 0 run all the same. Simulated GPUs for a trial: TARMAC_FAKE_GPUS=4, then `tarmac stop`.\n")
         return 0
-    nodes = {gpu["node"] for gpu in answer["gpus"]}
-    rows = [_row(gpu, has_nodes=len(nodes) > 1) for gpu in answer["gpus"]]
-    styles = [_styles(gpu) for gpu in answer["gpus"]] if has_colours() else None
-    out("\n".join(lines(COLUMNS, rows, styles, width())) + "\n")
+    out("\n".join(lines(_columns(answer["gpus"]), width())) + "\n")
     return 0
 
 
-def _row(gpu: Gpu, *, has_nodes: bool) -> list[str]:
-    index = f"{gpu['node']}:{gpu['index']}" if has_nodes else str(gpu["index"])
-    utilization = "" if gpu["utilization"] is None else f"{gpu['utilization']}%"
-    temperature = "" if gpu["temperature"] is None else f"{gpu['temperature']}°C"
-    jobs = spans(gpu["jobs"]) if gpu["jobs"] else "drained" if gpu["drained"] else "-"
-    return [index, safe(gpu["model"] or "?"), _memory(gpu), utilization, temperature, jobs, _processes(gpu)]
+def _columns(gpus: list[Gpu]) -> list[Column]:
+    has_nodes = len({gpu["node"] for gpu in gpus}) > 1
+    names = [f"{gpu['node']}:{gpu['index']}" if has_nodes else str(gpu["index"]) for gpu in gpus]
+    colours = has_colours()
+    return [
+        Column("GPU", names, is_right=True, styles=["bold"] * len(gpus) if colours else None),
+        Column("MODEL", [gpu["model"] or "?" for gpu in gpus], most=24, styles=[None] * len(gpus) if colours else None),
+        Column("MEMORY", map(_memory, gpus), styles=[_fullness(gpu) for gpu in gpus] if colours else None),
+        Column("UTIL", [_with(gpu["utilization"], "%") for gpu in gpus], is_right=True),
+        Column("TEMP", [_with(gpu["temperature"], "°C") for gpu in gpus], is_right=True),
+        Column("JOBS", [spans(gpu["jobs"]) or ("drained" if gpu["drained"] else "-") for gpu in gpus]),
+        Column("PROCESSES", map(_processes, gpus)),
+    ]
+
+
+def _with(number: int | None, unit: str) -> str:
+    return "" if number is None else f"{number}{unit}"
 
 
 def _memory(gpu: Gpu) -> str:
@@ -64,14 +69,12 @@ def _processes(gpu: Gpu) -> str:
     named = [f"{who['user']}: {who['command']} ({size(who['memory_bytes'])})" for who in gpu["processes"]]
     if gpu["reason"]:
         named.insert(0, gpu["reason"])
-    return safe("; ".join(named))
+    return "; ".join(named)
 
 
-def _styles(gpu: Gpu) -> list[str | None]:
+def _fullness(gpu: Gpu) -> str:
     used = (gpu["memory_used_bytes"] or 0) / (gpu["memory_total_bytes"] or 1)
-    fullness = "red" if used > 0.9 else "yellow" if used > 0.5 else "green"
-    heat = "red" if (gpu["temperature"] or 0) >= 85 else None
-    return ["bold", None, fullness, None, heat, "green" if gpu["jobs"] else "dim", "dim"]
+    return "red" if used > 0.9 else "yellow" if used > 0.5 else "green"
 
 
 VERB = Verb(

@@ -1,4 +1,7 @@
-"""The table of jobs: what `ls` prints once and `ls -w` again and again."""
+"""The table of jobs: what `ls` prints once and `ls -w` again and again.
+
+Of jobs that wait, which may be many, only what is shown is asked for.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from time import time
 
 from tarmac.cli.outcome import COLOURS, state_words
 from tarmac.cli.table import Column, lines
-from tarmac.cli.text import command_of, safe, spans
+from tarmac.cli.text import command_of, spans
 from tarmac.cli.times import duration, epoch
 
 TYPE_CHECKING = False
@@ -22,29 +25,25 @@ if TYPE_CHECKING:
 FIELDS = (
     "id,state,name,gpus_asked,gpus,command,submitted_at,started_at,ended_at,progress,exit_code,signal,reason,priority"
 )
+FIELDS_WAITING = "id,state,name,gpus_asked,command,submitted_at,priority"
 AT_WORK = "starting,running,stopping,unknown"
 MOST = 500
 RECENT = 10  # how many ended jobs are shown beside the active ones
 ENDED = ("succeeded", "failed", "cancelled")
 
 
-def fetch(client: Client, query: Query, *, has_all: bool, limit: int | None) -> tuple[Jobs, bool]:
-    """The jobs in the order in which they are shown, and whether older ones were left out."""
-    if has_all:
-        return in_order(_select(client, query, limit, order="desc")), False
+def fetch(client: Client, query: Query, *, limit: int | None, most: int | None = None) -> tuple[Jobs, bool]:
+    """Active jobs (of those that wait, `most`), the last that ended, and whether older ones were left out."""
     recent = RECENT if limit is None else limit
-    ended = _select(client, query, recent + 1, state="ended", order="desc")
-    return in_order(_select(client, query, state="active") + ended[:recent]), len(ended) > recent
-
-
-def fetch_some(client: Client, query: Query, *, has_all: bool, limit: int | None) -> Jobs:
-    """The same for a screen: no more of a long queue than could be of interest, so that asking often costs little."""
-    if has_all:
-        return in_order(_select(client, query, limit or MOST, order="desc"))
     at_work = [job for job in _select(client, query, state=AT_WORK) if not job["ended_at"]]
-    waiting = _select(client, query, MOST, state="queued")
-    recent = RECENT if limit is None else limit
-    return in_order(at_work + waiting + _select(client, query, recent, state="ended", order="desc"))
+    waiting = _select(client, query, most, state="queued", fields=FIELDS_WAITING)
+    ended = _select(client, query, recent + 1, state="ended", order="desc")
+    return in_order([*at_work, *waiting, *ended[:recent]]), len(ended) > recent
+
+
+def fetch_all(client: Client, query: Query, *, limit: int | None) -> Jobs:
+    """Whatever fits, or the newest of it."""
+    return in_order(_select(client, query, limit, order="desc"))
 
 
 def _select(client: Client, query: Query, limit: int | None = None, **more: str) -> Jobs:
@@ -69,44 +68,38 @@ def table(
     jobs: Sequence[Mapping[str, Any]], *, width: int | None, has_colours: bool, now: float | None = None
 ) -> list[str]:
     at = time() if now is None else now
-    has_names = any(job["name"] for job in jobs)
-    has_progress = any(job["progress"] for job in jobs)
-    columns = [Column("ID", is_right=True), Column("STATE"), Column("GPUS", most=9), Column("TIME", is_right=True)]
-    if has_progress:
-        columns += [Column("DONE", is_right=True), Column("LEFT", is_right=True)]
-    if has_names:
-        columns.append(Column("NAME", most=16))
-    columns.append(Column("COMMAND"))
-    rows = [_row(job, at, has_names=has_names, has_progress=has_progress) for job in jobs]
-    styles = [_styles(job["state"], len(columns)) for job in jobs] if has_colours else None
-    return lines(columns, rows, styles, width)
-
-
-def _row(job: Mapping[str, Any], at: float, *, has_names: bool, has_progress: bool) -> list[str]:
-    row = [str(job["id"]), state_words(job), gpus(job), elapsed(job, at)]
-    if has_progress:
-        row += progress(job["progress"])
-    if has_names:
-        row.append(safe(job["name"] or ""))
-    row.append(safe(command_of(job)))
-    return row
-
-
-def _styles(state: str, count: int) -> list[str | None]:
-    if state in ENDED:
-        return ["dim", COLOURS[state], *["dim"] * (count - 2)]
-    return ["bold", COLOURS.get(state), *[None] * (count - 2)]
+    states = [job["state"] for job in jobs]
+    dim = [("dim" if state in ENDED else None) for state in states] if has_colours else None
+    bold = [("dim" if state in ENDED else "bold") for state in states] if has_colours else None
+    hues = [COLOURS.get(state) for state in states] if has_colours else None
+    columns = [
+        Column("ID", [str(job["id"]) for job in jobs], is_right=True, styles=bold),
+        Column("STATE", map(state_words, jobs), styles=hues),
+        Column("GPUS", map(gpus, jobs), most=9, styles=dim),
+        Column("TIME", [elapsed(job, at) for job in jobs], is_right=True, styles=dim),
+    ]
+    if any(job.get("progress") for job in jobs):
+        done, left = zip(*[progress(job.get("progress")) for job in jobs], strict=True)
+        columns.append(Column("DONE", done, is_right=True, styles=dim))
+        columns.append(Column("LEFT", left, is_right=True, styles=dim))
+    if any(job["name"] for job in jobs):
+        columns.append(Column("NAME", [job["name"] or "" for job in jobs], most=16, styles=dim))
+    columns.append(Column("COMMAND", map(command_of, jobs), styles=dim))
+    return lines(columns, width)
 
 
 def gpus(job: Mapping[str, Any]) -> str:
     """The indices it has; in brackets how many it waits for."""
-    if job["gpus"]:
-        return spans([gpu["index"] for gpu in job["gpus"]])
+    held = job.get("gpus")
+    if held:
+        return spans([gpu["index"] for gpu in held])
     return f"({job['gpus_asked']})" if job["gpus_asked"] and job["state"] not in ENDED else "-"
 
 
 def elapsed(job: Mapping[str, Any], at: float) -> str:
     """How long it ran, runs, or has waited so far."""
+    if job["state"] == "queued":
+        return duration(at - epoch(job["submitted_at"]))
     started, ended = job["started_at"], job["ended_at"]
     if started:
         return duration((epoch(ended) if ended else at) - epoch(started))

@@ -19,15 +19,18 @@ def run(values: Values, words: list[str]) -> int:
         return watch(values, words)
     if values["json"]:
         return _print_json(values, words)
-    from tarmac.cli.listing import fetch, table
+    from tarmac.cli.listing import fetch, fetch_all, table
 
-    has_all = values["all"] or is_given(values, words)
-    jobs, more = fetch(connect(), query_of(values, words), has_all=has_all, limit=values["number"])
+    client, query, has_more = connect(), query_of(values, words), False
+    if values["all"] or is_given(values, words):
+        jobs = fetch_all(client, query, limit=values["number"])
+    else:
+        jobs, has_more = fetch(client, query, limit=values["number"])
     if not jobs:
         _say_what_to_type(is_filtered=is_given(values, words))
         return 0
     out("\n".join(table(jobs, width=width(), has_colours=has_colours())) + "\n")
-    if more and is_terminal(STDOUT) and is_terminal(STDERR):
+    if has_more and is_terminal(STDOUT) and is_terminal(STDERR):
         err("older ones: tarmac ls -a\n")
     return 0
 

@@ -59,7 +59,7 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 
 def command_line(words: Sequence[str]) -> str:
     """As it could be typed into a shell."""
-    return " ".join([word if word and not word.strip(PLAIN) else _quoted(word) for word in words])
+    return " ".join([_quoted[word] for word in words])
 
 
 def command_of(job: Mapping[str, Any]) -> str:
@@ -68,8 +68,16 @@ def command_of(job: Mapping[str, Any]) -> str:
     return words[2] if len(words) == 3 and words[:2] == ["sh", "-c"] else command_line(words)
 
 
-def _quoted(word: str) -> str:
-    return "'" + word.replace("'", "'\"'\"'") + "'"
+class _Quoted(dict[str, str]):
+    """Words as a shell wants them. Kept, because the jobs of a queue have most of theirs in common."""
+
+    def __missing__(self, word: str) -> str:
+        is_plain = word and not word.strip(PLAIN)
+        self[word] = quoted = word if is_plain else "'" + word.replace("'", "'\"'\"'") + "'"
+        return quoted
+
+
+_quoted = _Quoted()
 
 
 def spans(numbers: Sequence[int]) -> str:

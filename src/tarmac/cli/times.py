@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import time
 
-_days: dict[str, int] = {}  # a list of jobs has few different dates
+# A list of jobs has few different minutes and durations, so each is worked out once.
+_minutes: dict[str, int] = {}
+_durations: dict[int, str] = {}
 
 
 def epoch(moment: str) -> float:
     """Seconds since 1970 of `2026-11-15T20:35:01.5Z`; datetime would take longer to import than this to run."""
-    date, clock = moment[:10], moment[11:].rstrip("Z").partition("+")[0]
-    days = _days.get(date)
-    if days is None:
-        days = _days[date] = _days_since_1970(int(date[:4]), int(date[5:7]), int(date[8:10]))
-    return days * 86400 + int(clock[:2]) * 3600 + int(clock[3:5]) * 60 + float(clock[6:])
+    minute = _minutes.get(moment[:16])
+    if minute is None:
+        days = _days_since_1970(int(moment[:4]), int(moment[5:7]), int(moment[8:10]))
+        minute = days * 86400 + int(moment[11:13]) * 3600 + int(moment[14:16]) * 60
+        _minutes[moment[:16]] = minute
+    return minute + float(moment[17:-1] if moment[-1] == "Z" else moment[17:].partition("+")[0])
 
 
 def _days_since_1970(year: int, month: int, day: int) -> int:
@@ -26,7 +29,14 @@ def _days_since_1970(year: int, month: int, day: int) -> int:
 
 def duration(seconds: float) -> str:
     """4s, 3m04s, 2h15m, 3d04h."""
-    whole = max(0, int(seconds))
+    whole = int(seconds) if seconds > 0 else 0
+    shown = _durations.get(whole)
+    if shown is None:
+        shown = _durations[whole] = _in_words(whole)
+    return shown
+
+
+def _in_words(whole: int) -> str:
     if whole < 60:
         return f"{whole}s"
     if whole < 3600:

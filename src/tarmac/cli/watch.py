@@ -5,11 +5,12 @@ The cursor is hidden while it lasts and comes back however it ends.
 
 from __future__ import annotations
 
+import gc
 import os
 from time import monotonic, strftime
 
 from tarmac.cli import signals
-from tarmac.cli.listing import fetch_some, table
+from tarmac.cli.listing import MOST, fetch, fetch_all, table
 from tarmac.cli.selection import is_given, query_of
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import STDOUT, has_colours, is_terminal, out, size
@@ -32,6 +33,7 @@ LEAST_S = 0.1  # between two fetches, however much happens
 def watch(values: Values, words: list[str]) -> int:
     if not is_terminal(STDOUT):
         raise UserError("ls: -w redraws a terminal, and the output is not one", "leave out -w, or use `tarmac wait`")
+    gc.enable()  # it may go on for days
     client = connect()
     client.call("GET", "/status")  # whatever is wrong is said before the screen is taken
     for number in (signals.SIGINT, signals.SIGTERM, signals.SIGHUP):
@@ -50,12 +52,11 @@ def _leave(number: int) -> None:
 
 
 def _until_lost(client: Client, values: Values, words: list[str]) -> None:
-    has_all, query = values["all"] or is_given(values, words), query_of(values, words)
     events = keep_asking(client, client.stream, "/events", None, {"Accept": "text/event-stream"})
     try:
         while True:
             status = keep_asking(client, client.status)
-            jobs = keep_asking(client, fetch_some, client, query, has_all=has_all, limit=values["number"])
+            jobs = keep_asking(client, _jobs, client, values, words)
             fetched_at = monotonic()
             _draw(jobs, status)
             while not _has_changed(events, REDRAW_S) and not status["running"]:
@@ -65,6 +66,14 @@ def _until_lost(client: Client, values: Values, words: list[str]) -> None:
         pass
     finally:
         events.close()
+
+
+def _jobs(client: Client, values: Values, words: list[str]) -> list[dict[str, Any]]:
+    """No more of a long queue than could be of interest, so that asking often costs the controller little."""
+    query, limit = query_of(values, words), values["number"]
+    if values["all"] or is_given(values, words):
+        return fetch_all(client, query, limit=limit or MOST)
+    return fetch(client, query, limit=limit, most=MOST)[0]
 
 
 def _has_changed(events: Response, within_s: float) -> bool:
