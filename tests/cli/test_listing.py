@@ -33,10 +33,10 @@ def test_what_runs_comes_first_then_the_queue_in_its_order_then_the_newest_of_th
 def test_the_columns_say_what_there_is_to_say() -> None:
     jobs = [running(3, 0, 1, 2), a_job(12, gpus_asked=2), a_job(4, "failed", exit_code=3, gpus_asked=0)]
     assert plain(jobs) == [
-        "ID  STATE           GPUS    TIME  COMMAND",
-        " 3  running         0-2    1m30s  python train.py",
-        "12  queued          (2)   10m00s  python train.py",
-        " 4  failed, exit 3  -     10m00s  python train.py",
+        "ID  STATE           GPUS   TIME  COMMAND",
+        " 3  running         0-2   1m30s  python train.py",
+        "12  queued          (2)       -  python train.py",
+        " 4  failed, exit 3  -         -  python train.py",
     ]
 
 

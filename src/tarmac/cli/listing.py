@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     Jobs = list[dict[str, Any]]
     Query = Mapping[str, object]
 
-FIELDS = (
-    "id,state,name,gpus_asked,gpus,command,submitted_at,started_at,ended_at,progress,exit_code,signal,reason,priority"
-)
-FIELDS_WAITING = "id,state,name,gpus_asked,command,submitted_at,priority"
+FIELDS = "id,state,name,gpus_asked,gpus,command,started_at,ended_at,progress,exit_code,signal,reason,priority"
+FIELDS_WAITING = "id,state,name,gpus_asked,command,priority"
 AT_WORK = "starting,running,stopping,unknown"
 MOST = 500
 RECENT = 10  # how many ended jobs are shown beside the active ones
@@ -97,13 +95,11 @@ def gpus(job: Mapping[str, Any]) -> str:
 
 
 def elapsed(job: Mapping[str, Any], at: float) -> str:
-    """How long it ran, runs, or has waited so far."""
-    if job["state"] == "queued":
-        return duration(at - epoch(job["submitted_at"]))
-    started, ended = job["started_at"], job["ended_at"]
-    if started:
-        return duration((epoch(ended) if ended else at) - epoch(started))
-    return "-" if ended else duration(at - epoch(job["submitted_at"]))
+    """How long it ran, or runs."""
+    if job["state"] == "queued" or not job["started_at"]:
+        return "-"
+    ended = job["ended_at"]
+    return duration((epoch(ended) if ended else at) - epoch(job["started_at"]))
 
 
 def progress(value: Mapping[str, Any] | None) -> tuple[str, str]:
