@@ -42,14 +42,14 @@ def _forget_a_waiting_job(state: State) -> None:
 
 
 def _line_up_a_running_job(state: State) -> None:
-    state.queue.add(state.jobs[JobId(1)])
+    state.queue.add_many([state.jobs[JobId(1)]])
 
 
 def _line_up_twice(state: State) -> None:
     job = state.jobs[JobId(3)]
     other = a_job(3, owner="bob")
-    state.queue.add(other)
-    assert job in state.queue
+    state.queue.add_many([other])
+    assert job.id in state.queue.in_order()
 
 
 def _spoil_the_heap(state: State) -> None:

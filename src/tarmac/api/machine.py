@@ -13,7 +13,6 @@ from tarmac.api import schemas
 from tarmac.api.errors import API
 from tarmac.api.views import Viewer
 from tarmac.controller.engine import Engine
-from tarmac.core.model import Queued
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +29,7 @@ async def list_gpus(engine: Engine, caller: str) -> dict[str, Any]:  # noqa: ARG
 async def status(engine: Engine, caller: str) -> schemas.StatusView:  # noqa: ARG001 - checks the caller
     """The scheduler at a glance."""
     hello = None if engine.node is None else engine.node.hello
-    queued = sum(isinstance(job.status, Queued) for job in engine.state.jobs.values())
+    queued = len(engine.state.queue)
     return schemas.StatusView(
         controller_pid=os.getpid(),
         agent_pid=None if hello is None else hello.pid,

@@ -25,6 +25,16 @@ class JobClass:
     waiting: dict[JobId, tuple[int, int]] = field(default_factory=dict)  # rank under which the job waits
     heap: list[Entry] = field(default_factory=list)  # may hold entries that `waiting` no longer confirms
 
+    def add_many(self, jobs: list[Job]) -> None:
+        """A few are pushed, many are heaped anew: neither may cost a lone submit the length of the queue."""
+        self.waiting.update((job.id, job.rank) for job in jobs)
+        if len(jobs) * 16 < len(self.heap):
+            for job in jobs:
+                heappush(self.heap, (job.rank, job.id))
+        else:
+            self.heap += [(job.rank, job.id) for job in jobs]
+            heapify(self.heap)
+
     def head(self) -> Entry | None:
         """The first waiting entry; what left the class since is dropped on the way."""
         while self.heap and self.waiting.get(self.heap[0][1]) != self.heap[0][0]:
@@ -39,24 +49,12 @@ class Queue:
     def __len__(self) -> int:
         return sum(len(klass.waiting) for klass in self.classes.values())
 
-    def __contains__(self, job: Job) -> bool:
-        klass = self.classes.get((job.spec.owner, job.spec.request))
-        return klass is not None and job.id in klass.waiting
-
-    def add(self, job: Job) -> None:
-        klass = self._class_of(job)
-        klass.waiting[job.id] = job.rank
-        heappush(klass.heap, (job.rank, job.id))
-
     def add_many(self, jobs: Iterable[Job]) -> None:
-        grown: dict[ClassKey, JobClass] = {}
+        grown: dict[ClassKey, list[Job]] = {}
         for job in jobs:
-            klass = self._class_of(job)
-            klass.waiting[job.id] = job.rank
-            klass.heap.append((job.rank, job.id))
-            grown[klass.owner, klass.request] = klass
-        for klass in grown.values():
-            heapify(klass.heap)
+            grown.setdefault((job.spec.owner, job.spec.request), []).append(job)
+        for together in grown.values():
+            self._class_of(together[0]).add_many(together)
 
     def remove(self, job: Job) -> None:
         key = (job.spec.owner, job.spec.request)
