@@ -1,0 +1,16 @@
+"""How hard Hypothesis tries: little by default, a lot with TARMAC_HYPOTHESIS=deep."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+_IS_DEEP = os.environ.get("TARMAC_HYPOTHESIS") == "deep"
+
+HISTORIES = settings(
+    max_examples=5000 if _IS_DEEP else 300,
+    stateful_step_count=120 if _IS_DEEP else 80,
+    deadline=None,  # no test asserts a time
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)

@@ -1,0 +1,69 @@
+"""The policy once more, in the plainest way: walk the whole queue by rank, start what fits. The core must agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tarmac.core.model import Job, Queued, Running, Starting, Stopping, Unknown
+
+Start: TypeAlias = tuple[int, str, tuple[str, ...]]  # job, node, uuids
+
+
+@dataclass(kw_only=True)
+class Told:
+    """What the core has been told of a node."""
+
+    is_connected: bool = False
+    slots: int = 0
+    uuids: tuple[str, ...] = ()
+
+
+class Floor:
+    """What is free, from what was told and from what the jobs say they hold."""
+
+    def __init__(self, told: dict[str, Told], jobs: list[Job]) -> None:
+        self.told = told
+        self.holders: dict[tuple[str, str], int] = {}
+        self.slots_taken = dict.fromkeys(told, 0)
+        for job in jobs:
+            status = job.status
+            if isinstance(status, Starting | Running | Stopping) or (
+                isinstance(status, Unknown) and status.ended_at is None
+            ):
+                self.take(job.id, status.booking.node, tuple(gpu.uuid for gpu in status.booking.gpus))
+
+    def take(self, job: int, node: str, uuids: tuple[str, ...]) -> None:
+        for uuid in uuids:
+            assert (node, uuid) not in self.holders, f"{uuid} is held twice"
+            self.holders[node, uuid] = job
+        if not uuids:
+            self.slots_taken[node] = self.slots_taken.get(node, 0) + 1
+
+    def free(self, node: str) -> tuple[str, ...]:
+        return tuple(uuid for uuid in self.told[node].uuids if (node, uuid) not in self.holders)
+
+    def place(self, gpus: int, nodes: list[str]) -> tuple[str, tuple[str, ...]] | None:
+        for name in nodes:
+            node = self.told.get(name)
+            if node is None or not node.is_connected:
+                continue
+            if gpus == 0 and self.slots_taken[name] < node.slots:
+                return name, ()
+            if gpus and len(self.free(name)) >= gpus:
+                return name, self.free(name)[:gpus]
+        return None
+
+
+def starts(floor: Floor, waiting: list[Job], nodes: list[str]) -> list[Start]:
+    found: list[Start] = []
+    for job in sorted(waiting, key=lambda job: (job.spec.priority, job.position)):
+        placed = floor.place(job.spec.request.gpus, nodes)
+        if placed is not None:
+            floor.take(job.id, *placed)
+            found.append((job.id, *placed))
+    return found
+
+
+def is_waiting(job: Job) -> bool:
+    return isinstance(job.status, Queued)

@@ -1,0 +1,300 @@
+"""Whatever happens, in whatever order: random histories of a controller and its nodes, held against what really ran."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from tarmac.core import check
+from tarmac.core.events import Event, NodeJoined, NodeLeft, Reported, StopAsked
+from tarmac.core.model import JobId, NodeName, is_ended
+from tests.core.builders import a_spec, submitted
+from tests.core.driver import Driver
+from tests.core.effort import HISTORIES
+from tests.core.world import FakeNode, Run, World, of_attempt
+
+T = TypeVar("T")
+
+one_of = st.integers(0, 10_000)  # which one of those there are
+spec = st.builds(
+    a_spec,
+    gpus=st.sampled_from([1, 1, 1, 2, 3, 0]),
+    owner=st.sampled_from(["ann", "bob"]),
+    priority=st.sampled_from([10, 10, 5, 20]),
+)
+
+
+def pick(those: Sequence[T], number: int) -> T:
+    return those[number % len(those)]
+
+
+class Histories(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.world = World(a=3, b=1)
+        self.driver = Driver(self.world)
+        self.is_grouping = False  # several events share the next commit
+        self.is_smooth = True  # commands and reports arrive at once
+        self.ended: dict[int, dict[str, Any]] = {}
+
+    @property
+    def nodes(self) -> list[FakeNode]:
+        return list(self.world.nodes.values())
+
+    def feed(self, event: Event) -> None:
+        self.driver.feed(event)
+        if not self.is_grouping:
+            self.driver.commit()
+
+    @initialize(is_in_reach=st.sampled_from([True, True, False]), is_smooth=st.sampled_from([True, True, False]))
+    def begin_with_nodes(self, is_in_reach: bool, is_smooth: bool) -> None:
+        self.is_smooth = is_smooth
+        if is_in_reach:
+            for node in self.nodes:
+                self.world.connect(node)
+            self.hear_all()
+
+    @rule(is_smooth=st.booleans())
+    def flow(self, is_smooth: bool) -> None:
+        self.is_smooth = is_smooth
+        self.go_on()
+
+    def then(self) -> None:
+        if self.is_smooth:
+            self.go_on()
+
+    def go_on(self) -> None:
+        """What happens by itself when nothing goes wrong."""
+        while any(node.commands or node.events for node in self.nodes) or self.world.in_phase("launching"):
+            self.obey_all()
+            for run in self.world.in_phase("launching"):
+                self.world.begin(run)
+            self.hear_all()
+
+    # People
+
+    @rule(specs=st.lists(spec, min_size=1, max_size=4))
+    def submit(self, specs: list[Any]) -> None:
+        self.feed(submitted(*specs))
+        self.then()
+
+    @precondition(lambda self: self.driver.state.jobs)
+    @rule(number=one_of, grace_s=st.sampled_from([None, 0.0, 5.0]))
+    def ask_to_stop(self, number: int, grace_s: float | None) -> None:
+        self.feed(StopAsked(job=pick(list(self.driver.state.jobs), number), by="ann", grace_s=grace_s))
+        self.then()
+
+    @rule(number=st.integers(0, 40))
+    def ask_to_stop_anything(self, number: int) -> None:
+        """What has ended, what was never there."""
+        self.feed(StopAsked(job=JobId(number), by="ann"))
+
+    # What happens on the nodes
+
+    @precondition(lambda self: self.world.in_phase("launching"))
+    @rule(number=one_of)
+    def begin(self, number: int) -> None:
+        self.world.begin(pick(self.world.in_phase("launching"), number))
+
+    @precondition(lambda self: self.world.in_phase("launching", "alive"))
+    @rule(number=one_of)
+    def fail_to_launch(self, number: int) -> None:
+        """The node says that it started as soon as there is a process; the program may still not be found."""
+        self.world.fail_launch(pick(self.world.in_phase("launching", "alive"), number))
+        self.then()
+
+    @precondition(lambda self: self.world.in_phase("alive"))
+    @rule(number=one_of, end=st.sampled_from([(0, None), (1, None), (137, None), (None, 9), (None, 15)]))
+    def end(self, number: int, end: tuple[int | None, int | None]) -> None:
+        self.world.end(pick(self.world.in_phase("alive"), number), *end)
+        self.then()
+
+    @precondition(lambda self: self.world.in_phase("alive"))
+    @rule(number=one_of, is_alive=st.sampled_from([True, True, False]))
+    def kill_shim(self, number: int, is_alive: bool) -> None:
+        self.world.kill_shim(pick(self.world.in_phase("alive"), number), is_alive=is_alive)
+        self.then()
+
+    @precondition(lambda self: self.world.in_phase("orphaned"))
+    @rule(number=one_of)
+    def lose_tree(self, number: int) -> None:
+        self.world.lose_tree(pick(self.world.in_phase("orphaned"), number))
+        self.then()
+
+    @rule(node=one_of, visible=st.sets(st.integers(0, 2)))
+    def show_cards(self, node: int, visible: set[int]) -> None:
+        self.world.show_cards(pick(self.nodes, node), frozenset(visible))
+        self.then()
+
+    # The connection
+
+    @rule()
+    def obey_all(self) -> None:
+        for node in self.nodes:
+            while node.commands:
+                self.world.obey(node)
+
+    @rule()
+    def hear_all(self) -> None:
+        for node in self.nodes:
+            while node.events:
+                self.feed(node.events.pop(0))
+
+    @precondition(lambda self: any(node.commands for node in self.nodes))
+    @rule(number=one_of)
+    def obey_one(self, number: int) -> None:
+        self.world.obey(pick([node for node in self.nodes if node.commands], number))
+
+    @precondition(lambda self: any(node.events for node in self.nodes))
+    @rule(number=one_of)
+    def hear_one(self, number: int) -> None:
+        self.feed(pick([node for node in self.nodes if node.events], number).events.pop(0))
+
+    @precondition(lambda self: any(not node.link for node in self.nodes))
+    @rule(number=one_of, begins=st.booleans())
+    def join(self, number: int, begins: bool) -> None:
+        self.connect(pick([node for node in self.nodes if not node.link], number), begins=begins)
+        self.then()
+
+    @rule(number=one_of, happens=st.sampled_from(["break", "reboot", "notice"]))
+    def lose_node(self, number: int, happens: str) -> None:
+        node = pick(self.nodes, number)
+        if happens == "break":
+            self.world.disconnect(node)
+        elif happens == "reboot":
+            self.world.reboot(node)
+        elif not node.link:
+            self.feed(NodeLeft(node=node.name))
+
+    def connect(self, node: FakeNode, *, begins: bool) -> None:
+        for run in [run for run in self.world.of(node) if run.phase == "launching"]:
+            self.world.begin(run) if begins else self.world.vanish(run)
+        known = self.driver.state.nodes.get(node.name)
+        if known is not None and known.is_connected:
+            self.feed(NodeLeft(node=node.name))
+        self.world.connect(node)
+
+    # Reports that come as they should not
+
+    @precondition(lambda self: any(len(node.events) > 1 for node in self.nodes))
+    @rule(number=one_of, later=one_of)
+    def hear_out_of_order(self, number: int, later: int) -> None:
+        node = pick([node for node in self.nodes if len(node.events) > 1], number)
+        reports = [event for event in node.events if isinstance(event, Reported)]
+        if reports and not isinstance(node.events[0], NodeJoined):
+            said = pick(reports, later)
+            node.events.remove(said)
+            self.feed(said)
+
+    @precondition(lambda self: self.world.sent)
+    @rule(number=one_of)
+    def hear_again(self, number: int) -> None:
+        self.feed(pick(self.world.sent, number))
+
+    @precondition(lambda self: self.world.sent)
+    @rule(number=one_of, attempt=st.sampled_from([None, 0, 2]))
+    def hear_wrongly(self, number: int, attempt: int | None) -> None:
+        """Of another attempt, or from another node."""
+        said = pick(self.world.sent, number)
+        other = NodeName("b" if said.node == "a" else "a")
+        self.feed(Reported(node=other, report=said.report) if attempt is None else of_attempt(said, attempt))
+
+    # The controller's own troubles
+
+    @rule(seconds=st.sampled_from([1.0, 0.0, -3600.0, 1e9, -2e9]))
+    def pass_time(self, seconds: float) -> None:
+        self.driver.now += seconds
+
+    @rule()
+    def group(self) -> None:
+        self.is_grouping = True
+
+    @rule()
+    def commit(self) -> None:
+        self.is_grouping = False
+        self.driver.commit()
+
+    @rule(is_killed=st.booleans())
+    def lose_memory(self, is_killed: bool) -> None:
+        """Killed, or the commit failed. Commands of the commit before are lost with the connection."""
+        self.is_grouping = False
+        if is_killed:
+            self.driver.crash()
+        else:
+            self.driver.fail_commit()
+
+    # What holds after every step
+
+    @invariant()
+    def the_state_agrees_with_itself(self) -> None:
+        assert check.violations(self.driver.state) == []
+
+    @invariant()
+    def what_was_acknowledged_is_accounted_for(self) -> None:
+        assert {n: self.driver.stored(n).spec for n in self.driver.disk} == self.driver.acknowledged
+
+    @invariant()
+    def reading_it_back_gives_the_same(self) -> None:
+        if not self.driver.is_committed:
+            return
+        live, read = self.driver.state, self.driver.reload()
+        assert read.jobs == live.jobs
+        assert read.next_id == live.next_id
+        assert list(read.queue.in_order()) == list(live.queue.in_order())
+        for name, node in live.nodes.items():
+            assert (read.node(name).booked, read.node(name).cpu_jobs) == (node.booked, node.cpu_jobs)
+
+    @invariant()
+    def what_has_ended_ended_as_the_world_says_and_stays_so(self) -> None:
+        for number, row in self.driver.disk.items():
+            if number in self.ended:
+                assert row == self.ended[number]
+            elif not row["is_live"]:
+                self.driver.compare_end(self.driver.stored(number))
+                self.ended[number] = dict(row)
+
+    @invariant()
+    def what_runs_is_booked(self) -> None:
+        self.driver.compare_living()
+
+    # And in the end everything ends
+
+    def teardown(self) -> None:
+        if sys.exc_info()[0] is None:
+            self.settle()
+
+    def settle(self) -> None:
+        """With nodes in reach and nothing going wrong any more, every job ends and every run is forgotten."""
+        self.commit()
+        for node in self.nodes:
+            self.world.disconnect(node)
+            self.world.show_cards(node, frozenset(range(len(node.cards))))
+            self.connect(node, begins=False)
+        for _ in range(4 * len(self.driver.disk) + 4):
+            self.hear_all()
+            self.obey_all()
+            for run in list(self.world.runs.values()):
+                self.bring_forward(run)
+            self.what_has_ended_ended_as_the_world_says_and_stays_so()
+        assert self.driver.state.jobs == {}
+        assert self.world.runs == {}
+        assert all(is_ended(self.driver.stored(number).status) for number in self.driver.acknowledged)
+
+    def bring_forward(self, run: Run) -> None:
+        is_to_stop = run.key[0] in self.driver.stop_asked
+        if run.phase == "launching":
+            self.world.begin(run)
+        elif run.phase == "orphaned":
+            self.world.lose_tree(run)
+        elif run.phase == "alive" and is_to_stop and run.is_signalled:
+            self.world.end(run, None, 15)
+        elif run.phase == "alive" and not is_to_stop:
+            self.world.end(run, 0, None)
+
+
+TestHistories = Histories.TestCase
+TestHistories.settings = HISTORIES
