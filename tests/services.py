@@ -18,6 +18,7 @@ class Service:
 
 SERVICES = {
     "gcc": Service(package="gcc libc6-dev", left_out="the GPU probe against the stand-in driver library"),
+    "curl": Service(package="curl", left_out="the examples of the HTTP API's page"),
     "root": Service(package="", left_out="jobs on a full disk, peers of another user"),
 }
 
