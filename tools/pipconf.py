@@ -49,7 +49,7 @@ def download_newest(package, index, cert, folder):
     page_url = urllib.parse.urljoin(index, package + "/")
     try:
         page = fetch(page_url, cert).decode()
-        links = re.findall(r'href="([^"#]+/?%s-([0-9.]+)-py3-none-any\.whl)[^"]*"' % package, page)
+        links = re.findall(r'href="((?:[^"#]*/)?%s-([0-9.]+)-py3-none-any\.whl)[^"]*"' % package, page)
         if not links:
             return None
         link, _ = max(links, key=lambda found: [int(n) for n in found[1].strip(".").split(".")])
