@@ -130,12 +130,12 @@ class Client(Link):
         return [Job(job) for job in ended_jobs(self, _some(ids), timeout_s)]
 
     def logs(
-        self, job: Id, *, follow: bool = False, lines: int | None = None, stream: str = "stdout"
+        self, job: Id, *, follow: bool = False, lines: int | None = None, offset: int = 0, stream: str = "stdout"
     ) -> Iterator[bytes]:
-        """The output as it is in the file, byte for byte; with `follow` until the job has ended."""
+        """The output as it is in the file, byte for byte, or its last lines; with `follow` until the job has ended."""
         from tarmac.following import log_bytes
 
-        return log_bytes(self, self.number_of(job), follow=follow, lines=lines, stream=stream)
+        return log_bytes(self, self.number_of(job), follow=follow, lines=lines, offset=offset, stream=stream)
 
     def kill(self, *ids: Id, grace_s: float | None = None, **filters: str | None) -> dict[str, list[int]]:
         """Ask to stop. Returns who was asked, and who had already ended; `wait` tells when they are gone."""

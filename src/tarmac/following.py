@@ -46,20 +46,24 @@ def _batch(client: Client, ids: list[int], deadline: float | None) -> Iterator[d
         left = WAIT_S if deadline is None else min(WAIT_S, deadline - asked_at)
         query = {"ids": ",".join(map(str, pending)), "timeout_s": max(0, left)}
         answer = keep_asking(client, client.call, "GET", "/jobs/wait", query=query)
-        yield from answer["jobs"]
-        if answer["pending"] == pending and monotonic() - asked_at < min(left, 1):
-            sleep(0.1)  # a controller on its way out answers at once
-        pending = answer["pending"]
+        ended = [job for job in answer["jobs"] if is_ended(job)]
+        yield from ended
+        if not ended and monotonic() - asked_at < min(left, 1):
+            sleep(0.05)  # a controller on its way out answers at once
+        told = {job["id"] for job in ended}
+        pending = [number for number in pending if number not in told]
         if pending and deadline is not None and monotonic() >= deadline:
             raise TimeoutError(f"{len(pending)} not ended: {', '.join(map(str, pending[:10]))}")
 
 
-def log_bytes(client: Client, job: Id, *, follow: bool, lines: int | None, stream: str) -> Iterator[bytes]:
+def log_bytes(
+    client: Client, job: Id, *, follow: bool, lines: int | None, stream: str, offset: int = 0
+) -> Iterator[bytes]:
     """Goes on where it was when the controller went away, or took its leave before the job had ended."""
-    query: dict[str, object] = {"stream": stream, "lines": lines, "follow": 1 if follow else None}
-    offset = 0
+    query: dict[str, object] = {"stream": stream, "follow": 1 if follow else None}
+    begin: dict[str, object] = {"offset": offset or None} if lines is None else {"lines": lines}
     while True:
-        response = keep_asking(client, client.stream, f"/jobs/{job}/log", query)
+        response = keep_asking(client, client.stream, f"/jobs/{job}/log", {**query, **begin})
         offset = int(response.fields.get("tarmac-log-offset", offset))
         try:
             for data in response.chunks():
@@ -73,7 +77,7 @@ def log_bytes(client: Client, job: Id, *, follow: bool, lines: int | None, strea
                 return
         finally:
             response.close()
-        query = {**query, "lines": None, "offset": offset}
+        begin = {"offset": offset}
 
 
 def events(client: Client, jobs: Iterable[int] | None) -> Iterator[Event]:

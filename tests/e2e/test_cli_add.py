@@ -1,11 +1,12 @@
 import json
 import os
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.home import Home, until
+from tests.home import BIN, Home, until
 from tests.terminal import Terminal
 
 
@@ -84,7 +85,7 @@ def test_an_existing_log_is_appended_to_only_when_asked(shared_home: Home, tmp_p
     refused = shared_home.tarmac("add", "--log", "log", "echo", "x", cwd=tmp_path)
     assert refused.returncode == 2
     assert "--append" in refused.stderr
-    assert shared_home.tarmac("run", "--log", "log", "--append", "echo", "after", cwd=tmp_path).returncode == 0
+    assert shared_home.tarmac("run", "--log", "log", "--append", "echo", "after", cwd=tmp_path).stdout == "after\n"
     assert (tmp_path / "log").read_text() == "before\nafter\n"
 
 
@@ -169,6 +170,13 @@ def test_a_log_that_cannot_be_made_fails_to_launch(shared_home: Home) -> None:
     job = a_job(shared_home, "--log", "/proc/log", "true")  # no permission says so beforehand, not even to root
     assert (job["state"], job["reason"]) == ("failed", "launch")
     assert "/proc/log" in str(job["message"])
+
+
+def test_closed_streams_do_no_harm(shared_home: Home) -> None:
+    before = len(json.loads(shared_home.tarmac("ls", "--json").stdout))
+    script = f"exec {BIN / 'tarmac'} add true <&- >&- 2>&-"
+    assert subprocess.run(["sh", "-c", script], env=shared_home.environment, check=False).returncode == 0
+    assert len(json.loads(shared_home.tarmac("ls", "--json").stdout)) == before + 1
 
 
 def test_an_id_that_cannot_be_printed_is_still_said(shared_home: Home) -> None:

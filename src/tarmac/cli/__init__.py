@@ -27,9 +27,18 @@ INTERRUPTED = 130
 def main() -> NoReturn:
     """The `tarmac` script. Collects no garbage and leaves without tearing down: both take time, and it is soon over."""
     gc.disable()
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        _open_missing_streams()
     signals.leave_to_kernel(signals.SIGPIPE)  # `tarmac ls | head` ends as any other program does
     signals.on(signals.SIGINT, lambda _: os._exit(INTERRUPTED))
     os._exit(run(sys.argv[1:]))
+
+
+def _open_missing_streams() -> None:
+    """Closed by the caller (`>&-`): nothing else may come to stand in their place and be written to."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
 
 
 def run(argv: Sequence[str]) -> int:

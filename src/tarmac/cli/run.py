@@ -26,15 +26,25 @@ INTERRUPTED = 130
 
 def run(values: Values, words: list[str]) -> int:
     client = connect()
+    offset = _what_was_there(values)
     job = submit(client, "run", values, words)
     interrupt = _Interrupt(client, job)
     signals.on(signals.SIGINT, interrupt)
     _tell_why_it_waits(client, job)
-    for data in client.logs(job, follow=True):
+    for data in client.logs(job, follow=True, offset=offset):
         out_bytes(data)
     from tarmac.following import ended_jobs
 
     return _outcome(next(ended_jobs(client, [str(job)])), client, was_interrupted=interrupt.is_asked)
+
+
+def _what_was_there(values: Values) -> int:
+    """How much of a file that is appended to is not this job's output."""
+    path = values["log"] or values["stdout"]
+    try:
+        return os.stat(os.path.join(values["cwd"] or "", path)).st_size if path and values["append"] else 0
+    except OSError:
+        return 0  # not there yet; whatever else is wrong with it, the submit will say
 
 
 class _Interrupt:
