@@ -124,10 +124,13 @@ class Client(Link):
 
     def wait(self, ids: Iterable[Id] | Id, timeout_s: float | None = None) -> list[Job]:
         """Until all of them have ended, in the order of their ids. TimeoutError if they have not by then."""
-        from tarmac.following import ended_jobs
+        from tarmac.following import ended_jobs, resolved
         from tarmac.records import Job
 
-        return [Job(job) for job in ended_jobs(self, _some(ids), timeout_s)]
+        words = [str(job) for job in ([ids] if isinstance(ids, (int, str)) else ids)]
+        are_numbers = all(map(str.isdecimal, words))
+        numbers = [int(word) for word in words] if are_numbers else resolved(self, {"ids": ",".join(words)})
+        return [Job(job) for job in ended_jobs(self, numbers, timeout_s)]
 
     def logs(
         self, job: Id, *, follow: bool = False, lines: int | None = None, offset: int = 0, stream: str = "stdout"
@@ -174,7 +177,3 @@ def selection(ids: Iterable[Id], filters: Mapping[str, str | None]) -> dict[str,
 
 def _joined(values: Iterable[object] | None) -> str | None:
     return None if values is None else ",".join(map(str, values)) or None
-
-
-def _some(ids: Iterable[Id] | Id) -> list[str]:
-    return [str(ids)] if isinstance(ids, (int, str)) else [str(job) for job in ids]

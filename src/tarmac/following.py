@@ -25,13 +25,11 @@ WAIT_S = 30  # one long poll
 AT_ONCE = 500  # ids in one long poll, so that its address stays short
 
 
-def ended_jobs(client: Client, ids: Sequence[str], timeout_s: float | None = None) -> Iterator[dict[str, Any]]:
+def ended_jobs(client: Client, ids: Sequence[int], timeout_s: float | None = None) -> Iterator[dict[str, Any]]:
     """The jobs, each once it has ended. Waiting for them one batch after the other takes no longer than all at once."""
     deadline = None if timeout_s is None else monotonic() + timeout_s
-    are_numbers = all(job.isdigit() for job in ids)
-    wanted = [int(job) for job in ids] if are_numbers else resolved(client, {"ids": ",".join(ids)})
-    for start in range(0, len(wanted), AT_ONCE):
-        yield from _batch(client, wanted[start : start + AT_ONCE], deadline)
+    for start in range(0, len(ids), AT_ONCE):
+        yield from _batch(client, list(ids[start : start + AT_ONCE]), deadline)
 
 
 def resolved(client: Client, query: dict[str, object]) -> list[int]:

@@ -105,6 +105,12 @@ def test_a_word_that_is_no_id(shared_home: Home, verb: str) -> None:
     assert "no job id" in done.stderr
 
 
+@pytest.mark.parametrize(("verb", "code"), [("show", 3), ("log", 3), ("wait", 0), ("kill", 0)])
+def test_a_filter_that_nothing_fits(shared_home: Home, verb: str, code: int) -> None:
+    done = shared_home.tarmac(verb, "--name", "nothing-of-that-name")
+    assert (done.returncode, done.stdout) == (code, "")
+
+
 def test_there_is_no_last_job_at_first(home: Home) -> None:
     done = home.tarmac("show")
     assert done.returncode == 3

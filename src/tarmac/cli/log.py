@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from tarmac.cli.grammar import Option, Verb, count
-from tarmac.cli.selection import ids_of
+from tarmac.cli.selection import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import out, out_bytes
 from tarmac.errors import NotFound, UserError
@@ -22,17 +22,14 @@ def run(values: Values, words: list[str]) -> int:
     if words and words[0] in OWN:
         return _own(values, words)
     client = connect()
-    ids = ids_of(words or ["last"])
-    if not all(word.isdigit() for word in ids):
-        from tarmac.following import resolved
-
-        ids = [str(job) for job in resolved(client, {"ids": ",".join(ids)})]
+    ids = numbers_of(client, values, words)
     if values["follow"] and len(ids) > 1:
         raise UserError("log: -f follows one job at a time", "give one id, or leave out -f")
     stream = "stderr" if values["stderr"] else "stdout"
     for index, job in enumerate(ids):
         if len(ids) > 1:
-            out(f"{os.linesep if index else ''}==> job {job} <==\n")
+            separator = "\n" if index else ""
+            out(f"{separator}==> job {job} <==\n")
         for data in client.logs(job, follow=values["follow"], lines=values["lines"], stream=stream):
             out_bytes(data)
     return 0
@@ -60,12 +57,13 @@ def _own(values: Values, words: list[str]) -> int:
 VERB = Verb(
     "log",
     "print a job's output, or Tarmac's own logs",
-    usage=("tarmac log [ID] [options]", "tarmac log controller|agent [options]"),
+    usage=("tarmac log [ID…] [options]", "tarmac log controller|agent [options]"),
     run=run,
     options=(
         Option("--follow", "-f", "go on as it grows, until the job has ended"),
         Option("--lines", "-n", "only the last N lines", "N", count),
         Option("--stderr", None, "what went to stderr, where that has a file of its own"),
+        *FILTERS,
     ),
     examples=(
         ("tarmac log", "of your newest job"),
@@ -73,5 +71,5 @@ VERB = Verb(
         ("tarmac log -n 20 7", "its last 20 lines"),
         ("tarmac log controller", "what the controller has to say"),
     ),
-    notes=("The files themselves: `tarmac show ID` names them.",),
+    notes=(IDS_NOTE, "The files themselves: `tarmac show ID` names them."),
 )

@@ -35,7 +35,7 @@ def run(values: Values, words: list[str]) -> int:
         out_bytes(data)
     from tarmac.following import ended_jobs
 
-    return _outcome(next(ended_jobs(client, [str(job)])), client, was_interrupted=interrupt.is_asked)
+    return _outcome(next(ended_jobs(client, [job])), client, was_interrupted=interrupt.is_asked)
 
 
 def _what_was_there(values: Values) -> int:

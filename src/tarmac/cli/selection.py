@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from tarmac.cli.grammar import Option, shown
-from tarmac.errors import UserError
+from tarmac.errors import NotFound, UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tarmac.cli.grammar import Values
+    from tarmac.client import Client
 
 FILTERS = (
     Option("--name", None, "only jobs with this name; * and ? stand for others", "GLOB"),
@@ -33,13 +34,6 @@ def ids_of(words: Sequence[str]) -> list[str]:
     return ids
 
 
-def one_id(words: Sequence[str]) -> str:
-    ids = ids_of(words)
-    if len(ids) != 1 or "-" in ids[0] or ids[0] == "all":
-        raise UserError("one job at a time", "give one id, such as 7 or `last`")
-    return ids[0]
-
-
 def filters_of(values: Values) -> dict[str, str]:
     return {name: values[name] for name in FILTER_NAMES if values[name] is not None}
 
@@ -47,6 +41,23 @@ def filters_of(values: Values) -> dict[str, str]:
 def query_of(values: Values, words: Sequence[str]) -> dict[str, object]:
     """The selection as a listing's query."""
     return {"ids": ",".join(ids_of(words)) or None, **filters_of(values)}
+
+
+def numbers_of(client: Client, values: Values, words: Sequence[str], *, all_means: str | None = None) -> list[int]:
+    """The ids that are meant right now; `last` if nothing is said. Plain numbers are taken without asking."""
+    ids, filters = ids_of(words), filters_of(values)
+    if not ids and not filters:
+        ids = ["last"]
+    if not filters and all(word.isdigit() for word in ids):
+        return [int(word) for word in ids]
+    if "all" in ids and all_means is not None:
+        filters.setdefault("state", all_means)
+    from tarmac.following import resolved
+
+    numbers = resolved(client, {"ids": ",".join(ids) or None, **filters})
+    if not numbers and all_means is None:
+        raise NotFound("no job fits that", "`tarmac ls -a` lists all")
+    return numbers
 
 
 def is_given(values: Values, words: Sequence[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tarmac.cli.grammar import JSON, Verb
 from tarmac.cli.outcome import COLOURS, state_words
-from tarmac.cli.selection import FILTERS, IDS_NOTE, ids_of, is_given, query_of
+from tarmac.cli.selection import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import has_colours, out, out_json, paint, width
 from tarmac.cli.text import cells, command_of, safe, spans
@@ -16,15 +16,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tarmac.cli.grammar import Values
-    from tarmac.client import Client
 
     Job = dict[str, Any]
 
 
 def run(values: Values, words: list[str]) -> int:
     client = connect()
-    ids = _ids(client, values, words)
-    jobs = [client.call("GET", f"/jobs/{job}") for job in ids]
+    jobs = [client.call("GET", f"/jobs/{job}") for job in numbers_of(client, values, words)]
     if values["json"]:
         out_json(jobs[0] if len(jobs) == 1 else jobs)
         return 0
@@ -32,16 +30,6 @@ def run(values: Values, words: list[str]) -> int:
         events = client.call("GET", f"/jobs/{job['id']}/events")["events"]
         out(("\n" if index else "") + "\n".join([*description(job), *story(events)]) + "\n")
     return 0
-
-
-def _ids(client: Client, values: Values, words: list[str]) -> list[str]:
-    ids = ids_of(words)
-    if ids and all(word.isdigit() for word in ids) and not query_of(values, ())["ids"] and not is_given(values, ()):
-        return ids
-    from tarmac.following import resolved
-
-    query = query_of(values, words if is_given(values, words) else ["last"])
-    return [str(job) for job in resolved(client, query)]
 
 
 def description(job: Job) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tarmac.cli.grammar import JSON, Option, Verb, seconds
 from tarmac.cli.outcome import state_words
-from tarmac.cli.selection import FILTERS, IDS_NOTE, ids_of, is_given, query_of
+from tarmac.cli.selection import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import err, out_json, say
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tarmac.cli.grammar import Values
-    from tarmac.client import Client
 
 TIMED_OUT = 124  # as timeout(1) has it
 
@@ -23,8 +22,9 @@ def run(values: Values, words: list[str]) -> int:
     from tarmac.records import exit_status
 
     client = connect()
+    ids = numbers_of(client, values, words, all_means="active")  # what has ended needs no waiting for
     try:
-        ended = list(ended_jobs(client, _ids(client, values, words), values["timeout"]))
+        ended = list(ended_jobs(client, ids, values["timeout"]))
     except TimeoutError as error:
         err(f"tarmac: {error}\n")
         return TIMED_OUT
@@ -32,20 +32,6 @@ def run(values: Values, words: list[str]) -> int:
         out_json(ended)
     _summarise(ended)
     return max((exit_status(job) for job in ended), default=0)
-
-
-def _ids(client: Client, values: Values, words: list[str]) -> list[str]:
-    if not is_given(values, words):
-        words = ["last"]
-    ids = ids_of(words)
-    if ids and "all" not in ids and query_of(values, ()) == {"ids": None}:
-        return ids
-    from tarmac.following import resolved
-
-    query = query_of(values, words)
-    if query["ids"] is not None and "all" in ids and "state" not in query:
-        query["state"] = "active"  # all that can still be waited for
-    return [str(job) for job in resolved(client, query)]
 
 
 def _summarise(ended: list[dict[str, Any]]) -> None:
