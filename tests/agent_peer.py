@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import select
@@ -19,6 +18,7 @@ from typing import Any
 import pytest
 
 from tarmac.agent import address
+from tarmac.agent.main import instance_of
 from tarmac.agent.protocol import Decoder, Message, encode
 
 DEADLINE_S = 20.0
@@ -162,7 +162,7 @@ class Site:
 
     @property
     def mark(self) -> str:
-        return "TARMAC_MARK=" + hashlib.sha256(os.fsencode(os.path.realpath(self.state))).hexdigest()[:12]
+        return "TARMAC_MARK=" + instance_of(str(self.state))
 
     def clean_up(self) -> None:
         for peer in self.peers:

@@ -207,5 +207,29 @@ def test_no_cgroup_is_left_behind(site: Site, peer: AgentPeer) -> None:
     if site.containment == "scan":
         assert leaf is None
         return
-    peer.forget(1)
+    site.stop_agent()
     eventually(lambda: not os.path.exists(leaf), "the end of the cgroup")
+
+
+def test_job_runs_when_the_process_that_waited_for_it_was_killed(site: Site, peer: AgentPeer) -> None:
+    """As by a signal for the attempt that the same shim had before."""
+    peer.start(1, argv=["true"], stdout=site.path("log1"))
+    peer.expect("exited", 1)
+    shim = site.record(1)["shim_pid"]
+    (waiting,) = eventually(lambda: Path(f"/proc/{shim}/task/{shim}/children").read_text().split())
+    os.kill(int(waiting), 9)
+    peer.forget(1)
+    eventually(lambda: not os.listdir(site.path("agent/runs")), "the run folder's end")
+    peer.start(2, shell="exit 3", stdout=site.path("log2"))
+    assert peer.expect("exited", 2)["exit_code"] == 3
+    assert site.record(2)["shim_pid"] == shim
+
+
+def test_job_runs_when_the_shim_that_waited_for_it_was_killed(site: Site, peer: AgentPeer) -> None:
+    for job in range(1, 6):
+        for shim in Path(f"/proc/{site.agent.pid}/task/{site.agent.pid}/children").read_text().split():
+            if Path(f"/proc/{shim}/comm").read_text() == "tarmac-shim\n":
+                os.kill(int(shim), 9)
+        peer.start(job, shell=f"exit {job}", stdout=site.path(f"log{job}"))
+        assert peer.expect("exited", job)["exit_code"] == job
+        peer.forget(job)

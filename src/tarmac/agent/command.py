@@ -19,6 +19,9 @@ _IGNORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
 _own_file_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
 
 
+READY = "\0"  # what it tells when there is nothing left to do but to execute
+
+
 class CannotRun(Exception):
     """The message is what the owner of the job reads."""
 
@@ -31,7 +34,7 @@ def become(instance: str, shim_fd: int, failure_fd: int) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         frame = read_frame(shim_fd)
         if frame:
-            _run(decode(frame), instance, shim_fd)
+            _run(decode(frame), instance, shim_fd, failure_fd)
     except CannotRun as failure:
         _tell(failure_fd, str(failure))
     except Exception as error:  # noqa: BLE001  the outermost frame of a process
@@ -40,7 +43,7 @@ def become(instance: str, shim_fd: int, failure_fd: int) -> NoReturn:
         os._exit(127)
 
 
-def _run(start: Message, instance: str, shim_fd: int) -> None:
+def _run(start: Message, instance: str, shim_fd: int, failure_fd: int) -> None:
     spec = read(start)
     os.umask(spec.umask)
     _enter(spec.cwd)
@@ -48,6 +51,7 @@ def _run(start: Message, instance: str, shim_fd: int) -> None:
     env = spec.env
     env["MASTER_PORT"] = str(start["port"])
     env[MARK] = f"{instance}:{spec.job}.{spec.attempt}"
+    _tell(failure_fd, READY)
     # No byte but the end of the pipe: the shim died before the start was on record, so nothing may run.
     if os.read(shim_fd, 1):
         _execute(spec.argv, env)

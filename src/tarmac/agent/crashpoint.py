@@ -18,6 +18,6 @@ def reach(name: str) -> None:
 
 
 def count_from(times: int) -> None:
-    """A shim is a new process each time: the agent passes on how many came before, so that @N counts shims."""
+    """Of a shim: its agent tells it how many jobs came before, so that @N counts the jobs of all shims together."""
     if _name.startswith("shim:"):
         _seen[_name] = times

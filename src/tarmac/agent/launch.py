@@ -14,12 +14,12 @@ from tarmac.agent.spares import Place, Spare
 _CHANNEL_BYTES = 65536
 
 
-def hand_over(place: Place, spare: Spare, start: Message, port: int) -> None:
+def hand_over(place: Place, spare: Spare, start: Message, *, port: int, nth: int) -> None:
     """FileExistsError when there is a run folder of that attempt. BrokenPipeError when the shim has just died."""
     crashpoint.reach("agent:before-mkdir")
-    place.pool.assign(spare.folder, f"{start['job']}.{start['attempt']}")
+    place.folders.assign(spare.folder, f"{start['job']}.{start['attempt']}")
     crashpoint.reach("agent:after-mkdir")
-    frame = encode({**start, "port": port})
+    frame = encode({**start, "port": port, "nth": nth})
     if len(frame) > _CHANNEL_BYTES:
         spare.folder.leave(SPEC, frame)
         frame = encode({"type": "start", "file": SPEC})

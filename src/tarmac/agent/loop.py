@@ -9,7 +9,6 @@ import heapq
 import select
 import sys
 import time
-import traceback
 from typing import Callable, Dict, List, Optional, Tuple
 
 READ = select.EPOLLIN
@@ -85,7 +84,7 @@ def _guarded(callback: Callback, name: str) -> None:
     try:
         callback()
     except Exception:  # noqa: BLE001  one job's trouble must not become another's
-        log(f"{name}: unexpected error\n{traceback.format_exc()}")
+        log_exception(name)
 
 
 def log(line: str) -> None:
@@ -95,3 +94,10 @@ def log(line: str) -> None:
         sys.stderr.flush()
     except OSError:
         pass
+
+
+def log_exception(name: str) -> None:
+    """The one being handled. The module is imported only now: every page of the agent is copied with every fork."""
+    import traceback
+
+    log(f"{name}: unexpected error\n{traceback.format_exc()}")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import fcntl
 import gc
-import hashlib
 import os
 import signal
 import sys
 import time
 from typing import List, Optional, Tuple
+from zlib import crc32
 
 from tarmac.agent import address, command, containment, kernel, process
+from tarmac.agent.folders import Folders
 from tarmac.agent.loop import Loop, log
-from tarmac.agent.pool import Pool
 from tarmac.agent.service import Service
 from tarmac.agent.spares import Place
 
@@ -58,9 +58,9 @@ def _serve(state: str, ready_fd: Optional[int]) -> int:
         _detach(os.path.join(folder, "agent.log"), ready_fd)
     loop = Loop()
     _prepare_process(loop)
-    instance = hashlib.sha256(os.fsencode(os.path.realpath(state))).hexdigest()[:12]
+    instance = instance_of(state)
     base, reason = containment.choose(instance)
-    place = Place(pool=Pool(folder), boot_id=process.read_boot_id(), instance=instance, cgroup_base=base)
+    place = Place(folders=Folders(folder), boot_id=process.read_boot_id(), instance=instance, cgroup_base=base)
     service = Service(loop, place, reason)
     # Nothing below is to be collected, and a collection in a forked shim would copy every page it looks at.
     gc.disable()
@@ -77,6 +77,12 @@ def _read_arguments(arguments: List[str]) -> Tuple[str, Optional[int]]:
     state = arguments[arguments.index("--state") + 1]
     ready_fd = int(arguments[arguments.index("--ready-fd") + 1]) if "--ready-fd" in arguments else None
     return os.path.abspath(state), ready_fd
+
+
+def instance_of(state: str) -> str:
+    """Tells the processes and cgroups of one state folder from another's. (hashlib would bring 4 MB of OpenSSL.)"""
+    path = os.fsencode(os.path.realpath(state))
+    return f"{crc32(path):08x}{crc32(path[::-1]):08x}"
 
 
 def _take_lock(path: str) -> bool:

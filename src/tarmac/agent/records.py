@@ -1,8 +1,8 @@
 """The run folder and its records, and the only place that writes them: what is written durably is on disk on return.
 
 A record is one JSON object with a checksum, padded with blanks. A torn one reads as absent, which is right: nobody
-acted on it. So it needs no temporary file and no rename, and a folder that is used again (see pool) needs no journal
-commit either: overwriting allocated blocks in place takes a quarter of the time.
+acted on it. So it needs no temporary file and no rename, and where the file is on disk already (see spares), no
+journal commit either: overwriting allocated blocks in place takes a quarter of the time.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _dumps = json.JSONEncoder(separators=(",", ":")).encode
 class RunFolder:
     """One attempt's folder, held open. The descriptor stays right when the folder is renamed."""
 
-    def __init__(self, parent_fd: int, name: str, *, is_used: bool = False) -> None:
+    def __init__(self, parent_fd: int, name: str) -> None:
         self.parent_fd = parent_fd
         self.name = name
-        self.is_used = is_used  # it and its files have been on disk before
+        self.is_on_disk = False  # with both records, so that writing one changes nothing but its content
         self.fd = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=parent_fd)
 
     def close(self) -> None:
@@ -41,7 +41,7 @@ class RunFolder:
     def write_durably(self, name: str, record: Record) -> None:
         fd = self._write(name, _seal(record))
         try:
-            if self.is_used:
+            if self.is_on_disk:
                 os.fdatasync(fd)
                 return
             # Also the names: a start record that nobody finds after a power cut would have the job started twice.

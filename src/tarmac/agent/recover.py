@@ -13,17 +13,17 @@ from tarmac.agent.run import Desk, Key, Run
 
 def recover(desk: Desk) -> Dict[Key, Run]:
     runs: Dict[Key, Run] = {}
-    for folder in desk.place.pool.open_all():
+    for folder in desk.place.folders.open_all():
         start = folder.read(START)
         is_locked = folder.is_locked()
         key = _key(start) or _key(folder.read(EXIT))
-        if key is None and is_locked and folder.parent_fd == desk.place.pool.runs_fd:
+        if key is None and is_locked and folder.parent_fd == desk.place.folders.runs_fd:
             key = _key_of_name(folder.name)
         if key is None or key in runs:
             # No start record and nobody who could still write one: it never ran. The controller asks again.
             folder.remove()
             continue
-        desk.place.pool.put_right(folder, f"{key[0]}.{key[1]}")
+        desk.place.folders.put_right(folder, f"{key[0]}.{key[1]}")
         run = runs[key] = Run(desk, key, folder, start["port"] if start else None)
         run.leaf = Leaf(start["cgroup"]) if start and start["cgroup"] else None
         _begin(run, start, is_locked=is_locked)

@@ -37,7 +37,7 @@ class Desk(Protocol):
 
     def never_began(self, run: Run) -> None: ...
 
-    def can_recycle(self, run: Run) -> None: ...
+    def recycle(self, run: Run) -> None: ...
 
     def orphans(self, stats: Dict[int, Stat]) -> List[int]: ...
 
@@ -50,6 +50,8 @@ class Run:
         self.folder = folder
         self.port = port
         self.leaf: Optional[Leaf] = None
+        self.spare: Optional[Spare] = None  # the shim, when it is this agent's own
+        self.is_shim_idle = False  # it has nothing to do with this attempt any more
         self.start: Optional[Message] = None  # the frame, as long as it may have to be started again
         self.report: Optional[Message] = None
         self.is_shim_gone = False
@@ -72,6 +74,7 @@ class Run:
         self.start = start
         self.shim_pid = spare.pid
         self.leaf = spare.leaf
+        self.spare = spare
         self._channel = spare.channel
         self.desk.loop.watch(spare.channel.fileno(), self._read_reports, self.name)
         self._watch = spare.watch
@@ -107,11 +110,20 @@ class Run:
         except OSError:
             data = b""  # it was killed before it had read its job
         for message in self._decoder.feed(data):
-            self._tell(message)
+            if message["type"] == "idle":
+                self.is_shim_idle = True
+                self._recycle_when_possible()
+            else:
+                self._tell(message)
         if not data:
-            self._channel = None
-            self.desk.loop.unwatch(channel.fileno())
+            self._release_channel()
             channel.close()
+            self.is_shim_idle = False  # it is ending, which its watch tells
+
+    def _release_channel(self) -> None:
+        if self._channel is not None:
+            self.desk.loop.unwatch(self._channel.fileno())
+            self._channel = None
 
     def _own_shim_ended(self) -> None:
         assert self.shim_pid is not None
@@ -133,9 +145,9 @@ class Run:
     def settle(self) -> None:
         """The shim is gone: what the records say is all that will ever be said."""
         self.is_shim_gone = True
+        self.spare = None
         if self.is_over:
-            if self.is_forgotten:
-                self.desk.can_recycle(self)
+            self._recycle_when_possible()
             return
         start = self.read(START)
         self._final = self.read(EXIT)
@@ -181,17 +193,23 @@ class Run:
     def forget(self) -> None:
         """The final report is committed at the other end."""
         self.is_forgotten = True
-        if self.is_shim_gone:
-            self.desk.can_recycle(self)
-        else:
+        self._recycle_when_possible()
+        if not (self.is_shim_gone or self.is_shim_idle):
             # It has nothing left to do but to end, unless it waits for space to write a record nobody needs any more.
             self.desk.loop.after(_SHIM_LINGERS_S, self._end_shim, self.name)
 
+    def _recycle_when_possible(self) -> None:
+        if self.is_forgotten and (self.is_shim_gone or self.is_shim_idle):
+            self._release_channel()
+            self.desk.recycle(self)
+
     def _end_shim(self) -> None:
+        if self.is_shim_gone or self.is_shim_idle:
+            return
         start = self.read(START)
-        if not self.is_shim_gone and self.shim_pid is not None:
+        if self.shim_pid is not None:
             os.kill(self.shim_pid, signal.SIGKILL)
-        elif not self.is_shim_gone and start is not None:
+        elif start is not None:
             send_signal(start["shim_pid"], start["shim_start_time"], signal.SIGKILL)
 
     def read(self, name: str) -> Optional[Record]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import socket
 import time
-import traceback
 from typing import Callable, Dict, List, Optional
 
 from tarmac import __version__
 from tarmac.agent import crashpoint, protocol, spec, tail
 from tarmac.agent.gpus import GpuWatch
 from tarmac.agent.launch import hand_over
-from tarmac.agent.loop import Loop, log
+from tarmac.agent.loop import Loop, log, log_exception
 from tarmac.agent.peer import Peer, is_allowed
 from tarmac.agent.ports import Ports
 from tarmac.agent.process import Stat
@@ -33,6 +32,7 @@ class Service:
         self._peer: Optional[Peer] = None
         self._ports = Ports()
         self._spares = Spares(loop, place)
+        self._launches = 0
         self._tries: Dict[Key, int] = {}
         self._gpus = GpuWatch(loop, self.send)
         self._logs = tail.LogWatch(loop, self.send)
@@ -104,7 +104,7 @@ class Service:
         try:
             handler(message)
         except Exception:  # noqa: BLE001  one job's trouble must not become another's
-            log(f"{message['type']} of job {message.get('job')}: unexpected error\n{traceback.format_exc()}")
+            log_exception(f"{message['type']} of job {message.get('job')}")
 
     # Frames
 
@@ -147,13 +147,15 @@ class Service:
         port = 0
         try:
             port = self._ports.take()
-            spare = self._spares.take()
+            # Where one was killed, those that waited beside it may have been, too.
+            spare = self._spares.take(is_fresh=key in self._tries)
         except OSError as error:
             self._ports.give_back(port)
             self._refuse(key, f"cannot be started: {error.strerror or error}")
             return
         try:
-            hand_over(self.place, spare, start, port)
+            self._launches += 1
+            hand_over(self.place, spare, start, port=port, nth=self._launches)
         except BrokenPipeError:
             pass  # the shim was killed this moment, which its watch is about to tell
         except OSError as error:
@@ -207,11 +209,15 @@ class Service:
             del self._tries[run.key]
             self._refuse(run.key, f"cannot be started: its shim was killed {tries} times before it could")
 
-    def can_recycle(self, run: Run) -> None:
+    def recycle(self, run: Run) -> None:
+        """Forgotten, and its shim has nothing to do with it any more."""
         self._runs.pop(run.key, None)
+        if run.spare is not None:
+            self._spares.give_back(run.spare)
+            return
+        run.folder.remove()
         if run.leaf is not None:
             run.leaf.remove()
-        self.place.pool.give_back(run.folder)
 
     def orphans(self, stats: Dict[int, Stat]) -> List[int]:
         """Children of the agent that it did not fork: left behind by a shim that was killed. Dead ones are reaped."""

@@ -15,7 +15,7 @@ from tarmac.agent import command, crashpoint, kernel, process, protocol
 from tarmac.agent.cgroup import Leaf
 from tarmac.agent.containment import Containment
 from tarmac.agent.protocol import Message
-from tarmac.agent.records import EXIT, SPEC, START, STOP, RunFolder
+from tarmac.agent.records import EXIT, SPEC, START, STOP, Record, RunFolder
 from tarmac.agent.scan import Tree
 
 STRAGGLER_GRACE_S = 2.0
@@ -43,19 +43,25 @@ class Shim:
         os.setsid()
         kernel.become_subreaper()
         kernel.set_name(b"tarmac-shim")
-        command_fd, failure_fd = self._fork()
-        frame = self._receive()
-        if not frame:
-            self._leave(command_fd)
+        self.me = os.getpid()
+        self.my_start_time = _start_time(self.me)
+        while True:
+            command_fd, failure_fd = self._fork()
+            frame = self._receive()
+            if not frame:
+                self._leave(command_fd)
+            self._see_through(frame, command_fd, failure_fd)
+            self._tell({"type": "idle"})
+
+    def _see_through(self, frame: bytes, command_fd: int, failure_fd: int) -> None:
         trouble = self._launch(frame, command_fd, failure_fd)
         if trouble is None:
             self._tell(protocol.started(*self.key, pid=self.pid, at=self.started_at))
             self._conclude(self._wait())
         else:
             self._conclude(protocol.launch_failed(*self.key, message=trouble, at=time.time()))
-        os._exit(0)
 
-    # In advance, without a job
+    # Without a job
 
     def _fork(self) -> Tuple[int, int]:
         """The command's process, waiting for its job; the pipe to it, and the one that tells why it cannot execute."""
@@ -69,8 +75,6 @@ class Shim:
         crashpoint.reach("shim:after-fork")
         os.close(command_read)
         os.close(failure_write)
-        self.me = os.getpid()
-        self.my_start_time = _start_time(self.me)
         self.pid_start_time = _start_time(self.pid)
         return command_write, failure_read
 
@@ -94,23 +98,35 @@ class Shim:
 
     def _launch(self, frame: bytes, command_fd: int, failure_fd: int) -> Optional[str]:
         """None once the command runs, else why it does not."""
-        try:
+        start = protocol.decode(frame)
+        self.key = (start["job"], start["attempt"])
+        crashpoint.count_from(start["nth"] - 1)
+        while True:
             _write(command_fd, frame)  # it prepares itself while the record is written
-            start = protocol.decode(frame)
-            self.key = (start["job"], start["attempt"])
-            self._record_start(start["port"])
-            crashpoint.reach("shim:before-release")
-            _write(command_fd, b"g")
-            crashpoint.reach("shim:after-release")
-        except OSError as error:
-            # No space for the record. The command was not released, so it did not run.
-            return f"cannot be started: {error.strerror}"
-        finally:
+            try:
+                self._record_start(start["port"])
+            except OSError as error:
+                os.close(command_fd)  # not released, so it does not run
+                return f"cannot be started: {error.strerror}"
+            told = os.read(failure_fd, 8192).decode()
+            if told or self._read_stop() is not None:
+                break
+            # Killed while it waited: a signal for the attempt before came late. Nothing ran; another takes its place.
             os.close(command_fd)
+            os.close(failure_fd)
+            os.waitpid(self.pid, 0)
+            command_fd, failure_fd = self._fork()
+        return self._release(command_fd, failure_fd) if told == command.READY else told or None
+
+    def _release(self, command_fd: int, failure_fd: int) -> Optional[str]:
+        crashpoint.reach("shim:before-release")
+        _write(command_fd, b"g")
+        crashpoint.reach("shim:after-release")
         trouble = os.read(failure_fd, 8192)
         crashpoint.reach("shim:after-exec")
+        os.close(command_fd)
         os.close(failure_fd)
-        return trouble.decode() if trouble else None
+        return trouble.decode() or None
 
     def _record_start(self, port: int) -> None:
         crashpoint.reach("shim:before-start-record")
@@ -146,8 +162,6 @@ class Shim:
         crashpoint.reach("shim:before-report")
         self._tell(final)
         crashpoint.reach("shim:after-report")
-        if self.leaf is not None:
-            self.leaf.remove()
         while not is_recorded:
             time.sleep(_RECORD_AGAIN_S)
             is_recorded = self._record_exit(final)
@@ -162,6 +176,7 @@ class Shim:
         except OSError:
             return False
         crashpoint.reach("shim:after-exit-record")
+        self.folder.is_on_disk = True
         return True
 
     def _is_tree_gone(self) -> bool:
@@ -177,8 +192,8 @@ class Shim:
         """What the command left behind (data loaders, mostly) holds its GPUs, so it must go: TERM, a while, KILL."""
         mark = f"{self.instance}:{self.key[0]}.{self.key[1]}"
         containment = Containment(self.leaf, Tree(mark, self.me, self.my_start_time))
-        stop = self.folder.read(STOP)
-        if stop is not None and (stop["job"], stop["attempt"]) == self.key:
+        stop = self._read_stop()
+        if stop is not None:
             deadline = stop["deadline"]  # they had their signal with the command, and have as long as it had
         else:
             containment.signal(signal.SIGTERM)
@@ -189,6 +204,11 @@ class Shim:
                 deadline = time.monotonic() + _KILL_AGAIN_S
             # Blocked since the agent's start, so one that came just before is not missed.
             signal.sigtimedwait([signal.SIGCHLD], max(0.0, deadline - time.monotonic()))
+
+    def _read_stop(self) -> Optional[Record]:
+        """When this attempt was asked to end."""
+        stop = self.folder.read(STOP)
+        return stop if stop is not None and (stop["job"], stop["attempt"]) == self.key else None
 
     def _tell(self, message: Message) -> None:
         try:

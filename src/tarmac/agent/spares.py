@@ -1,23 +1,24 @@
-"""Shims forked in advance, each with its run folder locked and its command's process waiting: a start need not wait for
-two forks. A shim gets its job through its channel; the end of that channel before a job came ends it.
+"""Shims without a job, each with a run folder it has locked and its next command's process waiting: a start need not
+wait for two forks, and a shim that has seen a job through takes the next. It ends with its channel to the agent.
 """
 
 from __future__ import annotations
 
 import os
 import socket
-import traceback
-from typing import List, NamedTuple, NoReturn, Optional
+from typing import List, NamedTuple, NoReturn, Optional, Tuple
 
 from tarmac.agent import crashpoint, kernel
 from tarmac.agent.cgroup import Leaf
-from tarmac.agent.loop import Loop, log
-from tarmac.agent.pool import Pool
+from tarmac.agent.folders import Folders
+from tarmac.agent.loop import Loop, Timer, log, log_exception
 from tarmac.agent.records import RunFolder
 from tarmac.agent.shim import Shim
 from tarmac.agent.watch import ProcessWatch
 
-READY = 2
+_FEWEST = 2
+_MOST = 16
+_TRIM_S = 10.0  # more than the fewest are kept that long
 _REFILL_S = 0.005  # when the job just started has left the processor
 _AFTER_TROUBLE_S = 1.0
 
@@ -25,7 +26,7 @@ _AFTER_TROUBLE_S = 1.0
 class Place(NamedTuple):
     """What every attempt on this agent has in common."""
 
-    pool: Pool
+    folders: Folders
     boot_id: str
     instance: str  # tells this state folder's processes from those of another
     cgroup_base: Optional[str]  # None: containment by scan
@@ -48,25 +49,46 @@ class Spares:
         self._loop = loop
         self._place = place
         self._ready: List[Spare] = []
-        self._forked = 0
         self._leaves = 0
-        self._is_refilling = False
+        self._forked = 0
+        self._refill_timer: Optional[Timer] = None
+        self._trim_timer: Optional[Timer] = None
 
     @property
     def pids(self) -> List[int]:
         return [spare.pid for spare in self._ready]
 
-    def take(self) -> Spare:
-        """The oldest one, or one forked now. OSError when there is no space or no process to be had."""
+    def take(self, *, is_fresh: bool = False) -> Spare:
+        """The one used last, whose memory is warm, or one forked now. OSError when there is no space or no process."""
+        spare = self._ready.pop() if self._ready and not is_fresh else self._fork(in_advance=False)
         self._refill_in(_REFILL_S)
-        return self._ready.pop(0) if self._ready else self._fork(in_advance=False)
+        return spare
+
+    def give_back(self, spare: Spare) -> None:
+        """Its attempt is forgotten and it waits for another."""
+        spare.watch.ended = lambda: self._died(spare)
+        try:
+            self._place.folders.take_back(spare.folder)
+        except OSError as error:
+            log(f"a run folder cannot be used again: {error}")
+            self.discard(spare)
+            return
+        self._ready.append(spare)
+        if len(self._ready) > _MOST:
+            self.discard(self._ready.pop(0))
+        if len(self._ready) > _FEWEST and self._trim_timer is None:
+            self._trim_timer = self._loop.after(_TRIM_S, self._trim, "spare shims")
+
+    def discard(self, spare: Spare) -> None:
+        """It ends with its channel."""
+        spare.channel.close()
 
     def refill(self) -> None:
-        self._is_refilling = False
-        if len(self._ready) >= READY:
+        self._refill_timer = None
+        if len(self._ready) >= _FEWEST:
             return
         try:
-            self._ready.append(self._fork(in_advance=True))
+            self._ready.insert(0, self._fork(in_advance=True))
         except OSError as error:
             log(f"no shim can be forked in advance: {error}")
             self._refill_in(_AFTER_TROUBLE_S)
@@ -74,33 +96,46 @@ class Spares:
             self._refill_in(_REFILL_S)
 
     def _refill_in(self, seconds: float) -> None:
-        if not self._is_refilling:
-            self._is_refilling = True
-            self._loop.after(seconds, self.refill, "spare shims")
+        if len(self._ready) < _FEWEST and self._refill_timer is None:
+            self._refill_timer = self._loop.after(seconds, self.refill, "spare shims")
+
+    def _trim(self) -> None:
+        self._trim_timer = None
+        while len(self._ready) > _FEWEST:
+            self.discard(self._ready.pop(0))
 
     def _fork(self, *, in_advance: bool) -> Spare:
-        folder = self._place.pool.take(in_advance=in_advance)
+        folder = self._place.folders.make(in_advance=in_advance)
+        leaf = None
         try:
             leaf = self._make_leaf()
-            ours, theirs = socket.socketpair()
-            lock_fd = folder.take_lock()
-            assert lock_fd is not None, "a folder nobody uses is locked"
-            try:
-                pid = os.fork()
-                if pid == 0:
-                    crashpoint.count_from(self._forked)
-                    _become_shim(self._place, folder, leaf, lock_fd, theirs.fileno())
-            finally:
-                theirs.close()
-                os.close(lock_fd)
+            pid, channel = self._fork_with(folder, leaf)
         except OSError:
-            self._place.pool.give_back(folder)
+            _remove(folder, leaf)
             raise
-        self._forked += 1
-        ours.setblocking(False)
-        spare = Spare(folder, leaf, pid, ours)
+        channel.setblocking(False)
+        spare = Spare(folder, leaf, pid, channel)
         spare.watch = ProcessWatch(self._loop, pid, None, lambda: self._died(spare), "spare shim")
         return spare
+
+    def _fork_with(self, folder: RunFolder, leaf: Optional[Leaf]) -> Tuple[int, socket.socket]:
+        # Locked before the fork: the shim inherits the lock, so there is no gap.
+        lock_fd = folder.take_lock()
+        assert lock_fd is not None, "a folder made just now is locked"
+        ours, theirs = socket.socketpair()
+        try:
+            pid = os.fork()
+            if pid == 0:
+                crashpoint.count_from(self._forked)
+                _become_shim(self._place, folder, leaf, lock_fd, theirs.fileno())
+        except OSError:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+            os.close(lock_fd)
+        self._forked += 1
+        return pid, ours
 
     def _make_leaf(self) -> Optional[Leaf]:
         while self._place.cgroup_base is not None:
@@ -110,29 +145,29 @@ class Spares:
                 return leaf
         return None
 
-    def discard(self, spare: Spare) -> None:
-        """One that was taken and got no job: it ends with its channel."""
-        spare.channel.close()
-
     def _died(self, spare: Spare) -> None:
-        """Without ever having had a job."""
+        """Without a job."""
         os.waitpid(spare.pid, 0)
         spare.channel.close()
         if spare in self._ready:
             self._ready.remove(spare)
-        spare.folder.remove()
-        if spare.leaf is not None:
-            spare.leaf.remove()
+        _remove(spare.folder, spare.leaf)
         self._refill_in(_AFTER_TROUBLE_S)
+
+
+def _remove(folder: RunFolder, leaf: Optional[Leaf]) -> None:
+    folder.remove()
+    if leaf is not None:
+        leaf.remove()
 
 
 def _become_shim(place: Place, folder: RunFolder, leaf: Optional[Leaf], lock_fd: int, channel_fd: int) -> NoReturn:
     try:
         # The agent's sockets and locks must not live on in the shim.
-        kernel.close_all_but(place.pool.runs_fd, folder.fd, lock_fd, channel_fd)
-        folder.parent_fd = place.pool.runs_fd  # where it is by the time there is something to write
+        kernel.close_all_but(place.folders.runs_fd, folder.fd, lock_fd, channel_fd)
+        folder.parent_fd = place.folders.runs_fd  # where it is by the time there is something to write
         Shim(folder, channel_fd, boot_id=place.boot_id, instance=place.instance, leaf=leaf).run()
     except BaseException:  # noqa: BLE001  the outermost frame of a process
-        os.write(2, f"a shim failed:\n{traceback.format_exc()}".encode())
+        log_exception(f"shim {os.getpid()}")
     finally:
         os._exit(125)

@@ -1,4 +1,4 @@
-"""Run folders, kept for further use: one whose files have their blocks already is written in a quarter of the time.
+"""The run folders: made, named after their attempt, taken back for another, found again after a crash.
 
 The name of a folder is for people and a guard against a second start; which attempt it holds, its start record says.
 After a power cut a rename may be undone while the record is on disk, so recovery goes by the record.
@@ -11,20 +11,15 @@ from typing import List
 
 from tarmac.agent.records import EXIT, START, STOP, RunFolder
 
-_KEPT = 32  # more than that are removed when they come back
 
-
-class Pool:
+class Folders:
     def __init__(self, agent_folder: str) -> None:
         self.runs_fd = _open_folder(os.path.join(agent_folder, "runs"))
         self._spare_fd = _open_folder(os.path.join(agent_folder, "spare"))
-        self._free: List[RunFolder] = []
         self._made = 0
 
-    def take(self, *, in_advance: bool) -> RunFolder:
-        """A folder without an attempt. One made in advance is on disk; that takes a millisecond, so not in a hurry."""
-        if self._free:
-            return self._free.pop()
+    def make(self, *, in_advance: bool) -> RunFolder:
+        """One without an attempt. Made in advance, it is on disk; that takes a millisecond, so not in a hurry."""
         name = self._new_name()
         os.mkdir(name, 0o700, dir_fd=self._spare_fd)
         folder = RunFolder(self._spare_fd, name)
@@ -36,18 +31,13 @@ class Pool:
         """FileExistsError when there is a folder of that attempt: it must not start a second time."""
         self._move(folder, self.runs_fd, name)
 
-    def give_back(self, folder: RunFolder) -> None:
-        """Whose attempt is forgotten and whose shim is gone."""
-        if len(self._free) >= _KEPT or folder.read(EXIT) is None:
-            folder.remove()
-            return
+    def take_back(self, folder: RunFolder) -> None:
+        """Its attempt is forgotten, another may have it."""
         folder.unlink(STOP)
         # Not durable: after a power cut the records may be there again, and be forgotten again.
         folder.blank(START)
         folder.blank(EXIT)
         self._move(folder, self._spare_fd, self._new_name())
-        folder.is_used = True
-        self._free.append(folder)
 
     def open_all(self) -> List[RunFolder]:
         """Every folder there is, at the agent's start: to be put right when it holds an attempt, else removed."""
@@ -68,7 +58,7 @@ class Pool:
         folder.is_locked()  # makes the file
         os.fsync(folder.fd)
         os.fsync(self._spare_fd)
-        folder.is_used = True
+        folder.is_on_disk = True
 
     def _move(self, folder: RunFolder, parent_fd: int, name: str) -> None:
         try:
