@@ -290,6 +290,36 @@ def test_processes_left_by_a_lost_job_can_be_stopped() -> None:
     assert scene.free() == [1]
 
 
+def test_a_stop_is_not_forgotten_when_the_shim_dies_of_it() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(started())
+    scene.stop(grace_s=2.0)
+    scene.leave()
+    again = [SignalJob(node=BOX, job=JobId(1), attempt=1, grace_s=2.0)]
+    assert scene.join(lost(is_alive=True)) == again, "the node that was told is gone"
+    scene.leave()
+    assert scene.join(lost(is_alive=True)) == again
+
+
+def test_a_stop_of_what_a_lost_job_left_is_said_again_to_a_node_that_joins() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(lost(is_alive=True))
+    scene.stop(grace_s=1.0)
+    scene.leave()
+    assert scene.join(lost(is_alive=True)) == [SignalJob(node=BOX, job=JobId(1), attempt=1, grace_s=1.0)]
+
+
+def test_a_loss_that_is_reported_again_is_told_once() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(lost(is_alive=True))
+    scene.leave()
+    scene.join(lost(is_alive=True))
+    assert scene.story().count("JobLost") == 1
+
+
 @pytest.mark.parametrize("state", ["starting", "running", "stopping"])
 def test_a_tree_reported_gone_ends_the_job_even_when_its_loss_was_never_heard(state: str) -> None:
     """The node tells the newest report only. What happened while nobody listened leaves no other trace."""

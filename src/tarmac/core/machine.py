@@ -93,6 +93,7 @@ def _stop(state: State, event: StopAsked, now: float) -> list[Command]:
         return []
     grace_s = job.spec.grace_s if event.grace_s is None else event.grace_s
     detail = {"by": event.by, "grace_s": grace_s}
+    status: Stopping | Unknown
     match job.status:
         case Queued():
             _enter(state, job, _cancelled(job.status, now), "StopAsked", now, detail)
@@ -103,9 +104,8 @@ def _stop(state: State, event: StopAsked, now: float) -> list[Command]:
             status = Stopping(booking=booking, pid=pid, started_at=started_at, asked_at=now, grace_s=grace_s)
         case Stopping():
             status = replace(job.status, grace_s=grace_s)
-        case Unknown(booking=booking):
-            _enter(state, job, job.status, "StopAsked", now, detail)
-            return [SignalJob(node=booking.node, job=job.id, attempt=job.attempt, grace_s=grace_s)]
+        case Unknown():
+            status = replace(job.status, stop_grace_s=grace_s)
         case _:
             return []
     _enter(state, job, status, "StopAsked", now, detail)
@@ -168,9 +168,10 @@ def _take_in(state: State, job: Job, report: RunReport, now: float) -> None:
         case LaunchFailed():
             _enter(state, job, _not_launched(status, report), cause, now, {"message": report.message})
         case JobLost():
-            ended_at = None if report.is_alive else report.at
-            told = {"message": report.message, "processes_left": report.is_alive}
-            _enter(state, job, _unknown(status, report.message, ended_at), cause, now, told)
+            lost = _unknown(status, report.message, None if report.is_alive else report.at)
+            if lost != status:  # the node says it again whenever it joins
+                told = {"message": report.message, "processes_left": report.is_alive}
+                _enter(state, job, lost, cause, now, told)
         case TreeGone():
             _enter(state, job, _gone(status, report), cause, now, {})
         case _:
@@ -216,7 +217,27 @@ def _not_launched(status: Booked, report: LaunchFailed) -> Status:
 
 def _unknown(status: Booked, message: str, ended_at: float | None) -> Unknown:
     pid, started_at = (None, None) if isinstance(status, Starting) else (status.pid, status.started_at)
-    return Unknown(booking=status.booking, pid=pid, started_at=started_at, ended_at=ended_at, message=message)
+    return Unknown(
+        booking=status.booking,
+        pid=pid,
+        started_at=started_at,
+        ended_at=ended_at,
+        message=message,
+        stop_grace_s=_asked_grace_s(status),
+    )
+
+
+def _asked_grace_s(status: Booked) -> float | None:
+    """How long its owner gave it to stop; None while nobody wants it to."""
+    match status:
+        case Stopping():
+            return status.grace_s
+        case Unknown():
+            return status.stop_grace_s
+        case Starting() | Running():
+            return None
+        case _:
+            assert_never(status)
 
 
 def _gone(status: Booked, report: TreeGone) -> Unknown:
@@ -242,10 +263,10 @@ def _join(state: State, event: NodeJoined, now: float) -> list[Command]:
 
 def _signal_again(job: Job) -> list[Command]:
     """The node may never have heard that the job should stop."""
-    if not isinstance(job.status, Stopping):
-        return []
     status = job.status
-    return [SignalJob(node=status.booking.node, job=job.id, attempt=job.attempt, grace_s=status.grace_s)]
+    if not isinstance(status, Booked) or (grace_s := _asked_grace_s(status)) is None:
+        return []
+    return [SignalJob(node=status.booking.node, job=job.id, attempt=job.attempt, grace_s=grace_s)]
 
 
 def _miss(state: State, job: Job, now: float) -> list[Command]:

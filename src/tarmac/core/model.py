@@ -107,6 +107,7 @@ class Unknown:
     started_at: float | None
     ended_at: float | None  # None while processes of it are left, which keep the booking
     message: str
+    stop_grace_s: float | None = None  # its owner wants what is left of it to end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
