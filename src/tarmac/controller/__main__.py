@@ -13,18 +13,19 @@ import logging
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import uvloop
 
 from tarmac import __version__, paths
-from tarmac.agent import address
+from tarmac.agent import address, crashpoint
 from tarmac.api.app import build_app
 from tarmac.api.server import Server
 from tarmac.controller.config import ConfigError, load_config
 from tarmac.controller.engine import Engine
 from tarmac.controller.publisher import Publisher
-from tarmac.errors import TarmacError
+from tarmac.errors import TarmacError, Unavailable, UserError
 from tarmac.nodes.local import LocalNode
 from tarmac.store.store import Store
 
@@ -40,14 +41,14 @@ def main() -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     try:
         paths.make_private(str(state_folder))
-        lock = _take_lock(state_folder)
-        if lock is None:
-            return _leave_it_to_the_other(state_folder, say)
+        if not _become_the_one(state_folder, say):
+            return 0
+        crashpoint.reach("controller:after-lock")
         uvloop.run(_run(state_folder, say))
     except TarmacError as error:
         kind = "config: " if isinstance(error, ConfigError) else ""
         say(f"error: {kind}{error}")
-        return 2
+        return error.exit_code
     except OSError as error:
         say(f"error: {error}")
         return 5
@@ -83,10 +84,12 @@ async def _serve(engine: Engine, node: LocalNode, state_folder: Path, say: _Read
             await node.has_gpus.wait()
     except TimeoutError:
         log.warning("no word about GPUs within %g s; going on without", FIRST_READING_WITHIN_S)
+    crashpoint.reach("controller:before-listen")
     socket_path = paths.socket_path(str(state_folder))
     listening = address.listen(socket_path)
     log.info("Tarmac %s, pid %d, listens on %s", __version__, os.getpid(), socket_path)
     _settle_memory()
+    crashpoint.reach("controller:after-listen")
     say("ready")
     await server.serve(sockets=[listening])
     Path(socket_path).unlink(missing_ok=True)  # ours: the lock is still held
@@ -99,34 +102,44 @@ def _settle_memory() -> None:
     gc.freeze()
 
 
-def _take_lock(state_folder: Path) -> int | None:
+def _become_the_one(state_folder: Path, say: _Ready) -> bool:
+    """False when another controller answers, which is what the caller wants.
+
+    One that holds the lock and does not answer is starting or on its way out; in the end either it answers or its lock
+    is free.
+    """
+    for _ in range(1500):
+        if _take_lock(state_folder):
+            return True
+        if not say.is_asked:
+            raise UserError(f"another controller runs on {state_folder} already", hint="`tarmac status` tells its pid")
+        if _is_answered(state_folder):
+            say("ready")
+            return False
+        time.sleep(0.02)
+    raise Unavailable(f"the controller that holds {state_folder}/controller.lock does not answer")
+
+
+def _take_lock(state_folder: Path) -> bool:
     """Held until this process ends, however it ends."""
     lock = os.open(state_folder / "controller.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(lock)
-        return None
-    os.ftruncate(lock, 0)
-    os.write(lock, f"{os.getpid()}\n".encode())
-    return lock
+        return False
+    with suppress(OSError):  # for people; on a full disk it goes without
+        os.ftruncate(lock, 0)
+        os.write(lock, f"{os.getpid()}\n".encode())
+    return True
 
 
-def _leave_it_to_the_other(state_folder: Path, say: _Ready) -> int:
-    """Another controller is starting or running; what the caller wants is that one answers."""
-    if not say.is_asked:
-        say(f"error: another controller runs on {state_folder} already (`tarmac status` tells its pid)")
-        return 2
-    for _ in range(1000):
-        try:
-            address.connect(paths.socket_path(str(state_folder))).close()
-        except OSError:
-            time.sleep(0.02)
-        else:
-            say("ready")
-            return 0
-    say(f"error: the controller that holds {state_folder}/controller.lock does not answer")
-    return 5
+def _is_answered(state_folder: Path) -> bool:
+    try:
+        address.connect(paths.socket_path(str(state_folder))).close()
+    except OSError:
+        return False
+    return True
 
 
 class _Ready:

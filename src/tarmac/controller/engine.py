@@ -182,6 +182,7 @@ class Engine:
 
     def _committed(self, batch: Batch, commands: list[Command], works: list[Work]) -> None:
         self._carry_out(commands)
+        crashpoint.reach("controller:before-answer")
         _resolve(works, None)
         changes = batch.changes
         changed: dict[JobId, Job] = {job.id: job for job in changes.new} | changes.changed
@@ -198,10 +199,13 @@ class Engine:
                     self._start(command)
                     crashpoint.reach("controller:after-start")
                 case SignalJob():
+                    crashpoint.reach("controller:before-signal")
                     self._send(command, {"type": "signal", "signal": TERM, "grace_s": command.grace_s})
+                    crashpoint.reach("controller:after-signal")
                 case ForgetRun():
                     crashpoint.reach("controller:before-forget")
                     self._send(command, {"type": "forget"})
+                    crashpoint.reach("controller:after-forget")
                 case _:
                     assert_never(command)
 

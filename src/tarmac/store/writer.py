@@ -80,6 +80,7 @@ def _commit(connection: sqlite3.Connection, batch: Batch) -> None:
 def write(connection: sqlite3.Connection, batch: Batch) -> None:
     with _transaction(connection):
         _write_all(connection, batch)
+        crashpoint.reach("controller:in-commit")
 
 
 def _rewrite_something(connection: sqlite3.Connection) -> None:
