@@ -92,7 +92,8 @@ async def _serve(engine: Engine, node: LocalNode, state_folder: Path, say: _Read
     crashpoint.reach("controller:after-listen")
     say("ready")
     await server.serve(sockets=[listening])
-    Path(socket_path).unlink(missing_ok=True)  # ours: the lock is still held
+    with suppress(FileNotFoundError):
+        os.unlink(socket_path)  # ours: the lock is still held
     log.info("ended; running jobs go on")
 
 
