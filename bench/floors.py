@@ -24,6 +24,15 @@ def measure(folder: str, program: str) -> Floors:
     )
 
 
+def least(one: Floors, other: Floors) -> Floors:
+    """A floor is the best the machine can do: of two measurements, the smaller."""
+    return Floors(
+        python_s=min(one.python_s, other.python_s),
+        spawn_s=min(one.spawn_s, other.spawn_s),
+        durable_s=min(one.durable_s, other.durable_s),
+    )
+
+
 def commit_s(folder: str) -> float:
     path = os.path.join(folder, "floor.db")
     with sqlite3.connect(path, isolation_level=None) as database:

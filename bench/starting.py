@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from bench import stamps
@@ -15,21 +16,32 @@ CHAIN = 100
 FLOOD = 1_000
 
 
-def figures(program: str, floors: Floors) -> Iterator[Figure]:
+@dataclass(frozen=True, kw_only=True)
+class Starts:
+    take_offs_s: list[float]
+    hand_overs_s: list[float]
+    jobs_per_s: float
+
+
+def measure(program: str) -> Starts:
     with home(program, gpus=1) as place:
-        yield from spread("submit returned → first instruction", take_offs(place), floors)
-        yield from spread("one GPU: end of a job → next one's first", hand_overs(place), floors)
+        alone, chained = take_offs(place), hand_overs(place)
     with home(program, gpus=4) as place:
-        rate = flood(place)
-        yield Figure(
-            what=f"{FLOOD:,} no-ops through 4 GPUs",
-            measured=f"{rate:.0f} jobs/s",
-            ratio=rate * floors.spawn_s,
-            unit="/S",
-            must=0.15,
-            aim=0.25,
-            more_is_better=True,
-        )
+        return Starts(take_offs_s=alone, hand_overs_s=chained, jobs_per_s=flood(place))
+
+
+def figures(starts: Starts, floors: Floors) -> Iterator[Figure]:
+    yield from spread("submit returned → first instruction", starts.take_offs_s, floors)
+    yield from spread("one GPU: end of a job → next one's first", starts.hand_overs_s, floors)
+    yield Figure(
+        what=f"{FLOOD:,} no-ops through 4 GPUs",
+        measured=f"{starts.jobs_per_s:.0f} jobs/s",
+        ratio=starts.jobs_per_s * floors.spawn_s,
+        unit="/S",
+        must=0.15,
+        aim=0.25,
+        more_is_better=True,
+    )
 
 
 def spread(what: str, taken: Sequence[float], floors: Floors) -> Iterator[Figure]:
