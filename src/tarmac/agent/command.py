@@ -32,9 +32,10 @@ def become(instance: str, shim_fd: int, failure_fd: int) -> NoReturn:
         os.setsid()
         _undo_agent()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        frame = read_frame(shim_fd)
-        if frame:
-            _run(decode(frame), instance, shim_fd, failure_fd)
+        order = read_frame(shim_fd)
+        start = order and read_frame(shim_fd)
+        if start:
+            _run(decode(order), decode(start), instance, shim_fd, failure_fd)
     except CannotRun as failure:
         _tell(failure_fd, str(failure))
     except Exception as error:  # noqa: BLE001  the outermost frame of a process
@@ -43,13 +44,13 @@ def become(instance: str, shim_fd: int, failure_fd: int) -> NoReturn:
         os._exit(127)
 
 
-def _run(start: Message, instance: str, shim_fd: int, failure_fd: int) -> None:
+def _run(order: Message, start: Message, instance: str, shim_fd: int, failure_fd: int) -> None:
     spec = read(start)
     os.umask(spec.umask)
     _enter(spec.cwd)
     _open_files(spec)
     env = spec.env
-    env["MASTER_PORT"] = str(start["port"])
+    env["MASTER_PORT"] = str(order["port"])
     env[MARK] = f"{instance}:{spec.job}.{spec.attempt}"
     _tell(failure_fd, READY)
     # No byte but the end of the pipe: the shim died before the start was on record, so nothing may run.

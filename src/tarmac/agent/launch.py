@@ -4,9 +4,10 @@ there is no moment in which somebody could take a living attempt for one that ne
 from __future__ import annotations
 
 import os
+from typing import Tuple
 
 from tarmac.agent import crashpoint
-from tarmac.agent.protocol import Message, encode
+from tarmac.agent.protocol import encode
 from tarmac.agent.records import SPEC
 from tarmac.agent.spares import Place, Spare
 
@@ -14,15 +15,17 @@ from tarmac.agent.spares import Place, Spare
 _CHANNEL_BYTES = 65536
 
 
-def hand_over(place: Place, spare: Spare, start: Message, *, port: int, nth: int) -> None:
+def hand_over(place: Place, spare: Spare, key: Tuple[int, int], start: bytes, *, port: int, nth: int) -> None:
     """FileExistsError when there is a run folder of that attempt. BrokenPipeError when the shim has just died."""
     crashpoint.reach("agent:before-mkdir")
-    place.folders.assign(spare.folder, f"{start['job']}.{start['attempt']}")
+    job, attempt = key
+    place.folders.assign(spare.folder, f"{job}.{attempt}")
     crashpoint.reach("agent:after-mkdir")
-    frame = encode({**start, "port": port, "nth": nth})
-    if len(frame) > _CHANNEL_BYTES:
-        spare.folder.leave(SPEC, frame)
-        frame = encode({"type": "start", "file": SPEC})
+    is_left = len(start) > _CHANNEL_BYTES
+    if is_left:
+        spare.folder.leave(SPEC, start)
+    # The shim reads this much; the start frame it passes on to the command's process unread.
+    order = encode({"type": "order", "job": job, "attempt": attempt, "port": port, "nth": nth, "is_left": is_left})
     crashpoint.reach("agent:before-fork")
-    os.write(spare.channel.fileno(), frame)
+    os.write(spare.channel.fileno(), order if is_left else order + start)
     crashpoint.reach("agent:after-fork")

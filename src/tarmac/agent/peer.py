@@ -8,7 +8,7 @@ import struct
 from typing import Callable
 
 from tarmac.agent.loop import READ, WRITE, Loop, log
-from tarmac.agent.protocol import Decoder, Message, ProtocolError, encode
+from tarmac.agent.protocol import Decoder, Message, ProtocolError, decode, encode
 
 # A peer that asks for logs and does not read them is not read from either until it has.
 _MAX_UNSENT_BYTES = 32 * 1024 * 1024
@@ -19,7 +19,7 @@ class Peer:
         self,
         loop: Loop,
         sock: socket.socket,
-        handle: Callable[[Peer, Message], None],
+        handle: Callable[[Peer, Message, bytes], None],
         closed: Callable[[Peer], None],
     ) -> None:
         self._loop = loop
@@ -89,14 +89,12 @@ class Peer:
             self.close()
             return
         try:
-            messages = self._decoder.feed(data)
+            for frame in self._decoder.split(data):
+                if self._is_open:
+                    self._handle(self, decode(frame), frame)
         except ProtocolError as error:
             log(f"controller connection closed: {error}")
             self.close()
-            return
-        for message in messages:
-            if self._is_open:
-                self._handle(self, message)
 
 
 def is_allowed(sock: socket.socket) -> bool:

@@ -49,9 +49,13 @@ class Decoder:
         self._max_frame_bytes = max_frame_bytes
 
     def feed(self, data: bytes) -> List[Message]:
+        return [decode(frame) for frame in self.split(data)]
+
+    def split(self, data: bytes) -> List[bytes]:
+        """The whole frames that are there now, undecoded."""
         buffer = self._buffer
         buffer += data
-        messages = []
+        frames = []
         start = 0
         while len(buffer) - start >= 4:
             (length,) = _LENGTH.unpack_from(buffer, start)
@@ -60,10 +64,10 @@ class Decoder:
             end = start + 4 + length
             if len(buffer) < end:
                 break
-            messages.append(_parse(bytes(buffer[start + 4 : end])))
+            frames.append(bytes(buffer[start:end]))
             start = end
         del buffer[:start]
-        return messages
+        return frames
 
 
 def read_frame(fd: int) -> bytes:
@@ -84,12 +88,8 @@ def _read_exactly(fd: int, count: int) -> bytes:
 
 
 def decode(frame: bytes) -> Message:
-    return _parse(frame[4:])
-
-
-def _parse(body: bytes) -> Message:
     try:
-        message = _loads(body.decode("utf-8"))
+        message = _loads(frame[4:].decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"a frame is not JSON: {error}") from None
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):

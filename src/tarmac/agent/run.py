@@ -52,7 +52,7 @@ class Run:
         self.leaf: Optional[Leaf] = None
         self.spare: Optional[Spare] = None  # the shim, when it is this agent's own
         self.is_shim_idle = False  # it has nothing to do with this attempt any more
-        self.start: Optional[Message] = None  # the frame, as long as it may have to be started again
+        self.start: Optional[bytes] = None  # the frame, as long as it may have to be started again
         self.report: Optional[Message] = None
         self.is_shim_gone = False
         self.is_forgotten = False
@@ -69,7 +69,7 @@ class Run:
 
     # The shim
 
-    def follow(self, spare: Spare, start: Message) -> None:
+    def follow(self, spare: Spare, start: bytes) -> None:
         """A shim of this agent that was given the job just now."""
         self.start = start
         self.shim_pid = spare.pid

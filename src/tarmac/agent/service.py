@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
+from functools import partial
 from typing import Callable, Dict, List, Optional
 
 from tarmac import __version__
@@ -43,7 +44,6 @@ class Service:
                 self._ports.keep(run.port)
         self._handlers: Dict[str, Callable[[Message], object]] = {
             "hello": self._hello,
-            "start": self._start,
             "signal": self._signal,
             "forget": self._forget,
             "read_log": lambda message: tail.read_log(message, self.send),
@@ -90,14 +90,17 @@ class Service:
         if self._peer is not None:
             self._peer.send(message)
 
-    def _handle(self, peer: Peer, message: Message) -> None:
+    def _handle(self, peer: Peer, message: Message, frame: bytes) -> None:
         if message["type"] == "hello":
             self._take(peer)
         elif peer is not self._peer:
             log("a connection that did not say hello first was closed")
             peer.close()
             return
-        handler = self._handlers.get(message["type"])
+        if message["type"] == "start":
+            handler: Optional[Callable[[Message], object]] = partial(self._start, frame=frame)
+        else:
+            handler = self._handlers.get(message["type"])
         if handler is None:
             log(f"a frame of unknown type {message['type'][:100]!r} was ignored")
             return
@@ -127,7 +130,7 @@ class Service:
         if self._gpus.latest is not None:
             self.send(self._gpus.latest)
 
-    def _start(self, message: Message) -> None:
+    def _start(self, message: Message, frame: bytes) -> None:
         key = _key(message)
         run = self._runs.get(key)
         if run is not None and run.report is not None:
@@ -139,11 +142,11 @@ class Service:
             self._refuse(key, str(error))
             return
         if run is not None:
-            run.start = message  # not known yet whether it began: should it turn out that it did not, it does then
+            run.start = frame  # not known yet whether it began: should it turn out that it did not, it does then
         else:
-            self._launch(key, message)
+            self._launch(key, frame)
 
-    def _launch(self, key: Key, start: Message) -> None:
+    def _launch(self, key: Key, start: bytes) -> None:
         port = 0
         try:
             port = self._ports.take()
@@ -155,7 +158,7 @@ class Service:
             return
         try:
             self._launches += 1
-            hand_over(self.place, spare, start, port=port, nth=self._launches)
+            hand_over(self.place, spare, key, start, port=port, nth=self._launches)
         except BrokenPipeError:
             pass  # the shim was killed this moment, which its watch is about to tell
         except OSError as error:

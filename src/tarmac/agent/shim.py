@@ -47,14 +47,14 @@ class Shim:
         self.my_start_time = _start_time(self.me)
         while True:
             command_fd, failure_fd = self._fork()
-            frame = self._receive()
-            if not frame:
+            order, start = self._receive()
+            if not start:
                 self._leave(command_fd)
-            self._see_through(frame, command_fd, failure_fd)
+            self._see_through(order, start, command_fd, failure_fd)
             self._tell({"type": "idle"})
 
-    def _see_through(self, frame: bytes, command_fd: int, failure_fd: int) -> None:
-        trouble = self._launch(frame, command_fd, failure_fd)
+    def _see_through(self, order: bytes, start: bytes, command_fd: int, failure_fd: int) -> None:
+        trouble = self._launch(order, start, command_fd, failure_fd)
         if trouble is None:
             self._tell(protocol.started(*self.key, pid=self.pid, at=self.started_at))
             self._conclude(self._wait())
@@ -78,14 +78,15 @@ class Shim:
         self.pid_start_time = _start_time(self.pid)
         return command_write, failure_read
 
-    def _receive(self) -> bytes:
-        """The start frame; empty when the agent ended before there was one."""
+    def _receive(self) -> Tuple[bytes, bytes]:
+        """The order and the start frame; empty when the agent ended before there were both."""
         try:
-            frame = protocol.read_frame(self.channel_fd)
-            is_left_in_folder = len(frame) < 64 and frame and "file" in protocol.decode(frame)
-            return self.folder.pick_up(SPEC) if is_left_in_folder else frame
+            order = protocol.read_frame(self.channel_fd)
+            if order and protocol.decode(order)["is_left"]:
+                return order, self.folder.pick_up(SPEC)
+            return order, protocol.read_frame(self.channel_fd)
         except OSError:
-            return b""
+            return b"", b""
 
     def _leave(self, command_fd: int) -> NoReturn:
         os.close(command_fd)
@@ -96,15 +97,15 @@ class Shim:
 
     # With a job
 
-    def _launch(self, frame: bytes, command_fd: int, failure_fd: int) -> Optional[str]:
+    def _launch(self, order: bytes, start: bytes, command_fd: int, failure_fd: int) -> Optional[str]:
         """None once the command runs, else why it does not."""
-        start = protocol.decode(frame)
-        self.key = (start["job"], start["attempt"])
-        crashpoint.count_from(start["nth"] - 1)
+        orders = protocol.decode(order)
+        self.key = (orders["job"], orders["attempt"])
+        crashpoint.count_from(orders["nth"] - 1)
         while True:
-            _write(command_fd, frame)  # it prepares itself while the record is written
+            _write(command_fd, order + start)  # it prepares itself while the record is written
             try:
-                self._record_start(start["port"])
+                self._record_start(orders["port"])
             except OSError as error:
                 os.close(command_fd)  # not released, so it does not run
                 return f"cannot be started: {error.strerror}"
