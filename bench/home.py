@@ -24,6 +24,7 @@ class Home:
         self.client = Client(folder)
         self.env = {**os.environ, "TARMAC_HOME": folder}
         self._files = 0
+        self._holder: int | None = None
 
     def stamps_file(self) -> str:
         self._files += 1
@@ -32,22 +33,21 @@ class Home:
     def cli(self, *words: str) -> list[str]:
         return [TARMAC, *words]
 
-    def hold_all_gpus(self) -> int:
+    def hold_all_gpus(self) -> None:
         """A job that takes every GPU, so that what is queued next stays queued."""
         job = self.client.submit(["sleep", "3600"], gpus=len(self.client.gpus())).id
         while self.client.job(job).state != "running":
             time.sleep(0.01)
-        return job
+        self._holder = self.client.job(job).pid
 
     def close(self) -> None:
         """Stops Tarmac first: a job that ends would make room for those that are queued."""
-        jobs = [self.client.job(job.id).pid for job in self.client.jobs(state="running")]
         ours = self.daemons()
         self.client.stop()
         while any(os.path.exists(f"/proc/{pid}") for pid in ours):
             time.sleep(0.05)
-        for pid in jobs:
-            os.kill(pid, signal.SIGKILL)
+        if self._holder:
+            os.kill(self._holder, signal.SIGKILL)
 
     def daemons(self) -> list[int]:
         status = self.client.status()
@@ -78,5 +78,7 @@ def home(program: str, gpus: int) -> Iterator[Home]:
         found.client.status()
         yield found
     finally:
-        found.close()
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            found.close()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
