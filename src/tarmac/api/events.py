@@ -8,7 +8,6 @@ import msgspec
 from litestar import Request, get
 from litestar.response import Stream
 
-from tarmac.api.jobs import live_or_stored
 from tarmac.api.views import Viewer
 from tarmac.controller.engine import Engine
 from tarmac.controller.publisher import GpusChanged, JobChanged, Missed
@@ -70,7 +69,7 @@ def _lines(engine: Engine, wanted: frozenset[int] | None, notices: Iterable[Noti
     for notice in dict.fromkeys(notices):
         match notice:
             case JobChanged(job=number, event=event):
-                job = live_or_stored(engine, number) if wanted is None or number in wanted else None
+                job = engine.job(number) if wanted is None or number in wanted else None
                 if job is not None:
                     yield _line("job", viewer.job(job), event)
             case GpusChanged(node=node):

@@ -72,7 +72,7 @@ async def list_jobs(
     # One more than asked for tells whether there is a next page.
     numbers = engine.store.reader.select_ids(wanted, after=after, limit=limit + 1, descending=order == "desc")
     page = numbers[:limit]
-    jobs = _jobs(engine, page)
+    jobs = engine.jobs(page)
     if wanted_fields is None or "progress" in wanted_fields:
         await engine.progress.refresh(jobs)
     viewer = Viewer(engine)
@@ -107,17 +107,17 @@ async def wait_for_jobs(engine: Engine, caller: str, ids: str, timeout_s: WaitSe
     """Answers when all of them have ended, or after the timeout with those that have."""
     reader = engine.store.reader
     numbers = reader.select_ids(job_filter(reader, caller, ids=_words(ids)))
+    pending = numbers
     listener = engine.publisher.listen()
     try:
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
-                while any(number in engine.state.jobs for number in numbers) and not engine.is_ending:
+                while (pending := [job for job in pending if not engine.is_ended(job)]) and not engine.is_ending:
                     await listener.take(timeout_s)
     finally:
         engine.publisher.unlisten(listener)
-    pending = [number for number in numbers if number in engine.state.jobs]
     viewer = Viewer(engine)
-    ended = _jobs(engine, [number for number in numbers if number not in engine.state.jobs])
+    ended = engine.jobs(sorted(set(numbers) - set(pending)))
     return {"jobs": [viewer.job(job) for job in ended], "pending": pending}
 
 
@@ -137,7 +137,7 @@ async def kill_jobs(engine: Engine, caller: str, data: schemas.KillRequest) -> s
 async def remove_jobs(engine: Engine, caller: str, data: schemas.Selection) -> schemas.RemoveAnswer:
     """Forget jobs and the logs Tarmac keeps of them. Queued ones are cancelled; running ones must be killed first."""
     numbers = _selected(engine, caller, data)
-    jobs = _jobs(engine, numbers)
+    jobs = engine.jobs(numbers)
     busy = [job.id for job in jobs if not is_ended(job.status) and not isinstance(job.status, Queued)]
     if busy:
         listed = ", ".join(map(str, busy[:10]))
@@ -152,21 +152,10 @@ async def remove_jobs(engine: Engine, caller: str, data: schemas.Selection) -> s
 
 
 def find_job(engine: Engine, caller: str, word: str) -> Job:
-    job = live_or_stored(engine, job_number(engine.store.reader, caller, word))
+    job = engine.job(job_number(engine.store.reader, caller, word))
     if job is None:
         raise NotFound(f"no job {word}", hint="`tarmac ls -a` lists every job that is remembered")
     return job
-
-
-def live_or_stored(engine: Engine, number: int) -> Job | None:
-    return engine.state.jobs.get(JobId(number)) or engine.store.reader.job(number)
-
-
-def _jobs(engine: Engine, numbers: list[int]) -> list[Job]:
-    """Live ones from memory, the others from the store, in the order asked for."""
-    live = {number: engine.state.jobs[JobId(number)] for number in numbers if number in engine.state.jobs}
-    stored = engine.store.reader.jobs([number for number in numbers if number not in live])
-    return [job for number in numbers if (job := live.get(number) or stored.get(number)) is not None]
 
 
 def _selected(engine: Engine, caller: str, selection: schemas.Selection) -> list[int]:

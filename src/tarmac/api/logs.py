@@ -43,7 +43,10 @@ async def job_log(
     if not follow:
         await _must_exist(engine, job, path)
     first = await _tail_offset(engine, path, lines) if lines is not None else offset or 0
-    headers = {"Tarmac-Log-Path": path.encode("ascii", "backslashreplace").decode()}
+    headers = {
+        "Tarmac-Log-Path": path.encode("ascii", "backslashreplace").decode(),
+        "Tarmac-Log-Offset": str(first),  # to go on from when the stream breaks
+    }
     output = _output(engine, job, path, first, follow=follow)
     return Stream(output, media_type="application/octet-stream", headers=headers)
 

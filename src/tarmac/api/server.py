@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
+    from collections.abc import Generator
 
     from litestar import Litestar
 
@@ -37,9 +37,9 @@ class PeerProtocol(HttpToolsProtocol):
 
 
 class Server(uvicorn.Server):
-    """Waits to be told to end instead of looking ten times a second."""
+    """Waits to be told to end instead of looking ten times a second, and leaves signals to whoever runs it."""
 
-    def __init__(self, app: Litestar, *, on_exit: Callable[[], None]) -> None:
+    def __init__(self, app: Litestar) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -55,16 +55,15 @@ class Server(uvicorn.Server):
             )
         )
         self._ended = asyncio.Event()
-        self._on_exit = on_exit
 
     def end(self) -> None:
         self.should_exit = True
         self._ended.set()
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        super().handle_exit(sig, frame)
-        self._on_exit()
-        self._ended.set()
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """uvicorn would raise them again after its end, and so skip what comes behind it."""
+        yield
 
     async def main_loop(self) -> None:
         await self.on_tick(0)

@@ -11,6 +11,7 @@ import fcntl
 import gc
 import logging
 import os
+import signal
 import sys
 import time
 from contextlib import suppress
@@ -78,7 +79,9 @@ async def _serve(engine: Engine, node: LocalNode, state_folder: Path, say: _Read
         engine.end()
         server.end()
 
-    server = Server(build_app(engine, end), on_exit=engine.end)
+    server = Server(build_app(engine, end))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, end)
     try:
         async with asyncio.timeout(FIRST_READING_WITHIN_S):
             await node.has_gpus.wait()

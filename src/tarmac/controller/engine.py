@@ -74,6 +74,7 @@ class Engine:
         self._clock = clock
         self._began_at = clock()
         self._inbox: list[Work] = []
+        self._under_way: dict[JobId, Job] = {}  # changed by the commit that has not returned yet
         self._submitting: dict[Token, Work] = {}
         self._is_committing = False
         self._environments: dict[str, dict[str, str]] = {}
@@ -82,6 +83,22 @@ class Engine:
 
     def uptime_s(self) -> float:
         return self._clock() - self._began_at
+
+    def is_ended(self, job: int) -> bool:
+        """And that is on disk: whoever is told may rely on it."""
+        return job not in self.state.jobs and job not in self._under_way
+
+    def jobs(self, numbers: list[int]) -> list[Job]:
+        """Those that exist, in the order asked for: live ones from memory, the others from the store."""
+        live = {number: job for number in numbers if (job := self._live(number)) is not None}
+        stored = self.store.reader.jobs([number for number in numbers if number not in live])
+        return [job for number in numbers if (job := live.get(number) or stored.get(number)) is not None]
+
+    def job(self, number: int) -> Job | None:
+        return self._live(number) or self.store.reader.job(number)
+
+    def _live(self, number: int) -> Job | None:
+        return self.state.jobs.get(JobId(number)) or self._under_way.get(JobId(number))
 
     def end(self) -> None:
         """Streams and long requests notice and finish; nothing is accepted any more."""
@@ -171,6 +188,7 @@ class Engine:
     def _commit(self, batch: Batch, commands: list[Command], works: list[Work]) -> None:
         def back_in_the_loop(error: Exception | None) -> None:
             self._is_committing = False
+            self._under_way = {}
             if error is None:
                 self._committed(batch, commands, works)
             else:
@@ -178,6 +196,7 @@ class Engine:
             self._turn()
 
         self._is_committing = True
+        self._under_way = dict(batch.changes.changed)
         self.store.commit(batch, lambda error: self._loop.call_soon_threadsafe(back_in_the_loop, error))
 
     def _committed(self, batch: Batch, commands: list[Command], works: list[Work]) -> None:
