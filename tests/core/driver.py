@@ -32,7 +32,7 @@ class Driver:
         self.acknowledged: dict[int, Any] = {}  # id -> what was asked
         self.stop_asked: set[int] = set()  # and kept, while the job had not ended
         self.told: dict[str, Told] = {}
-        self._undecided_stops: set[int] = set()
+        self._unkept_stops: set[int] = set()
         self._outgoing: list[tuple[int, Command]] = []  # with the connection each was decided under
 
     # Decide
@@ -56,9 +56,8 @@ class Driver:
             case GpusSeen(node=name, gpus=gpus):
                 self.told.setdefault(name, Told()).uuids = tuple(gpu.uuid for gpu in gpus)
             case StopAsked(job=job):
-                status = self.state.jobs[job].status if job in self.state.jobs else None
-                if status is not None and not isinstance(status, Unknown):
-                    self._undecided_stops.add(job)
+                if job in self.state.jobs:
+                    self._unkept_stops.add(job)
             case _:
                 pass
 
@@ -93,17 +92,15 @@ class Driver:
             self.next_id = max(self.next_id, job.id + 1)
         for job in changes.changed.values():
             self.disk[job.id].update(zip(UPDATED, rows.changed_job_row(job), strict=True))
-        self.stop_asked |= self._undecided_stops
-        self._undecided_stops.clear()
+        self.stop_asked |= self._unkept_stops
+        self._unkept_stops.clear()
         outgoing, self._outgoing = self._outgoing, []
         for link, command in outgoing:
             self._carry_out(link, command)
 
     def _carry_out(self, link: int, command: Command) -> None:
         node = self.world.nodes[_node(command)]
-        if isinstance(command, SignalJob):
-            row = self.disk[command.job]
-            assert command.job in self.stop_asked or row["state"] == "unknown", "nobody asked"
+        assert not isinstance(command, SignalJob) or command.job in self.stop_asked, f"nobody asked for {command}"
         if link and link == node.link:
             node.commands.append(command)
 
@@ -134,7 +131,7 @@ class Driver:
     def _lose_memory(self) -> None:
         self.state = self.reload()
         self._outgoing.clear()
-        self._undecided_stops.clear()
+        self._unkept_stops.clear()
         for node in self.world.nodes.values():
             self.world.disconnect(node)
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tarmac.core import check
-from tarmac.core.events import Event, NodeJoined, NodeLeft, Reported, StopAsked
-from tarmac.core.model import JobId, NodeName, is_ended
-from tests.core.builders import a_spec, submitted
+from tarmac.core.events import Event, NodeJoined, NodeLeft, Reported, RunReport, StopAsked
+from tarmac.core.model import JobId, is_ended
+from tests.core.builders import a_spec, exited, gone, launch_failed, lost, started, submitted
 from tests.core.driver import Driver
 from tests.core.effort import HISTORIES
-from tests.core.world import FakeNode, Run, World, of_attempt
+from tests.core.world import FakeNode, Run, World
 
 T = TypeVar("T")
 
@@ -195,13 +195,15 @@ class Histories(RuleBasedStateMachine):
     def hear_again(self, number: int) -> None:
         self.feed(pick(self.world.sent, number))
 
-    @precondition(lambda self: self.world.sent)
-    @rule(number=one_of, attempt=st.sampled_from([None, 0, 2]))
-    def hear_wrongly(self, number: int, attempt: int | None) -> None:
-        """Of another attempt, or from another node."""
-        said = pick(self.world.sent, number)
-        other = NodeName("b" if said.node == "a" else "a")
-        self.feed(Reported(node=other, report=said.report) if attempt is None else of_attempt(said, attempt))
+    @precondition(lambda self: self.driver.state.jobs)
+    @rule(number=one_of, says=st.sampled_from([started, exited, launch_failed, lost, gone]), attempt=st.integers(0, 2))
+    def hear_wrongly(self, number: int, says: Callable[..., RunReport], attempt: int) -> None:
+        """Of another attempt, or from a node it is not on: nothing of it is true."""
+        job = pick(list(self.driver.state.jobs.values()), number)
+        on = getattr(job.status, "booking", None)
+        for node in self.nodes:
+            if attempt != job.attempt or on is None or node.name != on.node:
+                self.feed(Reported(node=node.name, report=says(job.id, attempt=attempt)))
 
     # The controller's own troubles
 
@@ -271,9 +273,9 @@ class Histories(RuleBasedStateMachine):
         """With nodes in reach and nothing going wrong any more, every job ends and every run is forgotten."""
         self.commit()
         for node in self.nodes:
-            self.world.disconnect(node)
             self.world.show_cards(node, frozenset(range(len(node.cards))))
-            self.connect(node, begins=False)
+            if not node.link:
+                self.connect(node, begins=False)
         for _ in range(4 * len(self.driver.disk) + 4):
             self.hear_all()
             self.obey_all()
@@ -285,15 +287,15 @@ class Histories(RuleBasedStateMachine):
         assert all(is_ended(self.driver.stored(number).status) for number in self.driver.acknowledged)
 
     def bring_forward(self, run: Run) -> None:
-        is_to_stop = run.key[0] in self.driver.stop_asked
+        """Whoever is to stop waits for the signal; the others end by themselves."""
         if run.phase == "launching":
             self.world.begin(run)
+        elif run.key[0] in self.driver.stop_asked and not run.is_signalled:
+            return
         elif run.phase == "orphaned":
             self.world.lose_tree(run)
-        elif run.phase == "alive" and is_to_stop and run.is_signalled:
-            self.world.end(run, None, 15)
-        elif run.phase == "alive" and not is_to_stop:
-            self.world.end(run, 0, None)
+        elif run.phase == "alive":
+            self.world.end(run, *((None, 15) if run.is_signalled else (0, None)))
 
 
 TestHistories = Histories.TestCase

@@ -35,6 +35,11 @@ def test_priority_then_place_in_line_across_owners_and_requests() -> None:
     assert chosen(a_state(a_node(gpus=4), jobs=jobs)) == [(2, BOX, [0, 1]), (3, BOX, [2]), (1, BOX, [3])]
 
 
+def test_a_later_job_of_another_class_goes_first_when_its_priority_is_better() -> None:
+    jobs = (a_job(1, priority=10), a_job(2, gpus=2, priority=9), a_job(3, owner="bob", priority=5))
+    assert [job for job, *_ in chosen(a_state(a_node(gpus=4), jobs=jobs))] == [3, 2, 1]
+
+
 def test_equal_ranks_go_by_id() -> None:
     jobs = (a_job(2, position=1, owner="bob"), a_job(1, position=1))
     assert [job for job, *_ in chosen(a_state(a_node(gpus=2), jobs=jobs))] == [1, 2]

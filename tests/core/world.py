@@ -7,7 +7,7 @@ it is not known yet whether they began. A stream keeps its order; what is under 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import TypeAlias
 
@@ -104,6 +104,7 @@ class World:
     def _start(self, node: FakeNode, command: StartJob) -> None:
         key = (command.job, command.attempt)
         run = self.runs.get(key)
+        assert command.attempt == 1, "nobody ever asks for a second attempt"
         if run is None:
             assert not [job for job, _ in self.begun if job == command.job], f"job {command.job} starts a second time"
             gpus = tuple(gpu.uuid for gpu in command.booking.gpus)
@@ -202,7 +203,3 @@ class World:
         self.sent.append(said)
         if self.nodes[name].link:
             self.nodes[name].events.append(said)
-
-
-def of_attempt(said: Reported, attempt: int) -> Reported:
-    return replace(said, report=replace(said.report, attempt=attempt))
