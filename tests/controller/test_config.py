@@ -42,7 +42,7 @@ def test_an_unknown_key_is_named_with_the_nearest_right_one(tmp_path: Path) -> N
 def test_a_wrong_value_is_refused_with_what_is_right(tmp_path: Path, line: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load_config(written(tmp_path, line))
-    assert line.split(" =")[0] in caught.value.message
+    assert line.partition(" =")[0] in caught.value.message
     assert str(caught.value.hint).startswith("set ")
 
 

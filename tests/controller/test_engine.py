@@ -54,9 +54,7 @@ def run(folder: Path, story: Callable[[Engine, ToldNode], Awaitable[None]]) -> N
     async def told() -> None:
         store = Store(folder / "tarmac.db")
         node = ToldNode()
-        engine = Engine(
-            store=store, config=Config(), state_folder=folder, publisher=Publisher(), clock=lambda: 1000.0
-        )
+        engine = Engine(store=store, config=Config(), state_folder=folder, publisher=Publisher(), clock=lambda: 1000.0)
         engine.node = node  # type: ignore[assignment]
         engine.post(NodeJoined(node=DESK, cpu_job_slots=4, runs=()))
         engine.post(GpusSeen(node=DESK, gpus=(Gpu(uuid=GpuUuid("G0"), index=0),)))
@@ -70,9 +68,7 @@ def run(folder: Path, story: Callable[[Engine, ToldNode], Awaitable[None]]) -> N
 
 
 def exited(job: int) -> Reported:
-    report = JobExited(
-        job=JobId(job), attempt=1, exit_code=0, signal=None, pid=9, started_at=1000.0, ended_at=1001.0
-    )
+    report = JobExited(job=JobId(job), attempt=1, exit_code=0, signal=None, pid=9, started_at=1000.0, ended_at=1001.0)
     return Reported(node=DESK, report=report)
 
 
@@ -125,9 +121,8 @@ def test_a_commit_that_fails_acknowledges_nothing_and_sends_nothing(
             await engine.submit(specs(), {DIGEST: BODY}, None)
         assert node.told_of("start") == [1]
         engine.store._writer._connection.execute("PRAGMA max_page_count = 1000000")
-        async with asyncio.timeout(10):
-            while engine.degraded is not None:
-                await asyncio.sleep(0.01)
+        await asyncio.wait_for(next(iter(engine._tasks)), 10)
+        assert engine.degraded is None
         assert node.disconnects == 1, "the node is asked anew what really runs"
         assert list(await engine.submit(specs(), {DIGEST: BODY}, None)) == [2]
 
