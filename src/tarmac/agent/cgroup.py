@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import time
@@ -24,19 +25,32 @@ class Leaf:
             return False
         return True
 
+    def renew(self) -> None:
+        """Linux 6.18 kills whatever is born into a cgroup that was killed once, so none is used twice."""
+        self.remove()
+        if not self.make():
+            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), self.path)
+
     def fork(self) -> int:
         """fork with the child inside."""
         fd = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             return kernel.fork_into(fd)
         except OSError:
-            # Before Linux 5.7, or clone3 forbidden by a container's filter: born outside, moved in by itself.
-            pid = os.fork()
-            if pid == 0:
-                self._join()
-            return pid
+            # Before Linux 5.7, or clone3 forbidden by a container's filter.
+            return self.fork_and_move()
         finally:
             os.close(fd)
+
+    def fork_and_move(self) -> int:
+        """The same, born outside and moved in by itself: slower, but a leaf that was killed once takes no other way.
+
+        Recent kernels (6.14, and the stable ones of 2025) kill every child born into a cgroup that was ever killed.
+        """
+        pid = os.fork()
+        if pid == 0:
+            self._join()
+        return pid
 
     def _join(self) -> None:
         try:

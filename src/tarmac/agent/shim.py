@@ -21,6 +21,8 @@ from tarmac.agent.scan import Tree
 STRAGGLER_GRACE_S = 2.0
 _KILL_AGAIN_S = 0.2
 _RECORD_AGAIN_S = 1.0
+_TRIES = 5
+_LAUNCH_TRIES = 3
 
 
 class Shim:
@@ -38,6 +40,7 @@ class Shim:
         self.pid = 0  # of the command
         self.pid_start_time = 0
         self.started_at = 0.0
+        self.has_killed = False
 
     def run(self) -> NoReturn:
         os.setsid()
@@ -51,6 +54,8 @@ class Shim:
             if not start:
                 self._leave(command_fd)
             self._see_through(order, start, command_fd, failure_fd)
+            if self._is_worn_out():
+                self._retire()
             self._tell({"type": "idle"})
 
     def _see_through(self, order: bytes, start: bytes, command_fd: int, failure_fd: int) -> None:
@@ -63,12 +68,17 @@ class Shim:
 
     # Without a job
 
-    def _fork(self) -> Tuple[int, int]:
+    def _fork(self, *, is_moved: bool = False) -> Tuple[int, int]:
         """The command's process, waiting for its job; the pipe to it, and the one that tells why it cannot execute."""
+        if self.leaf is not None and self.pid:
+            self.leaf.renew()
         command_read, command_write = os.pipe()
         failure_read, failure_write = os.pipe()
         crashpoint.reach("shim:before-fork")
-        self.pid = os.fork() if self.leaf is None else self.leaf.fork()
+        if self.leaf is None:
+            self.pid = os.fork()
+        else:
+            self.pid = self.leaf.fork_and_move() if is_moved else self.leaf.fork()
         if self.pid == 0:
             os.close(command_write)
             command.become(self.instance, command_read, failure_write)
@@ -91,6 +101,13 @@ class Shim:
     def _leave(self, command_fd: int) -> NoReturn:
         os.close(command_fd)
         os.waitpid(self.pid, 0)
+        self._retire()
+
+    def _is_worn_out(self) -> bool:
+        """A leaf that was killed is no place to be born in (see cgroup)."""
+        return self.leaf is not None and (self.has_killed or self._read_stop() is not None)
+
+    def _retire(self) -> NoReturn:
         if self.leaf is not None:
             self.leaf.remove()
         os._exit(0)
@@ -102,22 +119,24 @@ class Shim:
         orders = protocol.decode(order)
         self.key = (orders["job"], orders["attempt"])
         crashpoint.count_from(orders["nth"] - 1)
-        while True:
+        for _ in range(_TRIES):
             _write(command_fd, order + start)  # it prepares itself while the record is written
             try:
                 self._record_start(orders["port"])
+                told = os.read(failure_fd, 8192).decode()
+                if told == command.READY:
+                    return self._release(command_fd, failure_fd)
+                if told or self._read_stop() is not None:
+                    return told or None
+                # Killed while it waited: a signal for the attempt before came late. Nothing ran; try with another.
+                os.waitpid(self.pid, 0)
+                os.close(command_fd)
+                os.close(failure_fd)
+                command_fd, failure_fd = self._fork()
             except OSError as error:
                 os.close(command_fd)  # not released, so it does not run
                 return f"cannot be started: {error.strerror}"
-            told = os.read(failure_fd, 8192).decode()
-            if told or self._read_stop() is not None:
-                break
-            # Killed while it waited: a signal for the attempt before came late. Nothing ran; another takes its place.
-            os.close(command_fd)
-            os.close(failure_fd)
-            os.waitpid(self.pid, 0)
-            command_fd, failure_fd = self._fork()
-        return self._release(command_fd, failure_fd) if told == command.READY else told or None
+        return "cannot be started: its process was killed again and again before it began"
 
     def _release(self, command_fd: int, failure_fd: int) -> Optional[str]:
         crashpoint.reach("shim:before-release")
@@ -201,6 +220,7 @@ class Shim:
             deadline = time.monotonic() + STRAGGLER_GRACE_S
         while not self._is_tree_gone():
             if time.monotonic() >= deadline:
+                self.has_killed = True
                 containment.kill()
                 deadline = time.monotonic() + _KILL_AGAIN_S
             # Blocked since the agent's start, so one that came just before is not missed.
