@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from litestar import Request, get
+from litestar.params import FromQuery
 from litestar.response import Stream
 
+from tarmac.api.given import Caller, TheEngine
 from tarmac.api.views import Viewer
 from tarmac.controller.engine import Engine
 from tarmac.controller.publisher import GpusChanged, JobChanged, Missed
@@ -25,10 +27,10 @@ MOST_REPLAYED = 10_000
 
 @get("/events", media_type="text/event-stream")
 async def events(
-    engine: Engine,
-    caller: str,  # noqa: ARG001 - checks the caller
+    engine: TheEngine,
+    caller: Caller,  # noqa: ARG001 - checks the caller
     request: Request[Any, Any, Any],
-    jobs: str | None = None,
+    jobs: FromQuery[str | None] = None,
 ) -> Stream:
     """`event: job` and `event: gpu` with the whole object as data; `event: missed` means: list again."""
     wanted = None if jobs is None else _numbers(jobs)

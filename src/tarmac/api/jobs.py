@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from litestar import Response, get, post
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.params import Parameter
+from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from tarmac.api import schemas
+from tarmac.api.given import Caller, TheEngine
 from tarmac.api.views import Viewer, checked_fields, iso
 from tarmac.controller.engine import Engine, Work
 from tarmac.controller.outputs import default_log
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 MOST_PER_PAGE = 10_000
 LONGEST_WAIT_S = 300.0
 
-PageSize = Annotated[int, Parameter(ge=1, le=MOST_PER_PAGE)]
-WaitSeconds = Annotated[float, Parameter(ge=0, le=LONGEST_WAIT_S)]
+PageSize = Annotated[int, QueryParameter(ge=1, le=MOST_PER_PAGE)]
+WaitSeconds = Annotated[float, QueryParameter(ge=0, le=LONGEST_WAIT_S)]
 
 
 def _answers(shape: type) -> dict[int, ResponseSpec]:
@@ -39,7 +40,7 @@ def _answers(shape: type) -> dict[int, ResponseSpec]:
 
 
 @post("/jobs", responses={200: ResponseSpec(schemas.SubmitAnswer, description="this token was answered before")})
-async def submit(engine: Engine, caller: str, data: SubmitRequest) -> Response[schemas.SubmitAnswer]:
+async def submit(engine: TheEngine, caller: Caller, data: JSONBody[SubmitRequest]) -> Response[schemas.SubmitAnswer]:
     """Queue one or many jobs: all of them or none. They are on disk before the answer is sent."""
     token = None if data.token is None else (caller, data.token)
     if token is not None and (known := engine.store.reader.submission(*token)) is not None:
@@ -54,17 +55,17 @@ async def submit(engine: Engine, caller: str, data: SubmitRequest) -> Response[s
 
 @get("/jobs", responses=_answers(schemas.JobPage))
 async def list_jobs(
-    engine: Engine,
-    caller: str,
-    ids: str | None = None,
-    job_state: Annotated[str | None, Parameter(query="state")] = None,
-    owner: str | None = None,
-    name: str | None = None,
-    tag: str | None = None,
+    engine: TheEngine,
+    caller: Caller,
+    ids: FromQuery[str | None] = None,
+    job_state: Annotated[str | None, QueryParameter(name="state")] = None,
+    owner: FromQuery[str | None] = None,
+    name: FromQuery[str | None] = None,
+    tag: FromQuery[str | None] = None,
     limit: PageSize = 1000,
-    after: int | None = None,
-    order: Annotated[str, Parameter(pattern="^(asc|desc)$")] = "asc",
-    fields: str | None = None,
+    after: FromQuery[int | None] = None,
+    order: Annotated[str, QueryParameter(pattern="^(asc|desc)$")] = "asc",
+    fields: FromQuery[str | None] = None,
 ) -> dict[str, Any]:
     """Jobs by id, page by page: give `next` of one page as `after` of the following one."""
     wanted_fields = checked_fields(fields)
@@ -83,7 +84,7 @@ async def list_jobs(
 
 
 @get("/jobs/{word:str}", responses=_answers(schemas.WholeJobView))
-async def show_job(engine: Engine, caller: str, word: str) -> dict[str, Any]:
+async def show_job(engine: TheEngine, caller: Caller, word: FromPath[str]) -> dict[str, Any]:
     """One job with all there is to know. `last` is the caller's newest."""
     job = find_job(engine, caller, word)
     await engine.progress.refresh([job])
@@ -91,7 +92,7 @@ async def show_job(engine: Engine, caller: str, word: str) -> dict[str, Any]:
 
 
 @get("/jobs/{word:str}/events", responses=_answers(schemas.Story))
-async def job_story(engine: Engine, caller: str, word: str) -> dict[str, Any]:
+async def job_story(engine: TheEngine, caller: Caller, word: FromPath[str]) -> dict[str, Any]:
     """What happened to a job, in order."""
     job = find_job(engine, caller, word)
     return {
@@ -103,7 +104,9 @@ async def job_story(engine: Engine, caller: str, word: str) -> dict[str, Any]:
 
 
 @get("/jobs/wait", responses=_answers(schemas.WaitAnswer))
-async def wait_for_jobs(engine: Engine, caller: str, ids: str, timeout_s: WaitSeconds = 30.0) -> dict[str, Any]:
+async def wait_for_jobs(
+    engine: TheEngine, caller: Caller, ids: FromQuery[str], timeout_s: WaitSeconds = 30.0
+) -> dict[str, Any]:
     """Answers when all of them have ended, or after the timeout with those that have."""
     reader = engine.store.reader
     numbers = reader.select_ids(job_filter(reader, caller, ids=_words(ids)))
@@ -122,7 +125,7 @@ async def wait_for_jobs(engine: Engine, caller: str, ids: str, timeout_s: WaitSe
 
 
 @post("/jobs/kill", status_code=200)
-async def kill_jobs(engine: Engine, caller: str, data: schemas.KillRequest) -> schemas.KillAnswer:
+async def kill_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.KillRequest]) -> schemas.KillAnswer:
     """Ask jobs to end: queued ones at once, running ones with TERM, then KILL after the grace period."""
     numbers = _selected(engine, caller, data)
     alive = [number for number in numbers if number in engine.state.jobs]
@@ -134,7 +137,7 @@ async def kill_jobs(engine: Engine, caller: str, data: schemas.KillRequest) -> s
 
 
 @post("/jobs/rm", status_code=200)
-async def remove_jobs(engine: Engine, caller: str, data: schemas.Selection) -> schemas.RemoveAnswer:
+async def remove_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.Selection]) -> schemas.RemoveAnswer:
     """Forget jobs and the logs Tarmac keeps of them. Queued ones are cancelled; running ones must be killed first."""
     numbers = _selected(engine, caller, data)
     jobs = engine.jobs(numbers)

@@ -7,9 +7,10 @@ import base64
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from litestar import get
-from litestar.params import Parameter
+from litestar.params import FromPath, FromQuery, QueryParameter
 from litestar.response import Stream
 
+from tarmac.api.given import Caller, TheEngine
 from tarmac.api.jobs import find_job
 from tarmac.controller.engine import Engine
 from tarmac.controller.outputs import stderr_path, stdout_path
@@ -27,14 +28,14 @@ LOOK_AGAIN_S = 30.0
 
 @get("/jobs/{word:str}/log", media_type="application/octet-stream")
 async def job_log(
-    engine: Engine,
-    caller: str,
-    word: str,
-    stream: Literal["stdout", "stderr"] = "stdout",
-    attempt: Annotated[int | None, Parameter(ge=1)] = None,
-    lines: Annotated[int | None, Parameter(ge=0)] = None,
-    offset: Annotated[int | None, Parameter(ge=0)] = None,
-    follow: bool = False,  # noqa: FBT001, FBT002 - a query parameter
+    engine: TheEngine,
+    caller: Caller,
+    word: FromPath[str],
+    stream: FromQuery[Literal["stdout", "stderr"]] = "stdout",
+    attempt: Annotated[int | None, QueryParameter(ge=1)] = None,
+    lines: Annotated[int | None, QueryParameter(ge=0)] = None,
+    offset: Annotated[int | None, QueryParameter(ge=0)] = None,
+    follow: FromQuery[bool] = False,  # noqa: FBT002 - a query parameter
 ) -> Stream:
     """All of it, the last `lines`, or from `offset` on; with `follow=1` it goes on until the job has ended."""
     job = find_job(engine, caller, word)

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from litestar import get, post
 from litestar.openapi.datastructures import ResponseSpec
+from litestar.params import JSONBody
 
 from tarmac import __version__
 from tarmac.api import schemas
 from tarmac.api.errors import API
+from tarmac.api.given import Caller, TheEnd, TheEngine
 from tarmac.api.views import Viewer
-from tarmac.controller.engine import Engine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @get("/gpus", responses={200: ResponseSpec(schemas.GpuList, description="every card")})
-async def list_gpus(engine: Engine, caller: str) -> dict[str, Any]:  # noqa: ARG001 - checks the caller
+async def list_gpus(engine: TheEngine, caller: Caller) -> dict[str, Any]:  # noqa: ARG001 - checks the caller
     """Every card, what it does and which job has it. `error` says why there are none."""
     errors = [error for error in engine.gpu_errors.values() if error]
     return {"gpus": Viewer(engine).gpus(), "error": "; ".join(errors) or None}
 
 
 @get("/status")
-async def status(engine: Engine, caller: str) -> schemas.StatusView:  # noqa: ARG001 - checks the caller
+async def status(engine: TheEngine, caller: Caller) -> schemas.StatusView:  # noqa: ARG001 - checks the caller
     """The scheduler at a glance."""
     hello = None if engine.node is None else engine.node.hello
     queued = len(engine.state.queue)
@@ -51,10 +49,10 @@ async def status(engine: Engine, caller: str) -> schemas.StatusView:  # noqa: AR
 
 @post("/stop", status_code=202)
 async def stop(
-    engine: Engine,
-    caller: str,  # noqa: ARG001 - checks the caller
-    end: Callable[[], None],
-    data: schemas.StopRequest,
+    engine: TheEngine,
+    caller: Caller,  # noqa: ARG001 - checks the caller
+    end: TheEnd,
+    data: JSONBody[schemas.StopRequest],
 ) -> dict[str, Any]:
     """End the controller, and its agent unless told otherwise. Running jobs go on."""
     if data.agent and engine.node is not None:
