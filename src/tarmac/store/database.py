@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tarmac.errors import UserError
+from tarmac.errors import TarmacError, Unavailable, UserError
 from tarmac.store import schema
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
     """The one connection that writes. It is used from the writer's thread only, once that runs."""
-    _refuse_what_is_not_ours(path)
     try:
+        _refuse_what_is_not_ours(path)
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA journal_size_limit = 16777216")
-        _bring_up_to_date(connection)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA journal_size_limit = 16777216")
+            _bring_up_to_date(connection)
+        except BaseException:
+            connection.close()
+            raise
     except sqlite3.DatabaseError as error:
-        raise _corrupt(path, error) from error
+        raise refused(path, error) from error
     return connection
 
 
@@ -46,19 +52,17 @@ def faults(path: Path) -> list[str]:
 
 
 def _refuse_what_is_not_ours(path: Path) -> None:
-    """Looked at through a read-only connection, so that a refused file stays as it was."""
     if not path.exists() or path.stat().st_size == 0:
         return
-    try:
-        reader = connect_reader(path)
-        try:
-            application_id = reader.execute("PRAGMA application_id").fetchone()[0]
-            version = reader.execute("PRAGMA user_version").fetchone()[0]
-        finally:
-            reader.close()
-    except sqlite3.DatabaseError as error:
-        raise _corrupt(path, error) from error
-    if application_id not in (0, schema.APPLICATION_ID) or (application_id == 0 and version != 0):
+    with _looking_at(path) as reader:
+        application_id = reader.execute("PRAGMA application_id").fetchone()[0]
+        version = reader.execute("PRAGMA user_version").fetchone()[0]
+        # Without a mark of any program: ours if we were killed before the first table was made.
+        is_begun = application_id == version == 0 and not reader.execute("SELECT 1 FROM sqlite_master").fetchone()
+        page_bytes = reader.execute("PRAGMA page_size").fetchone()[0]
+    if path.stat().st_size % page_bytes and not _has_log(path):
+        raise sqlite3.DatabaseError("it was cut short")  # by less than a page, which SQLite takes for zeros
+    if application_id != schema.APPLICATION_ID and not is_begun:
         raise UserError(
             f"{path} is a database of another program", hint="move it away, or set TARMAC_HOME to another folder"
         )
@@ -67,6 +71,27 @@ def _refuse_what_is_not_ours(path: Path) -> None:
             f"{path} was written by a newer Tarmac (schema {version}, this one knows {schema.VERSION})",
             hint="upgrade Tarmac, or set TARMAC_HOME to another folder; the file was not touched",
         )
+
+
+@contextmanager
+def _looking_at(path: Path) -> Iterator[sqlite3.Connection]:
+    """Without leaving a trace, so that a refused file stays as it was, with nothing beside it."""
+    index = Path(f"{path}-shm")
+    had_index = index.exists()
+    # What counts may stand in the log only, and SQLite makes an index to read that.
+    how = "mode=ro" if _has_log(path) else "immutable=1"
+    reader = sqlite3.connect(f"file:{_quoted(path)}?{how}", uri=True)
+    try:
+        yield reader
+    finally:
+        reader.close()
+        if not had_index:
+            index.unlink(missing_ok=True)
+
+
+def _has_log(path: Path) -> bool:
+    log = Path(f"{path}-wal")
+    return log.exists() and log.stat().st_size > 0
 
 
 def _bring_up_to_date(connection: sqlite3.Connection) -> None:
@@ -78,10 +103,16 @@ def _bring_up_to_date(connection: sqlite3.Connection) -> None:
         )
 
 
-def _corrupt(path: Path, error: sqlite3.DatabaseError) -> UserError:
-    return UserError(
-        f"{path} cannot be read as a database: {error}",
-        hint="restore it from a backup, or move it away to begin with an empty queue; it was not touched",
+def refused(path: Path, error: Exception) -> TarmacError:
+    """Why the file cannot be used: it is damaged, or the disk or its rights do not let us."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+    if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+        return UserError(
+            f"{path} cannot be read as a database: {error}",
+            hint="restore it from a backup, or move it away to begin with an empty queue; it was not touched",
+        )
+    return Unavailable(
+        f"{path} cannot be opened: {error}", hint="make room on the disk, and see that it can be written"
     )
 
 

@@ -47,14 +47,19 @@ class Reader:
 
     def live_jobs(self) -> Iterator[Job]:
         found = self._connection.execute(f"SELECT {rows.JOB_COLUMNS} FROM jobs WHERE is_live = 1 ORDER BY id")
-        return map(rows.job_of, found)
+        try:
+            yield from map(rows.job_of, found)
+        finally:
+            found.close()  # one left open, by a row that cannot be read, would keep the file open
 
     def next_id(self) -> int:
         found = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'").fetchone()
         return 1 if found is None else found[0] + 1
 
     def last_event(self) -> int:
-        return int(self._connection.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])
+        """The number given last, also when the event was removed with its job."""
+        found = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
+        return 0 if found is None else int(found[0])
 
     def job(self, number: int) -> Job | None:
         row = self._connection.execute(f"SELECT {rows.JOB_COLUMNS} FROM jobs WHERE id = ?", (number,)).fetchone()
@@ -117,9 +122,9 @@ def _conditions(wanted: JobFilter) -> tuple[list[str], list[Any]]:
     where: list[str] = []
     values: list[Any] = []
     if wanted.ids is not None:
-        spans = ["id BETWEEN ? AND ?" for _ in wanted.ids]
-        where.append(f"({' OR '.join(spans)})" if spans else "0")
-        values += [edge for span in wanted.ids for edge in (span.start, span.stop - 1)]
+        among, edges = _among(wanted.ids)
+        where.append(among)
+        values += edges
     if wanted.states:
         where.append(f"state IN ({', '.join('?' for _ in wanted.states)})")
         values += wanted.states
@@ -136,3 +141,15 @@ def _conditions(wanted: JobFilter) -> tuple[list[str], list[Any]]:
         where.append("EXISTS (SELECT 1 FROM json_each(spec, '$.tags') WHERE value = ?)")
         values.append(wanted.tag)
     return where, values
+
+
+def _among(spans: tuple[range, ...]) -> tuple[str, list[Any]]:
+    """Few spans are walked in place, so that a page of a long one ends early; SQLite refuses a thousand of them."""
+    edges = [(span.start, span.stop - 1) for span in spans]
+    if len(edges) <= 100:
+        either = " OR ".join("id BETWEEN ? AND ?" for _ in edges)
+        return f"({either or '0'})", [edge for pair in edges for edge in pair]
+    return (
+        "id IN (SELECT one.id FROM json_each(?) AS span CROSS JOIN jobs AS one"
+        " ON one.id BETWEEN json_extract(span.value, '$[0]') AND json_extract(span.value, '$[1]'))"
+    ), [msgspec.json.encode(edges).decode()]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tarmac.core.state import Changes, State
-from tarmac.store.database import connect_reader, connect_writer
+from tarmac.store.database import connect_reader, connect_writer, refused
 from tarmac.store.reader import Reader
 from tarmac.store.writer import Batch, Writer
 
@@ -24,9 +27,12 @@ class Store:
         self.reader = Reader(connect_reader(path))
 
     def load(self) -> State:
-        """What lives, as it was when the last commit returned."""
+        """What lives, as it was when the last commit returned. UserError where the file holds something else."""
         state = State()
-        state.load(self.reader.live_jobs(), next_id=self.reader.next_id())
+        try:
+            state.load(self.reader.live_jobs(), next_id=self.reader.next_id())
+        except (sqlite3.DatabaseError, msgspec.DecodeError, KeyError, UnicodeDecodeError) as error:
+            raise refused(self.path, error) from error
         return state
 
     def commit(self, batch: Batch, done: Done) -> None:

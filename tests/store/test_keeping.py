@@ -1,0 +1,220 @@
+"""What is committed comes back as it was, after closing the file and opening it again."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tarmac.core.events import JobsSubmitted
+from tarmac.core.model import JobId, is_ended
+from tarmac.errors import Unavailable
+from tarmac.store import rows
+from tarmac.store.store import Store
+from tarmac.store.writer import Submission
+from tests.core.builders import a_booking, a_job, a_spec, a_status
+from tests.store.kept import a_line, changed, commit, happen, new, opened, removed
+
+STATUSES = (
+    "queued",
+    "starting",
+    "running",
+    "stopping",
+    "unknown",
+    "unknown-ended",
+    "succeeded",
+    "failed",
+    "cancelled",
+)
+
+
+@pytest.mark.parametrize("name", STATUSES)
+def test_a_job_in_any_state_comes_back_as_it_was(path: Path, name: str) -> None:
+    queued, job = a_job(1), a_job(1, status=a_status(name, a_booking(0, 3)))
+    with opened(path) as store:
+        commit(store, new(queued))
+        commit(store, changed(job))
+    with opened(path) as store:
+        assert store.reader.job(1) == job
+        assert store.reader.jobs([1]) == {1: job}
+        assert store.load().jobs == ({} if is_ended(job.status) else {1: job})
+
+
+@pytest.mark.parametrize("name", STATUSES)
+def test_a_job_that_is_new_and_changed_at_once_is_written_once(store: Store, name: str) -> None:
+    job = a_job(1, status=a_status(name))
+    batch = new(job)
+    batch.changes.changed[job.id] = job
+    commit(store, batch)
+    assert store.reader.job(1) == job
+
+
+def test_everything_that_was_asked_comes_back(store: Store) -> None:
+    spec = a_spec(
+        gpus=8,
+        command=None,
+        shell='echo "it\'s" && \n printf "%s" \U0001f680',
+        name="quotes ' \" newline \n emoji \U0001f680",
+        project="p",
+        tags=("a", "b c"),
+        priority=-3,
+        stdout="/tmp/out",
+        stderr="/tmp/err",
+        append=True,
+        grace_s=0.5,
+    )
+    happen(store, JobsSubmitted(specs=(spec, a_spec(command=("x" * 100_000,)))), now=123.25)
+    kept = store.reader.jobs([1, 2])
+    assert kept[1].spec == spec
+    assert kept[1].submitted_at == 123.25
+    assert kept[2].spec.command == ("x" * 100_000,)
+
+
+def test_the_live_state_is_what_the_core_had(path: Path) -> None:
+    jobs = [a_job(1, gpus=2, status=a_status("running", a_booking(0, 1))), a_job(2, priority=20), a_job(3)]
+    with opened(path) as store:
+        commit(store, new(*jobs))
+    with opened(path) as store:
+        state = store.load()
+    assert list(state.queue.in_order()) == [3, 2]
+    assert state.nodes["box"].booked == {"box-0": 1, "box-1": 1}  # type: ignore[index]
+    assert state.next_id == 4
+    assert not state.changes
+
+
+# Its story
+
+
+def test_each_job_has_its_own_story_in_order(store: Store) -> None:
+    commit(store, new(a_job(1), a_job(2)))
+    commit(
+        store, changed(story=(a_line(1, "Decided", gpus=[0]), a_line(2, "StopAsked"), a_line(1, "JobStarted", pid=7)))
+    )
+    told = [(event.kind, event.attempt, event.detail) for event in store.reader.story(1)]
+    assert told == [("JobSubmitted", 0, {}), ("Decided", 1, {"gpus": [0]}), ("JobStarted", 1, {"pid": 7})]
+    assert [event.kind for event in store.reader.story(2)] == ["JobSubmitted", "StopAsked"]
+
+
+def test_what_changed_since_is_told_once_per_job_oldest_first(store: Store) -> None:
+    commit(store, new(a_job(1), a_job(2), a_job(3)))
+    seen = store.reader.last_event()
+    commit(store, changed(story=(a_line(3, "Decided"), a_line(1, "Decided"), a_line(3, "JobStarted"))))
+    assert [job for _, job in store.reader.jobs_changed_after(seen, 10)] == [1, 3]
+    newest, _ = store.reader.jobs_changed_after(seen, 10)[-1]
+    assert newest == store.reader.last_event()
+    assert len(store.reader.jobs_changed_after(0, 2)) == 2
+    assert store.reader.jobs_changed_after(newest, 10) == []
+
+
+def test_numbers_of_events_go_on_after_the_newest_was_removed(path: Path) -> None:
+    with opened(path) as store:
+        assert store.reader.last_event() == 0
+        commit(store, new(a_job(1), a_job(2)))
+        commit(store, removed(2))
+    with opened(path) as store:
+        before = store.reader.last_event()
+        commit(store, new(a_job(3)))
+        assert store.reader.story(3)[0].id == before + 1
+
+
+# Environments
+
+
+def test_an_environment_is_kept_once_however_many_jobs_have_it(store: Store, path: Path) -> None:
+    variables = {"PATH": "/bin", "LANG": "C", "NEWLINES": "a\nb", "SNOW": "☃"}
+    digest, body = rows.pack_environment(variables)
+    for number in (1, 2, 3):
+        commit(store, new(a_job(number), environments={digest: body}))
+    assert store.reader.environment(digest) == variables
+    with sqlite3.connect(path) as looking:
+        assert looking.execute("SELECT count(*) FROM environments").fetchone() == (1,)
+    looking.close()
+
+
+def test_equal_environments_have_equal_hashes_whatever_their_order() -> None:
+    assert rows.pack_environment({"A": "1", "B": "2"}) == rows.pack_environment({"B": "2", "A": "1"})
+    assert rows.pack_environment({"A": "1"})[0] != rows.pack_environment({"A": "2"})[0]
+    assert rows.pack_environment({"A": "1B=2"})[0] != rows.pack_environment({"A": "1", "B": "2"})[0]
+
+
+# Submits
+
+
+def test_a_token_leads_back_to_its_jobs_for_its_owner_only(path: Path) -> None:
+    kept = Submission(owner="ann", token="t", first_id=1, count=3, at=1.0)
+    with opened(path) as store:
+        commit(store, new(a_job(1), a_job(2), a_job(3), submissions=[kept]))
+    with opened(path) as store:
+        assert store.reader.submission("ann", "t") == range(1, 4)
+        assert store.reader.submission("bob", "t") is None
+        assert store.reader.submission("ann", "u") is None
+
+
+# All or nothing
+
+
+def test_what_is_committed_together_is_kept_together_or_not_at_all(store: Store) -> None:
+    commit(store, new(a_job(1)))
+    digest, body = rows.pack_environment({"A": "1"})
+    token = Submission(owner="ann", token="t", first_id=2, count=1, at=1.0)
+    batch = new(a_job(2), a_job(1), environments={digest: body}, submissions=[token])  # 1 is there already
+    batch.changes.story.append(a_line(1, "Decided"))
+    with pytest.raises(Unavailable):
+        commit(store, batch)
+    assert store.reader.job(2) is None
+    assert [event.kind for event in store.reader.story(1)] == ["JobSubmitted"]
+    assert store.reader.submission("ann", "t") is None
+    commit(store, new(a_job(2)))
+    assert store.load().next_id == 3, "the failed commit used up no id"
+
+
+def test_commits_are_kept_in_the_order_they_were_handed_over(store: Store) -> None:
+    heard: list[int] = []
+    store.commit(new(a_job(1)), lambda _: heard.append(1))
+    for number in range(2, 30):
+        store.commit(changed(a_job(1, position=number)), partial(_hear, heard, number))
+    commit(store, changed(a_job(1, position=30)))
+    assert heard == list(range(1, 30))
+    kept = store.reader.job(1)
+    assert kept is not None
+    assert kept.position == 30
+
+
+def _hear(heard: list[int], number: int, _: Exception | None) -> None:
+    heard.append(number)
+
+
+def test_closing_waits_for_what_was_handed_over(path: Path) -> None:
+    with opened(path) as store:
+        for number in range(1, 50):
+            store.commit(new(a_job(number)), lambda _: None)
+    with opened(path) as store:
+        assert len(store.load().jobs) == 49
+
+
+# Removal
+
+
+def test_a_removed_job_leaves_nothing_and_its_id_is_never_given_again(path: Path) -> None:
+    with opened(path) as store:
+        commit(store, new(a_job(1), a_job(2), a_job(3)))
+        commit(store, changed(replace(a_job(3), status=a_status("cancelled"))))
+        commit(store, removed(3))
+        assert store.reader.job(3) is None
+        assert store.reader.story(3) == []
+    with opened(path) as store:
+        assert store.load().next_id == 4
+        commit(store, removed(1, 2))
+    with opened(path) as store:
+        assert store.load().next_id == 4, "not even when all are gone"
+        happen(store, JobsSubmitted(specs=(a_spec(),)))
+        assert list(store.load().jobs) == [JobId(4)]
+
+
+def test_an_empty_file_begins_with_one(store: Store) -> None:
+    state = store.load()
+    assert state.next_id == 1
+    assert state.jobs == {}
