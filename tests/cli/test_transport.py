@@ -6,10 +6,10 @@ import pytest
 
 from tarmac import __version__
 from tarmac.client import Client
+from tarmac.client.following import sse
+from tarmac.client.json_codec import decode, encode
+from tarmac.client.transport import Connection, NoController
 from tarmac.errors import ConnectionLost, NotFound, TarmacError, TooNew, Unavailable, UserError
-from tarmac.following import sse
-from tarmac.json_codec import decode, encode
-from tarmac.transport import Connection, NoController
 from tests.cli.stub import answer, chunked, serving
 
 

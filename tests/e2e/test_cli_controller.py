@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tarmac import transport
-from tarmac.client import Client
+from tarmac.client import Client, transport
 from tarmac.errors import TooNew
 from tests.home import Home, homes, until
 from tests.terminal import Terminal

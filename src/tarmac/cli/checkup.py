@@ -8,8 +8,8 @@ import sys
 from tarmac import __version__, paths
 from tarmac.cli.session import connect
 from tarmac.cli.text import size
+from tarmac.client.transport import NoController
 from tarmac.errors import TarmacError
-from tarmac.transport import NoController
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ def run(values: Values, words: list[str]) -> int:
     _tell_why_it_waits(client, job)
     for data in client.logs(job, follow=True, offset=offset):
         out_bytes(data)
-    from tarmac.following import ended_jobs
+    from tarmac.client.following import ended_jobs
 
     return _outcome(next(ended_jobs(client, [job])), client, was_interrupted=interrupt.is_asked)
 
@@ -77,7 +77,7 @@ def _tell_why_it_waits(client: Client, job: int) -> None:
 
 
 def _outcome(job: dict[str, Any], client: Client, *, was_interrupted: bool) -> int:
-    from tarmac.records import exit_status
+    from tarmac.client.records import exit_status
 
     if job["state"] == "failed" and job["reason"] == "launch":
         message = client.call("GET", f"/jobs/{job['id']}")["message"]

@@ -52,7 +52,7 @@ def numbers_of(client: Client, values: Values, words: Sequence[str], *, all_mean
         return [int(word) for word in ids]
     if "all" in ids and all_means is not None:
         filters.setdefault("state", all_means)
-    from tarmac.following import resolved
+    from tarmac.client.following import resolved
 
     numbers = resolved(client, {"ids": ",".join(ids) or None, **filters})
     if not numbers and all_means is None:

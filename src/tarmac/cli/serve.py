@@ -8,9 +8,9 @@ import sys
 from tarmac.cli.grammar import Verb
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import err
+from tarmac.client.transport import NoController
 from tarmac.errors import Conflict
 from tarmac.paths import make_private, moved_note
-from tarmac.transport import NoController
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from tarmac.cli.grammar import Option, Verb
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import say
 from tarmac.cli.text import counted
+from tarmac.client.transport import NoController
 from tarmac.errors import Unavailable
-from tarmac.transport import NoController
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tarmac.cli.grammar import Values
     from tarmac.client import Client
-    from tarmac.request import JobRequest
+    from tarmac.client.request import JobRequest
 
 JOB_OPTIONS = (
     Option("--gpus", "-g", "how many GPUs it needs (default 1; 0 for none)", "N", count),
@@ -62,7 +62,7 @@ def _request(verb: str, values: Values, words: list[str]) -> JobRequest:
 
 
 def _environment() -> tuple[dict[str, str], list[str]]:
-    from tarmac.request import sendable
+    from tarmac.client.request import sendable
 
     kept, left_out = sendable(os.environ)
     return dict(kept), left_out

@@ -46,7 +46,7 @@ def out_json(value: Any) -> None:
 
         out(json.dumps(value, indent=2) + "\n")
     else:
-        from tarmac.json_codec import encode
+        from tarmac.client.json_codec import encode
 
         out(encode(value) + "\n")
 

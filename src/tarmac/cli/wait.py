@@ -18,8 +18,8 @@ TIMED_OUT = 124  # as timeout(1) has it
 
 
 def run(values: Values, words: list[str]) -> int:
-    from tarmac.following import ended_jobs
-    from tarmac.records import exit_status
+    from tarmac.client.following import ended_jobs
+    from tarmac.client.records import exit_status
 
     client = connect()
     ids = numbers_of(client, values, words, all_means="active")  # what has ended needs no waiting for

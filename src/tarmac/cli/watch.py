@@ -14,8 +14,8 @@ from tarmac.cli.listing import MOST, fetch, fetch_all, table
 from tarmac.cli.selection import is_given, query_of
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import STDOUT, has_colours, is_terminal, out, size
+from tarmac.client.link import keep_asking
 from tarmac.errors import ConnectionLost, UserError
-from tarmac.link import keep_asking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tarmac.cli.grammar import Values
     from tarmac.client import Client
-    from tarmac.transport import Response
+    from tarmac.client.transport import Response
 
 HIDE, SHOW, HOME, REST_OF_LINE, REST_OF_SCREEN = "\x1b[?25l", "\x1b[?25h", "\x1b[H", "\x1b[K", "\x1b[J"
 REDRAW_S = 1.0

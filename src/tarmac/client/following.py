@@ -7,37 +7,38 @@ from __future__ import annotations
 
 from time import monotonic, sleep
 
+from tarmac.client.json_codec import decode
+from tarmac.client.link import keep_asking
+from tarmac.client.records import is_ended
 from tarmac.errors import ConnectionLost
-from tarmac.json_codec import decode
-from tarmac.link import keep_asking
-from tarmac.records import is_ended
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from tarmac.client import Client, Id
-    from tarmac.records import Event
-    from tarmac.transport import Response
+    from tarmac.client.jobs import Id, Jobs
+    from tarmac.client.link import Link
+    from tarmac.client.records import Event
+    from tarmac.client.transport import Response
 
 WAIT_S = 30  # one long poll
 AT_ONCE = 500  # ids in one long poll, so that its address stays short
 
 
-def ended_jobs(client: Client, ids: Sequence[int], timeout_s: float | None = None) -> Iterator[dict[str, Any]]:
+def ended_jobs(client: Link, ids: Sequence[int], timeout_s: float | None = None) -> Iterator[dict[str, Any]]:
     """The jobs, each once it has ended. Waiting for them one batch after the other takes no longer than all at once."""
     deadline = None if timeout_s is None else monotonic() + timeout_s
     for start in range(0, len(ids), AT_ONCE):
         yield from _batch(client, list(ids[start : start + AT_ONCE]), deadline)
 
 
-def resolved(client: Client, query: dict[str, object]) -> list[int]:
+def resolved(client: Jobs, query: dict[str, object]) -> list[int]:
     """The ids that a selection means right now."""
     return [job["id"] for page in client.pages({**query, "fields": "id"}) for job in page]
 
 
-def _batch(client: Client, ids: list[int], deadline: float | None) -> Iterator[dict[str, Any]]:
+def _batch(client: Link, ids: list[int], deadline: float | None) -> Iterator[dict[str, Any]]:
     pending = ids
     while pending:
         asked_at = monotonic()
@@ -55,7 +56,7 @@ def _batch(client: Client, ids: list[int], deadline: float | None) -> Iterator[d
 
 
 def log_bytes(
-    client: Client, job: Id, *, follow: bool, lines: int | None, stream: str, offset: int = 0
+    client: Link, job: Id, *, follow: bool, lines: int | None, stream: str, offset: int = 0
 ) -> Iterator[bytes]:
     """Goes on where it was when the controller went away, or took its leave before the job had ended."""
     query: dict[str, object] = {"stream": stream, "follow": 1 if follow else None}
@@ -78,8 +79,8 @@ def log_bytes(
         begin = {"offset": offset}
 
 
-def events(client: Client, jobs: Iterable[int] | None) -> Iterator[Event]:
-    from tarmac.records import Event
+def events(client: Link, jobs: Iterable[int] | None) -> Iterator[Event]:
+    from tarmac.client.records import Event
 
     last: str | None = None
     query = {"jobs": None if jobs is None else ",".join(map(str, jobs))}

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 
 from tarmac import paths
+from tarmac.client.json_codec import decode, encode
+from tarmac.client.transport import Connection, NoController, Response
 from tarmac.errors import ConnectionLost, TarmacError, Unavailable, from_answer
-from tarmac.json_codec import decode, encode
-from tarmac.transport import Connection, NoController, Response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Link:
                 raise
         if self.on_start is not None:
             self.on_start()
-        from tarmac.autostart import start_controller
+        from tarmac.client.autostart import start_controller
 
         start_controller(self.state, self.home)
         return Connection(paths.socket_path(self.state))

@@ -1,26 +1,19 @@
-"""The Python API, and the only way in which the command line talks to the controller.
-
-    from tarmac.client import Client
-    job = Client().submit(["python", "train.py"], gpus=2)
-
-The first call starts the controller if none runs. A controller that restarts in the middle is waited for
-wherever waiting is what was asked: `wait`, `logs(follow=True)`, `events`.
-"""
+"""What can be asked about jobs: queue them, find them, wait for them, read their output, end and forget them."""
 
 from __future__ import annotations
 
 import os
 
+from tarmac.client.link import Link
 from tarmac.errors import UserError
-from tarmac.link import Link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from tarmac.records import Event, Gpu, Job
-    from tarmac.request import Environment, JobRequest
+    from tarmac.client.records import Job
+    from tarmac.client.request import Environment, JobRequest
 
     Id = int | str  # 7, "3-7", "last", "all"
 
@@ -28,10 +21,8 @@ if TYPE_CHECKING:
 PAGE = 2000  # jobs in one answer: large enough to be quick, small enough to keep nobody else waiting
 
 
-class Client(Link):
-    """Everything that can be asked of a controller."""
-
-    # Jobs
+class Jobs(Link):
+    """The part of a client that has to do with jobs."""
 
     def submit(
         self,
@@ -70,14 +61,14 @@ class Client(Link):
         token: str | None = None,
     ) -> list[int]:
         """Queue all of them or none; returns once they are on disk. With the same token again: the same jobs."""
-        from tarmac.request import submission
+        from tarmac.client.request import submission
 
         body = submission(requests, environment, umask, token or os.urandom(16).hex())
         ids: list[int] = self.call("POST", "/jobs", body=body, is_repeatable=True)["ids"]
         return ids
 
     def job(self, job: Id) -> Job:
-        from tarmac.records import Job
+        from tarmac.client.records import Job
 
         return Job(self.call("GET", f"/jobs/{self.number_of(job)}"))
 
@@ -103,7 +94,7 @@ class Client(Link):
         fields: Iterable[str] = (),
     ) -> Iterator[Job]:
         """Every job that fits, page by page. `state` also takes `active` and `ended`, and several with commas."""
-        from tarmac.records import Job
+        from tarmac.client.records import Job
 
         query = {"ids": _joined(ids), "state": state, "owner": owner, "name": name, "tag": tag}
         query |= {"order": "desc" if newest_first else "asc", "fields": _joined(fields)}
@@ -124,8 +115,8 @@ class Client(Link):
 
     def wait(self, ids: Iterable[Id] | Id, timeout_s: float | None = None) -> list[Job]:
         """Until all of them have ended, in the order of their ids. TimeoutError if they have not by then."""
-        from tarmac.following import ended_jobs, resolved
-        from tarmac.records import Job
+        from tarmac.client.following import ended_jobs, resolved
+        from tarmac.client.records import Job
 
         words = [str(job) for job in ([ids] if isinstance(ids, (int, str)) else ids)]
         are_numbers = all(map(str.isdecimal, words))
@@ -136,7 +127,7 @@ class Client(Link):
         self, job: Id, *, follow: bool = False, lines: int | None = None, offset: int = 0, stream: str = "stdout"
     ) -> Iterator[bytes]:
         """The output as it is in the file, byte for byte, or its last lines; with `follow` until the job has ended."""
-        from tarmac.following import log_bytes
+        from tarmac.client.following import log_bytes
 
         return log_bytes(self, self.number_of(job), follow=follow, lines=lines, offset=offset, stream=stream)
 
@@ -148,26 +139,6 @@ class Client(Link):
         """Forget jobs that have ended."""
         removed: list[int] = self.call("POST", "/jobs/rm", body=selection(ids, filters))["removed"]
         return removed
-
-    # The machine and the controller
-
-    def gpus(self) -> list[Gpu]:
-        from tarmac.records import Gpu
-
-        return [Gpu(gpu) for gpu in self.call("GET", "/gpus")["gpus"]]
-
-    def status(self) -> dict[str, Any]:
-        return self.call("GET", "/status")
-
-    def events(self, jobs: Iterable[int] | None = None) -> Iterator[Event]:
-        """Every change from now on, as it happens; also across a restart of the controller."""
-        from tarmac.following import events
-
-        return events(self, jobs)
-
-    def stop(self, *, agent: bool = True) -> None:
-        """End the controller, and the agent. Running jobs go on."""
-        self.call("POST", "/stop", body={"agent": agent})
 
 
 def selection(ids: Iterable[Id], filters: Mapping[str, str | None]) -> dict[str, object]:
