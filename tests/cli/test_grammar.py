@@ -1,6 +1,7 @@
 import pytest
 
-from tarmac.cli.grammar import HelpAsked, Option, Verb, count, integer, parse, seconds
+from tarmac.cli.amounts import count
+from tarmac.cli.grammar import HelpAsked, Option, Verb, parse
 from tarmac.errors import UserError
 
 
@@ -89,24 +90,3 @@ def test_a_mistake_is_named_with_what_to_do(argv: list[str], words: str) -> None
     assert words in str(caught.value)
     assert caught.value.hint
     assert caught.value.exit_code == 2
-
-
-@pytest.mark.parametrize(("word", "number"), [("0", 0), ("-3", -3), ("+4", 4)])
-def test_whole_numbers(word: str, number: int) -> None:
-    assert integer(word) == number
-
-
-@pytest.mark.parametrize("word", ["", "-", "1e3", "0x10", " 1", "1_000"])
-def test_what_is_no_whole_number(word: str) -> None:
-    with pytest.raises(ValueError):
-        integer(word)
-
-
-@pytest.mark.parametrize("word", ["-1", "nan", "inf", "1e11", "soon", ""])
-def test_what_is_no_number_of_seconds(word: str) -> None:
-    with pytest.raises(ValueError):
-        seconds(word)
-
-
-def test_seconds_may_be_fractions() -> None:
-    assert seconds("0.5") == 0.5

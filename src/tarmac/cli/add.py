@@ -34,6 +34,7 @@ VERB = Verb(
         ("tarmac add python train.py --lr 0.1", "one GPU, this folder, this environment"),
         ("tarmac add -g 2 -n big torchrun --nproc-per-node 2 train.py", "two GPUs, a name"),
         ("tarmac add -c 'python prepare.py && python train.py'", "a shell string"),
+        ("tarmac add --gpu-mem 8G python small.py", "shares its GPU with others that say how much they take"),
         ("tarmac add -g 0 --log eval.log ./evaluate", "no GPU, output to a file here"),
     ),
     notes=("Options of Tarmac stand before the command; what follows its first word is the command's own.",),

@@ -170,31 +170,3 @@ def text(word: str) -> str:
     except UnicodeEncodeError:
         raise ValueError("it is not UTF-8") from None
     return word
-
-
-def integer(word: str) -> int:
-    digits = word[1:] if word[:1] in {"-", "+"} else word
-    if not (digits.isdecimal() and digits.isascii()):
-        raise ValueError("it must be a whole number")
-    return int(word) if len(word) < 12 else _too_large()
-
-
-def count(word: str) -> int:
-    number = integer(word)
-    if number < 0:
-        raise ValueError("it must be 0 or more")
-    return number
-
-
-def seconds(word: str) -> float:
-    try:
-        number = float(word)
-    except ValueError:
-        raise ValueError("it must be a number of seconds") from None
-    if not 0 <= number < 1e10:
-        raise ValueError("it must be a number of seconds, 0 or more")
-    return number
-
-
-def _too_large() -> int:
-    raise ValueError("it is too large")

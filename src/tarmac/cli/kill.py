@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tarmac.cli.grammar import JSON, Option, Verb, seconds
+from tarmac.cli.amounts import seconds
+from tarmac.cli.grammar import JSON, Option, Verb
 from tarmac.cli.selection import FILTERS, IDS_NOTE, filters_of, ids_of, require
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import err, out_json, say

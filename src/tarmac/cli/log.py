@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from tarmac.cli.grammar import Option, Verb, count
+from tarmac.cli.amounts import count
+from tarmac.cli.grammar import Option, Verb
 from tarmac.cli.selection import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import out, out_bytes

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tarmac.cli.grammar import JSON, Option, Verb, count
+from tarmac.cli.amounts import count
+from tarmac.cli.grammar import JSON, Option, Verb
 from tarmac.cli.selection import FILTERS, IDS_NOTE, is_given, query_of
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import STDERR, STDOUT, err, has_colours, is_terminal, out, width

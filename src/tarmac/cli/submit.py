@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
-from tarmac.cli.grammar import Option, count, integer, seconds
+from tarmac.cli.amounts import integer, seconds
+from tarmac.cli.grammar import Option
+from tarmac.cli.needs import GPUS, NEEDS, needs_of
 from tarmac.cli.terminal import err
 from tarmac.errors import UserError
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from tarmac.client.request import JobRequest
 
 JOB_OPTIONS = (
-    Option("--gpus", "-g", "how many GPUs it needs (default 1; 0 for none)", "N", count),
+    GPUS,
     Option("--name", "-n", "a name, for you and for filters", "NAME"),
     Option("--priority", "-p", "smaller goes first (default 10)", "N", integer),
     Option("--tag", None, "a tag; may be given several times", "TAG", has_many=True),
@@ -27,6 +29,7 @@ JOB_OPTIONS = (
     Option("--stderr", None, "write stderr to a file of its own", "PATH"),
     Option("--append", None, "append to these files if they exist"),
     Option("--grace", None, "seconds it has to stop when asked (default 10)", "S", seconds),
+    *NEEDS,
 )
 
 
@@ -57,6 +60,7 @@ def _request(verb: str, values: Values, words: list[str]) -> JobRequest:
         "append": values["append"],
         "grace_s": values["grace"],
     }
+    given |= needs_of(verb, values)
     request.update({name: value for name, value in given.items() if value is not None})  # type: ignore[typeddict-item]
     return request
 

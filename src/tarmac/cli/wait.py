@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tarmac.cli.grammar import JSON, Option, Verb, seconds
+from tarmac.cli.amounts import seconds
+from tarmac.cli.grammar import JSON, Option, Verb
 from tarmac.cli.outcome import state_words
 from tarmac.cli.selection import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.session import connect

@@ -14,9 +14,9 @@ from tarmac.client.machine import Machine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tarmac.client.records import Event, Gpu, Job
+    from tarmac.client.records import Event, Gpu, Job, Setting
 
-__all__ = ["Client", "Event", "Gpu", "Job"]
+__all__ = ["Client", "Event", "Gpu", "Job", "Setting"]
 
 
 class Client(Jobs, Machine):

@@ -10,10 +10,10 @@ from tarmac.errors import UserError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
+    from typing import Any, Unpack
 
     from tarmac.client.records import Job
-    from tarmac.client.request import Environment, JobRequest
+    from tarmac.client.request import Environment, JobOptions, JobRequest
 
     Id = int | str  # 7, "3-7", "last", "all"
 
@@ -28,28 +28,16 @@ class Jobs(Link):
         self,
         command: Sequence[str] | str,
         *,
-        gpus: int = 1,
-        name: str | None = None,
-        priority: int | None = None,
-        tags: Sequence[str] = (),
-        project: str | None = None,
-        cwd: str | os.PathLike[str] | None = None,
-        log: str | os.PathLike[str] | None = None,
-        stdout: str | os.PathLike[str] | None = None,
-        stderr: str | os.PathLike[str] | None = None,
-        append: bool = False,
-        grace_s: float | None = None,
         environment: Environment | None = None,
         umask: int | None = None,
         token: str | None = None,
+        **options: Unpack[JobOptions],
     ) -> Job:
-        """Queue one job: an argv, or a string for the shell. It lives in the caller's world unless told otherwise."""
-        request: JobRequest = {
-            "command": command, "gpus": gpus, "name": name, "tags": list(tags), "project": project, "cwd": cwd,
-            "log": log, "stdout": stdout, "stderr": stderr, "append": append, "grace_s": grace_s,
-        }  # fmt: skip
-        if priority is not None:
-            request["priority"] = priority
+        """Queue one job: an argv, or a string for the shell. It lives in the caller's world unless told otherwise.
+
+        The options are those of `tarmac add`: gpus=2, name="big", gpu_memory_bytes=8 << 30, log="out.log", …
+        """
+        request: JobRequest = {**options, "command": command}
         return self.job(self.submit_many([request], environment=environment, umask=umask, token=token)[0])
 
     def submit_many(
@@ -139,6 +127,11 @@ class Jobs(Link):
         """Forget jobs that have ended."""
         removed: list[int] = self.call("POST", "/jobs/rm", body=selection(ids, filters))["removed"]
         return removed
+
+    def adopt(self, pid: int, *, gpus: Iterable[int] | None = None, name: str | None = None) -> Job:
+        """Take a running process of the caller's own into the list, as a job that is watched until it ends."""
+        body = {"pid": pid, "gpus": None if gpus is None else list(gpus), "name": name}
+        return self.job(self.call("POST", "/adopt", body=body)["id"])
 
 
 def selection(ids: Iterable[Id], filters: Mapping[str, str | None]) -> dict[str, object]:

@@ -160,11 +160,12 @@ def _error(status: int, text: str) -> TarmacError:
 
 
 def _query(parameters: Mapping[str, object] | None) -> str:
-    pairs = [f"{name}={_quoted(str(value))}" for name, value in (parameters or {}).items() if value is not None]
+    pairs = [f"{name}={quoted(str(value))}" for name, value in (parameters or {}).items() if value is not None]
     return f"?{'&'.join(pairs)}" if pairs else ""
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """As a part of a path or of a query."""
     if text.isalnum() and text.isascii():
         return text
     safe = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~,"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tarmac.client.link import Link
+from tarmac.client.link import Link, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from tarmac.client.records import Event, Gpu
+    from tarmac.client.records import Event, Gpu, Setting
 
 
 class Machine(Link):
@@ -19,6 +19,55 @@ class Machine(Link):
         from tarmac.client.records import Gpu
 
         return [Gpu(gpu) for gpu in self.call("GET", "/gpus")["gpus"]]
+
+    def drain(self, *gpus: int | str, reason: str | None = None) -> list[str]:
+        """Start nothing more on these cards (indices or UUIDs); what runs on them goes on. Returns their UUIDs."""
+        return self._of_cards("drain", gpus, reason=reason)
+
+    def resume(self, *gpus: int | str) -> list[str]:
+        """Use drained cards again."""
+        return self._of_cards("resume", gpus)
+
+    def slots(self, *gpus: int | str, slots: int) -> list[str]:
+        """Offer each of these cards that many times over, to jobs that do not say how much of it they take."""
+        return self._of_cards("slots", gpus, slots=slots)
+
+    def ignore_process(self, process: int | str, *, forget: bool = False) -> list[Any]:
+        """Let a process that Tarmac did not start (a pid, or a command's name) hold no card; `forget` takes it back.
+
+        Returns all that is ignored now.
+        """
+        which = {"pid": process} if isinstance(process, int) else {"command": process}
+        ignored: list[Any] = self.call("POST", "/gpus/ignore", body={**which, "forget": forget})["ignored"]
+        return ignored
+
+    def _of_cards(self, act: str, gpus: Sequence[int | str], **more: object) -> list[str]:
+        body = {"gpus": [str(gpu) for gpu in gpus], **more}
+        uuids: list[str] = self.call("POST", f"/gpus/{act}", body=body).get("gpus", [])
+        return uuids
+
+    def settings(self) -> list[Setting]:
+        from tarmac.client.records import Setting
+
+        return [Setting(setting) for setting in self.call("GET", "/settings")["settings"]]
+
+    def setting(self, name: str) -> Setting:
+        from tarmac.client.records import Setting
+
+        return Setting(self.call("GET", f"/settings/{quoted(name)}"))
+
+    def set(self, name: str, value: object) -> Setting:
+        """In force at once, and kept over restarts. The value may be as one would type it: "8G", "30m", "20%"."""
+        from tarmac.client.records import Setting
+
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        return Setting(self.call("PUT", f"/settings/{quoted(name)}", body={"value": text}, is_repeatable=True))
+
+    def reset(self, name: str) -> Setting:
+        """Back to what the config file says, else to the default."""
+        from tarmac.client.records import Setting
+
+        return Setting(self.call("DELETE", f"/settings/{quoted(name)}", is_repeatable=True))
 
     def status(self) -> dict[str, Any]:
         return self.call("GET", "/status")

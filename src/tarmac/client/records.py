@@ -38,10 +38,12 @@ class Job(Record):
     """One job. Of a list, only the fields that were asked for are set; the others are None."""
 
     __slots__ = (
-        "after", "attempt", "attempts", "command", "cwd", "ended_at", "estimated_start", "exit_code", "gpus",
-        "gpus_asked", "grace_s", "group", "id", "log_path", "message", "name", "node", "owner",
-        "peak_gpu_memory_bytes", "pid", "priority", "progress", "project", "reason", "shell", "signal",
-        "started_at", "state", "stderr_path", "stdout_path", "submitted_at", "tags", "tier", "umask", "why",
+        "after", "attempt", "attempts", "command", "cpus", "cwd", "ended_at", "energy_j", "estimated_start",
+        "exclude_gpus", "exit_code", "gpu_memory_bytes", "gpu_models", "gpu_share", "gpus", "gpus_asked", "gpus_on",
+        "grace_s", "group", "id", "idle_below", "log_path", "memory_bytes", "message", "min_gpu_memory_bytes", "name",
+        "node", "owner", "peak_gpu_memory_bytes", "pid", "priority", "progress", "project", "reason", "shell",
+        "signal", "started_at", "state", "stderr_path", "stdout_path", "submitted_at", "tags", "tier", "umask",
+        "utilization", "warnings", "why",
     )  # fmt: skip
     _times = ("submitted_at", "started_at", "ended_at", "estimated_start")
 
@@ -67,7 +69,19 @@ class Job(Record):
     ended_at: datetime | None
     estimated_start: datetime | None
     progress: dict[str, float] | None  # fraction, eta_s
+    gpu_memory_bytes: int | None  # what it books of each GPU
+    gpu_share: float | None  # or which part
+    gpu_models: list[str] | None
+    min_gpu_memory_bytes: int | None
+    gpus_on: list[int] | None
+    exclude_gpus: list[int] | None
+    idle_below: int | None  # per cent
+    memory_bytes: int | None  # what it books of the host
+    cpus: int | None
+    warnings: list[str]  # idle, over its booking, …
     peak_gpu_memory_bytes: int | None
+    utilization: float | None  # of its GPUs, on average, in per cent
+    energy_j: float | None
     log_path: str | None
     group: Any
     after: Any
@@ -97,8 +111,9 @@ class Job(Record):
 
 class Gpu(Record):
     __slots__ = (
-        "drained", "index", "jobs", "memory_total_bytes", "memory_used_bytes", "model", "node", "processes", "reason",
-        "temperature", "utilization", "uuid",
+        "booked_bytes", "drained", "health", "held", "index", "jobs", "make", "memory_total_bytes",
+        "memory_used_bytes", "model", "node", "parent", "power_w", "processes", "reason", "slots", "temperature",
+        "utilization", "uuid",
     )  # fmt: skip
 
     node: str
@@ -109,13 +124,35 @@ class Gpu(Record):
     memory_used_bytes: int | None
     utilization: int | None  # per cent
     temperature: int | None  # °C
+    power_w: float | None
+    make: str | None  # nvidia, amd, listed, fake
+    parent: str | None  # the UUID of the physical card, for a MIG instance
     jobs: list[int]
-    processes: list[dict[str, Any]]
+    slots: int | None  # how many times it is offered
+    booked_bytes: int | None
+    processes: list[dict[str, Any]]  # pid, user, command, memory_bytes, started_at, job, ignored
+    held: str | None  # which process of somebody else keeps it from being used
+    health: str | None  # why it is sick
     drained: bool
-    reason: str | None
+    reason: str | None  # why drained or sick
 
     def __repr__(self) -> str:
         return f"<Gpu {self.node}:{self.index} {self.model}>"
+
+
+class Setting(Record):
+    __slots__ = ("choices", "default", "kind", "meaning", "name", "origin", "value")
+
+    name: str
+    value: Any
+    default: Any
+    origin: str  # default, config, live
+    kind: str  # fraction, size, seconds, count, choice, flag
+    choices: list[str] | None
+    meaning: str
+
+    def __repr__(self) -> str:
+        return f"<Setting {self.name} = {self.value}>"
 
 
 class Event:

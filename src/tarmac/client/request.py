@@ -12,17 +12,16 @@ from tarmac.errors import UserError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any, Required, TypeAlias, TypedDict
+    from typing import Any, TypeAlias, TypedDict
 
     Environment: TypeAlias = Mapping[str, str]
 
-    class JobRequest(TypedDict, total=False):
-        """The options of one job, as in `tarmac add`."""
+    class JobOptions(TypedDict, total=False):
+        """As in `tarmac add`; None is as good as absent."""
 
-        command: Required[Sequence[str] | str]  # an argv, or a string for the shell
-        gpus: int
+        gpus: int | None  # 1 if not said, or as many as gpus_on names
         name: str | None
-        priority: int
+        priority: int | None
         tags: Sequence[str]
         project: str | None
         cwd: str | os.PathLike[str] | None
@@ -31,6 +30,20 @@ if TYPE_CHECKING:
         stderr: str | os.PathLike[str] | None
         append: bool
         grace_s: float | None
+        gpu_memory_bytes: int | None  # shares each GPU, booking so much of it
+        gpu_share: float | None  # or that part of it
+        gpu_models: Sequence[str] | None  # parts of models' names, any of which will do
+        min_gpu_memory_bytes: int | None
+        gpus_on: Sequence[int] | None  # these and no others
+        exclude_gpus: Sequence[int] | None
+        idle_below: int | None  # per cent of utilisation
+        memory_bytes: int | None  # of the host
+        cpus: int | None
+
+    class JobRequest(JobOptions):
+        """One job."""
+
+        command: Sequence[str] | str  # an argv, or a string for the shell
 
 
 PATHS = ("log", "stdout", "stderr")
