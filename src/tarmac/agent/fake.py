@@ -34,5 +34,10 @@ def _gpu(index: int, model: str, memory_bytes: int) -> Dict[str, Any]:
         "memory_used_bytes": 0,
         "utilization": 0,
         "temperature": None,
+        "power_w": None,
+        "health": None,
+        "links": {},
+        "parent": None,
+        "make": "fake",
         "processes": [],
     }

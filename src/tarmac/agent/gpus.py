@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import Callable, NoReturn, Optional
+from typing import Callable, List, NoReturn, Optional
 
 from tarmac.agent import kernel
+from tarmac.agent.attribution import Attribution
 from tarmac.agent.loop import Loop, log
+from tarmac.agent.memory import read_memory
 from tarmac.agent.protocol import Decoder, Message, ProtocolError
 from tarmac.agent.watch import ProcessWatch
 
@@ -19,11 +21,12 @@ _LONGEST_BACKOFF_S = 60.0
 
 
 class GpuWatch:
-    def __init__(self, loop: Loop, send: Callable[[Message], None]) -> None:
+    def __init__(self, loop: Loop, send: Callable[[Message], None], attribution: Callable[[], Attribution]) -> None:
         self.latest: Optional[Message] = None
         self.pid: Optional[int] = None
         self._loop = loop
         self._send = send
+        self._attribution = attribution
         self._decoder = Decoder()
         self._fd: Optional[int] = None
         self._heard_at = 0.0
@@ -57,9 +60,16 @@ class GpuWatch:
         for message in messages:
             if message["type"] == "gpus":
                 self._backoff_s = 1.0
-                self._publish(message)
+                self._publish(self._attributed(message))
         if not data:
             self._close()
+
+    def _attributed(self, message: Message) -> Message:
+        if any(gpu["processes"] for gpu in message["gpus"]):
+            attribution = self._attribution()
+            for gpu in message["gpus"]:
+                gpu["processes"] = [attribution.name(holder) for holder in gpu["processes"]]
+        return message
 
     def _publish(self, message: Message) -> None:
         if message != self.latest:
@@ -81,7 +91,7 @@ class GpuWatch:
             return
         log(f"GPU probe {pid} has been silent for {silent_s:.0f} s, killing it")
         known = self.latest["gpus"] if self.latest else []
-        self._publish({"type": "gpus", "gpus": known, "error": "the GPU driver does not answer", "source": "none"})
+        self._publish(_without_probe(known, "the GPU driver does not answer"))
         # Not replaced before it is gone: one that hangs inside the driver cannot be killed, and another would hang too.
         os.kill(pid, signal.SIGKILL)
 
@@ -96,9 +106,13 @@ class GpuWatch:
             return
         log(f"GPU probe ended with wait status {status}, begins again in {self._backoff_s:.0f} s")
         if self.latest is None:
-            self._publish({"type": "gpus", "gpus": [], "error": "the GPU probe crashed", "source": "none"})
+            self._publish(_without_probe([], "the GPU probe crashed"))
         self._loop.after(self._backoff_s, self.begin, "GPU probe")
         self._backoff_s = min(2 * self._backoff_s, _LONGEST_BACKOFF_S)
+
+
+def _without_probe(gpus: List[Message], error: str) -> Message:
+    return {"type": "gpus", "gpus": gpus, "error": error, "source": "none", "host": read_memory()}
 
 
 def _become_probe(write_fd: int) -> NoReturn:

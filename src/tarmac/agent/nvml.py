@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from tarmac.agent import holders
+from tarmac.agent.holders import Holders
 
 Gpu = Dict[str, Any]
 
@@ -36,7 +36,7 @@ def start() -> Any:
     return pynvml
 
 
-def read_gpus(nvml: Any) -> Tuple[List[Gpu], List[str]]:
+def read_gpus(nvml: Any, holders: Holders) -> Tuple[List[Gpu], List[str]]:
     """The cards that answer, and one line for each that does not. Raises NoNvml when the driver itself is gone."""
     try:
         count = nvml.nvmlDeviceGetCount()
@@ -45,14 +45,14 @@ def read_gpus(nvml: Any) -> Tuple[List[Gpu], List[str]]:
     gpus, faults = [], []
     for index in range(count):
         try:
-            gpus.append(_read_gpu(nvml, index))
+            gpus.append(_read_gpu(nvml, index, holders))
         except nvml.NVMLError as error:
             # Left out rather than shown half: nobody may book a card that cannot be read.
             faults.append(f"GPU {index} cannot be read: {error}")
     return gpus, faults
 
 
-def _read_gpu(nvml: Any, index: int) -> Gpu:
+def _read_gpu(nvml: Any, index: int, holders: Holders) -> Gpu:
     handle = nvml.nvmlDeviceGetHandleByIndex(index)
     total, used = _memory(nvml, handle)
     return {
@@ -63,8 +63,18 @@ def _read_gpu(nvml: Any, index: int) -> Gpu:
         "memory_used_bytes": used,
         "utilization": _or(nvml, None, lambda: nvml.nvmlDeviceGetUtilizationRates(handle).gpu),
         "temperature": _or(nvml, None, lambda: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)),
-        "processes": _processes(nvml, handle),
+        "power_w": _power(nvml, handle),
+        "health": None,
+        "links": {},
+        "parent": None,
+        "make": "nvidia",
+        "processes": _processes(nvml, handle, holders),
     }
+
+
+def _power(nvml: Any, handle: Any) -> Optional[float]:
+    milliwatts = _or(nvml, None, lambda: nvml.nvmlDeviceGetPowerUsage(handle))
+    return None if milliwatts is None else round(milliwatts / 1000, 1)
 
 
 def _memory(nvml: Any, handle: Any) -> Tuple[int, int]:
@@ -74,16 +84,13 @@ def _memory(nvml: Any, handle: Any) -> Tuple[int, int]:
     return info.total, info.used
 
 
-def _processes(nvml: Any, handle: Any) -> List[Dict[str, Any]]:
+def _processes(nvml: Any, handle: Any, holders: Holders) -> List[Dict[str, Any]]:
     """Compute and graphics together: a process in both lists appears once."""
     memory: Dict[int, int] = {}
     for kind in ("Compute", "Graphics"):
         for process in _running(nvml, handle, kind):
             memory[process.pid] = max(memory.get(process.pid, 0), process.usedGpuMemory or 0)
-    return [
-        {"pid": pid, "user": holders.user_of(pid), "command": holders.command_of(pid), "memory_bytes": memory[pid]}
-        for pid in sorted(memory)
-    ]
+    return [{**holders.look_up(pid), "memory_bytes": memory[pid]} for pid in sorted(memory)]
 
 
 def _running(nvml: Any, handle: Any, kind: str) -> Any:

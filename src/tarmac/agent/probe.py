@@ -10,6 +10,8 @@ import select
 import time
 from typing import Any, Dict, List, Optional
 
+from tarmac.agent.holders import Holders
+from tarmac.agent.memory import is_news, read_memory
 from tarmac.agent.protocol import encode
 
 BUSY_S = 1.0  # between two readings while anything is on a card
@@ -55,11 +57,15 @@ def _pretend(pipe: Pipe, text: str) -> int:
     from tarmac.agent.fake import fake_gpus
 
     try:
-        pipe.send(_frame(fake_gpus(text), None, "fake"))
+        frame = _frame(fake_gpus(text), None, "fake")
     except ValueError as error:
-        pipe.send(_frame([], str(error), "fake"))
-    while pipe.wait(ALIVE_S):
-        pass
+        frame = _frame([], str(error), "fake")
+    pipe.send(frame)
+    while pipe.wait(IDLE_S):
+        host = read_memory()
+        if is_news(host, frame["host"]):
+            frame["host"] = host
+            pipe.send(frame)
     return 0
 
 
@@ -69,9 +75,13 @@ def _watch(pipe: Pipe) -> int:
     try:
         driver = nvml.start()
         sent = None
+        holders = Holders()
         while True:
-            gpus, faults = nvml.read_gpus(driver)
+            gpus, faults = nvml.read_gpus(driver, holders)
+            holders.tidy()
             frame = _frame(gpus, "; ".join(faults) or None, "nvml")
+            if sent is not None and not is_news(frame["host"], sent["host"]):
+                frame["host"] = sent["host"]
             if frame != sent:
                 pipe.send(frame)
             pace_s = BUSY_S if sent is None or is_busy(gpus, sent["gpus"]) else IDLE_S
@@ -91,4 +101,4 @@ def is_busy(now: List[Dict[str, Any]], before: List[Dict[str, Any]]) -> bool:
 
 
 def _frame(gpus: List[Dict[str, Any]], error: Optional[str], source: str) -> Dict[str, Any]:
-    return {"type": "gpus", "gpus": gpus, "error": error, "source": source}
+    return {"type": "gpus", "gpus": gpus, "error": error, "source": source, "host": read_memory()}

@@ -10,6 +10,7 @@ from typing import Callable, Dict, List, Optional
 
 from tarmac import __version__
 from tarmac.agent import crashpoint, protocol, spec, tail
+from tarmac.agent.attribution import Attribution
 from tarmac.agent.gpus import GpuWatch
 from tarmac.agent.launch import hand_over
 from tarmac.agent.loop import Loop, log, log_exception
@@ -35,7 +36,7 @@ class Service:
         self._spares = Spares(loop, place)
         self._launches = 0
         self._tries: Dict[Key, int] = {}
-        self._gpus = GpuWatch(loop, self.send)
+        self._gpus = GpuWatch(loop, self.send, lambda: Attribution(place.instance, self._runs.values()))
         self._logs = tail.LogWatch(loop, self.send)
         self._runs: Dict[Key, Run] = {}
         self._runs.update(recover(self))
