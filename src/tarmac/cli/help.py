@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tarmac.cli.terminal import has_colours, paint
+from tarmac.cli.text import wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,12 +44,12 @@ def overview() -> str:
 
 def of_verb(verb: Verb) -> str:
     text = [f"{_bold('Usage:')} {verb.usage[0]}", *[f"       {line}" for line in verb.usage[1:]], ""]
-    text += [*_wrapped(verb.summary[0].upper() + verb.summary[1:] + ".", 0), ""]
+    text += [*wrapped(verb.summary[0].upper() + verb.summary[1:] + ".", WIDTH), ""]
     text += [_bold("Options"), *_options(verb), ""]
     if verb.examples:
         text += [_bold("Examples"), *_examples(verb.examples), ""]
     for note in verb.notes:
-        text += _wrapped(note, 0)
+        text += wrapped(note, WIDTH)
     return "\n".join(text).rstrip() + "\n"
 
 
@@ -57,9 +58,9 @@ def _options(verb: Verb) -> Iterator[str]:
     pairs.append(("-h, --help", "show this"))
     wide = max(len(flags) for flags, _ in pairs)
     for flags, words in pairs:
-        first, *rest = _wrapped(words, wide + 4)
-        yield f"  {flags.ljust(wide)}  {first.lstrip()}"
-        yield from rest
+        first, *rest = wrapped(words, WIDTH - wide - 4)
+        yield f"  {flags.ljust(wide)}  {first}"
+        yield from (" " * (wide + 4) + line for line in rest)
 
 
 def _flags(option: Option) -> str:
@@ -76,17 +77,6 @@ def _examples(examples: Sequence[tuple[str, str]]) -> Iterator[str]:
             yield f"  {command.ljust(wide)}  {_dim('# ' + words)}"
         else:
             yield from (f"  {_dim('# ' + words)}", f"  {command}")
-
-
-def _wrapped(words: str, indent: int) -> list[str]:
-    lines, line = [], ""
-    for word in words.split(" "):
-        if line and indent + len(line) + 1 + len(word) > WIDTH:
-            lines.append(" " * indent + line)
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    return [*lines, " " * indent + line]
 
 
 def _bold(words: str) -> str:

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 def run(values: Values, words: list[str]) -> int:
     if values["watch"]:
+        from tarmac.cli.live_jobs import LiveJobs
         from tarmac.cli.watch import watch
 
-        return watch(values, words)
+        return watch("ls", LiveJobs(values, words))
     if values["json"]:
         return _print_json(values, words)
     from tarmac.cli.listing import fetch, fetch_all, table

@@ -57,6 +57,18 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
     return space + text if right else text + space
 
 
+def wrapped(text: str, width: int) -> list[str]:
+    """In lines of whole words; only a word that is wider than that by itself is cut."""
+    lines, line = [], ""
+    for word in text.split(" "):
+        if line and cells(line) + 1 + cells(word) > width:
+            lines.append(cut(line, width))
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    return [*lines, cut(line, width)]
+
+
 def command_line(words: Sequence[str]) -> str:
     """As it could be typed into a shell."""
     return " ".join([_quoted[word] for word in words])
@@ -95,10 +107,10 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def size(count: float | None) -> str:
+def size(count: float | None, absent: str = "?") -> str:
     """Bytes for people: 23.5G."""
     if count is None:
-        return "?"
+        return absent
     for unit in ("B", "K", "M", "G", "T"):
         if count < 999.5 or unit == "T":
             break

@@ -1,4 +1,4 @@
-"""`tarmac ls -w`: the table redrawn in place when something changes, and every second for the clock.
+"""`-w`: a table redrawn in place when something changes, and every second for the clock.
 
 The cursor is hidden while it lasts and comes back however it ends.
 """
@@ -10,38 +10,48 @@ import os
 from time import monotonic, strftime
 
 from tarmac.cli import signals
-from tarmac.cli.listing import MOST, fetch, fetch_all, table
-from tarmac.cli.selection import is_given, query_of
 from tarmac.cli.session import connect
-from tarmac.cli.terminal import STDOUT, has_colours, is_terminal, out, size
+from tarmac.cli.terminal import STDOUT, is_terminal, out, size
 from tarmac.client.link import keep_asking
 from tarmac.errors import ConnectionLost, UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Protocol
 
-    from tarmac.cli.grammar import Values
     from tarmac.client import Client
     from tarmac.client.transport import Response
+
+    class View(Protocol):
+        """What is watched. `event`: the change that it shows; `is_moving`: it must be fetched every second anyway."""
+
+        event: bytes
+
+        @property
+        def is_moving(self) -> bool: ...
+        def fetch(self, client: Client) -> None: ...
+        def head(self) -> str: ...
+        def rows(self, columns: int, lines: int) -> list[str]: ...
+
 
 HIDE, SHOW, HOME, REST_OF_LINE, REST_OF_SCREEN = "\x1b[?25l", "\x1b[?25h", "\x1b[H", "\x1b[K", "\x1b[J"
 REDRAW_S = 1.0
 LEAST_S = 0.1  # between two fetches, however much happens
 
 
-def watch(values: Values, words: list[str]) -> int:
+def watch(verb: str, view: View) -> int:
     if not is_terminal(STDOUT):
-        raise UserError("ls: -w redraws a terminal, and the output is not one", "leave out -w, or use `tarmac wait`")
+        hint = "leave out -w, or use `tarmac wait`" if verb == "ls" else "leave out -w"
+        raise UserError(f"{verb}: -w redraws a terminal, and the output is not one", hint)
     gc.enable()  # it may go on for days
     client = connect()
-    client.call("GET", "/status")  # whatever is wrong is said before the screen is taken
+    view.fetch(client)  # whatever is wrong is said before the screen is taken
     for number in (signals.SIGINT, signals.SIGTERM, signals.SIGHUP):
         signals.on(number, _leave)
     out(HIDE + HOME + REST_OF_SCREEN)
     try:
         while True:
-            _until_lost(client, values, words)
+            _until_lost(client, view)
     finally:
         out(SHOW)
 
@@ -51,16 +61,15 @@ def _leave(number: int) -> None:
     os._exit(128 + number)
 
 
-def _until_lost(client: Client, values: Values, words: list[str]) -> None:
+def _until_lost(client: Client, view: View) -> None:
     events = keep_asking(client, client.stream, "/events", None, {"Accept": "text/event-stream"})
     try:
         while True:
-            status = keep_asking(client, client.status)
-            jobs = keep_asking(client, _jobs, client, values, words)
+            keep_asking(client, view.fetch, client)
             fetched_at = monotonic()
-            _draw(jobs, status)
-            while not _has_changed(events, REDRAW_S) and not status["running"]:
-                _draw(jobs, status)  # while something runs, it is asked again for its progress
+            _draw(view)
+            while not _has_changed(events, view.event, REDRAW_S) and not view.is_moving:
+                _draw(view)
             _drain(events, fetched_at + LEAST_S)
     except ConnectionLost:
         pass
@@ -68,35 +77,27 @@ def _until_lost(client: Client, values: Values, words: list[str]) -> None:
         events.close()
 
 
-def _jobs(client: Client, values: Values, words: list[str]) -> list[dict[str, Any]]:
-    """No more of a long queue than could be of interest, so that asking often costs the controller little."""
-    query, limit = query_of(values, words), values["number"]
-    if values["all"] or is_given(values, words):
-        return fetch_all(client, query, limit=limit or MOST)
-    return fetch(client, query, limit=limit, most=MOST)[0]
-
-
-def _has_changed(events: Response, within_s: float) -> bool:
+def _has_changed(events: Response, event: bytes, within_s: float) -> bool:
     events.set_timeout(within_s)
     try:
         data = events.receive()
     except TimeoutError:
         return False
-    return b"event: job" in data
+    return event in data
 
 
 def _drain(events: Response, until: float) -> None:
     """Take what follows closely, so that a burst of changes is one redraw."""
     while (left := until - monotonic()) > 0:
-        _has_changed(events, left)
+        _has_changed(events, b"", left)
 
 
-def _draw(jobs: list[dict[str, Any]], status: dict[str, Any]) -> None:
+def _draw(view: View) -> None:
     columns, height = size()
-    rows = table(jobs, width=columns, has_colours=has_colours())
     room = max(2, height - 2)
+    rows = view.rows(columns, room)
     if len(rows) > room:
         rows = [*rows[: room - 1], f"… {len(rows) - room + 1} more"]
-    head = f"{status['running']} running, {status['queued']:,} queued · {strftime('%H:%M:%S')} · Ctrl-C ends"
+    head = f"{view.head()} · {strftime('%H:%M:%S')} · Ctrl-C ends"
     screen = "".join(f"{line}{REST_OF_LINE}\n" for line in [head[:columns], *rows])
     out(HOME + screen + REST_OF_SCREEN)

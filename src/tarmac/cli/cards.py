@@ -1,0 +1,109 @@
+"""The table of GPUs: one row per card; what there is to say about it stands behind, or below where that has no room."""
+
+from __future__ import annotations
+
+from time import time
+
+from tarmac.cli.card import fullness, memory, model, notes_of, with_unit
+from tarmac.cli.table import GAP, Column, lines
+from tarmac.cli.terminal import paint
+from tarmac.cli.text import safe, size, spans, wrapped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tarmac.cli.card import Gpu, Note
+
+GIVE_WAY = ("POWER", "TEMP", "SLOTS", "BOOKED", "MODEL")  # in this order, where there is no room
+INDENT = 5
+
+
+def table(gpus: Sequence[Gpu], *, width: int | None, has_colours: bool, now: float | None = None) -> list[str]:
+    """Titles, cards and, between them, the nodes where there are several."""
+    at = time() if now is None else now
+    gpus = sorted(gpus, key=place)
+    notes = [notes_of(gpu, at) for gpu in gpus]
+    columns = _within(width, _columns(gpus, has_colours=has_colours))
+    behind = _beside(columns, notes, width)
+    head, *rows = lines([*columns, *behind], width)
+    below = [[] for _ in gpus] if behind else [_below(note, width or 0, has_colours=has_colours) for note in notes]
+    if behind and has_colours:
+        rows = [_painted(row, note) for row, note in zip(rows, notes, strict=True)]
+    text, node = [head], None
+    has_nodes = len({gpu["node"] for gpu in gpus}) > 1
+    for gpu, row, more in zip(gpus, rows, below, strict=True):
+        if has_nodes and gpu["node"] != node:
+            node = gpu["node"]
+            text.append(paint(safe(node), "bold") if has_colours else safe(node))
+        text += [row, *more]
+    return text
+
+
+def place(gpu: Gpu) -> tuple[str, int]:
+    """What they are ordered by."""
+    return gpu["node"], gpu["index"]
+
+
+def _columns(gpus: Sequence[Gpu], *, has_colours: bool) -> list[Column]:
+    bold = ["bold"] * len(gpus) if has_colours else None
+    hues = [fullness(gpu) for gpu in gpus] if has_colours else None
+    columns = [
+        Column("GPU", [str(gpu["index"]) for gpu in gpus], is_right=True, styles=bold),
+        Column("MODEL", [model(gpu) for gpu in gpus], most=20),
+        Column("MEMORY", [memory(gpu) for gpu in gpus], styles=hues),
+    ]
+    if any(gpu.get("booked_bytes") for gpu in gpus):
+        columns.append(Column("BOOKED", [size(gpu.get("booked_bytes") or None, "-") for gpu in gpus], is_right=True))
+    columns.append(Column("UTIL", [with_unit(gpu["utilization"], "%") for gpu in gpus], is_right=True))
+    columns.append(Column("TEMP", [with_unit(gpu["temperature"], "°C") for gpu in gpus], is_right=True))
+    if any(gpu.get("power_w") is not None for gpu in gpus):
+        columns.append(Column("POWER", [with_unit(gpu.get("power_w"), " W") for gpu in gpus], is_right=True))
+    if any((gpu.get("slots") or 1) > 1 for gpu in gpus):
+        columns.append(Column("SLOTS", [str(gpu.get("slots") or 1) for gpu in gpus], is_right=True))
+    columns.append(Column("JOBS", [spans(gpu["jobs"]) or "-" for gpu in gpus], most=12))
+    return columns
+
+
+def _within(width: int | None, columns: list[Column]) -> list[Column]:
+    """As many of them as fit."""
+    for title in GIVE_WAY:
+        needed = sum(min(column.width(), column.most or column.width()) + len(GAP) for column in columns) - len(GAP)
+        if width is None or needed <= width:
+            break
+        columns = [column for column in columns if column.title != title]
+    return columns
+
+
+def _beside(columns: list[Column], notes: list[list[Note]], width: int | None) -> list[Column]:
+    """The column of notes, if it fits whole; nothing is cut for whoever reads by line."""
+    texts = ["; ".join(words for _, words in note) for note in notes]
+    if not any(texts):
+        return []
+    column = Column("NOTES", texts)
+    needed = sum(other.width() + len(GAP) for other in columns) + column.width()
+    return [column] if width is None or needed <= width else []
+
+
+def _painted(row: str, note: list[Note]) -> str:
+    text = "; ".join(words for _, words in note)
+    return row.removesuffix(text) + "; ".join(paint(words, style) for style, words in note) if text else row
+
+
+def _below(note: Iterable[Note], width: int, *, has_colours: bool) -> list[str]:
+    return [
+        " " * INDENT + (paint(line, style) if has_colours else line)
+        for style, words in note
+        for line in wrapped(words, max(1, width - INDENT))
+    ]
+
+
+def summary(gpus: Sequence[Gpu]) -> str:
+    """How many there are, and how many of them may be used."""
+    unusable = sum(bool(gpu["drained"] or gpu.get("health")) for gpu in gpus)
+    taken = sum(bool(gpu["jobs"]) for gpu in gpus)
+    held = sum(bool(gpu.get("held")) and not gpu["jobs"] for gpu in gpus)
+    parts = [f"{len(gpus)} GPUs" if len(gpus) != 1 else "1 GPU", f"{taken} with jobs"]
+    parts += [f"{held} held by others"] if held else []
+    parts += [f"{unusable} drained or sick"] if unusable else []
+    return ", ".join(parts)

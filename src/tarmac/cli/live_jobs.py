@@ -1,0 +1,44 @@
+"""What `tarmac ls -w` shows: the jobs, as the table of `ls` has them."""
+
+from __future__ import annotations
+
+from tarmac.cli.listing import MOST, fetch, fetch_all, table
+from tarmac.cli.selection import is_given, query_of
+from tarmac.cli.terminal import has_colours
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tarmac.cli.grammar import Values
+    from tarmac.client import Client
+
+
+class LiveJobs:
+    event = b"event: job"
+
+    def __init__(self, values: Values, words: list[str]) -> None:
+        self._query = query_of(values, words)
+        self._limit = values["number"]
+        self._wants_all = values["all"] or is_given(values, words)
+        self._jobs: list[dict[str, Any]] = []
+        self._status: dict[str, Any] = {}
+
+    @property
+    def is_moving(self) -> bool:
+        """While something runs, it is asked again for its progress."""
+        return bool(self._status["running"])
+
+    def fetch(self, client: Client) -> None:
+        """No more of a long queue than could be of interest, so that asking often costs the controller little."""
+        self._status = client.status()
+        if self._wants_all:
+            self._jobs = fetch_all(client, self._query, limit=self._limit or MOST)
+        else:
+            self._jobs = fetch(client, self._query, limit=self._limit, most=MOST)[0]
+
+    def head(self) -> str:
+        return f"{self._status['running']} running, {self._status['queued']:,} queued"
+
+    def rows(self, columns: int, _: int) -> list[str]:
+        return table(self._jobs, width=columns, has_colours=has_colours())
