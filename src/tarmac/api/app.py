@@ -11,7 +11,7 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 
 from tarmac import __version__
-from tarmac.api import errors, events, jobs, logs, machine
+from tarmac.api import errors, events, gpus, jobs, logs, machine, settings
 from tarmac.api.caller import caller
 from tarmac.errors import TarmacError
 
@@ -40,7 +40,16 @@ def build_app(engine: Engine, end: Callable[[], None]) -> Litestar:
             jobs.kill_jobs,
             jobs.remove_jobs,
             logs.job_log,
-            machine.list_gpus,
+            gpus.list_gpus,
+            gpus.drain_gpus,
+            gpus.resume_gpus,
+            gpus.set_slots,
+            gpus.ignore_process,
+            gpus.adopt,
+            settings.list_settings,
+            settings.show_setting,
+            settings.change_setting,
+            settings.reset_setting,
             machine.status,
             machine.stop,
             events.events,

@@ -47,7 +47,7 @@ async def submit(engine: TheEngine, caller: Caller, data: JSONBody[SubmitRequest
         return Response(schemas.SubmitAnswer(ids=list(known)), status_code=200)
     digest, body = pack_environment(data.environment)
     specs = checked_specs(
-        data, owner=caller, environment=digest, default_grace_s=engine.config.grace_s, state=engine.state
+        data, owner=caller, environment=digest, default_grace_s=engine.settings["grace_s"], state=engine.state
     )
     ids = await engine.submit(JobsSubmitted(specs=specs), {digest: body}, token)
     return Response(schemas.SubmitAnswer(ids=list(ids)), status_code=201)

@@ -6,21 +6,12 @@ import os
 from typing import Any
 
 from litestar import get, post
-from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import JSONBody
 
 from tarmac import __version__
 from tarmac.api import schemas
 from tarmac.api.errors import API
 from tarmac.api.given import Caller, TheEnd, TheEngine
-from tarmac.api.views import Viewer
-
-
-@get("/gpus", responses={200: ResponseSpec(schemas.GpuList, description="every card")})
-async def list_gpus(engine: TheEngine, caller: Caller) -> dict[str, Any]:  # noqa: ARG001 - checks the caller
-    """Every card, what it does and which job has it. `error` says why there are none."""
-    errors = [error for error in engine.gpu_errors.values() if error]
-    return {"gpus": Viewer(engine).gpus(), "error": "; ".join(errors) or None}
 
 
 @get("/status")

@@ -78,6 +78,18 @@ class JobView(Struct, kw_only=True):
     log_path: str
     group: str | None
     after: list[int]
+    gpu_memory_bytes: int | None
+    gpu_share: float | None
+    gpu_models: list[str]
+    min_gpu_memory_bytes: int | None
+    gpus_on: list[int]
+    exclude_gpus: list[int]
+    idle_below: int | None
+    memory_bytes: int | None
+    cpus: int | None
+    utilization: float | None
+    energy_j: float | None
+    warnings: list[str]
 
 
 class WholeJobView(JobView, kw_only=True):
@@ -120,6 +132,9 @@ class GpuProcess(Struct, kw_only=True):
     user: str | None
     command: str | None
     memory_bytes: int | None
+    started_at: str | None
+    job: int | None
+    ignored: bool
 
 
 class GpuView(Struct, kw_only=True):
@@ -135,6 +150,71 @@ class GpuView(Struct, kw_only=True):
     processes: list[GpuProcess]
     drained: bool
     reason: str | None
+    power_w: float | None
+    slots: int
+    booked_bytes: int
+    make: str
+    parent: str | None
+    health: str | None
+    held: str | None
+
+
+class GpuSelection(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Cards by index or UUID; by index on the only node there is."""
+
+    gpus: Annotated[list[str], Meta(min_length=1)]
+
+
+class DrainRequest(GpuSelection, kw_only=True, forbid_unknown_fields=True):
+    reason: str | None = None
+
+
+class SlotsRequest(GpuSelection, kw_only=True, forbid_unknown_fields=True):
+    slots: Annotated[int, Meta(ge=1, le=64)]
+
+
+class IgnoreRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """One process by its pid, or every process of a program by its name."""
+
+    pid: Annotated[int, Meta(ge=1)] | None = None
+    command: Annotated[str, Meta(min_length=1, pattern="^[^,]+$")] | None = None
+    forget: bool = False
+
+
+class GpusAnswer(Struct, kw_only=True):
+    gpus: list[str]
+
+
+class IgnoreAnswer(Struct, kw_only=True):
+    ignored: list[str]
+
+
+class AdoptRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    pid: Annotated[int, Meta(ge=2)]
+    gpus: list[int] | None = None
+    name: str | None = None
+
+
+class AdoptAnswer(Struct, kw_only=True):
+    id: int
+
+
+class SettingView(Struct, kw_only=True):
+    name: str
+    value: str
+    default: str
+    origin: str
+    kind: str
+    choices: list[str] | None
+    meaning: str
+
+
+class SettingList(Struct, kw_only=True):
+    settings: list[SettingView]
+
+
+class SettingRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    value: str
 
 
 class GpuList(Struct, kw_only=True):

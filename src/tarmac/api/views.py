@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tarmac.api.words import sentence, why_waiting
 from tarmac.controller.outputs import stderr_path, stdout_path
+from tarmac.controller.outside import is_ignored
 from tarmac.core.explain import why_not
-from tarmac.core.model import Failed, Queued, Request, Unknown, state_name
+from tarmac.core.model import Failed, GpuUuid, Queued, Request, Unknown, holds_booking, state_name
+from tarmac.core.watching import idle_s
 from tarmac.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tarmac.controller.engine import Engine
-    from tarmac.core.model import Job
-    from tarmac.nodes.reports import GpuReading
+    from tarmac.core.model import Job, NodeName
+    from tarmac.nodes.reports import GpuProcess, GpuReading
 
     Getter: TypeAlias = Callable[["Viewer", Job], Any]
 
@@ -53,7 +55,8 @@ class Viewer:
         }
 
     def gpus(self) -> list[dict[str, Any]]:
-        return [self._gpu(node, reading) for node, readings in self.engine.readings.items() for reading in readings]
+        board = self.engine.board
+        return [self._gpu(node, reading) for node, readings in board.readings.items() for reading in readings]
 
     def waiting_reason(self, request: Request) -> str | None:
         if request not in self._waiting:
@@ -61,11 +64,14 @@ class Viewer:
             self._waiting[request] = "; ".join(map(sentence, reasons)) or None
         return self._waiting[request]
 
-    def _gpu(self, node: str, reading: GpuReading) -> dict[str, Any]:
-        known = self.engine.state.nodes.get(node)  # type: ignore[call-overload]
-        holder = None if known is None else known.booked.get(reading.uuid)
+    def _gpu(self, name: NodeName, reading: GpuReading) -> dict[str, Any]:
+        node = self.engine.state.node(name)
+        uuid = GpuUuid(reading.uuid)
+        held = node.booked.get(uuid, {})
+        drain = node.drains.get(uuid)
+        use = node.uses.get(uuid)
         return {
-            "node": node,
+            "node": name,
             "index": reading.index,
             "uuid": reading.uuid,
             "model": reading.model,
@@ -73,11 +79,57 @@ class Viewer:
             "memory_used_bytes": reading.memory_used_bytes,
             "utilization": reading.utilization,
             "temperature": reading.temperature,
-            "jobs": [] if holder is None else [holder],
-            "processes": reading.processes,
-            "drained": False,
-            "reason": reading.reason,
+            "jobs": list(held),
+            "processes": [self._process(process) for process in reading.processes],
+            "drained": drain is not None,
+            "reason": None if drain is None else drain.reason,
+            "power_w": reading.power_w,
+            "slots": node.slots.get(uuid, 1),
+            "booked_bytes": sum(gpu.memory_bytes or reading.memory_total_bytes for gpu in held.values()),
+            "make": reading.make,
+            "parent": reading.parent,
+            "health": reading.health,
+            "held": f"held by {use.told}" if use is not None and use.told is not None else None,
         }
+
+    def _process(self, process: GpuProcess) -> dict[str, Any]:
+        board = self.engine.board
+        is_ours = process.job in self.engine.state.jobs
+        return {
+            "pid": process.pid,
+            "user": process.user,
+            "command": process.command,
+            "memory_bytes": process.memory_bytes,
+            "started_at": iso(process.started_at),
+            "job": process.job if is_ours else None,
+            "ignored": not is_ours and is_ignored(process, self.engine.settings, board.ignored_pids),
+        }
+
+    def usage(self, job: Job) -> tuple[int | None, float | None, float | None]:
+        """Peak memory, average utilisation, energy: of the running one so far, of an ended one as kept."""
+        book = self.engine.board.usage.jobs.get(job.id)
+        if book is not None:
+            now = book.closed(job.id)
+            return now.peak_gpu_memory_bytes, now.utilization, now.energy_j
+        if job.attempt == 0 or job.spec.request.gpus == 0:
+            return None, None, None
+        return self.engine.store.reader.usage(job.id) or (None, None, None)
+
+
+def warnings_of(viewer: Viewer, job: Job) -> list[str]:
+    """What its owner should look at: GPUs held for nothing, more memory taken than booked."""
+    booking = holds_booking(job.status)
+    if booking is None:
+        return []
+    state = viewer.engine.state
+    node = state.node(booking.node)
+    activity = node.activity.get(job.id)
+    found = []
+    if activity is not None and activity.is_warned:
+        found.append(f"idle for {idle_s(activity, viewer.engine.now()) / 60:.0f} min")
+    if activity is not None and activity.is_over_booking:
+        found.append("takes more GPU memory than it booked")
+    return found
 
 
 def _reason(viewer: Viewer, job: Job) -> str | None:
@@ -98,6 +150,10 @@ def _of_status(name: str) -> Getter:
 
 def _time_of_status(name: str) -> Getter:
     return lambda _, job: iso(getattr(job.status, name, None))
+
+
+def _of_request(name: str) -> Getter:
+    return lambda _, job: getattr(job.spec.request, name)
 
 
 def _gpus(_: Viewer, job: Job) -> list[dict[str, Any]]:
@@ -145,10 +201,22 @@ FIELDS: dict[str, Getter] = {
     "ended_at": _time_of_status("ended_at"),
     "estimated_start": lambda _, __: None,
     "progress": lambda viewer, job: viewer.engine.progress.get(job.id),
-    "peak_gpu_memory_bytes": lambda _, __: None,
+    "peak_gpu_memory_bytes": lambda viewer, job: viewer.usage(job)[0],
     "log_path": _log_path,
     "group": lambda _, __: None,
     "after": lambda _, __: [],
+    "gpu_memory_bytes": _of_request("gpu_memory_bytes"),
+    "gpu_share": _of_request("gpu_share"),
+    "gpu_models": _of_request("gpu_models"),
+    "min_gpu_memory_bytes": lambda _, job: job.spec.request.min_gpu_memory_bytes or None,
+    "gpus_on": _of_request("gpus_on"),
+    "exclude_gpus": _of_request("exclude_gpus"),
+    "idle_below": _of_request("idle_below"),
+    "memory_bytes": lambda _, job: job.spec.request.memory_bytes or None,
+    "cpus": lambda _, job: job.spec.request.cpus or None,
+    "utilization": lambda viewer, job: viewer.usage(job)[1],
+    "energy_j": lambda viewer, job: viewer.usage(job)[2],
+    "warnings": warnings_of,
 }
 
 

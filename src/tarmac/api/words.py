@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from tarmac.core.explain import CpuSlotsTaken, NeverFits, NodeAway, NoNode, TooFewGpus, explain
+from tarmac.core.explain import (
+    CpuSlotsTaken,
+    HostBooked,
+    HostShort,
+    NeverFits,
+    NodeAway,
+    NoNode,
+    TooFewGpus,
+    explain,
+)
+from tarmac.core.policy.card import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable
 
 if TYPE_CHECKING:
     from tarmac.core.explain import Reason
     from tarmac.core.model import Job
+    from tarmac.core.policy.card import CardReason
     from tarmac.core.state import State
 
 
@@ -17,20 +28,54 @@ def count(number: int, noun: str) -> str:
 
 
 def sentence(reason: Reason) -> str:
+    """In one line, without the cards one by one."""
     match reason:
         case NoNode():
             return "no machine is in reach: the agent is not connected"
         case NodeAway(node=node):
             return f"{node} is out of reach"
-        case TooFewGpus(asked=asked, free=free, total=total, held_by=held_by):
-            held = f", held by {jobs_named(held_by)}" if held_by else ""
-            return f"{count(asked, 'GPU')} asked, {free} of {total} free{held}"
+        case TooFewGpus(asked=asked, free=free, total=total, cards=cards):
+            return f"{count(asked, 'GPU')} asked, {free} of {total} free{_holders(cards)}"
         case CpuSlotsTaken(slots=slots):
             return f"all {slots} slots for jobs without GPUs are taken (max_cpu_jobs)"
+        case HostShort(available_bytes=available, kept_bytes=kept):
+            return f"{gigabytes(available)} of host memory available, {gigabytes(kept)} are kept (keep_host_memory)"
+        case HostBooked(what="memory", asked=asked, free=free, total=total):
+            return f"{gigabytes(asked)} of host memory asked, {gigabytes(free)} of {gigabytes(total)} not booked"
+        case HostBooked(what=what, asked=asked, free=free, total=total):
+            return f"{asked} {what} asked, {free} of {total} not booked"
         case NeverFits(asked=asked, most=most):
-            return f"{count(asked, 'GPU')} asked, the largest node has {most} now"
+            return f"no node has {count(asked, 'GPU')} of that kind now; the largest has {most}"
         case _:
             assert_never(reason)
+
+
+def _holders(cards: tuple[tuple[int, CardReason], ...]) -> str:
+    jobs = tuple(
+        dict.fromkeys(job for _, card in cards if isinstance(card, Taken | TooLittleMemory) for job in card.jobs)
+    )
+    return f", held by {jobs_named(jobs)}" if jobs else ""
+
+
+def card_sentence(index: int, reason: CardReason) -> str:
+    match reason:
+        case Unsuitable(why=why):
+            said = why
+        case Drained(reason=drained):
+            said = f"drained: {drained}"
+        case Taken(jobs=jobs):
+            said = f"held by {jobs_named(jobs)}"
+        case OutsideUse(told=told):
+            said = f"held by {told}"
+        case TooLittleMemory(free_bytes=free, total_bytes=total, asked_bytes=asked):
+            said = f"{gigabytes(free)} of {gigabytes(total)} free, {gigabytes(asked)} asked"
+        case _:
+            assert_never(reason)
+    return f"GPU {index}: {said}"
+
+
+def gigabytes(size: int) -> str:
+    return f"{size / 2**30:.1f} G"
 
 
 def jobs_named(ids: tuple[int, ...], most: int = 8) -> str:
@@ -45,4 +90,5 @@ def why_waiting(state: State, job: Job) -> list[str]:
         return []
     ahead = state.queue.ahead_of(job)
     place = "next in the queue" if ahead == 0 else f"{count(ahead, 'job')} ahead in the queue"
-    return [place, *map(sentence, reasons)]
+    cards = [card_sentence(*card) for reason in reasons if isinstance(reason, TooFewGpus) for card in reason.cards]
+    return [place, *map(sentence, reasons), *cards]

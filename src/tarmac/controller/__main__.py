@@ -23,9 +23,10 @@ from tarmac import __version__, paths
 from tarmac.agent import address, crashpoint
 from tarmac.api.app import build_app
 from tarmac.api.server import Server
-from tarmac.controller.config import ConfigError, load_config
+from tarmac.controller.config import LISTED, ConfigError, load_config
 from tarmac.controller.engine import Engine
 from tarmac.controller.publisher import Publisher
+from tarmac.controller.settings import Settings
 from tarmac.errors import TarmacError, Unavailable, UserError
 from tarmac.nodes.local import LocalNode
 from tarmac.store.store import Store
@@ -58,11 +59,15 @@ def main() -> int:
 
 async def _run(state_folder: Path, say: _Ready) -> None:
     config = load_config(Path(paths.config_path()))
+    listed = config.pop(LISTED, None)
     (state_folder / "logs").mkdir(mode=0o700, exist_ok=True)
     store = Store(state_folder / "tarmac.db")
     try:
-        engine = Engine(store=store, config=config, state_folder=state_folder, publisher=Publisher(), clock=time.time)
-        node = LocalNode(state_folder, listener=engine, cpu_job_slots=config.cpu_job_slots)
+        settings = Settings(config, store.reader.settings())
+        engine = Engine(
+            store=store, settings=settings, state_folder=state_folder, publisher=Publisher(), clock=time.time
+        )
+        node = LocalNode(state_folder, listener=engine, listed_gpus=listed)
         engine.node = node
         supervision = asyncio.create_task(node.run())
         try:

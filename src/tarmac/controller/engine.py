@@ -13,25 +13,26 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 from tarmac.agent import crashpoint
+from tarmac.controller.gpu_board import GpuBoard
 from tarmac.controller.progress_board import ProgressBoard
-from tarmac.controller.publisher import GpusChanged, JobChanged, Publisher
+from tarmac.controller.publisher import JobChanged, Publisher
+from tarmac.controller.settings import Settings
 from tarmac.controller.world import job_environment, start_frame
-from tarmac.core.commands import Command, ForgetRun, SignalJob, StartJob
-from tarmac.core.events import JobsSubmitted
+from tarmac.core.commands import AdoptProcess, Command, ForgetRun, SignalJob, StartJob
+from tarmac.core.events import JobsSubmitted, RulesSet
 from tarmac.core.machine import handle
-from tarmac.core.model import Job, JobId
+from tarmac.core.model import Job, JobId, is_ended
 from tarmac.errors import Unavailable
-from tarmac.store.writer import Batch, Submission
+from tarmac.store.writer import Batch, Sample, Submission
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tarmac.controller.config import Config
     from tarmac.core.events import Event
     from tarmac.core.model import NodeName
     from tarmac.nodes.local import LocalNode
-    from tarmac.nodes.reports import GpuReading
+    from tarmac.nodes.reports import GpuReading, HostReading
     from tarmac.store.store import Store
 
 log = logging.getLogger(__name__)
@@ -52,25 +53,33 @@ class Work:
     token: Token | None = None
     ids: range = range(0)  # of the jobs submitted by it
     removed: list[JobId] = field(default_factory=list)
+    settings: dict[str, str | None] = field(default_factory=dict)
+    samples: list[Sample] = field(default_factory=list)
     done: Done | None = None
 
 
 class Engine:
     def __init__(
-        self, *, store: Store, config: Config, state_folder: Path, publisher: Publisher, clock: Callable[[], float]
+        self,
+        *,
+        store: Store,
+        settings: Settings,
+        state_folder: Path,
+        publisher: Publisher,
+        clock: Callable[[], float],
     ) -> None:
         self.store = store
-        self.config = config
+        self.settings = settings
         self.state_folder = state_folder
         self.publisher = publisher
         self.state = store.load()
+        self.state.rules = settings.rules()
         self.last_event = store.reader.last_event()
-        self.readings: dict[NodeName, list[GpuReading]] = {}
-        self.gpu_errors: dict[NodeName, str | None] = {}
         self.degraded: str | None = None  # why nothing can be written at the moment
         self.is_ending = False
         self.node: LocalNode | None = None
         self.progress = ProgressBoard(self)
+        self.board = GpuBoard(self)
         self._clock = clock
         self._began_at = clock()
         self._inbox: list[Work] = []
@@ -81,8 +90,14 @@ class Engine:
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
 
+    def now(self) -> float:
+        return self._clock()
+
     def uptime_s(self) -> float:
         return self._clock() - self._began_at
+
+    def call_later(self, seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
+        return self._loop.call_later(seconds, call)
 
     def is_ended(self, job: int) -> bool:
         """And that is on disk: whoever is told may rely on it."""
@@ -143,10 +158,23 @@ class Engine:
                 del self._submitting[token]
         return work.ids
 
-    def take_readings(self, node: NodeName, readings: list[GpuReading], error: str | None) -> None:
-        self.readings[node] = readings
-        self.gpu_errors[node] = error
-        self.publisher.tell([GpusChanged(node)])
+    async def set(self, name: str, text: str | None) -> None:
+        """In force at once and kept; None takes it back to the config file or the default."""
+        live = {key: value for key, value in self.settings.live.items() if key != name}
+        changed = Settings(self.settings.config, live if text is None else {**live, name: text})
+        await self.keep(Work(events=[RulesSet(rules=changed.rules())], settings={name: text}))
+        self.settings = changed
+        self.board.refresh()
+
+    def keep_samples(self, samples: list[Sample]) -> None:
+        if samples and self.degraded is None:
+            self._inbox.append(Work(events=[], samples=samples))
+            self._turn()
+
+    def take_readings(
+        self, node: NodeName, readings: list[GpuReading], host: HostReading | None, error: str | None
+    ) -> None:
+        self.board.take(node, readings, host, error)
 
     # decide and commit
 
@@ -160,7 +188,7 @@ class Engine:
             log.exception("a decision failed; its events: %.2000r", [event for work in works for event in work.events])
             self._fail(error, works)
             return
-        if batch.changes or batch.removed:
+        if batch:
             self._commit(batch, commands, works)
         else:
             self._carry_out(commands)
@@ -177,12 +205,15 @@ class Engine:
             work.ids = range(first, self.state.next_id)
             batch.environments |= work.environments
             batch.removed += work.removed
+            batch.settings |= work.settings
+            batch.samples += work.samples
             if work.token is not None:
                 owner, token = work.token
                 batch.submissions.append(
                     Submission(owner=owner, token=token, first_id=first, count=len(work.ids), at=now)
                 )
         self.state.take_changes()
+        batch.usage = self.board.closed([job for job in batch.changes.changed.values() if is_ended(job.status)])
         return batch, commands
 
     def _commit(self, batch: Batch, commands: list[Command], works: list[Work]) -> None:
@@ -217,6 +248,8 @@ class Engine:
                     crashpoint.reach("controller:before-start")
                     self._start(command)
                     crashpoint.reach("controller:after-start")
+                case AdoptProcess():
+                    self._send(command, {"type": "adopt", "pid": command.pid})
                 case SignalJob():
                     crashpoint.reach("controller:before-signal")
                     self._send(command, {"type": "signal", "signal": TERM, "grace_s": command.grace_s})
@@ -233,10 +266,10 @@ class Engine:
         if job is None or self.node is None:
             return
         submitted = self._environment(job.spec.environment)
-        environment = job_environment(job, command, submitted, self.config.gpu_id_style)
+        environment = job_environment(job, command, submitted, self.settings["gpu_id_style"])
         self.node.send(start_frame(job, command, environment, self.state_folder))
 
-    def _send(self, command: SignalJob | ForgetRun, frame: dict[str, Any]) -> None:
+    def _send(self, command: AdoptProcess | SignalJob | ForgetRun, frame: dict[str, Any]) -> None:
         if self.node is not None:
             self.node.send({**frame, "job": command.job, "attempt": command.attempt})
 
@@ -265,6 +298,7 @@ class Engine:
         """Back to what is on disk. The node is asked anew what really runs once writing works again."""
         known = self.state.nodes
         self.state = self.store.load()
+        self.state.rules = self.settings.rules()
         for name, node in known.items():
             mine = self.state.node(name)
             mine.gpus, mine.cpu_job_slots, mine.is_connected = node.gpus, node.cpu_job_slots, False
@@ -276,6 +310,7 @@ class Engine:
                 break
         log.info("the state can be written again")
         self.degraded = None
+        self.board.forget_posted()
         if self.node is not None:
             self.node.disconnect()
 

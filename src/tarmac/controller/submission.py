@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from tarmac.core.model import DEFAULT_PRIORITY, JobSpec, Request
+from tarmac.core.policy.card import suits
 from tarmac.core.policy.placed import could_ever_fit
 from tarmac.errors import UserError
 
@@ -28,7 +29,16 @@ class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     name: Text | None = None
     project: Text | None = None
     tags: Annotated[tuple[Text, ...], Meta(max_length=100)] = ()
-    gpus: Annotated[int, Meta(ge=0, le=100_000)] = 1
+    gpus: Annotated[int, Meta(ge=0, le=100_000)] | None = None  # 1, or as many as gpus_on names
+    gpu_memory_bytes: Annotated[int, Meta(ge=1)] | None = None
+    gpu_share: Annotated[float, Meta(gt=0, le=1)] | None = None
+    gpu_models: Annotated[tuple[Text, ...], Meta(max_length=32)] = ()
+    min_gpu_memory_bytes: Annotated[int, Meta(ge=0)] | None = None
+    gpus_on: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(max_length=1024)] = ()
+    exclude_gpus: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(max_length=1024)] = ()
+    idle_below: Annotated[int, Meta(ge=1, le=100)] | None = None
+    memory_bytes: Annotated[int, Meta(ge=1)] | None = None
+    cpus: Annotated[int, Meta(ge=1, le=100_000)] | None = None
     priority: Annotated[int, Meta(ge=-1_000_000_000, le=1_000_000_000)] = DEFAULT_PRIORITY
     cwd: Path | None = None
     log: Path | None = None
@@ -82,7 +92,7 @@ def _spec(
         cwd=cwd,
         umask=submit.umask,
         environment=environment,
-        request=check.request(job.gpus),
+        request=check.request(_request(job)),
         name=job.name,
         project=job.project,
         tags=job.tags,
@@ -94,13 +104,40 @@ def _spec(
     )
 
 
+def _request(job: JobRequest) -> Request:
+    gpus = len(set(job.gpus_on)) or 1 if job.gpus is None else job.gpus
+    if job.gpus_on and gpus != len(set(job.gpus_on)):
+        raise UserError(
+            f"{gpus} GPUs asked, but pinned to {len(set(job.gpus_on))}", hint="leave -g out, or name that many cards"
+        )
+    if set(job.gpus_on) & set(job.exclude_gpus):
+        raise UserError("a card is both asked for and excluded", hint="leave it out of --exclude-gpus")
+    is_shared = job.gpu_memory_bytes is not None or job.gpu_share is not None
+    if job.gpu_memory_bytes is not None and job.gpu_share is not None:
+        raise UserError("gpu_memory_bytes and gpu_share say the same thing", hint="give one of --gpu-mem, --gpu-share")
+    if is_shared and gpus == 0:
+        raise UserError("a part of a GPU asked, and no GPU", hint="leave -g out, or --gpu-mem and --gpu-share")
+    return Request(
+        gpus=gpus,
+        gpu_memory_bytes=job.gpu_memory_bytes,
+        gpu_share=None if job.gpu_share == 1 else job.gpu_share,
+        gpu_models=tuple(model.lower() for model in job.gpu_models),
+        min_gpu_memory_bytes=job.min_gpu_memory_bytes or 0,
+        gpus_on=tuple(sorted(set(job.gpus_on))),
+        exclude_gpus=tuple(sorted(set(job.exclude_gpus))),
+        idle_below=job.idle_below,
+        memory_bytes=job.memory_bytes or 0,
+        cpus=job.cpus or 0,
+    )
+
+
 class _Checks:
     """Remembers what was found good: an array asks the same a hundred thousand times."""
 
     def __init__(self, state: State) -> None:
         self._state = state
         self._folders: set[str] = set()
-        self._requests: dict[int, Request] = {}
+        self._requests: dict[Request, Request] = {}
         self._outputs: set[str] = set()
 
     def folder(self, path: str) -> None:
@@ -113,20 +150,32 @@ class _Checks:
             raise UserError(f"cwd {path} is no folder", hint="make it first, or give another with --cwd")
         self._folders.add(path)
 
-    def request(self, gpus: int) -> Request:
-        known = self._requests.get(gpus)
+    def request(self, request: Request) -> Request:
+        known = self._requests.get(request)
         if known is None:
-            known = self._requests[gpus] = Request(gpus=gpus)
-            if not could_ever_fit(self._state, known):
-                raise self._too_many(gpus)
+            known = self._requests[request] = request
+            if not could_ever_fit(self._state, request):
+                raise self._cannot_be(request)
         return known
 
-    def _too_many(self, asked: int) -> UserError:
-        most = max(len(node.gpus) for node in self._state.nodes.values())
-        have = f"this machine has {most}" if most else "this machine has none that Tarmac can see"
-        at_most = f"ask for at most {most} with -g, or for none with -g 0" if most else "ask for none with -g 0"
+    def _cannot_be(self, request: Request) -> UserError:
+        """No node could ever run it, not even idle."""
+        nodes = self._state.nodes.values()
+        suitable = max(sum(suits(gpu, request) is None for gpu in node.gpus.values()) for node in nodes)
+        most = max(len(node.gpus) for node in nodes)
+        asked = f"{request.gpus} {'GPU' if request.gpus == 1 else 'GPUs'} asked"
+        if request.gpus > most:
+            have = f"this machine has {most}" if most else "this machine has none that Tarmac can see"
+            at_most = f"ask for at most {most} with -g, or for none with -g 0" if most else "ask for none with -g 0"
+            return UserError(f"{asked}, {have}", hint=f"{at_most}; `tarmac gpus` lists them")
+        if request.gpus > suitable:
+            return UserError(
+                f"{asked}, only {suitable} of {most} are of that kind",
+                hint="`tarmac gpus` tells model and memory of each; ask for less, or leave a condition out",
+            )
         return UserError(
-            f"{asked} {'GPU' if asked == 1 else 'GPUs'} asked, {have}", hint=f"{at_most}; `tarmac gpus` lists them"
+            f"{request.cpus} cpus and {request.memory_bytes / 2**30:.1f} G of host memory asked, more than there is",
+            hint="ask for less with --cpus and --mem",
         )
 
     def output(self, path: str, *, append: bool) -> None:

@@ -4,36 +4,47 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tarmac.core.model import Job, JobId, Queued, holds_booking, is_ended
+from tarmac.core.model import BookedGpu, Job, JobId, Node, Queued, holds_booking, is_ended
+from tarmac.core.policy.card import size
 
 if TYPE_CHECKING:
     from tarmac.core.state import State
 
 
 def violations(state: State) -> list[str]:
-    return [*_bookings(state), *_queue(state), *_jobs(state)]
+    cards = [rule for node in state.nodes.values() for rule in _cards(node)]
+    return [*_bookings(state), *cards, *_queue(state), *_jobs(state)]
 
 
 def _bookings(state: State) -> list[str]:
-    """Each card and each slot is held by exactly the job whose status says so."""
-    found: list[str] = []
-    holders: dict[tuple[str, str], JobId] = {}
-    cpu_jobs: set[tuple[str, JobId]] = set()
+    """Each card and each part of the host is held by exactly the jobs whose status says so."""
+    holders: dict[tuple[str, str], dict[JobId, BookedGpu]] = {}
+    hosted: dict[tuple[str, JobId], object] = {}
     for job in state.jobs.values():
         booking = holds_booking(job.status)
         if booking is None:
             continue
-        if not booking.gpus:
-            cpu_jobs.add((booking.node, job.id))
+        hosted[booking.node, job.id] = job.spec.request
         for gpu in booking.gpus:
-            other = holders.setdefault((booking.node, gpu.uuid), job.id)
-            if other != job.id:
-                found.append(f"GPU {gpu.uuid} on {booking.node} is booked by jobs {other} and {job.id}")
-    recorded = {(node.name, uuid): job for node in state.nodes.values() for uuid, job in node.booked.items()}
+            holders.setdefault((booking.node, gpu.uuid), {})[job.id] = gpu
+    found: list[str] = []
+    recorded = {(node.name, uuid): held for node in state.nodes.values() for uuid, held in node.booked.items()}
     if recorded != holders:
         found.append(f"bookings of nodes {recorded} are not those of jobs {holders}")
-    if {(node.name, job) for node in state.nodes.values() for job in node.cpu_jobs} != cpu_jobs:
-        found.append(f"slots of nodes are not those of jobs {sorted(cpu_jobs)}")
+    if {(node.name, job): asked for node in state.nodes.values() for job, asked in node.host.items()} != hosted:
+        found.append(f"what nodes hold for jobs is not what jobs asked of them {sorted(hosted)}")
+    return found
+
+
+def _cards(node: Node) -> list[str]:
+    """No card is held by two that did not agree to share it, nor over its memory."""
+    found: list[str] = []
+    for uuid, held in node.booked.items():
+        if len(held) > 1 and any(not booked.memory_bytes for booked in held.values()):
+            found.append(f"GPU {uuid} on {node.name} is booked whole and by others too: jobs {list(held)}")
+        card = node.gpus.get(uuid)
+        if card is not None and sum(booked.memory_bytes for booked in held.values()) > size(card):
+            found.append(f"GPU {uuid} on {node.name} is booked over its memory by jobs {list(held)}")
     return found
 
 

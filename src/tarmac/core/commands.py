@@ -16,6 +16,14 @@ class StartJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AdoptProcess:
+    node: NodeName
+    job: JobId
+    attempt: int
+    pid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SignalJob:
     """Ask the tree to end now, and kill what is left of it after `grace_s`."""
 
@@ -34,4 +42,4 @@ class ForgetRun:
     attempt: int
 
 
-Command: TypeAlias = StartJob | SignalJob | ForgetRun
+Command: TypeAlias = StartJob | AdoptProcess | SignalJob | ForgetRun

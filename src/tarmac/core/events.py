@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tarmac.core.model import Gpu, JobId, JobSpec, NodeName
+from tarmac.core.model import Gpu, GpuUse, GpuUuid, JobId, JobSpec, NodeName, Rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +84,8 @@ class NodeJoined:
     node: NodeName
     cpu_job_slots: int
     runs: tuple[RunReport, ...]
+    cpus: int = 0
+    memory_total_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +102,57 @@ class GpusSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeSampled:
+    """What cards and host do right now, beside what is booked."""
+
+    node: NodeName
+    uses: tuple[tuple[GpuUuid, GpuUse], ...]
+    taken: tuple[tuple[JobId, GpuUuid, int], ...] = ()  # memory of jobs on cards
+    memory_available_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimePassed:
+    """Nothing else happened; what waits for time alone may be due."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpusDrained:
+    node: NodeName
+    gpus: tuple[GpuUuid, ...]
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpusResumed:
+    node: NodeName
+    gpus: tuple[GpuUuid, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotsSet:
+    node: NodeName
+    gpus: tuple[GpuUuid, ...]
+    slots: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesSet:
+    rules: Rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessAdopted:
+    """Somebody's own process is taken into the list; the cards it sits on are booked for it."""
+
+    spec: JobSpec
+    node: NodeName
+    pid: int
+    gpus: tuple[GpuUuid, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reported:
     """A run report together with the node it came from."""
 
@@ -107,4 +160,18 @@ class Reported:
     report: RunReport
 
 
-Event: TypeAlias = JobsSubmitted | StopAsked | Reported | NodeJoined | NodeLeft | GpusSeen
+Event: TypeAlias = (
+    JobsSubmitted
+    | ProcessAdopted
+    | StopAsked
+    | Reported
+    | NodeJoined
+    | NodeLeft
+    | GpusSeen
+    | NodeSampled
+    | TimePassed
+    | GpusDrained
+    | GpusResumed
+    | SlotsSet
+    | RulesSet
+)

@@ -6,10 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.model import Queued
-from tarmac.core.policy.placed import could_ever_fit, fits, place
+from tarmac.core.policy.card import CardReason, refusal_of
+from tarmac.core.policy.placed import (
+    booked_cpus,
+    booked_memory_bytes,
+    could_ever_fit,
+    cpu_jobs,
+    cpu_slots,
+    fits,
+    has_room,
+    is_short_of_memory,
+    place,
+)
 
 if TYPE_CHECKING:
-    from tarmac.core.model import Job, JobId, Node, NodeName, Request
+    from tarmac.core.model import Job, Node, NodeName, Request, Rules
     from tarmac.core.state import State
 
 
@@ -27,9 +38,9 @@ class NodeAway:
 class TooFewGpus:
     node: NodeName
     asked: int
-    free: int
+    free: int  # cards that would do right now
     total: int
-    held_by: tuple[JobId, ...]  # jobs that have the node's cards, by card index
+    cards: tuple[tuple[int, CardReason], ...]  # index and reason of each that would not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +50,34 @@ class CpuSlotsTaken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HostShort:
+    """Less memory is available on the host than `keep_host_memory` holds back."""
+
+    node: NodeName
+    available_bytes: int
+    kept_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostBooked:
+    """The memory or processors of the host are booked by other jobs."""
+
+    node: NodeName
+    what: str  # memory or cpus
+    asked: int
+    free: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NeverFits:
-    """No node has that many cards now, not even idle. It waits in case they come back."""
+    """No node has such cards now, not even idle. It waits in case they come back."""
 
     asked: int
     most: int
 
 
-Reason: TypeAlias = NoNode | NodeAway | TooFewGpus | CpuSlotsTaken | NeverFits
+Reason: TypeAlias = NoNode | NodeAway | TooFewGpus | CpuSlotsTaken | HostShort | HostBooked | NeverFits
 
 
 def explain(state: State, job: Job) -> tuple[Reason, ...]:
@@ -61,21 +92,41 @@ def why_not(state: State, request: Request) -> tuple[Reason, ...]:
         return (NoNode(),)
     if place(state, request) is not None:
         return ()
-    if not could_ever_fit(state, request):
-        return (NeverFits(asked=request.gpus, most=max(len(node.gpus) for node in state.nodes.values())),)
-    return tuple(_why_not_on(node, request) for node in state.nodes.values() if not fits(node, request))
+    nodes = [node for node in state.nodes.values() if not fits(node, request, state.rules)]
+    reasons = tuple(reason for node in nodes for reason in _why_not_on(node, request, state.rules))
+    if could_ever_fit(state, request):
+        return reasons
+    most = max(len(node.gpus) for node in state.nodes.values())
+    return (NeverFits(asked=request.gpus, most=most), *reasons)
 
 
-def _why_not_on(node: Node, request: Request) -> Reason:
+def _why_not_on(node: Node, request: Request, rules: Rules) -> tuple[Reason, ...]:
     if not node.is_connected:
-        return NodeAway(node=node.name)
-    if request.gpus == 0:
-        return CpuSlotsTaken(node=node.name, slots=node.cpu_job_slots)
-    held_by = dict.fromkeys(node.booked[uuid] for uuid in node.gpus if uuid in node.booked)
-    return TooFewGpus(
-        node=node.name,
-        asked=request.gpus,
-        free=len(node.free_gpus()),
-        total=len(node.gpus),
-        held_by=tuple(held_by),
-    )
+        return (NodeAway(node=node.name),)
+    return (*_why_not_the_host(node, request, rules), *_why_not_the_cards(node, request, rules))
+
+
+def _why_not_the_host(node: Node, request: Request, rules: Rules) -> list[Reason]:
+    found: list[Reason] = []
+    if request.gpus == 0 and cpu_jobs(node) >= cpu_slots(node, rules):
+        found.append(CpuSlotsTaken(node=node.name, slots=cpu_slots(node, rules)))
+    if is_short_of_memory(node, rules):
+        available = node.memory_available_bytes or 0
+        kept = int(rules.keep_host_memory * node.memory_total_bytes)
+        found.append(HostShort(node=node.name, available_bytes=available, kept_bytes=kept))
+    for what, asked, booked, total in (
+        ("memory", request.memory_bytes, booked_memory_bytes(node), node.memory_total_bytes),
+        ("cpus", request.cpus, booked_cpus(node), node.cpus),
+    ):
+        if not has_room(booked, asked, total):
+            found.append(HostBooked(node=node.name, what=what, asked=asked, free=max(0, total - booked), total=total))
+    return found
+
+
+def _why_not_the_cards(node: Node, request: Request, rules: Rules) -> list[Reason]:
+    refused = [(gpu.index, refusal_of(node, gpu, request, rules)) for gpu in node.gpus.values()]
+    cards = tuple((index, reason) for index, reason in refused if reason is not None)
+    free = len(refused) - len(cards)
+    if free >= request.gpus:
+        return []
+    return [TooFewGpus(node=node.name, asked=request.gpus, free=free, total=len(refused), cards=cards)]

@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never
 
-from tarmac.core import transitions
-from tarmac.core.commands import Command, ForgetRun, SignalJob, StartJob
+from tarmac.core import cards, transitions
+from tarmac.core.commands import AdoptProcess, Command, ForgetRun, SignalJob, StartJob
 from tarmac.core.events import (
     Event,
+    GpusDrained,
+    GpusResumed,
     GpusSeen,
     JobExited,
     JobLost,
@@ -20,17 +22,25 @@ from tarmac.core.events import (
     LaunchFailed,
     NodeJoined,
     NodeLeft,
+    NodeSampled,
+    ProcessAdopted,
     Reported,
+    RulesSet,
     RunReport,
+    SlotsSet,
     StopAsked,
+    TimePassed,
     TreeGone,
 )
 from tarmac.core.model import (
     Booked,
+    BookedGpu,
+    Booking,
     Cancelled,
     Failed,
     Job,
     JobId,
+    Node,
     NodeName,
     Queued,
     Running,
@@ -42,6 +52,7 @@ from tarmac.core.model import (
 )
 from tarmac.core.policy import decisions
 from tarmac.core.state import StoryLine
+from tarmac.core.watching import watch_cards, watch_jobs
 
 if TYPE_CHECKING:
     from tarmac.core.model import Status
@@ -64,11 +75,15 @@ def _apply(state: State, event: Event, now: float) -> list[Command]:
             return _report(state, event.node, event.report, now)
         case NodeJoined():
             return _join(state, event, now)
-        case NodeLeft():
-            state.node(event.node).is_connected = False
-            return []
-        case GpusSeen():
-            state.node(event.node).gpus = {gpu.uuid: gpu for gpu in event.gpus}
+        case ProcessAdopted():
+            return _adopt(state, event, now)
+        case TimePassed():
+            return [command for node in state.nodes.values() for command in _watch(state, node, now)]
+        case NodeSampled():
+            cards.sample(state, event)
+            return _watch(state, state.node(event.node), now)
+        case NodeLeft() | GpusSeen() | GpusDrained() | GpusResumed() | SlotsSet() | RulesSet():
+            cards.change(state, event, now)
             return []
         case _:
             assert_never(event)
@@ -85,6 +100,33 @@ def _submit(state: State, event: JobsSubmitted, now: float) -> list[Command]:
     state.queue.add_many(jobs)
     state.changes.new += jobs
     return []
+
+
+def _adopt(state: State, event: ProcessAdopted, now: float) -> list[Command]:
+    """A job that is at work already. Whoever asks made sure that nobody else has its cards."""
+    node = state.node(event.node)
+    job = Job(id=JobId(state.next_id), spec=event.spec, submitted_at=now, position=state.next_id, attempt=1)
+    state.next_id += 1
+    state.jobs[job.id] = job
+    state.queue.add_many([job])
+    state.changes.new.append(job)
+    gpus = tuple(BookedGpu(uuid=uuid, index=node.gpus[uuid].index) for uuid in event.gpus)
+    booking = Booking(node=event.node, gpus=gpus)
+    detail = {"node": event.node, "gpus": [gpu.index for gpu in gpus], "pid": event.pid}
+    _enter(state, job, Starting(booking=booking, decided_at=now, adopted_pid=event.pid), "ProcessAdopted", now, detail)
+    return [AdoptProcess(node=event.node, job=job.id, attempt=1, pid=event.pid)]
+
+
+def _watch(state: State, node: Node, now: float) -> list[Command]:
+    commands: list[Command] = []
+    watch_cards(state, node, now)
+    for job, told, action in list(watch_jobs(state, node, now)):
+        line = StoryLine(job=job.id, attempt=job.attempt, at=now, kind="Warned", detail={"message": told})
+        state.changes.story.append(line)
+        state.changes.changed[job.id] = job
+        if action == "stop":
+            commands += _stop(state, StopAsked(job=job.id, by=f"tarmac: {told}"), now)
+    return commands
 
 
 def _stop(state: State, event: StopAsked, now: float) -> list[Command]:
@@ -194,6 +236,8 @@ def _exited(status: Booked, report: JobExited) -> Status:
             exit_code=report.exit_code,
             signal=report.signal,
         )
+    if report.exit_code is None and report.signal is None:
+        return _unknown(status, "it ended; how, only whoever started it was told", report.ended_at)
     if report.exit_code == 0:
         return Succeeded(booking=status.booking, pid=report.pid, started_at=report.started_at, ended_at=report.ended_at)
     return Failed(
@@ -251,6 +295,7 @@ def _join(state: State, event: NodeJoined, now: float) -> list[Command]:
     node = state.node(event.node)
     node.is_connected = True
     node.cpu_job_slots = event.cpu_job_slots
+    node.cpus, node.memory_total_bytes = event.cpus, event.memory_total_bytes
     commands = [command for report in event.runs for command in _report(state, event.node, report, now)]
     reported = {(report.job, report.attempt) for report in event.runs}
     for job in [job for job in state.jobs.values() if _is_on(job, event.node)]:
@@ -273,9 +318,12 @@ def _miss(state: State, job: Job, now: float) -> list[Command]:
     """The node has no trace of the run. Only one that cannot have begun may be sent again."""
     status = job.status
     match status:
-        case Starting(booking=booking):
+        case Starting(booking=booking, adopted_pid=None):
             _enter(state, job, status, "RunMissing", now, {})
             return [StartJob(job=job.id, attempt=job.attempt, booking=booking)]
+        case Starting(booking=booking, adopted_pid=int(pid)):
+            _enter(state, job, status, "RunMissing", now, {})
+            return [AdoptProcess(node=booking.node, job=job.id, attempt=job.attempt, pid=pid)]
         case Stopping(started_at=None):
             _enter(state, job, _cancelled(status, now), "RunMissing", now, {})
         case Running() | Stopping() | Unknown():

@@ -20,6 +20,19 @@ class Request:
     """What a job asks of a node. Jobs of one owner with equal requests form a class."""
 
     gpus: int = 1
+    gpu_memory_bytes: int | None = None  # of each card; shares the cards with others that said so too
+    gpu_share: float | None = None  # the same for those who do not know their memory
+    gpu_models: tuple[str, ...] = ()  # any of these, in lower case, somewhere in the model's name
+    min_gpu_memory_bytes: int = 0  # of the whole card
+    gpus_on: tuple[int, ...] = ()  # exactly these cards
+    exclude_gpus: tuple[int, ...] = ()
+    idle_below: int | None = None  # per cent: a card others use counts as free while it does less than that
+    memory_bytes: int = 0  # of the host
+    cpus: int = 0
+
+    @property
+    def is_shared(self) -> bool:
+        return self.gpu_memory_bytes is not None or self.gpu_share is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +64,62 @@ class Gpu:
     index: int
     model: str = ""
     memory_total_bytes: int = 0
+    links: tuple[tuple[GpuUuid, int], ...] = ()  # how near other cards are, nearer is higher
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuUse:
+    """What a card does that Tarmac did not book, as last read."""
+
+    outside_bytes: int = 0  # memory of processes that belong to no job
+    outside_pids: tuple[int, ...] = ()
+    load: float | None = None  # fraction; of everything on the card
+    health: str | None = None  # why the card is sick; None: it is not
+    told: str | None = None  # the holders in words, for people
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """Since when the cards of a job do nothing, and whether that has been said."""
+
+    idle_since: float | None = None
+    has_computed: bool = False
+    is_warned: bool = False
+    is_over_booking: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drain:
+    """Nothing new is placed on the card. `by` is a person, or None where Tarmac saw it sick."""
+
+    reason: str
+    by: str | None
+    since: float
+    healthy_since: float | None = None  # a sick card that answers well again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The settings that decide. Fractions of a whole card or host."""
+
+    max_memory: float = 0.1  # outside use of a card up to here does not keep a job off it
+    max_load: float = 0.1
+    keep_gpu_memory: float = 0.0  # of each card, never booked by jobs that share it
+    keep_host_memory: float = 0.2  # nothing starts while less than this is available
+    max_cpu_jobs: int = 0  # jobs without GPUs at once on a node; 0: as many as it offers itself
+    healthy_s: float = 300.0  # a card that was sick comes back after it was well for this long
+    idle_load: float = 0.05  # a job whose cards all do less than this is idle
+    idle_warn_s: float = 1800.0
+    idle_stop_s: float = 7200.0
+    idle_action: str = "none"  # none, warn or stop
+    overbooked_action: str = "warn"  # none, warn or stop: a job that takes more of a shared card than it booked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BookedGpu:
     uuid: GpuUuid
     index: int
+    memory_bytes: int = 0  # 0: the whole card
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +141,7 @@ class Starting:
 
     booking: Booking
     decided_at: float
+    adopted_pid: int | None = None  # it runs already; the node only has to watch it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,10 +261,18 @@ class Node:
 
     name: NodeName
     cpu_job_slots: int  # how many jobs without GPUs may run at once
+    cpus: int = 0  # 0: not known, so not counted
+    memory_total_bytes: int = 0
+    memory_available_bytes: int | None = None  # as last read; None: not known, so not counted
     gpus: dict[GpuUuid, Gpu] = field(default_factory=dict)  # in index order
-    booked: dict[GpuUuid, JobId] = field(default_factory=dict)
-    cpu_jobs: set[JobId] = field(default_factory=set)
+    booked: dict[GpuUuid, dict[JobId, BookedGpu]] = field(default_factory=dict)
+    host: dict[JobId, Request] = field(default_factory=dict)  # what running jobs asked of the host
+    uses: dict[GpuUuid, GpuUse] = field(default_factory=dict)
+    drains: dict[GpuUuid, Drain] = field(default_factory=dict)  # of cards that are not here, too
+    slots: dict[GpuUuid, int] = field(default_factory=dict)  # how often a card is offered; once where not said
+    activity: dict[JobId, Activity] = field(default_factory=dict)  # of the jobs that have cards here
+    taken_bytes: dict[JobId, dict[GpuUuid, int]] = field(default_factory=dict)  # memory of jobs on cards, as read
     is_connected: bool = False
 
-    def free_gpus(self) -> list[Gpu]:
-        return [gpu for uuid, gpu in self.gpus.items() if uuid not in self.booked]
+    def holders(self, gpu: GpuUuid) -> tuple[JobId, ...]:
+        return tuple(self.booked.get(gpu, ()))

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tarmac.core.model import Job, JobId, Node, NodeName, Queued, holds_booking, is_ended
+from tarmac.core.model import Job, JobId, Node, NodeName, Queued, Rules, holds_booking, is_ended
 from tarmac.core.queue import Queue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tarmac.core.model import Booking, Status
+    from tarmac.core.model import Booking, Drain, GpuUuid, Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +34,11 @@ class Changes:
 
     new: list[Job] = field(default_factory=list)
     changed: dict[JobId, Job] = field(default_factory=dict)  # includes those that ended
+    cards: dict[tuple[NodeName, GpuUuid], tuple[Drain | None, int]] = field(default_factory=dict)  # drain, slots
     story: list[StoryLine] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.new or self.changed or self.story)
+        return bool(self.new or self.changed or self.cards or self.story)
 
 
 @dataclass(slots=True)
@@ -45,6 +46,7 @@ class State:
     jobs: dict[JobId, Job] = field(default_factory=dict)
     nodes: dict[NodeName, Node] = field(default_factory=dict)
     queue: Queue = field(default_factory=Queue)
+    rules: Rules = field(default_factory=Rules)
     next_id: int = 1
     changes: Changes = field(default_factory=Changes)
 
@@ -70,6 +72,23 @@ class State:
         self.queue.add_many(waiting)
         self.next_id = max(self.next_id, next_id)
 
+    def load_card(self, node: NodeName, gpu: GpuUuid, drain: Drain | None, slots: int) -> None:
+        if drain is not None:
+            self.node(node).drains[gpu] = drain
+        if slots != 1:
+            self.node(node).slots[gpu] = slots
+
+    def set_drain(self, node: Node, gpu: GpuUuid, drain: Drain | None) -> None:
+        if drain is None:
+            node.drains.pop(gpu, None)
+        else:
+            node.drains[gpu] = drain
+        self.changes.cards[node.name, gpu] = (drain, node.slots.get(gpu, 1))
+
+    def set_slots(self, node: Node, gpu: GpuUuid, slots: int) -> None:
+        node.slots[gpu] = slots
+        self.changes.cards[node.name, gpu] = (node.drains.get(gpu), slots)
+
     def enter(self, job: Job, status: Status) -> None:
         """Put a job into another state; queue, bookings and the list of live jobs follow."""
         was_queued, had = isinstance(job.status, Queued), holds_booking(job.status)
@@ -87,14 +106,17 @@ class State:
 
     def _book(self, job: JobId, booking: Booking) -> None:
         node = self.node(booking.node)
+        node.host[job] = self.jobs[job].spec.request
         for gpu in booking.gpus:
-            node.booked[gpu.uuid] = job
-        if not booking.gpus:
-            node.cpu_jobs.add(job)
+            node.booked.setdefault(gpu.uuid, {})[job] = gpu
 
     def _release(self, job: JobId, booking: Booking) -> None:
         node = self.node(booking.node)
+        node.host.pop(job, None)
+        node.activity.pop(job, None)
+        node.taken_bytes.pop(job, None)
         for gpu in booking.gpus:
-            if node.booked.get(gpu.uuid) == job:
-                del node.booked[gpu.uuid]
-        node.cpu_jobs.discard(job)
+            held = node.booked.get(gpu.uuid, {})
+            held.pop(job, None)
+            if not held:
+                node.booked.pop(gpu.uuid, None)

@@ -12,16 +12,17 @@ from __future__ import annotations
 # RunMissing   a node came back and has no trace of the run
 TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("queued", "Decided"): ("starting",),
+    ("queued", "ProcessAdopted"): ("starting",),  # it is never seen to wait
     ("queued", "StopAsked"): ("cancelled",),
     ("starting", "JobStarted"): ("running",),
-    ("starting", "JobExited"): ("succeeded", "failed"),
+    ("starting", "JobExited"): ("succeeded", "failed", "unknown"),
     ("starting", "LaunchFailed"): ("failed",),
     ("starting", "JobLost"): ("unknown",),
     ("starting", "TreeGone"): ("unknown",),
     ("starting", "StopAsked"): ("stopping",),
     # The decision was kept but its command never arrived, so the same attempt is sent again.
     ("starting", "RunMissing"): ("starting",),
-    ("running", "JobExited"): ("succeeded", "failed"),
+    ("running", "JobExited"): ("succeeded", "failed", "unknown"),
     # The node reports a start as soon as the process is there; finding the program may still fail.
     ("running", "LaunchFailed"): ("failed",),
     ("running", "JobLost"): ("unknown",),
@@ -36,7 +37,7 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("stopping", "StopAsked"): ("stopping",),
     ("stopping", "RunMissing"): ("cancelled", "unknown"),
     # Unknown with processes left. What is learned late still counts.
-    ("unknown", "JobExited"): ("succeeded", "failed"),
+    ("unknown", "JobExited"): ("succeeded", "failed", "unknown"),
     ("unknown", "LaunchFailed"): ("failed",),
     ("unknown", "JobLost"): ("unknown",),
     ("unknown", "TreeGone"): ("unknown",),

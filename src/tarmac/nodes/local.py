@@ -6,6 +6,7 @@ The agent outlives the controller and is found again; it is replaced only when i
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import subprocess
@@ -19,7 +20,7 @@ from tarmac.agent import address, protocol
 from tarmac.core.events import GpusSeen, NodeJoined, NodeLeft, Reported
 from tarmac.core.model import Gpu, NodeName
 from tarmac.nodes.link import Link
-from tarmac.nodes.reports import REPORT_TYPES, GpuReading, readings_of, report_of
+from tarmac.nodes.reports import REPORT_TYPES, GpuReading, HostReading, readings_of, report_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LONGEST_RETRY_S = 2.0
+FEWEST_CPU_JOBS = 16
 
 
 class NodeListener(Protocol):
@@ -36,7 +38,9 @@ class NodeListener(Protocol):
 
     def post(self, event: Event) -> None: ...
 
-    def take_readings(self, node: NodeName, readings: list[GpuReading], error: str | None) -> None: ...
+    def take_readings(
+        self, node: NodeName, readings: list[GpuReading], host: HostReading | None, error: str | None
+    ) -> None: ...
 
 
 class Hello(msgspec.Struct, kw_only=True):
@@ -55,13 +59,15 @@ class Hello(msgspec.Struct, kw_only=True):
 
 
 class LocalNode:
-    def __init__(self, state_folder: Path, *, listener: NodeListener, cpu_job_slots: int) -> None:
+    def __init__(
+        self, state_folder: Path, *, listener: NodeListener, listed_gpus: list[dict[str, Any]] | None = None
+    ) -> None:
         self.hello: Hello | None = None
         self.gpu_error: str | None = None
         self.has_gpus = asyncio.Event()  # the first reading is in
         self._state_folder = state_folder
         self._listener = listener
-        self._cpu_job_slots = cpu_job_slots
+        self._listed_gpus = listed_gpus  # cards that no driver tells of
         self._link: Link | None = None
         self._lost = asyncio.Event()
         self._is_ending = False
@@ -131,6 +137,7 @@ class LocalNode:
                 pass_fds=(theirs,),
                 stdin=subprocess.DEVNULL,
                 cwd="/",
+                env=self._agent_environment(),
                 start_new_session=True,
             )
             os.close(theirs)
@@ -141,6 +148,11 @@ class LocalNode:
             raise ConnectionError(
                 f"the agent did not start: {said.decode(errors='replace').strip() or 'see its words above'}"
             )
+
+    def _agent_environment(self) -> dict[str, str]:
+        if self._listed_gpus is None:
+            return dict(os.environ)
+        return {**os.environ, "TARMAC_LISTED_GPUS": json.dumps(self._listed_gpus)}
 
     def _leave(self) -> None:
         self._link = None
@@ -173,16 +185,24 @@ class LocalNode:
         self.hello = hello
         log.info("agent pid %d on %s, containment %s", hello.pid, hello.node, hello.containment)
         runs = tuple(report_of(run) for run in hello.runs)
-        self._listener.post(NodeJoined(node=NodeName(hello.node), cpu_job_slots=self._cpu_job_slots, runs=runs))
+        self._listener.post(
+            NodeJoined(
+                node=NodeName(hello.node),
+                cpu_job_slots=max(FEWEST_CPU_JOBS, 2 * hello.cpus),
+                runs=runs,
+                cpus=hello.cpus,
+                memory_total_bytes=hello.memory_bytes,
+            )
+        )
 
     def _take_gpus(self, node: NodeName, frame: dict[str, Any]) -> None:
-        readings = readings_of(frame)
+        readings, host = readings_of(frame)
         self.gpu_error = frame.get("error")
-        self._listener.take_readings(node, readings, self.gpu_error)
         cards = tuple(reading.as_card() for reading in readings)
         if cards != self._cards:
             self._cards = cards
             self._listener.post(GpusSeen(node=node, gpus=cards))
+        self._listener.take_readings(node, readings, host, self.gpu_error)
         self.has_gpus.set()
 
 

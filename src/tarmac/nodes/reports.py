@@ -53,6 +53,18 @@ _Frame: TypeAlias = _Started | _Exited | _LaunchFailed | _Lost | _Gone
 REPORT_TYPES = frozenset({"started", "exited", "launch_failed", "lost", "gone"})
 
 
+class GpuProcess(msgspec.Struct, kw_only=True):
+    """Something on a card. `job` is the attempt of ours it belongs to; null: it came from outside."""
+
+    pid: int
+    user: str | None = None
+    command: str | None = None
+    memory_bytes: int | None = None
+    started_at: float | None = None
+    job: int | None = None
+    attempt: int | None = None
+
+
 class GpuReading(msgspec.Struct, kw_only=True):
     """One card as the probe reads it; null where the driver does not say."""
 
@@ -63,8 +75,12 @@ class GpuReading(msgspec.Struct, kw_only=True):
     memory_used_bytes: int | None = None
     utilization: int | None = None
     temperature: int | None = None
-    processes: list[dict[str, Any]] = []
-    reason: str | None = None
+    power_w: float | None = None
+    health: str | None = None
+    links: dict[str, int] = {}
+    parent: str | None = None
+    make: str = "nvidia"
+    processes: list[GpuProcess] = []
 
     def as_card(self) -> Gpu:
         return Gpu(
@@ -72,7 +88,13 @@ class GpuReading(msgspec.Struct, kw_only=True):
             index=self.index,
             model=self.model,
             memory_total_bytes=self.memory_total_bytes,
+            links=tuple((GpuUuid(uuid), level) for uuid, level in sorted(self.links.items())),
         )
+
+
+class HostReading(msgspec.Struct, kw_only=True):
+    memory_total_bytes: int
+    memory_available_bytes: int
 
 
 def report_of(frame: dict[str, Any]) -> RunReport:
@@ -103,5 +125,6 @@ def report_of(frame: dict[str, Any]) -> RunReport:
             assert_never(said)
 
 
-def readings_of(frame: dict[str, Any]) -> list[GpuReading]:
-    return msgspec.convert(frame["gpus"], list[GpuReading])
+def readings_of(frame: dict[str, Any]) -> tuple[list[GpuReading], HostReading | None]:
+    cards = msgspec.convert(frame["gpus"], list[GpuReading])
+    return cards, msgspec.convert(frame.get("host"), HostReading | None)

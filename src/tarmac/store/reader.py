@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator
 
-    from tarmac.core.model import Job
+    from tarmac.core.model import Drain, GpuUuid, Job, NodeName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +51,27 @@ class Reader:
             yield from map(rows.job_of, found)
         finally:
             found.close()  # one left open, by a row that cannot be read, would keep the file open
+
+    def cards(self) -> list[tuple[NodeName, GpuUuid, Drain | None, int]]:
+        return [rows.card_of(row) for row in self._connection.execute("SELECT node, uuid, drain, slots FROM cards")]
+
+    def settings(self) -> dict[str, str]:
+        return dict(self._connection.execute("SELECT name, value FROM settings").fetchall())
+
+    def usage(self, job: int) -> tuple[int | None, float | None, float | None] | None:
+        """Peak memory, average utilisation and energy of a job that has ended."""
+        row: tuple[int | None, float | None, float | None] | None = self._connection.execute(
+            "SELECT peak_gpu_memory_bytes, utilization, energy_j FROM usage WHERE job = ?", (job,)
+        ).fetchone()
+        return row
+
+    def samples(self, node: str, uuid: str, since: int) -> list[tuple[int, int | None, float | None, float | None]]:
+        found = self._connection.execute(
+            "SELECT at, memory_used_bytes, utilization, power_w FROM samples"
+            " WHERE node = ? AND uuid = ? AND at >= ? ORDER BY at",
+            (node, uuid, since),
+        )
+        return found.fetchall()
 
     def next_id(self) -> int:
         found = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'").fetchone()

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tarmac.core.model import STATUS_TYPES, Job, JobId, JobSpec, is_ended, state_name
+from tarmac.core.model import (
+    STATUS_TYPES,
+    Drain,
+    GpuUuid,
+    Job,
+    JobId,
+    JobSpec,
+    NodeName,
+    is_ended,
+    state_name,
+)
 
 if TYPE_CHECKING:
     from tarmac.core.state import StoryLine
@@ -16,6 +26,7 @@ if TYPE_CHECKING:
 JOB_COLUMNS = "id, state, attempt, position, submitted_at, spec, status"
 
 _encode = msgspec.json.Encoder().encode
+_drain = msgspec.json.Decoder(Drain)
 _spec = msgspec.json.Decoder(JobSpec)
 _status = {name: msgspec.json.Decoder(kind) for name, kind in STATUS_TYPES.items()}
 
@@ -63,6 +74,15 @@ def job_of(row: tuple[Any, ...]) -> Job:
 
 def event_row(line: StoryLine) -> tuple[Any, ...]:
     return (line.job, line.attempt, line.at, line.kind, _encode(line.detail).decode())
+
+
+def card_row(node: NodeName, uuid: GpuUuid, drain: Drain | None, slots: int) -> tuple[Any, ...]:
+    return (node, uuid, None if drain is None else _encode(drain).decode(), slots)
+
+
+def card_of(row: tuple[Any, ...]) -> tuple[NodeName, GpuUuid, Drain | None, int]:
+    node, uuid, drain, slots = row
+    return NodeName(node), GpuUuid(uuid), None if drain is None else _drain.decode(drain), slots
 
 
 def pack_environment(variables: dict[str, str]) -> tuple[str, bytes]:

@@ -31,6 +31,8 @@ class Store:
         state = State()
         try:
             state.load(self.reader.live_jobs(), next_id=self.reader.next_id())
+            for card in self.reader.cards():
+                state.load_card(*card)
         except (sqlite3.DatabaseError, msgspec.DecodeError, KeyError, UnicodeDecodeError) as error:
             raise refused(self.path, error) from error
         return state

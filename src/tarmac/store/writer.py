@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -31,6 +31,28 @@ class Submission:
     at: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What a job took of its cards while it ran."""
+
+    job: int
+    peak_gpu_memory_bytes: int | None
+    utilization: float | None
+    energy_j: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One card, averaged over a minute."""
+
+    at: int
+    node: str
+    uuid: str
+    memory_used_bytes: int | None
+    utilization: float | None
+    power_w: float | None
+
+
 @dataclass(slots=True, kw_only=True)
 class Batch:
     """Everything one commit keeps."""
@@ -39,6 +61,12 @@ class Batch:
     environments: dict[str, bytes] = field(default_factory=dict)
     submissions: list[Submission] = field(default_factory=list)
     removed: list[JobId] = field(default_factory=list)
+    settings: dict[str, str | None] = field(default_factory=dict)  # None: back to what it was
+    usage: list[Usage] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.changes or self.removed or self.settings or self.usage or self.samples)
 
 
 class Writer:
@@ -129,9 +157,25 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
         "INSERT INTO submissions (owner, token, first_id, count, at) VALUES (?, ?, ?, ?, ?)",
         [(one.owner, one.token, one.first_id, one.count, one.at) for one in batch.submissions],
     )
+    connection.executemany(
+        "INSERT OR REPLACE INTO cards (node, uuid, drain, slots) VALUES (?, ?, ?, ?)",
+        [rows.card_row(*key, *value) for key, value in changes.cards.items()],
+    )
+    _write_settings(connection, batch.settings)
+    connection.executemany("INSERT OR REPLACE INTO usage VALUES (?, ?, ?, ?)", map(astuple, batch.usage))
+    connection.executemany("INSERT OR REPLACE INTO samples VALUES (?, ?, ?, ?, ?, ?)", map(astuple, batch.samples))
     for number in batch.removed:
+        connection.execute("DELETE FROM usage WHERE job = ?", (number,))
         connection.execute("DELETE FROM jobs WHERE id = ?", (number,))
         connection.execute("DELETE FROM events WHERE job = ?", (number,))
+
+
+def _write_settings(connection: sqlite3.Connection, settings: dict[str, str | None]) -> None:
+    for name, value in settings.items():
+        if value is None:
+            connection.execute("DELETE FROM settings WHERE name = ?", (name,))
+        else:
+            connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
 
 
 def _translated(error: Exception) -> Exception:

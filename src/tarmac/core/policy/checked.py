@@ -1,6 +1,6 @@
 """A plan looked at once more, against the newest state, before it is kept.
 
-Written apart from `placed` on purpose: the two must agree, and a fault in one does not pass the other.
+Counts bookings in its own way on purpose: it must agree with `placed`, and a fault in one does not pass the other.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tarmac.core.model import Queued
+from tarmac.core.policy.card import UNKNOWN_MEMORY_BYTES
 
 if TYPE_CHECKING:
-    from tarmac.core.model import Booking, Job
+    from tarmac.core.model import BookedGpu, Booking, Job, Node
     from tarmac.core.state import State
 
 
@@ -24,10 +25,25 @@ def refusal(state: State, job: Job, booking: Booking) -> str | None:
         return f"node {booking.node} is out of reach"
     if len(uuids) != job.spec.request.gpus:
         return f"{len(uuids)} GPUs planned, {job.spec.request.gpus} asked"
-    if taken := [uuid for uuid in uuids if uuid in node.booked]:
-        return f"GPU {taken[0]} is booked by job {node.booked[taken[0]]}"
-    if missing := [uuid for uuid in uuids if uuid not in node.gpus]:
-        return f"GPU {missing[0]} is not on node {node.name}"
-    if not uuids and len(node.cpu_jobs) >= node.cpu_job_slots:
-        return f"all {node.cpu_job_slots} slots for jobs without GPUs are taken"
+    for gpu in booking.gpus:
+        if (reason := _card_refusal(node, gpu)) is not None:
+            return reason
+    slots = state.rules.max_cpu_jobs or node.cpu_job_slots
+    if not uuids and sum(not request.gpus for request in node.host.values()) >= slots:
+        return f"all {slots} slots for jobs without GPUs are taken"
+    return None
+
+
+def _card_refusal(node: Node, wanted: BookedGpu) -> str | None:
+    card = node.gpus.get(wanted.uuid)
+    held = node.booked.get(wanted.uuid, {})
+    if card is None:
+        return f"GPU {wanted.uuid} is not on node {node.name}"
+    if wanted.uuid in node.drains:
+        return f"GPU {wanted.uuid} is drained"
+    if any(other.memory_bytes == 0 or wanted.memory_bytes == 0 for other in held.values()):
+        return f"GPU {wanted.uuid} is booked by job {next(iter(held))}"
+    booked = sum(other.memory_bytes for other in held.values())
+    if booked + wanted.memory_bytes > (card.memory_total_bytes or UNKNOWN_MEMORY_BYTES):
+        return f"GPU {wanted.uuid} would be booked over its memory"
     return None

@@ -1,0 +1,100 @@
+"""The cards as last read: turns readings into events of the core and keeps the books on what was used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tarmac.controller.outside import taken_by_jobs, use_of
+from tarmac.controller.publisher import GpusChanged
+from tarmac.controller.usage import MINUTE_S, UsageBook
+from tarmac.core.events import NodeSampled, TimePassed
+from tarmac.core.model import GpuUuid, JobId
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from tarmac.controller.engine import Engine
+    from tarmac.core.model import Job, NodeName
+    from tarmac.nodes.reports import GpuReading, HostReading
+    from tarmac.store.writer import Usage
+
+TICK_S = 5.0
+
+
+class GpuBoard:
+    def __init__(self, engine: Engine) -> None:
+        self.readings: dict[NodeName, list[GpuReading]] = {}
+        self.errors: dict[NodeName, str | None] = {}
+        self.ignored_pids: set[int] = set()
+        self.usage = UsageBook()
+        self._engine = engine
+        self._hosts: dict[NodeName, HostReading | None] = {}
+        self._posted: dict[NodeName, NodeSampled] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._minute = 0
+
+    def take(self, node: NodeName, readings: list[GpuReading], host: HostReading | None, error: str | None) -> None:
+        self.readings[node] = readings
+        self.errors[node] = error
+        self._hosts[node] = host
+        self.usage.read(node, readings, self._jobs_with_gpus(), self._engine.now())
+        self._sample(node)
+        self._engine.publisher.tell([GpusChanged(node)])
+        self._tick_later()
+
+    def refresh(self) -> None:
+        """What counts as outside use was changed."""
+        for node in self.readings:
+            self._sample(node)
+
+    def closed(self, ended: list[Job]) -> list[Usage]:
+        """What these jobs took, once they have ended."""
+        if any(job.id in self.usage.jobs for job in ended):
+            self.usage.settle(self._jobs_with_gpus(), self._engine.now())
+        return [usage for job in ended if (usage := self.usage.close(job.id)) is not None]
+
+    def _sample(self, node: NodeName) -> None:
+        now = self._engine.now()
+        live = self._engine.state.jobs
+        host = self._hosts.get(node)
+        sampled = NodeSampled(
+            node=node,
+            uses=tuple(
+                (GpuUuid(reading.uuid), use_of(reading, self._engine.settings, self.ignored_pids, live, now))
+                for reading in self.readings[node]
+            ),
+            taken=taken_by_jobs(self.readings[node]),
+            memory_available_bytes=None if host is None else host.memory_available_bytes,
+        )
+        if sampled != self._posted.get(node):
+            self._posted[node] = sampled
+            self._engine.post(sampled)
+
+    def forget_posted(self) -> None:
+        """The core's memory was read anew, so it has to be told again."""
+        self._posted = {}
+        self.refresh()
+
+    def _jobs_with_gpus(self) -> list[Job]:
+        state = self._engine.state
+        return [state.jobs[JobId(job)] for node in state.nodes.values() for job in node.host if job in state.jobs]
+
+    # What waits for time alone: an idle machine has nothing of the kind, and is left alone.
+
+    def _tick_later(self) -> None:
+        if self._timer is None and self._has_something_due():
+            self._timer = self._engine.call_later(TICK_S, self._tick)
+
+    def _has_something_due(self) -> bool:
+        nodes = self._engine.state.nodes.values()
+        return any(node.host or any(drain.by is None for drain in node.drains.values()) for node in nodes)
+
+    def _tick(self) -> None:
+        self._timer = None
+        now = self._engine.now()
+        self.usage.settle(self._jobs_with_gpus(), now)
+        self._engine.post(TimePassed())
+        if int(now) // MINUTE_S != self._minute:
+            self._minute = int(now) // MINUTE_S
+            self._engine.keep_samples(self.usage.minute(now))
+        self._tick_later()

@@ -1,0 +1,134 @@
+"""May a request have this card now? One question, answered once: placement, the check and `why` all ask here.
+
+What a job books counts from the decision on, whatever the card reads: bookings are never looked for in the readings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from tarmac.core.model import BookedGpu, GpuUse
+
+if TYPE_CHECKING:
+    from tarmac.core.model import Gpu, JobId, Node, Request, Rules
+
+UNKNOWN_MEMORY_BYTES = 1 << 40  # a card that does not tell its size is shared out by fractions of this
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsuitable:
+    """It will not do however long one waits."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drained:
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """By jobs that do not share it, or by as many as it has slots."""
+
+    jobs: tuple[JobId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutsideUse:
+    """By processes that Tarmac did not start."""
+
+    told: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TooLittleMemory:
+    free_bytes: int
+    total_bytes: int
+    asked_bytes: int
+    jobs: tuple[JobId, ...]
+
+
+CardReason: TypeAlias = Unsuitable | Drained | Taken | OutsideUse | TooLittleMemory
+
+_UNUSED = GpuUse()
+
+
+def size(gpu: Gpu) -> int:
+    return gpu.memory_total_bytes or UNKNOWN_MEMORY_BYTES
+
+
+def suits(gpu: Gpu, request: Request) -> Unsuitable | None:
+    """Does the card itself answer the request, were it idle?"""
+    if request.gpus_on and gpu.index not in request.gpus_on:
+        return Unsuitable(why=f"pinned to {', '.join(map(str, request.gpus_on))}")
+    if gpu.index in request.exclude_gpus:
+        return Unsuitable(why="excluded")
+    model = gpu.model.lower()
+    if request.gpu_models and not any(word in model for word in request.gpu_models):
+        return Unsuitable(why=f"{gpu.model} is no {' or '.join(request.gpu_models)}")
+    if size(gpu) < request.min_gpu_memory_bytes:
+        return Unsuitable(why="too small")
+    if size(gpu) < (request.gpu_memory_bytes or 0):
+        return Unsuitable(why="too small")
+    return None
+
+
+def booking_of(node: Node, gpu: Gpu, request: Request) -> BookedGpu:
+    """What the request takes of this card. A slot is that part of the card, so all ways of sharing add up."""
+    slots = node.slots.get(gpu.uuid, 1)
+    if request.gpu_memory_bytes is not None:
+        memory_bytes = request.gpu_memory_bytes
+    elif request.gpu_share is not None:
+        memory_bytes = int(request.gpu_share * size(gpu))
+    else:
+        memory_bytes = 0 if slots == 1 else size(gpu) // slots
+    return BookedGpu(uuid=gpu.uuid, index=gpu.index, memory_bytes=memory_bytes)
+
+
+def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> CardReason | None:
+    """Why not this card, or None."""
+    if (unsuitable := suits(gpu, request)) is not None:
+        return unsuitable
+    if (drain := node.drains.get(gpu.uuid)) is not None:
+        return Drained(reason=drain.reason)
+    held = node.booked.get(gpu.uuid, {})
+    wanted = booking_of(node, gpu, request)
+    use = node.uses.get(gpu.uuid, _UNUSED)
+    if held and (not wanted.memory_bytes or any(not booked.memory_bytes for booked in held.values())):
+        return Taken(jobs=tuple(held))
+    if not request.is_shared and (told := _outside(gpu, request, rules, use)) is not None:
+        return OutsideUse(told=told)
+    if wanted.memory_bytes:
+        return _memory(gpu, request, rules, use, wanted, held)
+    return None
+
+
+def _outside(gpu: Gpu, request: Request, rules: Rules, use: GpuUse) -> str | None:
+    """What others do on a card that a job wants for itself. Little is tolerated, so is a card that idles enough."""
+    if not use.outside_pids:
+        return None
+    if request.idle_below is not None:
+        is_idle = use.load is not None and use.load * 100 < request.idle_below
+        return None if is_idle else _told(use)
+    is_small = use.outside_bytes <= rules.max_memory * size(gpu)
+    is_quiet = use.load is None or use.load <= rules.max_load
+    return None if is_small and is_quiet else _told(use)
+
+
+def _told(use: GpuUse) -> str:
+    return use.told or f"pid {', '.join(map(str, use.outside_pids))}"
+
+
+def _memory(
+    gpu: Gpu, request: Request, rules: Rules, use: GpuUse, wanted: BookedGpu, held: dict[JobId, BookedGpu]
+) -> TooLittleMemory | None:
+    kept = int(rules.keep_gpu_memory * size(gpu)) if request.is_shared else 0
+    outside = use.outside_bytes if request.is_shared else 0
+    free = size(gpu) - sum(booked.memory_bytes for booked in held.values()) - outside - kept
+    if wanted.memory_bytes <= free:
+        return None
+    return TooLittleMemory(
+        free_bytes=max(0, free), total_bytes=size(gpu), asked_bytes=wanted.memory_bytes, jobs=tuple(held)
+    )
