@@ -1,5 +1,6 @@
 """A controller of canned answers: what the client sends is kept, what it gets is what the test wrote down."""
 
+import json
 import os
 import socket
 import threading
@@ -67,6 +68,16 @@ def serving(path: Path, *answers: bytes | None) -> Iterator[Stub]:
         yield stub
     finally:
         stub.close()
+
+
+def asked(stub: Stub) -> list[tuple[str, object]]:
+    """`POST /gpus/drain` and its JSON, request by request."""
+    found = []
+    for request in stub.requests:
+        head, _, body = request.partition(b"\r\n\r\n")
+        method, target, _ = head.decode().split(" ", 2)
+        found.append((f"{method} {target.removeprefix('/api/v1')}", json.loads(body) if body else None))
+    return found
 
 
 def answer(body: bytes, status: str = "200 OK", *headers: str) -> bytes:

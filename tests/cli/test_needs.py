@@ -7,12 +7,6 @@ from tarmac.cli import run
 from tests.cli.stub import answer, serving
 
 
-@pytest.fixture
-def socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("TARMAC_HOME", str(tmp_path))
-    return tmp_path / "tarmac.sock"
-
-
 def sent(socket: Path, line: str) -> dict[str, object]:
     with serving(socket, answer(b'{"ids": [7]}', "201 Created")) as stub:
         assert run(["add", *line.split(), "true"]) == 0

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
     from tarmac.cli.grammar import Verb
 
-VERBS = ("add", "run", "ls", "show", "log", "wait", "kill", "rm", "gpus", "status", "serve", "stop", "doctor")
+VERBS = (
+    "add", "run", "adopt", "ls", "show", "log", "wait", "kill", "rm", "gpus", "gpu", "set", "status", "serve", "stop",
+    "doctor",
+)  # fmt: skip
 INTERRUPTED = 130
 
 
@@ -53,28 +56,30 @@ def run(argv: Sequence[str]) -> int:
 
 
 def verb_named(name: str) -> Verb:
-    verb: Verb = __import__(f"tarmac.cli.{name}", fromlist=["VERB"]).VERB
+    """`gpu ignore-process` is cli/gpu/ignore_process.py."""
+    module = name.replace(" ", ".").replace("-", "_")
+    verb: Verb = __import__(f"tarmac.cli.{module}", fromlist=["VERB"]).VERB
     return verb
 
 
 def _dispatched(argv: Sequence[str]) -> int:
     first = argv[0] if argv else "ls"
     if first in VERBS:
-        return _run_verb(verb_named(first), argv[1:])
+        return run_verb(verb_named(first), argv[1:])
     if first in {"--help", "-h", "help"}:
         return _help(argv[1:])
     if first in {"--version", "-V"}:
         return _version()
     if first.startswith("-"):
-        return _run_verb(verb_named("ls"), argv)  # `tarmac -w`
+        return run_verb(verb_named("ls"), argv)  # `tarmac -w`
     raise _unknown(argv)
 
 
-def _run_verb(verb: Verb, argv: Sequence[str]) -> int:
+def run_verb(verb: Verb, argv: Sequence[str]) -> int:
     try:
         values, words = parse(verb, argv)
     except HelpAsked:
-        return _help([verb.name])
+        return _help(verb.name.split())
     if words and not verb.takes_words:
         raise UserError(f"{verb.name}: takes no {words[0]!r}", f"`tarmac {verb.name} --help` shows how")
     return verb.run(values, words)
@@ -86,7 +91,13 @@ def _help(words: Sequence[str]) -> int:
 
     if words and words[0] not in VERBS:
         raise _unknown(words)
-    out(texts.of_verb(verb_named(words[0])) if words else texts.overview())
+    if not words:
+        out(texts.overview())
+        return 0
+    verb = verb_named(words[0])
+    if len(words) > 1 and words[1] in verb.verbs:
+        verb = verb_named(f"{words[0]} {words[1]}")
+    out(texts.of_verb(verb))
     return 0
 
 

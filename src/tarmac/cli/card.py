@@ -28,7 +28,8 @@ def notes_of(gpu: Gpu, at: float) -> list[Note]:
     if health:
         notes.append(("bold red", f"sick: {health}"))
     if gpu["drained"] and not (health and reason in {health, None}):
-        notes.append(("yellow", f"drained: {reason}" if reason else "drained"))
+        words = reason or "drained"
+        notes.append(("yellow", words if words.startswith("drained") else f"drained: {words}"))
     if held:
         notes.append(("magenta", held))
     outside = [who for who in gpu["processes"] if who.get("job") is None and f"pid {who['pid']} " not in f"{held} "]

@@ -53,7 +53,7 @@ def _columns(gpus: Sequence[Gpu], *, has_colours: bool) -> list[Column]:
         Column("MODEL", [model(gpu) for gpu in gpus], most=20),
         Column("MEMORY", [memory(gpu) for gpu in gpus], styles=hues),
     ]
-    if any(gpu.get("booked_bytes") for gpu in gpus):
+    if any(0 < (gpu.get("booked_bytes") or 0) < (gpu["memory_total_bytes"] or 0) for gpu in gpus):
         columns.append(Column("BOOKED", [size(gpu.get("booked_bytes") or None, "-") for gpu in gpus], is_right=True))
     columns.append(Column("UTIL", [with_unit(gpu["utilization"], "%") for gpu in gpus], is_right=True))
     columns.append(Column("TEMP", [with_unit(gpu["temperature"], "°C") for gpu in gpus], is_right=True))

@@ -44,9 +44,12 @@ class Option:
 
 
 class Verb:
-    """One word of the command line. `is_prefix`: its own options end where the command that it takes begins."""
+    """One word of the command line. `is_prefix`: its own options end where the command that it takes begins.
 
-    __slots__ = ("examples", "is_prefix", "name", "notes", "options", "run", "summary", "takes_words", "usage")
+    `verbs`: the words that may follow, each a verb of its own.
+    """
+
+    __slots__ = ("examples", "is_prefix", "name", "notes", "options", "run", "summary", "takes_words", "usage", "verbs")
 
     def __init__(
         self,
@@ -60,6 +63,7 @@ class Verb:
         notes: Sequence[str] = (),
         is_prefix: bool = False,
         takes_words: bool = True,
+        verbs: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.summary = summary
@@ -70,6 +74,7 @@ class Verb:
         self.notes = notes
         self.is_prefix = is_prefix
         self.takes_words = takes_words
+        self.verbs = verbs
 
 
 JSON = Option("--json", None, "print JSON, with the field names of the API")

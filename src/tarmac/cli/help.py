@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 GROUPS = (
-    ("Queue work", ("add", "run")),
+    ("Queue work", ("add", "run", "adopt")),
     ("Look", ("ls", "show", "log", "gpus", "status")),
-    ("Steer", ("wait", "kill", "rm")),
-    ("Tarmac itself", ("serve", "stop", "doctor")),
+    ("Steer", ("wait", "kill", "rm", "gpu")),
+    ("Tarmac itself", ("set", "serve", "stop", "doctor")),
 )
 
 
@@ -45,12 +45,22 @@ def overview() -> str:
 def of_verb(verb: Verb) -> str:
     text = [f"{_bold('Usage:')} {verb.usage[0]}", *[f"       {line}" for line in verb.usage[1:]], ""]
     text += [*wrapped(verb.summary[0].upper() + verb.summary[1:] + ".", WIDTH), ""]
+    if verb.verbs:
+        text += [_bold("Verbs"), *_verbs(verb), ""]
     text += [_bold("Options"), *_options(verb), ""]
     if verb.examples:
         text += [_bold("Examples"), *_examples(verb.examples), ""]
     for note in verb.notes:
         text += wrapped(note, WIDTH)
     return "\n".join(text).rstrip() + "\n"
+
+
+def _verbs(verb: Verb) -> Iterator[str]:
+    from tarmac.cli import verb_named
+
+    wide = max(map(len, verb.verbs))
+    for name in verb.verbs:
+        yield f"  {name.ljust(wide)}  {verb_named(f'{verb.name} {name}').summary}"
 
 
 def _options(verb: Verb) -> Iterator[str]:

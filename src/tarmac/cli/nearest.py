@@ -12,7 +12,9 @@ ELSEWHERE = {
     "list": "ls", "jobs": "ls", "squeue": "ls", "ps": "ls", "top": "ls -w", "watch": "ls -w", "history": "ls -a",
     "logs": "log", "tail": "log -f", "follow": "log -f", "cat": "log", "output": "log", "info": "show", "why": "show",
     "describe": "show", "inspect": "show", "cancel": "kill", "scancel": "kill", "abort": "kill", "delete": "rm",
-    "remove": "rm", "forget": "rm", "clean": "rm --state ended", "nvidia-smi": "gpus", "gpu": "gpus", "devices": "gpus",
+    "remove": "rm", "forget": "rm", "clean": "rm --state ended", "nvidia-smi": "gpus", "devices": "gpus",
+    "config": "set", "settings": "set", "setting": "set", "drain": "gpu drain", "resume": "gpu resume",
+    "nvitop": "gpus -w", "gpustat": "gpus", "option": "set",
     "start": "serve", "daemon": "serve", "server": "serve", "shutdown": "stop", "quit": "stop", "version": "--version",
     "check": "doctor", "diagnose": "doctor",
 }  # fmt: skip

@@ -1,0 +1,53 @@
+"""`tarmac adopt`: a process that was started by hand becomes a job, watched until it ends."""
+
+from __future__ import annotations
+
+from tarmac.cli.amounts import cards, positive
+from tarmac.cli.grammar import JSON, Option, Verb, shown
+from tarmac.cli.session import connect
+from tarmac.cli.terminal import out, out_json, say
+from tarmac.errors import UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.grammar import Values
+
+
+def run(values: Values, words: list[str]) -> int:
+    if len(words) != 1:
+        raise UserError(
+            "adopt: which process?", "give one pid: `tarmac adopt 4242`; `tarmac gpus` shows those on cards"
+        )
+    body = {"pid": _pid(words[0]), "gpus": values["gpus"], "name": values["name"]}
+    job = connect().call("POST", "/adopt", body=body)["id"]
+    out_json({"id": job}) if values["json"] else out(f"{job}\n")
+    say(f"watched until it ends; `tarmac kill {job}` stops it, `tarmac` lists all jobs")
+    return 0
+
+
+def _pid(word: str) -> int:
+    try:
+        return positive(word)
+    except ValueError as error:
+        raise UserError(f"adopt: {shown(word)} is no pid: {error}", "`tarmac gpus` shows processes with pids") from None
+
+
+VERB = Verb(
+    "adopt",
+    "take a running process of yours into the list",
+    usage=("tarmac adopt PID [options]",),
+    run=run,
+    options=(
+        Option("--gpus", "-g", "the GPUs it uses (default: those it is seen on): 0,1", "LIST", cards),
+        Option("--name", "-n", "a name, for you and for filters", "NAME"),
+        JSON,
+    ),
+    examples=(
+        ("tarmac adopt 4242", "prints the job's id"),
+        ("tarmac adopt 4242 -g 0,1 -n big", "it will use these, though it is not seen there yet"),
+    ),
+    notes=(
+        "Only its owner can do this. Its output stays where it goes, and its exit code is not known to Tarmac.",
+        "`kill` and `wait` work as on every job, and its GPUs are booked until it ends.",
+    ),
+)
