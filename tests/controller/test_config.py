@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.controller.config import Config, ConfigError, load_config
+from tarmac.controller.config import ConfigError, load_config
 
 
 def written(folder: Path, text: str) -> Path:
@@ -12,13 +12,22 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_a_missing_file_means_the_defaults(tmp_path: Path) -> None:
-    assert load_config(tmp_path / "config.toml") == Config()
+    assert load_config(tmp_path / "config.toml") == {}
 
 
 def test_values_are_taken_over(tmp_path: Path) -> None:
-    config = load_config(written(tmp_path, 'gpu_id_style = "uuid"\ngrace_s = 2.5\nmax_cpu_jobs = 3\n'))
-    assert config == Config(gpu_id_style="uuid", grace_s=2.5, max_cpu_jobs=3)
-    assert config.cpu_job_slots == 3
+    config = load_config(written(tmp_path, 'gpu_id_style = "uuid"\ngrace_s = "2m"\nmax_load = "20%"\n'))
+    assert config == {"gpu_id_style": "uuid", "grace_s": 120.0, "max_load": 0.2}
+
+
+def test_cards_that_no_driver_tells_of_are_listed(tmp_path: Path) -> None:
+    config = load_config(written(tmp_path, '[[gpus]]\nmodel = "NPU"\nmemory = "24G"\n[[gpus]]\nindex = 4\n'))
+    assert config["gpus"] == [
+        {"index": 0, "model": "NPU", "memory_total_bytes": 24 * 2**30},
+        {"index": 4, "model": "", "memory_total_bytes": 0},
+    ]
+    with pytest.raises(ConfigError, match="card 0"):
+        load_config(written(tmp_path, '[[gpus]]\nmemory = "much"\n'))
 
 
 def test_an_unknown_key_is_named_with_the_nearest_right_one(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tarmac.controller.config import Config
 from tarmac.controller.engine import Engine, Work
 from tarmac.controller.publisher import Publisher
+from tarmac.controller.settings import Settings
 from tarmac.core.events import GpusSeen, JobExited, JobsSubmitted, JobStarted, NodeJoined, Reported, StopAsked
 from tarmac.core.model import Gpu, GpuUuid, JobId, JobSpec, NodeName, Request
 from tarmac.errors import Unavailable
@@ -54,7 +54,9 @@ def run(folder: Path, story: Callable[[Engine, ToldNode], Awaitable[None]]) -> N
     async def told() -> None:
         store = Store(folder / "tarmac.db")
         node = ToldNode()
-        engine = Engine(store=store, config=Config(), state_folder=folder, publisher=Publisher(), clock=lambda: 1000.0)
+        engine = Engine(
+            store=store, settings=Settings({}, {}), state_folder=folder, publisher=Publisher(), clock=lambda: 1000.0
+        )
         engine.node = node  # type: ignore[assignment]
         engine.post(NodeJoined(node=DESK, cpu_job_slots=4, runs=()))
         engine.post(GpusSeen(node=DESK, gpus=(Gpu(uuid=GpuUuid("G0"), index=0),)))

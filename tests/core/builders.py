@@ -139,3 +139,7 @@ def lost(job: int = 1, *, attempt: int = 1, is_alive: bool = False) -> JobLost:
 
 def gone(job: int = 1, *, attempt: int = 1) -> TreeGone:
     return TreeGone(job=JobId(job), attempt=attempt, at=140.0)
+
+
+def free_cards(node: Node) -> list[Gpu]:
+    return [gpu for uuid, gpu in node.gpus.items() if uuid not in node.booked]

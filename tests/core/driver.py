@@ -12,6 +12,7 @@ from tarmac.core.events import Event, GpusSeen, NodeJoined, NodeLeft, StopAsked
 from tarmac.core.explain import NoNode, TooFewGpus, explain
 from tarmac.core.machine import handle
 from tarmac.core.model import Cancelled, Failed, Job, JobId, NodeName, Succeeded, Unknown, is_ended
+from tarmac.core.policy.card import Taken
 from tarmac.core.state import State
 from tarmac.store import rows
 from tests.core import reference
@@ -80,7 +81,8 @@ class Driver:
                     has = self.told[reason.node].uuids
                     assert (reason.asked, reason.total) == (job.spec.request.gpus, len(has))
                     assert reason.free == len(floor.free(reason.node)) < reason.asked
-                    assert set(reason.held_by) == {floor.holders.get((reason.node, uuid)) for uuid in has} - {None}
+                    held = {job for _, card in reason.cards if isinstance(card, Taken) for job in card.jobs}
+                    assert held == {floor.holders.get((reason.node, uuid)) for uuid in has} - {None}
 
     # Commit
 

@@ -44,15 +44,18 @@ class Floor:
         return tuple(uuid for uuid in self.told[node].uuids if (node, uuid) not in self.holders)
 
     def place(self, gpus: int, nodes: list[str]) -> tuple[str, tuple[str, ...]] | None:
-        for name in nodes:
-            node = self.told.get(name)
-            if node is None or not node.is_connected:
-                continue
-            if gpus == 0 and self.slots_taken[name] < node.slots:
-                return name, ()
-            if gpus and len(self.free(name)) >= gpus:
-                return name, self.free(name)[:gpus]
-        return None
+        """On the fullest node that has room, so that whole ones stay free for wide jobs; the first of equals."""
+        fitting = [name for name in nodes if self._fits(gpus, name)]
+        if not fitting:
+            return None
+        name = min(fitting, key=lambda name: len(self.free(name)))
+        return name, self.free(name)[:gpus]
+
+    def _fits(self, gpus: int, name: str) -> bool:
+        node = self.told.get(name)
+        if node is None or not node.is_connected:
+            return False
+        return self.slots_taken[name] < node.slots if gpus == 0 else len(self.free(name)) >= gpus
 
 
 def starts(floor: Floor, waiting: list[Job], nodes: list[str]) -> list[Start]:

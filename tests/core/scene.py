@@ -7,7 +7,7 @@ from tarmac.core.commands import Command, ForgetRun, SignalJob, StartJob
 from tarmac.core.events import Event, GpusSeen, NodeJoined, NodeLeft, Reported, RunReport, StopAsked
 from tarmac.core.machine import handle
 from tarmac.core.model import Job, JobId, JobSpec, NodeName, Status, state_name
-from tests.core.builders import BOX, a_node, a_spec, a_state, cards, submitted
+from tests.core.builders import BOX, a_node, a_spec, a_state, cards, free_cards, submitted
 
 
 class Scene:
@@ -59,7 +59,7 @@ class Scene:
         return [state_name(self.jobs[number].status) for number in sorted(self.jobs)]
 
     def free(self) -> list[int]:
-        return [gpu.index for gpu in self.state.nodes[BOX].free_gpus()]
+        return [gpu.index for gpu in free_cards(self.state.nodes[BOX])]
 
     def starts(self) -> list[tuple[int, list[int]]]:
         """(job, card indices) of each start that the newest event brought."""

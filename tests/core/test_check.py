@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tarmac.core import check
-from tarmac.core.model import GpuUuid, JobId
+from tarmac.core.model import BookedGpu, GpuUuid, JobId
 from tarmac.core.state import State
 from tests.core.builders import BOX, a_booking, a_job, a_node, a_state, a_status
 
@@ -20,7 +20,7 @@ def a_sound_state() -> State:
 
 
 def _book_a_free_card(state: State) -> None:
-    state.nodes[BOX].booked[GpuUuid("box-1")] = JobId(3)
+    state.nodes[BOX].booked[GpuUuid("box-1")] = {JobId(3): BookedGpu(uuid=GpuUuid("box-1"), index=1)}
 
 
 def _free_a_booked_card(state: State) -> None:
@@ -30,11 +30,11 @@ def _free_a_booked_card(state: State) -> None:
 def _hand_a_card_to_two(state: State) -> None:
     second = state.jobs[JobId(2)]
     second.status = a_status("running", a_booking(0))
-    state.nodes[BOX].cpu_jobs.clear()
+    state.nodes[BOX].booked[GpuUuid("box-0")][JobId(2)] = BookedGpu(uuid=GpuUuid("box-0"), index=0)
 
 
 def _free_a_taken_slot(state: State) -> None:
-    state.nodes[BOX].cpu_jobs.clear()
+    state.nodes[BOX].host.clear()
 
 
 def _forget_a_waiting_job(state: State) -> None:
@@ -78,8 +78,8 @@ def _run_without_an_attempt(state: State) -> None:
 DAMAGE = {
     _book_a_free_card: "bookings of nodes",
     _free_a_booked_card: "bookings of nodes",
-    _hand_a_card_to_two: "GPU box-0 on box is booked by jobs 1 and 2",
-    _free_a_taken_slot: "slots of nodes",
+    _hand_a_card_to_two: "GPU box-0 on box is booked whole and by others too",
+    _free_a_taken_slot: "what nodes hold for jobs",
     _forget_a_waiting_job: "is not what waits",
     _line_up_a_running_job: "is not what waits",
     _line_up_twice: "stands twice",

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tarmac.core import policy
 from tarmac.core.explain import CpuSlotsTaken, NeverFits, NodeAway, NoNode, TooFewGpus, explain
 from tarmac.core.model import Job, JobId, NodeName, Starting
+from tarmac.core.policy.card import Taken
 from tarmac.core.policy.placed import place
 from tarmac.core.state import State
 from tests.core.builders import BOX, a_booking, a_job, a_node, a_state, a_status
@@ -25,7 +26,8 @@ def test_too_few_cards_with_numbers_and_who_has_them() -> None:
     second = a_job(2, status=a_status("running", a_booking(0)))
     first = a_job(1, gpus=2, status=a_status("stopping", a_booking(1, 3)))
     state = a_state(a_node(gpus=4), jobs=(first, second, job))
-    assert explain(state, job) == (TooFewGpus(node=BOX, asked=2, free=1, total=4, held_by=(JobId(2), JobId(1))),)
+    cards = ((0, Taken(jobs=(JobId(2),))), (1, Taken(jobs=(JobId(1),))), (3, Taken(jobs=(JobId(1),))))
+    assert explain(state, job) == (TooFewGpus(node=BOX, asked=2, free=1, total=4, cards=cards),)
 
 
 def test_slots_taken() -> None:
@@ -38,7 +40,7 @@ def test_slots_taken() -> None:
 def test_more_than_any_node_has() -> None:
     job = a_job(gpus=5)
     state = a_state(a_node(gpus=2), a_node(gpus=4, name="big"), jobs=(job,))
-    assert explain(state, job) == (NeverFits(asked=5, most=4),)
+    assert explain(state, job)[0] == NeverFits(asked=5, most=4)
 
 
 def test_each_node_has_its_own_reason() -> None:
@@ -47,7 +49,7 @@ def test_each_node_has_its_own_reason() -> None:
     away = a_node(gpus=2, name="away", is_connected=False)
     state = a_state(a_node(gpus=2), away, jobs=(busy, job))
     assert explain(state, job) == (
-        TooFewGpus(node=BOX, asked=2, free=1, total=2, held_by=(JobId(1),)),
+        TooFewGpus(node=BOX, asked=2, free=1, total=2, cards=((0, Taken(jobs=(JobId(1),))),)),
         NodeAway(node=NodeName("away")),
     )
 

@@ -248,7 +248,7 @@ class Histories(RuleBasedStateMachine):
         assert read.next_id == live.next_id
         assert list(read.queue.in_order()) == list(live.queue.in_order())
         for name, node in live.nodes.items():
-            assert (read.node(name).booked, read.node(name).cpu_jobs) == (node.booked, node.cpu_jobs)
+            assert (read.node(name).booked, read.node(name).host) == (node.booked, node.host)
 
     @invariant()
     def what_has_ended_ended_as_the_world_says_and_stays_so(self) -> None:

@@ -19,6 +19,7 @@ from tests.core.builders import (
     a_state,
     a_status,
     exited,
+    free_cards,
     gone,
     killed,
     launch_failed,
@@ -59,7 +60,7 @@ def test_cards_are_free_exactly_when_the_report_is_final_and_the_node_forgets_ex
     world = a_state(a_node(), jobs=(job,))
     commands = handle(world, Reported(node=BOX, report=said), 200.0)
     assert is_ended(job.status) == is_final(said)
-    assert (len(world.nodes[BOX].free_gpus()) == 2) == is_final(said)
+    assert (len(free_cards(world.nodes[BOX])) == 2) == is_final(said)
     assert (ForgetRun(node=BOX, job=JobId(1), attempt=1) in commands) == is_final(said)
 
 

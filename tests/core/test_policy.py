@@ -7,7 +7,7 @@ import pytest
 from tarmac.core import policy
 from tarmac.core.events import JobsSubmitted, Reported
 from tarmac.core.machine import handle
-from tarmac.core.model import Booking, Job, NodeName, Request, Starting
+from tarmac.core.model import Booking, GpuUuid, Job, NodeName, Request, Starting
 from tarmac.core.policy.checked import refusal
 from tarmac.core.policy.placed import could_ever_fit, place
 from tarmac.core.state import State
@@ -210,4 +210,4 @@ def test_cancelling_from_the_middle_of_a_long_line_keeps_its_order() -> None:
 def test_nodes_are_told_apart_by_name() -> None:
     state = a_state(a_node(name="n1", gpus=1), a_node(name="n2", gpus=1), jobs=(a_job(1), a_job(2)))
     assert chosen(state) == [(1, "n1", [0]), (2, "n2", [0])]
-    assert state.nodes[NodeName("n1")].booked == {"n1-0": 1}
+    assert state.nodes[NodeName("n1")].holders(GpuUuid("n1-0")) == (1,)
