@@ -46,6 +46,14 @@ def test_names_and_progress_have_columns_only_where_some_job_has_them() -> None:
     assert "42%  1m23s  big" in rows[0]
 
 
+def test_a_warning_has_a_column_only_where_some_job_has_one() -> None:
+    head, first, second = plain([running(1, 0, warnings=["idle for 35 min"]), running(2, 1, warnings=[])])
+    assert head.split() == ["ID", "STATE", "GPUS", "TIME", "WARNING", "COMMAND"]
+    assert "1m30s  idle for 35 min  python" in first
+    assert "1m30s                   python" in second
+    assert "WARNING" not in plain([running(2, 1, warnings=[])])[0]
+
+
 @pytest.mark.parametrize(
     ("fields", "words"),
     [

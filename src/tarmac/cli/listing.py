@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Jobs = list[dict[str, Any]]
     Query = Mapping[str, object]
 
-FIELDS = "id,state,name,gpus_asked,gpus,command,started_at,ended_at,progress,exit_code,signal,reason,priority"
+FIELDS = "id,state,name,gpus_asked,gpus,command,started_at,ended_at,progress,exit_code,signal,reason,priority,warnings"
 FIELDS_WAITING = "id,state,name,gpus_asked,command,priority"
 AT_WORK = "starting,running,stopping,unknown"
 MOST = 500
@@ -80,6 +80,10 @@ def table(
         done, left = zip(*[progress(job.get("progress")) for job in jobs], strict=True)
         columns.append(Column("DONE", done, is_right=True, styles=dim))
         columns.append(Column("LEFT", left, is_right=True, styles=dim))
+    if any(job.get("warnings") for job in jobs):
+        hue = ["yellow"] * len(jobs) if has_colours else None
+        warnings = ["; ".join(job.get("warnings") or ()) for job in jobs]
+        columns.append(Column("WARNING", warnings, most=15, styles=hue))
     if any(job["name"] for job in jobs):
         columns.append(Column("NAME", [job["name"] or "" for job in jobs], most=16, styles=dim))
     columns.append(Column("COMMAND", map(command_of, jobs), styles=dim))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tarmac.cli.demand import demands, taken
 from tarmac.cli.grammar import JSON, Verb
 from tarmac.cli.outcome import COLOURS, state_words
 from tarmac.cli.selection import FILTERS, IDS_NOTE, numbers_of
@@ -43,6 +44,8 @@ def description(job: Job) -> list[str]:
     before = "state"
     for name, value in pairs:
         first, *rest = folded(value, wide + 4)
+        if name == "warning" and colours:
+            first, rest = paint(first, "yellow"), [paint(line, "yellow") for line in rest]
         lines.append(f"  {_label('' if name == before else name, wide)}  {first}")
         lines += [" " * (wide + 4) + line for line in rest]
         before = name
@@ -69,13 +72,12 @@ def folded(text: str, indent: int) -> list[str]:
 
 
 def _facts(job: Job) -> Iterator[tuple[str, str]]:
-    if job.get("message"):
-        yield "message", safe(job["message"])
-    for line in job.get("why") or ():
-        yield "why", safe(line)
+    yield from _news(job)
     yield "command", safe(command_of(job))
     yield "cwd", safe(job["cwd"])
     yield "gpus", _gpus(job)
+    for name, text in demands(job):
+        yield name, safe(text)
     yield "owner", safe(job["owner"])
     yield "priority", str(job["priority"])
     for name in ("project", "node", "pid", "group", "tier"):
@@ -88,7 +90,19 @@ def _facts(job: Job) -> Iterator[tuple[str, str]]:
     if job["attempt"] > 1:
         yield "attempt", str(job["attempt"])
     yield from _times(job)
+    if used := taken(job):
+        yield "took", used
     yield from _outputs(job)
+
+
+def _news(job: Job) -> Iterator[tuple[str, str]]:
+    """What whoever asks about it most likely wants to know."""
+    if job.get("message"):
+        yield "message", safe(job["message"])
+    for line in job.get("warnings") or ():
+        yield "warning", safe(line)
+    for line in job.get("why") or ():
+        yield "why", safe(line)
 
 
 def _gpus(job: Job) -> str:
@@ -125,10 +139,6 @@ def _outputs(job: Job) -> Iterator[tuple[str, str]]:
         yield "stderr", safe(stderr)
     else:
         yield "log", safe(job["log_path"] or "")
-    if job.get("peak_gpu_memory_bytes"):
-        from tarmac.cli.text import size
-
-        yield "peak memory", f"{size(job['peak_gpu_memory_bytes'])} of GPU memory"
 
 
 def story(events: list[dict[str, Any]]) -> list[str]:
