@@ -5,9 +5,10 @@
 
 #include "world.h"
 
-enum { OK = 0, BAD_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, TOO_SMALL = 7, FUNCTION_NOT_FOUND = 13 };
+enum { OK = 0, BAD_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, TOO_SMALL = 7, TIMEOUT = 10,
+       FUNCTION_NOT_FOUND = 13 };
 
-typedef struct device_handle *handle; /* its value is the index plus one */
+typedef struct device_handle *handle; /* its value is the index plus one; of a MIG instance, 1000 more */
 typedef struct { bytes total, free, used; } memory_v1;
 typedef struct { unsigned version; bytes total, reserved, free, used; } memory_v2;
 typedef struct { unsigned gpu, memory; } utilization;
@@ -15,6 +16,7 @@ typedef struct { unsigned pid; bytes used; unsigned gpu_instance, compute_instan
 typedef struct { char legacy_id[16]; unsigned domain, bus, device, device_id, subsystem_id; char id[32]; } pci_info;
 
 static handle handle_of(int index) { return (handle)(size_t)(index + 1); }
+static handle instance_handle(int index) { return handle_of(1000 + index); }
 static int index_of(handle h) { return (int)(size_t)h - 1; }
 
 /* Every call on a device begins here: finds the device, or the code to fail with. */
@@ -22,8 +24,10 @@ static int find(handle h, const char *call, const struct device **device) {
     const struct world *world = look();
     int code = fault_of(&world->faults, call);
     if (code) return code;
-    if (index_of(h) < 0 || index_of(h) >= world->device_count) return BAD_ARGUMENT;
-    *device = &world->devices[index_of(h)];
+    int index = index_of(h), is_instance = index >= 1000;
+    if (is_instance) index -= 1000;
+    if (index < 0 || index >= (is_instance ? world->instance_count : world->device_count)) return BAD_ARGUMENT;
+    *device = is_instance ? &world->instances[index] : &world->devices[index];
     return fault_of(&(*device)->faults, call);
 }
 
@@ -210,6 +214,124 @@ int nvmlDeviceGetGraphicsRunningProcesses_v2(handle h, unsigned *count, process_
     return processes(h, "processes", 'G', count, list);
 }
 
+/* Its parts */
+
+int nvmlDeviceGetMigMode(handle h, unsigned *current, unsigned *pending) {
+    const struct device *device;
+    int code = find(h, "mig", &device);
+    if (code) return code;
+    if (!device->is_divided) return NOT_SUPPORTED;
+    *current = *pending = 1;
+    return OK;
+}
+
+int nvmlDeviceGetMaxMigDeviceCount(handle h, unsigned *count) { (void)h; *count = 7; return OK; }
+
+int nvmlDeviceGetMigDeviceHandleByIndex(handle h, unsigned index, handle *instance) {
+    const struct world *world = look();
+    for (int i = 0; i < world->instance_count; i++)
+        if (world->instances[i].parent == index_of(h) && index-- == 0) {
+            *instance = instance_handle(i);
+            return OK;
+        }
+    return NOT_FOUND;
+}
+
+int nvmlDeviceIsMigDeviceHandle(handle h, unsigned *is) { *is = index_of(h) >= 1000; return OK; }
+
+int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(handle h, handle *card) {
+    const struct device *device;
+    int code = find(h, "handle", &device);
+    *card = code ? h : handle_of(device->parent);
+    return code;
+}
+
+/* Its health */
+
+int nvmlDeviceGetTotalEccErrors(handle h, int kind, int counter, unsigned long long *count) {
+    unsigned found = 0;
+    int code = number(h, "ecc", offsetof(struct device, ecc), &found);
+    *count = kind == 1 && counter == 0 ? found : 0; /* uncorrected, since the driver was loaded */
+    return code;
+}
+
+int nvmlDeviceGetRetiredPagesPendingStatus(handle h, unsigned *pending) {
+    return number(h, "retire", offsetof(struct device, is_retiring), pending);
+}
+
+int nvmlDeviceGetRemappedRows(handle h, unsigned *corrected, unsigned *uncorrected, unsigned *pending, unsigned *failed) {
+    *corrected = *uncorrected = 0;
+    int code = number(h, "remap", offsetof(struct device, is_remapping), pending);
+    return code ? code : number(h, "remap", offsetof(struct device, has_failed_to_remap), failed);
+}
+
+typedef struct { handle device; unsigned long long type, data; unsigned gpu_instance, compute_instance; } event;
+static int told[MOST_DEVICES], is_watched[MOST_DEVICES];
+
+int nvmlEventSetCreate(void **set) { *set = told; return OK; }
+int nvmlEventSetFree(void *set) { (void)set; memset(is_watched, 0, sizeof is_watched); return OK; }
+
+int nvmlDeviceRegisterEvents(handle h, unsigned long long types, void *set) {
+    const struct device *device;
+    int code = find(h, "events", &device);
+    (void)set;
+    if (code || !(types & 8)) return code;
+    if (!is_watched[index_of(h)]) told[index_of(h)] = device->xid_serial; /* what was before is not told */
+    is_watched[index_of(h)] = 1;
+    return OK;
+}
+
+int nvmlEventSetWait_v2(void *set, event *data, unsigned timeout_ms) {
+    const struct world *world = look();
+    int code = fault_of(&world->faults, "wait");
+    (void)set;
+    if (code) return code;
+    for (int i = 0; i < world->device_count; i++)
+        if (is_watched[i] && world->devices[i].xid_serial > told[i]) {
+            told[i] = world->devices[i].xid_serial;
+            *data = (event){handle_of(i), 8, (unsigned)world->devices[i].xid, ~0u, ~0u};
+            return OK;
+        }
+    usleep(timeout_ms * 1000);
+    return TIMEOUT;
+}
+
+/* Its neighbours */
+
+int nvmlDeviceGetTopologyCommonAncestor(handle h, handle other, int *level) {
+    const struct device *device, *far;
+    int code = find(h, "topology", &device);
+    if (!code) code = find(other, "topology", &far);
+    if (code) return code;
+    for (int i = 0; i < device->neighbour_count; i++)
+        if (strcmp(device->neighbours[i].uuid, far->uuid) == 0) { *level = device->neighbours[i].level; return OK; }
+    return NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetNvLinkState(handle h, unsigned link, unsigned *is_active) {
+    const struct device *device;
+    int code = find(h, "nvlink", &device);
+    if (code) return code;
+    *is_active = link < (unsigned)device->link_count;
+    return device->link_count ? OK : NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetNvLinkRemoteDeviceType(handle h, unsigned link, unsigned *type) {
+    const struct device *device;
+    int code = find(h, "nvlink", &device);
+    if (code) return code;
+    *type = strcmp(device->links[link], "switch") == 0 ? 2 : 0;
+    return OK;
+}
+
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(handle h, unsigned link, pci_info *pci) {
+    const struct device *device;
+    handle other;
+    int code = find(h, "nvlink", &device);
+    if (!code) code = nvmlDeviceGetHandleByUUID(device->links[link], &other);
+    return code ? code : nvmlDeviceGetPciInfo_v3(other, pci);
+}
+
 /* Calls that monitors make and many a real card refuses as well */
 
 #define REFUSED(function) \
@@ -220,8 +342,6 @@ REFUSED(nvmlDeviceGetDisplayActive)
 REFUSED(nvmlDeviceGetDriverModel)
 REFUSED(nvmlDeviceGetEncoderUtilization)
 REFUSED(nvmlDeviceGetFanSpeed)
-REFUSED(nvmlDeviceGetMigMode)
 REFUSED(nvmlDeviceGetPerformanceState)
 REFUSED(nvmlDeviceGetPersistenceMode)
 REFUSED(nvmlDeviceGetProcessUtilization)
-REFUSED(nvmlDeviceGetTotalEccErrors)

@@ -15,9 +15,8 @@ PATIENCE_S = 20.0
 PROGRAM = """
 import sys
 from tarmac.agent import probe
-probe.BUSY_S = probe.IDLE_S = {pace_s}
 probe.ALIVE_S = {alive_s}
-sys.exit(probe.main(1, {fake!r}))
+sys.exit(probe.main(1))
 """
 
 Frame = dict[str, Any]
@@ -27,9 +26,11 @@ class ProbeRun:
     def __init__(
         self, *, env: dict[str, str] | None = None, fake: str | None = None, pace_s: float = 0.02, alive_s: float = 10.0
     ) -> None:
-        program = PROGRAM.format(pace_s=pace_s, alive_s=alive_s, fake=fake)
+        program = PROGRAM.format(alive_s=alive_s)
         self.process = subprocess.Popen(
-            [sys.executable, "-c", program], stdout=subprocess.PIPE, env={**os.environ, **(env or {})}
+            [sys.executable, "-c", program],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "TARMAC_FAKE_GPUS": fake or "", "TARMAC_GPU_PACE_S": str(pace_s), **(env or {})},
         )
         self._decoder = Decoder()
         self._waiting: list[Frame] = []

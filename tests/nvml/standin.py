@@ -32,17 +32,38 @@ class Card:
     memory_reserved_bytes: int = 0
     utilization: int | None = 0
     temperature: int | None = 30
+    power_w: float | None = None
     processes: tuple[Process, ...] = ()
     faults: dict[str, int] = field(default_factory=dict)  # call → NVML error code; "*" is every call
     hangs: tuple[str, ...] = ()  # calls that never return
+    ecc_errors: int | None = None  # uncorrected, since the driver was loaded
+    is_retiring: bool = False
+    is_remapping: bool = False
+    has_failed_to_remap: bool = False
+    xid: tuple[int, int] | None = None  # serial number of the event, Xid
+    near: dict[str, int] = field(default_factory=dict)  # uuid → NVML's topology level
+    nvlinks: tuple[str, ...] = ()  # uuids, or "switch"
+    instances: tuple["Card", ...] | None = None  # not None: in MIG mode
 
     def lines(self) -> list[str]:
         memory = f"memory {self.memory_total_bytes} {self.memory_used_bytes} {self.memory_reserved_bytes}"
         lines = ["device", f"uuid {self.uuid}", f"name {self.name}", memory]
         lines += [] if self.utilization is None else [f"utilization {self.utilization} 0"]
         lines += [] if self.temperature is None else [f"temperature {self.temperature}"]
+        lines += [] if self.power_w is None else [f"power {int(self.power_w * 1000)} 300000"]
         lines += [f"process {p.pid} {p.memory_bytes} {p.kind}" for p in self.processes]
-        return lines + fault_lines(self.faults, self.hangs)
+        lines += fault_lines(self.faults, self.hangs) + self._health_lines()
+        lines += [f"near {uuid} {level}" for uuid, level in self.near.items()]
+        lines += [f"nvlink {other}" for other in self.nvlinks]
+        lines += [] if self.instances is None else ["mig"]
+        for instance in self.instances or ():
+            lines += ["instance", *instance.lines()[1:]]
+        return lines
+
+    def _health_lines(self) -> list[str]:
+        lines = [] if self.ecc_errors is None else [f"ecc {self.ecc_errors}"]
+        lines += [f"retire {self.is_retiring:d}", f"remap {self.is_remapping:d} {self.has_failed_to_remap:d}"]
+        return lines + ([] if self.xid is None else [f"xid {self.xid[0]} {self.xid[1]}"])
 
 
 def fault_lines(faults: dict[str, int], hangs: tuple[str, ...]) -> list[str]:

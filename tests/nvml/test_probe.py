@@ -29,7 +29,7 @@ def test_reads_every_card_of_the_machine(standin: Standin):
     with ProbeRun(env=standin.env) as probe:
         frame = probe.frame()
     assert frame is not None
-    assert (frame["type"], frame["error"], frame["source"]) == ("gpus", None, "nvml")
+    assert (frame["type"], frame["absent"], frame["source"]) == ("gpus", {}, "nvml")
     assert 0 < frame["host"]["memory_available_bytes"] <= frame["host"]["memory_total_bytes"]
     first, second = frame["gpus"]
     assert first == {
@@ -41,11 +41,13 @@ def test_reads_every_card_of_the_machine(standin: Standin):
         "utilization": 0,
         "temperature": 30,
         "power_w": None,
-        "health": None,
         "links": {},
         "parent": None,
         "make": "nvidia",
         "processes": [],
+        "fault": None,
+        "repair": None,
+        "ecc_errors": None,
     }
     assert (second["index"], second["uuid"], second["utilization"], second["temperature"]) == (1, "GPU-bbbb", 37, 51)
 
@@ -129,11 +131,11 @@ def test_a_card_that_fails_does_not_hide_the_others(standin: Standin):
     with ProbeRun(env=standin.env) as probe:
         assert probe.until(lambda f: uuids(f) == ["GPU-aaaa", "GPU-bbbb"])
         standin.show(Card(uuid="GPU-aaaa", faults={"*": GPU_IS_LOST}), B)
-        frame = probe.until(lambda f: uuids(f) == ["GPU-bbbb"])
-        assert frame["gpus"][0]["index"] == 1
-        assert frame["error"] == "GPU 0 cannot be read: GPU is lost"
+        lost, other = probe.until(lambda f: f["gpus"][0]["fault"] is not None)["gpus"]
+        assert (lost["uuid"], lost["fault"]) == (None, "cannot be read: GPU is lost")
+        assert (other["index"], other["uuid"], other["fault"]) == (1, "GPU-bbbb", None)
         standin.show(A, B)
-        assert probe.until(lambda f: uuids(f) == ["GPU-aaaa", "GPU-bbbb"])["error"] is None
+        assert probe.until(lambda f: uuids(f) == ["GPU-aaaa", "GPU-bbbb"])["gpus"][0]["fault"] is None
 
 
 def test_a_driver_call_that_hangs_leaves_a_process_that_can_be_killed(standin: Standin):
@@ -154,7 +156,7 @@ def test_without_a_driver_it_says_so_and_ends():
         assert probe.ended() == 3
     assert frame is not None
     assert (frame["gpus"], frame["source"]) == ([], "none")
-    assert frame["error"] == "no NVIDIA driver: libnvidia-ml.so.1 was not found"
+    assert frame["absent"] == {"nvidia": "no NVIDIA driver: libnvidia-ml.so.1 was not found"}
 
 
 def test_a_driver_that_does_not_start_is_explained(standin: Standin):
@@ -164,7 +166,7 @@ def test_a_driver_that_does_not_start_is_explained(standin: Standin):
             frame = probe.frame()
             assert probe.ended() == 3
         assert frame is not None
-        assert words in frame["error"]
+        assert words in frame["absent"]["nvidia"]
 
 
 def test_a_driver_that_goes_away_ends_the_probe_with_a_word(standin: Standin):
@@ -172,8 +174,8 @@ def test_a_driver_that_goes_away_ends_the_probe_with_a_word(standin: Standin):
     with ProbeRun(env=standin.env) as probe:
         assert probe.until(lambda f: uuids(f) == ["GPU-aaaa"])
         standin.show(A, faults={"count": 999})
-        assert probe.until(lambda f: f["error"] is not None)["gpus"] == []
-        assert probe.ended() == 3
+        assert probe.until(lambda f: bool(f["absent"]))["gpus"] == []
+        assert probe.ended() == 4
 
 
 def test_it_ends_when_nobody_reads_any_more(standin: Standin):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List
+from typing import List
+
+from tarmac.agent.source import Absent, Card, Reading, card
 
 MOST = 1024
 UNITS = {"M": 1024**2, "G": 1024**3, "T": 1024**4}
 GROUP = re.compile(r"(\d{1,6})(?:x(\d{1,6})([MGT])i?B?)?", re.IGNORECASE)
 
 
-def fake_gpus(text: str) -> List[Dict[str, Any]]:
+def fake_gpus(text: str) -> List[Card]:
     """Raises ValueError with words for whoever set the variable."""
-    gpus: List[Dict[str, Any]] = []
+    gpus: List[Card] = []
     for group in text.split(","):
         found = GROUP.fullmatch(group.strip())
         if not found:
@@ -25,19 +27,19 @@ def fake_gpus(text: str) -> List[Dict[str, Any]]:
     return gpus
 
 
-def _gpu(index: int, model: str, memory_bytes: int) -> Dict[str, Any]:
-    return {
-        "index": index,
-        "uuid": f"GPU-fa4e0000-0000-0000-0000-{index:012x}",
-        "model": model,
-        "memory_total_bytes": memory_bytes,
-        "memory_used_bytes": 0,
-        "utilization": 0,
-        "temperature": None,
-        "power_w": None,
-        "health": None,
-        "links": {},
-        "parent": None,
-        "make": "fake",
-        "processes": [],
-    }
+class FakeSource:
+    make = name = "fake"
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def read(self) -> Reading:
+        try:
+            return Reading(fake_gpus(self._text))
+        except ValueError as error:
+            raise Absent(str(error)) from None
+
+
+def _gpu(index: int, model: str, memory_bytes: int) -> Card:
+    one = card(index, f"GPU-fa4e0000-0000-0000-0000-{index:012x}", model, make="fake", total=memory_bytes, used=0)
+    return {**one, "utilization": 0}

@@ -1,130 +1,183 @@
-"""Keeps the GPU probe going: a child of its own, because a driver call may hang or crash. Passes on what it reads."""
+"""Keeps the GPU probe going: a child of its own, because a driver call may hang or crash. Passes on what it reads.
+
+A probe that hangs is replaced at once by one that leaves the card in question out. The card is tried again every minute
+by a probe of its own, and comes back once a reading of it has come to an end.
+"""
 
 from __future__ import annotations
 
 import os
-import signal
 import time
-from typing import Callable, List, NoReturn, Optional
+from typing import Callable, Dict, List, Optional, Set, Tuple
 
-from tarmac.agent import kernel
 from tarmac.agent.attribution import Attribution
+from tarmac.agent.beat import Place
+from tarmac.agent.health import Ledger
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.memory import read_memory
-from tarmac.agent.protocol import Decoder, Message, ProtocolError
-from tarmac.agent.watch import ProcessWatch
+from tarmac.agent.probe import LOST_DRIVER, NO_DRIVER, Order
+from tarmac.agent.probing import Probing
+from tarmac.agent.protocol import Message
 
-_SILENT_S = 30.0
-_NO_DRIVER = 3
+_LOOK_S = 0.5
+# Looks without a move, after which it hangs. Beginning may take long: a driver without persistence wakes every card.
+_PATIENCE, _ASLEEP, _BEGINNING, _TRIAL = 6, 40, 40, 20
+_START = "-start"
 _NO_DRIVER_AGAIN_S = 60.0
 _LONGEST_BACKOFF_S = 60.0
+
+Spot = Tuple[str, Optional[int]]  # make and number
 
 
 class GpuWatch:
     def __init__(self, loop: Loop, send: Callable[[Message], None], attribution: Callable[[], Attribution]) -> None:
         self.latest: Optional[Message] = None
-        self.pid: Optional[int] = None
         self._loop = loop
         self._send = send
         self._attribution = attribution
-        self._decoder = Decoder()
-        self._fd: Optional[int] = None
-        self._heard_at = 0.0
+        self._again_s = float(os.environ.get("TARMAC_GPU_AGAIN_S", "60"))
+        self._ledger = Ledger()
+        self._read: Optional[Message] = None  # the probe's newest frame
+        self._probe: Optional[Probing] = None
+        self._all: Set[Probing] = set()  # also those that were killed and are not gone yet
+        self._mute: Dict[Spot, Place] = {}
+        self._trials: Dict[Spot, Probing] = {}
+        self._looked_at = 0.0
+        self._is_looking = False
         self._backoff_s = 1.0
 
+    @property
+    def pids(self) -> Set[int]:
+        return {probing.pid for probing in self._all}
+
     def begin(self) -> None:
-        read_fd, write_fd = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            _become_probe(write_fd)
-        os.close(write_fd)
-        self.pid = pid
-        self._fd = read_fd
-        self._decoder = Decoder()
-        self._heard_at = time.monotonic()
-        self._loop.watch(read_fd, self._read, "GPU probe")
-        ProcessWatch(self._loop, pid, None, self._ended, "GPU probe")
-        self._loop.after(_SILENT_S, lambda: self._check(pid), "GPU probe")
-
-    def _read(self) -> None:
-        if self._fd is None:
+        if self._probe is not None and not self._probe.is_killed:
             return
-        data = os.read(self._fd, 262144)
-        self._heard_at = time.monotonic()
-        try:
-            messages = self._decoder.feed(data)
-        except ProtocolError as error:
-            log(f"GPU probe: {error}")
-            data = b""
-            messages = []
-        for message in messages:
-            if message["type"] == "gpus":
+        self._probe = self._fork(Order(skip=list(self._mute.values())), self._hear)
+        self._look_soon()
+
+    def refresh(self) -> None:
+        """Which process belongs to which job has changed, or time has passed."""
+        if self._read is not None:
+            self._judge(self._read)
+
+    # What is read
+
+    def _hear(self, message: Message) -> None:
+        if message["type"] == "xid":
+            self._ledger.note_xid(message["uuid"], message["number"])
+            log(f"GPU {message['uuid']}: Xid {message['number']}")
+        elif message["type"] == "gpus":
+            if message["source"] != "none":
                 self._backoff_s = 1.0
-                self._publish(self._attributed(message))
-        if not data:
-            self._close()
+            self._read = message
+        self.refresh()
 
-    def _attributed(self, message: Message) -> Message:
-        if any(gpu["processes"] for gpu in message["gpus"]):
+    def _judge(self, read: Message) -> None:
+        cards, error = self._ledger.judge(read, self._mute.values())
+        if any(card["processes"] for card in cards):
             attribution = self._attribution()
-            for gpu in message["gpus"]:
-                gpu["processes"] = [attribution.name(holder) for holder in gpu["processes"]]
-        return message
+            cards = [{**card, "processes": [attribution.name(one) for one in card["processes"]]} for card in cards]
+        self._publish(cards, error, read["source"], read["host"])
 
-    def _publish(self, message: Message) -> None:
+    def _publish(self, cards: List[Message], error: Optional[str], source: str, host: Dict[str, int]) -> None:
+        message = {"type": "gpus", "gpus": cards, "error": error, "source": source, "host": host}
         if message != self.latest:
             self.latest = message
             self._send(message)
 
-    def _close(self) -> None:
-        if self._fd is not None:
-            self._loop.unwatch(self._fd)
-            os.close(self._fd)
-            self._fd = None
+    # What hangs
 
-    def _check(self, pid: int) -> None:
-        if pid != self.pid:
-            return
-        silent_s = time.monotonic() - self._heard_at
-        if silent_s < _SILENT_S:
-            self._loop.after(_SILENT_S - silent_s, lambda: self._check(pid), "GPU probe")
-            return
-        log(f"GPU probe {pid} has been silent for {silent_s:.0f} s, killing it")
-        known = self.latest["gpus"] if self.latest else []
-        self._publish(_without_probe(known, "the GPU driver does not answer"))
-        # Not replaced before it is gone: one that hangs inside the driver cannot be killed, and another would hang too.
-        os.kill(pid, signal.SIGKILL)
+    def _look_soon(self) -> None:
+        if not self._is_looking:
+            self._is_looking = True
+            self._looked_at = time.monotonic()
+            self._loop.after(_LOOK_S, self._look, "GPU probe")
 
-    def _ended(self) -> None:
-        assert self.pid is not None
-        _, status = os.waitpid(self.pid, 0)
-        self.pid = None
-        while self._fd is not None:
-            self._read()
-        if os.WIFEXITED(status) and os.WEXITSTATUS(status) == _NO_DRIVER:
+    def _look(self) -> None:
+        self._is_looking = False
+        # The machine slept or was overloaded, so the probe had no chance either.
+        is_late = time.monotonic() - self._looked_at > 2 * _LOOK_S
+        alive = [probing for probing in self._all if not probing.is_killed]
+        for probing in alive:
+            place = probing.place
+            if probing.look(is_late=is_late) >= _patience(probing, place):
+                self._replace(probing, place)
+        if alive:
+            self._look_soon()
+
+    def _replace(self, probing: Probing, place: Optional[Place]) -> None:
+        log(f"GPU probe {probing.pid} hangs at {place}, killing it")
+        probing.kill()
+        if probing is not self._probe:
+            return  # a trial: the next comes when it is gone
+        if place is not None:
+            self._leave_out(place)
+        self.begin()
+
+    def _leave_out(self, place: Place) -> None:
+        make = place.make[: -len(_START)] if place.make.endswith(_START) else place.make
+        uuid = place.uuid or (self._ledger.uuid_of(make, place.number) if place.number is not None else None)
+        mute = self._mute[make, place.number] = Place(make, place.number, uuid)
+        self._try_later((make, place.number))
+        # At once: the next reading takes a moment, and nothing may be put on that card meanwhile.
+        nothing: Message = {"gpus": [], "divided": [], "absent": {}, "source": "none", "host": read_memory()}
+        read = self._read or nothing
+        self._read = {**read, "gpus": [card for card in read["gpus"] if not mute.covers(card)]}
+        self.refresh()
+
+    def _try_later(self, spot: Spot) -> None:
+        self._loop.after(self._again_s, lambda: self._try(spot), "GPU probe")
+
+    def _try(self, spot: Spot) -> None:
+        if spot in self._mute and spot not in self._trials:
+            self._trials[spot] = self._fork(Order(only=self._mute[spot]), lambda _: None)
+            self._look_soon()
+
+    # What ends
+
+    def _fork(self, order: Order, heard: Callable[[Message], None]) -> Probing:
+        probing = Probing(self._loop, order, heard, self._ended)
+        self._all.add(probing)
+        return probing
+
+    def _ended(self, probing: Probing, status: int) -> None:
+        self._all.discard(probing)
+        for spot, trial in list(self._trials.items()):
+            if trial is probing:
+                del self._trials[spot]
+                self._trial_ended(spot, probing)
+        if probing is self._probe:
+            self._probe = None
+            self._begin_again(status)
+
+    def _trial_ended(self, spot: Spot, trial: Probing) -> None:
+        if trial.is_killed:
+            self._try_later(spot)
+            return
+        log(f"GPU {self._mute[spot].uuid or spot} answers again")
+        del self._mute[spot]
+        if self._probe is not None:
+            self._probe.kill()
+            self.begin()
+
+    def _begin_again(self, status: int) -> None:
+        code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
+        # No driver is no wonder where there never was one. Where there was, it is being loaded anew.
+        if code == NO_DRIVER and not (self.latest and self.latest["gpus"]):
             self._loop.after(_NO_DRIVER_AGAIN_S, self.begin, "GPU probe")
             return
-        log(f"GPU probe ended with wait status {status}, begins again in {self._backoff_s:.0f} s")
-        if self.latest is None:
-            self._publish(_without_probe([], "the GPU probe crashed"))
+        if code not in (NO_DRIVER, LOST_DRIVER):
+            log(f"GPU probe ended with wait status {status}, begins again in {self._backoff_s:.0f} s")
+            if self.latest is None:
+                self._publish([], "the GPU probe crashed", "none", read_memory())
         self._loop.after(self._backoff_s, self.begin, "GPU probe")
         self._backoff_s = min(2 * self._backoff_s, _LONGEST_BACKOFF_S)
 
 
-def _without_probe(gpus: List[Message], error: str) -> Message:
-    return {"type": "gpus", "gpus": gpus, "error": error, "source": "none", "host": read_memory()}
-
-
-def _become_probe(write_fd: int) -> NoReturn:
-    code = 1
-    try:
-        kernel.close_all_but(write_fd)
-        kernel.set_name(b"tarmac-probe")
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        from tarmac.agent import probe
-
-        code = probe.main(write_fd, os.environ.get("TARMAC_FAKE_GPUS"))
-    except BaseException as error:  # noqa: BLE001  the outermost frame of a process
-        log(f"GPU probe: {type(error).__name__}: {error}")
-    finally:
-        os._exit(code)
+def _patience(probing: Probing, place: Optional[Place]) -> int:
+    if place is None:
+        return _ASLEEP
+    if place.make.endswith(_START):
+        return _BEGINNING
+    return _PATIENCE if probing.order.only is None else _TRIAL

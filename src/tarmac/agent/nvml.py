@@ -1,12 +1,18 @@
-"""Reads NVIDIA GPUs through NVML. Any call may hang with the driver, so only the probe process imports this."""
+"""Reads NVIDIA GPUs through NVML. Any call may hang with the driver, so only the probe process imports this.
+
+What does not change is read once per card and uuid. The uuid itself is asked for at every reading: after a driver was
+loaded anew, the same number may be another card.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Tuple
+import time
+from typing import Any, Dict, List, Optional, Tuple
 
-from tarmac.agent.holders import Holders
-
-Gpu = Dict[str, Any]
+from tarmac.agent.nvml_card import CardReader, Slow
+from tarmac.agent.source import Absent, Bench, Card, Reading, card
+from tarmac.agent.topology import Links, read_links
+from tarmac.agent.xid import XidWatch
 
 HELP = {
     "LIBRARY_NOT_FOUND": "no NVIDIA driver: libnvidia-ml.so.1 was not found",
@@ -14,10 +20,7 @@ HELP = {
     "LIB_RM_VERSION_MISMATCH": "the NVIDIA driver was updated while the old one is loaded: reboot the machine",
     "NO_PERMISSION": "the NVIDIA driver refuses this user: see the permissions of /dev/nvidiactl and /dev/nvidia*",
 }
-
-
-class NoNvml(Exception):
-    """There is no driver to talk to; the text says what to do."""
+_GONE = ("UNINITIALIZED", "DRIVER_NOT_LOADED", "LIB_RM_VERSION_MISMATCH")
 
 
 def start() -> Any:
@@ -25,90 +28,122 @@ def start() -> Any:
     try:
         import pynvml
     except ImportError:
-        raise NoNvml("the Python module pynvml is missing (package nvidia-ml-py): install Tarmac again") from None
+        raise Absent("the Python module pynvml is missing (package nvidia-ml-py): install Tarmac again") from None
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError as error:
         for name, words in HELP.items():
             if error.value == getattr(pynvml, "NVML_ERROR_" + name):
-                raise NoNvml(words) from None
-        raise NoNvml(f"NVML does not start: {error}") from None
+                raise Absent(words) from None
+        raise Absent(f"NVML does not start: {error}") from None
     return pynvml
 
 
-def read_gpus(nvml: Any, holders: Holders) -> Tuple[List[Gpu], List[str]]:
-    """The cards that answer, and one line for each that does not. Raises NoNvml when the driver itself is gone."""
-    try:
-        count = nvml.nvmlDeviceGetCount()
-    except nvml.NVMLError as error:
-        raise NoNvml(f"NVML lost its driver: {error}") from None
-    gpus, faults = [], []
-    for index in range(count):
+class NvmlSource:
+    make = "nvidia"
+    name = "nvml"
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._nvml: Any = None
+        self._reader: CardReader
+        self._xids: XidWatch
+        self._slow: Dict[str, Slow] = {}  # by uuid
+        self._slow_due = 0.0
+        self._links: Links = {}
+        self._linked: List[Tuple[str, int]] = []
+
+    def read(self) -> Reading:
+        self._begin()
+        found = self._handles()
+        if time.monotonic() >= self._slow_due:
+            self._slow.clear()
+            self._slow_due = time.monotonic() + self._bench.slow_s
+        cards: List[Card] = []
+        divided: List[str] = []
+        for index, uuid, handle, fault in found:
+            if uuid is None:
+                cards.append(card(index, None, "", make=self.make, fault=fault))
+            else:
+                cards += self._read_card(index, uuid, handle, len(found), divided)
+        self._link([(uuid, index, handle) for index, uuid, handle, _ in found if uuid is not None])
+        for one in cards:
+            one["links"] = self._links.get(one["uuid"] or "", {})
+        self._bench.holders.tidy()
+        self._bench.beat.at(self.make)
+        return Reading(cards, divided, self._xids.collect())
+
+    def _begin(self) -> None:
+        if self._nvml is None:
+            self._bench.beat.at(self.make + "-start")
+            self._nvml = start()
+            self._reader = CardReader(self._nvml, self._bench.holders)
+            self._xids = XidWatch(self._nvml)
+
+    def _handles(self) -> List[Tuple[int, Optional[str], Any, Optional[str]]]:
+        """Index, uuid, handle and what is wrong, of every card that is not to be left alone."""
+        nvml, bench = self._nvml, self._bench
+        bench.beat.at(self.make)
         try:
-            gpus.append(_read_gpu(nvml, index, holders))
+            count = nvml.nvmlDeviceGetCount()
         except nvml.NVMLError as error:
-            # Left out rather than shown half: nobody may book a card that cannot be read.
-            faults.append(f"GPU {index} cannot be read: {error}")
-    return gpus, faults
+            raise Absent(f"NVML lost its driver: {error}") from None
+        found: List[Tuple[int, Optional[str], Any, Optional[str]]] = []
+        for index in range(count):
+            if index in bench.skip or (bench.only is not None and index not in bench.only):
+                continue
+            bench.beat.at(self.make, index)
+            try:
+                handle = nvml.nvmlDeviceGetHandleByIndex(index)
+                uuid = nvml.nvmlDeviceGetUUID(handle)
+            except nvml.NVMLError as error:
+                found.append((index, None, None, self._fault(error)))
+                continue
+            if not self._has_moved(index, uuid):
+                found.append((index, uuid, handle, None))
+        return found
 
+    def _has_moved(self, index: int, uuid: str) -> bool:
+        """Whether it is a card to be left alone that got another number; then the old number is another card's."""
+        for old, skipped in list(self._bench.skip.items()):
+            if skipped == uuid and old != index:
+                del self._bench.skip[old]
+                self._bench.skip[index] = uuid
+                return True
+        return False
 
-def _read_gpu(nvml: Any, index: int, holders: Holders) -> Gpu:
-    handle = nvml.nvmlDeviceGetHandleByIndex(index)
-    total, used = _memory(nvml, handle)
-    return {
-        "index": index,
-        "uuid": nvml.nvmlDeviceGetUUID(handle),
-        "model": nvml.nvmlDeviceGetName(handle),
-        "memory_total_bytes": total,
-        "memory_used_bytes": used,
-        "utilization": _or(nvml, None, lambda: nvml.nvmlDeviceGetUtilizationRates(handle).gpu),
-        "temperature": _or(nvml, None, lambda: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)),
-        "power_w": _power(nvml, handle),
-        "health": None,
-        "links": {},
-        "parent": None,
-        "make": "nvidia",
-        "processes": _processes(nvml, handle, holders),
-    }
-
-
-def _power(nvml: Any, handle: Any) -> Optional[float]:
-    milliwatts = _or(nvml, None, lambda: nvml.nvmlDeviceGetPowerUsage(handle))
-    return None if milliwatts is None else round(milliwatts / 1000, 1)
-
-
-def _memory(nvml: Any, handle: Any) -> Tuple[int, int]:
-    """Version 2 first: the older one counts what the driver keeps for itself as used."""
-    info = _or(nvml, None, lambda: nvml.nvmlDeviceGetMemoryInfo(handle, version=nvml.nvmlMemory_v2))
-    info = info or nvml.nvmlDeviceGetMemoryInfo(handle)
-    return info.total, info.used
-
-
-def _processes(nvml: Any, handle: Any, holders: Holders) -> List[Dict[str, Any]]:
-    """Compute and graphics together: a process in both lists appears once."""
-    memory: Dict[int, int] = {}
-    for kind in ("Compute", "Graphics"):
-        for process in _running(nvml, handle, kind):
-            memory[process.pid] = max(memory.get(process.pid, 0), process.usedGpuMemory or 0)
-    return [{**holders.look_up(pid), "memory_bytes": memory[pid]} for pid in sorted(memory)]
-
-
-def _running(nvml: Any, handle: Any, kind: str) -> Any:
-    # _v2: drivers older than 510. The second round: the list grew between asking for its size and reading it.
-    for version in ("_v3", "_v2", "_v3", "_v2"):
-        fetch = getattr(nvml, f"nvmlDeviceGet{kind}RunningProcesses{version}")
+    def _read_card(self, index: int, uuid: str, handle: Any, count: int, divided: List[str]) -> List[Card]:
+        nvml, reader = self._nvml, self._reader
+        self._bench.beat.at(self.make, index, uuid)
         try:
-            return fetch(handle)
-        except (nvml.NVMLError_FunctionNotFound, nvml.NVMLError_InsufficientSize):
-            continue
-        except nvml.NVMLError_NotSupported:
-            break
-    return []
+            self._xids.add(handle, uuid, index)
+            if uuid not in self._slow:
+                self._slow[uuid] = reader.read_slow(handle)
+            slow = self._slow[uuid]
+            if slow.instances is None:
+                return [reader.read(index, uuid, handle, slow)]
+            divided.append(uuid)
+            # After all whole cards, so that those keep the numbers that every other tool gives them.
+            first = count + index * reader.MOST_INSTANCES
+            return [self._read_instance(first + n, part, uuid, handle, slow) for n, part in slow.instances]
+        except nvml.NVMLError as error:
+            return [card(index, uuid, reader.names.get(uuid, ""), make=self.make, fault=self._fault(error))]
 
+    def _read_instance(self, index: int, part: Any, parent: str, handle: Any, slow: Slow) -> Card:
+        uuid = self._nvml.nvmlDeviceGetUUID(part)
+        one = self._reader.read(index, uuid, part, slow)
+        # Its power cannot be told from the other instances'.
+        return {**one, "parent": parent, "power_w": None, "temperature": self._reader.temperature(handle)}
 
-def _or(nvml: Any, instead: Any, read: Callable[[], Any]) -> Any:
-    """What a card does not offer is no fault of it; every other error is."""
-    try:
-        return read()
-    except (nvml.NVMLError_NotSupported, nvml.NVMLError_FunctionNotFound, nvml.NVMLError_ArgumentVersionMismatch):
-        return instead
+    def _link(self, cards: List[Tuple[str, int, Any]]) -> None:
+        now = [(uuid, index) for uuid, index, _ in cards]
+        if now != self._linked:
+            self._bench.beat.at(self.make)
+            self._linked = now
+            self._links = read_links(self._nvml, [(uuid, handle) for uuid, _, handle in cards])
+
+    def _fault(self, error: Any) -> str:
+        """Raises Absent when it is not the card but the driver."""
+        if any(error.value == getattr(self._nvml, "NVML_ERROR_" + name) for name in _GONE):
+            raise Absent(f"NVML lost its driver: {error}")
+        return f"cannot be read: {error}"

@@ -225,7 +225,7 @@ class Service:
 
     def orphans(self, stats: Dict[int, Stat]) -> List[int]:
         """Children of the agent that it did not fork: left behind by a shim that was killed. Dead ones are reaped."""
-        own = {run.shim_pid for run in self._runs.values()} | {self._gpus.pid} | set(self._spares.pids)
+        own = {run.shim_pid for run in self._runs.values()} | self._gpus.pids | set(self._spares.pids)
         found = [stat for stat in stats.values() if stat.parent == os.getpid() and stat.pid not in own]
         for stat in found:
             if not stat.is_alive:

@@ -1,0 +1,107 @@
+"""What is wrong with which card. Remembers every card that was ever seen: one that is gone or mute stays in the frame.
+
+A trouble that the driver tells once (an Xid, errors counted) is kept until the card has been well for ten minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any, Callable, Collection, Dict, Iterable, List, Optional, Tuple
+
+from tarmac.agent import xid
+from tarmac.agent.beat import Place
+
+MUTE = "does not answer"
+VANISHED = "vanished from the driver"
+
+Card = Dict[str, Any]
+_ONLY_FOR_US = ("fault", "repair", "ecc_errors")
+
+
+class Ledger:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._well_s = float(os.environ.get("TARMAC_GPU_WELL_S", "600"))
+        self._known: Dict[str, Card] = {}
+        self._ecc: Dict[str, int] = {}  # counted so far
+        self._troubles: Dict[str, Tuple[str, float]] = {}  # words, when
+
+    def note_xid(self, uuid: str, number: int) -> None:
+        words = xid.words(number)
+        if words is not None:
+            self._troubles[uuid] = (words, self._clock())
+
+    def uuid_of(self, make: str, index: Optional[int]) -> Optional[str]:
+        """Of the card that had this number last."""
+        for uuid, card in self._known.items():
+            if card["make"] == make and card["index"] == index and card["health"] != VANISHED:
+                return uuid
+        return None
+
+    def judge(self, frame: Dict[str, Any], mute: Collection[Place]) -> Tuple[List[Card], Optional[str]]:
+        """All cards with their health, and why there are none or fewer than there should be."""
+        for uuid in frame["divided"]:
+            self._known.pop(uuid, None)
+        listed, nameless = self._name(frame["gpus"])
+        for uuid, card in listed.items():
+            self._known[uuid] = self._judge_listed(uuid, card)
+        for uuid, card in self._known.items():
+            if uuid not in listed:
+                self._known[uuid] = {**card, "health": self._why_missing(card, frame["absent"], mute)}
+        cards = sorted(self._known.values(), key=lambda card: (card["index"], card["health"] or "", card["uuid"]))
+        return cards, _error(frame["absent"], nameless, cards, mute)
+
+    def _name(self, cards: Iterable[Card]) -> Tuple[Dict[str, Card], List[str]]:
+        """One that does not even tell its uuid is the one that had its number, unless that turned up elsewhere."""
+        listed = {card["uuid"]: card for card in cards if card["uuid"] is not None}
+        nameless = []
+        for card in cards:
+            if card["uuid"] is None:
+                uuid = self.uuid_of(card["make"], card["index"])
+                if uuid is None or uuid in listed:
+                    nameless.append(f"GPU {card['index']} {card['fault']}")
+                else:
+                    listed[uuid] = {**card, "uuid": uuid}
+        return listed, nameless
+
+    def _judge_listed(self, uuid: str, card: Card) -> Card:
+        told = {name: value for name, value in card.items() if name not in _ONLY_FOR_US}
+        if card["fault"] is not None:
+            last = self._known.get(uuid) or told
+            return {**last, "index": card["index"], "health": card["fault"]}
+        self._count_errors(card["parent"] or uuid, card["ecc_errors"])
+        return {**told, "health": card["repair"] or self._trouble(card["parent"] or uuid)}
+
+    def _count_errors(self, uuid: str, count: Optional[int]) -> None:
+        if count is None:
+            return
+        rise = count - self._ecc.get(uuid, count)
+        self._ecc[uuid] = count
+        if rise > 0:
+            errors = "an uncorrectable memory error" if rise == 1 else f"{rise} uncorrectable memory errors"
+            self._troubles[uuid] = (f"{errors} (ECC)", self._clock())
+
+    def _trouble(self, uuid: str) -> Optional[str]:
+        words, at = self._troubles.get(uuid, (None, 0.0))
+        if words is not None and self._clock() - at >= self._well_s:
+            del self._troubles[uuid]
+            return None
+        return words
+
+    def _why_missing(self, card: Card, absent: Dict[str, str], mute: Collection[Place]) -> str:
+        if any(place.covers(card) for place in mute):
+            return MUTE
+        why = absent.get(card["make"])
+        return f"its driver is gone: {why}" if why else VANISHED
+
+
+def _error(absent: Dict[str, str], nameless: List[str], cards: List[Card], mute: Collection[Place]) -> Optional[str]:
+    makes = {card["make"] for card in cards}
+    lines = [why for make, why in absent.items() if not cards or make in makes]
+    for place in mute:
+        if place.number is None:
+            lines.append(f"the {place.make} driver does not answer")
+        elif place.uuid is None:
+            lines.append(f"GPU {place.number} does not answer")
+    return "; ".join(lines + nameless) or None

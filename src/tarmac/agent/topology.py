@@ -1,0 +1,86 @@
+"""How near NVIDIA cards are to each other: 5 NVLink, 4 same board or switch, 3 same bridge, 2 same socket, 1 far."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Tuple
+
+NVLINK = 5
+_MOST_LINKS = 36
+_SWITCH = "switch"
+
+Links = Dict[str, Dict[str, int]]  # uuid → other uuid → how near
+
+
+def read_links(nvml: Any, cards: List[Tuple[str, Any]]) -> Links:
+    """`cards` are uuids and handles. What the driver does not tell is left out."""
+    links: Links = {uuid: {} for uuid, _ in cards}
+    for position, (uuid, handle) in enumerate(cards):
+        for other, other_handle in cards[position + 1 :]:
+            near = _near(nvml, handle, other_handle)
+            if near is not None:
+                links[uuid][other] = links[other][uuid] = near
+    _add_nvlinks(nvml, cards, links)
+    return links
+
+
+def _near(nvml: Any, first: Any, second: Any) -> Optional[int]:
+    try:
+        level = nvml.nvmlDeviceGetTopologyCommonAncestor(first, second)
+    except nvml.NVMLError:
+        return None
+    if level <= nvml.NVML_TOPOLOGY_SINGLE:
+        return 4
+    if level <= nvml.NVML_TOPOLOGY_HOSTBRIDGE:
+        return 3
+    return 2 if level <= nvml.NVML_TOPOLOGY_NODE else 1
+
+
+def _add_nvlinks(nvml: Any, cards: List[Tuple[str, Any]], links: Links) -> None:
+    by_address = {_address(nvml, handle): uuid for uuid, handle in cards}
+    switched = []
+    for uuid, handle in cards:
+        for remote in _remotes(nvml, handle):
+            other = by_address.get(remote)
+            if remote == _SWITCH:
+                switched.append(uuid)
+            elif other is not None and other != uuid:
+                links[uuid][other] = links[other][uuid] = NVLINK
+    for uuid in switched:
+        for other in switched:
+            if other != uuid:
+                links[uuid][other] = NVLINK
+
+
+def _remotes(nvml: Any, handle: Any) -> List[str]:
+    """PCI addresses of the cards at the other ends, "switch" for a switch; each once."""
+    found: List[str] = []
+    for link in range(_MOST_LINKS):
+        try:
+            if not nvml.nvmlDeviceGetNvLinkState(handle, link):
+                continue
+            remote = _remote(nvml, handle, link)
+        except nvml.NVMLError:
+            break  # no such link, so none after it
+        if remote not in found:
+            found.append(remote)
+    return found
+
+
+def _remote(nvml: Any, handle: Any, link: int) -> str:
+    try:
+        if nvml.nvmlDeviceGetNvLinkRemoteDeviceType(handle, link) == nvml.NVML_NVLINK_DEVICE_TYPE_SWITCH:
+            return _SWITCH
+    except nvml.NVMLError:
+        pass  # a driver that is too old to tell
+    return _text(nvml.nvmlDeviceGetNvLinkRemotePciInfo(handle, link).busId)
+
+
+def _address(nvml: Any, handle: Any) -> str:
+    try:
+        return _text(nvml.nvmlDeviceGetPciInfo(handle).busId)
+    except nvml.NVMLError:
+        return ""
+
+
+def _text(value: Any) -> str:
+    return (value.decode() if isinstance(value, bytes) else str(value)).lower()

@@ -1,0 +1,60 @@
+"""Xid: what the NVIDIA driver says about trouble on a card. Most is a program's fault, some the card's."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional
+
+# Of NVIDIA's catalogue those that end in "reset or replace the card"; 13, 31, 43, 45, 94 … are a program's own.
+SICK = {
+    48: "a memory error that could not be corrected",
+    61: "its microcontroller stopped",
+    62: "its microcontroller halted",
+    64: "a bad memory row could not be taken out of use",
+    74: "an NVLink error",
+    79: "fell off the bus",
+    95: "a memory error that spread to other programs",
+    119: "its system processor does not answer",
+    120: "its system processor failed",
+    140: "memory errors that could not be corrected",
+    143: "it did not start",
+}
+_AT_MOST = 100  # told in one reading: a card that floods must not keep the others waiting
+
+
+def words(number: int) -> Optional[str]:
+    """None when the card is not to blame."""
+    return f"Xid {number}: {SICK[number]}" if number in SICK else None
+
+
+class XidWatch:
+    """The events of one NVML session. Where there are none to be had, it is silent."""
+
+    def __init__(self, nvml: Any) -> None:
+        self._nvml = nvml
+        self._watched: Dict[str, int] = {}  # uuid → index it was registered under
+        try:
+            self._set = nvml.nvmlEventSetCreate()
+        except nvml.NVMLError:
+            self._set = None
+
+    def add(self, handle: Any, uuid: str, index: int) -> None:
+        if self._set is None or self._watched.get(uuid) == index:
+            return
+        self._watched[uuid] = index
+        try:
+            self._nvml.nvmlDeviceRegisterEvents(handle, self._nvml.nvmlEventTypeXidCriticalError, self._set)
+        except self._nvml.NVMLError:
+            pass  # a card that offers none
+
+    def collect(self) -> List[Dict[str, Any]]:
+        """What came since the last time; never waits."""
+        found: List[Dict[str, Any]] = []
+        while self._set is not None and len(found) < _AT_MOST:
+            try:
+                event = self._nvml.nvmlEventSetWait_v2(self._set, 0)
+                uuid = self._nvml.nvmlDeviceGetUUID(event.device)
+            except self._nvml.NVMLError:
+                break
+            if event.eventType & self._nvml.nvmlEventTypeXidCriticalError:
+                found.append({"uuid": uuid, "number": int(event.eventData)})
+        return found
