@@ -116,3 +116,29 @@ def test_a_forked_client_makes_a_connection_of_its_own(client: Client) -> None:
         os._exit(0 if client.status()["queued"] == 0 else 1)
     assert client.status()["queued"] == 0
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_settings_are_shown_set_and_reset(client: Client) -> None:
+    assert {setting.name for setting in client.settings()} >= {"max_load", "idle_action", "keep_gpu_memory"}
+    changed = client.set("max_load", 0.2)
+    assert (changed.value, changed.origin, client.setting("max_load")) == ("0.2", "live", changed)
+    assert client.reset("max_load").origin == "default"
+    with pytest.raises(NotFound, match="max_load"):
+        client.set("max_laod", 1)
+
+
+def test_cards_are_drained_resumed_and_offered_in_slots(client: Client) -> None:
+    uuid = client.gpus()[1].uuid
+    assert client.drain(1, reason="fan") == [uuid]
+    assert [(gpu.drained, gpu.reason) for gpu in client.gpus()] == [(False, None), (True, "fan")]
+    assert client.resume(uuid) == [uuid]
+    assert client.slots(0, 1, slots=3) == [gpu.uuid for gpu in client.gpus()]
+    assert [gpu.slots for gpu in client.gpus()] == [3, 3]
+    assert "Xephyr" in client.ignore_process("Xephyr")
+    assert "Xephyr" not in client.ignore_process("Xephyr", forget=True)
+
+
+def test_a_job_says_what_it_needs(client: Client) -> None:
+    job = client.submit("true", gpu_memory_bytes=8 << 30, gpus_on=[1], memory_bytes=1 << 20, cpus=1)
+    assert (job.gpus_asked, job.gpu_memory_bytes, job.gpus_on) == (1, 8 << 30, [1])
+    assert client.wait(job.id)[0].gpus[0]["index"] == 1

@@ -56,7 +56,8 @@ def _columns(gpus: Sequence[Gpu], *, has_colours: bool) -> list[Column]:
     if any(0 < (gpu.get("booked_bytes") or 0) < (gpu["memory_total_bytes"] or 0) for gpu in gpus):
         columns.append(Column("BOOKED", [size(gpu.get("booked_bytes") or None, "-") for gpu in gpus], is_right=True))
     columns.append(Column("UTIL", [with_unit(gpu["utilization"], "%") for gpu in gpus], is_right=True))
-    columns.append(Column("TEMP", [with_unit(gpu["temperature"], "°C") for gpu in gpus], is_right=True))
+    if any(gpu["temperature"] is not None for gpu in gpus):
+        columns.append(Column("TEMP", [with_unit(gpu["temperature"], "°C") for gpu in gpus], is_right=True))
     if any(gpu.get("power_w") is not None for gpu in gpus):
         columns.append(Column("POWER", [with_unit(gpu.get("power_w"), " W") for gpu in gpus], is_right=True))
     if any((gpu.get("slots") or 1) > 1 for gpu in gpus):
