@@ -1,10 +1,15 @@
+import json
+from pathlib import Path
+
 import pytest
 
+from tarmac.cli import run
 from tarmac.cli.card import bar, notes_of
 from tarmac.cli.cards import summary, table
 from tarmac.cli.grid import grid
 from tarmac.cli.text import cells
 from tests.cli.cards import NOW, G, a_busy_server, a_card, a_process
+from tests.cli.stub import answer, serving
 
 
 def plain(gpus: list[dict[str, object]], width: int | None = None) -> list[str]:
@@ -69,6 +74,14 @@ def test_why_a_card_is_not_used() -> None:
     assert notes(drained=True, reason="new fan") == ["drained: new fan"]
     assert notes(health="vanished", drained=True, reason="vanished") == ["sick: vanished"]
     assert notes(health="vanished", drained=True, reason="new fan") == ["sick: vanished", "drained: new fan"]
+
+
+def test_jobs_that_idle_or_take_too_much_are_named(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    cards = json.dumps({"gpus": [a_card(0, jobs=[7]), a_card(1)], "error": None}).encode()
+    jobs = b'{"jobs": [{"id": 7, "warnings": ["idle for 35 min"]}, {"id": 8, "warnings": []}], "next": null}'
+    with serving(socket, answer(cards), answer(jobs)):
+        assert run(["gpus"]) == 0
+    assert capfd.readouterr().out.splitlines()[1].endswith("7     job 7: idle for 35 min")
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])

@@ -22,7 +22,7 @@ PROCESSES = 3  # so many of a card are named
 
 
 def notes_of(gpu: Gpu, at: float) -> list[Note]:
-    """Why it may not be used, who holds it, and who else is on it."""
+    """Why it may not be used, what is odd about its jobs, who holds it, and who else is on it."""
     notes: list[Note] = []
     health, reason, held = gpu.get("health"), gpu.get("reason"), gpu.get("held")
     if health:
@@ -30,6 +30,7 @@ def notes_of(gpu: Gpu, at: float) -> list[Note]:
     if gpu["drained"] and not (health and reason in {health, None}):
         words = reason or "drained"
         notes.append(("yellow", words if words.startswith("drained") else f"drained: {words}"))
+    notes += [("yellow", words) for words in gpu.get("warnings") or ()]
     if held:
         notes.append(("magenta", held))
     outside = [who for who in gpu["processes"] if who.get("job") is None and f"pid {who['pid']} " not in f"{held} "]

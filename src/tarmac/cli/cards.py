@@ -12,11 +12,24 @@ from tarmac.cli.text import safe, size, spans, wrapped
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from tarmac.cli.card import Gpu, Note
+    from tarmac.client import Client
 
 GIVE_WAY = ("POWER", "TEMP", "SLOTS", "BOOKED", "MODEL")  # in this order, where there is no room
 INDENT = 5
+
+
+def fetch(client: Client) -> dict[str, Any]:
+    """The answer about GPUs, with what there is to warn of in the jobs on them."""
+    answer = client.call("GET", "/gpus")
+    if any(gpu["jobs"] for gpu in answer["gpus"]):
+        pages = client.pages({"state": "running,stopping", "fields": "id,warnings"})
+        said = {job["id"]: job["warnings"] for page in pages for job in page}
+        for gpu in answer["gpus"]:
+            gpu["warnings"] = [f"job {job}: {words}" for job in gpu["jobs"] for words in said.get(job) or ()]
+    return answer
 
 
 def table(gpus: Sequence[Gpu], *, width: int | None, has_colours: bool, now: float | None = None) -> list[str]:

@@ -17,18 +17,18 @@ def run(values: Values, _: list[str]) -> int:
         from tarmac.cli.watch import watch
 
         return watch("gpus", LiveCards())
-    answer = connect().call("GET", "/gpus")
     if values["json"]:
-        out_json(answer["gpus"])
+        out_json(connect().call("GET", "/gpus")["gpus"])
         return 0
+    from tarmac.cli.cards import fetch, table
+
+    answer = fetch(connect())
     if not answer["gpus"]:
         from tarmac.cli.text import safe
 
         err(f"No GPUs: {safe(answer.get('error') or 'the agent has not reported any yet')}\n")
         err("Jobs with -g 0 run all the same. Simulated GPUs for a trial: TARMAC_FAKE_GPUS=4, then `tarmac stop`.\n")
         return 0
-    from tarmac.cli.cards import table
-
     out("\n".join(table(answer["gpus"], width=width(), has_colours=has_colours())) + "\n")
     return 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.cards import place, summary, table
+from tarmac.cli.cards import fetch, place, summary, table
 from tarmac.cli.terminal import has_colours
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ class LiveCards:
         self._gpus: list[Gpu] = []
 
     def fetch(self, client: Client) -> None:
-        self._gpus = sorted(client.call("GET", "/gpus")["gpus"], key=place)
+        self._gpus = sorted(fetch(client)["gpus"], key=place)
 
     def head(self) -> str:
         return summary(self._gpus)
