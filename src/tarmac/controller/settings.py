@@ -56,7 +56,7 @@ SETTINGS: dict[str, Setting] = {
             name="max_load",
             kind="fraction",
             default=_RULES.max_load,
-            meaning="… and that does at most this much",
+            meaning="a card that others load at most this much is free for a job of its own",
         ),
         Setting(
             name="keep_gpu_memory",
@@ -86,13 +86,13 @@ SETTINGS: dict[str, Setting] = {
             name="idle_warn_s",
             kind="seconds",
             default=_RULES.idle_warn_s,
-            meaning="a job that is idle for this long is marked",
+            meaning="a job that is idle for this long is marked in ls and gpus",
         ),
         Setting(
             name="idle_stop_s",
             kind="seconds",
             default=_RULES.idle_stop_s,
-            meaning="… and stopped after this long, where idle_action says so",
+            meaning="a job that is idle for this long is stopped, where idle_action says so",
         ),
         Setting(
             name="idle_action",

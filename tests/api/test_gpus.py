@@ -1,0 +1,142 @@
+import os
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from tests.api.served import Served
+from tests.home import Home
+
+G = 2**30
+
+
+@pytest.fixture(autouse=True)
+def _as_before(api: Served) -> Iterator[None]:
+    yield
+    for path, body in (("resume", {"gpus": ["0", "1"]}), ("slots", {"gpus": ["0", "1"], "slots": 1})):
+        assert api.ask("POST", f"/gpus/{path}", body)[0] == 200
+
+
+def test_jobs_that_book_memory_share_a_card(api: Served) -> None:
+    ids = api.ids(*[{"command": ["sleep", "60"], "gpu_memory_bytes": 8 * G}] * 7)
+    cards = [api.until(job, "running")["gpus"][0]["index"] for job in ids[:6]]
+    assert cards == [0, 0, 0, 1, 1, 1]
+    waiting = api.ask("GET", f"/jobs/{ids[6]}")[1]
+    assert waiting["state"] == "queued"
+    assert "GPU 0: 0.0 G of 24.0 G free, 8.0 G asked" in waiting["why"]
+    gpu = api.ask("GET", "/gpus")[1]["gpus"][0]
+    assert (gpu["jobs"], gpu["booked_bytes"]) == (ids[:3], 24 * G)
+
+
+def test_a_drained_card_gets_nothing_until_it_is_resumed(api: Served) -> None:
+    assert api.ask("POST", "/gpus/drain", {"gpus": ["0"], "reason": "fan is loud"})[0] == 200
+    (job,) = api.ids({"command": ["sleep", "60"]})
+    assert api.until(job, "running")["gpus"][0]["index"] == 1
+    gpu = api.ask("GET", "/gpus")[1]["gpus"][0]
+    assert (gpu["drained"], gpu["reason"]) == (True, "fan is loud")
+    (pinned,) = api.ids({"command": ["sleep", "60"], "gpus_on": [0]})
+    assert "GPU 0: drained: fan is loud" in api.ask("GET", f"/jobs/{pinned}")[1]["why"]
+    api.ask("POST", "/gpus/resume", {"gpus": [gpu["uuid"]]})
+    assert api.until(pinned, "running")["gpus"][0]["index"] == 0
+
+
+def test_slots_offer_a_card_several_times(api: Served) -> None:
+    api.ask("POST", "/gpus/slots", {"gpus": ["0"], "slots": 2})
+    ids = api.ids(*[{"command": ["sleep", "60"], "gpus_on": [0]}] * 3)
+    assert [api.until(job, "running")["id"] for job in ids[:2]] == ids[:2]
+    assert api.ask("GET", f"/jobs/{ids[2]}")[1]["state"] == "queued"
+
+
+def test_what_was_said_about_cards_outlives_the_controller(home: Home) -> None:
+    here = Served(home)
+    here.ask("POST", "/gpus/drain", {"gpus": ["1"], "reason": "mine"})
+    here.ask("POST", "/gpus/slots", {"gpus": ["0"], "slots": 3})
+    here.ask("PUT", "/settings/max_load", {"value": "33%"})
+    assert home.tarmac("stop").returncode == 0
+    assert home.tarmac("status").returncode == 0
+    gpus = here.ask("GET", "/gpus")[1]["gpus"]
+    assert [(gpu["drained"], gpu["slots"]) for gpu in gpus] == [(False, 3), (True, 1)]
+    setting = here.ask("GET", "/settings/max_load")[1]
+    assert (setting["value"], setting["origin"]) == ("0.33", "live")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("drain", {"gpus": ["7"]}, 404),
+        ("drain", {"gpus": []}, 400),
+        ("slots", {"gpus": ["0"], "slots": 0}, 400),
+        ("slots", {"gpus": ["0"], "slots": 65}, 400),
+        ("ignore", {}, 400),
+        ("ignore", {"pid": 0}, 400),
+        ("ignore", {"command": "a,b"}, 400),
+    ],
+)
+def test_wrong_requests_are_refused(api: Served, path: str, body: dict[str, object], status: int) -> None:
+    answer = api.ask("POST", f"/gpus/{path}", body)
+    assert answer[0] == status
+    assert answer[1]["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("job", "says"),
+    [
+        ({"gpu_memory_bytes": 25 * G}, "of that kind"),
+        ({"gpu_memory_bytes": 0}, "gpu_memory_bytes"),
+        ({"gpu_share": 1.5}, "gpu_share"),
+        ({"gpu_share": 0.5, "gpu_memory_bytes": G}, "same thing"),
+        ({"gpu_share": 0.5, "gpus": 0}, "no GPU"),
+        ({"gpu_models": ["h100"]}, "of that kind"),
+        ({"min_gpu_memory_bytes": 80 * G}, "of that kind"),
+        ({"gpus_on": [9]}, "of that kind"),
+        ({"gpus_on": [0, 1], "gpus": 1}, "pinned"),
+        ({"gpus_on": [0], "exclude_gpus": [0]}, "excluded"),
+        ({"idle_below": 0}, "idle_below"),
+        ({"cpus": 100_000}, "cpus"),
+        ({"memory_bytes": 2**60}, "host memory"),
+    ],
+)
+def test_requests_that_can_never_be_met_are_refused_at_once(api: Served, job: dict[str, object], says: str) -> None:
+    status, answer = api.submit({"command": ["true"], **job})
+    assert status == 400
+    assert says in answer["error"]["message"]
+
+
+def test_settings_are_checked_in_force_at_once_and_can_be_taken_back(api: Served) -> None:
+    names = [setting["name"] for setting in api.ask("GET", "/settings")[1]["settings"]]
+    assert "max_memory" in names
+    assert api.ask("PUT", "/settings/max_cpu_jobs", {"value": "1"})[0] == 200
+    first, second = api.ids(*[{"command": ["sleep", "60"], "gpus": 0}] * 2)
+    api.until(first, "running")
+    assert "all 1 slots" in api.ask("GET", f"/jobs/{second}")[1]["why"][1]
+    assert api.ask("DELETE", "/settings/max_cpu_jobs")[1]["origin"] == "default"
+    api.until(second, "running")
+    assert api.ask("PUT", "/settings/max_load", {"value": "lots"})[0] == 400
+    assert api.ask("GET", "/settings/max_laod")[1]["error"]["hint"] == "did you mean max_load?"
+    assert "keep_host_memory" in api.ask("GET", "/settings/SAFETY_KEEP_MEMORY")[1]["error"]["hint"]
+
+
+def test_a_running_process_is_adopted_watched_and_its_cards_kept(api: Served) -> None:
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as process:
+        status, answer = api.ask("POST", "/adopt", {"pid": process.pid, "gpus": [0], "name": "by hand"})
+        assert status == 201, answer
+        seen = api.until(answer["id"], "running")
+        assert (seen["name"], seen["command"], seen["pid"]) == ("by hand", ["sleep", "60"], process.pid)
+        (other,) = api.ids({"command": ["sleep", "60"], "gpus_on": [0]})
+        assert api.ask("GET", f"/jobs/{other}")[1]["state"] == "queued"
+        os.kill(process.pid, 15)
+        process.wait()
+    ended = api.until(answer["id"], "unknown")
+    assert (ended["exit_code"], ended["ended_at"] is not None) == (None, True)
+    api.until(other, "running")
+
+
+def test_what_cannot_be_adopted_says_why(api: Served) -> None:
+    assert api.ask("POST", "/adopt", {"pid": 2**22 - 1})[0] == 404
+    (job,) = api.ids({"command": ["sleep", "60"]})
+    api.until(job, "running")
+    with subprocess.Popen(["sleep", "60"]) as process:
+        status, answer = api.ask("POST", "/adopt", {"pid": process.pid, "gpus": [0]})
+        assert status == 409
+        assert f"held by job {job}" in answer["error"]["message"]
+        process.kill()

@@ -1,0 +1,64 @@
+import pytest
+
+from tarmac.controller.outside import taken_by_jobs, use_of
+from tarmac.controller.settings import Settings
+from tarmac.nodes.reports import GpuProcess, GpuReading
+
+G = 2**30
+SETTINGS = Settings({}, {})
+
+
+def a_process(pid: int = 42, **more: object) -> GpuProcess:
+    told: dict[str, object] = {"user": "bob", "command": "python train.py", "memory_bytes": 8 * G}
+    return GpuProcess(pid=pid, **(told | more))  # type: ignore[arg-type]
+
+
+def a_reading(*processes: GpuProcess, used_g: int = 10) -> GpuReading:
+    return GpuReading(
+        index=0,
+        uuid="g0",
+        memory_total_bytes=24 * G,
+        memory_used_bytes=used_g * G,
+        utilization=50,
+        processes=list(processes),
+    )
+
+
+def test_a_process_of_somebody_else_is_told_with_who_what_and_since_when() -> None:
+    use = use_of(a_reading(a_process(started_at=1000.0)), SETTINGS, set(), {}, 1000.0 + 3 * 3600 + 5)
+    assert use.told == "pid 42 of bob (python train.py) for 3 h"
+    assert (use.outside_bytes, use.outside_pids, use.load) == (8 * G, (42,), 0.5)
+
+
+def test_processes_of_live_jobs_are_not_outside_and_those_of_ended_ones_are() -> None:
+    ours, leftover = a_process(1, job=7), a_process(2, job=6)
+    assert use_of(a_reading(ours, leftover), SETTINGS, set(), {7}, 0.0).outside_pids == (2,)
+
+
+@pytest.mark.parametrize(
+    "process",
+    [
+        a_process(command="/usr/lib/xorg/Xorg vt1"),
+        a_process(command="kwin_wayland --foo"),
+        a_process(memory_bytes=10 * 2**20),
+        a_process(99),
+    ],
+)
+def test_display_servers_small_ones_and_those_a_person_named_are_ignored(process: GpuProcess) -> None:
+    assert use_of(a_reading(process), SETTINGS, {99}, {}, 0.0).outside_pids == ()
+
+
+def test_a_process_that_does_not_tell_its_memory_counts_for_what_is_left() -> None:
+    reading = a_reading(a_process(1, memory_bytes=None), a_process(2, job=7, memory_bytes=3 * G), used_g=10)
+    assert use_of(reading, SETTINGS, set(), {7}, 0.0).outside_bytes == 7 * G
+
+
+def test_many_holders_are_cut_short() -> None:
+    others = [a_process(pid, command=None, user=None) for pid in range(1, 6)]
+    told = use_of(a_reading(*others), SETTINGS, set(), {}, 0.0).told
+    assert told == "pid 1 of somebody; pid 2 of somebody; pid 3 of somebody; and 2 more"
+
+
+def test_the_memory_of_a_job_is_the_sum_of_its_processes_on_the_card() -> None:
+    reading = a_reading(a_process(1, job=7), a_process(2, job=7), a_process(3))
+    assert taken_by_jobs([reading]) == ((7, "g0", 16 * G),)

@@ -1,0 +1,80 @@
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from tarmac.controller.settings import OLD_NAMES, SETTINGS, Settings, find, parsed
+from tarmac.core.model import Rules
+from tarmac.errors import NotFound, UserError
+
+
+def test_live_beats_the_config_file_and_that_the_default() -> None:
+    settings = Settings({"max_load": 0.3, "grace_s": 5.0}, {"max_load": "40%"})
+    assert (settings["max_load"], settings.origin("max_load")) == (0.4, "live")
+    assert (settings["grace_s"], settings.origin("grace_s")) == (5.0, "config")
+    assert (settings["max_memory"], settings.origin("max_memory")) == (0.1, "default")
+
+
+def test_every_rule_of_the_core_is_a_setting_with_the_same_default() -> None:
+    assert Settings({}, {}).rules() == Rules()
+    assert {field.name for field in fields(Rules)} <= set(SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("max_load", "0.25", 0.25),
+        ("max_load", "25%", 0.25),
+        ("max_load", "1", 1.0),
+        ("idle_warn_s", "90", 90.0),
+        ("idle_warn_s", "30m", 1800.0),
+        ("idle_warn_s", "1.5h", 5400.0),
+        ("ignore_below", "512M", 512 * 2**20),
+        ("ignore_below", "1.5GiB", 3 * 2**29),
+        ("max_cpu_jobs", "12", 12),
+        ("idle_action", "stop", "stop"),
+        ("ignore_processes", "Xorg, kwin_*", ("Xorg", "kwin_*")),
+    ],
+)
+def test_values_are_read_as_people_write_them(name: str, text: str, value: Any) -> None:
+    assert parsed(SETTINGS[name], text) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("max_load", "1.5"),
+        ("max_load", "-0.1"),
+        ("max_load", "much"),
+        ("max_load", "nan"),
+        ("max_load", True),
+        ("idle_warn_s", "soon"),
+        ("idle_warn_s", "400d"),
+        ("ignore_below", "8X"),
+        ("max_cpu_jobs", "1.5"),
+        ("idle_action", "kill"),
+    ],
+)
+def test_what_means_nothing_is_refused_with_what_is_right(name: str, text: Any) -> None:
+    with pytest.raises(UserError) as caught:
+        parsed(SETTINGS[name], text)
+    assert str(caught.value.hint).startswith(f"set {name} to ")
+
+
+def test_a_wrong_name_gets_the_nearest_right_one() -> None:
+    with pytest.raises(NotFound) as caught:
+        find("keep_gpu_memroy")
+    assert caught.value.hint == "did you mean keep_gpu_memory?"
+
+
+@pytest.mark.parametrize("name", [*OLD_NAMES, "MAX_ERR_TIMES", "SAFETY_KEEP_GPU_MEMORY"])
+def test_names_of_older_tools_say_what_it_is_now(name: str) -> None:
+    with pytest.raises(NotFound) as caught:
+        find(name)
+    assert caught.value.hint == OLD_NAMES[name.lower()]
+
+
+def test_what_is_shown_can_be_typed_again() -> None:
+    settings = Settings({}, {})
+    for setting in SETTINGS.values():
+        assert parsed(setting, settings.view(setting.name)["value"]) == setting.default
