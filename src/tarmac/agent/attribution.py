@@ -31,10 +31,10 @@ class Attribution:
     def name(self, holder: Holder) -> Holder:
         """The holder as the controller gets it."""
         kept = {name: holder[name] for name in ("pid", "user", "command", "memory_bytes", "started_at")}
-        job, attempt = self._key_of(holder) or (None, None)
+        job, attempt = self.key_of(holder) or (None, None)
         return {**kept, "job": job, "attempt": attempt}
 
-    def _key_of(self, holder: Holder) -> Optional[Key]:
+    def key_of(self, holder: Holder) -> Optional[Key]:
         return self._by_cgroup(holder["cgroup"]) or self._by_mark(holder["marks"]) or self._by_pid(holder["ancestors"])
 
     def _by_cgroup(self, path: Optional[str]) -> Optional[Key]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Dict, Optional
 
 from tarmac.agent import cgroup
+from tarmac.agent.adopt import Adoption
 from tarmac.agent.cgroup import Leaf
 from tarmac.agent.loop import log
-from tarmac.agent.records import EXIT, START, Record
+from tarmac.agent.records import EXIT, START, Record, RunFolder
 from tarmac.agent.run import Desk, Key, Run
 
 
@@ -24,7 +25,7 @@ def recover(desk: Desk) -> Dict[Key, Run]:
             folder.remove()
             continue
         desk.place.folders.put_right(folder, f"{key[0]}.{key[1]}")
-        run = runs[key] = Run(desk, key, folder, start["port"] if start else None)
+        run = runs[key] = _run(desk, key, folder, start)
         run.leaf = Leaf(start["cgroup"]) if start and start["cgroup"] else None
         _begin(run, start, is_locked=is_locked)
     if desk.place.cgroup_base is not None:
@@ -32,6 +33,12 @@ def recover(desk: Desk) -> Dict[Key, Run]:
     if runs:
         log(f"found {len(runs)} attempts of an earlier agent")
     return runs
+
+
+def _run(desk: Desk, key: Key, folder: RunFolder, start: Optional[Record]) -> Run:
+    if start and start.get("adopted"):
+        return Adoption(desk, key, folder)
+    return Run(desk, key, folder, start["port"] if start else None)
 
 
 def _begin(run: Run, start: Optional[Record], *, is_locked: bool) -> None:

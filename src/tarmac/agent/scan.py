@@ -29,9 +29,9 @@ class Tree:
         stats = read_all()
         shim = stats.get(self.shim)
         if shim is not None and shim.start_time == self.shim_start_time and shim.is_alive:
-            found = _descendants(stats, {self.shim}) - {self.shim}
+            found = descendants(stats, {self.shim}) - {self.shim}
         else:
-            found = _descendants(stats, self._strays(stats))
+            found = descendants(stats, self._strays(stats))
         alive = [stats[pid] for pid in sorted(found) if stats[pid].is_alive]
         self._known.update((stat.pid, stat.start_time) for stat in alive)
         return alive
@@ -66,7 +66,7 @@ def read_all() -> Dict[int, Stat]:
     return stats
 
 
-def _descendants(stats: Dict[int, Stat], roots: Set[int]) -> Set[int]:
+def descendants(stats: Dict[int, Stat], roots: Set[int]) -> Set[int]:
     """The roots and all below them."""
     children: Dict[int, List[int]] = {}
     for stat in stats.values():

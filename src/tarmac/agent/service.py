@@ -10,6 +10,7 @@ from typing import Callable, Dict, List, Optional
 
 from tarmac import __version__
 from tarmac.agent import crashpoint, protocol, spec, tail
+from tarmac.agent.adopt import adopt
 from tarmac.agent.attribution import Attribution
 from tarmac.agent.gpus import GpuWatch
 from tarmac.agent.launch import hand_over
@@ -47,6 +48,7 @@ class Service:
             "hello": self._hello,
             "signal": self._signal,
             "forget": self._forget,
+            "adopt": self._adopt,
             "read_log": lambda message: tail.read_log(message, self.send),
             "tail_log": lambda message: tail.TailSearch(loop, message, self.send),
             "watch_log": self._logs.add,
@@ -169,6 +171,19 @@ class Service:
             return
         run = self._runs[key] = Run(self, key, spare.folder, port)
         run.follow(spare, start)
+
+    def _adopt(self, message: Message) -> None:
+        key = _key(message)
+        run = self._runs.get(key)
+        if run is not None and run.report is not None:
+            self.send(run.report)
+            return
+        try:
+            self._runs[key] = adopt(self, key, message, self._runs.values())
+        except ValueError as error:
+            self._refuse(key, str(error))
+        else:
+            self._gpus.refresh()  # whose process it is has changed
 
     def _refuse(self, key: Key, message: str) -> None:
         log(f"job {key[0]}.{key[1]}: {message}")

@@ -1,0 +1,75 @@
+"""A real agent whose cards are what the stand-in driver shows, and the controller's end to hear of them."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agent_peer import DEADLINE_S, AgentPeer, Site
+from tests.nvml.standin import Standin
+
+Card = dict[str, Any]
+FAST = {"TARMAC_FAKE_GPUS": "", "TARMAC_GPU_PACE_S": "0.02", "TARMAC_GPU_AGAIN_S": "0.3"}
+
+
+class Machine(Site):
+    def __init__(self, state: Path, driver: Standin) -> None:
+        super().__init__(state, "any")
+        self.driver = driver
+        self._others: list[subprocess.Popen[bytes]] = []
+
+    def boot(self, **env: str) -> AgentPeer:
+        no_amd = {"TARMAC_AMD_SYSFS": str(self.state / "no-such-folder")}
+        return super().boot(**{**FAST, **no_amd, **self.driver.env, **env})
+
+    def stranger(self, program: str = "import signal; signal.pause()") -> subprocess.Popen[bytes]:
+        """A process that somebody started by hand."""
+        process = subprocess.Popen([sys.executable, "-c", program], start_new_session=True, stdout=subprocess.PIPE)
+        self._others.append(process)
+        return process
+
+    def clean_up(self) -> None:
+        for record in (self.state / "agent/runs").glob("*/start.json"):
+            if '"adopted"' in record.read_text():
+                record.unlink()  # there is no shim to end
+        super().clean_up()
+        for process in self._others:
+            process.kill()
+            process.wait()
+            assert process.stdout is not None
+            process.stdout.close()
+
+
+def until(peer: AgentPeer, is_right: Callable[[dict[str, Card]], bool]) -> dict[str, Card]:
+    """The first reading that is right, as cards by their uuid."""
+    seen: list[dict[str, Card]] = []
+    deadline = time.monotonic() + DEADLINE_S
+    while time.monotonic() < deadline:
+        frame = peer.expect("gpus")
+        seen.append({card["uuid"]: {**card, "error": frame["error"]} for card in frame["gpus"]})
+        if is_right(seen[-1]):
+            return seen[-1]
+    raise AssertionError(f"no such reading; the last was {seen[-1]}")
+
+
+def health(peer: AgentPeer, uuid: str, words: str | None) -> dict[str, Card]:
+    """The first reading in which that card's health has these words; None: is well."""
+    return until(peer, lambda cards: uuid in cards and _says(cards[uuid]["health"], words))
+
+
+def _says(found: str | None, words: str | None) -> bool:
+    return found is None if words is None else words in (found or "")
+
+
+@pytest.fixture
+def machine(tmp_path: Path, standin: Standin) -> Iterator[Machine]:
+    machine = Machine(tmp_path, standin)
+    yield machine
+    machine.clean_up()
+    log = machine.text("agent/agent.log")
+    assert "unexpected error" not in log, log
+    assert "Traceback" not in log, log
