@@ -19,12 +19,19 @@ class Service:
 SERVICES = {
     "gcc": Service(package="gcc libc6-dev", left_out="the GPU probe against the stand-in driver library"),
     "curl": Service(package="curl", left_out="the examples of the HTTP API's page"),
+    "gpustat": Service(package="", left_out="its readings beside ours"),
+    "nvitop": Service(package="", left_out="its readings beside ours"),
     "root": Service(package="", left_out="jobs on a full disk, peers of another user"),
 }
 
 
 def has(name: str) -> bool:
-    return os.geteuid() == 0 if name == "root" else shutil.which(name) is not None
+    return os.geteuid() == 0 if name == "root" else find(name) is not None
+
+
+def find(name: str) -> str | None:
+    """The program, also one that was installed beside this Python."""
+    return shutil.which(name) or shutil.which(name, path=os.path.dirname(sys.executable))
 
 
 def need(name: str) -> None:
