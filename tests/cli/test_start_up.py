@@ -49,6 +49,10 @@ VERBS = [
     "status",
     "run true",
     "rm last",
+    "set",
+    "set max_load 0.1",
+    "gpu drain 1",
+    "gpu resume 1",
 ]
 
 

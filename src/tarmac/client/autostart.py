@@ -14,7 +14,8 @@ from tarmac.errors import TarmacError, Unavailable, UserError
 READY_WITHIN_S = 120
 # What a job finds in its environment must not reach a controller that is started from inside a job.
 OF_A_JOB = ("TARMAC_JOB_ID", "TARMAC_ATTEMPT", "TARMAC_GPUS", "TARMAC_NODE", "TARMAC_MARK", "MASTER_PORT",
-            "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")  # fmt: skip
+            "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
+            "ROCR_VISIBLE_DEVICES")  # fmt: skip
 # Forked once more, so that the controller is nobody's child, and with the signals as a daemon expects them.
 DETACH = """
 import os, sys, _signal
