@@ -233,3 +233,17 @@ def test_job_runs_when_the_shim_that_waited_for_it_was_killed(site: Site, peer: 
         peer.start(job, shell=f"exit {job}", stdout=site.path(f"log{job}"))
         assert peer.expect("exited", job)["exit_code"] == job
         peer.forget(job)
+
+
+def test_shim_keeps_no_descriptor_of_the_jobs_it_had(site: Site, peer: AgentPeer) -> None:
+    counts = set()
+    for job in range(1, 13):
+        failing = job % 3 == 0
+        peer.start(job, argv=["no-such-program" if failing else "true"], stdout=site.path(f"log{job}"))
+        peer.expect("launch_failed" if failing else "exited", job)
+        shim = site.record(job)["shim_pid"]
+        eventually(lambda shim=shim: Path(f"/proc/{shim}/task/{shim}/children").read_text().split())
+        peer.forget(job)
+        eventually(lambda: not os.listdir(site.path("agent/runs")), "the run folder's end")
+        counts.add(len(os.listdir(f"/proc/{shim}/fd")))
+    assert len(counts) == 1

@@ -10,6 +10,8 @@ from typing import Collection, List, Optional, Tuple
 
 from tarmac.agent import kernel
 
+_RENEW_TRIES = 100
+
 
 class Leaf:
     """One attempt's cgroup, known by its path alone, so that an agent started later finds it again."""
@@ -26,10 +28,14 @@ class Leaf:
         return True
 
     def renew(self) -> None:
-        """Linux 6.18 kills whatever is born into a cgroup that was killed once, so none is used twice."""
-        self.remove()
-        if not self.make():
-            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), self.path)
+        """Recent kernels (6.14, and the stable ones of 2025) kill every child born into a cgroup that was ever killed,
+        so none serves twice. One just emptied may take a moment to be removable."""
+        for _ in range(_RENEW_TRIES):
+            self.remove()
+            if self.make():
+                return
+            time.sleep(0.001)
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), self.path)
 
     def fork(self) -> int:
         """fork with the child inside."""
@@ -37,20 +43,13 @@ class Leaf:
         try:
             return kernel.fork_into(fd)
         except OSError:
-            # Before Linux 5.7, or clone3 forbidden by a container's filter.
-            return self.fork_and_move()
+            # Before Linux 5.7, or clone3 forbidden by a container's filter: born outside, moved in by itself.
+            pid = os.fork()
+            if pid == 0:
+                self._join()
+            return pid
         finally:
             os.close(fd)
-
-    def fork_and_move(self) -> int:
-        """The same, born outside and moved in by itself: slower, but a leaf that was killed once takes no other way.
-
-        Recent kernels (6.14, and the stable ones of 2025) kill every child born into a cgroup that was ever killed.
-        """
-        pid = os.fork()
-        if pid == 0:
-            self._join()
-        return pid
 
     def _join(self) -> None:
         try:

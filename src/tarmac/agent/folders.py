@@ -23,8 +23,12 @@ class Folders:
         name = self._new_name()
         os.mkdir(name, 0o700, dir_fd=self._spare_fd)
         folder = RunFolder(self._spare_fd, name)
-        if in_advance:
-            self._make_durable(folder)
+        try:
+            if in_advance:
+                self._make_durable(folder)
+        except OSError:
+            folder.remove()
+            raise
         return folder
 
     def assign(self, folder: RunFolder, name: str) -> None:

@@ -18,6 +18,7 @@ from tarmac.agent.service import Service
 from tarmac.agent.spares import Place
 
 _REACHABLE_S = 20.0
+_LONGEST_LOG_BYTES = 10 * 1024 * 1024
 _USAGE = "usage: python -m tarmac.agent --state FOLDER [--ready-fd N]"
 # Blocked in the agent and so in its shims, which nothing but SIGKILL shall end; the commands get an empty mask.
 _BLOCKED = (
@@ -138,6 +139,14 @@ def _say(ready_fd: Optional[int], line: str) -> None:
         os.close(ready_fd)
 
 
+def _rotate(log_path: str) -> None:
+    try:
+        if os.stat(log_path).st_size > _LONGEST_LOG_BYTES:
+            os.rename(log_path, log_path + ".1")
+    except FileNotFoundError:
+        pass
+
+
 def _detach(log_path: str, ready_fd: int) -> None:
     """From the terminal, the folder and the open files of whoever started it."""
     try:
@@ -146,6 +155,7 @@ def _detach(log_path: str, ready_fd: int) -> None:
         pass
     os.chdir("/")
     null_fd = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    _rotate(log_path)
     log_fd = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     os.dup2(null_fd, 0)
     os.dup2(log_fd, 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import time
-from functools import partial
 from typing import Callable, Dict, List, Optional
 
 from tarmac import __version__
@@ -47,7 +46,6 @@ class Service:
             "signal": self._signal,
             "forget": self._forget,
             "read_log": lambda message: tail.read_log(message, self.send),
-            "tail_log": lambda message: tail.TailSearch(loop, message, self.send),
             "watch_log": self._logs.add,
             "unwatch_log": lambda message: self._logs.remove(message.get("ref")),
             "ping": lambda message: self.send({"type": "pong", "ref": message.get("ref")}),
@@ -97,15 +95,15 @@ class Service:
             log("a connection that did not say hello first was closed")
             peer.close()
             return
-        if message["type"] == "start":
-            handler: Optional[Callable[[Message], object]] = partial(self._start, frame=frame)
-        else:
-            handler = self._handlers.get(message["type"])
-        if handler is None:
-            log(f"a frame of unknown type {message['type'][:100]!r} was ignored")
-            return
         try:
-            handler(message)
+            if message["type"] == "start":
+                self._start(message, frame)
+            elif message["type"] == "tail_log":
+                tail.TailSearch(self.loop, message, peer.send)  # whoever comes next must not get the answer
+            elif message["type"] in self._handlers:
+                self._handlers[message["type"]](message)
+            else:
+                log(f"a frame of unknown type {message['type'][:100]!r} was ignored")
         except Exception:  # noqa: BLE001  one job's trouble must not become another's
             log_exception(f"{message['type']} of job {message.get('job')}")
 
