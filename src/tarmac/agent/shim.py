@@ -48,12 +48,13 @@ class Shim:
         kernel.set_name(b"tarmac-shim")
         self.me = os.getpid()
         self.my_start_time = _start_time(self.me)
+        self._fork()
         while True:
-            self._fork()
             order, start = self._receive()
             if not start:
                 self._leave()
             self._see_through(order, start)
+            self._fork()
             self._tell({"type": "idle"})
 
     def _see_through(self, order: bytes, start: bytes) -> None:
