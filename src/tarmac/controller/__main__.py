@@ -33,6 +33,7 @@ from tarmac.store.store import Store
 log = logging.getLogger("tarmac.controller")
 
 FIRST_READING_WITHIN_S = 5.0
+AGENT_ENDS_WITHIN_S = 5.0
 
 
 def main() -> int:
@@ -68,6 +69,8 @@ async def _run(state_folder: Path, say: _Ready) -> None:
         try:
             await _serve(engine, node, state_folder, say)
         finally:
+            if node.is_ending:
+                await asyncio.wait({supervision}, timeout=AGENT_ENDS_WITHIN_S)
             supervision.cancel()
             await asyncio.gather(supervision, return_exceptions=True)
     finally:

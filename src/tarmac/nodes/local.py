@@ -59,12 +59,12 @@ class LocalNode:
         self.hello: Hello | None = None
         self.gpu_error: str | None = None
         self.has_gpus = asyncio.Event()  # the first reading is in
+        self.is_ending = False  # and the agent with it; `run` returns when it is gone
         self._state_folder = state_folder
         self._listener = listener
         self._cpu_job_slots = cpu_job_slots
         self._link: Link | None = None
         self._lost = asyncio.Event()
-        self._is_ending = False
         self._cards: tuple[Gpu, ...] | None = None  # as last posted; readings come far more often
         self._agent: subprocess.Popen[bytes] | None = None
 
@@ -75,7 +75,7 @@ class LocalNode:
     async def run(self) -> None:
         """Connect, and again whenever the agent went away, until it was told to end."""
         retry_s = 0.05
-        while not self._is_ending:
+        while not self.is_ending:
             try:
                 await self._connect()
                 retry_s = 0.05
@@ -101,7 +101,7 @@ class LocalNode:
 
     def end_agent(self) -> None:
         """For good: no other one is started."""
-        self._is_ending = True
+        self.is_ending = True
         self.send({"type": "shutdown"})
 
     async def _connect(self) -> None:
@@ -111,6 +111,8 @@ class LocalNode:
         sock.setblocking(False)
         _, self._link = await loop.create_unix_connection(lambda: Link(self._take_frame, self._lost.set), sock=sock)
         self._link.send({"type": "hello", "protocol": protocol.PROTOCOL, "version": __version__})
+        if self.is_ending:
+            self._link.send({"type": "shutdown"})  # asked while the agent was on its way
 
     async def _reach_agent(self) -> Any:
         path = str(self._state_folder / "agent" / "agent.sock")
@@ -166,7 +168,7 @@ class LocalNode:
             self._take_gpus(NodeName(self.hello.node), frame)
 
     def _join(self, hello: Hello) -> None:
-        if hello.version != __version__:
+        if hello.version != __version__ and not self._is_started_by_us(hello):
             log.info("agent %s is replaced by %s", hello.version, __version__)
             self.send({"type": "shutdown"})
             return
@@ -174,6 +176,10 @@ class LocalNode:
         log.info("agent pid %d on %s, containment %s", hello.pid, hello.node, hello.containment)
         runs = tuple(report_of(run) for run in hello.runs)
         self._listener.post(NodeJoined(node=NodeName(hello.node), cpu_job_slots=self._cpu_job_slots, runs=runs))
+
+    def _is_started_by_us(self, hello: Hello) -> bool:
+        """Then what is installed is not what this controller is, and another agent would be no better."""
+        return self._agent is not None and self._agent.pid == hello.pid
 
     def _take_gpus(self, node: NodeName, frame: dict[str, Any]) -> None:
         readings = readings_of(frame)
