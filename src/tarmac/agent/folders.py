@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import List
 
+from tarmac.agent import crashpoint
 from tarmac.agent.records import EXIT, START, STOP, RunFolder
 
 
@@ -40,6 +41,7 @@ class Folders:
         folder.unlink(STOP)
         # Not durable: after a power cut the records may be there again, and be forgotten again.
         folder.blank(START)
+        crashpoint.reach("agent:in-recycling")
         folder.blank(EXIT)
         self._move(folder, self._spare_fd, self._new_name())
 

@@ -11,7 +11,7 @@ import time
 from typing import List, Optional, Tuple
 from zlib import crc32
 
-from tarmac.agent import address, command, containment, kernel, process
+from tarmac.agent import address, command, containment, crashpoint, kernel, process
 from tarmac.agent.folders import Folders
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.service import Service
@@ -53,10 +53,12 @@ def _serve(state: str, ready_fd: Optional[int]) -> int:
     folder = os.path.join(state, "agent")
     os.makedirs(folder, 0o700, exist_ok=True)
     socket_path = os.path.join(folder, "agent.sock")
-    if not _take_lock(os.path.join(folder, "agent.lock")):
-        return _wait_for_other(socket_path, ready_fd)
+    if not _become_the_one(os.path.join(folder, "agent.lock"), socket_path):
+        _say(ready_fd, "ready\n")
+        return 0
     if ready_fd is not None:
         _detach(os.path.join(folder, "agent.log"), ready_fd)
+    crashpoint.reach("agent:after-lock")
     loop = Loop()
     _prepare_process(loop)
     instance = instance_of(state)
@@ -66,7 +68,9 @@ def _serve(state: str, ready_fd: Optional[int]) -> int:
     # Nothing below is to be collected, and a collection in a forked shim would copy every page it looks at.
     gc.disable()
     gc.freeze()
+    crashpoint.reach("agent:after-recovery")
     service.open(address.listen(socket_path))
+    crashpoint.reach("agent:after-listen")
     log(f"agent {os.getpid()} listens, containment {f'cgroup {base}' if base else f'scan ({reason})'}")
     _say(ready_fd, "ready\n")
     loop.run()
@@ -86,6 +90,21 @@ def instance_of(state: str) -> str:
     return f"{crc32(path):08x}{crc32(path[::-1]):08x}"
 
 
+def _become_the_one(lock_path: str, socket_path: str) -> bool:
+    """False when there is another agent and it can be reached. One that holds the lock and cannot be is starting or
+    ending: in the end it answers, or its lock is free."""
+    deadline = time.monotonic() + _REACHABLE_S
+    while not _take_lock(lock_path):
+        try:
+            address.connect(socket_path).close()
+            return False
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+    return True
+
+
 def _take_lock(path: str) -> bool:
     """Held until the process ends, and inherited by nobody."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -94,8 +113,11 @@ def _take_lock(path: str) -> bool:
     except BlockingIOError:
         os.close(fd)
         return False
-    os.ftruncate(fd, 0)
-    os.write(fd, b"%d\n" % os.getpid())
+    try:
+        os.ftruncate(fd, 0)
+        os.write(fd, b"%d\n" % os.getpid())
+    except OSError:
+        pass  # for people; on a full disk it goes without
     return True
 
 
@@ -117,20 +139,6 @@ def _stop_when_asked(loop: Loop, fd: int) -> None:
         return
     if signum in (signal.SIGTERM, signal.SIGINT):
         loop.stop()
-
-
-def _wait_for_other(socket_path: str, ready_fd: Optional[int]) -> int:
-    deadline = time.monotonic() + _REACHABLE_S
-    while True:
-        try:
-            address.connect(socket_path).close()
-            _say(ready_fd, "ready\n")
-            return 0
-        except OSError as error:
-            if time.monotonic() > deadline:
-                _say(ready_fd, f"error: another agent holds the lock but cannot be reached: {error}\n")
-                return 1
-            time.sleep(0.02)
 
 
 def _say(ready_fd: Optional[int], line: str) -> None:

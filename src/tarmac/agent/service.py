@@ -21,6 +21,8 @@ from tarmac.agent.run import Key, Run
 from tarmac.agent.spares import Place, Spares
 
 _LAUNCH_TRIES = 3
+_UNDECIDED_S = 0.005
+_DECIDED_WITHIN_S = 5.0  # a shim that somebody froze must not keep all others waiting
 
 
 class Service:
@@ -110,6 +112,16 @@ class Service:
     # Frames
 
     def _hello(self, _: Message) -> None:
+        """Answered once every run is known to have begun or not: one missing in the answer counts as never begun."""
+        self._answer_hello(self._peer, time.monotonic() + _DECIDED_WITHIN_S)
+
+    def _answer_hello(self, peer: Optional[Peer], deadline: float) -> None:
+        if peer is not self._peer:
+            return
+        runs = [run.present_report() for run in self._runs.values()]
+        if None in runs and time.monotonic() < deadline:
+            self.loop.after(_UNDECIDED_S, lambda: self._answer_hello(peer, deadline), "hello")
+            return
         self.send(
             {
                 "type": "hello",
@@ -122,7 +134,7 @@ class Service:
                 "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
                 "containment": "cgroup" if self.place.cgroup_base else "scan",
                 "containment_reason": self._containment_reason,
-                "runs": [run.report for run in self._runs.values() if run.report is not None],
+                "runs": [report for report in runs if report is not None],
             }
         )
         if self._gpus.latest is not None:
@@ -202,6 +214,9 @@ class Service:
         if run.port is not None:
             self._ports.give_back(run.port)
         if run.start is None:
+            return
+        if run.stop.is_asked:
+            self._refuse(run.key, "it was stopped before it began")
             return
         tries = self._tries[run.key] = self._tries.get(run.key, 0) + 1
         if tries < _LAUNCH_TRIES:
