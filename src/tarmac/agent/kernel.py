@@ -29,6 +29,7 @@ IN_ATTRIB = 0x004
 IN_MOVE_SELF = 0x800
 IN_CREATE = 0x100
 IN_MOVED_TO = 0x080
+IN_DELETE = 0x200
 
 
 class _CloneArguments(ctypes.Structure):

@@ -70,6 +70,7 @@ def _serve(state: str, ready_fd: Optional[int]) -> int:
     gc.freeze()
     crashpoint.reach("agent:after-recovery")
     service.open(address.listen(socket_path))
+    _end_with(socket_path, loop)
     crashpoint.reach("agent:after-listen")
     log(f"agent {os.getpid()} listens, containment {f'cgroup {base}' if base else f'scan ({reason})'}")
     _say(ready_fd, "ready\n")
@@ -130,6 +131,23 @@ def _prepare_process(loop: Loop) -> None:
     command.raise_file_limit()
     kernel.become_subreaper()  # so that what a killed shim leaves behind falls to the agent
     kernel.set_name(b"tarmac-agent")
+
+
+def _end_with(socket_path: str, loop: Loop) -> None:
+    """An agent whose socket is gone, mostly with its whole folder, can never be reached again."""
+
+    def look() -> None:
+        os.read(inotify_fd, 65536)
+        if not os.path.exists(socket_path):
+            log("the agent's socket was removed")
+            loop.stop()
+
+    try:
+        inotify_fd = kernel.inotify_init()
+        kernel.inotify_add_watch(inotify_fd, os.path.dirname(socket_path), kernel.IN_DELETE | kernel.IN_MOVE_SELF)
+    except OSError:
+        return  # the user's watches are used up: it goes on until it is told to end
+    loop.watch(inotify_fd, look, "socket")
 
 
 def _stop_when_asked(loop: Loop, fd: int) -> None:
