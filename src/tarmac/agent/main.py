@@ -160,9 +160,13 @@ def _stop_when_asked(loop: Loop, fd: int) -> None:
 
 
 def _say(ready_fd: Optional[int], line: str) -> None:
-    if ready_fd is not None:
+    if ready_fd is None:
+        return
+    try:
         os.write(ready_fd, line.encode())
-        os.close(ready_fd)
+    except BrokenPipeError:
+        pass  # the controller that wanted to know is gone; the next one finds us
+    os.close(ready_fd)
 
 
 def _rotate(log_path: str) -> None:

@@ -158,7 +158,8 @@ class _Ready:
 
     def __call__(self, line: str) -> None:
         if self._descriptor is not None:
-            os.write(self._descriptor, f"{line}\n".encode())
+            with suppress(BrokenPipeError):  # whoever wanted to know was interrupted; others will come
+                os.write(self._descriptor, f"{line}\n".encode())
             os.close(self._descriptor)
             self._descriptor = None
         elif line != "ready":
