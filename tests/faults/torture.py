@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.faults.judge import Verdict, expect_all_well, judge
 from tests.faults.world import World, compile_witness
-from tests.home import Home
+from tests.home import Home, until
 
 KINDS = {"controller": 30, "agent": 30, "controller and agent": 10, "shim": 22, "spare": 4, "probe": 4}
 GPUS = 8
@@ -86,7 +86,7 @@ class Torture:
     def _kill(self) -> None:
         chance = random.Random(self.seed + 1)
         while (count := sum(self.done.values())) < self.kills and not self.is_late:
-            time.sleep(chance.choice((0.0, 0.02, chance.expovariate(1 / self.pause_s))))
+            time.sleep(min(chance.choice((0.0, 0.02, chance.expovariate(1 / self.pause_s))), 10 * self.pause_s))
             if count / self.kills > (len(self.world.acknowledged) + self.jobs / 20) / self.jobs:
                 continue
             kind = chance.choices(list(KINDS), list(KINDS.values()))[0]
@@ -96,11 +96,11 @@ class Torture:
     def _strike(self, kind: str, chance: random.Random) -> bool:
         if kind == "controller and agent":
             return all([self.world.kill("controller"), self.world.kill("agent")])
-        found = self.world.seen(kind)
+        found = until(lambda: self.world.seen(kind), 0.3)
         return bool(found) and self.world.kill_one(chance.choice(found))
 
 
-def summary(torture: Torture, verdict: Verdict, took_s: float) -> str:
+def summary(torture: Torture, verdict: Verdict) -> str:
     kills = ", ".join(f"{count} {kind}" for kind, count in sorted(torture.done.items()))
     return "\n".join(
         [
@@ -114,7 +114,6 @@ def summary(torture: Torture, verdict: Verdict, took_s: float) -> str:
             f"unknown           {verdict.unknown}, all of them after their shim was killed"
             if not verdict.not_unknown
             else f"unknown           {verdict.unknown}; ends claimed that nobody saw: {len(verdict.not_unknown)}",
-            f"took              {took_s:.0f} s",
         ]
     )
 
@@ -139,7 +138,8 @@ def main() -> int:
             torture.run(options.within)
             world.wait_for_all(300)
             verdict = judge(world)
-            print(summary(torture, verdict, time.monotonic() - began))
+            print(summary(torture, verdict))
+            print(f"took              {time.monotonic() - began:.0f} s", flush=True)
             expect_all_well(world)
         finally:
             left = home.clean()

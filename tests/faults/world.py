@@ -7,8 +7,9 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,16 @@ class World:
         if job is not None and record(folder, "start") == job and record(folder, "exit") != job:
             self.bereft.add(job)
         os.kill(shim.pid, signal.SIGKILL)
+
+    @contextlib.contextmanager
+    def kill_after(self, seconds: float, kind: str) -> Iterator[None]:
+        """While something else goes on."""
+        timer = threading.Timer(seconds, self.kill, [kind])
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.join()
 
     def kill_job(self, job: int) -> None:
         """From outside, as the kernel does when memory runs out."""
