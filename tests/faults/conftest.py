@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.sightings import of_program
 from tests.faults.world import World, compile_witness
 from tests.home import homes
 from tests.services import need
@@ -21,3 +22,5 @@ def world(tmp_path: Path, witness: Path) -> Iterator[World]:
         world = World(home, witness)
         yield world
         world.let_go()
+    world.sweep()
+    assert not of_program(str(witness)), "jobs left behind"

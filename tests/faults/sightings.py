@@ -1,6 +1,7 @@
 """Which processes of one state folder there are, found in /proc by what they are, not by what Tarmac says of them."""
 
 import os
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +11,18 @@ from tarmac.agent.records import RunFolder
 @dataclass(frozen=True, kw_only=True)
 class Sighting:
     pid: int
-    kind: str  # controller, agent, shim, spare (a shim without a job), probe
+    # controller, agent, shim, spare (a shim without a job), probe, fork (about to become one of these), job
+    kind: str
     folder: str | None = None  # of a shim: the run folder it holds open
     job: int | None = None
+
+    def stop(self) -> bool:
+        """SIGSTOP; False when it is gone."""
+        try:
+            os.kill(self.pid, signal.SIGSTOP)
+        except ProcessLookupError:
+            return False
+        return True
 
     def is_there(self) -> bool:
         stat = _stat(self.pid)
@@ -38,6 +48,12 @@ def of(state: str) -> list[Sighting]:
     return found + [one for pid in sorted(agents) if (one := _of_agent(pid, agents)) is not None]
 
 
+def of_program(path: str) -> list[Sighting]:
+    """The jobs that run it, and what they left behind."""
+    words = {int(name): _words(name) for name in os.listdir("/proc") if name.isdigit()}
+    return [Sighting(pid=pid, kind="job") for pid, said in words.items() if said[:1] == [path]]
+
+
 def _of_agent(pid: int, agents: set[int]) -> Sighting | None:
     """All that the agent forked looks like the agent but for its name and its parent."""
     stat, name = _stat(pid), _name(pid)
@@ -48,11 +64,11 @@ def _of_agent(pid: int, agents: set[int]) -> Sighting | None:
     parent = int(stat[1])
     if name == "tarmac-shim":
         if parent in agents and _name(parent) == "tarmac-shim":
-            return None  # the job itself, about to execute its command
+            return Sighting(pid=pid, kind="job")  # about to execute its command
         folder = _run_folder(pid)
         job = _job_of(folder)
         return Sighting(pid=pid, kind="spare" if job is None else "shim", folder=folder, job=job)
-    return None if parent in agents else Sighting(pid=pid, kind="agent")
+    return Sighting(pid=pid, kind="fork" if parent in agents else "agent")
 
 
 def record(folder: str, name: str) -> int | None:

@@ -1,4 +1,4 @@
-"""Jobs ended by kill -9 and by their owners, with all of Tarmac alive: whoever comes next on the same GPU is not hit."""
+"""Jobs ended from outside, all of Tarmac alive: whoever comes next on the same GPU is not hit."""
 
 from tarmac.errors import Conflict
 from tests.faults.judge import expect_all_well

@@ -18,7 +18,7 @@ from tests.faults.judge import Verdict, expect_all_well, judge
 from tests.faults.world import World, compile_witness
 from tests.home import Home, until
 
-KINDS = {"controller": 30, "agent": 30, "controller and agent": 10, "shim": 22, "spare": 4, "probe": 4}
+KINDS = {"controller": 30, "agent": 30, "controller and agent": 10, "shim": 21, "spare": 3, "probe": 3, "power": 3}
 GPUS = 8
 
 
@@ -96,6 +96,9 @@ class Torture:
     def _strike(self, kind: str, chance: random.Random) -> bool:
         if kind == "controller and agent":
             return all([self.world.kill("controller"), self.world.kill("agent")])
+        if kind == "power":
+            self.world.cut_power()
+            return True
         found = until(lambda: self.world.seen(kind), 0.3)
         return bool(found) and self.world.kill_one(chance.choice(found))
 
@@ -143,6 +146,7 @@ def main() -> int:
             expect_all_well(world)
         finally:
             left = home.clean()
+            world.sweep()
     assert not left, f"processes left behind: {left}"
     assert not torture.is_late, f"not done within {options.within:.0f} s"
     return 0 if verdict.is_good else 1

@@ -5,6 +5,7 @@ Nothing here trusts what Tarmac says of itself: processes come from /proc, what 
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -53,6 +54,8 @@ class World:
         self.folder = self.home.path.parent / f"{self.home.path.name}-witness"
         self.folder.mkdir(exist_ok=True)
         self.client = Client(self.home.path, start=False)
+        self._power = threading.Lock()  # nobody starts anything in the moment it goes off
+        self._boots = 0
 
     # Tarmac as its user sees it
 
@@ -70,7 +73,8 @@ class World:
             except Unavailable:
                 if time.monotonic() > deadline:
                     raise
-                self.home.tarmac("status")
+                with self._power:
+                    self.home.tarmac("status")
 
     def try_once(self, question: Callable[[], Any]) -> Any:
         """None when Tarmac died over it, or was dead before."""
@@ -161,10 +165,33 @@ class World:
         """Stopped first, so that what is on record at its death can be read exactly."""
         os.kill(shim.pid, signal.SIGSTOP)
         eventually(shim.is_stopped, "the shim has stopped")
+        self._note_bereft(shim)
+        os.kill(shim.pid, signal.SIGKILL)
+
+    def _note_bereft(self, shim: Sighting) -> None:
         folder, job = shim.now_at()
         if job is not None and record(folder, "start") == job and record(folder, "exit") != job:
             self.bereft.add(job)
-        os.kill(shim.pid, signal.SIGKILL)
+
+    def cut_power(self) -> None:
+        """All of Tarmac and all jobs end at the same moment, and the machine boots anew."""
+        with self._power:
+            stopped: dict[int, Sighting] = {}
+            while fresh := [one for one in self._all() if one.pid not in stopped and one.stop()]:
+                stopped.update((one.pid, one) for one in fresh)
+            for one in stopped.values():
+                eventually(one.is_stopped, "everything stands still")
+                if one.kind == "shim":
+                    self._note_bereft(one)
+            for pid in stopped:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            eventually(lambda: not any(one.is_there() for one in stopped.values()), "everything is gone")
+            self._boots += 1
+            self.home.environment["TARMAC_BOOT_ID"] = f"boot {self._boots}"
+
+    def _all(self) -> list[Sighting]:
+        return sightings.of(str(self.home.path)) + sightings.of_program(str(self.witness))
 
     @contextlib.contextmanager
     def kill_after(self, seconds: float, kind: str) -> Iterator[None]:
@@ -185,6 +212,22 @@ class World:
     def has_struck(self, point: str) -> bool:
         return f"crash point {point.partition('@')[0]}" in self.log_of("controller") + self.log_of("agent")
 
+    def sweep(self) -> None:
+        """The cgroups, which no agent of this home will sweep any more."""
+        for base in set(re.findall(r"containment cgroup (\S+)", self.log_of("agent"))):
+            for folder, _, _ in os.walk(base, topdown=False):
+                eventually(lambda folder=folder: _remove(folder), f"{folder} is empty")  # type: ignore[misc]
+
     def log_of(self, process: str) -> str:
         path = self.home.path / ("controller.log" if process == "controller" else "agent/agent.log")
         return path.read_text(errors="replace") if path.exists() else ""
+
+
+def _remove(folder: str) -> bool:
+    try:
+        os.rmdir(folder)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
