@@ -57,6 +57,7 @@ class Hello(msgspec.Struct, kw_only=True):
 class LocalNode:
     def __init__(self, state_folder: Path, *, listener: NodeListener, cpu_job_slots: int) -> None:
         self.hello: Hello | None = None
+        self.name = NodeName("")
         self.gpu_error: str | None = None
         self.has_gpus = asyncio.Event()  # the first reading is in
         self.is_ending = False  # and the agent with it; `run` returns when it is gone
@@ -65,6 +66,7 @@ class LocalNode:
         self._cpu_job_slots = cpu_job_slots
         self._link: Link | None = None
         self._lost = asyncio.Event()
+        self._is_admitted = False
         self._cards: tuple[Gpu, ...] | None = None  # as last posted; readings come far more often
         self._agent: subprocess.Popen[bytes] | None = None
 
@@ -89,6 +91,14 @@ class LocalNode:
     def send(self, frame: dict[str, Any]) -> None:
         if self._link is not None:
             self._link.send(frame)
+
+    def admit(self) -> None:
+        """That this connection joined has been taken in, so what is decided from now on is decided under it."""
+        self._is_admitted = True
+
+    def send_command(self, frame: dict[str, Any]) -> None:
+        if self._is_admitted:
+            self.send(frame)
 
     async def ask(self, frame: dict[str, Any]) -> dict[str, Any]:
         link = self._link or Link(lambda _: None, lambda: None)
@@ -146,9 +156,10 @@ class LocalNode:
 
     def _leave(self) -> None:
         self._link = None
+        self._is_admitted = False
         self._cards = None
         if self.hello is not None:
-            self._listener.post(NodeLeft(node=NodeName(self.hello.node)))
+            self._listener.post(NodeLeft(node=self.name))
             self.hello = None
 
     def _take_frame(self, frame: dict[str, Any]) -> None:
@@ -163,9 +174,9 @@ class LocalNode:
         elif self.hello is None:
             return  # nothing counts before the node has said who it is
         elif frame["type"] in REPORT_TYPES:
-            self._listener.post(Reported(node=NodeName(self.hello.node), report=report_of(frame)))
+            self._listener.post(Reported(node=self.name, report=report_of(frame)))
         elif frame["type"] == "gpus":
-            self._take_gpus(NodeName(self.hello.node), frame)
+            self._take_gpus(self.name, frame)
 
     def _join(self, hello: Hello) -> None:
         if hello.version != __version__ and not self._is_started_by_us(hello):
@@ -173,13 +184,23 @@ class LocalNode:
             self.send({"type": "shutdown"})
             return
         self.hello = hello
+        self.name = self._lasting_name(hello.node)
         log.info("agent pid %d on %s, containment %s", hello.pid, hello.node, hello.containment)
         runs = tuple(report_of(run) for run in hello.runs)
-        self._listener.post(NodeJoined(node=NodeName(hello.node), cpu_job_slots=self._cpu_job_slots, runs=runs))
+        self._listener.post(NodeJoined(node=self.name, cpu_job_slots=self._cpu_job_slots, runs=runs))
 
     def _is_started_by_us(self, hello: Hello) -> bool:
         """Then what is installed is not what this controller is, and another agent would be no better."""
         return self._agent is not None and self._agent.pid == hello.pid
+
+    def _lasting_name(self, host: str) -> NodeName:
+        """What the machine was called at first: its jobs must find it again after somebody renamed it."""
+        kept = self._state_folder / "agent" / "node"
+        try:
+            return NodeName(kept.read_text().strip() or host)
+        except FileNotFoundError:
+            kept.write_text(host + "\n")
+            return NodeName(host)
 
     def _take_gpus(self, node: NodeName, frame: dict[str, Any]) -> None:
         readings = readings_of(frame)

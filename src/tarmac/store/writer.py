@@ -135,7 +135,7 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
 
 
 def _translated(error: Exception) -> Exception:
-    if isinstance(error, sqlite3.Error):
+    if isinstance(error, sqlite3.OperationalError):
         return Unavailable(
             f"the state could not be written: {error}",
             hint="nothing was accepted; running jobs go on. Make room on the disk, then try again",
