@@ -17,11 +17,15 @@ from typing import Any
 
 import pytest
 
-from tarmac.agent import address
+import tarmac
+from tarmac.agent import address, cgroup
+from tarmac.agent.cgroup import Leaf
 from tarmac.agent.main import instance_of
 from tarmac.agent.protocol import Decoder, Message, encode
 
 DEADLINE_S = 20.0
+# The agent runs on older interpreters than the rest: TARMAC_TEST_AGENT_PYTHON=/usr/bin/python3.8 tries it.
+AGENT_PYTHON = os.environ.get("TARMAC_TEST_AGENT_PYTHON", sys.executable)
 
 
 def eventually(condition: Callable[[], Any], what: str = "the condition") -> Any:
@@ -105,14 +109,14 @@ class AgentPeer:
         self.sock.close()
 
 
-def start_agent(state: Path | str, *, python: str = sys.executable, **env: str) -> subprocess.Popen[bytes]:
+def start_agent(state: Path | str, *, python: str = AGENT_PYTHON, **env: str) -> subprocess.Popen[bytes]:
     """A real agent process, ready when this returns."""
     read_fd, write_fd = os.pipe()
     try:
         process = subprocess.Popen(
             [python, "-m", "tarmac.agent", "--state", str(state), "--ready-fd", str(write_fd)],
             pass_fds=[write_fd],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **env},
+            env={**os.environ, "PYTHONPATH": str(Path(tarmac.__file__).parents[1]), **env},
         )
     finally:
         os.close(write_fd)
@@ -175,6 +179,9 @@ class Site:
         for pid in marked(self.mark):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        base, _ = cgroup.find_base(instance_of(str(self.state))) if self.containment == "cgroup" else (None, None)
+        if base is not None:
+            eventually(lambda: Leaf(base).remove() or not os.path.exists(base), "the end of the cgroups")
 
 
 def marked(mark: str) -> list[int]:

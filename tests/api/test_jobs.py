@@ -68,6 +68,8 @@ def test_one_bad_job_in_a_list_and_none_is_queued(api: Served) -> None:
         ({}, "needs a command"),
         ({"command": ["true"], "gpu": 1}, "gpu"),
         ({"command": ["a\0b"]}, "NUL"),
+        ({"command": ["true", "x" * 131_072]}, "131071"),
+        ({"command": ["true", *["x" * 100_000] * 21]}, "in all"),
         ({"command": ["true"], "cwd": "relative"}, "absolute"),
         ({"command": ["true"], "cwd": "/no/such/folder"}, "/no/such/folder"),
         ({"command": ["true"], "log": "/no/such/folder/log"}, "/no/such/folder"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import struct
 from collections.abc import Iterator
@@ -159,3 +160,9 @@ def test_connection_that_says_something_before_hello_is_closed(site: Site, peer:
     stranger.expect_closed()
     stranger.close()
     assert peer.ask("ping", "pong")
+
+
+def test_agent_ends_when_its_folder_is_removed(site: Site, peer: AgentPeer) -> None:
+    shutil.rmtree(site.path("agent"))
+    assert site.agent.wait(20) == 0
+    os.makedirs(site.path("agent/runs"))

@@ -127,3 +127,15 @@ def test_other_jobs_are_not_touched(site: Site, peer: AgentPeer) -> None:
     peer.expect("exited", 1)
     assert is_alive(other)
     assert site.connect().hello["runs"][0]["type"] == "started"
+
+
+def test_shim_of_a_killed_job_serves_the_next(site: Site, peer: AgentPeer) -> None:
+    shims = set()
+    for job in range(1, 8):
+        start_and_read_pid(site, peer, job, shell="trap '' TERM; echo $$; while :; do sleep 0.01; done")
+        shims.add(site.record(job)["shim_pid"])
+        peer.signal(job, signal.SIGTERM, 0)
+        assert peer.expect("exited", job)["signal"] == signal.SIGKILL
+        peer.forget(job)
+        eventually(lambda job=job: not (site.state / f"agent/runs/{job}.1").exists(), "the run folder's end")
+    assert len(shims) < 7

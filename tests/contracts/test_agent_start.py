@@ -7,19 +7,17 @@ import resource
 import stat
 from pathlib import Path
 
-import pytest
-
 from tests.agent_peer import AgentPeer, Site, eventually
 
 
-@pytest.mark.parametrize("code", [0, 1, 42, 255])
-def test_exit_code_is_reported(site: Site, peer: AgentPeer, code: int) -> None:
-    peer.start(1, shell=f"exit {code}", stdout=site.path("log"))
-    started = peer.expect("started", 1)
-    exited = peer.expect("exited", 1)
-    assert (exited["exit_code"], exited["signal"]) == (code, None)
-    assert exited["pid"] == started["pid"]
-    assert exited["started_at"] == started["started_at"] <= exited["ended_at"]
+def test_exit_code_is_reported(site: Site, peer: AgentPeer) -> None:
+    for job, code in enumerate([0, 1, 42, 255]):
+        peer.start(job, shell=f"exit {code}", stdout=site.path(f"log{job}"))
+        started = peer.expect("started", job)
+        exited = peer.expect("exited", job)
+        assert (exited["exit_code"], exited["signal"]) == (code, None)
+        assert exited["pid"] == started["pid"]
+        assert exited["started_at"] == started["started_at"] <= exited["ended_at"]
 
 
 def test_death_by_signal_is_reported(site: Site, peer: AgentPeer) -> None:
@@ -152,17 +150,16 @@ LAUNCH_FAILURES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", LAUNCH_FAILURES)
-def test_what_cannot_run_says_why(site: Site, peer: AgentPeer, case: str) -> None:
+def test_what_cannot_run_says_why(site: Site, peer: AgentPeer) -> None:
     (site.state / "readonly").mkdir()
     (site.state / "plain").write_text("#!/bin/sh\n")
     for name, text in {"script": "#!/opt/no/python\n", "text": "hello"}.items():
         (site.state / name).write_text(text)
         (site.state / name).chmod(0o755)
-    fields, message = LAUNCH_FAILURES[case]
-    peer.start(1, **{"stdout": site.path("log"), "cwd": str(site.state), **fields})
-    assert message in peer.expect("launch_failed", 1)["message"]
-    assert not site.text("log")
+    for job, (case, (fields, message)) in enumerate(LAUNCH_FAILURES.items()):
+        peer.start(job, **{"stdout": site.path("log"), "cwd": str(site.state), **fields})
+        assert message in peer.expect("launch_failed", job)["message"], case
+        assert not site.text("log"), case
 
 
 def test_second_start_is_answered_and_starts_nothing(site: Site, peer: AgentPeer) -> None:
@@ -233,3 +230,17 @@ def test_job_runs_when_the_shim_that_waited_for_it_was_killed(site: Site, peer: 
         peer.start(job, shell=f"exit {job}", stdout=site.path(f"log{job}"))
         assert peer.expect("exited", job)["exit_code"] == job
         peer.forget(job)
+
+
+def test_shim_keeps_no_descriptor_of_the_jobs_it_had(site: Site, peer: AgentPeer) -> None:
+    counts = set()
+    for job in range(1, 13):
+        failing = job % 3 == 0
+        peer.start(job, argv=["no-such-program" if failing else "true"], stdout=site.path(f"log{job}"))
+        peer.expect("launch_failed" if failing else "exited", job)
+        shim = site.record(job)["shim_pid"]
+        eventually(lambda shim=shim: Path(f"/proc/{shim}/task/{shim}/children").read_text().split())
+        peer.forget(job)
+        eventually(lambda: not os.listdir(site.path("agent/runs")), "the run folder's end")
+        counts.add(len(os.listdir(f"/proc/{shim}/fd")))
+    assert len(counts) == 1

@@ -26,9 +26,13 @@ class ToldNode:
     def __init__(self) -> None:
         self.told: list[dict[str, Any]] = []
         self.disconnects = 0
+        self.admissions = 0
 
-    def send(self, frame: dict[str, Any]) -> None:
+    def send_command(self, frame: dict[str, Any]) -> None:
         self.told.append(frame)
+
+    def admit(self) -> None:
+        self.admissions += 1
 
     def disconnect(self) -> None:
         self.disconnects += 1
@@ -162,3 +166,47 @@ def test_a_decision_that_breaks_leaves_the_state_as_it_is_on_disk(
 
 def _break(*_: object) -> None:
     raise ZeroDivisionError
+
+
+def test_a_node_is_admitted_once_its_joining_was_taken_in(tmp_path: Path) -> None:
+    async def story(engine: Engine, node: ToldNode) -> None:
+        assert node.admissions == 1
+        await engine.keep(Work(events=[NodeJoined(node=DESK, cpu_job_slots=4, runs=())]))
+        assert node.admissions == 2
+
+    run(tmp_path, story)
+
+
+def test_a_submit_whose_client_went_away_is_kept_and_its_token_stays_good(tmp_path: Path) -> None:
+    async def story(engine: Engine, _: ToldNode) -> None:
+        token = ("ann", "t1")
+        first = asyncio.ensure_future(engine.submit(specs(), {DIGEST: BODY}, token))
+        await asyncio.sleep(0)
+        first.cancel()
+        assert list(await engine.submit(specs(), {DIGEST: BODY}, token)) == [1]
+        assert engine.degraded is None
+        assert list(engine.state.jobs) == [1]
+
+    run(tmp_path, story)
+
+
+def test_ids_of_a_database_that_was_moved_away_are_not_given_again(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "41.1.log").touch()
+    (tmp_path / "agent" / "runs" / "57.1").mkdir(parents=True)
+
+    async def story(engine: Engine, _: ToldNode) -> None:
+        assert list(await engine.submit(specs(), {DIGEST: BODY}, None)) == [58]
+
+    run(tmp_path, story)
+
+
+def test_a_start_names_cards_as_they_are_counted_now(tmp_path: Path) -> None:
+    async def story(engine: Engine, node: ToldNode) -> None:
+        await engine.submit(specs(), {DIGEST: BODY}, None)
+        engine.post(GpusSeen(node=DESK, gpus=(Gpu(uuid=GpuUuid("G0"), index=5),)))
+        await engine.keep(Work(events=[NodeJoined(node=DESK, cpu_job_slots=4, runs=())]))
+        starts = [frame for frame in node.told if frame["type"] == "start"]
+        assert [frame["env"]["CUDA_VISIBLE_DEVICES"] for frame in starts] == ["0", "5"]
+
+    run(tmp_path, story)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -18,6 +19,8 @@ from tests.core.effort import HISTORIES
 from tests.core.world import FakeNode, Run, World
 
 T = TypeVar("T")
+
+pytestmark = pytest.mark.timeout(3600)  # many take long, see `effort`
 
 one_of = st.integers(0, 10_000)  # which one of those there are
 spec = st.builds(

@@ -130,6 +130,25 @@ def test_an_exit_that_overtakes_its_start_counts_and_the_late_start_does_not() -
     assert scene.free() == [0, 1]
 
 
+def test_a_start_that_is_reported_again_is_told_once() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(started())
+    before = scene.status()
+    scene.join(started(pid=99))
+    assert scene.status() is before
+    assert scene.story() == ["Decided", "JobStarted"]
+
+
+def test_a_late_start_does_not_make_a_lost_job_run_again() -> None:
+    scene = Scene()
+    scene.submit(gpus=1)
+    scene.report(lost(is_alive=True))
+    before = scene.status()
+    scene.report(started())
+    assert scene.status() is before
+
+
 @pytest.mark.parametrize("attempt", [0, 2])
 @pytest.mark.parametrize("report", [started, exited, launch_failed, lost, gone])
 def test_a_report_of_another_attempt_changes_nothing(report: type, attempt: int) -> None:

@@ -191,3 +191,22 @@ def test_record_under_a_wrong_name_is_put_right(site: Site, peer: AgentPeer) -> 
     assert (site.state / "agent/runs/1.1/exit.json").exists()
     peer.start(1, shell="exit 4", stdout=site.path("log2"))
     assert peer.expect("exited", 1) == exited
+
+
+def test_end_told_but_not_forgotten_is_told_again_by_the_next_agent(site: Site, peer: AgentPeer) -> None:
+    peer.start(1, shell="exit 8", stdout=site.path("log"))
+    exited = peer.expect("exited", 1)
+    site.kill_agent()
+    peer = site.boot()
+    (run,) = peer.hello["runs"]
+    if run["type"] == "started":  # its shim was just about to end
+        run = peer.expect("exited", 1)
+    assert run == exited
+
+
+def test_shims_without_a_job_end_with_their_agent(site: Site, peer: AgentPeer) -> None:
+    peer.start(1, argv=["true"], stdout=site.path("log"))
+    peer.expect("exited", 1)
+    shims = [int(pid) for pid in Path(f"/proc/{site.agent.pid}/task/{site.agent.pid}/children").read_text().split()]
+    site.kill_agent()
+    eventually(lambda: not any(is_alive(pid) for pid in shims))

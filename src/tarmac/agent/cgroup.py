@@ -6,9 +6,11 @@ import errno
 import os
 import signal
 import time
-from typing import Collection, List, Optional, Tuple
+from typing import Collection, List, NoReturn, Optional, Tuple
 
-from tarmac.agent import kernel
+from tarmac.agent import crashpoint, kernel
+
+_RENEW_TRIES = 100
 
 
 class Leaf:
@@ -26,31 +28,36 @@ class Leaf:
         return True
 
     def renew(self) -> None:
-        """Linux 6.18 kills whatever is born into a cgroup that was killed once, so none is used twice."""
-        self.remove()
-        if not self.make():
-            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), self.path)
+        """Recent kernels (6.14, and the stable ones of 2025) kill every child born into a cgroup that was ever killed,
+        so none serves twice. One just emptied may take a moment to be removable."""
+        for _ in range(_RENEW_TRIES):
+            self.remove()
+            if self.make():
+                return
+            time.sleep(0.001)
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), self.path)
 
     def fork(self) -> int:
         """fork with the child inside."""
-        fd = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        fd = self._open()
         try:
             return kernel.fork_into(fd)
         except OSError:
-            # Before Linux 5.7, or clone3 forbidden by a container's filter.
-            return self.fork_and_move()
+            # Before Linux 5.7, or clone3 forbidden by a container's filter: born outside, moved in by itself.
+            pid = os.fork()
+            if pid == 0:
+                self._join()
+            return pid
         finally:
             os.close(fd)
 
-    def fork_and_move(self) -> int:
-        """The same, born outside and moved in by itself: slower, but a leaf that was killed once takes no other way.
-
-        Recent kernels (6.14, and the stable ones of 2025) kill every child born into a cgroup that was ever killed.
-        """
-        pid = os.fork()
-        if pid == 0:
-            self._join()
-        return pid
+    def _open(self) -> int:
+        try:
+            return os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            # An agent that came after ours has swept it away while nobody was in it.
+            self.make()
+            return os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def _join(self) -> None:
         try:
@@ -132,13 +139,14 @@ def _try_out(base: str) -> Optional[str]:
     leaf = Leaf(f"{base}/trial-{os.getpid()}")
     leaf.make()
     read_fd, write_fd = os.pipe()
+    held_fd, hold_fd = os.pipe()
     child = leaf.fork()
     if child == 0:
-        os.write(write_fd, b"in")
-        signal.pause()
-        os._exit(0)
+        _be_tried(write_fd, held_fd)
     os.close(write_fd)
+    os.close(held_fd)
     try:
+        crashpoint.reach("agent:in-trial")
         if os.read(read_fd, 2) != b"in" or child not in leaf.members():
             return f"{leaf.path}: a child cannot be moved in"
         if not leaf.kill():
@@ -146,9 +154,20 @@ def _try_out(base: str) -> Optional[str]:
         return None if _ends(child) else f"{leaf.path}: a child cannot be killed"
     finally:
         os.close(read_fd)
+        os.close(hold_fd)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         leaf.remove()
+
+
+def _be_tried(write_fd: int, held_fd: int) -> NoReturn:
+    """Ends with the agent, should that be killed, and must not keep the agent's lock from the next one."""
+    try:
+        kernel.close_all_but(write_fd, held_fd)
+        os.write(write_fd, b"in")
+        os.read(held_fd, 1)
+    finally:
+        os._exit(0)
 
 
 def _ends(child: int) -> bool:

@@ -10,7 +10,7 @@ import stat
 from typing import Dict, List, NoReturn, Optional
 
 from tarmac.agent import crashpoint
-from tarmac.agent.protocol import Message, decode, read_frame
+from tarmac.agent.protocol import Message, decode, encode, read_frame
 from tarmac.agent.scan import MARK
 from tarmac.agent.spec import Spec, read
 
@@ -19,6 +19,18 @@ _IGNORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
 _own_file_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
 
 
+_REHEARSAL = encode(
+    {
+        "type": "start",
+        "job": 0,
+        "attempt": 0,
+        "argv": ["x"] * 4,
+        "cwd": "/",
+        "umask": 0,
+        "env": {f"NAME_{number}": "x" * 50 for number in range(60)},
+        "stdout": "/",
+    }
+)
 READY = "\0"  # what it tells when there is nothing left to do but to execute
 
 
@@ -32,6 +44,8 @@ def become(instance: str, shim_fd: int, failure_fd: int) -> NoReturn:
         os.setsid()
         _undo_agent()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        # Once for nothing: memory shared with the shim is copied on first use, and now there is time for it.
+        read(decode(_REHEARSAL))
         order = read_frame(shim_fd)
         start = order and read_frame(shim_fd)
         if start:

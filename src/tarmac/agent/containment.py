@@ -14,6 +14,9 @@ from tarmac.agent.cgroup import Leaf
 from tarmac.agent.records import Record
 from tarmac.agent.scan import Tree
 
+# A stopped process cannot obey these before it is told to go on.
+_FOR_THE_AWAKE = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+
 
 def choose(instance: str) -> Tuple[Optional[str], Optional[str]]:
     """The folder for cgroups, or None (scan) and the reason."""
@@ -41,6 +44,8 @@ class Containment:
         """To those there are now: what they start in answer to it, say to save their work, is left alone."""
         for pid, start_time in self.members().items():
             process.send_signal(pid, start_time, signum)
+            if signum in _FOR_THE_AWAKE:
+                process.send_signal(pid, start_time, signal.SIGCONT)
 
     def kill(self) -> None:
         """SIGKILL to all there are and to those that appear meanwhile; the caller looks again until there are none."""

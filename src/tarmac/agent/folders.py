@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import List
 
+from tarmac.agent import crashpoint
 from tarmac.agent.records import EXIT, START, STOP, RunFolder
 
 
@@ -23,8 +24,12 @@ class Folders:
         name = self._new_name()
         os.mkdir(name, 0o700, dir_fd=self._spare_fd)
         folder = RunFolder(self._spare_fd, name)
-        if in_advance:
-            self._make_durable(folder)
+        try:
+            if in_advance:
+                self._make_durable(folder)
+        except OSError:
+            folder.remove()
+            raise
         return folder
 
     def assign(self, folder: RunFolder, name: str) -> None:
@@ -36,6 +41,7 @@ class Folders:
         folder.unlink(STOP)
         # Not durable: after a power cut the records may be there again, and be forgotten again.
         folder.blank(START)
+        crashpoint.reach("agent:in-recycling")
         folder.blank(EXIT)
         self._move(folder, self._spare_fd, self._new_name())
 

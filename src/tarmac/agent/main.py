@@ -11,13 +11,14 @@ import time
 from typing import List, Optional, Tuple
 from zlib import crc32
 
-from tarmac.agent import address, command, containment, kernel, process
+from tarmac.agent import address, command, containment, crashpoint, kernel, process
 from tarmac.agent.folders import Folders
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.service import Service
 from tarmac.agent.spares import Place
 
 _REACHABLE_S = 20.0
+_LONGEST_LOG_BYTES = 10 * 1024 * 1024
 _USAGE = "usage: python -m tarmac.agent --state FOLDER [--ready-fd N]"
 # Blocked in the agent and so in its shims, which nothing but SIGKILL shall end; the commands get an empty mask.
 _BLOCKED = (
@@ -52,10 +53,12 @@ def _serve(state: str, ready_fd: Optional[int]) -> int:
     folder = os.path.join(state, "agent")
     os.makedirs(folder, 0o700, exist_ok=True)
     socket_path = os.path.join(folder, "agent.sock")
-    if not _take_lock(os.path.join(folder, "agent.lock")):
-        return _wait_for_other(socket_path, ready_fd)
+    if not _become_the_one(os.path.join(folder, "agent.lock"), socket_path):
+        _say(ready_fd, "ready\n")
+        return 0
     if ready_fd is not None:
         _detach(os.path.join(folder, "agent.log"), ready_fd)
+    crashpoint.reach("agent:after-lock")
     loop = Loop()
     _prepare_process(loop)
     instance = instance_of(state)
@@ -65,7 +68,10 @@ def _serve(state: str, ready_fd: Optional[int]) -> int:
     # Nothing below is to be collected, and a collection in a forked shim would copy every page it looks at.
     gc.disable()
     gc.freeze()
+    crashpoint.reach("agent:after-recovery")
     service.open(address.listen(socket_path))
+    _end_with(socket_path, loop)
+    crashpoint.reach("agent:after-listen")
     log(f"agent {os.getpid()} listens, containment {f'cgroup {base}' if base else f'scan ({reason})'}")
     _say(ready_fd, "ready\n")
     loop.run()
@@ -85,6 +91,21 @@ def instance_of(state: str) -> str:
     return f"{crc32(path):08x}{crc32(path[::-1]):08x}"
 
 
+def _become_the_one(lock_path: str, socket_path: str) -> bool:
+    """False when there is another agent and it can be reached. One that holds the lock and cannot be is starting or
+    ending: in the end it answers, or its lock is free."""
+    deadline = time.monotonic() + _REACHABLE_S
+    while not _take_lock(lock_path):
+        try:
+            address.connect(socket_path).close()
+            return False
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+    return True
+
+
 def _take_lock(path: str) -> bool:
     """Held until the process ends, and inherited by nobody."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -93,8 +114,11 @@ def _take_lock(path: str) -> bool:
     except BlockingIOError:
         os.close(fd)
         return False
-    os.ftruncate(fd, 0)
-    os.write(fd, b"%d\n" % os.getpid())
+    try:
+        os.ftruncate(fd, 0)
+        os.write(fd, b"%d\n" % os.getpid())
+    except OSError:
+        pass  # for people; on a full disk it goes without
     return True
 
 
@@ -109,6 +133,23 @@ def _prepare_process(loop: Loop) -> None:
     kernel.set_name(b"tarmac-agent")
 
 
+def _end_with(socket_path: str, loop: Loop) -> None:
+    """An agent whose socket is gone, mostly with its whole folder, can never be reached again."""
+
+    def look() -> None:
+        os.read(inotify_fd, 65536)
+        if not os.path.exists(socket_path):
+            log("the agent's socket was removed")
+            loop.stop()
+
+    try:
+        inotify_fd = kernel.inotify_init()
+        kernel.inotify_add_watch(inotify_fd, os.path.dirname(socket_path), kernel.IN_DELETE | kernel.IN_MOVE_SELF)
+    except OSError:
+        return  # the user's watches are used up: it goes on until it is told to end
+    loop.watch(inotify_fd, look, "socket")
+
+
 def _stop_when_asked(loop: Loop, fd: int) -> None:
     try:
         signum = int.from_bytes(os.read(fd, 128)[:4], sys.byteorder)
@@ -118,24 +159,22 @@ def _stop_when_asked(loop: Loop, fd: int) -> None:
         loop.stop()
 
 
-def _wait_for_other(socket_path: str, ready_fd: Optional[int]) -> int:
-    deadline = time.monotonic() + _REACHABLE_S
-    while True:
-        try:
-            address.connect(socket_path).close()
-            _say(ready_fd, "ready\n")
-            return 0
-        except OSError as error:
-            if time.monotonic() > deadline:
-                _say(ready_fd, f"error: another agent holds the lock but cannot be reached: {error}\n")
-                return 1
-            time.sleep(0.02)
-
-
 def _say(ready_fd: Optional[int], line: str) -> None:
-    if ready_fd is not None:
+    if ready_fd is None:
+        return
+    try:
         os.write(ready_fd, line.encode())
-        os.close(ready_fd)
+    except BrokenPipeError:
+        pass  # the controller that wanted to know is gone; the next one finds us
+    os.close(ready_fd)
+
+
+def _rotate(log_path: str) -> None:
+    try:
+        if os.stat(log_path).st_size > _LONGEST_LOG_BYTES:
+            os.rename(log_path, log_path + ".1")
+    except FileNotFoundError:
+        pass
 
 
 def _detach(log_path: str, ready_fd: int) -> None:
@@ -146,6 +185,7 @@ def _detach(log_path: str, ready_fd: int) -> None:
         pass
     os.chdir("/")
     null_fd = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    _rotate(log_path)
     log_fd = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     os.dup2(null_fd, 0)
     os.dup2(log_fd, 1)

@@ -116,8 +116,11 @@ class RunFolder:
     def remove(self) -> None:
         for name in (SPEC, STOP, EXIT, START, LOCK):
             self.unlink(name)
-        os.rmdir(self.name, dir_fd=self.parent_fd)
         self.close()
+        try:
+            os.rmdir(self.name, dir_fd=self.parent_fd)
+        except FileNotFoundError:
+            pass
 
     def _write(self, name: str, data: bytes) -> int:
         fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600, dir_fd=self.fd)

@@ -67,6 +67,11 @@ class Run:
     def is_over(self) -> bool:
         return self.report is not None and protocol.is_final(self.report)
 
+    def present_report(self) -> Optional[Message]:
+        """None while nobody can say whether it begins at all, which takes moments only."""
+        start = self.read(START) if self.report is None else None
+        return self.report if start is None else protocol.started(*self.key, pid=start["pid"], at=start["started_at"])
+
     # The shim
 
     def follow(self, spare: Spare, start: bytes) -> None:
@@ -183,12 +188,21 @@ class Run:
         if self._watch is not None:
             self._watch.cancel()
         if members:
-            pid = min(members)
+            pid = self._main_of(members)
+            if pid is None:
+                # The shim would have ended what the command leaves behind.
+                self.stop.end_stragglers()
+                pid = min(members)
             self._watch = ProcessWatch(self.desk.loop, pid, members[pid], self.look_at_tree, self.name)
         elif self._final is not None:
             self._tell(self._final)
         else:
             self._tell(protocol.gone(*self.key, at=time.time()))
+
+    def _main_of(self, members: Dict[int, int]) -> Optional[int]:
+        """The command itself, if it is still there."""
+        start = self.read(START)
+        return start["pid"] if start is not None and members.get(start["pid"]) == start["start_time"] else None
 
     def forget(self) -> None:
         """The final report is committed at the other end."""

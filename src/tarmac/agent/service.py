@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import time
-from functools import partial
 from typing import Callable, Dict, List, Optional
 
 from tarmac import __version__
@@ -24,6 +23,8 @@ from tarmac.agent.run import Key, Run
 from tarmac.agent.spares import Place, Spares
 
 _LAUNCH_TRIES = 3
+_UNDECIDED_S = 0.005
+_DECIDED_WITHIN_S = 5.0  # a shim that somebody froze must not keep all others waiting
 
 
 class Service:
@@ -50,7 +51,6 @@ class Service:
             "forget": self._forget,
             "adopt": self._adopt,
             "read_log": lambda message: tail.read_log(message, self.send),
-            "tail_log": lambda message: tail.TailSearch(loop, message, self.send),
             "watch_log": self._logs.add,
             "unwatch_log": lambda message: self._logs.remove(message.get("ref")),
             "ping": lambda message: self.send({"type": "pong", "ref": message.get("ref")}),
@@ -100,21 +100,31 @@ class Service:
             log("a connection that did not say hello first was closed")
             peer.close()
             return
-        if message["type"] == "start":
-            handler: Optional[Callable[[Message], object]] = partial(self._start, frame=frame)
-        else:
-            handler = self._handlers.get(message["type"])
-        if handler is None:
-            log(f"a frame of unknown type {message['type'][:100]!r} was ignored")
-            return
         try:
-            handler(message)
+            if message["type"] == "start":
+                self._start(message, frame)
+            elif message["type"] == "tail_log":
+                tail.TailSearch(self.loop, message, peer.send)  # whoever comes next must not get the answer
+            elif message["type"] in self._handlers:
+                self._handlers[message["type"]](message)
+            else:
+                log(f"a frame of unknown type {message['type'][:100]!r} was ignored")
         except Exception:  # noqa: BLE001  one job's trouble must not become another's
             log_exception(f"{message['type']} of job {message.get('job')}")
 
     # Frames
 
     def _hello(self, _: Message) -> None:
+        """Answered once every run is known to have begun or not: one missing in the answer counts as never begun."""
+        self._answer_hello(self._peer, time.monotonic() + _DECIDED_WITHIN_S)
+
+    def _answer_hello(self, peer: Optional[Peer], deadline: float) -> None:
+        if peer is not self._peer:
+            return
+        runs = [run.present_report() for run in self._runs.values()]
+        if None in runs and time.monotonic() < deadline:
+            self.loop.after(_UNDECIDED_S, lambda: self._answer_hello(peer, deadline), "hello")
+            return
         self.send(
             {
                 "type": "hello",
@@ -127,7 +137,7 @@ class Service:
                 "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
                 "containment": "cgroup" if self.place.cgroup_base else "scan",
                 "containment_reason": self._containment_reason,
-                "runs": [run.report for run in self._runs.values() if run.report is not None],
+                "runs": [report for report in runs if report is not None],
             }
         )
         if self._gpus.latest is not None:
@@ -220,6 +230,9 @@ class Service:
         if run.port is not None:
             self._ports.give_back(run.port)
         if run.start is None:
+            return
+        if run.stop.is_asked:
+            self._refuse(run.key, "it was stopped before it began")
             return
         tries = self._tries[run.key] = self._tries.get(run.key, 0) + 1
         if tries < _LAUNCH_TRIES:

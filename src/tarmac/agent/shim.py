@@ -22,7 +22,6 @@ STRAGGLER_GRACE_S = 2.0
 _KILL_AGAIN_S = 0.2
 _RECORD_AGAIN_S = 1.0
 _TRIES = 5
-_LAUNCH_TRIES = 3
 
 
 class Shim:
@@ -40,7 +39,8 @@ class Shim:
         self.pid = 0  # of the command
         self.pid_start_time = 0
         self.started_at = 0.0
-        self.has_killed = False
+        self.command_fd = -1
+        self.failure_fd = -1
 
     def run(self) -> NoReturn:
         os.setsid()
@@ -48,18 +48,18 @@ class Shim:
         kernel.set_name(b"tarmac-shim")
         self.me = os.getpid()
         self.my_start_time = _start_time(self.me)
+        self._fork()
         while True:
-            command_fd, failure_fd = self._fork()
             order, start = self._receive()
             if not start:
-                self._leave(command_fd)
-            self._see_through(order, start, command_fd, failure_fd)
-            if self._is_worn_out():
-                self._retire()
+                self._leave()
+            self._see_through(order, start)
+            self._fork()
             self._tell({"type": "idle"})
 
-    def _see_through(self, order: bytes, start: bytes, command_fd: int, failure_fd: int) -> None:
-        trouble = self._launch(order, start, command_fd, failure_fd)
+    def _see_through(self, order: bytes, start: bytes) -> None:
+        trouble = self._launch(order, start)
+        self._close_pipes()
         if trouble is None:
             self._tell(protocol.started(*self.key, pid=self.pid, at=self.started_at))
             self._conclude(self._wait())
@@ -68,25 +68,25 @@ class Shim:
 
     # Without a job
 
-    def _fork(self, *, is_moved: bool = False) -> Tuple[int, int]:
+    def _fork(self) -> None:
         """The command's process, waiting for its job; the pipe to it, and the one that tells why it cannot execute."""
         if self.leaf is not None and self.pid:
             self.leaf.renew()
-        command_read, command_write = os.pipe()
-        failure_read, failure_write = os.pipe()
+        command_read, self.command_fd = os.pipe()
+        self.failure_fd, failure_write = os.pipe()
         crashpoint.reach("shim:before-fork")
-        if self.leaf is None:
-            self.pid = os.fork()
-        else:
-            self.pid = self.leaf.fork_and_move() if is_moved else self.leaf.fork()
+        self.pid = os.fork() if self.leaf is None else self.leaf.fork()
         if self.pid == 0:
-            os.close(command_write)
+            os.close(self.command_fd)
             command.become(self.instance, command_read, failure_write)
         crashpoint.reach("shim:after-fork")
         os.close(command_read)
         os.close(failure_write)
         self.pid_start_time = _start_time(self.pid)
-        return command_write, failure_read
+
+    def _close_pipes(self) -> None:
+        os.close(self.command_fd)
+        os.close(self.failure_fd)
 
     def _receive(self) -> Tuple[bytes, bytes]:
         """The order and the start frame; empty when the agent ended before there were both."""
@@ -98,55 +98,47 @@ class Shim:
         except OSError:
             return b"", b""
 
-    def _leave(self, command_fd: int) -> NoReturn:
-        os.close(command_fd)
+    def _leave(self) -> NoReturn:
+        self._close_pipes()
         os.waitpid(self.pid, 0)
-        self._retire()
-
-    def _is_worn_out(self) -> bool:
-        """A leaf that was killed is no place to be born in (see cgroup)."""
-        return self.leaf is not None and (self.has_killed or self._read_stop() is not None)
-
-    def _retire(self) -> NoReturn:
         if self.leaf is not None:
             self.leaf.remove()
         os._exit(0)
 
     # With a job
 
-    def _launch(self, order: bytes, start: bytes, command_fd: int, failure_fd: int) -> Optional[str]:
+    def _launch(self, order: bytes, start: bytes) -> Optional[str]:
         """None once the command runs, else why it does not."""
         orders = protocol.decode(order)
         self.key = (orders["job"], orders["attempt"])
         crashpoint.count_from(orders["nth"] - 1)
+        try:
+            told = self._prepare(order + start, orders["port"])
+        except OSError as error:
+            return f"cannot be started: {error.strerror}"
+        return self._release() if told == command.READY else told or None
+
+    def _prepare(self, job: bytes, port: int) -> str:
+        """What the command's process tells once it is ready, or cannot be. Nothing, when it was asked to end before."""
         for _ in range(_TRIES):
-            _write(command_fd, order + start)  # it prepares itself while the record is written
-            try:
-                self._record_start(orders["port"])
-                told = os.read(failure_fd, 8192).decode()
-                if told == command.READY:
-                    return self._release(command_fd, failure_fd)
-                if told or self._read_stop() is not None:
-                    return told or None
-                # Killed while it waited: a signal for the attempt before came late. Nothing ran; try with another.
-                os.waitpid(self.pid, 0)
-                os.close(command_fd)
-                os.close(failure_fd)
-                command_fd, failure_fd = self._fork()
-            except OSError as error:
-                os.close(command_fd)  # not released, so it does not run
-                return f"cannot be started: {error.strerror}"
+            _write(self.command_fd, job)  # it prepares itself while the record is written
+            self._record_start(port)
+            told = os.read(self.failure_fd, 8192).decode()
+            if told or self._read_stop() is not None:
+                return told
+            # Killed while it waited: a signal for the attempt before came late. Nothing ran; try with another.
+            os.waitpid(self.pid, 0)
+            self._close_pipes()
+            self._fork()
         return "cannot be started: its process was killed again and again before it began"
 
-    def _release(self, command_fd: int, failure_fd: int) -> Optional[str]:
+    def _release(self) -> Optional[str]:
         crashpoint.reach("shim:before-release")
-        _write(command_fd, b"g")
+        _write(self.command_fd, b"g")
         crashpoint.reach("shim:after-release")
-        trouble = os.read(failure_fd, 8192)
+        trouble = os.read(self.failure_fd, 8192).decode()
         crashpoint.reach("shim:after-exec")
-        os.close(command_fd)
-        os.close(failure_fd)
-        return trouble.decode() or None
+        return trouble or None
 
     def _record_start(self, port: int) -> None:
         crashpoint.reach("shim:before-start-record")
@@ -220,7 +212,6 @@ class Shim:
             deadline = time.monotonic() + STRAGGLER_GRACE_S
         while not self._is_tree_gone():
             if time.monotonic() >= deadline:
-                self.has_killed = True
                 containment.kill()
                 deadline = time.monotonic() + _KILL_AGAIN_S
             # Blocked since the agent's start, so one that came just before is not missed.

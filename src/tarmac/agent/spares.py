@@ -49,6 +49,7 @@ class Spares:
         self._loop = loop
         self._place = place
         self._ready: List[Spare] = []
+        self._leaving: List[Spare] = []
         self._leaves = 0
         self._forked = 0
         self._refill_timer: Optional[Timer] = None
@@ -56,7 +57,7 @@ class Spares:
 
     @property
     def pids(self) -> List[int]:
-        return [spare.pid for spare in self._ready]
+        return [spare.pid for spare in self._ready + self._leaving]
 
     def take(self, *, is_fresh: bool = False) -> Spare:
         """The one used last, whose memory is warm, or one forked now. OSError when there is no space or no process."""
@@ -82,6 +83,7 @@ class Spares:
     def discard(self, spare: Spare) -> None:
         """It ends with its channel."""
         spare.channel.close()
+        self._leaving.append(spare)
 
     def refill(self) -> None:
         self._refill_timer = None
@@ -149,8 +151,9 @@ class Spares:
         """Without a job."""
         os.waitpid(spare.pid, 0)
         spare.channel.close()
-        if spare in self._ready:
-            self._ready.remove(spare)
+        for those in (self._ready, self._leaving):
+            if spare in those:
+                those.remove(spare)
         _remove(spare.folder, spare.leaf)
         self._refill_in(_AFTER_TROUBLE_S)
 

@@ -45,6 +45,10 @@ class Stop:
         else:
             self._kill()
 
+    @property
+    def is_asked(self) -> bool:
+        return self._deadline is not None
+
     def resume(self) -> None:
         """What an earlier agent was asked."""
         asked = self._run.read(STOP)

@@ -136,7 +136,9 @@ class LogWatch:
     def _add_watch(self, path: str) -> int:
         assert self._inotify is not None
         try:
-            return kernel.inotify_add_watch(self._inotify, path, kernel.IN_MODIFY)
+            return kernel.inotify_add_watch(
+                self._inotify, path, kernel.IN_MODIFY | kernel.IN_ATTRIB | kernel.IN_MOVE_SELF
+            )
         except FileNotFoundError:
             folder = os.path.dirname(path)
             return kernel.inotify_add_watch(self._inotify, folder, kernel.IN_CREATE | kernel.IN_MOVED_TO)

@@ -140,18 +140,26 @@ async def kill_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.Ki
 async def remove_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.Selection]) -> schemas.RemoveAnswer:
     """Forget jobs and the logs Tarmac keeps of them. Queued ones are cancelled; running ones must be killed first."""
     numbers = _selected(engine, caller, data)
-    jobs = engine.jobs(numbers)
-    busy = [job.id for job in jobs if not is_ended(job.status) and not isinstance(job.status, Queued)]
-    if busy:
-        listed = ", ".join(map(str, busy[:10]))
-        raise Conflict(f"still running: {listed}; nothing was removed", hint=f"tarmac kill {busy[0]}, then rm again")
-    events = [StopAsked(job=job.id, by=caller) for job in jobs if not is_ended(job.status)]
-    await engine.keep(Work(events=list(events), removed=[job.id for job in jobs]))
+    waiting = [job.id for job in _none_running(engine, numbers) if not is_ended(job.status)]
+    if waiting:
+        await engine.keep(Work(events=[StopAsked(job=number, by=caller) for number in waiting]))
+    # One of them may have got its GPUs while its stop was kept; what has ended stays so.
+    jobs = _none_running(engine, numbers)
+    await engine.keep(Work(events=[], removed=[job.id for job in jobs]))
     for job in jobs:
         for attempt in range(1, job.attempt + 1):
             with suppress(FileNotFoundError):
                 os.unlink(default_log(engine.state_folder, job.id, attempt))
     return schemas.RemoveAnswer(removed=numbers)
+
+
+def _none_running(engine: Engine, numbers: list[int]) -> list[Job]:
+    jobs = engine.jobs(numbers)
+    busy = [job.id for job in jobs if not is_ended(job.status) and not isinstance(job.status, Queued)]
+    if busy:
+        listed = ", ".join(map(str, busy[:10]))
+        raise Conflict(f"still running: {listed}; nothing was removed", hint=f"tarmac kill {busy[0]}, then rm again")
+    return jobs
 
 
 def find_job(engine: Engine, caller: str, word: str) -> Job:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 BASE = "/api/v1"
+START_TRIES = 3
 PATIENCE_S = 60  # how long a controller may be away before waiting for it is given up
 CRASHED_S = 1  # … before one that left its socket behind is started anew
 STOPPED_S = 20  # … and before one that was stopped is, in the middle of an upgrade perhaps
@@ -110,16 +111,18 @@ class Link:
         return connection
 
     def _new_connection(self) -> Connection:
-        try:
-            return Connection(paths.socket_path(self.state))
-        except NoController:
-            if not self.start:
-                raise
-        if self.on_start is not None:
-            self.on_start()
-        from tarmac.client.autostart import start_controller
+        for _ in range(START_TRIES):
+            try:
+                return Connection(paths.socket_path(self.state))
+            except NoController:
+                if not self.start:
+                    raise
+            if self.on_start is not None:
+                self.on_start()
+            from tarmac.client.autostart import start_controller
 
-        start_controller(self.state, self.home)
+            # The one that says it is ready may be an old one that ends this moment.
+            start_controller(self.state, self.home)
         return Connection(paths.socket_path(self.state))
 
 

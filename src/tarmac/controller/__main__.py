@@ -34,6 +34,7 @@ from tarmac.store.store import Store
 log = logging.getLogger("tarmac.controller")
 
 FIRST_READING_WITHIN_S = 5.0
+AGENT_ENDS_WITHIN_S = 5.0
 
 
 def main() -> int:
@@ -73,6 +74,8 @@ async def _run(state_folder: Path, say: _Ready) -> None:
         try:
             await _serve(engine, node, state_folder, say)
         finally:
+            if node.is_ending:
+                await asyncio.wait({supervision}, timeout=AGENT_ENDS_WITHIN_S)
             supervision.cancel()
             await asyncio.gather(supervision, return_exceptions=True)
     finally:
@@ -160,7 +163,8 @@ class _Ready:
 
     def __call__(self, line: str) -> None:
         if self._descriptor is not None:
-            os.write(self._descriptor, f"{line}\n".encode())
+            with suppress(BrokenPipeError):  # whoever wanted to know was interrupted; others will come
+                os.write(self._descriptor, f"{line}\n".encode())
             os.close(self._descriptor)
             self._descriptor = None
         elif line != "ready":

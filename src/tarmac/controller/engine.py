@@ -10,16 +10,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
+from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.agent import crashpoint
 from tarmac.controller.gpu_board import GpuBoard
+from tarmac.controller.hands import Hands
 from tarmac.controller.progress_board import ProgressBoard
 from tarmac.controller.publisher import JobChanged, Publisher
 from tarmac.controller.settings import Settings
-from tarmac.controller.world import job_environment, start_frame
-from tarmac.core.commands import AdoptProcess, Command, ForgetRun, SignalJob, StartJob
-from tarmac.core.events import JobsSubmitted, RulesSet
+from tarmac.core.events import JobsSubmitted, NodeJoined, RulesSet
 from tarmac.core.machine import handle
 from tarmac.core.model import Job, JobId, is_ended
 from tarmac.errors import Unavailable
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tarmac.core.commands import Command
     from tarmac.core.events import Event
     from tarmac.core.model import NodeName
     from tarmac.nodes.local import LocalNode
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-TERM = 15
 RETRY_AFTER_FULL_S = 1.0
 
 Done: TypeAlias = "asyncio.Future[None]"
@@ -74,6 +73,7 @@ class Engine:
         self.publisher = publisher
         self.state = store.load()
         self.state.rules = settings.rules()
+        self.state.next_id = max(self.state.next_id, highest_trace(state_folder) + 1)
         self.last_event = store.reader.last_event()
         self.degraded: str | None = None  # why nothing can be written at the moment
         self.is_ending = False
@@ -86,7 +86,7 @@ class Engine:
         self._under_way: dict[JobId, Job] = {}  # changed by the commit that has not returned yet
         self._submitting: dict[Token, Work] = {}
         self._is_committing = False
-        self._environments: dict[str, dict[str, str]] = {}
+        self._hands = Hands(self)
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -130,6 +130,10 @@ class Engine:
 
     async def keep(self, work: Work) -> None:
         """Returns once the events are on disk; raises when they were not accepted."""
+        # Whoever asked may go away; what was begun is finished all the same.
+        await asyncio.shield(self._begin(work))
+
+    def _begin(self, work: Work) -> Done:
         if self.degraded is not None:
             raise Unavailable(
                 f"nothing can be accepted now: {self.degraded}", hint="make room on the disk; service returns by itself"
@@ -137,7 +141,7 @@ class Engine:
         work.done = self._loop.create_future()
         self._inbox.append(work)
         self._turn()
-        await work.done
+        return work.done
 
     async def submit(self, event: JobsSubmitted, environments: dict[str, bytes], token: Token | None) -> range:
         """The ids, once the jobs are on disk. The same token again gives the same ids."""
@@ -149,13 +153,11 @@ class Engine:
                 await asyncio.shield(under_way.done)
                 return under_way.ids
         work = Work(events=[event], environments=environments, token=token)
+        kept = self._begin(work)
         if token is not None:
             self._submitting[token] = work
-        try:
-            await self.keep(work)
-        finally:
-            if token is not None:
-                del self._submitting[token]
+            kept.add_done_callback(lambda _: self._submitting.pop(token))
+        await asyncio.shield(kept)
         return work.ids
 
     async def set(self, name: str, text: str | None) -> None:
@@ -191,8 +193,13 @@ class Engine:
         if batch:
             self._commit(batch, commands, works)
         else:
-            self._carry_out(commands)
+            self._carry_out(commands, works)
             _resolve(works, None)
+
+    def _carry_out(self, commands: list[Command], works: list[Work]) -> None:
+        if self.node is not None and any(isinstance(event, NodeJoined) for work in works for event in work.events):
+            self.node.admit()
+        self._hands.carry_out(commands)
 
     def _decide(self, works: list[Work]) -> tuple[Batch, list[Command]]:
         now = self._clock()
@@ -231,55 +238,13 @@ class Engine:
         self.store.commit(batch, lambda error: self._loop.call_soon_threadsafe(back_in_the_loop, error))
 
     def _committed(self, batch: Batch, commands: list[Command], works: list[Work]) -> None:
-        self._carry_out(commands)
+        self._carry_out(commands, works)
         crashpoint.reach("controller:before-answer")
         _resolve(works, None)
         changes = batch.changes
         changed: dict[JobId, Job] = {job.id: job for job in changes.new} | changes.changed
         self.last_event += len(changes.new) + len(changes.story)
         self.publisher.tell(JobChanged(job, self.last_event) for job in changed)
-
-    # carry out
-
-    def _carry_out(self, commands: list[Command]) -> None:
-        for command in commands:
-            match command:
-                case StartJob():
-                    crashpoint.reach("controller:before-start")
-                    self._start(command)
-                    crashpoint.reach("controller:after-start")
-                case AdoptProcess():
-                    self._send(command, {"type": "adopt", "pid": command.pid})
-                case SignalJob():
-                    crashpoint.reach("controller:before-signal")
-                    self._send(command, {"type": "signal", "signal": TERM, "grace_s": command.grace_s})
-                    crashpoint.reach("controller:after-signal")
-                case ForgetRun():
-                    crashpoint.reach("controller:before-forget")
-                    self._send(command, {"type": "forget"})
-                    crashpoint.reach("controller:after-forget")
-                case _:
-                    assert_never(command)
-
-    def _start(self, command: StartJob) -> None:
-        job = self.state.jobs.get(command.job)
-        if job is None or self.node is None:
-            return
-        submitted = self._environment(job.spec.environment)
-        environment = job_environment(job, command, submitted, self.settings["gpu_id_style"])
-        self.node.send(start_frame(job, command, environment, self.state_folder))
-
-    def _send(self, command: AdoptProcess | SignalJob | ForgetRun, frame: dict[str, Any]) -> None:
-        if self.node is not None:
-            self.node.send({**frame, "job": command.job, "attempt": command.attempt})
-
-    def _environment(self, digest: str) -> dict[str, str]:
-        known = self._environments.get(digest)
-        if known is None:
-            if len(self._environments) >= 64:
-                self._environments.clear()
-            known = self._environments[digest] = self.store.reader.environment(digest)
-        return known
 
     # when the disk says no
 
@@ -318,6 +283,12 @@ class Engine:
         outcome: asyncio.Future[Exception | None] = self._loop.create_future()
         self.store.try_to_write(lambda error: self._loop.call_soon_threadsafe(outcome.set_result, error))
         return await outcome is None
+
+
+def highest_trace(state_folder: Path) -> int:
+    """The highest id that a log or a run folder speaks of: what a database that was moved away gave out is taken."""
+    names = [path.name for folder in ("logs", "agent/runs") for path in (state_folder / folder).glob("*.*")]
+    return max((int(name) for name in (name.partition(".")[0] for name in names) if name.isdecimal()), default=0)
 
 
 def _resolve(works: list[Work], error: Exception | None) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 MOST_JOBS = 1_000_000
+LONGEST_TEXT_BYTES = 131_071  # MAX_ARG_STRLEN of Linux, less its closing zero
+MOST_TEXT_BYTES = 2_000_000  # Linux grants about that much to arguments and environment together
 Text = Annotated[str, Meta(max_length=4096)]
 Path = Annotated[str, Meta(min_length=1, max_length=4096)]
 
@@ -62,7 +64,9 @@ def checked_specs(
     request: SubmitRequest, *, owner: str, environment: str, default_grace_s: float, state: State
 ) -> tuple[JobSpec, ...]:
     check = _Checks(state)
-    _refuse_nul("environment", [text for pair in request.environment.items() for text in pair])
+    world = [f"{name}={value}" for name, value in request.environment.items()]
+    _refuse_nul("environment", world)
+    _refuse_too_long(world)
     return tuple(_spec(request, job, check, owner, environment, default_grace_s) for job in request.jobs)
 
 
@@ -77,6 +81,7 @@ def _spec(
     if job.log is not None and (job.stdout is not None or job.stderr is not None):
         raise UserError("log goes with neither stdout nor stderr", hint="log merges both; stdout and stderr part them")
     _refuse_nul("command", job.command or (job.shell or "",))
+    _refuse_too_long(job.command or (job.shell or "",))
     _refuse_nul("name, project and tags", (job.name or "", job.project or "", *job.tags))
     check.folder(cwd)
     stdout = job.log or job.stdout
@@ -194,6 +199,21 @@ class _Checks:
                 f"{path} exists already and is not overwritten", hint="add --append, or choose another name"
             )
         self._outputs.add(path)
+
+
+def _refuse_too_long(texts: tuple[str, ...] | list[str]) -> None:
+    """What the kernel would not take is known before the job waits for a day."""
+    longest = max((len(text.encode()) for text in texts), default=0)
+    if longest > LONGEST_TEXT_BYTES:
+        raise UserError(
+            f"an argument or variable has {longest} bytes; Linux takes at most {LONGEST_TEXT_BYTES}",
+            hint="write it to a file, and give the job the name of the file",
+        )
+    if sum(map(len, texts)) > MOST_TEXT_BYTES:
+        raise UserError(
+            f"arguments or environment are longer than {MOST_TEXT_BYTES} bytes in all",
+            hint="write them to a file, and give the job the name of the file",
+        )
 
 
 def _refuse_nul(what: str, texts: tuple[str, ...] | list[str]) -> None:

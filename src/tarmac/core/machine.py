@@ -145,7 +145,7 @@ def _stop(state: State, event: StopAsked, now: float) -> list[Command]:
         case Running(booking=booking, pid=pid, started_at=started_at):
             status = Stopping(booking=booking, pid=pid, started_at=started_at, asked_at=now, grace_s=grace_s)
         case Stopping():
-            status = replace(job.status, grace_s=grace_s)
+            status = replace(job.status, grace_s=min(grace_s, job.status.grace_s))
         case Unknown():
             status = replace(job.status, stop_grace_s=grace_s)
         case _:

@@ -63,14 +63,16 @@ class LocalNode:
         self, state_folder: Path, *, listener: NodeListener, listed_gpus: list[dict[str, Any]] | None = None
     ) -> None:
         self.hello: Hello | None = None
+        self.name = NodeName("")
         self.gpu_error: str | None = None
         self.has_gpus = asyncio.Event()  # the first reading is in
+        self.is_ending = False  # and the agent with it; `run` returns when it is gone
         self._state_folder = state_folder
         self._listener = listener
         self._listed_gpus = listed_gpus  # cards that no driver tells of
         self._link: Link | None = None
         self._lost = asyncio.Event()
-        self._is_ending = False
+        self._is_admitted = False
         self._cards: tuple[Gpu, ...] | None = None  # as last posted; readings come far more often
         self._agent: subprocess.Popen[bytes] | None = None
 
@@ -81,7 +83,7 @@ class LocalNode:
     async def run(self) -> None:
         """Connect, and again whenever the agent went away, until it was told to end."""
         retry_s = 0.05
-        while not self._is_ending:
+        while not self.is_ending:
             try:
                 await self._connect()
                 retry_s = 0.05
@@ -96,6 +98,14 @@ class LocalNode:
         if self._link is not None:
             self._link.send(frame)
 
+    def admit(self) -> None:
+        """That this connection joined has been taken in, so what is decided from now on is decided under it."""
+        self._is_admitted = True
+
+    def send_command(self, frame: dict[str, Any]) -> None:
+        if self._is_admitted:
+            self.send(frame)
+
     async def ask(self, frame: dict[str, Any]) -> dict[str, Any]:
         link = self._link or Link(lambda _: None, lambda: None)
         return await link.ask(frame)
@@ -107,7 +117,7 @@ class LocalNode:
 
     def end_agent(self) -> None:
         """For good: no other one is started."""
-        self._is_ending = True
+        self.is_ending = True
         self.send({"type": "shutdown"})
 
     async def _connect(self) -> None:
@@ -117,6 +127,8 @@ class LocalNode:
         sock.setblocking(False)
         _, self._link = await loop.create_unix_connection(lambda: Link(self._take_frame, self._lost.set), sock=sock)
         self._link.send({"type": "hello", "protocol": protocol.PROTOCOL, "version": __version__})
+        if self.is_ending:
+            self._link.send({"type": "shutdown"})  # asked while the agent was on its way
 
     async def _reach_agent(self) -> Any:
         path = str(self._state_folder / "agent" / "agent.sock")
@@ -156,9 +168,10 @@ class LocalNode:
 
     def _leave(self) -> None:
         self._link = None
+        self._is_admitted = False
         self._cards = None
         if self.hello is not None:
-            self._listener.post(NodeLeft(node=NodeName(self.hello.node)))
+            self._listener.post(NodeLeft(node=self.name))
             self.hello = None
 
     def _take_frame(self, frame: dict[str, Any]) -> None:
@@ -173,27 +186,41 @@ class LocalNode:
         elif self.hello is None:
             return  # nothing counts before the node has said who it is
         elif frame["type"] in REPORT_TYPES:
-            self._listener.post(Reported(node=NodeName(self.hello.node), report=report_of(frame)))
+            self._listener.post(Reported(node=self.name, report=report_of(frame)))
         elif frame["type"] == "gpus":
-            self._take_gpus(NodeName(self.hello.node), frame)
+            self._take_gpus(self.name, frame)
 
     def _join(self, hello: Hello) -> None:
-        if hello.version != __version__:
+        if hello.version != __version__ and not self._is_started_by_us(hello):
             log.info("agent %s is replaced by %s", hello.version, __version__)
             self.send({"type": "shutdown"})
             return
         self.hello = hello
+        self.name = self._lasting_name(hello.node)
         log.info("agent pid %d on %s, containment %s", hello.pid, hello.node, hello.containment)
         runs = tuple(report_of(run) for run in hello.runs)
         self._listener.post(
             NodeJoined(
-                node=NodeName(hello.node),
+                node=self.name,
                 cpu_job_slots=max(FEWEST_CPU_JOBS, 2 * hello.cpus),
                 runs=runs,
                 cpus=hello.cpus,
                 memory_total_bytes=hello.memory_bytes,
             )
         )
+
+    def _is_started_by_us(self, hello: Hello) -> bool:
+        """Then what is installed is not what this controller is, and another agent would be no better."""
+        return self._agent is not None and self._agent.pid == hello.pid
+
+    def _lasting_name(self, host: str) -> NodeName:
+        """What the machine was called at first: its jobs must find it again after somebody renamed it."""
+        kept = self._state_folder / "agent" / "node"
+        try:
+            return NodeName(kept.read_text().strip() or host)
+        except FileNotFoundError:
+            kept.write_text(host + "\n")
+            return NodeName(host)
 
     def _take_gpus(self, node: NodeName, frame: dict[str, Any]) -> None:
         readings, host = readings_of(frame)

@@ -179,7 +179,7 @@ def _write_settings(connection: sqlite3.Connection, settings: dict[str, str | No
 
 
 def _translated(error: Exception) -> Exception:
-    if isinstance(error, sqlite3.Error):
+    if isinstance(error, sqlite3.OperationalError):
         return Unavailable(
             f"the state could not be written: {error}",
             hint="nothing was accepted; running jobs go on. Make room on the disk, then try again",

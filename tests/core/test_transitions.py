@@ -1,0 +1,62 @@
+"""The table itself, and the picture of it in ARCHITECTURE.md."""
+
+from __future__ import annotations
+
+import pytest
+
+from tarmac.core import transitions
+from tarmac.core.model import STATUS_TYPES
+from tarmac.core.transitions import TRANSITIONS, ImpossibleTransition
+from tests.core.write_diagram import PAGE, with_diagram
+
+
+def test_the_picture_in_the_architecture_page_is_the_table() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page == with_diagram(page), "run: python -m tests.core.write_diagram"
+    assert transitions.diagram() in page
+
+
+def test_the_picture_has_an_arrow_for_every_row() -> None:
+    lines = transitions.diagram().splitlines()
+    assert lines[0] == "stateDiagram-v2"
+    for (source, cause), targets in TRANSITIONS.items():
+        for target in targets:
+            (arrow,) = [line for line in lines if line.strip().startswith(f"{source} --> {target}:")]
+            assert cause in arrow.partition(":")[2].replace(",", " ").split()
+
+
+def test_the_table_speaks_of_states_that_exist() -> None:
+    named = {source for source, _ in TRANSITIONS} | {target for targets in TRANSITIONS.values() for target in targets}
+    assert named == set(STATUS_TYPES)
+
+
+def test_nothing_leads_out_of_an_end() -> None:
+    assert not {source for source, _ in TRANSITIONS} & {"succeeded", "failed", "cancelled"}
+
+
+def test_every_state_can_be_reached_and_every_state_can_end() -> None:
+    reached = {"queued"}
+    for _ in TRANSITIONS:
+        reached |= {target for (source, _), targets in TRANSITIONS.items() if source in reached for target in targets}
+    assert reached == set(STATUS_TYPES)
+    ending = {"succeeded", "failed", "cancelled", "unknown"}
+    for _ in TRANSITIONS:
+        ending |= {source for (source, _), targets in TRANSITIONS.items() if set(targets) & ending}
+    assert ending == set(STATUS_TYPES)
+
+
+@pytest.mark.parametrize(
+    ("source", "cause", "target"),
+    [("queued", "Decided", "running"), ("running", "JobStarted", "running"), ("succeeded", "StopAsked", "cancelled")],
+)
+def test_a_move_that_is_not_in_the_table_raises_and_names_the_job(source: str, cause: str, target: str) -> None:
+    with pytest.raises(ImpossibleTransition, match=f"job 7: {source} -> {target} because of {cause}"):
+        transitions.check(source, cause, target, 7)
+
+
+def test_a_move_that_is_in_the_table_passes() -> None:
+    for (source, cause), targets in TRANSITIONS.items():
+        assert transitions.is_expected(source, cause)
+        for target in targets:
+            transitions.check(source, cause, target, 7)
+    assert not transitions.is_expected("queued", "JobStarted")

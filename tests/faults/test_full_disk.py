@@ -1,0 +1,99 @@
+"""A state folder on a disk that is full for real: nothing new is accepted, nothing that runs is harmed, and service
+returns by itself."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.judge import expect_all_well
+from tests.faults.world import World, eventually
+from tests.home import homes
+from tests.services import need
+
+DISK_BYTES = 6 * 1024 * 1024
+
+
+class Disk:
+    """A small file system with the state folder on it; the witness file lies elsewhere."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._filler = path / "filler"
+
+    def fill(self) -> None:
+        """To the last byte, and again until nothing fits."""
+        with open(self._filler, "ab", buffering=0) as file:
+            for size in (65536, 4096, 512, 1):
+                while self._add(file.fileno(), size):
+                    pass
+
+    def _add(self, descriptor: int, size: int) -> bool:
+        try:
+            return os.write(descriptor, b"x" * size) > 0
+        except OSError:
+            return False
+
+    def make_room(self) -> None:
+        self._filler.unlink()
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    need("root")
+    path = tmp_path / "disk"
+    path.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tarmac-test", path], check=True)
+    yield Disk(path)
+    subprocess.run(["umount", "-l", path], check=True)
+
+
+@pytest.fixture
+def world(disk: Disk, witness: Path) -> Iterator[World]:
+    for home in homes(disk.path / "home", "4"):
+        (disk.path.parent / "home-witness").mkdir()
+        (disk.path / "home-witness").symlink_to(disk.path.parent / "home-witness")
+        world = World(home, witness)
+        world.wake()
+        yield world
+        world.let_go()
+
+
+def test_a_submit_is_refused_and_running_jobs_end_with_their_own_code(world: World, disk: Disk) -> None:
+    world.hold()
+    jobs = world.run(3)
+    eventually(lambda: all(world.state(job) == "running" for job in jobs), "the jobs run")
+    disk.fill()
+    refused = world.home.tarmac("add", "true")
+    assert refused.returncode == 5, refused.stderr
+    assert "full" in refused.stderr
+    assert "room" in refused.stderr
+    assert not refused.stdout
+    world.let_go()
+    eventually(lambda: len([line for line in world.lines() if line[3] == "end"]) == 3, "the jobs have ended")
+    assert world.home.tarmac("ls").returncode == 0, "what is known can still be asked"
+    disk.make_room()
+    world.wait_for_all()
+    expect_all_well(world)
+    world.run(2)
+    expect_all_well(world)
+
+
+def test_everything_is_found_again_when_all_died_on_a_full_disk(world: World, disk: Disk) -> None:
+    world.hold()
+    jobs = world.run(3)
+    waiting = world.run(2, gpus=4)
+    eventually(lambda: all(world.state(job) == "running" for job in jobs), "the jobs run")
+    disk.fill()
+    world.kill_all("controller", "agent")
+    started = world.home.tarmac("status")
+    assert started.returncode in {0, 5}, started.stderr
+    assert "Traceback" not in started.stderr
+    world.let_go()
+    eventually(lambda: len([line for line in world.lines() if line[3] == "end"]) >= 3, "the jobs have ended")
+    disk.make_room()
+    world.wake()
+    expect_all_well(world)
+    assert sorted(world.started()) == sorted(jobs + waiting)

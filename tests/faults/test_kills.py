@@ -1,0 +1,54 @@
+"""Jobs ended from outside, all of Tarmac alive: whoever comes next on the same GPU is not hit."""
+
+from tarmac.errors import Conflict
+from tests.faults.judge import expect_all_well
+from tests.faults.world import World, eventually
+
+
+def test_nothing_at_all_goes_wrong(world: World) -> None:
+    world.wake()
+    world.run(8, ms=5)
+    world.run(2, gpus=2, ms=5, leave="straggler")
+    world.run(2, gpus=0, ms=5, leave="detached")
+    expect_all_well(world)
+
+
+def test_jobs_after_a_stopped_one_are_not_hit_by_its_stop(world: World) -> None:
+    world.wake()
+    for _ in range(4):
+        world.run(3, ms=20)
+        world.stop(world.run(1, ms=600_000)[0])
+        world.run(5)
+        world.stop(world.run(1, ms=600_000)[0], grace_s=0.05)
+    expect_all_well(world)
+
+
+def test_a_job_killed_from_outside_has_failed_by_signal_9(world: World) -> None:
+    world.wake()
+    world.hold()
+    first, second = world.run(2)
+    world.kill_job(first)
+    eventually(lambda: world.state(first) == "failed", "the killed job has failed")
+    assert world.job(first)["signal"] == 9
+    assert world.state(second) == "running"
+    world.let_go()
+    expect_all_well(world)
+
+
+def test_a_job_removed_while_its_turn_comes_ran_to_its_end_or_not_at_all(world: World) -> None:
+    world.wake()
+    removed: list[int] = []
+    for _ in range(10):
+        world.run(4)
+        for number in world.run(4):
+            try:
+                removed += world.client.rm(number)
+            except Conflict:
+                continue  # it runs; where its turn came while the removal was kept, it was stopped
+    world.wait_for_all()
+    world.removed.update(removed)
+    world.acknowledged = [number for number in world.acknowledged if number not in removed]
+    world.stopped.update(number for number in world.acknowledged if world.state(number) == "cancelled")
+    ran = [(line[0], line[3]) for line in world.lines() if int(line[0]) in removed]
+    assert sorted(job for job, event in ran if event == "start") == sorted(job for job, event in ran if event == "end")
+    expect_all_well(world)

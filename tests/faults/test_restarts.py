@@ -1,0 +1,184 @@
+"""kill -9 of Tarmac's processes while jobs run, reboots, stops and upgrades: jobs go on, and their ends are exact."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.agent_peer import is_alive
+from tests.faults.judge import expect_all_well
+from tests.faults.world import World, eventually
+
+OLD_AGENT = """
+import sys, tarmac
+tarmac.__version__ = "0.0.9"
+from tarmac.agent.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+DOWN = [("controller",), ("agent",), ("controller", "agent")]
+
+
+@pytest.fixture(params=["cgroup", "scan"])
+def contained(request: pytest.FixtureRequest, world: World) -> World:
+    if request.param == "scan":
+        world.home.environment["TARMAC_CONTAINMENT"] = "scan"
+    world.wake()
+    return world
+
+
+def hold_jobs(world: World, count: int = 2) -> list[int]:
+    """Running jobs that end when `let_go` is called."""
+    world.hold()
+    jobs = world.run(count)
+    eventually(lambda: all(world.state(job) == "running" for job in jobs), "the jobs run")
+    return jobs
+
+
+@pytest.mark.parametrize("killed", DOWN, ids=" and ".join)
+def test_jobs_go_on_without_the_controller_or_the_agent(world: World, killed: tuple[str, ...]) -> None:
+    world.wake()
+    jobs = hold_jobs(world)
+    pids = [world.pid_of(job) for job in jobs]
+    for kind in killed:
+        assert world.kill(kind)
+    world.wake()
+    eventually(lambda: [world.state(job) for job in jobs] == ["running"] * 2, "they are seen running again")
+    assert all(is_alive(pid) for pid in pids)
+    world.run(4)
+    world.let_go()
+    assert expect_all_well(world).unknown == 0
+
+
+def test_what_ends_while_nobody_watches_has_its_exact_end(contained: World) -> None:
+    world = contained
+    jobs = hold_jobs(world, 4)
+    waiting = world.run(3)
+    world.kill_all("controller", "agent")
+    world.let_go()
+    eventually(lambda: not world.seen("shim"), "the jobs have ended")
+    assert sorted(world.started()) == jobs
+    world.wake()
+    expect_all_well(world)
+    assert sorted(world.started()) == sorted(jobs + waiting)
+
+
+def test_a_job_whose_shim_was_killed_is_unknown_and_keeps_its_gpus_until_it_is_gone(contained: World) -> None:
+    world = contained
+    world.hold()
+    (job,) = world.run(1, gpus=4)
+    eventually(lambda: world.state(job) == "running", "it runs")
+    assert world.kill("shim", job)
+    eventually(lambda: world.state(job) == "unknown", "it is unknown")
+    assert is_alive(world.pid_of(job))
+    (after,) = world.run(1)
+    assert world.state(after) == "queued"
+    world.kill_all("controller", "agent")
+    world.wake()
+    assert world.state(after) == "queued"
+    world.let_go()
+    assert expect_all_well(world).unknown == 1
+
+
+@pytest.mark.parametrize("leave", ["straggler", "detached"])
+def test_what_a_job_without_its_shim_leaves_behind_is_ended(contained: World, leave: str) -> None:
+    world = contained
+    world.hold()
+    (job,) = world.run(1, gpus=4, leave=leave)
+    eventually(lambda: world.state(job) == "running", "it runs")
+    world.pid_of(job)
+    assert world.kill("shim", job)
+    (after,) = world.run(1)
+    world.let_go()
+    expect_all_well(world)
+    assert after in world.started()
+
+
+def test_a_stop_is_carried_out_although_shim_agent_and_controller_die(world: World) -> None:
+    world.wake()
+    (job,) = world.run(1, ms=600_000)
+    world.pid_of(job)
+    world.stop(job, grace_s=600)  # which it obeys at once, were it not for what follows
+    world.kill_all("shim", "agent", "controller")
+    world.wake()
+    world.wait_for_all()
+    assert not is_alive(world.pid_of(job))
+
+
+def test_after_a_reboot_running_jobs_are_unknown_and_waiting_ones_run(world: World) -> None:
+    world.wake()
+    jobs = hold_jobs(world, 4)
+    waiting = world.run(3)
+    world.cut_power()
+    world.let_go()
+    world.wake()
+    expect_all_well(world)
+    assert sorted(world.started()) == sorted(jobs + waiting), "nothing was started again"
+    assert "restarted" in world.job(jobs[0])["message"]
+
+
+def test_stop_and_start_keep_running_jobs_running(world: World) -> None:
+    world.wake()
+    jobs = hold_jobs(world)
+    assert world.home.tarmac("stop").returncode == 0
+    assert not world.seen("controller")
+    assert not world.seen("agent")
+    assert all(is_alive(world.pid_of(job)) for job in jobs)
+    world.wake()
+    assert [world.state(job) for job in jobs] == ["running", "running"]
+    world.let_go()
+    assert expect_all_well(world).unknown == 0
+
+
+def test_an_agent_of_another_version_is_replaced_and_its_jobs_go_on(world: World) -> None:
+    world.wake()
+    jobs = hold_jobs(world)
+    world.home.tarmac("stop")
+    ready, theirs = os.pipe()
+    words = ["--state", str(world.home.path), "--ready-fd", str(theirs)]
+    old = subprocess.Popen(
+        [sys.executable, "-c", OLD_AGENT, *words], env=world.home.environment, pass_fds=[theirs], start_new_session=True
+    )
+    os.close(theirs)
+    assert os.read(ready, 100) == b"ready\n"
+    os.close(ready)
+    world.wake()
+    assert old.wait(20) == 0, "it ended when it was told to"
+    eventually(lambda: world.seen("agent"), "there is a new agent")
+    assert [world.state(job) for job in jobs] == ["running", "running"]
+    world.run(3)
+    world.let_go()
+    assert expect_all_well(world).unknown == 0
+
+
+def test_two_first_commands_at_once_start_one_controller(world: World) -> None:
+    commands = [world.home.start("status", "--json") for _ in range(4)]
+    said = [command.communicate(timeout=60) for command in commands]
+    assert [command.returncode for command in commands] == [0] * 4, said
+    assert len({out.split(b'"controller_pid": ')[1].split(b",")[0] for out, _ in said}) == 1
+    eventually(lambda: len(world.seen("controller")) == 1, "the others have left it to the one")
+    assert len(world.seen("agent")) == 1
+
+
+def test_a_command_takes_over_from_a_controller_that_dies_before_it_listens(world: World) -> None:
+    """The second finds the lock held by the first, which never answers."""
+    first = world.home.start("status", "--json")
+    eventually(lambda: world.seen("controller"), "the first controller is on its way")
+    second = world.home.start("status", "--json")
+    eventually(lambda: len(world.seen("controller")) > 1, "so is the second")
+    world.kill_one(min(world.seen("controller"), key=lambda one: one.pid))
+    out, err = second.communicate(timeout=60)
+    first.communicate(timeout=60)
+    assert second.returncode == 0, (out, err)
+    eventually(lambda: len(world.seen("controller")) == 1, "there is one controller")
+
+
+def test_a_controller_whose_starter_was_interrupted_goes_on(world: World) -> None:
+    command = world.home.start("status")
+    eventually(lambda: world.seen("controller"), "the controller is on its way")
+    (before,) = world.seen("controller")
+    command.kill()
+    command.communicate()
+    world.wake()
+    eventually(lambda: world.seen("controller") == [before], "the first one is the one")
+    assert "Traceback" not in world.log_of("controller")

@@ -1,0 +1,102 @@
+"""No space left: a start fails honestly or works, an end is never lost, and nobody stops working for good."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.agent_peer import Site, eventually
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Site]:
+    """A site whose state lies on a file system of 2 MiB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tarmac-test", str(folder)], check=False, capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip(f"no small file system can be mounted: {mounted.stderr.decode().strip()}")
+    site = Site(folder, "scan")
+    site.boot()
+    yield site
+    site.clean_up()
+    eventually(lambda: subprocess.run(["umount", str(folder)], check=False, capture_output=True).returncode == 0)
+
+
+def fill(site: Site) -> Path:
+    path = Path(site.path("filler"))
+    with path.open("ab", buffering=0) as file:
+        for size in (65536, 4096):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError:
+                pass
+    return path
+
+
+def fill_and_kill(site: Site) -> bool:
+    """True once no shim waits with space of its own and there is none for another."""
+    for pid in shims_of(site):
+        os.kill(pid, signal.SIGKILL)
+    folders = os.listdir(site.path("agent/spare"))
+    fill(site)
+    return not folders
+
+
+def shims_of(site: Site) -> list[int]:
+    """Also those killed and not reaped yet."""
+    children = Path(f"/proc/{site.agent.pid}/task/{site.agent.pid}/children").read_text().split()
+    return [int(pid) for pid in children if is_shim(pid)]
+
+
+def is_shim(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text() == "tarmac-shim\n"
+    except OSError:
+        return False
+
+
+def test_start_that_finds_no_space_fails_and_later_ones_work(small: Site, tmp_path: Path) -> None:
+    peer = small.peers[0]
+    eventually(lambda: fill_and_kill(small))
+    peer.start(1, argv=["true"], stdout=str(tmp_path / "log1"))
+    assert "No space left on device" in peer.expect("launch_failed", 1)["message"]
+    Path(small.path("filler")).unlink()
+    peer.start(2, shell="exit 4", stdout=str(tmp_path / "log2"))
+    assert peer.expect("exited", 2)["exit_code"] == 4
+
+
+def test_end_that_cannot_be_recorded_is_told_and_recorded_later(small: Site, tmp_path: Path) -> None:
+    peer = small.peers[0]
+    for job in range(1, 6):  # more than wait in advance, so that some have no blocks of their own yet
+        script = f"while [ ! -e {tmp_path}/go ]; do sleep 0.01; done; exit {job}"
+        peer.start(job, shell=script, stdout=str(tmp_path / f"log{job}"))
+    for job in range(1, 6):
+        peer.expect("started", job)
+    filler = fill(small)
+    (tmp_path / "go").touch()
+    for job in range(1, 6):
+        assert peer.expect("exited", job)["exit_code"] == job
+    unrecorded = [job for job in range(1, 6) if not small.text(f"agent/runs/{job}.1/exit.json").strip()]
+    assert unrecorded
+    peer.forget(unrecorded[0])  # the other end has it: the shim need not try any longer
+    eventually(lambda: not os.path.exists(small.path(f"agent/runs/{unrecorded[0]}.1")))
+    filler.unlink()
+    for job in unrecorded[1:]:
+        eventually(lambda job=job: small.text(f"agent/runs/{job}.1/exit.json").strip())
+
+
+def test_job_that_waited_in_advance_needs_no_space(small: Site, tmp_path: Path) -> None:
+    eventually(lambda: len(shims_of(small)) >= 2)
+    fill(small)
+    peer = small.peers[0]
+    peer.start(1, shell="exit 5", stdout=str(tmp_path / "log"))
+    assert peer.expect("exited", 1)["exit_code"] == 5

@@ -1,0 +1,69 @@
+"""A database of every schema that was ever released opens, is brought up to date and holds what it held."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tarmac.core import check
+from tarmac.core.events import JobsSubmitted
+from tarmac.core.model import is_ended
+from tarmac.store import schema
+from tests.core.builders import a_spec
+from tests.store.kept import happen, opened
+from tests.store.write_schema import ENVIRONMENT, FOLDER, jobs, write
+
+VERSIONS = range(1, schema.VERSION + 1)
+
+
+@pytest.fixture(params=VERSIONS)
+def old(request: pytest.FixtureRequest, path: Path) -> Path:
+    shutil.copy(FOLDER / f"v{request.param}.db", path)
+    return path
+
+
+def test_there_is_one_of_every_version() -> None:
+    assert sorted(item.name for item in FOLDER.glob("*.db")) == sorted(f"v{version}.db" for version in VERSIONS)
+
+
+def test_every_job_is_still_what_it_was(old: Path) -> None:
+    with opened(old) as store:
+        state = store.load()
+        assert list(store.reader.jobs(range(1, 99)).values()) == jobs()
+    assert list(state.jobs.values()) == [job for job in jobs() if not is_ended(job.status)]
+    assert state.next_id == len(jobs()) + 1
+    assert check.violations(state) == []
+
+
+def test_stories_environments_and_submits_are_still_there(old: Path) -> None:
+    with opened(old) as store:
+        told = [(event.kind, event.at, event.detail) for event in store.reader.story(3)]
+        assert store.reader.environment(jobs()[0].spec.environment) == ENVIRONMENT
+        assert store.reader.submission("ann", "token") == range(1, len(jobs()) + 1)
+    assert told == [("JobSubmitted", 100.0, {}), ("Decided", 105.0, {"node": "box", "gpus": [3]})]
+
+
+def test_work_goes_on_in_it(old: Path) -> None:
+    with opened(old) as store:
+        happen(store, JobsSubmitted(specs=(a_spec(name="next"),)))
+    with opened(old) as store:
+        assert store.load().jobs[max(store.load().jobs)].spec.name == "next"
+        (version,) = store.reader._connection.execute("PRAGMA user_version").fetchone()
+    assert version == schema.VERSION
+
+
+def test_an_old_one_brought_up_to_date_has_the_shape_of_a_new_one(old: Path, tmp_path: Path) -> None:
+    write(tmp_path / "new.db")
+    with opened(old):
+        pass
+    assert _shape(old) == _shape(tmp_path / "new.db")
+
+
+def _shape(path: Path) -> list[tuple[str, str]]:
+    connection = sqlite3.connect(path)
+    found = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+    connection.close()
+    return found
