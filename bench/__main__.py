@@ -8,7 +8,7 @@ import sys
 import tempfile
 from dataclasses import asdict
 
-from bench import floors, idling, starting, submitting
+from bench import floors, idling, sampling, starting, submitting
 from bench.figures import Figure, milliseconds, table
 from bench.home import compile_program
 
@@ -22,7 +22,12 @@ def main() -> int:
         starts = starting.measure(program)
         found = floors.least(before, floors.measure(folder, program))
         say("floors here: " + "  ".join(f"{name[0].upper()} {milliseconds(t)}" for name, t in asdict(found).items()))
-        parts = (starting.figures(starts, found), submitting.figures(program), idling.figures(program))
+        parts = (
+            starting.figures(starts, found),
+            submitting.figures(program),
+            idling.figures(program),
+            sampling.figures(),
+        )
         figures = [told(figure) for figure in itertools.chain(*parts)]
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -57,18 +57,16 @@ def test_it_is_over_although_nobody_reaps_it(machine: Machine):
 
 def test_its_end_is_told_until_it_is_forgotten(machine: Machine):
     peer = machine.boot()
-    process = machine.stranger("")
-    process_end = machine.stranger()
-    adopt(peer, process_end.pid)
+    process = machine.stranger()
+    adopt(peer, process.pid)
     peer.expect("started", 1)
-    process_end.kill()
+    process.kill()
     peer.expect("exited", 1)
     assert [run["type"] for run in machine.connect().hello["runs"]] == ["exited"]
     peer = machine.connect()
     peer.forget(1)
     peer.settle()
     eventually(lambda: not os.path.exists(machine.path("agent/runs/1.1")))
-    process.wait()
 
 
 def test_asking_twice_adopts_once(machine: Machine):

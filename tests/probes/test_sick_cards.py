@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tests.nvml.standin import DRIVER_NOT_LOADED, GIB, GPU_IS_LOST, Card
+from tests.nvml.standin import DRIVER_NOT_LOADED, GIB, GPU_IS_LOST, Card, Process
 from tests.probes.machine import Machine, health, until
 
 A = Card(uuid="GPU-aaaa", memory_used_bytes=5 * GIB)
@@ -67,6 +67,44 @@ def test_a_card_that_hangs_leaves_the_others_alive_and_comes_back_when_it_answer
     assert cards["GPU-aaaa"]["health"] == "does not answer"
     machine.driver.show(A, replace(B, memory_used_bytes=10))
     health(peer, "GPU-aaaa", None)
+
+
+def test_a_card_that_hangs_from_the_beginning_does_not_hide_the_others(machine: Machine):
+    machine.driver.show(replace(A, hangs=("*",)), B)
+    cards = health(machine.boot(), "GPU-bbbb", None)
+    assert (set(cards), cards["GPU-bbbb"]["error"]) == ({"GPU-bbbb"}, "GPU 0 does not answer")
+
+
+def test_a_card_that_hangs_is_known_by_its_uuid_when_it_gets_another_number(machine: Machine):
+    hanging = replace(A, hangs=("memory",))
+    machine.driver.show(A, B)
+    peer = machine.boot(TARMAC_GPU_AGAIN_S="600")
+    health(peer, "GPU-aaaa", None)
+    machine.driver.show(hanging, B)
+    health(peer, "GPU-aaaa", "does not answer")
+    machine.driver.show(replace(B, memory_used_bytes=9), hanging)
+    cards = until(peer, lambda cards: cards["GPU-bbbb"]["memory_used_bytes"] == 9)
+    assert (cards["GPU-bbbb"]["index"], cards["GPU-bbbb"]["health"]) == (0, None)
+    assert cards["GPU-aaaa"]["health"] == "does not answer"
+
+
+def test_who_was_on_a_card_that_is_mute_is_told_until_it_ends(machine: Machine):
+    stranger = machine.stranger()
+    machine.driver.show(replace(A, processes=(Process(pid=stranger.pid),)), B)
+    peer = machine.boot()
+    health(peer, "GPU-aaaa", None)
+    machine.driver.show(replace(A, faults={"*": GPU_IS_LOST}), B)
+    cards = health(peer, "GPU-aaaa", "GPU is lost")
+    assert [one["pid"] for one in cards["GPU-aaaa"]["processes"]] == [stranger.pid]
+    stranger.kill()
+    stranger.wait()
+    machine.driver.show(replace(A, faults={"*": GPU_IS_LOST}), replace(B, memory_used_bytes=1))
+    until(peer, lambda cards: not cards["GPU-aaaa"]["processes"])
+
+
+def test_a_count_of_errors_that_cannot_be_read_is_no_fault(machine: Machine):
+    machine.driver.show(replace(A, faults={"ecc": 999, "remap": 999, "retire": 999, "mig": 999}))
+    health(machine.boot(), "GPU-aaaa", None)
 
 
 def test_a_driver_that_hangs_as_a_whole_is_told_and_tried_again(machine: Machine):

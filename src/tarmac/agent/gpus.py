@@ -21,7 +21,7 @@ from tarmac.agent.protocol import Message
 
 _LOOK_S = 0.5
 # Looks without a move, after which it hangs. Beginning may take long: a driver without persistence wakes every card.
-_PATIENCE, _ASLEEP, _BEGINNING, _TRIAL = 6, 40, 40, 20
+_PATIENCE, _ASLEEP, _BEGINNING, _TRIAL, _STARVED = 6, 40, 40, 20, 40
 _START = "-start"
 _NO_DRIVER_AGAIN_S = 60.0
 _LONGEST_BACKOFF_S = 60.0
@@ -101,7 +101,9 @@ class GpuWatch:
         alive = [probing for probing in self._all if not probing.is_killed]
         for probing in alive:
             place = probing.place
-            if probing.look(is_late=is_late) >= _patience(probing, place):
+            still = probing.look(is_late=is_late)
+            # One that wants to go on and does not get a processor hangs only if that does not end.
+            if still >= _patience(probing, place) and (still >= _STARVED or not probing.is_running):
                 self._replace(probing, place)
         if alive:
             self._look_soon()

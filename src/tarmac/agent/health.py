@@ -48,7 +48,8 @@ class Ledger:
             self._known[uuid] = self._judge_listed(uuid, card)
         for uuid, card in self._known.items():
             if uuid not in listed:
-                self._known[uuid] = {**card, "health": self._why_missing(card, frame["absent"], mute)}
+                health = self._why_missing(card, frame["absent"], mute)
+                self._known[uuid] = {**_with_living_holders(card), "health": health}
         cards = sorted(self._known.values(), key=lambda card: (card["index"], card["health"] or "", card["uuid"]))
         return cards, _error(frame["absent"], nameless, cards, mute)
 
@@ -68,7 +69,7 @@ class Ledger:
     def _judge_listed(self, uuid: str, card: Card) -> Card:
         told = {name: value for name, value in card.items() if name not in _ONLY_FOR_US}
         if card["fault"] is not None:
-            last = self._known.get(uuid) or told
+            last = _with_living_holders(self._known.get(uuid) or told)
             return {**last, "index": card["index"], "health": card["fault"]}
         self._count_errors(card["parent"] or uuid, card["ecc_errors"])
         return {**told, "health": card["repair"] or self._trouble(card["parent"] or uuid)}
@@ -94,6 +95,13 @@ class Ledger:
             return MUTE
         why = absent.get(card["make"])
         return f"its driver is gone: {why}" if why else VANISHED
+
+
+def _with_living_holders(card: Card) -> Card:
+    """Of a card that cannot be asked: who was on it last and has not ended since."""
+    if not card["processes"]:
+        return card
+    return {**card, "processes": [one for one in card["processes"] if os.path.exists(f"/proc/{one['pid']}")]}
 
 
 def _error(absent: Dict[str, str], nameless: List[str], cards: List[Card], mute: Collection[Place]) -> Optional[str]:

@@ -89,6 +89,7 @@ class NvmlSource:
         except nvml.NVMLError as error:
             raise Absent(f"NVML lost its driver: {error}") from None
         found: List[Tuple[int, Optional[str], Any, Optional[str]]] = []
+        skipped = dict(bench.skip)
         for index in range(count):
             if index in bench.skip or (bench.only is not None and index not in bench.only):
                 continue
@@ -101,7 +102,7 @@ class NvmlSource:
                 continue
             if not self._has_moved(index, uuid):
                 found.append((index, uuid, handle, None))
-        return found
+        return found if bench.skip == skipped else self._handles()
 
     def _has_moved(self, index: int, uuid: str) -> bool:
         """Whether it is a card to be left alone that got another number; then the old number is another card's."""

@@ -45,7 +45,7 @@ class CardReader:
 
     def read_slow(self, handle: Any) -> Slow:
         nvml = self._nvml
-        errors = self._or_none(
+        errors = self._if_told(
             lambda: nvml.nvmlDeviceGetTotalEccErrors(
                 handle, nvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, nvml.NVML_VOLATILE_ECC
             )
@@ -54,26 +54,26 @@ class CardReader:
 
     def _repair(self, handle: Any) -> Optional[str]:
         nvml = self._nvml
-        rows = self._or_none(lambda: nvml.nvmlDeviceGetRemappedRows(handle))
+        rows = self._if_told(lambda: nvml.nvmlDeviceGetRemappedRows(handle))
         if rows and rows[3]:
             return "a bad memory row could not be taken out of use: replace the card"
         if rows and rows[2]:
             return "a bad memory row is taken out of use at the next reset: reset the card"
-        if self._or_none(lambda: nvml.nvmlDeviceGetRetiredPagesPendingStatus(handle)):
+        if self._if_told(lambda: nvml.nvmlDeviceGetRetiredPagesPendingStatus(handle)):
             return "a bad memory page is taken out of use at the next reset: reset the card"
         return None
 
     def _instances(self, handle: Any) -> Optional[List[Tuple[int, Any]]]:
         nvml = self._nvml
-        mode = self._or_none(lambda: nvml.nvmlDeviceGetMigMode(handle))
+        mode = self._if_told(lambda: nvml.nvmlDeviceGetMigMode(handle))
         if not mode or not mode[0]:
             return None
         found = []
         for number in range(min(nvml.nvmlDeviceGetMaxMigDeviceCount(handle), self.MOST_INSTANCES)):
             try:
                 found.append((number, nvml.nvmlDeviceGetMigDeviceHandleByIndex(handle, number)))
-            except nvml.NVMLError_NotFound:
-                continue  # not made
+            except (nvml.NVMLError_NotFound, nvml.NVMLError_NoPermission):
+                continue  # not made, or not for us
         return found
 
     def _memory(self, handle: Any) -> Tuple[int, int]:
@@ -104,6 +104,16 @@ class CardReader:
             except nvml.NVMLError_NotSupported:
                 break
         return []
+
+    def _if_told(self, read: Callable[[], Any]) -> Any:
+        """What is good to know but not needed to use the card: only a card that is lost is at fault here."""
+        nvml = self._nvml
+        try:
+            return read()
+        except (nvml.NVMLError_GpuIsLost, nvml.NVMLError_ResetRequired, nvml.NVMLError_Uninitialized):
+            raise
+        except nvml.NVMLError:
+            return None
 
     def _or_none(self, read: Callable[[], Any]) -> Any:
         """What a card does not offer is no fault of it; every other error is."""

@@ -6,7 +6,7 @@ import os
 import signal
 from typing import Callable, NoReturn, Optional
 
-from tarmac.agent import kernel, probe
+from tarmac.agent import kernel, probe, process
 from tarmac.agent.beat import Beat, Place
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.probe import Order
@@ -47,6 +47,12 @@ class Probing:
     def place(self) -> Optional[Place]:
         """Where it is; None: asleep."""
         return self._beat.read()[1]
+
+    @property
+    def is_running(self) -> bool:
+        """On a processor, or waiting for one."""
+        stat = process.read_stat(self.pid)
+        return stat is not None and stat.state == "R"
 
     def kill(self) -> None:
         """It may take long, or never happen, while it is inside the driver. Nothing it says counts any more."""
