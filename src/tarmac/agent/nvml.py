@@ -139,9 +139,13 @@ class NvmlSource:
     def _link(self, cards: List[Tuple[str, int, Any]]) -> None:
         now = [(uuid, index) for uuid, index, _ in cards]
         if now != self._linked:
-            self._bench.beat.at(self.make)
             self._linked = now
-            self._links = read_links(self._nvml, [(uuid, handle) for uuid, _, handle in cards])
+            indices = dict(now)
+            self._links = read_links(
+                self._nvml,
+                [(uuid, handle) for uuid, _, handle in cards],
+                lambda uuid: self._bench.beat.at(self.make, indices[uuid], uuid),
+            )
 
     def _fault(self, error: Any) -> str:
         """Raises Absent when it is not the card but the driver."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 NVLINK = 5
 _MOST_LINKS = 36
@@ -11,15 +11,16 @@ _SWITCH = "switch"
 Links = Dict[str, Dict[str, int]]  # uuid → other uuid → how near
 
 
-def read_links(nvml: Any, cards: List[Tuple[str, Any]]) -> Links:
-    """`cards` are uuids and handles. What the driver does not tell is left out."""
+def read_links(nvml: Any, cards: List[Tuple[str, Any]], at: Callable[[str], None]) -> Links:
+    """`cards` are uuids and handles, `at` is told which is asked. What the driver does not tell is left out."""
     links: Links = {uuid: {} for uuid, _ in cards}
     for position, (uuid, handle) in enumerate(cards):
+        at(uuid)
         for other, other_handle in cards[position + 1 :]:
             near = _near(nvml, handle, other_handle)
             if near is not None:
                 links[uuid][other] = links[other][uuid] = near
-    _add_nvlinks(nvml, cards, links)
+    _add_nvlinks(nvml, cards, links, at)
     return links
 
 
@@ -35,10 +36,11 @@ def _near(nvml: Any, first: Any, second: Any) -> Optional[int]:
     return 2 if level <= nvml.NVML_TOPOLOGY_NODE else 1
 
 
-def _add_nvlinks(nvml: Any, cards: List[Tuple[str, Any]], links: Links) -> None:
+def _add_nvlinks(nvml: Any, cards: List[Tuple[str, Any]], links: Links, at: Callable[[str], None]) -> None:
     by_address = {_address(nvml, handle): uuid for uuid, handle in cards}
     switched = []
     for uuid, handle in cards:
+        at(uuid)
         for remote in _remotes(nvml, handle):
             other = by_address.get(remote)
             if remote == _SWITCH:
