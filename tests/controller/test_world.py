@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from tarmac.controller.world import job_environment
@@ -5,7 +7,9 @@ from tarmac.core.commands import StartJob
 from tarmac.core.model import BookedGpu, Booking, GpuUuid, Job, JobId, JobSpec, NodeName, Request
 
 
-def environment_of(*indices: int, submitted: dict[str, str] | None = None, style: str = "index") -> dict[str, str]:
+def environment_of(
+    *indices: int, submitted: dict[str, str] | None = None, style: str = "index", make: str = "GPU"
+) -> dict[str, str]:
     spec = JobSpec(
         owner="ann",
         command=("true",),
@@ -16,9 +20,9 @@ def environment_of(*indices: int, submitted: dict[str, str] | None = None, style
         request=Request(gpus=len(indices)),
     )
     job = Job(id=JobId(7), spec=spec, submitted_at=0.0, position=7, attempt=2)
-    gpus = tuple(BookedGpu(uuid=GpuUuid(f"GPU-{index}"), index=index) for index in indices)
+    gpus = tuple(BookedGpu(uuid=GpuUuid(f"{make}-{index}"), index=index) for index in indices)
     start = StartJob(job=job.id, attempt=2, booking=Booking(node=NodeName("desk"), gpus=gpus))
-    return job_environment(job, start, submitted or {}, style)
+    return job_environment(job, start, submitted or {}, gpu_id_style=style, state_folder=Path("/state"))
 
 
 def test_the_job_sees_its_gpus_by_index_in_pci_order() -> None:
@@ -46,6 +50,7 @@ def test_it_knows_who_and_where_it_is() -> None:
     assert environment["TARMAC_JOB_ID"] == "7"
     assert environment["TARMAC_ATTEMPT"] == "2"
     assert environment["TARMAC_NODE"] == "desk"
+    assert environment["TARMAC_STATE"] == "/state"
     assert environment["PWD"] == "/data"
     assert environment["VIRTUAL_ENV"] == "/venv"
 
@@ -53,3 +58,20 @@ def test_it_knows_who_and_where_it_is() -> None:
 @pytest.mark.parametrize("name", ["TARMAC_CRASH_AT", "TARMAC_MARK"])
 def test_what_is_meant_for_tarmac_does_not_reach_the_job(name: str) -> None:
     assert name not in environment_of(0, submitted={name: "x"})
+
+
+def test_instances_of_a_card_go_by_uuid_whatever_the_style() -> None:
+    environment = environment_of(0, 1, make="MIG")
+    assert environment["CUDA_VISIBLE_DEVICES"] == "MIG-0,MIG-1"
+    assert environment["TARMAC_GPUS"] == "0,1"
+
+
+def test_amd_cards_are_named_to_hip_and_not_a_second_time_below_it() -> None:
+    environment = environment_of(1, 3, make="AMD", style="uuid", submitted={"ROCR_VISIBLE_DEVICES": "0"})
+    assert environment["HIP_VISIBLE_DEVICES"] == "1,3"
+    assert "ROCR_VISIBLE_DEVICES" not in environment
+
+
+def test_a_job_without_gpus_sees_no_amd_card_either() -> None:
+    environment = environment_of(submitted={"HIP_VISIBLE_DEVICES": "0"})
+    assert (environment["HIP_VISIBLE_DEVICES"], environment["ROCR_VISIBLE_DEVICES"]) == ("", "")

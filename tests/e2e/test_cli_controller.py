@@ -176,3 +176,10 @@ def test_python_dash_m_is_the_same_command(home: Home) -> None:
     command = [sys.executable, "-m", "tarmac", "--version"]
     done = subprocess.run(command, env=home.environment, capture_output=True, text=True, check=True)
     assert done.stdout == home.tarmac("--version").stdout
+
+
+def test_none_is_started_from_inside_a_job_whose_end_would_end_it(home: Home) -> None:
+    inside = home.tarmac("ls", env={"TARMAC_STATE": str(home.path), "TARMAC_JOB_ID": "7"})
+    assert inside.returncode == 5
+    assert "inside job 7" in inside.stderr
+    assert home.tarmac("ls", env={"TARMAC_STATE": "/another", "TARMAC_JOB_ID": "7"}).returncode == 0

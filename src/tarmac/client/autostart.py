@@ -13,8 +13,8 @@ from tarmac.errors import TarmacError, Unavailable, UserError
 
 READY_WITHIN_S = 120
 # What a job finds in its environment must not reach a controller that is started from inside a job.
-OF_A_JOB = ("TARMAC_JOB_ID", "TARMAC_ATTEMPT", "TARMAC_GPUS", "TARMAC_NODE", "TARMAC_MARK", "MASTER_PORT",
-            "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
+OF_A_JOB = ("TARMAC_STATE", "TARMAC_JOB_ID", "TARMAC_ATTEMPT", "TARMAC_GPUS", "TARMAC_NODE", "TARMAC_MARK",
+            "MASTER_PORT", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
             "ROCR_VISIBLE_DEVICES")  # fmt: skip
 # Forked once more, so that the controller is nobody's child, and with the signals as a daemon expects them.
 DETACH = """
@@ -29,6 +29,12 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 def start_controller(state: str, home: str | None) -> None:
     """Returns when a controller listens; says why not otherwise."""
+    if os.environ.get("TARMAC_STATE") == state:
+        # It would belong to the processes of the job we are in, and end with them.
+        raise Unavailable(
+            f"no controller runs, and none is started from inside job {os.environ.get('TARMAC_JOB_ID')} of it",
+            "run any tarmac command in a shell of your own",
+        )
     try:
         paths.make_private(state)
         log = os.open(paths.controller_log(state), os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)

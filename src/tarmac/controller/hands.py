@@ -62,7 +62,13 @@ class Hands:
             return
         start = replace(command, booking=self._as_counted_now(command.booking))
         submitted = self._environment(job.spec.environment)
-        environment = job_environment(job, start, submitted, self._engine.settings["gpu_id_style"])
+        environment = job_environment(
+            job,
+            start,
+            submitted,
+            gpu_id_style=self._engine.settings["gpu_id_style"],
+            state_folder=self._engine.state_folder,
+        )
         self._engine.node.send_command(start_frame(job, start, environment, self._engine.state_folder))
 
     def _as_counted_now(self, booking: Booking) -> Booking:

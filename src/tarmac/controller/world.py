@@ -12,14 +12,21 @@ if TYPE_CHECKING:
     from tarmac.core.commands import StartJob
     from tarmac.core.model import Booking, Job
 
+# What the submitter saw of the cards is not what the job gets.
+_NAMES_OF_CARDS = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 # Meant for the processes of Tarmac, or for the job that submitted this one.
 _NOT_INHERITED = ("TARMAC_CRASH_AT", "TARMAC_MARK")
 
 
-def job_environment(job: Job, start: StartJob, submitted: dict[str, str], gpu_id_style: str) -> dict[str, str]:
+def job_environment(
+    job: Job, start: StartJob, submitted: dict[str, str], *, gpu_id_style: str, state_folder: Path
+) -> dict[str, str]:
     environment = {name: value for name, value in submitted.items() if name not in _NOT_INHERITED}
     environment["PWD"] = job.spec.cwd
+    for name in _NAMES_OF_CARDS:
+        environment.pop(name, None)
     environment.update(gpu_variables(start.booking, gpu_id_style))
+    environment["TARMAC_STATE"] = str(state_folder)
     environment["TARMAC_JOB_ID"] = str(job.id)
     environment["TARMAC_ATTEMPT"] = str(start.attempt)
     environment["TARMAC_NODE"] = start.booking.node
@@ -29,13 +36,23 @@ def job_environment(job: Job, start: StartJob, submitted: dict[str, str], gpu_id
 def gpu_variables(booking: Booking, gpu_id_style: str) -> dict[str, str]:
     """Indices by default: some frameworks choke on UUIDs. PCI order makes CUDA count as NVML does."""
     indices = ",".join(str(gpu.index) for gpu in booking.gpus)
-    visible = ",".join(gpu.uuid for gpu in booking.gpus) if gpu_id_style == "uuid" else indices
-    return {
+    is_mig = any(gpu.uuid.startswith("MIG-") for gpu in booking.gpus)  # CUDA knows instances by UUID only
+    is_amd = any(gpu.uuid.startswith("AMD-") for gpu in booking.gpus)
+    visible = (
+        ",".join(gpu.uuid for gpu in booking.gpus) if is_mig or (gpu_id_style == "uuid" and not is_amd) else indices
+    )
+    variables = {
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         "CUDA_VISIBLE_DEVICES": visible,
         "NVIDIA_VISIBLE_DEVICES": visible or "void",
         "TARMAC_GPUS": indices,
     }
+    # Either of the two would do, and both at once would count the second among what the first left over.
+    if is_amd or not booking.gpus:
+        variables["HIP_VISIBLE_DEVICES"] = visible
+    if not booking.gpus:
+        variables["ROCR_VISIBLE_DEVICES"] = ""
+    return variables
 
 
 def start_frame(job: Job, start: StartJob, environment: dict[str, str], state_folder: Path) -> dict[str, Any]:

@@ -1,0 +1,162 @@
+"""Real jobs on the stand-in driver, whose world changes while they run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.home import Home, homes, until
+from tests.nvml.standin import GIB, GPU_IS_LOST, Card, Process, Standin, nvml_library, standin
+
+__all__ = ["nvml_library", "standin"]
+
+
+def cards(count: int, **more: Any) -> list[Card]:
+    return [Card(uuid=f"GPU-{index}", name="NVIDIA A100", **more) for index in range(count)]
+
+
+@pytest.fixture
+def driven(standin: Standin, tmp_path: Path) -> Iterator[Home]:
+    """A Tarmac on two cards of the stand-in."""
+    standin.show(*cards(2))
+    for home in homes(tmp_path / "home"):
+        del home.environment["TARMAC_FAKE_GPUS"]
+        home.environment |= standin.env
+        yield home
+
+
+def state_of(home: Home, job: int) -> str:
+    return home.client().job(job).state
+
+
+def gpu(home: Home, index: int) -> Any:
+    return home.client().gpus()[index]
+
+
+def why(home: Home, job: int) -> str:
+    return "\n".join(home.client().job(job).why or [])
+
+
+def test_ten_shared_jobs_in_the_same_instant_never_over_book_a_card(driven: Home) -> None:
+    ids = driven.client().submit_many([{"command": ["sleep", "60"], "gpu_memory_bytes": 9 * GIB}] * 10)
+    assert until(lambda: sum(state_of(driven, job) == "running" for job in ids) == 4)
+    held = [gpu(driven, index) for index in (0, 1)]
+    assert [len(card.jobs) for card in held] == [2, 2]
+    assert all(card.booked_bytes <= card.memory_total_bytes for card in held)
+    assert "6.0 G of 24.0 G free, 9.0 G asked" in why(driven, ids[-1])
+
+
+def test_an_outside_process_holds_a_card_is_named_and_its_end_frees_it(driven: Home, standin: Standin) -> None:
+    with subprocess.Popen(["sleep", "300"]) as outsider:
+        first, second = cards(2)
+        busy = replace(
+            first,
+            memory_used_bytes=20 * GIB,
+            utilization=90,
+            processes=(Process(pid=outsider.pid, memory_bytes=20 * GIB),),
+        )
+        standin.show(busy, second)
+        assert driven.tarmac("status").returncode == 0
+        assert until(lambda: gpu(driven, 0).held)
+        assert f"held by pid {outsider.pid}" in gpu(driven, 0).held
+        assert "sleep 300" in gpu(driven, 0).held
+        one, two = driven.add("--", "sleep", "60"), driven.add("--", "sleep", "60")
+        assert until(lambda: state_of(driven, one) == "running")
+        assert driven.client().job(one).gpus[0]["index"] == 1
+        assert state_of(driven, two) == "queued"
+        assert f"pid {outsider.pid}" in why(driven, two)
+        standin.show(first, second)
+        assert until(lambda: state_of(driven, two) == "running")
+        outsider.kill()
+
+
+def test_a_card_gone_in_mid_job_is_drained_alone_and_the_job_goes_on(driven: Home, standin: Standin) -> None:
+    running = driven.add("--gpus-on", "0", "--", "sleep", "60")
+    assert until(lambda: state_of(driven, running) == "running")
+    standin.show(cards(2)[1])
+    assert until(lambda: gpu(driven, 0).drained)
+    assert gpu(driven, 0).reason
+    assert state_of(driven, running) == "running"
+    other = driven.add("--", "sleep", "60")
+    assert until(lambda: state_of(driven, other) == "running")
+    pinned = driven.add("--gpus-on", "0", "--", "true")
+    assert "drained" in why(driven, pinned)
+    assert state_of(driven, pinned) == "queued"
+
+
+def test_a_card_whose_calls_fail_is_drained_with_the_reason(driven: Home, standin: Standin) -> None:
+    assert driven.tarmac("status").returncode == 0
+    first, second = cards(2)
+    standin.show(replace(first, faults={"*": GPU_IS_LOST}), second)
+    assert until(lambda: gpu(driven, 0).drained)
+    shown = driven.tarmac("gpus").stdout
+    assert "drained" in shown
+    job = driven.add("--", "sleep", "60")
+    assert until(lambda: state_of(driven, job) == "running")
+    assert driven.client().job(job).gpus[0]["index"] == 1
+    refused = driven.tarmac("gpu", "resume", "0")
+    assert refused.returncode != 0
+    assert "sick" in refused.stderr
+
+
+def test_a_renumbered_card_stays_booked_by_its_uuid(driven: Home, standin: Standin) -> None:
+    job = driven.add("--gpus-on", "0", "--", "sleep", "60")
+    assert until(lambda: state_of(driven, job) == "running")
+    first, second = cards(2)
+    standin.show(second, first)
+    assert until(lambda: {card.uuid: card.index for card in driven.client().gpus()} == {"GPU-1": 0, "GPU-0": 1})
+    assert {card.uuid: card.jobs for card in driven.client().gpus()} == {"GPU-0": [job], "GPU-1": []}
+
+
+def test_mig_instances_are_cards_of_their_own(driven: Home, standin: Standin) -> None:
+    parts = tuple(Card(uuid=f"MIG-{n}", name="NVIDIA A100 MIG 3g.20gb", memory_total_bytes=20 * GIB) for n in range(2))
+    standin.show(replace(cards(1)[0], instances=parts), cards(2)[1])
+    assert driven.tarmac("status").returncode == 0
+    assert until(lambda: [card.uuid for card in driven.client().gpus()] == ["MIG-0", "MIG-1", "GPU-1"])
+    job = driven.add("--gpu-model", "mig", "-c", "echo $CUDA_VISIBLE_DEVICES; sleep 60")
+    assert until(lambda: state_of(driven, job) == "running")
+    assert driven.client().job(job).gpus[0]["uuid"] == "MIG-0"
+    assert until(lambda: b"".join(driven.client().logs(job)) == b"MIG-0\n"), "CUDA knows instances by UUID only"
+
+
+def test_mixed_models_and_sixty_four_cards(driven: Home, standin: Standin) -> None:
+    many = [Card(uuid=f"GPU-{n}", name="NVIDIA H100" if n % 8 == 7 else "NVIDIA A100") for n in range(64)]
+    standin.show(*many)
+    assert driven.tarmac("status").returncode == 0
+    assert until(lambda: len(driven.client().gpus()) == 64)
+    wide = driven.add("-g", "8", "--gpu-model", "h100", "--", "sleep", "60")
+    rest = driven.add("-g", "56", "--", "sleep", "60")
+    assert until(lambda: state_of(driven, rest) == "running")
+    assert [card["index"] for card in driven.client().job(wide).gpus] == list(range(7, 64, 8))
+    assert len(driven.tarmac("gpus").stdout.splitlines()) >= 64
+
+
+def test_peak_memory_of_a_job_is_known_afterwards(driven: Home, standin: Standin) -> None:
+    job = driven.add("--", "sleep", "60")
+    assert until(lambda: state_of(driven, job) == "running")
+    pid = driven.client().job(job).pid
+    assert pid is not None
+    first, second = cards(2)
+    used = replace(
+        first,
+        memory_used_bytes=7 * GIB,
+        utilization=80,
+        power_w=250.0,
+        processes=(Process(pid=pid, memory_bytes=7 * GIB),),
+    )
+    standin.show(used, second)
+    assert until(lambda: driven.client().job(job).peak_gpu_memory_bytes == 7 * GIB)
+    assert driven.client().gpus()[0].processes[0]["job"] == job
+    assert gpu(driven, 0).held is None
+    os.kill(pid, 9)
+    assert until(lambda: state_of(driven, job) == "failed")
+    ended = driven.client().job(job)
+    assert ended.peak_gpu_memory_bytes == 7 * GIB
+    assert ended.utilization is not None
+    assert ended.energy_j is not None
