@@ -140,3 +140,29 @@ def test_json_without_the_json_module_is_the_same_json() -> None:
 def test_what_is_no_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         decode(text)
+
+
+def message(kind: str, event_id: int, data: str = "{}") -> bytes:
+    return f"event: {kind}\nid: {event_id}\ndata: {data}\n\n".encode()
+
+
+def a_change(number: int) -> str:
+    return json.dumps({"id": number, "state": "running"})
+
+
+def test_events_are_listened_to_from_the_call_on(path: Path) -> None:
+    with serving(path, chunked(message("hello", 5))) as stub:
+        a_client(path).events()
+        assert len(stub.requests) == 1
+
+
+def test_a_stream_that_broke_goes_on_after_the_last_event_that_was_seen(path: Path) -> None:
+    first = chunked(message("hello", 5), message("job", 7, a_change(1)))
+    cut_short = chunked(message("hello", 9))
+    again = chunked(message("hello", 9), message("job", 8, a_change(2)), message("job", 9, a_change(3)))
+    with serving(path, first, cut_short, None, again) as stub:
+        events = a_client(path).events()
+        seen = [next(events).job for _ in range(3)]
+    assert [job.id for job in seen if job is not None] == [1, 2, 3]
+    assert b"Last-Event-ID" not in stub.requests[0]
+    assert all(b"Last-Event-ID: 7" in request for request in stub.requests[1:])

@@ -80,21 +80,39 @@ def log_bytes(
 
 
 def events(client: Link, jobs: Iterable[int] | None) -> Iterator[Event]:
+    """Listens from here on, not only once the first event is asked for: what happens meanwhile is not missed."""
+    query = {"jobs": None if jobs is None else ",".join(map(str, jobs))}
+    return _events(client, query, keep_asking(client, _Listening, client, query, None))
+
+
+def _events(client: Link, query: dict[str, str | None], listening: _Listening) -> Iterator[Event]:
     from tarmac.client.records import Event
 
-    last: str | None = None
-    query = {"jobs": None if jobs is None else ",".join(map(str, jobs))}
+    last = listening.since
     while True:
-        headers = {"Accept": "text/event-stream", **({"Last-Event-ID": last} if last else {})}
-        response = keep_asking(client, client.stream, "/events", query, headers)
         try:
-            for kind, data, last in sse(response):
+            for kind, data, event_id in listening.messages:
+                last = event_id
                 if kind in {"job", "gpu"}:
                     yield Event(kind, decode(data), last)
         except ConnectionLost:
-            continue
+            pass
         finally:
-            response.close()
+            listening.response.close()
+        listening = keep_asking(client, _Listening, client, query, last)
+
+
+class _Listening:
+    """A stream of events that has begun: the controller has said hello, and misses nothing from then on."""
+
+    def __init__(self, client: Link, query: dict[str, str | None], last: str | None) -> None:
+        headers = {"Accept": "text/event-stream", **({"Last-Event-ID": last} if last else {})}
+        self.response = client.stream("/events", query, headers)
+        self.messages = sse(self.response)
+        hello = next(self.messages, None)
+        if hello is None:
+            raise ConnectionLost("the controller went away before it said anything", "try again")
+        self.since = hello[2]  # of use only at first: what follows a resumed hello is older than it
 
 
 def sse(response: Response) -> Iterator[tuple[str, str, str | None]]:

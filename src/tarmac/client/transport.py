@@ -169,9 +169,8 @@ class Response:
         self._connection.set_timeout(seconds)
 
     def close(self) -> None:
-        """Give up the rest of the body."""
-        if not self._connection.is_idle:
-            self._connection.close()
+        """Give up the rest of the body, if there is one, and the connection."""
+        self._connection.close()
 
     def _counted(self, left: int) -> Iterator[bytes]:
         while left:
