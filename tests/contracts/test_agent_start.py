@@ -7,7 +7,9 @@ import resource
 import stat
 from pathlib import Path
 
-from tests.agent_peer import AgentPeer, Site, eventually
+import pytest
+
+from tests.agent_peer import AGENT_PYTHON, AgentPeer, Site, eventually
 
 
 def test_exit_code_is_reported(site: Site, peer: AgentPeer) -> None:
@@ -107,6 +109,30 @@ def test_signals_are_as_in_a_fresh_login(site: Site, peer: AgentPeer) -> None:
     peer.expect("exited", 1)
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     assert site.text("log") == f"SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n{limit}\n"
+
+
+# GNU make starts its children so. Python cannot name the two signals; glibc has them for itself.
+LIKE_MAKE = """#!{python}
+import ctypes, os, sys
+ignore = (ctypes.c_void_p * 4)(1)
+for signum in (32, 33):
+    number = {{"x86_64": 13, "aarch64": 134}}[os.uname().machine]
+    assert ctypes.CDLL(None).syscall(number, signum, ignore, None, ctypes.c_size_t(8)) == 0
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+
+
+def test_signals_ignored_by_whoever_started_the_agent_are_not_by_its_jobs(site: Site, tmp_path: Path) -> None:
+    if os.uname().machine not in ("x86_64", "aarch64"):
+        pytest.skip("the number of rt_sigaction here is not known")
+    site.kill_agent()
+    launcher = tmp_path / "launcher"
+    launcher.write_text(LIKE_MAKE.format(python=AGENT_PYTHON))
+    launcher.chmod(0o755)
+    peer = site.boot(python=str(launcher))
+    peer.start(1, shell="grep SigIgn /proc/self/status", stdout=site.path("log"))
+    peer.expect("exited", 1)
+    assert site.text("log") == "SigIgn:\t0000000000000000\n"
 
 
 def test_command_leads_its_own_session(site: Site, peer: AgentPeer) -> None:

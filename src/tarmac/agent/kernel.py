@@ -6,7 +6,7 @@ import ctypes
 import errno
 import os
 import signal
-from typing import Iterable, Optional
+from typing import Any, Iterable, Optional
 
 # PyDLL keeps the interpreter lock: there is one thread only, and clone3 must not return in a child that let go of it.
 _libc = ctypes.PyDLL(None, use_errno=True)
@@ -18,6 +18,9 @@ _PIDFD_SEND_SIGNAL = 424
 _PIDFD_OPEN = 434
 _CLONE3 = 435
 _CLOSE_RANGE = 436
+
+# The oldest calls have a number per architecture.
+_RT_SIGACTION = {"x86_64": 13, "aarch64": 134, "riscv64": 134, "ppc64le": 173}.get(os.uname().machine)
 
 _CLONE_INTO_CGROUP = 0x200000000
 _MAX_FD = 0x7FFFFFFF
@@ -112,6 +115,23 @@ def signal_fd(signals: Iterable[int]) -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, os_signals)
     mask = (ctypes.c_uint64 * 16)(sum(1 << (number - 1) for number in os_signals))
     return _checked(_libc.signalfd(-1, ctypes.byref(mask), os.O_NONBLOCK | os.O_CLOEXEC))
+
+
+def unignore_unnamed_signals() -> None:
+    """Those the C library keeps for itself (32 and 33 with glibc), which Python cannot name and GNU make leaves ignored.
+    Where the library has put a handler of its own, that stays."""
+    if _RT_SIGACTION is None:
+        return
+    for signum in sorted(set(range(1, signal.NSIG)) - signal.valid_signals()):
+        present = (ctypes.c_void_p * 4)()  # struct sigaction as the kernel has it: the handler first, the mask last
+        _sigaction(signum, None, present)
+        if present[0] == int(signal.SIG_IGN):
+            _sigaction(signum, (ctypes.c_void_p * 4)(), None)  # all zeros is the default
+
+
+def _sigaction(signum: int, wanted: Any, present: Any) -> None:
+    mask_bytes = ctypes.c_size_t(8)
+    _checked(_syscall(ctypes.c_long(_RT_SIGACTION or 0), ctypes.c_long(signum), wanted, present, mask_bytes))
 
 
 def become_subreaper() -> None:

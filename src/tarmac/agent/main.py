@@ -126,6 +126,7 @@ def _prepare_process(loop: Loop) -> None:
     for signum in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:
         if signal.getsignal(signum) is signal.SIG_IGN:
             signal.signal(signum, signal.SIG_DFL)  # nohup and shells leave such traces
+    kernel.unignore_unnamed_signals()
     fd = kernel.signal_fd(_BLOCKED)
     loop.watch(fd, lambda: _stop_when_asked(loop, fd), "signals")
     command.raise_file_limit()
