@@ -1,18 +1,21 @@
 import os
 import pwd
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tarmac import __version__
 from tests.api.served import DEADLINE_S, Served
-from tests.home import Home, homes
+from tests.home import Home, homes, until
 from tests.services import need
 
 
@@ -100,3 +103,73 @@ def test_a_home_too_long_for_a_socket_address_works(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     for home in homes(folder / "home"):
         assert home.tarmac("run", "-g", "0", "--", "echo", "hi").stdout == "hi\n"
+
+
+@pytest.mark.parametrize("taken", [("tarmac.sock",), ("controller.lock",), ("tarmac.sock", "controller.lock")])
+def test_a_controller_whose_socket_or_lock_was_removed_makes_room_for_another(
+    home: Home, taken: tuple[str, ...]
+) -> None:
+    job = home.add("--", "sleep", "60")
+    first = home.pid_of("controller")
+    watched = os.pidfd_open(first)
+    for name in taken:
+        (home.path / name).unlink()
+    assert select.select([watched], [], [], DEADLINE_S)[0], "it goes on where nobody can reach it"
+    os.close(watched)
+    assert home.tarmac("ls").returncode == 0
+    assert home.pid_of("controller") != first
+    assert home.client().job(job).state in {"starting", "running"}
+
+
+def test_a_removed_home_leaves_nobody_behind(home: Home) -> None:
+    home.add("-g", "0", "--", "true")
+    pids = [home.pid_of("controller"), home.pid_of("agent")]
+    until(lambda: home.client().job("last").state == "succeeded")
+    shutil.rmtree(home.path, ignore_errors=True)
+    assert until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
+
+
+def test_what_jobs_were_submitted_with_is_for_their_owner_only(home: Home) -> None:
+    home.path.mkdir(mode=0o755)
+    home.add("-g", "0", "--", "true")
+    for path in home.path.iterdir():
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_an_agent_that_does_not_answer_is_seen(home: Home) -> None:
+    here = Served(home)
+    assert here.ask("GET", "/status")[1]["agent_answers"] is True
+    agent = home.pid_of("agent")
+    os.kill(agent, signal.SIGSTOP)
+    try:
+        assert here.ask("GET", "/status")[1]["agent_answers"] is False
+    finally:
+        os.kill(agent, signal.SIGCONT)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    need("root")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=700", "tmpfs", disk], check=True)
+    yield disk
+    subprocess.run(["umount", "-l", disk], check=True)
+
+
+@pytest.fixture
+def cramped(small_disk: Path) -> Iterator[Home]:
+    yield from homes(small_disk / "home")
+
+
+def test_a_running_job_can_be_stopped_while_nothing_can_be_written(cramped: Home, small_disk: Path) -> None:
+    here = Served(cramped)
+    (job,) = here.ids({"command": ["sleep", "300"]})
+    pid = here.until(job, "running")["pid"]
+    with suppress(OSError):
+        (small_disk / "fill").write_bytes(b"x" * 2**24)
+    assert until(lambda: here.submit({"command": ["true", "x" * 100_000]})[0] == 503)
+    assert here.ask("POST", "/jobs/kill", {"ids": [str(job)], "grace_s": 1})[1]["asked"] == [job]
+    assert until(lambda: not Path(f"/proc/{pid}").exists())
+    (small_disk / "fill").unlink()
+    assert until(lambda: here.ask("GET", f"/jobs/{job}")[1]["state"] == "failed")

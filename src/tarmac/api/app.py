@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from litestar import Litestar, Request, Router, get
+from litestar import Litestar, Request, Response, Router, get
 from litestar.di import Provide
 from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig
@@ -29,6 +29,11 @@ async def openapi(request: Request[Any, Any, Any]) -> dict[str, Any]:
 
 
 def build_app(engine: Engine, end: Callable[[], None]) -> Litestar:
+    async def tell_of_trouble(answer: Response[Any]) -> Response[Any]:
+        if engine.degraded is not None:
+            answer.headers["Tarmac-Degraded"] = engine.degraded.encode("ascii", "replace").decode()
+        return answer
+
     router = Router(
         "/api/v1",
         route_handlers=[
@@ -75,6 +80,7 @@ def build_app(engine: Engine, end: Callable[[], None]) -> Litestar:
             path="/api/v1/schema",  # Litestar answers every unknown path below it with a page of its own
             render_plugins=[JsonRenderPlugin()],
         ),
+        after_request=tell_of_trouble,
         request_max_body_size=LARGEST_BODY_BYTES,
         logging_config=None,
     )

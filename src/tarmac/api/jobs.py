@@ -130,10 +130,16 @@ async def kill_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.Ki
     numbers = _selected(engine, caller, data)
     alive = [number for number in numbers if number in engine.state.jobs]
     asked = set(alive)
+    if engine.degraded is not None and (stoppable := [number for number in alive if _signal(engine, number, data)]):
+        return schemas.KillAnswer(asked=stoppable, already_ended=[])
     events = [StopAsked(job=JobId(number), by=caller, grace_s=data.grace_s) for number in alive]
     if events:
         await engine.keep(Work(events=list(events)))
     return schemas.KillAnswer(asked=alive, already_ended=[number for number in numbers if number not in asked])
+
+
+def _signal(engine: Engine, number: int, data: schemas.KillRequest) -> bool:
+    return engine.signal_now(JobId(number), data.grace_s)
 
 
 @post("/jobs/rm", status_code=200)

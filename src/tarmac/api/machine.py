@@ -13,6 +13,8 @@ from tarmac.api import schemas
 from tarmac.api.errors import API
 from tarmac.api.given import Caller, TheEnd, TheEngine
 
+AGENT_ANSWERS_WITHIN_S = 2.0
+
 
 @get("/status")
 async def status(engine: TheEngine, caller: Caller) -> schemas.StatusView:  # noqa: ARG001 - checks the caller
@@ -22,6 +24,7 @@ async def status(engine: TheEngine, caller: Caller) -> schemas.StatusView:  # no
     return schemas.StatusView(
         controller_pid=os.getpid(),
         agent_pid=None if hello is None else hello.pid,
+        agent_answers=engine.node is not None and await engine.node.answers(AGENT_ANSWERS_WITHIN_S),
         version=__version__,
         api=API,
         policy="fifo",

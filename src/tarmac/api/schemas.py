@@ -225,6 +225,7 @@ class GpuList(Struct, kw_only=True):
 class StatusView(Struct, kw_only=True):
     controller_pid: int
     agent_pid: int | None
+    agent_answers: bool
     version: str
     api: int
     policy: str

@@ -25,6 +25,7 @@ from tarmac.api.app import build_app
 from tarmac.api.server import Server
 from tarmac.controller.config import LISTED, ConfigError, load_config
 from tarmac.controller.engine import Engine
+from tarmac.controller.presence import Presence
 from tarmac.controller.publisher import Publisher
 from tarmac.controller.settings import Settings
 from tarmac.errors import TarmacError, Unavailable, UserError
@@ -39,6 +40,7 @@ AGENT_ENDS_WITHIN_S = 5.0
 
 def main() -> int:
     options = _options()
+    os.umask(0o077)  # the database holds the environments of jobs, and those hold secrets
     state_folder = Path(options.state)
     say = _Ready(options.ready_fd)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
@@ -87,6 +89,11 @@ async def _serve(engine: Engine, node: LocalNode, state_folder: Path, say: _Read
         engine.end()
         server.end()
 
+    def taken_away() -> None:
+        log.warning("the socket or the lock in %s was taken away", state_folder)
+        node.end_agent()  # or one that is just being started would bring the folder back
+        end()
+
     server = Server(build_app(engine, end))
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, end)
@@ -99,12 +106,14 @@ async def _serve(engine: Engine, node: LocalNode, state_folder: Path, say: _Read
     socket_path = paths.socket_path(str(state_folder))
     listening = address.listen(socket_path)
     log.info("Tarmac %s, pid %d, listens on %s", __version__, os.getpid(), socket_path)
+    presence = Presence(state_folder, ("tarmac.sock", "controller.lock"))
+    presence.watch(asyncio.get_running_loop(), taken_away)
     _settle_memory()
     crashpoint.reach("controller:after-listen")
     say("ready")
     await server.serve(sockets=[listening])
-    with suppress(FileNotFoundError):
-        os.unlink(socket_path)  # ours: the lock is still held
+    if presence.is_here():
+        os.unlink(socket_path)
     log.info("ended; running jobs go on")
 
 

@@ -18,9 +18,10 @@ from tarmac.controller.hands import Hands
 from tarmac.controller.progress_board import ProgressBoard
 from tarmac.controller.publisher import JobChanged, Publisher
 from tarmac.controller.settings import Settings
+from tarmac.core.commands import SignalJob
 from tarmac.core.events import JobsSubmitted, NodeJoined, RulesSet
 from tarmac.core.machine import handle
-from tarmac.core.model import Job, JobId, is_ended
+from tarmac.core.model import Job, JobId, holds_booking, is_ended
 from tarmac.errors import Unavailable
 from tarmac.store.writer import Batch, Sample, Submission
 
@@ -172,6 +173,16 @@ class Engine:
         if samples and self.degraded is None:
             self._inbox.append(Work(events=[], samples=samples))
             self._turn()
+
+    def signal_now(self, job: JobId, grace_s: float | None) -> bool:
+        """Without a record of it, for when nothing can be written: what fills the disk must be stoppable."""
+        live = self.state.jobs.get(job)
+        booking = None if live is None else holds_booking(live.status)
+        if live is None or booking is None:
+            return False
+        grace_s = live.spec.grace_s if grace_s is None else grace_s
+        self._hands.carry_out([SignalJob(node=booking.node, job=job, attempt=live.attempt, grace_s=grace_s)])
+        return True
 
     def take_readings(
         self, node: NodeName, readings: list[GpuReading], host: HostReading | None, error: str | None

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+ANSWER_WITHIN_S = 10.0  # a log is read by the agent, and a disk may be slow
+
+
 class Link(asyncio.Protocol):
     """Calls `on_frame` for each frame that is no answer, and `on_lost` once when the stream ends."""
 
@@ -61,7 +64,12 @@ class Link(asyncio.Protocol):
         self._asked[ref] = answer
         self.send({**frame, "ref": ref})
         try:
-            return await answer
+            async with asyncio.timeout(None if frame["type"] == "watch_log" else ANSWER_WITHIN_S):
+                return await answer
+        except TimeoutError:
+            raise Unavailable(
+                "the agent does not answer", hint="is it stopped, or the disk hanging? `tarmac log agent` says more"
+            ) from None
         finally:
             if self._asked.pop(ref, None) is not None and frame["type"] == "watch_log":
                 self.send({"type": "unwatch_log", "ref": ref})

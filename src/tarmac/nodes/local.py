@@ -19,6 +19,7 @@ from tarmac import __version__
 from tarmac.agent import address, protocol
 from tarmac.core.events import GpusSeen, NodeJoined, NodeLeft, Reported
 from tarmac.core.model import Gpu, NodeName
+from tarmac.errors import Unavailable
 from tarmac.nodes.link import Link
 from tarmac.nodes.reports import REPORT_TYPES, GpuReading, HostReading, readings_of, report_of
 
@@ -109,6 +110,14 @@ class LocalNode:
     async def ask(self, frame: dict[str, Any]) -> dict[str, Any]:
         link = self._link or Link(lambda _: None, lambda: None)
         return await link.ask(frame)
+
+    async def answers(self, within_s: float) -> bool:
+        try:
+            async with asyncio.timeout(within_s):
+                await self.ask({"type": "ping"})
+        except (TimeoutError, Unavailable):
+            return False
+        return True
 
     def disconnect(self) -> None:
         """Let go of the stream; `run` connects anew and hears again what really runs."""
