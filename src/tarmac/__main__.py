@@ -1,5 +1,10 @@
 """`python -m tarmac` is `tarmac`."""
 
-from tarmac.cli import main
+try:
+    from tarmac.cli import main
 
-main()
+    main()
+except KeyboardInterrupt:  # Ctrl-C while it is still being loaded
+    import os
+
+    os._exit(130)

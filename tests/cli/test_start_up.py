@@ -1,5 +1,6 @@
 """What a command may load. Each of these would cost it several milliseconds, some as much as Python's own start."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ DEAR = """
 argparse collections contextlib dataclasses datetime difflib enum functools http inspect json logging operator pathlib
 random re selectors shlex shutil signal socket string subprocess tempfile threading types typing urllib
 """
+ROOT = Path(__file__).parents[2]
 SCRIPT = Path(sys.executable).with_name("tarmac")
 # Runs the script, then reports what it had loaded, in place of the exit it makes.
 REPORT = """
@@ -72,3 +74,15 @@ def test_add_loads_only_what_it_is_known_to_need(shared_home: Home, tmp_path: Pa
         "tarmac.client.jobs", "tarmac.client.json_codec", "tarmac.client.link", "tarmac.client.machine",
         "tarmac.client.request", "tarmac.client.transport", "tarmac.errors", "tarmac.paths",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [[str(ROOT / "scripts" / "tarmac")], ["-m", "tarmac"]])
+def test_ctrl_c_while_it_is_being_loaded_ends_it_without_a_word(tmp_path: Path, words: list[str]) -> None:
+    package = tmp_path / "tarmac"
+    (package / "cli").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text((ROOT / "src/tarmac/__main__.py").read_text())
+    (package / "cli" / "__init__.py").write_text("import os, signal, time; os.kill(os.getpid(), signal.SIGINT)\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
