@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +53,11 @@ class Served:
             self._open.pop().close()
 
     def ask(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> tuple[int, Any]:
-        connection = UnixHttp(self.home / "tarmac.sock")
-        data = body if body is None or isinstance(body, bytes) else json.dumps(body)
-        connection.request(method, "/api/v1" + path, data, {"Content-Type": "application/json", **(headers or {})})
-        answer = connection.getresponse()
-        text = answer.read()
-        connection.close()
+        with closing(UnixHttp(self.home / "tarmac.sock")) as connection:
+            data = body if body is None or isinstance(body, bytes) else json.dumps(body)
+            connection.request(method, "/api/v1" + path, data, {"Content-Type": "application/json", **(headers or {})})
+            with connection.getresponse() as answer:
+                text = answer.read()
         is_json = answer.headers.get_content_type().endswith("json")
         return answer.status, json.loads(text) if is_json else text
 

@@ -23,7 +23,7 @@ def test_jobs_that_book_memory_share_a_card(api: Served) -> None:
     assert cards == [0, 0, 0, 1, 1, 1]
     waiting = api.ask("GET", f"/jobs/{ids[6]}")[1]
     assert waiting["state"] == "queued"
-    assert "GPU 0: 0.0 G of 24.0 G free, 8.0 G asked" in waiting["why"]
+    assert "GPU 0-1: 0.0 G of 24.0 G free, 8.0 G asked" in waiting["why"]
     gpu = api.ask("GET", "/gpus")[1]["gpus"][0]
     assert (gpu["jobs"], gpu["booked_bytes"]) == (ids[:3], 24 * G)
 

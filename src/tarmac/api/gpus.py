@@ -154,6 +154,7 @@ def _spec(data: schemas.AdoptRequest, caller: str, environment: str, gpus: int) 
         request=Request(gpus=gpus),
         name=data.name,
         tags=("adopted",),
+        stdout=os.devnull,  # its output goes where whoever started it wanted it
     )
 
 

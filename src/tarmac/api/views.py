@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tarmac.controller.engine import Engine
-    from tarmac.core.model import Job, NodeName
+    from tarmac.core.model import Drain, Job, NodeName
     from tarmac.nodes.reports import GpuProcess, GpuReading
 
     Getter: TypeAlias = Callable[["Viewer", Job], Any]
@@ -82,7 +82,7 @@ class Viewer:
             "jobs": list(held),
             "processes": [self._process(process) for process in reading.processes],
             "drained": drain is not None,
-            "reason": None if drain is None else drain.reason,
+            "reason": None if drain is None else self._drain_words(drain),
             "power_w": reading.power_w,
             "slots": node.slots.get(uuid, 1),
             "booked_bytes": sum(gpu.memory_bytes or reading.memory_total_bytes for gpu in held.values()),
@@ -91,6 +91,12 @@ class Viewer:
             "health": reading.health,
             "held": f"held by {use.told}" if use is not None and use.told is not None else None,
         }
+
+    def _drain_words(self, drain: Drain) -> str:
+        if drain.healthy_since is None:
+            return drain.reason
+        left_s = drain.healthy_since + self.engine.state.rules.healthy_s - self.engine.now()
+        return f"was sick ({drain.reason}), used again in {max(0, left_s) / 60:.0f} min"
 
     def _process(self, process: GpuProcess) -> dict[str, Any]:
         board = self.engine.board

@@ -57,21 +57,20 @@ def _holders(cards: tuple[tuple[int, CardReason], ...]) -> str:
     return f", held by {jobs_named(jobs)}" if jobs else ""
 
 
-def card_sentence(index: int, reason: CardReason) -> str:
+def _said(reason: CardReason) -> str:
     match reason:
         case Unsuitable(why=why):
-            said = why
+            return why
         case Drained(reason=drained):
-            said = f"drained: {drained}"
+            return f"drained: {drained}"
         case Taken(jobs=jobs):
-            said = f"held by {jobs_named(jobs)}"
+            return f"held by {jobs_named(jobs)}"
         case OutsideUse(told=told):
-            said = f"held by {told}"
+            return f"held by {told}"
         case TooLittleMemory(free_bytes=free, total_bytes=total, asked_bytes=asked):
-            said = f"{gigabytes(free)} of {gigabytes(total)} free, {gigabytes(asked)} asked"
+            return f"{gigabytes(free)} of {gigabytes(total)} free, {gigabytes(asked)} asked"
         case _:
             assert_never(reason)
-    return f"GPU {index}: {said}"
 
 
 def gigabytes(size: int) -> str:
@@ -90,5 +89,24 @@ def why_waiting(state: State, job: Job) -> list[str]:
         return []
     ahead = state.queue.ahead_of(job)
     place = "next in the queue" if ahead == 0 else f"{count(ahead, 'job')} ahead in the queue"
-    cards = [card_sentence(*card) for reason in reasons if isinstance(reason, TooFewGpus) for card in reason.cards]
+    cards = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in card_lines(reason.cards)]
     return [place, *map(sentence, reasons), *cards]
+
+
+def card_lines(cards: tuple[tuple[int, CardReason], ...]) -> list[str]:
+    """One line for all cards with the same reason: sixty-four lines tell less than three."""
+    grouped: dict[str, list[int]] = {}
+    for index, reason in cards:
+        grouped.setdefault(_said(reason), []).append(index)
+    return [f"GPU {spans(indices)}: {said}" for said, indices in grouped.items()]
+
+
+def spans(indices: list[int]) -> str:
+    """0-3, 6"""
+    found: list[list[int]] = []
+    for index in sorted(indices):
+        if found and index == found[-1][-1] + 1:
+            found[-1].append(index)
+        else:
+            found.append([index])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in found)
