@@ -1,4 +1,8 @@
-"""A job's processes held together by a cgroup v2 of their own: nothing in it can leave by forking or by setsid."""
+"""A job's processes held together by a cgroup v2 of their own: nothing in it can leave by forking or by setsid.
+
+All leaves of a state folder are in one base. Whoever makes a leaf makes the base if there is none, and the last one out
+removes it: shims may outlive their agent.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,8 @@ from typing import Collection, List, NoReturn, Optional, Tuple
 
 from tarmac.agent import crashpoint, kernel
 
-_RENEW_TRIES = 100
+_TRIES = 100
+_AGAIN_S = 0.001
 
 
 class Leaf:
@@ -21,20 +26,26 @@ class Leaf:
 
     def make(self) -> bool:
         """False when there is one of that name."""
-        try:
-            os.mkdir(self.path, 0o755)
-        except FileExistsError:
-            return False
-        return True
+        for _ in range(_TRIES):
+            try:
+                os.mkdir(self.path, 0o755)
+            except FileExistsError:
+                return False
+            except FileNotFoundError:
+                # The last shim of an earlier agent took the base away, and may do so again this moment.
+                os.makedirs(os.path.dirname(self.path), 0o755, exist_ok=True)
+            else:
+                return True
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.path)
 
     def renew(self) -> None:
         """Recent kernels (6.14, and the stable ones of 2025) kill every child born into a cgroup that was ever killed,
         so none serves twice. One just emptied may take a moment to be removable."""
-        for _ in range(_RENEW_TRIES):
+        for _ in range(_TRIES):
             self.remove()
             if self.make():
                 return
-            time.sleep(0.001)
+            time.sleep(_AGAIN_S)
         raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), self.path)
 
     def fork(self) -> int:
@@ -94,6 +105,23 @@ class Leaf:
                 except OSError:
                     continue
 
+    def retire(self) -> None:
+        """Nobody needs it any more, and perhaps no other is left in the base."""
+        for _ in range(_TRIES):
+            self.remove()
+            if not os.path.exists(self.path):
+                break
+            time.sleep(_AGAIN_S)
+        remove_base(os.path.dirname(self.path))
+
+
+def remove_base(base: str) -> None:
+    """Stays as long as there are leaves: whoever removes the last of them tries again."""
+    try:
+        os.rmdir(base)
+    except OSError:
+        pass
+
 
 def sweep(base: str, kept: Collection[str]) -> None:
     """Removes the empty leaves of attempts nobody knows any more."""
@@ -109,11 +137,13 @@ def find_base(instance: str) -> Tuple[Optional[str], Optional[str]]:
         return None, "no cgroup v2 file system is mounted"
     base = os.path.normpath(f"{mount}/{_own_path()}/tarmac-{instance}")
     try:
-        os.makedirs(base, 0o755, exist_ok=True)
         trouble = _try_out(base)
     except OSError as error:
-        return None, f"{base}: {error.strerror}"
-    return (None, trouble) if trouble else (base, None)
+        trouble = f"{base}: {error.strerror}"
+    if trouble is None:
+        return base, None
+    remove_base(base)
+    return None, trouble
 
 
 def _find_mount() -> Optional[str]:

@@ -118,7 +118,7 @@ def signal_fd(signals: Iterable[int]) -> int:
 
 
 def unignore_unnamed_signals() -> None:
-    """Those the C library keeps for itself (32 and 33 with glibc), which Python cannot name and GNU make leaves ignored.
+    """Those the C library keeps for itself (glibc: 32 and 33): Python cannot name them, GNU make leaves them ignored.
     Where the library has put a handler of its own, that stays."""
     if _RT_SIGACTION is None:
         return

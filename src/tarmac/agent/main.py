@@ -11,7 +11,7 @@ import time
 from typing import List, Optional, Tuple
 from zlib import crc32
 
-from tarmac.agent import address, command, containment, crashpoint, kernel, process
+from tarmac.agent import address, cgroup, command, containment, crashpoint, kernel, process
 from tarmac.agent.folders import Folders
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.service import Service
@@ -75,6 +75,9 @@ def _serve(state: str, ready_fd: Optional[int]) -> int:
     log(f"agent {os.getpid()} listens, containment {f'cgroup {base}' if base else f'scan ({reason})'}")
     _say(ready_fd, "ready\n")
     loop.run()
+    if base is not None:
+        cgroup.sweep(base, ())
+        cgroup.remove_base(base)
     log(f"agent {os.getpid()} ends, its jobs go on")
     return 0
 

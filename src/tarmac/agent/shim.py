@@ -102,7 +102,7 @@ class Shim:
         self._close_pipes()
         os.waitpid(self.pid, 0)
         if self.leaf is not None:
-            self.leaf.remove()
+            self.leaf.retire()
         os._exit(0)
 
     # With a job
