@@ -8,7 +8,7 @@ import pytest
 from tarmac.agent.memory import is_news, read_memory
 from tests.agent_peer import eventually
 from tests.nvml.standin import GIB, Card, Process
-from tests.probes.machine import Machine, until
+from tests.probes.machine import Machine, health, until
 
 A, B, C, D = (Card(uuid=f"GPU-{letter * 4}") for letter in "abcd")
 SAME_SWITCH, SAME_BRIDGE, SAME_SOCKET, FAR = 10, 30, 40, 50
@@ -89,6 +89,21 @@ def test_instances_of_a_divided_card_are_cards_of_their_own(machine: Machine):
     machine.driver.show(A, B)
     cards = until(peer, lambda cards: "GPU-aaaa" in cards)
     assert cards["MIG-1"]["health"] == "vanished from the driver"
+
+
+def test_instances_are_numbered_after_all_whole_cards_even_while_one_of_those_is_mute(machine: Machine):
+    parts = (Card(uuid="MIG-1"), Card(uuid="MIG-2"))
+    divided = replace(A, instances=parts)
+    machine.driver.show(divided, B, C)
+    peer = machine.boot()
+    numbers = {"GPU-bbbb": 1, "GPU-cccc": 2, "MIG-1": 3, "MIG-2": 4}
+    cards = until(peer, lambda cards: "MIG-2" in cards)
+    assert [(uuid, card["index"]) for uuid, card in cards.items()] == list(numbers.items())
+    machine.driver.show(divided, replace(B, hangs=("memory",)), C)
+    health(peer, "GPU-bbbb", "does not answer")
+    machine.driver.show(divided, replace(B, hangs=("memory",)), replace(C, temperature=77))
+    cards = until(peer, lambda cards: cards["GPU-cccc"]["temperature"] == 77)
+    assert {uuid: card["index"] for uuid, card in cards.items()} == numbers
 
 
 def test_how_near_cards_are_is_told(machine: Machine):

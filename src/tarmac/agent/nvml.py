@@ -55,7 +55,7 @@ class NvmlSource:
 
     def read(self) -> Reading:
         self._begin()
-        found = self._handles()
+        count, found = self._handles()
         if time.monotonic() >= self._slow_due:
             self._slow.clear()
             self._slow_due = time.monotonic() + self._bench.slow_s
@@ -65,7 +65,7 @@ class NvmlSource:
             if uuid is None:
                 cards.append(card(index, None, "", make=self.make, fault=fault))
             else:
-                cards += self._read_card(index, uuid, handle, len(found), divided)
+                cards += self._read_card(index, uuid, handle, count, divided)
         self._link([(uuid, index, handle) for index, uuid, handle, _ in found if uuid is not None])
         for one in cards:
             one["links"] = self._links.get(one["uuid"] or "", {})
@@ -80,8 +80,8 @@ class NvmlSource:
             self._reader = CardReader(self._nvml, self._bench.holders)
             self._xids = XidWatch(self._nvml)
 
-    def _handles(self) -> List[Tuple[int, Optional[str], Any, Optional[str]]]:
-        """Index, uuid, handle and what is wrong, of every card that is not to be left alone."""
+    def _handles(self) -> Tuple[int, List[Tuple[int, Optional[str], Any, Optional[str]]]]:
+        """How many cards there are; index, uuid, handle and what is wrong, of each that is not to be left alone."""
         nvml, bench = self._nvml, self._bench
         bench.beat.at(self.make)
         try:
@@ -102,7 +102,7 @@ class NvmlSource:
                 continue
             if not self._has_moved(index, uuid):
                 found.append((index, uuid, handle, None))
-        return found if bench.skip == skipped else self._handles()
+        return (count, found) if bench.skip == skipped else self._handles()
 
     def _has_moved(self, index: int, uuid: str) -> bool:
         """Whether it is a card to be left alone that got another number; then the old number is another card's."""
