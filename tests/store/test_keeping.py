@@ -11,7 +11,6 @@ import pytest
 
 from tarmac.core.events import JobsSubmitted
 from tarmac.core.model import JobId, is_ended
-from tarmac.errors import Unavailable
 from tarmac.store import rows
 from tarmac.store.store import Store
 from tarmac.store.writer import Submission
@@ -162,7 +161,7 @@ def test_what_is_committed_together_is_kept_together_or_not_at_all(store: Store)
     token = Submission(owner="ann", token="t", first_id=2, count=1, at=1.0)
     batch = new(a_job(2), a_job(1), environments={digest: body}, submissions=[token])  # 1 is there already
     batch.changes.story.append(a_line(1, "Decided"))
-    with pytest.raises(Unavailable):
+    with pytest.raises(sqlite3.IntegrityError):
         commit(store, batch)
     assert store.reader.job(2) is None
     assert [event.kind for event in store.reader.story(1)] == ["JobSubmitted"]
