@@ -181,7 +181,7 @@ class World:
                 stopped.update((one.pid, one) for one in fresh)
             for one in stopped.values():
                 eventually(one.is_stopped, "everything stands still")
-                if one.kind == "shim":
+                if one.kind in {"shim", "spare", "fork"}:  # as first seen; by now it may have a job
                     self._note_bereft(one)
             for pid in stopped:
                 with contextlib.suppress(ProcessLookupError):
