@@ -68,7 +68,9 @@ def _apply(state: State, event: Event, now: float) -> list[Command]:
             state.node(event.node).is_connected = False
             return []
         case GpusSeen():
-            state.node(event.node).gpus = {gpu.uuid: gpu for gpu in event.gpus}
+            node = state.node(event.node)
+            node.gpus = {gpu.uuid: gpu for gpu in event.gpus}
+            node.has_told_gpus = True
             return []
         case _:
             assert_never(event)

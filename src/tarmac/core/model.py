@@ -201,6 +201,7 @@ class Node:
     booked: dict[GpuUuid, JobId] = field(default_factory=dict)
     cpu_jobs: set[JobId] = field(default_factory=set)
     is_connected: bool = False
+    has_told_gpus: bool = False  # until then, that `gpus` is empty says nothing
 
     def free_gpus(self) -> list[Gpu]:
         return [gpu for uuid, gpu in self.gpus.items() if uuid not in self.booked]

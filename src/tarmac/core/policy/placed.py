@@ -27,8 +27,9 @@ def fits(node: Node, request: Request) -> bool:
 
 
 def could_ever_fit(state: State, request: Request) -> bool:
-    """With everything on the nodes idle. Where no node is known yet, nobody can say, so it may wait."""
-    return not state.nodes or any(len(node.gpus) >= request.gpus for node in state.nodes.values())
+    """With everything on the nodes idle. While no node has told what it has, nobody can say, so it may wait."""
+    nodes = state.nodes.values()
+    return not nodes or any(not node.has_told_gpus or len(node.gpus) >= request.gpus for node in nodes)
 
 
 def _booked(gpu: Gpu) -> BookedGpu:
