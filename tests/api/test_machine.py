@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -49,22 +50,27 @@ def test_the_owner_is_who_the_kernel_says(api: Served) -> None:
     assert status == 400, answer
 
 
-def test_strangers_are_refused_by_their_uid(home: Home) -> None:
+def test_strangers_are_refused_by_their_uid() -> None:
     need("root")
-    here = Served(home)
-    # Even where the folders would let them through.
-    for folder in (here.home, *here.home.parents):
-        if folder != Path("/"):
-            folder.chmod(folder.stat().st_mode | 0o055)
-    (here.home / "tarmac.sock").chmod(0o666)
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        for home in homes(Path(folder) / "home"):
+            here = Served(home)
+            # Even where the folders would let them through.
+            Path(folder).chmod(0o755)
+            here.home.chmod(0o755)
+            (here.home / "tarmac.sock").chmod(0o666)
+            said = _asked_as_nobody(here.home / "tarmac.sock")
+            assert "403" in said.splitlines()[0]
+            assert "not_allowed" in said
+
+
+def _asked_as_nobody(path: Path) -> str:
     request = "GET /api/v1/status HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n"
     code = (
         "import os, socket; os.setuid(65534); s = socket.socket(socket.AF_UNIX); "
-        f"s.connect({str(here.home / 'tarmac.sock')!r}); s.sendall(b'{request}'); print(s.makefile().read())"
+        f"s.connect({str(path)!r}); s.sendall(b'{request}'); print(s.makefile().read())"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "403" in said.splitlines()[0]
-    assert "not_allowed" in said
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", "stop"])

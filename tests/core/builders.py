@@ -72,7 +72,9 @@ def cards(count: int, node: str = BOX) -> tuple[Gpu, ...]:
 
 def a_node(*, gpus: int = 2, name: str = BOX, cpu_job_slots: int = 2, is_connected: bool = True) -> Node:
     known = {gpu.uuid: gpu for gpu in cards(gpus, name)}
-    return Node(name=NodeName(name), cpu_job_slots=cpu_job_slots, gpus=known, is_connected=is_connected)
+    return Node(
+        name=NodeName(name), cpu_job_slots=cpu_job_slots, gpus=known, is_connected=is_connected, has_told_gpus=True
+    )
 
 
 def a_booking(*indices: int, node: str = BOX) -> Booking:

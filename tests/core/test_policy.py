@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tarmac.core import policy
-from tarmac.core.events import JobsSubmitted, Reported
+from tarmac.core.events import GpusSeen, JobsSubmitted, NodeJoined, Reported
 from tarmac.core.machine import handle
 from tarmac.core.model import Booking, GpuUuid, Job, NodeName, Request, Starting
 from tarmac.core.policy.checked import refusal
 from tarmac.core.policy.placed import could_ever_fit, place
 from tarmac.core.state import State
-from tests.core.builders import BOX, a_booking, a_job, a_node, a_spec, a_state, a_status, exited, submitted
+from tests.core.builders import BOX, a_booking, a_job, a_node, a_spec, a_state, a_status, cards, exited, submitted
 from tests.core.scene import Scene
 
 
@@ -152,6 +152,17 @@ def test_a_busy_node_can_still_fit_it_one_day_and_an_unknown_world_may() -> None
     busy = a_job(1, gpus=2, status=a_status("running", a_booking(0, 1)))
     assert could_ever_fit(a_state(a_node(gpus=2), jobs=(busy,)), Request(gpus=2))
     assert could_ever_fit(a_state(), Request(gpus=99))
+
+
+def test_a_node_known_by_its_jobs_alone_may_have_any_number_of_cards() -> None:
+    """As after a restart, before it is in reach again."""
+    state = a_state(jobs=(a_job(1, gpus=2, status=a_status("running", a_booking(0, 1))),))
+    assert could_ever_fit(state, Request(gpus=99))
+    handle(state, NodeJoined(node=BOX, cpu_job_slots=1, runs=()), 100.0)
+    assert could_ever_fit(state, Request(gpus=99))
+    handle(state, GpusSeen(node=BOX, gpus=cards(2)), 100.0)
+    assert could_ever_fit(state, Request(gpus=2))
+    assert not could_ever_fit(state, Request(gpus=99))
 
 
 # cost

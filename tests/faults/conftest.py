@@ -3,9 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.sightings import of_program
 from tests.faults.world import World, compile_witness
-from tests.home import homes
+from tests.home import Home
 from tests.services import need
 
 
@@ -18,9 +17,6 @@ def witness(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def world(tmp_path: Path, witness: Path) -> Iterator[World]:
     """Four simulated GPUs, jobs that bear witness, and nothing left of it afterwards."""
-    for home in homes(tmp_path / "home", "4"):
-        world = World(home, witness)
-        yield world
-        world.let_go()
-    world.sweep()
-    assert not of_program(str(witness)), "jobs left behind"
+    world = World(Home(tmp_path / "home", "4"), witness)
+    yield world
+    world.end()

@@ -37,7 +37,7 @@ UNDER_SCAN = (
 
 def submit_until_it_strikes(world: World, point: str) -> None:
     """Jobs of each sort, one of them stopped by hand, until the log says that the point was reached."""
-    world.wake(TARMAC_CRASH_AT=point)
+    world.wake_until(lambda: world.has_struck(point), TARMAC_CRASH_AT=point)
     token = f"at {point}"
     requests = [
         *world.requests(1, ms=600_000),

@@ -10,7 +10,7 @@ import pytest
 
 from tests.faults.judge import expect_all_well
 from tests.faults.world import World, eventually
-from tests.home import homes
+from tests.home import Home
 from tests.services import need
 
 DISK_BYTES = 6 * 1024 * 1024
@@ -52,13 +52,12 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 
 @pytest.fixture
 def world(disk: Disk, witness: Path) -> Iterator[World]:
-    for home in homes(disk.path / "home", "4"):
-        (disk.path.parent / "home-witness").mkdir()
-        (disk.path / "home-witness").symlink_to(disk.path.parent / "home-witness")
-        world = World(home, witness)
-        world.wake()
-        yield world
-        world.let_go()
+    (disk.path.parent / "home-witness").mkdir()
+    (disk.path / "home-witness").symlink_to(disk.path.parent / "home-witness")
+    world = World(Home(disk.path / "home", "4"), witness)
+    world.wake()
+    yield world
+    world.end()
 
 
 def test_a_submit_is_refused_and_running_jobs_end_with_their_own_code(world: World, disk: Disk) -> None:

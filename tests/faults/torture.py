@@ -18,7 +18,7 @@ from tests.faults.judge import Verdict, expect_all_well, judge
 from tests.faults.world import World, compile_witness
 from tests.home import Home, until
 
-KINDS = {"controller": 30, "agent": 30, "controller and agent": 10, "shim": 21, "spare": 3, "probe": 3, "power": 3}
+KINDS = {"controller": 25, "agent": 25, "controller and agent": 10, "shim": 31, "spare": 3, "probe": 3, "power": 3}
 GPUS = 8
 
 

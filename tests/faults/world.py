@@ -4,6 +4,7 @@ Nothing here trusts what Tarmac says of itself: processes come from /proc, what 
 """
 
 import contextlib
+import copy
 import os
 import re
 import signal
@@ -63,6 +64,13 @@ class World:
         """The next command: starts what is not there. With TARMAC_CRASH_AT it may well fail."""
         done = self.home.tarmac("status", env=environment)
         assert done.returncode == 0 or "TARMAC_CRASH_AT" in environment, done.stderr
+
+    def wake_until(self, condition: Callable[[], bool], **environment: str) -> None:
+        """The same, but not waiting for what may never be ready."""
+        command = _with(self.home, environment).start("status")
+        eventually(lambda: condition() or command.poll() is not None, "the command is done, or need not be")
+        command.kill()
+        command.communicate()
 
     def ask(self, question: Callable[[], Any], within_s: float = WITHIN_S) -> Any:
         """Until it is answered, waking Tarmac as often as that takes."""
@@ -181,7 +189,7 @@ class World:
                 stopped.update((one.pid, one) for one in fresh)
             for one in stopped.values():
                 eventually(one.is_stopped, "everything stands still")
-                if one.kind == "shim":
+                if one.kind in {"shim", "spare", "fork"}:  # as first seen; by now it may have a job
                     self._note_bereft(one)
             for pid in stopped:
                 with contextlib.suppress(ProcessLookupError):
@@ -212,6 +220,12 @@ class World:
     def has_struck(self, point: str) -> bool:
         return f"crash point {point.partition('@')[0]}" in self.log_of("controller") + self.log_of("agent")
 
+    def end(self) -> None:
+        """With nothing left of it. Not the way a user would: that costs each test more than its own doing."""
+        self.let_go()
+        self.cut_power()
+        self.sweep()
+
     def sweep(self) -> None:
         """The cgroups, which no agent of this home will sweep any more."""
         for base in set(re.findall(r"containment cgroup (\S+)", self.log_of("agent"))):
@@ -221,6 +235,12 @@ class World:
     def log_of(self, process: str) -> str:
         path = self.home.path / ("controller.log" if process == "controller" else "agent/agent.log")
         return path.read_text(errors="replace") if path.exists() else ""
+
+
+def _with(home: Home, more: dict[str, str]) -> Home:
+    twin = copy.copy(home)
+    twin.environment = {**home.environment, **more}
+    return twin
 
 
 def _remove(folder: str) -> bool:

@@ -121,7 +121,7 @@ class Service:
     def _answer_hello(self, peer: Optional[Peer], deadline: float) -> None:
         if peer is not self._peer:
             return
-        runs = [run.present_report() for run in self._runs.values()]
+        runs = [run.present_report() for run in self._runs.values() if not run.is_forgotten]
         if None in runs and time.monotonic() < deadline:
             self.loop.after(_UNDECIDED_S, lambda: self._answer_hello(peer, deadline), "hello")
             return

@@ -277,7 +277,8 @@ class Engine:
         self.state.rules = self.settings.rules()
         for name, node in known.items():
             mine = self.state.node(name)
-            mine.gpus, mine.cpu_job_slots, mine.is_connected = node.gpus, node.cpu_job_slots, False
+            mine.gpus, mine.has_told_gpus = node.gpus, node.has_told_gpus
+            mine.cpu_job_slots, mine.is_connected = node.cpu_job_slots, False
 
     async def _recover(self) -> None:
         while True:

@@ -30,7 +30,9 @@ def change(state: State, event: CardEvent, now: float) -> None:
         case NodeLeft():
             state.node(event.node).is_connected = False
         case GpusSeen():
-            state.node(event.node).gpus = {gpu.uuid: gpu for gpu in event.gpus}
+            node = state.node(event.node)
+            node.gpus = {gpu.uuid: gpu for gpu in event.gpus}
+            node.has_told_gpus = True
         case GpusDrained():
             for gpu in event.gpus:
                 state.set_drain(state.node(event.node), gpu, Drain(reason=event.reason, by=event.by, since=now))

@@ -273,6 +273,7 @@ class Node:
     activity: dict[JobId, Activity] = field(default_factory=dict)  # of the jobs that have cards here
     taken_bytes: dict[JobId, dict[GpuUuid, int]] = field(default_factory=dict)  # memory of jobs on cards, as read
     is_connected: bool = False
+    has_told_gpus: bool = False  # until then, that `gpus` is empty says nothing
 
     def holders(self, gpu: GpuUuid) -> tuple[JobId, ...]:
         return tuple(self.booked.get(gpu, ()))

@@ -81,15 +81,16 @@ def booked_memory_bytes(node: Node) -> int:
 
 
 def could_ever_fit(state: State, request: Request) -> bool:
-    """With everything on the nodes idle. Where no node is known yet, nobody can say, so it may wait."""
+    """With everything on the nodes idle. While no node has told what it has, nobody can say, so it may wait."""
     return not state.nodes or any(_could_fit(node, request) for node in state.nodes.values())
 
 
 def _could_fit(node: Node, request: Request) -> bool:
     suitable = sum(suits(gpu, request) is None for gpu in node.gpus.values())
+    has_cards = suitable >= request.gpus or not node.has_told_gpus
     has_cpus = not node.cpus or request.cpus <= node.cpus
     has_memory = not node.memory_total_bytes or request.memory_bytes <= node.memory_total_bytes
-    return suitable >= request.gpus and has_cpus and has_memory
+    return has_cards and has_cpus and has_memory
 
 
 def chosen_cards(node: Node, cards: list[Gpu], request: Request) -> list[Gpu]:
