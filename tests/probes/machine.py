@@ -18,7 +18,7 @@ FAST = {"TARMAC_FAKE_GPUS": "", "TARMAC_GPU_PACE_S": "0.02", "TARMAC_GPU_AGAIN_S
 
 class Machine(Site):
     def __init__(self, state: Path, driver: Standin) -> None:
-        super().__init__(state, "any")
+        super().__init__(state, "cgroup")  # where it can be had
         self.driver = driver
         self._others: list[subprocess.Popen[bytes]] = []
 
