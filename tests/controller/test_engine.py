@@ -13,6 +13,7 @@ from tarmac.controller.settings import Settings
 from tarmac.core.events import GpusSeen, JobExited, JobsSubmitted, JobStarted, NodeJoined, Reported, StopAsked
 from tarmac.core.model import Gpu, GpuUuid, JobId, JobSpec, NodeName, Request
 from tarmac.errors import Unavailable
+from tarmac.nodes.reports import GpuProcess, GpuReading
 from tarmac.store.rows import pack_environment
 from tarmac.store.store import Store
 
@@ -208,5 +209,22 @@ def test_a_start_names_cards_as_they_are_counted_now(tmp_path: Path) -> None:
         await engine.keep(Work(events=[NodeJoined(node=DESK, cpu_job_slots=4, runs=())]))
         starts = [frame for frame in node.told if frame["type"] == "start"]
         assert [frame["env"]["CUDA_VISIBLE_DEVICES"] for frame in starts] == ["0", "5"]
+
+    run(tmp_path, story)
+
+
+def test_what_a_job_took_of_its_card_is_booked_until_its_end(tmp_path: Path) -> None:
+    async def story(engine: Engine, _: ToldNode) -> None:
+        now = 1000.0
+        engine._clock = lambda: now
+        await engine.submit(specs(), {DIGEST: BODY}, None)
+        started = JobStarted(job=JobId(1), attempt=1, pid=9, started_at=1000.0)
+        await engine.keep(Work(events=[Reported(node=DESK, report=started)]))
+        process = GpuProcess(pid=9, job=1, memory_bytes=5)
+        reading = GpuReading(index=0, uuid="G0", utilization=80, power_w=200.0, processes=[process])
+        engine.take_readings(DESK, [reading], None, None)
+        now = 1010.0
+        await engine.keep(Work(events=[exited(1)]))
+        assert engine.store.reader.usage(1) == (5, 80.0, 2000.0)
 
     run(tmp_path, story)

@@ -19,7 +19,7 @@ from tarmac.controller.progress_board import ProgressBoard
 from tarmac.controller.publisher import JobChanged, Publisher
 from tarmac.controller.settings import Settings
 from tarmac.core.commands import SignalJob
-from tarmac.core.events import JobsSubmitted, NodeJoined, RulesSet
+from tarmac.core.events import JobsSubmitted, NodeJoined, Reported, RulesSet
 from tarmac.core.machine import handle
 from tarmac.core.model import Job, JobId, holds_booking, is_ended
 from tarmac.errors import Unavailable
@@ -214,6 +214,8 @@ class Engine:
 
     def _decide(self, works: list[Work]) -> tuple[Batch, list[Command]]:
         now = self._clock()
+        if any(isinstance(event, Reported | NodeJoined) for work in works for event in work.events):
+            self.board.settle()
         commands: list[Command] = []
         batch = Batch(changes=self.state.changes)
         for work in works:

@@ -47,10 +47,12 @@ class GpuBoard:
         for node in self.readings:
             self._sample(node)
 
+    def settle(self) -> None:
+        """Book the time until now, while it is still known who has which card."""
+        self.usage.settle(self._jobs_with_gpus(), self._engine.now())
+
     def closed(self, ended: list[Job]) -> list[Usage]:
         """What these jobs took, once they have ended."""
-        if any(job.id in self.usage.jobs for job in ended):
-            self.usage.settle(self._jobs_with_gpus(), self._engine.now())
         return [usage for job in ended if (usage := self.usage.close(job.id)) is not None]
 
     def _sample(self, node: NodeName) -> None:
@@ -92,7 +94,7 @@ class GpuBoard:
     def _tick(self) -> None:
         self._timer = None
         now = self._engine.now()
-        self.usage.settle(self._jobs_with_gpus(), now)
+        self.settle()
         self._engine.post(TimePassed())
         if int(now) // MINUTE_S != self._minute:
             self._minute = int(now) // MINUTE_S
