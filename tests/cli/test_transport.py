@@ -1,5 +1,11 @@
 import json
 import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -8,9 +14,11 @@ from tarmac import __version__
 from tarmac.client import Client
 from tarmac.client.following import sse
 from tarmac.client.json_codec import decode, encode
-from tarmac.client.transport import Connection, NoController
-from tarmac.errors import ConnectionLost, NotFound, TarmacError, TooNew, Unavailable, UserError
+from tarmac.client.link import keep_asking
+from tarmac.client.transport import Connection, NoAnswer, NoController
+from tarmac.errors import ConnectionLost, NotAllowed, NotFound, TarmacError, TooNew, Unavailable, UserError
 from tests.cli.stub import answer, chunked, serving
+from tests.services import need
 
 
 @pytest.fixture
@@ -166,3 +174,78 @@ def test_a_stream_that_broke_goes_on_after_the_last_event_that_was_seen(path: Pa
     assert [job.id for job in seen if job is not None] == [1, 2, 3]
     assert b"Last-Event-ID" not in stub.requests[0]
     assert all(b"Last-Event-ID: 7" in request for request in stub.requests[1:])
+
+
+@contextmanager
+def silence(path: Path) -> Iterator[socket.socket]:
+    """Takes connections and says nothing, as a controller does that was stopped."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        yield listener
+
+
+def test_a_controller_that_does_not_answer_is_given_up(path: Path) -> None:
+    with silence(path):
+        client = a_client(path)
+        client.answer_s = 0.1
+        for ask in (client.status, lambda: client.stream("/events"), lambda: keep_asking(client, client.status)):
+            with pytest.raises(NoAnswer, match=rf"the controller \(pid {os.getpid()}\) does not answer"):
+                ask()
+
+
+def test_a_wait_may_take_as_long_as_it_was_to_wait(path: Path) -> None:
+    with silence(path):
+        client = a_client(path)
+        client.answer_s = 0.1
+        with pytest.raises(NoAnswer):
+            client.wait(7, timeout_s=0.1)
+
+
+def test_a_stream_that_has_begun_may_pause(path: Path) -> None:
+    begun = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+    with silence(path) as listener, a_client(path) as client:
+        client.answer_s = 0.2
+        with ThreadPoolExecutor() as threads:
+            coming = threads.submit(client.stream, "/events")
+            served, _ = listener.accept()
+            with served:
+                served.sendall(begun)
+                taken = threads.submit(coming.result().receive)
+                assert wait([taken], timeout=0.4).not_done
+                served.sendall(b"0\r\n\r\n")
+                assert taken.result() == b"0\r\n\r\n"
+
+
+LISTEN_AS_NOBODY = """
+import os, socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+os.setgid(65534)
+os.setuid(65534)
+listener.listen()
+print("ready", flush=True)
+connection, _ = listener.accept()
+print(len(connection.recv(65536)), flush=True)
+"""
+
+
+def test_nothing_is_sent_to_another_user(path: Path) -> None:
+    need("root")
+    command = [sys.executable, "-c", LISTEN_AS_NOBODY, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as stranger:
+        assert stranger.stdout is not None
+        assert stranger.stdout.readline() == b"ready\n"
+        with pytest.raises(NotAllowed, match="another user"):
+            a_client(path).submit_many([{"command": ["true"]}])
+        assert stranger.stdout.readline() == b"0\n"
+
+
+def test_a_controller_that_cannot_write_is_heard(path: Path) -> None:
+    heard: list[str] = []
+    with serving(path, answer(b"{}", "200 OK", "Tarmac-Degraded: disk full"), answer(b"{}")):
+        client = a_client(path)
+        client.on_trouble = heard.append
+        client.status()
+        client.status()
+    assert heard == ["disk full"]

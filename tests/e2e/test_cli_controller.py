@@ -183,3 +183,16 @@ def test_none_is_started_from_inside_a_job_whose_end_would_end_it(home: Home) ->
     assert inside.returncode == 5
     assert "inside job 7" in inside.stderr
     assert home.tarmac("ls", env={"TARMAC_STATE": "/another", "TARMAC_JOB_ID": "7"}).returncode == 0
+
+
+def test_doctor_sees_a_controller_and_an_agent_that_were_stopped(home: Home) -> None:
+    agent, controller = home.pid_of("agent"), home.pid_of("controller")
+    for name, pid in (("agent", agent), ("controller", controller)):
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            done = home.tarmac("doctor")
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert done.returncode == 1
+        assert f"✗ {name}: " in done.stdout
+        assert "does not answer" in done.stdout

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LOW_SPACE_BYTES = 1 << 30
 NO_SPACE_BYTES = 64 << 20
+ANSWER_S = 5  # whoever runs this does so because something hangs
 
 
 class Finding:
@@ -108,6 +109,8 @@ def _space(state: str) -> Finding:
 def _running() -> Iterator[Finding]:
     try:
         client = connect(start=False)
+        client.on_trouble = None  # it is one of the findings
+        client.answer_s = ANSWER_S
         status = client.status()
     except NoController:
         yield Finding("ok", "controller", "not running; the next `tarmac` command starts it")
@@ -119,7 +122,10 @@ def _running() -> Iterator[Finding]:
     yield _database(status)
     yield _agent(status)
     yield _containment(status)
-    yield _gpus(client)
+    try:
+        yield _gpus(client)
+    except TarmacError as error:
+        yield Finding("bad", "gpus", error.message, error.hint)
 
 
 def _controller(status: dict[str, Any]) -> Finding:
@@ -137,8 +143,12 @@ def _database(status: dict[str, Any]) -> Finding:
 
 
 def _agent(status: dict[str, Any]) -> Finding:
-    if status["agent_pid"]:
-        return Finding("ok", "agent", f"pid {status['agent_pid']}")
+    pid = status["agent_pid"]
+    if pid and not status.get("agent_answers", True):
+        advice = f"`kill -CONT {pid}` wakes one that was stopped; after `kill -9 {pid}` another is started. Jobs go on"
+        return Finding("bad", "agent", f"pid {pid} does not answer, so no job can start or be ended", advice)
+    if pid:
+        return Finding("ok", "agent", f"pid {pid}")
     return Finding("bad", "agent", "not connected, so no job can start", "`tarmac log agent` says more")
 
 

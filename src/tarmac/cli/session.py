@@ -8,7 +8,22 @@ from tarmac.client import Client
 def connect(*, start: bool = True) -> Client:
     client = Client(start=start)
     client.on_start = _tell_where
+    client.on_trouble = _Trouble(client)
     return client
+
+
+class _Trouble:
+    """Says it once: every answer says it while it lasts."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    def __call__(self, trouble: str) -> None:
+        from tarmac.cli.terminal import err
+        from tarmac.cli.text import safe
+
+        self.client.on_trouble = None
+        err(f"tarmac: nothing can be written: {safe(trouble)}\n")
 
 
 def _tell_where() -> None:

@@ -36,8 +36,7 @@ def _facts(status: dict[str, Any], gpus: list[dict[str, Any]]) -> Iterator[tuple
     yield "gpus", f"{taken} of {len(gpus)} in use" if gpus else "none; `tarmac gpus` says why"
     up = f", up {duration(status['uptime_s'])}" if status.get("uptime_s") is not None else ""
     yield "controller", f"pid {status['controller_pid']}, version {status['version']}{up}"
-    agent = status["agent_pid"]
-    yield "agent", f"pid {agent}" if agent else "not connected; `tarmac log agent` says more"
+    yield "agent", _agent(status)
     yield "containment", containment(status)
     yield "policy", safe(str(status["policy"]))
     if status.get("home"):
@@ -45,6 +44,13 @@ def _facts(status: dict[str, Any], gpus: list[dict[str, Any]]) -> Iterator[tuple
         yield "state", safe(str(status["home"])) + kept
     if status.get("degraded"):
         yield "degraded", safe(str(status["degraded"]))
+
+
+def _agent(status: dict[str, Any]) -> str:
+    if not status["agent_pid"]:
+        return "not connected; `tarmac log agent` says more"
+    silent = "" if status.get("agent_answers", True) else " does not answer; `tarmac doctor` says what to do"
+    return f"pid {status['agent_pid']}{silent}"
 
 
 def containment(status: dict[str, Any]) -> str:

@@ -44,7 +44,9 @@ def _batch(client: Link, ids: list[int], deadline: float | None) -> Iterator[dic
         asked_at = monotonic()
         left = WAIT_S if deadline is None else min(WAIT_S, deadline - asked_at)
         query = {"ids": ",".join(map(str, pending)), "timeout_s": max(0, left)}
-        answer = keep_asking(client, client.call, "GET", "/jobs/wait", query=query)
+        answer = keep_asking(
+            client, client.call, "GET", "/jobs/wait", query=query, within_s=max(0, left) + client.answer_s
+        )
         ended = [job for job in answer["jobs"] if is_ended(job)]
         yield from ended
         if not ended and monotonic() - asked_at < min(left, 1):

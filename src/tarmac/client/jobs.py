@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Id = int | str  # 7, "3-7", "last", "all"
 
 
+SUBMIT_S = 300  # a million jobs take their time
 PAGE = 2000  # jobs in one answer: large enough to be quick, small enough to keep nobody else waiting
 
 
@@ -52,7 +53,7 @@ class Jobs(Link):
         from tarmac.client.request import submission
 
         body = submission(requests, environment, umask, token or os.urandom(16).hex())
-        ids: list[int] = self.call("POST", "/jobs", body=body, is_repeatable=True)["ids"]
+        ids: list[int] = self.call("POST", "/jobs", body=body, is_repeatable=True, within_s=SUBMIT_S)["ids"]
         return ids
 
     def job(self, job: Id) -> Job:

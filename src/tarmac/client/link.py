@@ -9,7 +9,7 @@ import os
 
 from tarmac import paths
 from tarmac.client.json_codec import decode, encode
-from tarmac.client.transport import Connection, NoController, Response
+from tarmac.client.transport import Connection, NoAnswer, NoController, Response
 from tarmac.errors import ConnectionLost, TarmacError, Unavailable, from_answer
 
 TYPE_CHECKING = False
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 BASE = "/api/v1"
 START_TRIES = 3
+ANSWER_S = 60  # how long an ordinary request may take; a controller that is stopped would take for ever
 PATIENCE_S = 60  # how long a controller may be away before waiting for it is given up
 CRASHED_S = 1  # … before one that left its socket behind is started anew
 STOPPED_S = 20  # … and before one that was stopped is, in the middle of an upgrade perhaps
@@ -37,6 +38,8 @@ class Link:
         self.state = paths.state_folder(environ)
         self.start = start
         self.on_start: Callable[[], None] | None = None  # called before a controller is started
+        self.on_trouble: Callable[[str], None] | None = None  # told why the controller cannot write, by every answer
+        self.answer_s: float = ANSWER_S
         self.was_reached = False  # what once was there may be waited for when it goes away
         self._idle: list[Connection] = []
         self._pid = os.getpid()
@@ -61,15 +64,19 @@ class Link:
         query: Mapping[str, object] | None = None,
         body: object = None,
         is_repeatable: bool = False,
+        within_s: float | None = None,
     ) -> dict[str, Any]:
-        """One request, JSON in and out. Repeated once if the connection broke and that can do no harm."""
+        """One request, JSON in and out. Repeated once if the connection broke and that can do no harm.
+
+        `within_s`: how long the controller may keep silent before it is given up, if not as long as usual.
+        """
         data = None if body is None else encode(body).encode("ascii")
         try:
-            response, text = self._read(method, path, query, data)
+            response, text = self._read(method, path, query, data, within_s)
         except ConnectionLost:
             if method != "GET" and not is_repeatable:
                 raise
-            response, text = self._read(method, path, query, data)
+            response, text = self._read(method, path, query, data, within_s)
         if response.status >= 400:
             raise _error(response.status, text)
         answer: dict[str, Any] = decode(text) if text else {}
@@ -79,24 +86,39 @@ class Link:
         self, path: str, query: Mapping[str, object] | None = None, headers: Mapping[str, str] | None = None
     ) -> Response:
         """A GET whose body is read by the caller, who has the connection to himself."""
-        response = self._connection().request("GET", BASE + path + _query(query), None, headers)
+        connection = self._connection()
+        try:
+            response = connection.request("GET", BASE + path + _query(query), None, headers, within_s=self.answer_s)
+        except TimeoutError:
+            connection.close()
+            raise NoAnswer(connection.pid) from None
+        response.set_timeout(None)  # once begun, it may pause for as long as nothing happens
+        self._heed(response)
         if response.status >= 400:
             raise _error(response.status, response.read().decode("utf-8", "replace"))
         return response
 
     def _read(
-        self, method: str, path: str, query: Mapping[str, object] | None, data: bytes | None
+        self, method: str, path: str, query: Mapping[str, object] | None, data: bytes | None, within_s: float | None
     ) -> tuple[Response, str]:
         connection = self._connection()
+        limit_s = self.answer_s if within_s is None else within_s
         try:
-            response = connection.request(method, BASE + path + _query(query), data)
+            response = connection.request(method, BASE + path + _query(query), data, within_s=limit_s)
             text = response.read().decode("utf-8")
+        except TimeoutError:
+            raise NoAnswer(connection.pid) from None
         finally:
             if connection.is_idle:
                 self._idle.append(connection)
             else:
                 connection.close()
+        self._heed(response)
         return response, text
+
+    def _heed(self, response: Response) -> None:
+        if "tarmac-degraded" in response.fields and self.on_trouble is not None:
+            self.on_trouble(response.fields["tarmac-degraded"])
 
     def _connection(self) -> Connection:
         if self._pid != os.getpid():
@@ -139,6 +161,8 @@ def keep_asking(client: Link, ask: Callable[P, T], *args: P.args, **options: P.k
         while True:
             try:
                 return ask(*args, **options)
+            except NoAnswer:
+                raise  # it was waited for already
             except Unavailable as error:
                 now = monotonic()
                 lost_at = now if lost_at is None else lost_at

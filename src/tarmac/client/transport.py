@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import _socket
 import os
+from sys import byteorder
 
 from tarmac import __version__
 from tarmac.errors import ConnectionLost, NotAllowed, Unavailable
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 API = 1  # what this client speaks; a controller that is older says so
 RECEIVE_BYTES = 1 << 18
 HEAD_BYTES = 1 << 16
+CONNECT_S = 60
 _COMMON = f"Host: tarmac\r\nTarmac-Api: {API}\r\nUser-Agent: tarmac/{__version__}\r\nAccept: application/json\r\n"
 
 
@@ -28,10 +30,24 @@ class NoController(Unavailable):
     was_stopped = False
 
 
-class Connection:
-    """One socket to the controller. `is_idle` once the last answer has been read to its end."""
+class NoAnswer(Unavailable):
+    """Somebody listens and takes requests, but says nothing: stopped, or stuck."""
 
-    __slots__ = ("_buffer", "_socket", "is_idle", "path")
+    def __init__(self, pid: int) -> None:
+        super().__init__(
+            f"the controller{f' (pid {pid})' if pid else ''} does not answer",
+            f"`kill -CONT {pid or 'PID'}` wakes one that was stopped; after `kill -9 {pid or 'PID'}` the next "
+            "command starts another, and running jobs go on",
+        )
+
+
+class Connection:
+    """One socket to the controller. `is_idle` once the last answer has been read to its end.
+
+    `pid` is whose socket it is, 0 if that is out of our sight.
+    """
+
+    __slots__ = ("_buffer", "_socket", "is_idle", "path", "pid")
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -39,19 +55,39 @@ class Connection:
         self._buffer = bytearray()
         self._socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
         _connect(self._socket, path)
+        self.pid, uid, _ = memoryview(self._socket.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)).cast("I")
+        if uid not in {os.geteuid(), 0}:
+            # A submit carries the whole environment, secrets and all.
+            self.close()
+            raise NotAllowed(
+                f"{path} is served by another user (uid {uid}), so nothing was sent",
+                "set TARMAC_HOME to a folder of your own, or leave it unset",
+            )
 
     def request(
-        self, method: str, target: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        target: str,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        within_s: float | None = None,
     ) -> Response:
-        """Send, and read the answer's head. ConnectionLost when the controller went away before that."""
+        """Send, and read the answer's head. ConnectionLost when the controller went away before that.
+
+        `within_s`: from here on, being kept waiting for longer than this raises TimeoutError.
+        """
         head = f"{method} {target} HTTP/1.1\r\n{_COMMON}"
         for name, value in (headers or {}).items():
             head += f"{name}: {value}\r\n"
         if body is not None:
             head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         self.is_idle = False
+        self._socket.settimeout(within_s)
         try:
             self._socket.sendall((head + "\r\n").encode("ascii") + (body or b""), _socket.MSG_NOSIGNAL)
+        except TimeoutError:
+            raise
         except OSError as error:
             # A refusal may already be there although the rest of the request was not taken.
             if not self._has_answer():
@@ -99,8 +135,9 @@ class Connection:
 
     def is_open(self) -> bool:
         """Whether the controller has not hung up on this idle connection."""
+        self._socket.settimeout(0)  # with any other, Python waits before it looks
         try:
-            return bool(self._socket.recv(1, _socket.MSG_PEEK | _socket.MSG_DONTWAIT))
+            return bool(self._socket.recv(1, _socket.MSG_PEEK))
         except BlockingIOError:
             return True
         except OSError:
@@ -189,6 +226,8 @@ class Response:
 
 
 def _connect(connection: _socket.socket, path: str) -> None:
+    # Where too many wait already, connecting waits too. Not `settimeout`: with that it would fail at once.
+    connection.setsockopt(_socket.SOL_SOCKET, _socket.SO_SNDTIMEO, _timeval(CONNECT_S))
     try:
         with_short_address(path, connection.connect)
     except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError) as error:
@@ -199,8 +238,14 @@ def _connect(connection: _socket.socket, path: str) -> None:
         raise NotAllowed(
             f"{path} may not be opened by this user", "set TARMAC_HOME to a folder of your own, or leave it unset"
         ) from None
+    except BlockingIOError:
+        raise NoAnswer(0) from None
     except OSError as error:
         raise Unavailable(f"{path} cannot be reached: {error.strerror}", "`tarmac doctor` looks closer") from None
+
+
+def _timeval(seconds: int) -> bytes:
+    return seconds.to_bytes(8, byteorder) + bytes(8)
 
 
 def with_short_address(path: str, use: Callable[[str], None]) -> None:
