@@ -114,9 +114,11 @@ def _running() -> Iterator[Finding]:
         status = client.status()
     except NoController:
         yield Finding("ok", "controller", "not running; the next `tarmac` command starts it")
+        yield from _database_at_rest()
         return
     except TarmacError as error:
         yield Finding("bad", "controller", error.message, error.hint)
+        yield from _database_at_rest()
         return
     yield _controller(status)
     yield _database(status)
@@ -140,6 +142,44 @@ def _database(status: dict[str, Any]) -> Finding:
     if degraded:
         return Finding("bad", "database", str(degraded), "`tarmac log controller` says more")
     return Finding("ok", "database", size(status.get("database_bytes")))
+
+
+def _database_at_rest() -> Iterator[Finding]:
+    """Looked at without a controller, and without leaving anything beside it."""
+    import sqlite3
+
+    path = os.path.join(paths.state_folder(), "tarmac.db")
+    if not os.path.exists(path):
+        return
+    try:
+        fault = _fault_of(path)
+    except sqlite3.DatabaseError as error:
+        fault = str(error)
+    if fault is None:
+        yield Finding("ok", "database", size(os.path.getsize(path)))
+    else:
+        advice = "restore it from a backup, or move it away to begin with an empty queue"
+        yield Finding("bad", "database", f"{path}: {fault}", advice)
+
+
+def _fault_of(path: str) -> str | None:
+    import sqlite3
+
+    index, log = f"{path}-shm", f"{path}-wal"
+    had_index = os.path.exists(index)
+    # What counts may stand in the log only, and SQLite makes an index to read that.
+    has_log = os.path.exists(log) and os.path.getsize(log) > 0
+    address = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    reader = sqlite3.connect(f"file:{address}?{'mode=ro' if has_log else 'immutable=1'}", uri=True)
+    try:
+        for mark in ("application_id", "user_version"):
+            reader.execute(f"PRAGMA {mark}").fetchone()
+        found = [str(row[0]) for row in reader.execute("PRAGMA quick_check(5)")]
+    finally:
+        reader.close()
+        if not had_index and os.path.exists(index):
+            os.unlink(index)
+    return None if found == ["ok"] else "; ".join(found)
 
 
 def _agent(status: dict[str, Any]) -> Finding:

@@ -23,7 +23,7 @@ ELSEWHERE = {
 def nearest(word: str, known: Sequence[str]) -> str | None:
     from difflib import get_close_matches
 
-    matches = get_close_matches(word, known, n=1, cutoff=0.6)
+    matches = get_close_matches(word, known, n=1, cutoff=0.7)
     return matches[0] if matches else None
 
 

@@ -38,7 +38,7 @@ class Jobs(Link):
 
         The options are those of `tarmac add`: gpus=2, name="big", gpu_memory_bytes=8 << 30, log="out.log", …
         """
-        request: JobRequest = {**options, "command": command}
+        request: JobRequest = {**options, "command": command}  # type: ignore[typeddict-item]
         return self.job(self.submit_many([request], environment=environment, umask=umask, token=token)[0])
 
     def submit_many(

@@ -12,7 +12,7 @@ from tarmac.errors import UserError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any, TypeAlias, TypedDict
+    from typing import Any, NotRequired, TypeAlias, TypedDict
 
     Environment: TypeAlias = Mapping[str, str]
 
@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     class JobRequest(JobOptions):
         """One job."""
 
-        command: Sequence[str] | str  # an argv, or a string for the shell
+        command: NotRequired[Sequence[str] | str]  # an argv, or a string for the shell
+        shell: NotRequired[str]  # or that under its own name
 
 
 PATHS = ("log", "stdout", "stderr")
@@ -89,16 +90,30 @@ def sendable(environment: Environment) -> tuple[Environment, list[str]]:
 
 def _job(request: JobRequest, cwd: str) -> dict[str, Any]:
     job: dict[str, Any] = {name: value for name, value in request.items() if value is not None}
-    command = job.pop("command")
-    if isinstance(command, str):
-        job["shell"] = _text(command)
-    else:
-        job["command"] = [_text(os.fspath(word)) for word in command]
+    job |= _command(job.pop("command", None), job.pop("shell", None))
+    if not isinstance(job.get("gpus", 0), int):
+        raise UserError(f"gpus is {job['gpus']!r}, which is no whole number", "give a number, such as gpus=2")
     base = job["cwd"] = _text(os.path.join(cwd, os.fspath(job.get("cwd", cwd))))
     for name in PATHS:
         if name in job:
             job[name] = _text(os.path.normpath(os.path.join(base, os.fspath(job[name]))))
     return job
+
+
+def _command(command: object, shell: object) -> dict[str, Any]:
+    if (command is None) == (shell is None):
+        said = "neither a command nor a shell string" if command is None else "both a command and a shell string"
+        raise UserError(f"a job has {said}", "give one of them: a list of words, or a string for the shell")
+    line = command if shell is None else shell
+    if isinstance(line, str):
+        return {"shell": _text(line)}
+    if shell is not None or isinstance(line, bytes) or not hasattr(line, "__iter__"):
+        raise UserError(f"{line!r} is no command", "give a list of words, or a string for the shell")
+    words = list(line)
+    for word in words:
+        if not isinstance(word, (str, os.PathLike)):
+            raise UserError(f"{word!r} in the command {words!r} is no text", f"give it as {str(word)!r}")
+    return {"command": [_text(os.fspath(word)) for word in words]}
 
 
 def _text(value: str) -> str:
