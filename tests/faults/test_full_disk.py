@@ -64,6 +64,7 @@ def test_a_submit_is_refused_and_running_jobs_end_with_their_own_code(world: Wor
     world.hold()
     jobs = world.run(3)
     eventually(lambda: all(world.state(job) == "running" for job in jobs), "the jobs run")
+    before = world.seen("controller") + world.seen("agent")
     disk.fill()
     refused = world.home.tarmac("add", "true")
     assert refused.returncode == 5, refused.stderr
@@ -78,6 +79,7 @@ def test_a_submit_is_refused_and_running_jobs_end_with_their_own_code(world: Wor
     expect_all_well(world)
     world.run(2)
     expect_all_well(world)
+    assert world.seen("controller") + world.seen("agent") == before, "nobody had to start anything anew"
 
 
 def test_everything_is_found_again_when_all_died_on_a_full_disk(world: World, disk: Disk) -> None:
