@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     Values: TypeAlias = dict[str, Any]
 
 
+SHOWN = 200  # characters of a word that is wrong
+
+
 class HelpAsked(Exception):  # no error
     """`--help` stood among the options."""
 
@@ -166,6 +169,7 @@ class _Parser:
 
 def shown(word: str) -> str:
     """A word as typed, safe to print."""
+    word = word if len(word) <= SHOWN else f"{word[:SHOWN]}…"
     return word if word.isprintable() and word else repr(word)
 
 

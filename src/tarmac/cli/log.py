@@ -9,7 +9,7 @@ from tarmac.cli.grammar import Option, Verb
 from tarmac.cli.selection import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import out, out_bytes
-from tarmac.errors import NotFound, UserError
+from tarmac.errors import NotAllowed, NotFound, UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def _own(values: Values, words: list[str]) -> int:
     path = paths.controller_log(state) if words[0] == "controller" else paths.agent_log(state)
     if not os.path.exists(path):
         raise NotFound(f"there is no {path}", f"the {words[0]} has not run yet; any `tarmac ls` starts it")
+    if not os.access(path, os.R_OK):
+        raise NotAllowed(f"{path} may not be read by this user", "look at its mode and its owner with `ls -l`")
     if values["follow"] or values["lines"] is not None:
         lines = "+1" if values["lines"] is None else str(values["lines"])
         os.execvp("tail", ["tail", "-n", lines, *(["-F"] if values["follow"] else []), "--", path])

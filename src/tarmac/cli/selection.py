@@ -18,6 +18,7 @@ FILTERS = (
     Option("--state", None, "only in these (with commas), `active` or `ended`", "STATE"),
     Option("--owner", None, "only jobs of this user", "USER"),
 )
+MOST_DIGITS = 18  # of an id that the database can hold
 FILTER_NAMES = ("name", "tag", "state", "owner")
 IDS_NOTE = "ID is a number, a range such as 3-7, `last` (your newest) or `all`; several may be given."
 
@@ -49,7 +50,7 @@ def numbers_of(client: Client, values: Values, words: Sequence[str], *, all_mean
     if not ids and not filters:
         ids = ["last"]
     if not filters and all(word.isdigit() for word in ids):
-        return [int(word) for word in ids]
+        return [_number(word) for word in ids]
     if "all" in ids and all_means is not None:
         filters.setdefault("state", all_means)
     from tarmac.client.following import resolved
@@ -67,6 +68,12 @@ def is_given(values: Values, words: Sequence[str]) -> bool:
 def require(verb: str, values: Values, words: Sequence[str]) -> None:
     if not is_given(values, words):
         raise UserError(f"{verb}: which jobs?", f"give ids: `tarmac {verb} 7`, `3-7`, `last`, `all`, or a filter")
+
+
+def _number(word: str) -> int:
+    if len(word) > MOST_DIGITS:
+        raise NotFound(f"no job {word[:40]}{'…' if len(word) > 40 else ''}", "`tarmac ls -a` lists all")
+    return int(word)
 
 
 def _is_span(word: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from tarmac.cli.amounts import integer, seconds
-from tarmac.cli.grammar import Option
+from tarmac.cli.grammar import Option, text
 from tarmac.cli.needs import GPUS, NEEDS, needs_of
 from tarmac.cli.terminal import err
 from tarmac.errors import UserError
@@ -16,12 +16,21 @@ if TYPE_CHECKING:
     from tarmac.client import Client
     from tarmac.client.request import JobRequest
 
+LONGEST = 4096
+
+
+def label(word: str) -> str:
+    if len(word) > LONGEST:
+        raise ValueError(f"it has {len(word)} characters, and {LONGEST} is the most")
+    return text(word)
+
+
 JOB_OPTIONS = (
     GPUS,
-    Option("--name", "-n", "a name, for you and for filters", "NAME"),
+    Option("--name", "-n", "a name, for you and for filters", "NAME", label),
     Option("--priority", "-p", "smaller goes first (default 10)", "N", integer),
-    Option("--tag", None, "a tag; may be given several times", "TAG", has_many=True),
-    Option("--project", None, "the project it belongs to", "NAME"),
+    Option("--tag", None, "a tag; may be given several times", "TAG", label, has_many=True),
+    Option("--project", None, "the project it belongs to", "NAME", label),
     Option("--shell", "-c", "run a shell string instead of a command", "STRING"),
     Option("--cwd", None, "the folder to run in (default: this one)", "DIR"),
     Option("--log", None, "write stdout and stderr to this file", "PATH"),
