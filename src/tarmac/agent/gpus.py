@@ -25,6 +25,7 @@ _PATIENCE, _ASLEEP, _BEGINNING, _TRIAL, _STARVED = 6, 40, 40, 20, 40
 _START = "-start"
 _NO_DRIVER_AGAIN_S = 60.0
 _LONGEST_BACKOFF_S = 60.0
+_CRASHES_FOR_GOOD_S = 4.0
 
 Spot = Tuple[str, Optional[int]]  # make and number
 
@@ -171,7 +172,8 @@ class GpuWatch:
             return
         if code not in (NO_DRIVER, LOST_DRIVER):
             log(f"GPU probe ended with wait status {status}, begins again in {self._backoff_s:.0f} s")
-            if self.latest is None:
+            # One that was killed before its first words may speak the next time: what is not known yet is not none.
+            if self.latest is None and self._backoff_s >= _CRASHES_FOR_GOOD_S:
                 self._publish([], "the GPU probe crashed", "none", read_memory())
         self._loop.after(self._backoff_s, self.begin, "GPU probe")
         self._backoff_s = min(2 * self._backoff_s, _LONGEST_BACKOFF_S)
