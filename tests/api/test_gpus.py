@@ -1,11 +1,12 @@
 import os
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.api.served import Served
-from tests.home import Home
+from tests.home import Home, until
 
 G = 2**30
 
@@ -140,3 +141,22 @@ def test_what_cannot_be_adopted_says_why(api: Served) -> None:
         assert status == 409
         assert f"held by job {job}" in answer["error"]["message"]
         process.kill()
+
+
+def test_the_minutes_of_a_card_are_told(api: Served) -> None:
+    assert api.ask("GET", "/gpus/0/samples")[1] == {"samples": []}, "simulated cards do nothing"
+    assert api.ask("GET", "/gpus/9/samples")[0] == 404
+    assert api.ask("GET", "/gpus/0/samples?since_s=-1")[0] == 400
+
+
+def test_a_command_of_the_users_choice_is_run_when_something_is_wrong(home: Home, tmp_path: Path) -> None:
+    here = Served(home)
+    out = tmp_path / "told"
+    here.ask("PUT", "/settings/notify_command", {"value": f"echo $TARMAC_MESSAGE >> {out}"})
+    for name, value in (("idle_action", "warn"), ("idle_warn_s", "1")):
+        here.ask("PUT", f"/settings/{name}", {"value": value})
+    (job,) = here.ids({"command": ["sleep", "60"]})
+    here.until(job, "running")
+    assert until(out.exists, 30), "an idle job is noticed without new readings"
+    assert until(out.read_text).startswith(f"job {job}: its GPUs did nothing")
+    assert any("idle" in warning for warning in here.ask("GET", f"/jobs/{job}")[1]["warnings"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tarmac.core.commands import SignalJob
+from tarmac.core.commands import Notify, SignalJob
 from tarmac.core.events import GpusResumed, JobStarted, NodeSampled, Reported, RulesSet, TimePassed
 from tarmac.core.machine import handle
 from tarmac.core.model import GpuUse, GpuUuid, JobId, Request, Rules, Running, Stopping
@@ -38,6 +38,16 @@ def play(state: State, trace: list[tuple[float, float]]) -> tuple[list[str], boo
             now += 10
             is_stopped |= any(isinstance(command, SignalJob) for command in read(state, now, load))
     return warnings(state), is_stopped
+
+
+def notices(before: State, action: str) -> list[object]:
+    """What is sent out where the same job idles under that setting."""
+    assert before.rules.idle_action == action
+    state = a_machine(a_card(0))
+    handle(state, RulesSet(rules=before.rules), 0.0)
+    running(state)
+    sent = [*read(state, 10.0, 0.0), *read(state, 10.0 + 31 * MINUTE, 0.0), *read(state, 10.0 + 5 * HOUR, 0.0)]
+    return [command for command in sent if isinstance(command, Notify)]
 
 
 TRACES = {
@@ -83,6 +93,7 @@ def test_nobody_is_stopped_unless_that_was_set(action: str) -> None:
     job = running(state)
     said, is_stopped = play(state, [(8 * HOUR, 0.0)])
     assert len(said) == 1, "said once"
+    assert (len(notices(state, action)) == 1) == (action == "warn")
     assert not is_stopped
     assert state.nodes[BOX].activity[JobId(job)].is_warned
 
@@ -92,8 +103,9 @@ def test_never_stopped_before_the_warning_even_when_the_setting_comes_late() -> 
     running(state)
     handle(state, RulesSet(rules=Rules(idle_action="stop", idle_warn_s=10, idle_stop_s=10)), 0.0)
     assert read(state, 100.0, 0.0) == []
-    assert read(state, 111.0, 0.0) == []
-    assert warnings(state) == ["its GPUs did nothing for 0 min"]
+    said = "its GPUs did nothing for 0 min"
+    assert read(state, 111.0, 0.0) == [Notify(what="job-warned", message=f"job 1: {said}", job=JobId(1))]
+    assert warnings(state) == [said]
     assert any(isinstance(command, SignalJob) for command in read(state, 122.0, 0.0))
 
 
@@ -115,7 +127,10 @@ def test_idleness_is_noticed_without_new_readings() -> None:
 
 def test_a_sick_card_is_drained_by_itself_with_the_reason() -> None:
     state = a_machine(a_card(0), a_card(1))
-    read(state, 10.0, 0.0, health="Xid 79: fell off the bus")
+    message = "GPU 0 on box is not used any more: Xid 79: fell off the bus"
+    health = "Xid 79: fell off the bus"
+    assert read(state, 10.0, 0.0, health=health) == [Notify(what="gpu-drained", message=message)]
+    assert read(state, 11.0, 0.0, health=health) == [], "told once"
     drain = state.nodes[BOX].drains[GpuUuid("g0")]
     assert (drain.reason, drain.by) == ("Xid 79: fell off the bus", None)
     assert where(state, queue(state, Request())[0]) == [1]

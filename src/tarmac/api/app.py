@@ -46,6 +46,7 @@ def build_app(engine: Engine, end: Callable[[], None]) -> Litestar:
             jobs.remove_jobs,
             logs.job_log,
             gpus.list_gpus,
+            gpus.gpu_samples,
             gpus.drain_gpus,
             gpus.resume_gpus,
             gpus.set_slots,

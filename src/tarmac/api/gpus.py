@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from litestar import get, post
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.params import JSONBody
+from litestar.params import FromPath, JSONBody, QueryParameter
 
 from tarmac.api import schemas
 from tarmac.api.given import Caller, TheEngine
-from tarmac.api.views import Viewer
+from tarmac.api.views import Viewer, iso
 from tarmac.controller.engine import Engine, Work
 from tarmac.core.events import GpusDrained, GpusResumed, ProcessAdopted, SlotsSet
 from tarmac.core.model import GpuUuid, JobSpec, NodeName, Request
@@ -29,6 +29,25 @@ async def list_gpus(engine: TheEngine, caller: Caller) -> dict[str, Any]:  # noq
     """Every card, what it does and which jobs have it. `error` says what could not be read."""
     errors = [error for error in engine.board.errors.values() if error]
     return {"gpus": Viewer(engine).gpus(), "error": "; ".join(errors) or None}
+
+
+@get("/gpus/{card:str}/samples")
+async def gpu_samples(
+    engine: TheEngine,
+    caller: Caller,  # noqa: ARG001 - checks the caller
+    card: FromPath[str],
+    since_s: Annotated[float, QueryParameter(ge=0)] = 86400.0,
+) -> schemas.GpuSamples:
+    """What a card did over the last `since_s` seconds, minute by minute; idle minutes are left out."""
+    node = _node(engine)
+    (uuid,) = _cards(node, [card])
+    found = engine.store.reader.samples(node.name, uuid, int(engine.now() - since_s))
+    return schemas.GpuSamples(
+        samples=[
+            schemas.GpuSample(at=str(iso(at)), memory_used_bytes=memory, utilization=utilization, power_w=power_w)
+            for at, memory, utilization, power_w in found
+        ]
+    )
 
 
 @post("/gpus/drain", status_code=200)

@@ -159,6 +159,19 @@ class GpuView(Struct, kw_only=True):
     held: str | None
 
 
+class GpuSample(Struct, kw_only=True):
+    """One card, averaged over a minute in which it did anything."""
+
+    at: str
+    memory_used_bytes: int | None
+    utilization: float | None
+    power_w: float | None
+
+
+class GpuSamples(Struct, kw_only=True):
+    samples: list[GpuSample]
+
+
 class GpuSelection(Struct, kw_only=True, forbid_unknown_fields=True):
     """Cards by index or UUID; by index on the only node there is."""
 

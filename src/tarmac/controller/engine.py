@@ -258,6 +258,7 @@ class Engine:
         changed: dict[JobId, Job] = {job.id: job for job in changes.new} | changes.changed
         self.last_event += len(changes.new) + len(changes.story)
         self.publisher.tell(JobChanged(job, self.last_event) for job in changed)
+        self.board.tick_later()
 
     # when the disk says no
 

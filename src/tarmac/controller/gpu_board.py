@@ -40,7 +40,7 @@ class GpuBoard:
         self.usage.read(node, readings, self._jobs_with_gpus(), self._engine.now())
         self._sample(node)
         self._engine.publisher.tell([GpusChanged(node)])
-        self._tick_later()
+        self.tick_later()
 
     def refresh(self) -> None:
         """What counts as outside use was changed."""
@@ -83,7 +83,8 @@ class GpuBoard:
 
     # What waits for time alone: an idle machine has nothing of the kind, and is left alone.
 
-    def _tick_later(self) -> None:
+    def tick_later(self) -> None:
+        """Asked after readings and after commits: either may have brought something that waits for time."""
         if self._timer is None and self._has_something_due():
             self._timer = self._engine.call_later(TICK_S, self._tick)
 
@@ -99,4 +100,4 @@ class GpuBoard:
         if int(now) // MINUTE_S != self._minute:
             self._minute = int(now) // MINUTE_S
             self._engine.keep_samples(self.usage.minute(now))
-        self._tick_later()
+        self.tick_later()

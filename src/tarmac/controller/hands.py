@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from tarmac.agent import crashpoint
 from tarmac.agent.protocol import ProtocolError
+from tarmac.controller.notifier import Notifier
 from tarmac.controller.world import job_environment, start_frame
-from tarmac.core.commands import AdoptProcess, Command, ForgetRun, SignalJob, StartJob
+from tarmac.core.commands import AdoptProcess, Command, ForgetRun, Notify, SignalJob, StartJob
 
 if TYPE_CHECKING:
     from tarmac.controller.engine import Engine
@@ -29,6 +30,7 @@ class Hands:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._environments: dict[str, dict[str, str]] = {}
+        self._notifier = Notifier()
 
     def carry_out(self, commands: list[Command]) -> None:
         for command in commands:
@@ -53,6 +55,8 @@ class Hands:
                 crashpoint.reach("controller:before-forget")
                 self._send(command, {"type": "forget"})
                 crashpoint.reach("controller:after-forget")
+            case Notify():
+                self._notifier.tell(self._engine.settings["notify_command"], command)
             case _:
                 assert_never(command)
 

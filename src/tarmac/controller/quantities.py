@@ -53,6 +53,10 @@ def words(value: Any) -> tuple[str, ...] | None:
     return tuple(word.strip() for word in str(value).split(",") if word.strip())
 
 
+def text(value: Any) -> str | None:
+    return value if isinstance(value, str) and len(value) <= 4096 and "\0" not in value else None
+
+
 def _number(text: str) -> float | None:
     try:
         number = float(text)
@@ -67,6 +71,7 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "size": (size_bytes, "a size such as 512M or 8G"),
     "count": (count, "a whole number"),
     "words": (words, "a list with commas between"),
+    "text": (text, "a text of at most 4096 characters"),
 }
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     name: str
-    kind: str  # fraction, seconds, count, size, words or choice
+    kind: str  # fraction, seconds, count, size, words, text or choice
     default: Any
     meaning: str
     choices: tuple[str, ...] = ()
@@ -107,6 +107,12 @@ SETTINGS: dict[str, Setting] = {
             default=_RULES.overbooked_action,
             choices=("none", "warn", "stop"),
             meaning="what happens to a job that takes more of a shared card than it booked",
+        ),
+        Setting(
+            name="notify_command",
+            kind="text",
+            default="",
+            meaning="run with /bin/sh when a job is warned or a card drained; the words are in TARMAC_MESSAGE",
         ),
         Setting(
             name="ignore_processes",

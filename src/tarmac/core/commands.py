@@ -34,6 +34,15 @@ class SignalJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Notify:
+    """Tell whoever wants to know. Sent once; a message that is lost does no harm."""
+
+    what: str  # job-warned or gpu-drained
+    message: str
+    job: JobId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetRun:
     """The node may drop its record of this attempt: the outcome is kept here."""
 
@@ -42,4 +51,4 @@ class ForgetRun:
     attempt: int
 
 
-Command: TypeAlias = StartJob | AdoptProcess | SignalJob | ForgetRun
+Command: TypeAlias = StartJob | AdoptProcess | SignalJob | ForgetRun | Notify

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from tarmac.core import cards, transitions
-from tarmac.core.commands import AdoptProcess, Command, ForgetRun, SignalJob, StartJob
+from tarmac.core.commands import AdoptProcess, Command, ForgetRun, Notify, SignalJob, StartJob
 from tarmac.core.events import (
     Event,
     GpusDrained,
@@ -118,12 +118,13 @@ def _adopt(state: State, event: ProcessAdopted, now: float) -> list[Command]:
 
 
 def _watch(state: State, node: Node, now: float) -> list[Command]:
-    commands: list[Command] = []
-    watch_cards(state, node, now)
+    commands: list[Command] = list(watch_cards(state, node, now))
     for job, told, action in list(watch_jobs(state, node, now)):
         line = StoryLine(job=job.id, attempt=job.attempt, at=now, kind="Warned", detail={"message": told})
         state.changes.story.append(line)
         state.changes.changed[job.id] = job
+        if action != "none":
+            commands.append(Notify(what="job-warned", message=f"job {job.id}: {told}", job=job.id))
         if action == "stop":
             commands += _stop(state, StopAsked(job=job.id, by=f"tarmac: {told}"), now)
     return commands

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from tarmac.core.commands import Notify
 from tarmac.core.model import Activity, Drain, Running
 
 if TYPE_CHECKING:
@@ -16,16 +17,18 @@ if TYPE_CHECKING:
     from tarmac.core.model import GpuUuid, Job, Node, Rules
     from tarmac.core.state import State
 
-Told: TypeAlias = tuple["Job", str, str]  # the job, what happened, what is to be done: warn or stop
+Told: TypeAlias = tuple["Job", str, str]  # the job, what happened, what is to be done: none, warn or stop
 
 
-def watch_cards(state: State, node: Node, now: float) -> None:
+def watch_cards(state: State, node: Node, now: float) -> Iterator[Notify]:
     """Drain what is sick; take back what was drained for that and has been well for long enough."""
     for uuid in list(node.uses):
         drain = node.drains.get(uuid)
         health = node.uses[uuid].health
         if drain is None and health is not None:
             state.set_drain(node, uuid, Drain(reason=health, by=None, since=now))
+            name = f"GPU {node.gpus[uuid].index}" if uuid in node.gpus else uuid
+            yield Notify(what="gpu-drained", message=f"{name} on {node.name} is not used any more: {health}")
         elif drain is not None and drain.by is None:
             _watch_sick(state, node, uuid, drain, health, now)
 
@@ -75,7 +78,8 @@ def _crossings(
     if is_to_stop(before, now, rules) and after.idle_since is not None:
         yield job, f"its GPUs did nothing for {idle_s(after, now) / 60:.0f} min", "stop"
     elif not before.is_warned and idle_s(after, now) >= rules.idle_warn_s:
-        yield job, f"its GPUs did nothing for {idle_s(after, now) / 60:.0f} min", "warn"
+        action = "none" if rules.idle_action == "none" else "warn"
+        yield job, f"its GPUs did nothing for {idle_s(after, now) / 60:.0f} min", action
     if over is not None and not before.is_over_booking and rules.overbooked_action != "none":
         yield job, over, rules.overbooked_action
 

@@ -1,0 +1,56 @@
+"""Runs the command that `notify_command` names, with what happened in its environment. Nobody waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tarmac.core.commands import Notify
+
+log = logging.getLogger(__name__)
+
+LONGEST_S = 60.0
+MOST_AT_ONCE = 8
+
+
+class Notifier:
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def tell(self, command: str, notice: Notify) -> None:
+        if not command:
+            return
+        if len(self._tasks) >= MOST_AT_ONCE:
+            log.warning("not notified, as %d notifications are under way: %s", MOST_AT_ONCE, notice.message)
+            return
+        task = asyncio.get_running_loop().create_task(_run(command, notice))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+async def _run(command: str, notice: Notify) -> None:
+    environment = {
+        **os.environ,
+        "TARMAC_EVENT": notice.what,
+        "TARMAC_MESSAGE": notice.message,
+        "TARMAC_JOB_ID": "" if notice.job is None else str(notice.job),
+    }
+    try:
+        process = await asyncio.create_subprocess_shell(
+            command, env=environment, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
+        )
+    except OSError as error:
+        log.warning("notify_command cannot be run: %s", error)
+        return
+    try:
+        async with asyncio.timeout(LONGEST_S):
+            code = await process.wait()
+    except TimeoutError:
+        process.kill()
+        log.warning("notify_command took longer than %g s and was killed", LONGEST_S)
+    else:
+        if code:
+            log.warning("notify_command ended with %d for: %s", code, notice.message)

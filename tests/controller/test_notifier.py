@@ -1,0 +1,38 @@
+import asyncio
+import logging
+from pathlib import Path
+
+import pytest
+
+from tarmac.controller.notifier import Notifier
+from tarmac.core.commands import Notify
+from tarmac.core.model import JobId
+
+NOTICE = Notify(what="job-warned", message="job 7: it's $idle; `touch x`", job=JobId(7))
+
+
+def told(command: str, notice: Notify = NOTICE) -> None:
+    async def tell() -> None:
+        notifier = Notifier()
+        notifier.tell(command, notice)
+        await asyncio.gather(*notifier._tasks)
+
+    asyncio.run(tell())
+
+
+def test_the_command_gets_the_words_in_its_environment_as_they_are(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    told(f'printf "%s|%s|%s" "$TARMAC_EVENT" "$TARMAC_JOB_ID" "$TARMAC_MESSAGE" > {out}')
+    assert out.read_text() == "job-warned|7|job 7: it's $idle; `touch x`"
+
+
+def test_a_command_that_fails_is_noted_and_harms_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        told("exit 3")
+    assert "ended with 3" in caplog.text
+
+
+def test_without_a_command_nothing_is_run() -> None:
+    notifier = Notifier()
+    notifier.tell("", NOTICE)
+    assert notifier._tasks == set()
