@@ -118,6 +118,17 @@ def test_what_others_use_counts_for_jobs_that_share() -> None:
     assert (where(state, fits), where(state, waits)) == ([0], None)
 
 
+def test_a_job_that_took_more_than_it_booked_counts_for_what_it_took() -> None:
+    state = a_machine(a_card(0))
+    (greedy,) = queue(state, Request(gpu_memory_bytes=8 * G))
+    taken = ((JobId(greedy), GpuUuid("g0"), 22 * G),)
+    handle(state, NodeSampled(node=BOX, uses=((GpuUuid("g0"), GpuUse(load=0.9)),), taken=taken), 2.0)
+    (waits,) = queue(state, Request(gpu_memory_bytes=14 * G))
+    assert reasons(state, waits) == {
+        0: TooLittleMemory(free_bytes=2 * G, total_bytes=24 * G, asked_bytes=14 * G, jobs=(JobId(greedy),))
+    }
+
+
 def test_kept_memory_is_never_booked() -> None:
     state = a_machine(a_card(0))
     handle(state, RulesSet(rules=Rules(keep_gpu_memory=0.5)), 0.0)

@@ -40,6 +40,7 @@ AGENT_ENDS_WITHIN_S = 5.0
 
 def main() -> int:
     options = _options()
+    sys.setswitchinterval(0.0005)  # the writer and the loop hand over to each other at every commit
     os.umask(0o077)  # the database holds the environments of jobs, and those hold secrets
     state_folder = Path(options.state)
     say = _Ready(options.ready_fd)

@@ -101,7 +101,7 @@ def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> CardReas
     if not request.is_shared and (told := _outside(gpu, request, rules, use)) is not None:
         return OutsideUse(told=told)
     if wanted.memory_bytes:
-        return _memory(gpu, request, rules, use, wanted, held)
+        return _memory(node, gpu, request, rules, wanted)
     return None
 
 
@@ -121,12 +121,13 @@ def _told(use: GpuUse) -> str:
     return use.told or f"pid {', '.join(map(str, use.outside_pids))}"
 
 
-def _memory(
-    gpu: Gpu, request: Request, rules: Rules, use: GpuUse, wanted: BookedGpu, held: dict[JobId, BookedGpu]
-) -> TooLittleMemory | None:
+def _memory(node: Node, gpu: Gpu, request: Request, rules: Rules, wanted: BookedGpu) -> TooLittleMemory | None:
+    """A job that took more than it booked counts for what it took: the next one would find the card full."""
+    held = node.booked.get(gpu.uuid, {})
     kept = int(rules.keep_gpu_memory * size(gpu)) if request.is_shared else 0
-    outside = use.outside_bytes if request.is_shared else 0
-    free = size(gpu) - sum(booked.memory_bytes for booked in held.values()) - outside - kept
+    outside = node.uses.get(gpu.uuid, _UNUSED).outside_bytes if request.is_shared else 0
+    taken = (max(booked.memory_bytes, node.taken_bytes.get(job, {}).get(gpu.uuid, 0)) for job, booked in held.items())
+    free = size(gpu) - sum(taken) - outside - kept
     if wanted.memory_bytes <= free:
         return None
     return TooLittleMemory(
