@@ -145,6 +145,10 @@ def test_what_cannot_be_adopted_says_why(api: Served) -> None:
 
 def test_the_minutes_of_a_card_are_told(api: Served) -> None:
     assert api.ask("GET", "/gpus/0/samples")[1] == {"samples": []}, "simulated cards do nothing"
+    fine = api.ask("GET", "/gpus/0/samples?fine=1")[1]["samples"]
+    assert fine, "what was read is still in memory"
+    assert fine[0]["utilization"] == 0
+    assert api.ask("GET", "/gpus/0/samples?fine=1&since_s=0")[1] == {"samples": []}
     assert api.ask("GET", "/gpus/9/samples")[0] == 404
     assert api.ask("GET", "/gpus/0/samples?since_s=-1")[0] == 400
 

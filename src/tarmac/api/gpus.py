@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from litestar import get, post
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.params import FromPath, JSONBody, QueryParameter
+from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from tarmac.api import schemas
 from tarmac.api.given import Caller, TheEngine
@@ -37,11 +37,19 @@ async def gpu_samples(
     caller: Caller,  # noqa: ARG001 - checks the caller
     card: FromPath[str],
     since_s: Annotated[float, QueryParameter(ge=0)] = 86400.0,
+    fine: FromQuery[bool] = False,  # noqa: FBT002 - a query parameter
 ) -> schemas.GpuSamples:
-    """What a card did over the last `since_s` seconds, minute by minute; idle minutes are left out."""
+    """What a card did over the last `since_s` seconds: every reading still in memory, or minute by minute."""
     node = _node(engine)
     (uuid,) = _cards(node, [card])
-    found = engine.store.reader.samples(node.name, uuid, int(engine.now() - since_s))
+    since = engine.now() - since_s
+    if fine:
+        ring = engine.board.usage.rings.get((node.name, uuid), ())
+        found: list[tuple[float, int | None, float | None, float | None]] = [
+            (at, read.memory_used_bytes, read.utilization, read.power_w) for at, read in ring if at >= since
+        ]
+    else:
+        found = [*engine.store.reader.samples(node.name, uuid, int(since))]
     return schemas.GpuSamples(
         samples=[
             schemas.GpuSample(at=str(iso(at)), memory_used_bytes=memory, utilization=utilization, power_w=power_w)

@@ -160,7 +160,7 @@ class GpuView(Struct, kw_only=True):
 
 
 class GpuSample(Struct, kw_only=True):
-    """One card, averaged over a minute in which it did anything."""
+    """One card at one reading, or averaged over a minute in which it did anything."""
 
     at: str
     memory_used_bytes: int | None

@@ -83,7 +83,6 @@ class Activity:
     """Since when the cards of a job do nothing, and whether that has been said."""
 
     idle_since: float | None = None
-    has_computed: bool = False
     is_warned: bool = False
     is_over_booking: bool = False
 

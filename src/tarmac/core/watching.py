@@ -59,7 +59,7 @@ def watch_jobs(state: State, node: Node, now: float) -> Iterator[Told]:
 def observed(activity: Activity, load: float | None, now: float, rules: Rules) -> Activity:
     """One more reading. Where the load is not known, a job counts as busy: nobody is stopped on a guess."""
     if load is None or load >= rules.idle_load:
-        return replace(activity, idle_since=None, has_computed=activity.has_computed or load is not None)
+        return replace(activity, idle_since=None)
     return activity if activity.idle_since is not None else replace(activity, idle_since=now)
 
 
