@@ -8,12 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tarmac.core.model import Gpu, GpuUse, GpuUuid, JobId, JobSpec, NodeName, Rules
+from tarmac.core.model import Gpu, GpuUse, GpuUuid, JobId, JobSpec, NodeName, Reservation, Rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobsSubmitted:
+    """A negative number in `after` is another job of the same submit: -1 is its first."""
+
     specs: tuple[JobSpec, ...]
+    is_array: bool = False  # they are one thing in many parts
+    entry: str = "queued"  # or held, or draft
+    by: str = ""  # who submits, where they enter held
+    ended: tuple[tuple[JobId, str], ...] = ()  # how jobs named in `after` went that are no more: ok or fail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +27,89 @@ class StopAsked:
     job: JobId
     by: str
     grace_s: float | None = None  # None: what the job asked for itself
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobsHeld:
+    jobs: tuple[JobId, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobsReleased:
+    """Held ones and drafts join the queue, each at its place."""
+
+    jobs: tuple[JobId, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobMoved:
+    """Put before another waiting job, or behind all of its owner's."""
+
+    job: JobId
+    before: JobId | None
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobEdited:
+    """A waiting job asks for something else from now on."""
+
+    job: JobId
+    spec: JobSpec
+    by: str
+    ended: tuple[tuple[JobId, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartForced:
+    """Now, whatever the order and the limits say. Whoever asks made sure that the cards are there."""
+
+    job: JobId
+    node: NodeName
+    gpus: tuple[GpuUuid, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuePaused:
+    by: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueResumed:
+    """Whatever it was: paused, draining or both."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueDrained:
+    """Nothing new is accepted; what waits and runs is worked off."""
+
+    by: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueStopped:
+    """Paused, and what runs goes back to the front of the queue."""
+
+    by: str
+    grace_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReservationMade:
+    reservation: Reservation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReservationEnded:
+    reservation: int
+    by: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +131,7 @@ class JobExited:
     pid: int | None
     started_at: float
     ended_at: float
+    timed_out: bool = False  # it was at its time limit, and told to stop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +252,17 @@ class Reported:
 
 Event: TypeAlias = (
     JobsSubmitted
+    | JobsHeld
+    | JobsReleased
+    | JobMoved
+    | JobEdited
+    | StartForced
+    | QueuePaused
+    | QueueResumed
+    | QueueDrained
+    | QueueStopped
+    | ReservationMade
+    | ReservationEnded
     | ProcessAdopted
     | StopAsked
     | Reported

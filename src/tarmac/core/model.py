@@ -13,6 +13,9 @@ NodeName = NewType("NodeName", str)
 GpuUuid = NewType("GpuUuid", str)
 
 DEFAULT_PRIORITY = 10
+TERM = 15
+TIERS = ("urgent", "normal", "preemptible")  # the first goes first; the last may be asked to leave
+POLICIES = ("fifo", "balance", "fairshare")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,14 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class After:
+    """Another job must have ended first: well (ok), not well (fail), or in any way (any)."""
+
+    job: JobId
+    on: str = "ok"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobSpec:
     """What the owner asked for, frozen at submit."""
 
@@ -54,6 +65,13 @@ class JobSpec:
     stderr: str | None = None  # None: merged into stdout
     append: bool = False
     grace_s: float = 10.0
+    signal: int = TERM  # asks it to stop; KILL follows after its grace
+    tier: str = "normal"
+    time_limit_s: float | None = None
+    begin_at: float | None = None
+    after: tuple[After, ...] = ()
+    max_running: int | None = None  # of its array at once
+    index: int | None = None  # its number in the array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,9 +115,38 @@ class Drain:
     healthy_since: float | None = None  # a sick card that answers well again
 
 
+@dataclass(frozen=True, slots=True)
+class PerName:
+    """One number for everybody, and others for some."""
+
+    default: float
+    of: tuple[tuple[str, float], ...] = ()
+
+    def __call__(self, name: str | None) -> float:
+        return next((number for known, number in self.of if known == name), self.default)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The settings that decide. Fractions of a whole card or host."""
+    """The settings that decide. Fractions of a whole card or host; a limit of 0 is none."""
+
+    policy: str = "balance"
+    shares: PerName = PerName(1.0)
+    half_life_s: float = 7 * 86400.0  # after which GPU-hours count half, for fairshare
+    is_backfilling: bool = True
+    starvation_s: float = 3600.0  # GPUs are kept back for a wide job that waits longer, where no end is known
+    max_gpus_per_user: PerName = PerName(0.0)  # running at once
+    max_gpus_per_project: PerName = PerName(0.0)
+    max_queued_per_user: PerName = PerName(0.0)  # jobs that wait
+    max_queued_per_project: PerName = PerName(0.0)
+    gpu_hours_per_user: PerName = PerName(0.0)  # within the last seven days
+    gpu_hours_per_project: PerName = PerName(0.0)
+    max_gpus_per_job: int = 0
+    max_queued: int = 0
+    no_show_s: float = 900.0  # a reservation that nobody came for is released
+    reserve_ahead_s: float = 86400.0  # this long before one begins, jobs without a known end keep off its cards
+    pause_after_failures: int = 10  # jobs in a row that failed within fail_fast_s
+    fail_fast_s: float = 10.0
 
     max_memory: float = 0.1  # outside use of a card up to here does not keep a job off it
     max_load: float = 0.1
@@ -119,6 +166,8 @@ class BookedGpu:
     uuid: GpuUuid
     index: int
     memory_bytes: int = 0  # 0: the whole card
+    part: float = 1.0  # of the card, for limits and shares
+    is_forced: bool = False  # a person put it there beside whatever else holds the card
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +180,23 @@ class Booking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queued:
-    """Waits for GPUs or its turn."""
+    """Waits for GPUs, its turn, its dependencies or its time."""
+
+    since: float | None = None  # None: since it was submitted
+    note: str | None = None  # why it is here again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Waits for a person to release it."""
+
+    by: str
+    since: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """Kept, not to be scheduled yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +224,7 @@ class Stopping:
     started_at: float | None  # None: asked before the node reported a start
     asked_at: float
     grace_s: float
+    requeue: str | None = None  # why it goes back to its place in the queue; None: it is to end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,9 +249,9 @@ class Succeeded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """`reason` is one of the words of the glossary: exit, signal, launch."""
+    """`reason` is one of the words of the glossary: exit, signal, timeout, launch, dependency."""
 
-    booking: Booking
+    booking: Booking | None  # None: it never had one
     pid: int | None
     started_at: float | None
     ended_at: float
@@ -207,11 +273,13 @@ class Cancelled:
     signal: int | None = None
 
 
-Status: TypeAlias = Queued | Starting | Running | Stopping | Unknown | Succeeded | Failed | Cancelled
+Status: TypeAlias = Queued | Held | Draft | Starting | Running | Stopping | Unknown | Succeeded | Failed | Cancelled
+Waiting: TypeAlias = Queued | Held | Draft
 Booked: TypeAlias = Starting | Running | Stopping | Unknown
 
 STATUS_TYPES: dict[str, type[Status]] = {
-    kind.__name__.lower(): kind for kind in (Queued, Starting, Running, Stopping, Unknown, Succeeded, Failed, Cancelled)
+    kind.__name__.lower(): kind
+    for kind in (Queued, Held, Draft, Starting, Running, Stopping, Unknown, Succeeded, Failed, Cancelled)
 }
 
 
@@ -245,12 +313,13 @@ class Job:
     id: JobId
     spec: JobSpec
     submitted_at: float
-    position: int  # place in the queue among equal priorities; ids at first, so submit order
+    position: float  # place in the queue among equal priorities; ids at first, so submit order
     attempt: int = 0  # how often it was decided to start; 0 while it never was
     status: Status = field(default_factory=Queued)
+    group: JobId | None = None  # the first of the array it belongs to
 
     @property
-    def rank(self) -> tuple[int, int]:
+    def rank(self) -> tuple[int, float]:
         return (self.spec.priority, self.position)
 
 
@@ -276,3 +345,28 @@ class Node:
 
     def holders(self, gpu: GpuUuid) -> tuple[JobId, ...]:
         return tuple(self.booked.get(gpu, ()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """Cards that are kept for somebody's jobs for a while."""
+
+    id: int
+    owner: str  # whose jobs may use them
+    node: NodeName
+    gpus: tuple[GpuUuid, ...]
+    begins_at: float
+    ends_at: float
+    by: str
+    is_used: bool = False  # a job of its owner was there since it began
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mode:
+    """How the queue as a whole is. Paused: nothing starts. Draining: nothing new is accepted."""
+
+    is_paused: bool = False
+    is_draining: bool = False
+    by: str | None = None  # None: Tarmac itself
+    reason: str | None = None
+    since: float | None = None
