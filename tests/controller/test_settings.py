@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from tarmac.controller.settings import OLD_NAMES, SETTINGS, Settings, find, parsed
-from tarmac.core.model import Rules
+from tarmac.core.model import PerName, Rules
 from tarmac.errors import NotFound, UserError
 
 
@@ -17,7 +17,8 @@ def test_live_beats_the_config_file_and_that_the_default() -> None:
 
 def test_every_rule_of_the_core_is_a_setting_with_the_same_default() -> None:
     assert Settings({}, {}).rules() == Rules()
-    assert {field.name for field in fields(Rules)} <= set(SETTINGS)
+    assert {field.name for field in fields(Rules)} - {"is_backfilling"} <= set(SETTINGS)
+    assert not Settings({"backfill": False}, {}).rules().is_backfilling
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,16 @@ def test_every_rule_of_the_core_is_a_setting_with_the_same_default() -> None:
         ("max_cpu_jobs", "12", 12),
         ("idle_action", "stop", "stop"),
         ("ignore_processes", "Xorg, kwin_*", ("Xorg", "kwin_*")),
+        ("half_life_s", "7d", 604800.0),
+        ("backfill", "off", False),
+        ("backfill", True, True),
+        ("policy", "fairshare", "fairshare"),
+        ("shares", "1, ann=2, root=0, bot=-1", PerName(1.0, (("ann", 2.0), ("root", 0.0), ("bot", -1.0)))),
+        ("shares", "ann=0.5", PerName(1.0, (("ann", 0.5),))),
+        ("max_gpus_per_user", "ann = 2", PerName(0.0, (("ann", 2.0),))),
+        ("max_gpus_per_project", 4, PerName(4.0)),
+        ("max_gpus_per_project", "a=b=4", PerName(0.0, (("a=b", 4.0),))),
+        ("admins", "ann,bob", ("ann", "bob")),
     ],
 )
 def test_values_are_read_as_people_write_them(name: str, text: str, value: Any) -> None:
@@ -53,12 +64,40 @@ def test_values_are_read_as_people_write_them(name: str, text: str, value: Any) 
         ("ignore_below", "8X"),
         ("max_cpu_jobs", "1.5"),
         ("idle_action", "kill"),
+        ("policy", "lottery"),
+        ("backfill", "maybe"),
+        ("shares", ""),
+        ("shares", "ann"),
+        ("shares", "1, 2"),
+        ("shares", "ann=1, ann=2"),
+        ("shares", "=1"),
+        ("shares", "nan"),
+        ("shares", True),
+        ("max_gpus_per_user", "-1"),
+        ("max_gpus_per_user", "1e30"),
     ],
 )
 def test_what_means_nothing_is_refused_with_what_is_right(name: str, text: Any) -> None:
     with pytest.raises(UserError) as caught:
         parsed(SETTINGS[name], text)
     assert str(caught.value.hint).startswith(f"set {name} to ")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("1, ann", "'ann' is no number"), ("1, ann=x", "'x' is no number"), ("-1", "-1 is less than 0"), ("1,2", "twice")],
+)
+def test_what_is_wrong_with_numbers_per_name_is_named(text: str, says: str) -> None:
+    with pytest.raises(UserError) as caught:
+        parsed(SETTINGS["max_gpus_per_user"], text)
+    assert says in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("shares", "1, ann=2, root=0"), ("backfill", "off"), ("half_life_s", "31622400")]
+)
+def test_a_value_is_shown_as_it_was_meant(name: str, text: str) -> None:
+    assert Settings({}, {name: text}).view(name)["value"] == text
 
 
 def test_a_wrong_name_gets_the_nearest_right_one() -> None:

@@ -6,6 +6,8 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
+from tarmac.controller.per_name import show_per_name, shown
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -13,6 +15,7 @@ _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", re.IGNORECASE)
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd]?)")
+_FLAGS = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
 LONGEST_S = 366 * 86400
 
 
@@ -53,6 +56,11 @@ def words(value: Any) -> tuple[str, ...] | None:
     return tuple(word.strip() for word in str(value).split(",") if word.strip())
 
 
+def flag(value: Any) -> bool | None:
+    """on, off, or what TOML and others write for it."""
+    return _FLAGS.get(str(value).strip().lower())
+
+
 def text(value: Any) -> str | None:
     return value if isinstance(value, str) and len(value) <= 4096 and "\0" not in value else None
 
@@ -71,6 +79,7 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "size": (size_bytes, "a size such as 512M or 8G"),
     "count": (count, "a whole number"),
     "words": (words, "a list with commas between"),
+    "flag": (flag, "on or off"),
     "text": (text, "a text of at most 4096 characters"),
 }
 
@@ -81,7 +90,11 @@ def show(kind: str, value: Any) -> str:
         return shown_size(value)
     if kind == "words":
         return ",".join(value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if kind == "flag":
+        return "on" if value else "off"
+    if kind == "per name":
+        return show_per_name(value)
+    return shown(value) if isinstance(value, float) else str(value)
 
 
 def shown_size(size: int) -> str:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from tarmac.controller.per_name import per_name
 from tarmac.controller.quantities import KINDS, show
-from tarmac.core.model import Rules
+from tarmac.controller.queue_settings import QUEUE_SETTINGS
+from tarmac.controller.setting import Setting
+from tarmac.core.model import PerName, Rules
 from tarmac.errors import NotFound, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    name: str
-    kind: str  # fraction, seconds, count, size, words, text or choice
-    default: Any
-    meaning: str
-    choices: tuple[str, ...] = ()
 
 
 _RULES = Rules()
@@ -112,7 +106,7 @@ SETTINGS: dict[str, Setting] = {
             name="notify_command",
             kind="text",
             default="",
-            meaning="run with /bin/sh when a job is warned or a card drained; the words are in TARMAC_MESSAGE",
+            meaning="run with /bin/sh on a warned job, a drained card, a queue that pauses; TARMAC_MESSAGE says what",
         ),
         Setting(
             name="ignore_processes",
@@ -126,6 +120,7 @@ SETTINGS: dict[str, Setting] = {
             default=64 * 1024**2,
             meaning="a process on a card with less memory than this never counts as outside use",
         ),
+        *QUEUE_SETTINGS,
     )
 }
 
@@ -141,8 +136,17 @@ OLD_NAMES = {
     "device_id_map": "offer a card several times with `tarmac gpu slots`",
     "max-load": "it is called max_load",
     "max-memory": "it is called max_memory",
-    "max_run": "nothing to set: the queue may be as long as you like",
+    "max_run": "it is called max_queued",
+    "max-run": "it is called max_queued",
+    "job_limit": "it is called max_queued",
+    "job limit": "it is called max_queued",
+    "limit": "it is called max_gpus_per_job",
+    "schedule": "it is called policy",
+    "time_limit": "each job has its own: `tarmac add --time 6h`",
+    "user_priority": "it is called shares: `1, ann=2`",
 }
+
+_RULE_NAMES = {"is_backfilling": "backfill"}  # what the core calls otherwise
 
 
 class Settings:
@@ -164,7 +168,7 @@ class Settings:
 
     def rules(self) -> Rules:
         names = [field.name for field in fields(Rules)]
-        return Rules(**{name: self[name] for name in names})
+        return Rules(**{name: self[_RULE_NAMES.get(name, name)] for name in names})
 
     def view(self, name: str) -> dict[str, Any]:
         setting = find(name)
@@ -198,8 +202,20 @@ def parsed(setting: Setting, text: Any) -> Any:
         raise UserError(
             f"{setting.name} = {text!r} is no choice", hint=f"set {setting.name} to {' or '.join(setting.choices)}"
         )
+    if setting.kind == "per name":
+        return _per_name(setting, text)
     read, wanted = KINDS[setting.kind]
     value = read(text)
     if value is None:
         raise UserError(f"{setting.name} = {text!r} is not {wanted}", hint=f"set {setting.name} to {wanted}")
     return value
+
+
+def _per_name(setting: Setting, text: Any) -> PerName:
+    value = per_name(text, default=setting.default.default, least=setting.least)
+    if isinstance(value, PerName):
+        return value
+    raise UserError(
+        f"{setting.name} = {text!r}: {value}",
+        hint=f"set {setting.name} to one number for everybody and others for some, such as `1, ann=2`",
+    )
