@@ -70,7 +70,8 @@ def test_add_loads_only_what_it_is_known_to_need(shared_home: Home, tmp_path: Pa
     extra = loaded(shared_home, tmp_path, "add", "true") - bare()
     assert extra - {"__future__", "_json", "_socket", "errno", "gc"} == {
         "tarmac", "tarmac.cli", "tarmac.cli.add", "tarmac.cli.amounts", "tarmac.cli.grammar", "tarmac.cli.needs",
-        "tarmac.cli.session", "tarmac.cli.signals", "tarmac.cli.submit", "tarmac.cli.terminal", "tarmac.client",
+        "tarmac.cli.session", "tarmac.cli.signals", "tarmac.cli.submit", "tarmac.cli.terminal", "tarmac.cli.when",
+        "tarmac.client",
         "tarmac.client.jobs", "tarmac.client.json_codec", "tarmac.client.link", "tarmac.client.machine",
         "tarmac.client.request", "tarmac.client.transport", "tarmac.errors", "tarmac.paths",
     }  # fmt: skip

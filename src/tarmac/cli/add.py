@@ -6,6 +6,7 @@ from tarmac.cli.grammar import JSON, Verb
 from tarmac.cli.session import connect
 from tarmac.cli.submit import JOB_OPTIONS, submit
 from tarmac.cli.terminal import err, out, out_json, say
+from tarmac.cli.when import ENTRY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,14 +14,26 @@ if TYPE_CHECKING:
 
 
 def run(values: Values, words: list[str]) -> int:
-    job = submit(connect(), "add", values, words)
+    ids = submit(connect(), "add", values, words)
+    named = str(ids[0]) if len(ids) == 1 else f"{ids[0]}-{ids[-1]}"  # of one submit, so in a row
     try:
-        out_json({"id": job}) if values["json"] else out(f"{job}\n")
+        if values["json"]:
+            out_json({"id": ids[0], "ids": ids} if values["array"] else {"id": ids[0]})
+        else:
+            out(f"{named}\n")
     except OSError:
-        err(f"tarmac: job {job} is queued\n")  # the one thing that must not go unsaid
+        err(f"tarmac: job {named} is queued\n")  # the one thing that must not go unsaid
         raise
-    say(f"queued; `tarmac log -f {job}` follows its output, `tarmac` lists all jobs")
+    say(_what_next(values, named, len(ids)))
     return 0
+
+
+def _what_next(values: Values, named: str, number: int) -> str:
+    if values["hold"] or values["draft"]:
+        return f"{'a draft' if values['draft'] else 'held'}; `tarmac release {named}` lets it go"
+    if number > 1:
+        return f"{number:,} jobs queued; `tarmac ls {named}` lists them, and every verb takes {named}"
+    return f"queued; `tarmac log -f {named}` follows its output, `tarmac` lists all jobs"
 
 
 VERB = Verb(
@@ -28,7 +41,7 @@ VERB = Verb(
     "queue a command; prints the job's id",
     usage=("tarmac add [options] [--] COMMAND [ARG…]", "tarmac add [options] -c 'SHELL STRING'"),
     run=run,
-    options=(*JOB_OPTIONS, JSON),
+    options=(*JOB_OPTIONS, *ENTRY, JSON),
     is_prefix=True,
     examples=(
         ("tarmac add python train.py --lr 0.1", "one GPU, this folder, this environment"),
@@ -36,6 +49,9 @@ VERB = Verb(
         ("tarmac add -c 'python prepare.py && python train.py'", "a shell string"),
         ("tarmac add --gpu-mem 8G python small.py", "shares its GPU with others that say how much they take"),
         ("tarmac add -g 0 --log eval.log ./evaluate", "no GPU, output to a file here"),
+        ("tarmac add --time 6h --after last python eval.py", "6 hours at most, once your newest job succeeded"),
+        ("tarmac add --array 0-99 --max-running 8 ./trial.sh", "100 copies, 8 at once; prints their ids: 7-106"),
+        ("tarmac add --begin 22:00 --tier preemptible ./long.sh", "tonight, and it gives way to others"),
     ),
     notes=("Options of Tarmac stand before the command; what follows its first word is the command's own.",),
 )

@@ -9,7 +9,7 @@ from tarmac.errors import UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any, TypeAlias
 
     Values: TypeAlias = dict[str, Any]
@@ -50,9 +50,12 @@ class Verb:
     """One word of the command line. `is_prefix`: its own options end where the command that it takes begins.
 
     `verbs`: the words that may follow, each a verb of its own.
+    `lacks`: options that its neighbours have and that make no sense here, each with why and what to do.
     """
 
-    __slots__ = ("examples", "is_prefix", "name", "notes", "options", "run", "summary", "takes_words", "usage", "verbs")
+    __slots__ = (
+        "examples", "is_prefix", "lacks", "name", "notes", "options", "run", "summary", "takes_words", "usage", "verbs",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -67,6 +70,7 @@ class Verb:
         is_prefix: bool = False,
         takes_words: bool = True,
         verbs: Sequence[str] = (),
+        lacks: Mapping[str, tuple[str, str]] | None = None,
     ) -> None:
         self.name = name
         self.summary = summary
@@ -78,6 +82,7 @@ class Verb:
         self.is_prefix = is_prefix
         self.takes_words = takes_words
         self.verbs = verbs
+        self.lacks = lacks or {}
 
 
 JSON = Option("--json", None, "print JSON, with the field names of the API")
@@ -141,6 +146,8 @@ class _Parser:
             return option
         if flag in {"--help", "-h"}:
             raise HelpAsked
+        if flag in self.verb.lacks:
+            raise self._refusal(f"{flag} {self.verb.lacks[flag][0]}", self.verb.lacks[flag][1])
         from tarmac.cli.nearest import nearest
 
         meant = nearest(word if len(word) > 2 else flag, [*self.by_flag, "--help"])

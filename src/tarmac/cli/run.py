@@ -27,7 +27,7 @@ INTERRUPTED = 130
 def run(values: Values, words: list[str]) -> int:
     client = connect()
     offset = _what_was_there(values)
-    job = submit(client, "run", values, words)
+    job = submit(client, "run", values, words)[0]
     interrupt = _Interrupt(client, job)
     signals.on(signals.SIGINT, interrupt)
     _tell_why_it_waits(client, job)
@@ -79,9 +79,12 @@ def _tell_why_it_waits(client: Client, job: int) -> None:
 def _outcome(job: dict[str, Any], client: Client, *, was_interrupted: bool) -> int:
     from tarmac.client.records import exit_status
 
-    if job["state"] == "failed" and job["reason"] == "launch":
+    if job["state"] == "failed" and job["reason"] in {"launch", "dependency"}:
         message = client.call("GET", f"/jobs/{job['id']}")["message"]
-        err(f"tarmac: job {job['id']} could not be started: {message}\n")
+        what = "could not be started" if job["reason"] == "launch" else "will never run"
+        err(f"tarmac: job {job['id']} {what}: {message}\n")
+    elif job["state"] == "failed" and job["reason"] == "timeout":
+        err(f"tarmac: job {job['id']} was stopped: it had run for as long as --time allows\n")
     elif job["state"] == "unknown":
         err(f"tarmac: nobody knows how job {job['id']} ended; `tarmac show {job['id']}` tells what is known\n")
     elif job["state"] == "cancelled" and not was_interrupted:
@@ -97,6 +100,12 @@ VERB = Verb(
     run=run,
     options=JOB_OPTIONS,
     is_prefix=True,
+    lacks={
+        "--array": ("is many jobs, and `run` shows the output of one", "`tarmac add --array …`, then `tarmac wait`"),
+        "--max-running": ("is about an array, and `run` is one job", "`tarmac add --array …`"),
+        "--hold": ("would leave `run` waiting for somebody else", "`tarmac add --hold …`"),
+        "--draft": ("is not to be run yet, and `run` waits for its end", "`tarmac add --draft …`"),
+    },
     examples=(
         ("tarmac run pytest tests/gpu", "in a script: the exit code is that of pytest"),
         ("tarmac run -g 0 -c 'nproc; free -h'", "a shell string that needs no GPU"),

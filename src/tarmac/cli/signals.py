@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 else:
     from _signal import SIG_DFL, SIGHUP, SIGINT, SIGPIPE, SIGTERM, signal
 
-__all__ = ["SIGHUP", "SIGINT", "SIGPIPE", "SIGTERM", "leave_to_kernel", "on"]
+__all__ = ["SIGHUP", "SIGINT", "SIGPIPE", "SIGTERM", "leave_to_kernel", "named", "on"]
 
 
 def on(number: int, act: Callable[[int], None]) -> None:
@@ -18,3 +18,9 @@ def on(number: int, act: Callable[[int], None]) -> None:
 
 def leave_to_kernel(number: int) -> None:
     signal(number, SIG_DFL)
+
+
+def named(name: str) -> int | None:
+    """The number of USR1."""
+    number = getattr(__import__("_signal"), f"SIG{name}", None) if name.isalnum() else None
+    return int(number) if isinstance(number, int) else None

@@ -8,6 +8,7 @@ from tarmac.cli.amounts import integer, seconds
 from tarmac.cli.grammar import Option, text
 from tarmac.cli.needs import GPUS, NEEDS, needs_of
 from tarmac.cli.terminal import err
+from tarmac.cli.when import TURN, entry_of, waited_for, when_of
 from tarmac.errors import UserError
 
 TYPE_CHECKING = False
@@ -39,16 +40,22 @@ JOB_OPTIONS = (
     Option("--append", None, "append to these files if they exist"),
     Option("--grace", None, "seconds it has to stop when asked (default 10)", "S", seconds),
     *NEEDS,
+    *TURN,
 )
 
 
-def submit(client: Client, verb: str, values: Values, words: list[str]) -> int:
+def submit(client: Client, verb: str, values: Values, words: list[str]) -> list[int]:
+    """The ids: one, or as many as the array has copies."""
     request = _request(verb, values, words)
+    copies, entry = entry_of(verb, values)
+    if values["after"]:
+        request["after"] = waited_for(client, values["after"])
     environment, left_out = _environment()
-    job = client.submit_many([request], environment=environment)[0]
+    requests = [request] * (copies or 1)
+    ids = client.submit_many(requests, environment=environment, array=copies is not None, entry=entry)
     for name in left_out:
         err(f"tarmac: {name} is not UTF-8 and was left out of the job's environment\n")
-    return job
+    return ids
 
 
 def _request(verb: str, values: Values, words: list[str]) -> JobRequest:
@@ -69,7 +76,7 @@ def _request(verb: str, values: Values, words: list[str]) -> JobRequest:
         "append": values["append"],
         "grace_s": values["grace"],
     }
-    given |= needs_of(verb, values)
+    given |= needs_of(verb, values) | when_of(values) | {"max_running": values.get("max_running")}
     request.update({name: value for name, value in given.items() if value is not None})  # type: ignore[typeddict-item]
     return request
 

@@ -48,11 +48,18 @@ class Jobs(Link):
         environment: Environment | None = None,
         umask: int | None = None,
         token: str | None = None,
+        array: bool = False,
+        entry: str = "queued",
     ) -> list[int]:
-        """Queue all of them or none; returns once they are on disk. With the same token again: the same jobs."""
+        """Queue all of them or none; returns once they are on disk. With the same token again: the same jobs.
+
+        `array`: they belong together and are numbered. `entry`: "queued", "held" or "draft".
+        """
         from tarmac.client.request import submission
 
         body = submission(requests, environment, umask, token or os.urandom(16).hex())
+        body |= {"array": True} if array else {}
+        body |= {"entry": entry} if entry != "queued" else {}
         ids: list[int] = self.call("POST", "/jobs", body=body, is_repeatable=True, within_s=SUBMIT_S)["ids"]
         return ids
 

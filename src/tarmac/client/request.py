@@ -39,6 +39,12 @@ if TYPE_CHECKING:
         idle_below: int | None  # per cent of utilisation
         memory_bytes: int | None  # of the host
         cpus: int | None
+        tier: str | None  # urgent, normal, preemptible
+        time_limit_s: float | None
+        begin_at: float | None  # seconds since 1970
+        after: Sequence[str] | None  # "7:ok", "7:any", "7:fail"; "#0:ok" is the first job of the same submit
+        signal: int | None  # what asks it to stop
+        max_running: int | None  # of its array at once
 
     class JobRequest(JobOptions):
         """One job."""
