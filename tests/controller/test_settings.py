@@ -65,6 +65,7 @@ def test_values_are_read_as_people_write_them(name: str, text: str, value: Any) 
         ("max_cpu_jobs", "1.5"),
         ("idle_action", "kill"),
         ("policy", "lottery"),
+        ("half_life_s", "0"),
         ("backfill", "maybe"),
         ("shares", ""),
         ("shares", "ann"),

@@ -208,6 +208,9 @@ def parsed(setting: Setting, text: Any) -> Any:
     value = read(text)
     if value is None:
         raise UserError(f"{setting.name} = {text!r} is not {wanted}", hint=f"set {setting.name} to {wanted}")
+    if isinstance(value, int | float) and value < setting.least:
+        least = show(setting.kind, setting.least)
+        raise UserError(f"{setting.name} = {text!r} is too little", hint=f"set {setting.name} to {least} or more")
     return value
 
 
