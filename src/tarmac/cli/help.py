@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 WIDTH = 80
 GROUPS = (
     ("Queue work", ("add", "run", "adopt")),
-    ("Look", ("ls", "show", "log", "gpus", "status")),
-    ("Steer", ("wait", "kill", "rm", "gpu")),
+    ("Look", ("ls", "show", "why", "log", "gpus", "status", "simulate")),
+    ("Steer", ("wait", "kill", "rm", "hold", "release", "move", "edit", "start")),
+    ("For all", ("queue", "reserve", "gpu")),
     ("Tarmac itself", ("set", "serve", "stop", "doctor")),
 )
 
@@ -27,7 +28,7 @@ def overview() -> str:
     text += [f"{_bold('Usage:')} tarmac VERB [options]      `tarmac` alone lists the jobs", ""]
     for title, names in GROUPS:
         text.append(_bold(title))
-        text += [f"  {name:<8}{verb_named(name).summary}" for name in names]
+        text += [f"  {name:<10}{verb_named(name).summary}" for name in names]
         text.append("")
     text += [_bold("Examples")]
     text += _examples(

@@ -8,14 +8,16 @@ if TYPE_CHECKING:
 
 # What people who come from tsp, pueue, Slurm and the tools before Tarmac type first.
 ELSEWHERE = {
-    "submit": "add", "queue": "add", "enqueue": "add", "sbatch": "add", "push": "add", "srun": "run", "exec": "run",
+    "submit": "add", "enqueue": "add", "sbatch": "add", "push": "add", "srun": "run", "exec": "run",
     "list": "ls", "jobs": "ls", "squeue": "ls", "ps": "ls", "top": "ls -w", "watch": "ls -w", "history": "ls -a",
-    "logs": "log", "tail": "log -f", "follow": "log -f", "cat": "log", "output": "log", "info": "show", "why": "show",
-    "describe": "show", "inspect": "show", "cancel": "kill", "scancel": "kill", "abort": "kill", "delete": "rm",
-    "remove": "rm", "forget": "rm", "clean": "rm --state ended", "nvidia-smi": "gpus", "devices": "gpus",
-    "config": "set", "settings": "set", "setting": "set", "drain": "gpu drain", "resume": "gpu resume",
-    "nvitop": "gpus -w", "gpustat": "gpus", "option": "set",
-    "start": "serve", "daemon": "serve", "server": "serve", "shutdown": "stop", "quit": "stop", "version": "--version",
+    "logs": "log", "tail": "log -f", "follow": "log -f", "cat": "log", "output": "log", "info": "show",
+    "explain": "why", "describe": "show", "inspect": "show", "cancel": "kill", "scancel": "kill", "abort": "kill",
+    "delete": "rm", "remove": "rm", "forget": "rm", "clean": "rm --state ended", "nvidia-smi": "gpus",
+    "devices": "gpus", "config": "set", "settings": "set", "setting": "set", "drain": "gpu drain",
+    "resume": "gpu resume", "nvitop": "gpus -w", "gpustat": "gpus", "option": "set",
+    "pause": "queue pause", "unhold": "release", "suspend": "hold", "update": "edit", "modify": "edit",
+    "force": "start", "reservation": "reserve", "book": "reserve", "prioritize": "move", "reorder": "move",
+    "daemon": "serve", "server": "serve", "shutdown": "stop", "quit": "stop", "version": "--version",
     "check": "doctor", "diagnose": "doctor",
 }  # fmt: skip
 

@@ -61,6 +61,14 @@ def numbers_of(client: Client, values: Values, words: Sequence[str], *, all_mean
     return numbers
 
 
+def number_of(client: Client, verb: str, word: str) -> int:
+    """The one job that is meant: 7 or `last`."""
+    ids = ids_of([word])
+    if len(ids) != 1 or not (ids[0] == "last" or ids[0].isdecimal()):
+        raise UserError(f"{verb}: one job at a time, not {shown(word)}", f"give one id: `tarmac {verb} 7`, or `last`")
+    return numbers_of(client, dict.fromkeys(FILTER_NAMES), ids)[0]
+
+
 def is_given(values: Values, words: Sequence[str]) -> bool:
     return bool(words) or bool(filters_of(values))
 

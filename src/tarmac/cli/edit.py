@@ -1,0 +1,87 @@
+"""`tarmac edit`: change what a waiting job asked for."""
+
+from __future__ import annotations
+
+from tarmac.cli.amounts import integer, positive
+from tarmac.cli.grammar import JSON, Option, Verb
+from tarmac.cli.selection import FILTER_NAMES, IDS_NOTE, numbers_of
+from tarmac.cli.session import connect
+from tarmac.cli.submit import label
+from tarmac.cli.terminal import out_json, say
+from tarmac.cli.text import spans
+from tarmac.cli.when import dependencies, length, moment, tier, waited_for
+from tarmac.errors import UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from tarmac.cli.grammar import Values
+    from tarmac.client import Client
+
+NONE = "none"
+FIELDS = {
+    "priority": "priority", "tier": "tier", "time": "time_limit_s", "begin": "begin_at", "max_running": "max_running",
+    "name": "name", "project": "project",
+}  # fmt: skip
+
+
+def run(values: Values, words: list[str]) -> int:
+    if not words:
+        raise UserError("edit: which job?", "give ids: `tarmac edit 7 --priority 1`")
+    client = connect()
+    changes = _changes(client, values)
+    if not changes:
+        raise UserError("edit: nothing to change", "`tarmac edit --help` lists what can be: `tarmac edit 7 --time 6h`")
+    ids = numbers_of(client, dict.fromkeys(FILTER_NAMES), words)
+    jobs = [client.call("PATCH", f"/jobs/{job}", body=changes) for job in ids]
+    if values["json"]:
+        out_json(jobs[0] if len(jobs) == 1 else jobs)
+    else:
+        say(f"changed {'job' if len(ids) == 1 else 'jobs'} {spans(ids)}; `tarmac show {ids[0]}` tells how it is")
+    return 0
+
+
+def _changes(client: Client, values: Values) -> dict[str, Any]:
+    """The fields to send; None where `none` was typed."""
+    changes: dict[str, Any] = {}
+    for name, field in FIELDS.items():
+        if values[name] is not None:
+            changes[field] = None if values[name] is NONE else values[name]
+    if values["after"]:
+        changes["after"] = None if NONE in values["after"] else waited_for(client, values["after"])
+    if values["tag"]:
+        changes["tags"] = [] if NONE in values["tag"] else values["tag"]
+    return changes
+
+
+def or_none(read: Callable[[str], object]) -> Callable[[str], object]:
+    """`none` takes back what was said."""
+    return lambda word: NONE if word == NONE else read(word)
+
+
+VERB = Verb(
+    "edit",
+    "change what a waiting job asked for",
+    usage=("tarmac edit ID… [options]",),
+    run=run,
+    options=(
+        Option("--priority", "-p", "smaller goes first", "N", integer),
+        Option("--time", None, "how long it may run: 6h; or none", "LENGTH", or_none(length)),
+        Option("--begin", None, "not before: 22:00, 'in 3h'; or none", "MOMENT", or_none(moment)),
+        Option("--after", None, "whom it waits for: 7, 8:any; or none", "IDS", or_none(dependencies), has_many=True),
+        Option("--tier", None, "urgent, normal or preemptible", "TIER", tier),
+        Option("--max-running", None, "of its array so many at once; or none", "N", or_none(positive)),
+        Option("--name", "-n", "its name; or none", "NAME", or_none(label)),
+        Option("--project", None, "the project it belongs to; or none", "NAME", or_none(label)),
+        Option("--tag", None, "its tags, instead of those it has; or none", "TAG", or_none(label), has_many=True),
+        JSON,
+    ),
+    examples=(
+        ("tarmac edit 7 --priority 1", "before your others"),
+        ("tarmac edit 7-106 --max-running 4", "a whole array"),
+        ("tarmac edit 7 --time 2h --begin none", "a limit, and it may begin at once"),
+    ),
+    notes=(IDS_NOTE, "Only what waits can be changed: queued, held and draft jobs. What is not named stays."),
+)

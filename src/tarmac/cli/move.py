@@ -1,0 +1,59 @@
+"""`tarmac move`: give a waiting job another place among its owner's own."""
+
+from __future__ import annotations
+
+from tarmac.cli.amounts import positive
+from tarmac.cli.grammar import JSON, Verb, shown
+from tarmac.cli.selection import number_of
+from tarmac.cli.session import connect
+from tarmac.cli.terminal import out_json, say
+from tarmac.errors import UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.grammar import Values
+
+LAST = 2**31 - 1  # behind all that there can be
+
+
+def run(values: Values, words: list[str]) -> int:
+    if len(words) != 2:
+        raise UserError("move: which job, and to which place?", "`tarmac move 7 1`, `tarmac move 7 first`, `… last`")
+    position = _position(words[1])
+    client = connect()
+    job = number_of(client, "move", words[0])
+    answer = client.call("POST", f"/jobs/{job}/move", body={"position": position})
+    if values["json"]:
+        out_json({"id": job, **answer})
+    else:
+        say(f"job {job} is number {answer['position']} of its owner's jobs that wait (priority {answer['priority']})")
+    return 0
+
+
+def _position(word: str) -> int:
+    if word in {"first", "last"}:
+        return 1 if word == "first" else LAST
+    try:
+        return positive(word)
+    except ValueError as error:
+        raise UserError(
+            f"move: {shown(word)} is no place: {error}", "1 or `first` is next, `last` is behind all"
+        ) from None
+
+
+VERB = Verb(
+    "move",
+    "give a waiting job another place in the queue",
+    usage=("tarmac move ID POSITION [--json]",),
+    run=run,
+    options=(JSON,),
+    examples=(
+        ("tarmac move 7 1", "it is next of your jobs"),
+        ("tarmac move last first", "the same for the one you queued just now"),
+        ("tarmac move 7 last", "behind all your others"),
+    ),
+    notes=(
+        "POSITION counts among the waiting jobs of its owner, from 1; `first` and `last` do as well.",
+        "Where it needs another priority for that place, it gets the one of the job whose place it takes.",
+    ),
+)

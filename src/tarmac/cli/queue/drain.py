@@ -1,0 +1,32 @@
+"""`tarmac queue drain`: take no new jobs. What waits is still started, and what runs goes on."""
+
+from __future__ import annotations
+
+from tarmac.cli.grammar import JSON, Verb
+from tarmac.cli.queue.pause import REASON
+from tarmac.cli.session import connect
+from tarmac.cli.terminal import out_json, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.grammar import Values
+
+
+def run(values: Values, _: list[str]) -> int:
+    queue = connect().call("POST", "/queue/drain", body={"reason": values["reason"]})
+    if values["json"]:
+        out_json(queue)
+    else:
+        say("no new jobs are taken until `tarmac queue resume`; what waits still runs: `tarmac wait all`")
+    return 0
+
+
+VERB = Verb(
+    "queue drain",
+    "take no new jobs; what waits and what runs goes on to its end",
+    usage=("tarmac queue drain [options]",),
+    run=run,
+    takes_words=False,
+    options=(REASON, JSON),
+    examples=(("tarmac queue drain --reason 'moving house' && tarmac wait all", "until everything has ended"),),
+)

@@ -1,0 +1,45 @@
+"""How the queue as a whole is, in words: what `queue`, `ls` and `status` say when it is not as usual."""
+
+from __future__ import annotations
+
+from tarmac.cli.text import safe
+from tarmac.cli.times import epoch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+
+def mode(queue: Mapping[str, Any]) -> str | None:
+    """`paused since 14:30 by ann: new driver`; None while it is as usual."""
+    if not queue["paused"] and not queue["draining"]:
+        return None
+    if queue["paused"] and queue["draining"]:
+        words = "paused and draining"
+    else:
+        words = "paused" if queue["paused"] else "draining"
+    if queue.get("since"):
+        from time import time
+
+        from tarmac.cli.moments import in_words
+
+        words += f" since {in_words(epoch(queue['since']), time())}"
+    words += f" by {queue['by']}" if queue.get("by") else " by Tarmac itself"
+    return safe(words + (f": {queue['reason']}" if queue.get("reason") else ""))
+
+
+def alarm(queue: Mapping[str, Any]) -> str | None:
+    """The same, loud, with what it means and what to do."""
+    words = mode(queue)
+    if words is None:
+        return None
+    effect = "nothing starts" if queue["paused"] else "no new jobs are taken"
+    return f"The queue is {words}\n  {effect} until `tarmac queue resume`"
+
+
+def facts(queue: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
+    words = mode(queue)
+    yield "queue", words or "open: jobs start as their turn comes", "bold red" if words else "green"
+    yield "jobs", f"{queue['running']:,} running, {queue['queued']:,} queued", None
+    yield "policy", safe(str(queue["policy"])), None

@@ -1,0 +1,44 @@
+"""`tarmac release`: let held jobs and drafts go into the queue."""
+
+from __future__ import annotations
+
+from tarmac.cli.grammar import JSON, Verb
+from tarmac.cli.selection import FILTERS, IDS_NOTE, filters_of, ids_of, require
+from tarmac.cli.session import connect
+from tarmac.cli.terminal import err, out_json, say
+from tarmac.cli.text import counted, spans
+from tarmac.client.jobs import selection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.grammar import Values
+
+
+def run(values: Values, words: list[str]) -> int:
+    require("release", values, words)
+    answer = connect().call("POST", "/jobs/release", body=selection(ids_of(words), filters_of(values)))
+    if values["json"]:
+        out_json(answer)
+        return 0
+    released, others = answer["released"], answer["not_held"]
+    if released:
+        say(f"{counted(len(released), 'job')} in the queue: {spans(released)}")
+    if others and words != ["all"]:
+        err(f"tarmac: {'job' if len(others) == 1 else 'jobs'} {spans(others)} was neither held nor a draft\n")
+    if not released and not others:
+        err("tarmac: no job fits that, nothing was released\n")
+    return 0
+
+
+VERB = Verb(
+    "release",
+    "let held jobs and drafts into the queue",
+    usage=("tarmac release ID… [options]",),
+    run=run,
+    options=(*FILTERS, JSON),
+    examples=(
+        ("tarmac release 7", "one that was held, or a draft"),
+        ("tarmac release --state draft", "all your drafts"),
+    ),
+    notes=(IDS_NOTE,),
+)
