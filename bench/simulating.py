@@ -1,0 +1,48 @@
+"""The simulator: how quick it is, and what it says backfill is worth."""
+
+from collections.abc import Iterator
+
+from bench.clock import timed
+from bench.figures import Figure
+from tarmac.sim.comparison import Scenario, played
+from tarmac.sim.machines import Card, Machine
+from tarmac.sim.made_up import made_up
+
+SEED = 1
+COMPARED = 5_000  # jobs, on 8 × 8 GPUs
+JOBS, NODES, GPUS = 100_000, 1_000, 8
+
+
+def figures() -> Iterator[Figure]:
+    easy_s, plain_s = (mean_wait_s(is_backfilling=is_backfilling) for is_backfilling in (True, False))
+    yield Figure(
+        what="mean wait, EASY backfill ÷ plain FIFO",
+        measured=f"{easy_s / 60:.1f} ÷ {plain_s / 60:.1f} min",
+        ratio=easy_s / plain_s,
+        unit="×",
+        must=0.99,
+        aim=0.5,
+    )
+    taken_s = timed(lambda: simulated(JOBS, nodes(NODES)))
+    yield Figure(
+        what=f"simulate {JOBS:,} jobs on {NODES:,} × {GPUS} GPUs",
+        measured=f"{taken_s:.1f} s",
+        ratio=taken_s,
+        unit="s",
+        must=120,
+        aim=60,
+    )
+
+
+def mean_wait_s(*, is_backfilling: bool) -> float:
+    mean_s = simulated(COMPARED, nodes(8), is_backfilling=is_backfilling).figures.waits.mean_s
+    assert mean_s is not None
+    return mean_s
+
+
+def simulated(jobs: int, machines: list[Machine], *, is_backfilling: bool = True) -> Scenario:
+    return played(made_up(jobs, machines, SEED), machines, "fifo", is_backfilling=is_backfilling)
+
+
+def nodes(count: int) -> list[Machine]:
+    return [Machine(cards=(Card(),) * GPUS)] * count

@@ -1,0 +1,77 @@
+"""One trace under several policies: the same jobs, the same machines, other rules."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from tarmac.core.model import POLICIES, Rules
+from tarmac.sim.figures import Figures, Waits, figures_of
+from tarmac.sim.world import simulate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tarmac.sim.machines import Machine
+    from tarmac.sim.outcome import Outcome
+    from tarmac.sim.trace import TraceJob
+
+__all__ = ["POLICIES", "Scenario", "as_data", "label_of", "played"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    policy: str
+    is_backfilling: bool
+    figures: Figures
+    outcome: Outcome
+
+    @property
+    def label(self) -> str:
+        return label_of(self.policy, is_backfilling=self.is_backfilling)
+
+
+def label_of(policy: str, *, is_backfilling: bool) -> str:
+    return policy if is_backfilling else f"{policy}, no backfill"
+
+
+def played(trace: Sequence[TraceJob], machines: Sequence[Machine], policy: str, *, is_backfilling: bool) -> Scenario:
+    """Failures in a row pause nothing here: nobody is there to resume the queue."""
+    rules = Rules(policy=policy, is_backfilling=is_backfilling, pause_after_failures=0)
+    was_collecting = gc.isenabled()
+    gc.disable()  # nothing here is circular, and looking through a hundred thousand jobs for it takes long
+    try:
+        outcome = simulate(trace, machines, rules)
+    finally:
+        if was_collecting:
+            gc.enable()
+    return Scenario(policy=policy, is_backfilling=is_backfilling, figures=figures_of(outcome), outcome=outcome)
+
+
+def as_data(scenario: Scenario) -> dict[str, Any]:
+    """For programs: every figure, seconds and fractions as numbers."""
+    figures = scenario.figures
+    return {
+        "policy": scenario.policy,
+        "backfill": scenario.is_backfilling,
+        "utilisation": _rounded(figures.utilisation),
+        "fairness": _rounded(figures.fairness),
+        "makespan_s": _rounded(figures.makespan_s),
+        "preemptions": figures.preemptions,
+        "timeouts": figures.timeouts,
+        "refused": figures.refused,
+        "unstarted": figures.unstarted,
+        "wait": _waits(figures.waits),
+        "wait_by_gpus": [{"gpus": gpus, **_waits(waits)} for gpus, waits in figures.by_gpus],
+        "wait_by_owner": [{"owner": owner, **_waits(waits)} for owner, waits in figures.by_owner],
+    }
+
+
+def _waits(waits: Waits) -> dict[str, Any]:
+    return {name: value if name == "jobs" else _rounded(value) for name, value in asdict(waits).items()}
+
+
+def _rounded(value: float | None) -> float | None:
+    """The last digits are noise of adding in floats."""
+    return None if value is None else round(value, 6)

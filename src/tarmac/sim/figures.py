@@ -1,0 +1,117 @@
+"""What is said of an outcome: how long jobs waited, how busy the GPUs were, how evenly it went between owners."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from tarmac.sim.outcome import Outcome
+    from tarmac.sim.trace import TraceJob
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    """Seconds from submit to start, of jobs that ended. None where there are none."""
+
+    jobs: int
+    mean_s: float | None
+    median_s: float | None
+    p95_s: float | None
+    p99_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    utilisation: float  # of the GPU-seconds between the first submit and the last end
+    fairness: float  # from 1/owners to 1, see `fairness`
+    makespan_s: float  # from the first submit to the last end
+    preemptions: int
+    timeouts: int
+    refused: int  # they ask for more than any node has
+    unstarted: int  # accepted, and never ended
+    waits: Waits
+    by_gpus: tuple[tuple[int, Waits], ...]  # by how many were asked for, least first
+    by_owner: tuple[tuple[str, Waits], ...]  # whoever used most GPU time first
+
+
+def figures_of(outcome: Outcome) -> Figures:
+    makespan_s = outcome.ends_at - outcome.begins_at
+    offered = outcome.gpus * makespan_s
+    ended = [number for number, end in enumerate(outcome.ends) if end is not None]
+    by_owner = _grouped(outcome, ended, lambda job: job.owner)
+    used = {owner: sum(_run_weight_s(outcome, number) for number in numbers) for owner, numbers in by_owner.items()}
+    by_gpus = _grouped(outcome, ended, lambda job: job.request.gpus)
+    return Figures(
+        utilisation=outcome.gpu_seconds() / offered if offered else 0.0,
+        fairness=fairness(_parts_running(outcome, by_owner.values())),
+        makespan_s=makespan_s,
+        preemptions=outcome.preemptions,
+        timeouts=outcome.timeouts,
+        refused=len(outcome.refused),
+        unstarted=len(outcome.trace) - len(outcome.refused) - len(ended),
+        waits=_waits(outcome, ended),
+        by_gpus=tuple((gpus, _waits(outcome, by_gpus[gpus])) for gpus in sorted(by_gpus)),
+        by_owner=tuple(
+            (owner, _waits(outcome, by_owner[owner])) for owner in sorted(by_owner, key=lambda who: (-used[who], who))
+        ),
+    )
+
+
+def fairness(parts: Sequence[float]) -> float:
+    """Jain's index: 1 where all are equal, 1/n where one has everything."""
+    squares = sum(part * part for part in parts)
+    return sum(parts) ** 2 / (len(parts) * squares) if squares else 1.0
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """Of sorted values the smallest that so many per cent of them do not exceed."""
+    return values[max(0, -(-percent * len(values) // 100) - 1)]
+
+
+def waits_of(outcome: Outcome, numbers: Iterable[int]) -> list[float]:
+    return sorted(wait for number in numbers if (wait := outcome.wait_s(number)) is not None)
+
+
+def _waits(outcome: Outcome, numbers: Iterable[int]) -> Waits:
+    values = waits_of(outcome, numbers)
+    if not values:
+        return Waits(jobs=0, mean_s=None, median_s=None, p95_s=None, p99_s=None)
+    middle = len(values) // 2
+    return Waits(
+        jobs=len(values),
+        mean_s=sum(values) / len(values),
+        median_s=values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2,
+        p95_s=percentile(values, 95),
+        p99_s=percentile(values, 99),
+    )
+
+
+def _grouped(outcome: Outcome, numbers: Iterable[int], key: Callable[[TraceJob], Any]) -> dict[Any, list[int]]:
+    groups: dict[Any, list[int]] = {}
+    for number in numbers:
+        groups.setdefault(key(outcome.trace[number]), []).append(number)
+    return groups
+
+
+def _parts_running(outcome: Outcome, owners: Iterable[Sequence[int]]) -> list[float]:
+    """Of each owner: the GPU time that their jobs ran, as part of what they ran and waited.
+
+    Unlike a mean wait it does not punish a policy for owners whose jobs are long and can wait longer without harm.
+    """
+    parts = []
+    for numbers in owners:
+        ran = sum(_run_weight_s(outcome, number) for number in numbers)
+        waited = sum((outcome.wait_s(number) or 0.0) * outcome.trace[number].weight for number in numbers)
+        parts.append(ran / (ran + waited) if ran + waited else 1.0)
+    return parts
+
+
+def _run_weight_s(outcome: Outcome, number: int) -> float:
+    start, end = outcome.starts[number], outcome.ends[number]
+    assert start is not None
+    assert end is not None, "only what has ended is counted"
+    return (end - start) * outcome.trace[number].weight

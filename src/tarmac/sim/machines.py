@@ -1,0 +1,52 @@
+"""Nodes that do not exist, and how the core is told of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tarmac.core.events import GpusSeen, NodeJoined
+from tarmac.core.model import Gpu, GpuUuid, NodeName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tarmac.core.events import Event
+
+MOST_CPU_JOBS = 1 << 30  # jobs without GPUs never wait for one another: a trace is about cards
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    memory_bytes: int = 0  # 0: not known, so every size fits
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    cards: tuple[Card, ...]
+    cpus: int = 0  # 0: not counted
+    memory_bytes: int = 0
+
+    @property
+    def gpus(self) -> int:
+        return len(self.cards)
+
+
+def joinings(machines: Sequence[Machine]) -> Iterator[Event]:
+    for number, machine in enumerate(machines):
+        name = NodeName(f"node{number}")
+        yield GpusSeen(node=name, gpus=tuple(_cards(name, machine)))
+        yield NodeJoined(
+            node=name,
+            cpu_job_slots=MOST_CPU_JOBS,
+            runs=(),
+            cpus=machine.cpus,
+            memory_total_bytes=machine.memory_bytes,
+        )
+
+
+def _cards(node: NodeName, machine: Machine) -> Iterator[Gpu]:
+    for index, card in enumerate(machine.cards):
+        uuid = GpuUuid(f"{node}-{index}")
+        yield Gpu(uuid=uuid, index=index, model=card.model, memory_total_bytes=card.memory_bytes)

@@ -1,0 +1,73 @@
+"""What came of a trace: when each of its jobs started and ended, and how busy the GPUs were in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tarmac.sim.trace import TraceJob
+
+
+@dataclass(slots=True, kw_only=True)
+class Outcome:
+    """Lists go by the job's number in the trace. A start is that of the attempt that was its last."""
+
+    trace: Sequence[TraceJob]
+    gpus: int
+    starts: list[float | None]
+    ends: list[float | None]
+    refused: set[int] = field(default_factory=set)  # they could never have started
+    preemptions: int = 0
+    timeouts: int = 0
+    loads: list[tuple[float, float]] = field(default_factory=list)  # GPUs in use from each moment on
+
+    def wait_s(self, number: int) -> float | None:
+        """From submit to the start that counted: work lost to a preemption was waiting, too."""
+        started_at = self.starts[number]
+        if started_at is None or self.ends[number] is None:
+            return None
+        return started_at - self.trace[number].submit_s
+
+    @property
+    def begins_at(self) -> float:
+        return min(job.submit_s for job in self.trace)
+
+    @property
+    def ends_at(self) -> float:
+        return max((end for end in self.ends if end is not None), default=self.begins_at)
+
+    def load(self, at: float, gpus: float) -> None:
+        """So many more are in use, or fewer. Of one moment the last counts."""
+        in_use = gpus + (self.loads[-1][1] if self.loads else 0.0)
+        if self.loads and self.loads[-1][0] == at:
+            self.loads[-1] = (at, in_use)
+        else:
+            self.loads.append((at, in_use))
+
+    def gpu_seconds(self) -> float:
+        """In use, from the first submit to the last end; work that was lost counts, the cards were taken."""
+        return sum(self._used(self.begins_at, self.ends_at, 1))
+
+    def mean_loads(self, begins_at: float, ends_at: float, count: int) -> list[float]:
+        """GPUs in use on average in each of so many equal stretches."""
+        stretch_s = (ends_at - begins_at) / count
+        return [used / stretch_s for used in self._used(begins_at, ends_at, count)]
+
+    def _used(self, begins_at: float, ends_at: float, count: int) -> list[float]:
+        """GPU-seconds in each of so many equal stretches."""
+        used, index = [0.0] * count, 0
+        edges = [begins_at + (ends_at - begins_at) * (number + 1) / count for number in range(count - 1)]
+        edges.append(inf)
+        for (since, in_use), (until, _) in pairwise([*self.loads, (ends_at, 0.0)]):
+            while since < until:
+                while edges[index] <= since:
+                    index += 1
+                edge = min(until, edges[index])
+                used[index] += in_use * (edge - since)
+                since = edge
+        return used

@@ -1,0 +1,95 @@
+"""A job as a trace tells it: when it comes, what it asks for, and what only a simulation can know, how long it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
+
+from tarmac.core.model import DEFAULT_PRIORITY, TIERS, JobSpec, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Unpack
+
+__all__ = ["TIERS", "TraceJob", "spec_of", "trace_job"]
+
+
+class Told(TypedDict, total=False):
+    """What may be left out of a trace, with the meaning it has in TraceJob."""
+
+    limit_s: float | None
+    name: str | None
+    project: str | None
+    tier: str
+    priority: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceJob:
+    submit_s: float
+    owner: str
+    request: Request
+    duration_s: float  # as long as it would run if nobody stopped it
+    limit_s: float | None = None  # where it is stopped, and what the scheduler knows of its end
+    name: str | None = None  # jobs of one owner and name are alike: the earlier ones tell how long the later ones take
+    project: str | None = None
+    tier: str = "normal"
+    priority: int = DEFAULT_PRIORITY
+
+    @property
+    def run_s(self) -> float:
+        return self.duration_s if self.limit_s is None else min(self.duration_s, self.limit_s)
+
+    @property
+    def is_cut_short(self) -> bool:
+        return self.limit_s is not None and self.duration_s > self.limit_s
+
+    @property
+    def weight(self) -> int:
+        """For figures that count GPU time; a job without GPUs counts as one."""
+        return max(1, self.request.gpus)
+
+
+def trace_job(
+    *,
+    submit_s: float,
+    owner: str,
+    gpus: int,
+    duration_s: float,
+    gpu_memory_bytes: int | None = None,
+    gpu_share: float | None = None,
+    gpu_models: Iterable[str] = (),
+    min_gpu_memory_bytes: int = 0,
+    cpus: int = 0,
+    memory_bytes: int = 0,
+    **more: Unpack[Told],
+) -> TraceJob:
+    """From what a row of a file or a job of the past tells."""
+    request = Request(
+        gpus=gpus,
+        gpu_memory_bytes=gpu_memory_bytes,
+        gpu_share=gpu_share,
+        gpu_models=tuple(model.lower() for model in gpu_models),
+        min_gpu_memory_bytes=min_gpu_memory_bytes,
+        cpus=cpus,
+        memory_bytes=memory_bytes,
+    )
+    return TraceJob(submit_s=submit_s, owner=owner, request=request, duration_s=duration_s, **more)
+
+
+def spec_of(job: TraceJob, number: int) -> JobSpec:
+    """A job without a name has a command like no other: nothing is known of how long it may take."""
+    return JobSpec(
+        owner=job.owner,
+        command=("trace", job.name or str(number)),
+        shell=None,
+        cwd="/",
+        umask=0o022,
+        environment="",
+        request=job.request,
+        name=job.name,
+        project=job.project,
+        priority=job.priority,
+        tier=job.tier,
+        time_limit_s=job.limit_s,
+    )

@@ -1,0 +1,176 @@
+"""Plays the nodes and their users to the core: feeds it a trace, carries out its commands, and keeps what came of it.
+
+A start takes no time. A run ends after its duration, at its limit, or, where it was asked to leave, after its grace.
+At one moment ends come before submits, and the submits of one moment come together.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from tarmac.core.commands import SignalJob, StartJob
+from tarmac.core.events import JobExited, JobsSubmitted, JobStarted, Reported, RulesSet
+from tarmac.core.machine import handle
+from tarmac.core.model import TERM, JobId
+from tarmac.core.policy.placed import could_ever_fit
+from tarmac.core.state import State
+from tarmac.sim.machines import joinings
+from tarmac.sim.outcome import Outcome
+from tarmac.sim.trace import spec_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tarmac.core.events import Event
+    from tarmac.core.model import JobSpec, NodeName, Request, Rules
+    from tarmac.sim.machines import Machine
+    from tarmac.sim.trace import TraceJob
+
+PID = 1
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Run:
+    """One attempt at a job, while it lasts."""
+
+    number: int  # of the job in the trace
+    job: JobId
+    attempt: int
+    node: NodeName
+    gpus: float
+    started_at: float
+    ends_at: float
+    is_cut_short: bool  # at its limit
+    is_asked_to_leave: bool = False
+
+
+def simulate(trace: Sequence[TraceJob], machines: Sequence[Machine], rules: Rules) -> Outcome:
+    """What would have come of these jobs on these machines under these rules."""
+    return _World(trace, machines, rules).play()
+
+
+class _World:
+    def __init__(self, trace: Sequence[TraceJob], machines: Sequence[Machine], rules: Rules) -> None:
+        self.trace = trace
+        self.state = State()
+        self.numbers: dict[JobId, int] = {}
+        self.runs: dict[JobId, Run] = {}
+        self.ends: list[tuple[float, int, Run]] = []  # a heap, with a number that settles ties
+        self.pushed = 0
+        self.could_fit: dict[Request, bool] = {}
+        self.outcome = Outcome(
+            trace=trace,
+            gpus=sum(machine.gpus for machine in machines),
+            starts=[None] * len(trace),
+            ends=[None] * len(trace),
+        )
+        begins_at = self.outcome.begins_at if trace else 0.0
+        for event in (RulesSet(rules=rules), *joinings(machines)):
+            self._feed(event, begins_at)
+
+    def play(self) -> Outcome:
+        for submit_s, numbers in self._arrivals():
+            self._pass_until(submit_s)
+            self._submit(numbers, submit_s)
+        self._pass_until(None)
+        return self.outcome
+
+    def _arrivals(self) -> Iterator[tuple[float, list[int]]]:
+        in_order = sorted(range(len(self.trace)), key=lambda number: self.trace[number].submit_s)
+        for submit_s, together in groupby(in_order, key=lambda number: self.trace[number].submit_s):
+            yield submit_s, list(together)
+
+    def _pass_until(self, moment: float | None) -> None:
+        while self.ends and (moment is None or self.ends[0][0] <= moment):
+            at, _, run = heappop(self.ends)
+            if self.runs.get(run.job) is run and run.ends_at == at:
+                self._end(run, at)
+
+    def _submit(self, numbers: list[int], now: float) -> None:
+        accepted: list[JobSpec] = []
+        for number in numbers:
+            if self._could_fit(self.trace[number].request):
+                self.numbers[JobId(self.state.next_id + len(accepted))] = number
+                accepted.append(spec_of(self.trace[number], number))
+            else:
+                self.outcome.refused.add(number)
+        if accepted:
+            self._feed(JobsSubmitted(specs=tuple(accepted)), now)
+
+    def _could_fit(self, request: Request) -> bool:
+        if request not in self.could_fit:
+            self.could_fit[request] = could_ever_fit(self.state, request)
+        return self.could_fit[request]
+
+    def _feed(self, event: Event, now: float) -> None:
+        commands = deque(self._handled(event, now))
+        while commands:
+            match commands.popleft():
+                case StartJob() as start:
+                    commands += self._handled(self._started(start, now), now)
+                case SignalJob() as signal:
+                    self._ask_to_leave(signal, now)
+                case _:
+                    pass  # what is forgotten or told to people makes no difference here
+
+    def _handled(self, event: Event, now: float) -> list[object]:
+        commands = handle(self.state, event, now)
+        self.state.take_changes()  # nobody keeps them, and they would be most of the memory
+        return list(commands)
+
+    def _started(self, start: StartJob, now: float) -> Reported:
+        number = self.numbers[start.job]
+        job = self.trace[number]
+        run = Run(
+            number=number,
+            job=start.job,
+            attempt=start.attempt,
+            node=start.booking.node,
+            gpus=sum(gpu.part for gpu in start.booking.gpus),
+            started_at=now,
+            ends_at=now + job.run_s,
+            is_cut_short=job.is_cut_short,
+        )
+        self.runs[start.job] = run
+        self._expect_end(run)
+        self.outcome.load(now, run.gpus)
+        report = JobStarted(job=start.job, attempt=start.attempt, pid=PID, started_at=now)
+        return Reported(node=run.node, report=report)
+
+    def _expect_end(self, run: Run) -> None:
+        self.pushed += 1
+        heappush(self.ends, (run.ends_at, self.pushed, run))
+
+    def _ask_to_leave(self, signal: SignalJob, now: float) -> None:
+        """It needs all of its grace, unless it would have ended by itself before."""
+        run = self.runs[signal.job]
+        self.outcome.preemptions += not run.is_asked_to_leave
+        if now + signal.grace_s < run.ends_at:
+            run.ends_at = now + signal.grace_s
+            run.is_asked_to_leave = True
+            self._expect_end(run)
+
+    def _end(self, run: Run, now: float) -> None:
+        del self.runs[run.job]
+        self.outcome.load(now, -run.gpus)
+        is_timed_out = run.is_cut_short and not run.is_asked_to_leave
+        is_signalled = run.is_cut_short or run.is_asked_to_leave
+        report = JobExited(
+            job=run.job,
+            attempt=run.attempt,
+            exit_code=None if is_signalled else 0,
+            signal=TERM if is_signalled else None,
+            pid=PID,
+            started_at=run.started_at,
+            ended_at=now,
+            timed_out=is_timed_out,
+        )
+        self._feed(Reported(node=run.node, report=report), now)
+        if run.job not in self.state.jobs:  # else it waits again, or runs again already
+            self.outcome.starts[run.number], self.outcome.ends[run.number] = run.started_at, now
+            self.outcome.timeouts += is_timed_out
+            del self.numbers[run.job]
