@@ -13,7 +13,7 @@ import pytest
 
 from tarmac.agent import address
 from tarmac.agent.protocol import MAX_FRAME_BYTES, Decoder, ProtocolError, encode
-from tests.agent_peer import AgentPeer, Site, eventually, start_agent
+from tests.agent_peer import AgentPeer, Site, eventually, is_alive, start_agent
 
 
 @pytest.fixture
@@ -88,6 +88,16 @@ def test_unknown_and_malformed_requests_are_survived(site: Site, peer: AgentPeer
     peer.send(type="signal", job=1, attempt=1)
     peer.send(type="read_log", ref=1)
     assert peer.ask("ping", "pong")
+
+
+@pytest.mark.parametrize("number", [0, -1, 65, "TERM", None, True])
+def test_what_is_no_signal_is_not_sent(site: Site, peer: AgentPeer, number: object) -> None:
+    peer.start(1, shell="echo $$; exec sleep 1000", stdout=site.path("log"))
+    pid = int(eventually(lambda: site.text("log")))
+    peer.send(type="signal", job=1, attempt=1, signal=number, grace_s=0)
+    peer.settle()
+    assert is_alive(pid)
+    assert "there is no signal" in site.text("agent/agent.log")
 
 
 def test_new_connection_replaces_the_old(site: Site, peer: AgentPeer) -> None:

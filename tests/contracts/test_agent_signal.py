@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
@@ -139,3 +140,58 @@ def test_shim_of_a_killed_job_serves_the_next(site: Site, peer: AgentPeer) -> No
         peer.forget(job)
         eventually(lambda job=job: not (site.state / f"agent/runs/{job}.1").exists(), "the run folder's end")
     assert len(shims) < 7
+
+
+HEARS_ALL = """
+import os, signal, sys, time
+number = int(sys.argv[1])
+signal.signal(number, lambda *_: os.write(1, b"heard\\n"))
+if os.fork() == 0:
+    os.setsid()
+os.write(1, b"ready\\n")
+while True:
+    time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGRTMIN, 64])
+def test_any_signal_reaches_the_whole_tree(site: Site, peer: AgentPeer, number: int) -> None:
+    peer.start(1, argv=["python3", "-c", HEARS_ALL, str(int(number))], stdout=site.path("log1"))
+    peer.expect("started", 1)
+    eventually(lambda: site.text("log1") == "ready\nready\n")
+    peer.signal(1, number, 1000)
+    eventually(lambda: site.text("log1").count("heard") == 2, "both have heard it")
+    peer.signal(1, number, 0)
+    assert peer.expect("exited", 1)["signal"] == signal.SIGKILL
+
+
+def test_every_signal_there_is_can_be_asked_for_and_is_followed_by_kill(site: Site, peer: AgentPeer) -> None:
+    for number in range(1, 65):
+        start_and_read_pid(site, peer, number, shell="echo $$; exec sleep 1000")
+        peer.signal(number, number, 0.05)
+    for number in range(1, 65):
+        exited = peer.expect("exited", number)
+        assert exited["signal"] in (number, signal.SIGKILL)
+        assert exited["timed_out"] is False
+
+
+def test_kill_as_the_signal_does_not_wait_for_the_grace(site: Site, peer: AgentPeer) -> None:
+    child = start_and_read_pid(site, peer, shell="(trap '' TERM; echo $BASHPID; while :; do sleep 0.01; done) & wait")
+    peer.signal(1, signal.SIGKILL, 1000)
+    assert peer.expect("exited", 1)["signal"] == signal.SIGKILL
+    assert not is_alive(child)
+
+
+def test_stopped_process_is_woken_to_hear_its_signal(site: Site, peer: AgentPeer) -> None:
+    pid = start_and_read_pid(site, peer, shell="trap 'exit 21' USR1; echo $$; while :; do sleep 0.01; done")
+    os.kill(pid, signal.SIGSTOP)
+    peer.signal(1, signal.SIGUSR1, 1000)
+    assert peer.expect("exited", 1)["exit_code"] == 21
+
+
+def test_grace_longer_than_any_timer_does_not_stop_the_agent(site: Site, peer: AgentPeer) -> None:
+    start_and_read_pid(site, peer, shell="trap '' TERM; echo $$; while :; do sleep 0.01; done")
+    peer.signal(1, signal.SIGTERM, 1e8)
+    peer.settle()
+    peer.signal(1, signal.SIGTERM, 0)
+    assert peer.expect("exited", 1)["signal"] == signal.SIGKILL

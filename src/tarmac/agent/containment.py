@@ -14,8 +14,8 @@ from tarmac.agent.cgroup import Leaf
 from tarmac.agent.records import Record
 from tarmac.agent.scan import Tree
 
-# A stopped process cannot obey these before it is told to go on.
-_FOR_THE_AWAKE = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+# Any other finds a stopped process asleep, which cannot obey before it is told to go on.
+_HEEDED_ASLEEP = (signal.SIGKILL, signal.SIGCONT, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
 
 def choose(instance: str) -> Tuple[Optional[str], Optional[str]]:
@@ -42,10 +42,7 @@ class Containment:
 
     def signal(self, signum: int) -> None:
         """To those there are now: what they start in answer to it, say to save their work, is left alone."""
-        for pid, start_time in self.members().items():
-            process.send_signal(pid, start_time, signum)
-            if signum in _FOR_THE_AWAKE:
-                process.send_signal(pid, start_time, signal.SIGCONT)
+        send(self.members(), signum)
 
     def kill(self) -> None:
         """SIGKILL to all there are and to those that appear meanwhile; the caller looks again until there are none."""
@@ -59,6 +56,13 @@ class Containment:
             for pid, start_time in fresh.items():
                 process.send_signal(pid, start_time, signal.SIGKILL)
             seen.update(fresh)
+
+
+def send(members: Dict[int, int], signum: int) -> None:
+    for pid, start_time in members.items():
+        process.send_signal(pid, start_time, signum)
+        if signum not in _HEEDED_ASLEEP:
+            process.send_signal(pid, start_time, signal.SIGCONT)
 
 
 def from_record(start: Record, mark: str) -> Containment:

@@ -4,28 +4,46 @@ there is no moment in which somebody could take a living attempt for one that ne
 from __future__ import annotations
 
 import os
-from typing import Tuple
+from typing import NamedTuple, Optional, Tuple
 
 from tarmac.agent import crashpoint
 from tarmac.agent.protocol import encode
 from tarmac.agent.records import SPEC
 from tarmac.agent.spares import Place, Spare
+from tarmac.agent.spec import Limit
 
 # What a Unix socket takes at once under the smallest usual limits.
 _CHANNEL_BYTES = 65536
 
 
-def hand_over(place: Place, spare: Spare, key: Tuple[int, int], start: bytes, *, port: int, nth: int) -> None:
+class Start(NamedTuple):
+    """What the controller asked for: its frame as it came, and what of it the shim has to know."""
+
+    frame: bytes
+    limit: Optional[Limit]
+
+
+def hand_over(place: Place, spare: Spare, key: Tuple[int, int], start: Start, *, port: int, nth: int) -> None:
     """FileExistsError when there is a run folder of that attempt. BrokenPipeError when the shim has just died."""
     crashpoint.reach("agent:before-mkdir")
     job, attempt = key
     place.folders.assign(spare.folder, f"{job}.{attempt}")
     crashpoint.reach("agent:after-mkdir")
-    is_left = len(start) > _CHANNEL_BYTES
+    is_left = len(start.frame) > _CHANNEL_BYTES
     if is_left:
-        spare.folder.leave(SPEC, start)
+        spare.folder.leave(SPEC, start.frame)
     # The shim reads this much; the start frame it passes on to the command's process unread.
-    order = encode({"type": "order", "job": job, "attempt": attempt, "port": port, "nth": nth, "is_left": is_left})
+    order = encode(
+        {
+            "type": "order",
+            "job": job,
+            "attempt": attempt,
+            "port": port,
+            "nth": nth,
+            "is_left": is_left,
+            "limit": start.limit,
+        }
+    )
     crashpoint.reach("agent:before-fork")
-    os.write(spare.channel.fileno(), order if is_left else order + start)
+    os.write(spare.channel.fileno(), order if is_left else order + start.frame)
     crashpoint.reach("agent:after-fork")

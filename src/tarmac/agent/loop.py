@@ -15,6 +15,8 @@ READ = select.EPOLLIN
 WRITE = select.EPOLLOUT
 PRIORITY = select.EPOLLPRI
 
+_LONGEST_POLL_S = 3600.0  # epoll knows no more than 24 days
+
 Callback = Callable[[], None]
 
 
@@ -71,7 +73,7 @@ class Loop:
             heapq.heappop(self._timers)
         if not self._timers:
             return -1
-        return max(0.0, self._timers[0][0] - time.monotonic())
+        return min(_LONGEST_POLL_S, max(0.0, self._timers[0][0] - time.monotonic()))
 
     def _run_due_timers(self) -> None:
         while self._timers and self._timers[0][0] <= time.monotonic():

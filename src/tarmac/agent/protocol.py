@@ -7,7 +7,9 @@ controller → agent   hello start adopt signal forget read_log tail_log watch_l
 agent → controller   hello started exited launch_failed lost gone gpus log log_tail log_grew pong
 probe → agent        gpus xid alive
 
-`start.folder`, when given, is made (0700, with its parents) before the log files are opened.
+`start.folder`, when given, is made (0700, with its parents) before the log files are opened. `start.limit_s` seconds
+after its release (null: never) the tree gets `start.stop_signal`, and `start.grace_s` later SIGKILL, from the shim.
+`exited.timed_out` is true where that signal was sent while the command still ran. `signal.signal` is any of 1 to 64.
 """
 
 from __future__ import annotations
@@ -101,7 +103,9 @@ def started(job: int, attempt: int, *, pid: int, at: float) -> Message:
     return {"type": "started", "job": job, "attempt": attempt, "pid": pid, "started_at": at}
 
 
-def exited(job: int, attempt: int, *, status: int, pid: int, started_at: float, at: float) -> Message:
+def exited(
+    job: int, attempt: int, *, status: int, pid: int, started_at: float, at: float, timed_out: bool = False
+) -> Message:
     """`status` as wait(2) gives it."""
     signal = status & 0x7F
     return {
@@ -113,6 +117,7 @@ def exited(job: int, attempt: int, *, status: int, pid: int, started_at: float, 
         "started_at": started_at,
         "ended_at": at,
         "pid": pid,
+        "timed_out": timed_out,
     }
 
 

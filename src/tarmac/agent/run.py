@@ -14,6 +14,7 @@ from typing import Dict, List, Optional, Protocol, Tuple
 
 from tarmac.agent import protocol
 from tarmac.agent.cgroup import Leaf
+from tarmac.agent.launch import Start
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.process import Stat, send_signal
 from tarmac.agent.protocol import Decoder, Message
@@ -52,7 +53,7 @@ class Run:
         self.leaf: Optional[Leaf] = None
         self.spare: Optional[Spare] = None  # the shim, when it is this agent's own
         self.is_shim_idle = False  # it has nothing to do with this attempt any more
-        self.start: Optional[bytes] = None  # the frame, as long as it may have to be started again
+        self.start: Optional[Start] = None  # as long as it may have to be started again
         self.report: Optional[Message] = None
         self.is_shim_gone = False
         self.is_forgotten = False
@@ -74,7 +75,7 @@ class Run:
 
     # The shim
 
-    def follow(self, spare: Spare, start: bytes) -> None:
+    def follow(self, spare: Spare, start: Start) -> None:
         """A shim of this agent that was given the job just now."""
         self.start = start
         self.shim_pid = spare.pid
@@ -176,9 +177,21 @@ class Run:
         if self._final is None:
             log(f"{self.name}: its shim was killed, processes of it are {'still there' if is_alive else 'gone'}")
             self._tell(self._lost("its shim was killed, so how it ended cannot be known", alive=is_alive))
+            self._keep_limit(start)
         elif is_alive:
             self.stop.end_stragglers()
         self.look_at_tree()
+
+    def _keep_limit(self, start: Record) -> None:
+        """What the shim would have done. Records of older agents know of no limit."""
+        limit = start.get("limit")
+        if limit is not None:
+            left = max(0.0, limit["until"] - time.monotonic())
+            self.desk.loop.after(left, lambda: self._limit_reached(limit), self.name)
+
+    def _limit_reached(self, limit: Record) -> None:
+        if not self.stop.is_asked:
+            self.stop.ask(limit["signal"], limit["grace_s"])
 
     def look_at_tree(self) -> None:
         """After the shim: until nothing is left, the next look comes when one of those left has ended."""

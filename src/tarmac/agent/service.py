@@ -12,7 +12,7 @@ from tarmac.agent import crashpoint, protocol, spec, tail
 from tarmac.agent.adopt import adopt
 from tarmac.agent.attribution import Attribution
 from tarmac.agent.gpus import GpuWatch
-from tarmac.agent.launch import hand_over
+from tarmac.agent.launch import Start, hand_over
 from tarmac.agent.loop import Loop, log, log_exception
 from tarmac.agent.peer import Peer, is_allowed
 from tarmac.agent.ports import Ports
@@ -150,16 +150,16 @@ class Service:
             self.send(run.report)
             return
         try:
-            spec.read(message)
+            start = Start(frame, spec.read(message).limit)
         except ValueError as error:
             self._refuse(key, str(error))
             return
         if run is not None:
-            run.start = frame  # not known yet whether it began: should it turn out that it did not, it does then
+            run.start = start  # not known yet whether it began: should it turn out that it did not, it does then
         else:
-            self._launch(key, frame)
+            self._launch(key, start)
 
-    def _launch(self, key: Key, start: bytes) -> None:
+    def _launch(self, key: Key, start: Start) -> None:
         port = 0
         try:
             port = self._ports.take()
@@ -202,7 +202,7 @@ class Service:
     def _signal(self, message: Message) -> None:
         run = self._runs.get(_key(message))
         if run is not None:
-            run.stop.ask(int(message["signal"]), float(message["grace_s"]))
+            run.stop.ask(spec.read_signal(message["signal"]), float(message["grace_s"]))
 
     def _forget(self, message: Message) -> None:
         run = self._runs.get(_key(message))

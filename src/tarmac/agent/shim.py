@@ -14,9 +14,11 @@ from typing import NoReturn, Optional, Tuple
 from tarmac.agent import command, crashpoint, kernel, process, protocol
 from tarmac.agent.cgroup import Leaf
 from tarmac.agent.containment import Containment
+from tarmac.agent.countdown import Countdown
 from tarmac.agent.protocol import Message
 from tarmac.agent.records import EXIT, SPEC, START, STOP, Record, RunFolder
 from tarmac.agent.scan import Tree
+from tarmac.agent.spec import Limit
 
 STRAGGLER_GRACE_S = 2.0
 _KILL_AGAIN_S = 0.2
@@ -39,6 +41,8 @@ class Shim:
         self.pid = 0  # of the command
         self.pid_start_time = 0
         self.started_at = 0.0
+        self.limit: Optional[Limit] = None
+        self.countdown: Optional[Countdown] = None  # of this attempt, from its release on
         self.command_fd = -1
         self.failure_fd = -1
 
@@ -111,6 +115,8 @@ class Shim:
         """None once the command runs, else why it does not."""
         orders = protocol.decode(order)
         self.key = (orders["job"], orders["attempt"])
+        self.limit = Limit(*orders["limit"]) if orders["limit"] else None
+        self.countdown = None  # the attempt before may have had one
         crashpoint.count_from(orders["nth"] - 1)
         try:
             told = self._prepare(order + start, orders["port"])
@@ -134,6 +140,8 @@ class Shim:
 
     def _release(self) -> Optional[str]:
         crashpoint.reach("shim:before-release")
+        if self.limit is not None:
+            self.countdown = Countdown(self.limit, self.pid, self._containment(), stop_deadline=self._stop_deadline)
         _write(self.command_fd, b"g")
         crashpoint.reach("shim:after-release")
         trouble = os.read(self.failure_fd, 8192).decode()
@@ -156,16 +164,24 @@ class Shim:
                 "started_at": self.started_at,
                 "port": port,
                 "cgroup": self.leaf.path if self.leaf else None,
+                "limit": _limit_record(self.limit),
             },
         )
         crashpoint.reach("shim:after-start-record")
 
     def _wait(self) -> Message:
         """Until the command itself ends; orphans of its tree that end before are reaped on the way."""
+        countdown = self.countdown
         while True:
-            pid, status = os.waitpid(-1, 0)
+            pid, status = os.waitpid(-1, os.WNOHANG if countdown else 0)
             if pid == self.pid:
-                return protocol.exited(*self.key, status=status, pid=pid, started_at=self.started_at, at=time.time())
+                break
+            if pid == 0 and countdown:
+                countdown.wait()
+        timed_out = countdown is not None and countdown.has_struck
+        return protocol.exited(
+            *self.key, status=status, pid=pid, started_at=self.started_at, at=time.time(), timed_out=timed_out
+        )
 
     def _conclude(self, final: Message) -> None:
         is_recorded = self._record_exit(final)
@@ -202,11 +218,11 @@ class Shim:
 
     def _end_stragglers(self) -> None:
         """What the command left behind (data loaders, mostly) holds its GPUs, so it must go: TERM, a while, KILL."""
-        mark = f"{self.instance}:{self.key[0]}.{self.key[1]}"
-        containment = Containment(self.leaf, Tree(mark, self.me, self.my_start_time))
-        stop = self._read_stop()
-        if stop is not None:
-            deadline = stop["deadline"]  # they had their signal with the command, and have as long as it had
+        containment = self._containment()
+        promised = (self._stop_deadline(), self.countdown.kill_at if self.countdown else None)
+        deadlines = [deadline for deadline in promised if deadline is not None]
+        if deadlines:
+            deadline = min(deadlines)  # they had their signal with the command, and have as long as it had
         else:
             containment.signal(signal.SIGTERM)
             deadline = time.monotonic() + STRAGGLER_GRACE_S
@@ -216,6 +232,14 @@ class Shim:
                 deadline = time.monotonic() + _KILL_AGAIN_S
             # Blocked since the agent's start, so one that came just before is not missed.
             signal.sigtimedwait([signal.SIGCHLD], max(0.0, deadline - time.monotonic()))
+
+    def _containment(self) -> Containment:
+        mark = f"{self.instance}:{self.key[0]}.{self.key[1]}"
+        return Containment(self.leaf, Tree(mark, self.me, self.my_start_time))
+
+    def _stop_deadline(self) -> Optional[float]:
+        stop = self._read_stop()
+        return None if stop is None else stop["deadline"]
 
     def _read_stop(self) -> Optional[Record]:
         """When this attempt was asked to end."""
@@ -227,6 +251,13 @@ class Shim:
             os.write(self.channel_fd, protocol.encode(message))
         except OSError:
             pass  # the agent is gone; the next one reads the records
+
+
+def _limit_record(limit: Optional[Limit]) -> Optional[Record]:
+    """For the agent, which keeps it should the shim be killed."""
+    if limit is None:
+        return None
+    return {"until": time.monotonic() + limit.seconds, "signal": limit.signal, "grace_s": limit.grace_s}
 
 
 def _start_time(pid: int) -> int:

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from tarmac.agent.protocol import Message
+
+_TERM = 15
+_LAST_SIGNAL = 64
+_GRACE_S = 10.0
+_LONGEST_S = 1e10  # three centuries: anything above is a mistake, and no clock shall overflow
+
+
+class Limit(NamedTuple):
+    """How long it may run, and how it is ended then."""
+
+    seconds: float
+    signal: int
+    grace_s: float
 
 
 class Spec(NamedTuple):
@@ -19,6 +32,7 @@ class Spec(NamedTuple):
     stderr: Optional[str]  # None: merged into stdout
     append: bool
     folder: Optional[str]  # made before the log files are opened
+    limit: Optional[Limit]
 
 
 def read(frame: Message) -> Spec:
@@ -42,7 +56,34 @@ def read(frame: Message) -> Spec:
         stderr=frame.get("stderr"),
         append=bool(frame.get("append")),
         folder=frame.get("folder"),
+        limit=_limit(frame),
     )
+
+
+def read_signal(number: Any) -> int:
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= _LAST_SIGNAL:
+        raise ValueError(f"there is no signal {number!r}: it must be a number from 1 to {_LAST_SIGNAL}")
+    return number
+
+
+def _limit(frame: Message) -> Optional[Limit]:
+    """None: it may run for ever. All of it may be missing, as where an older controller asks."""
+    signum = read_signal(frame.get("stop_signal", _TERM))
+    grace_s = _seconds(frame, "grace_s", _GRACE_S)
+    if frame.get("limit_s") is None:
+        return None
+    seconds = _seconds(frame, "limit_s", 0.0)
+    if not seconds:
+        raise ValueError("limit_s must be more than 0")
+    return Limit(seconds, signum, grace_s)
+
+
+def _seconds(frame: Message, name: str, default: float) -> float:
+    value = frame.get(name, default)
+    # Also refuses what is no number at all: JSON as Python reads it knows NaN.
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value <= _LONGEST_S:
+        raise ValueError(f"{name} must be a number of seconds, 0 or more")
+    return float(value)
 
 
 def _argv(frame: Message) -> List[str]:

@@ -40,7 +40,7 @@ class Stop:
         if self._deadline is None or deadline < self._deadline:
             self._set_deadline(deadline)
         self._signum = signum
-        if grace_s > 0:
+        if grace_s > 0 and signum != signal.SIGKILL:
             self.containment().signal(signum)
         else:
             self._kill()
