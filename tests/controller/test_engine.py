@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -226,5 +227,16 @@ def test_what_a_job_took_of_its_card_is_booked_until_its_end(tmp_path: Path) -> 
         now = 1010.0
         await engine.keep(Work(events=[exited(1)]))
         assert engine.store.reader.usage(1) == (5, 80.0, 2000.0)
+
+    run(tmp_path, story)
+
+
+def test_a_job_is_asked_to_end_with_the_signal_of_its_own(tmp_path: Path) -> None:
+    async def story(engine: Engine, node: ToldNode) -> None:
+        spec = replace(specs().specs[0], signal=10, grace_s=3.0)
+        await engine.submit(JobsSubmitted(specs=(spec,)), {DIGEST: BODY}, None)
+        assert engine.signal_now(JobId(1), None)
+        told = [(frame["signal"], frame["grace_s"]) for frame in node.told if frame["type"] == "signal"]
+        assert told == [(10, 3.0)]
 
     run(tmp_path, story)

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.controller.world import job_environment
+from tarmac.controller.world import job_environment, start_frame
 from tarmac.core.commands import StartJob
 from tarmac.core.model import BookedGpu, Booking, GpuUuid, Job, JobId, JobSpec, NodeName, Request
 
@@ -75,3 +75,23 @@ def test_amd_cards_are_named_to_hip_and_not_a_second_time_below_it() -> None:
 def test_a_job_without_gpus_sees_no_amd_card_either() -> None:
     environment = environment_of(submitted={"HIP_VISIBLE_DEVICES": "0"})
     assert (environment["HIP_VISIBLE_DEVICES"], environment["ROCR_VISIBLE_DEVICES"]) == ("", "")
+
+
+@pytest.mark.parametrize("limit_s", [None, 3600.0])
+def test_the_start_says_how_long_it_may_run_and_how_it_is_ended(limit_s: float | None) -> None:
+    spec = JobSpec(
+        owner="ann",
+        command=("true",),
+        shell=None,
+        cwd="/data",
+        umask=0o022,
+        environment="",
+        request=Request(),
+        time_limit_s=limit_s,
+        signal=10,
+        grace_s=120.0,
+    )
+    job = Job(id=JobId(7), spec=spec, submitted_at=0.0, position=7, attempt=2)
+    start = StartJob(job=job.id, attempt=2, booking=Booking(node=NodeName("desk"), gpus=()))
+    frame = start_frame(job, start, {}, Path("/state"))
+    assert (frame["limit_s"], frame["stop_signal"], frame["grace_s"]) == (limit_s, 10, 120.0)

@@ -181,7 +181,8 @@ class Engine:
         if live is None or booking is None:
             return False
         grace_s = live.spec.grace_s if grace_s is None else grace_s
-        self._hands.carry_out([SignalJob(node=booking.node, job=job, attempt=live.attempt, grace_s=grace_s)])
+        command = SignalJob(node=booking.node, job=job, attempt=live.attempt, grace_s=grace_s, signal=live.spec.signal)
+        self._hands.carry_out([command])
         return True
 
     def take_readings(

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-TERM = 15
 MOST_ENVIRONMENTS = 64
 
 
@@ -49,7 +48,7 @@ class Hands:
                 self._send(command, {"type": "adopt", "pid": command.pid})
             case SignalJob():
                 crashpoint.reach("controller:before-signal")
-                self._send(command, {"type": "signal", "signal": TERM, "grace_s": command.grace_s})
+                self._send(command, {"type": "signal", "signal": command.signal, "grace_s": command.grace_s})
                 crashpoint.reach("controller:after-signal")
             case ForgetRun():
                 crashpoint.reach("controller:before-forget")

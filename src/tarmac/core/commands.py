@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tarmac.core.model import Booking, JobId, NodeName
+from tarmac.core.model import TERM, Booking, JobId, NodeName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,7 @@ class SignalJob:
     job: JobId
     attempt: int
     grace_s: float
+    signal: int = TERM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ class _Exited(msgspec.Struct, tag="exited", tag_field="type"):
     started_at: float
     ended_at: float
     pid: int | None = None
+    timed_out: bool = False  # a record of an older agent does not say
 
 
 class _LaunchFailed(msgspec.Struct, tag="launch_failed", tag_field="type"):
@@ -112,6 +113,7 @@ def report_of(frame: dict[str, Any]) -> RunReport:
                 pid=said.pid,
                 started_at=said.started_at,
                 ended_at=said.ended_at,
+                timed_out=said.timed_out,
             )
         case _LaunchFailed():
             return LaunchFailed(job=JobId(said.job), attempt=said.attempt, message=said.message, at=said.at)

@@ -1,0 +1,25 @@
+"""Frames of an agent, as events."""
+
+import pytest
+
+from tarmac.agent import protocol
+from tarmac.core.events import JobExited
+from tarmac.nodes.reports import report_of
+
+
+def exited(**more: bool) -> JobExited:
+    frame = protocol.exited(1, 2, status=15, pid=9, started_at=1.0, at=2.0, **more)
+    report = report_of(frame)
+    assert isinstance(report, JobExited)
+    return report
+
+
+@pytest.mark.parametrize("timed_out", [True, False])
+def test_an_exit_says_whether_the_time_limit_was_its_cause(timed_out: bool) -> None:
+    assert exited(timed_out=timed_out).timed_out is timed_out
+
+
+def test_a_record_from_before_there_were_limits_says_no() -> None:
+    frame = protocol.exited(1, 2, status=15, pid=9, started_at=1.0, at=2.0)
+    del frame["timed_out"]
+    assert report_of(frame) == exited(timed_out=False)
