@@ -49,6 +49,11 @@ def test_the_bar_shows_what_is_booked_beyond_what_is_used(used: float, booked: f
     assert bar(used, booked) == shown
 
 
+def test_a_reservation_is_told_of() -> None:
+    assert notes(reserved="reserved for ann until 22:00") == ["reserved for ann until 22:00"]
+    assert notes(reserved=None) == []
+
+
 def test_who_holds_a_card_is_said_once() -> None:
     held = "held by pid 4242 of bob (python train.py) for 3 h"
     assert notes(held=held, processes=[a_process(4242), a_process(4243, started_at=None, memory_bytes=None)]) == [

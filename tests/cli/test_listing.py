@@ -1,9 +1,14 @@
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tarmac.cli.listing import in_order, table
 from tarmac.cli.text import cells
+from tarmac.cli.waiting import find_waits
+from tarmac.client import Client
+from tests.cli.stub import answer, asked, serving
 
 NOW = 1_800_000_000.0  # 2027-01-15T08:00:00Z
 
@@ -28,6 +33,64 @@ def plain(jobs: list[dict[str, Any]], width: int | None = None) -> list[str]:
 def test_what_runs_comes_first_then_the_queue_in_its_order_then_the_newest_of_the_ended() -> None:
     jobs = [a_job(1, "failed"), a_job(2), a_job(3, "succeeded"), a_job(4, priority=0), running(5, 0), a_job(6)]
     assert [job["id"] for job in in_order(jobs)] == [5, 4, 2, 6, 3, 1]
+
+
+def test_what_waits_stands_in_the_order_in_which_it_is_considered_then_what_is_kept() -> None:
+    jobs = [a_job(1, position=2), a_job(2, position=1), a_job(3), a_job(4, "draft"), a_job(5, "held"), running(6, 0)]
+    assert [job["id"] for job in in_order(jobs)] == [6, 2, 1, 3, 5, 4]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"waits_for": [7, 8], "estimated_start": "2027-01-15T09:30:00.000Z"}, "waits for 7-8"),
+        ({"begin_at": "2027-01-15T09:30:00.000Z"}, "at 09:30"),
+        ({"begin_at": 1_800_005_400.0}, "at 09:30"),
+        ({"begin_at": "2027-01-15T07:30:00.000Z", "estimated_start": "2027-01-16T09:30:00.000Z"}, "~Sat 09:30"),
+        ({"estimated_start": "2027-01-15T09:30:00.000Z"}, "~09:30"),
+    ],
+)
+def test_when_a_job_starts_is_said_and_an_estimate_is_marked(
+    fields: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    head, row, other = plain([a_job(1, **fields), a_job(2)])
+    assert head.split() == ["ID", "STATE", "GPUS", "TIME", "STARTS", "COMMAND"]
+    assert f"-  {words}  python" in row
+    assert words not in other
+
+
+def test_no_start_is_told_of_what_is_held_or_runs() -> None:
+    soon = "2027-01-15T09:30:00.000Z"
+    jobs = [running(1, 0, estimated_start=soon), a_job(2, "held", estimated_start=soon, begin_at=soon)]
+    assert "STARTS" not in plain(jobs)[0]
+
+
+def test_the_attempt_is_shown_of_a_job_that_had_to_make_room() -> None:
+    jobs = [running(1, 0, attempt=2), running(2, 1, attempt=1), a_job(3, attempt=1), a_job(4, attempt=0)]
+    jobs.append(a_job(5, "failed", exit_code=3, attempt=2))
+    assert [line[4:20].rstrip() for line in plain(jobs)[1:]] == [
+        "running, attempt", "running", "queued, attempt", "queued", "failed, exit 3",
+    ]  # fmt: skip
+    assert "running, attempt 2" in plain(jobs)[1]
+    assert "queued, attempt 2" in plain(jobs)[3]
+
+
+def test_only_jobs_that_have_not_ended_are_waited_for(socket: Path) -> None:
+    jobs = [a_job(5, "succeeded"), a_job(6), a_job(9, after=["3:ok", "4:any", "5:ok", "6:fail"])]
+    with serving(socket, answer(b'{"jobs": [{"id": 3}], "next": null}')) as stub:
+        find_waits(Client(start=False), jobs, are_all_active=False)
+    assert jobs[2]["waits_for"] == [3, 6]
+    assert [request.partition("&limit")[0] for request, _ in asked(stub)] == [
+        "GET /jobs?ids=3-4&state=active&fields=id"
+    ]
+
+
+def test_where_all_active_jobs_are_listed_nobody_is_asked_for_the_others() -> None:
+    jobs = [a_job(6), a_job(9, after=["3:ok", "6:fail"])]
+    find_waits(Client(start=False), jobs, are_all_active=True)
+    assert jobs[1]["waits_for"] == [6]
 
 
 def test_the_columns_say_what_there_is_to_say() -> None:
@@ -61,6 +124,8 @@ def test_a_warning_has_a_column_only_where_some_job_has_one() -> None:
         ({"signal": 11, "reason": "signal"}, "failed, SIGSEGV"),
         ({"signal": 40, "reason": "signal"}, "failed, signal 40"),
         ({"reason": "launch"}, "failed, launch"),
+        ({"reason": "timeout", "signal": 15}, "failed, timeout"),
+        ({"reason": "dependency"}, "failed, dependency"),
     ],
 )
 def test_a_failure_is_named(fields: dict[str, Any], words: str) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from tarmac.cli.demand import demands, energy, taken
 from tarmac.cli.show import description
+from tarmac.cli.waiting import terms
 
 G = 1 << 30
 
@@ -52,3 +53,32 @@ def test_warnings_stand_on_top_and_the_reasons_below_each_other() -> None:
         "why        next in the queue",
         "GPU 0: drained: fan",
     ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"tier": "normal", "stop_signal": 15, "after": [], "position": None}, []),
+        ({"position": 1200}, [("place", "1,200 in the queue")]),
+        ({"held_by": "bob"}, [("held", "by bob; `tarmac release 7` lets it go")]),
+        ({"tier": "urgent"}, [("tier", "urgent")]),
+        ({"group": 5, "index": 2}, [("array", "index 2 of the array that begins with job 5")]),
+        (
+            {"group": 5, "index": 2, "max_running": 4},
+            [("array", "index 2 of the array that begins with job 5, 4 at once")],
+        ),
+        ({"after": ["3:ok", "4:any"]}, [("after", "3:ok, 4:any")]),
+        ({"time_limit_s": 5400.0}, [("limit", "1h30m of running")]),
+        ({"stop_signal": 10}, [("asked by", "SIGUSR1 to stop")]),
+        ({"stop_signal": 40}, [("asked by", "signal 40 to stop")]),
+    ],
+)
+def test_the_terms_of_a_job(fields: dict[str, Any], said: list[tuple[str, str]]) -> None:
+    assert list(terms(a_job(**fields), 1_800_000_000.0)) == said
+
+
+def test_an_estimate_is_called_one_and_says_what_it_rests_on() -> None:
+    job = a_job(state="queued", estimated_start="2027-01-15T09:30:00.000Z", estimate_basis="time limits")
+    [line] = [line for line in description(job) if line.startswith("  starts")]
+    assert "~2027-01-15 " in line
+    assert line.endswith(", an estimate from time limits")

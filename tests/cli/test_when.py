@@ -94,6 +94,7 @@ def test_json_has_every_id_of_an_array(socket: Path, capfd: pytest.CaptureFixtur
         ("add --array 0-99%4 true", "--max-running says how many at once"),
         ("add --max-running 2 true", "about an array"),
         ("add --hold --draft true", "two things"),
+        ("add --array 3 --log out.log true", "into the same file"),
         ("add --signal KILL true", "--grace 0"),
         ("add --signal 65 true", "a signal, such as"),
         ("add --signal _IGN true", "a signal, such as"),

@@ -33,6 +33,8 @@ def notes_of(gpu: Gpu, at: float) -> list[Note]:
     notes += [("yellow", words) for words in gpu.get("warnings") or ()]
     if held:
         notes.append(("magenta", held))
+    if gpu.get("reserved"):
+        notes.append(("cyan", gpu["reserved"]))
     outside = [who for who in gpu["processes"] if who.get("job") is None and f"pid {who['pid']} " not in f"{held} "]
     notes += [("dim", _process(who, at)) for who in outside[:PROCESSES]]
     if len(outside) > PROCESSES:

@@ -11,6 +11,7 @@ from tarmac.cli.outcome import COLOURS, state_words
 from tarmac.cli.table import Column, lines
 from tarmac.cli.text import command_of, spans
 from tarmac.cli.times import duration, epoch
+from tarmac.cli.waiting import find_waits, starts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     Jobs = list[dict[str, Any]]
     Query = Mapping[str, object]
 
-FIELDS = "id,state,name,gpus_asked,gpus,command,started_at,ended_at,progress,exit_code,signal,reason,priority,warnings"
-FIELDS_WAITING = "id,state,name,gpus_asked,command,priority"
+FIELDS_WAITING = "id,state,name,gpus_asked,command,priority,position,attempt,after,begin_at,estimated_start"
+FIELDS = f"{FIELDS_WAITING},gpus,started_at,ended_at,progress,exit_code,signal,reason,warnings"
+WAITING = "queued,held,draft"
 AT_WORK = "starting,running,stopping,unknown"
 MOST = 500
 RECENT = 10  # how many ended jobs are shown beside the active ones
+LAST = float("inf")
 ENDED = ("succeeded", "failed", "cancelled")
 
 
@@ -34,14 +37,17 @@ def fetch(client: Client, query: Query, *, limit: int | None, most: int | None =
     """Active jobs (of those that wait, `most`), the last that ended, and whether older ones were left out."""
     recent = RECENT if limit is None else limit
     at_work = [job for job in _select(client, query, state=AT_WORK) if not job["ended_at"]]
-    waiting = _select(client, query, most, state="queued", fields=FIELDS_WAITING)
+    waiting = _select(client, query, most, state=WAITING, fields=FIELDS_WAITING)
+    find_waits(client, [*at_work, *waiting], are_all_active=most is None and not query.get("ids"))
     ended = _select(client, query, recent + 1, state="ended", order="desc")
     return in_order([*at_work, *waiting, *ended[:recent]]), len(ended) > recent
 
 
 def fetch_all(client: Client, query: Query, *, limit: int | None) -> Jobs:
     """Whatever fits, or the newest of it."""
-    return in_order(_select(client, query, limit, order="desc"))
+    jobs = _select(client, query, limit, order="desc")
+    find_waits(client, jobs, are_all_active=False)
+    return in_order(jobs)
 
 
 def _select(client: Client, query: Query, limit: int | None = None, **more: str) -> Jobs:
@@ -49,17 +55,19 @@ def _select(client: Client, query: Query, limit: int | None = None, **more: str)
 
 
 def in_order(jobs: Iterable[dict[str, Any]]) -> Jobs:
-    """What runs, what waits in the order of the queue, what ended with the newest first."""
+    """What runs, what waits in the order in which it is considered, what is kept, the newest of what ended."""
     return sorted(jobs, key=_rank)
 
 
-def _rank(job: Mapping[str, Any]) -> tuple[int, int, int]:
+def _rank(job: Mapping[str, Any]) -> tuple[float, float, int, int]:
     state = job["state"]
-    if state == "queued":
-        return 1, job["priority"], job["id"]
     if state in ENDED:
-        return 2, 0, -job["id"]
-    return 0, 0, job["id"]
+        return 4, 0, 0, -job["id"]
+    if state in {"queued", "held", "draft"}:
+        place = job.get("position")
+        group = {"queued": 1, "held": 2, "draft": 3}[state]
+        return group, LAST if place is None else place, job["priority"], job["id"]
+    return 0, 0, 0, job["id"]
 
 
 def table(
@@ -72,10 +80,13 @@ def table(
     hues = [COLOURS.get(state) for state in states] if has_colours else None
     columns = [
         Column("ID", [str(job["id"]) for job in jobs], is_right=True, styles=bold),
-        Column("STATE", map(state_words, jobs), styles=hues),
+        Column("STATE", map(_state, jobs), styles=hues),
         Column("GPUS", map(gpus, jobs), most=9, styles=dim),
         Column("TIME", [elapsed(job, at) for job in jobs], is_right=True, styles=dim),
     ]
+    begins = [starts(job, at) for job in jobs]
+    if any(begins):
+        columns.append(Column("STARTS", begins, most=16, styles=dim))
     if any(job.get("progress") for job in jobs):
         done, left = zip(*[progress(job.get("progress")) for job in jobs], strict=True)
         columns.append(Column("DONE", done, is_right=True, styles=dim))
@@ -90,6 +101,13 @@ def table(
     return lines(columns, width)
 
 
+def _state(job: Mapping[str, Any]) -> str:
+    """With the attempt it is at, or waits for, if it is not the first: it had to make room, or was put back."""
+    state, attempt = job["state"], job.get("attempt") or 0
+    number = attempt + 1 if state in {"queued", "held"} else attempt
+    return f"{state}, attempt {number}" if number > 1 and state not in ENDED else state_words(job)
+
+
 def gpus(job: Mapping[str, Any]) -> str:
     """The indices it has; in brackets how many it waits for."""
     held = job.get("gpus")
@@ -100,7 +118,7 @@ def gpus(job: Mapping[str, Any]) -> str:
 
 def elapsed(job: Mapping[str, Any], at: float) -> str:
     """How long it ran, or runs."""
-    if job["state"] == "queued" or not job["started_at"]:
+    if not job.get("started_at"):
         return "-"
     ended = job["ended_at"]
     return duration((epoch(ended) if ended else at) - epoch(job["started_at"]))

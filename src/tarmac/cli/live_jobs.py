@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from tarmac.cli.listing import MOST, fetch, fetch_all, table
+from tarmac.cli.queue.mode import alarm
 from tarmac.cli.selection import is_given, query_of
-from tarmac.cli.terminal import has_colours
+from tarmac.cli.terminal import has_colours, paint
+from tarmac.cli.text import cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,23 +24,26 @@ class LiveJobs:
         self._limit = values["number"]
         self._wants_all = values["all"] or is_given(values, words)
         self._jobs: list[dict[str, Any]] = []
-        self._status: dict[str, Any] = {}
+        self._queue: dict[str, Any] = {}
 
     @property
     def is_moving(self) -> bool:
         """While something runs, it is asked again for its progress."""
-        return bool(self._status["running"])
+        return bool(self._queue["running"])
 
     def fetch(self, client: Client) -> None:
         """No more of a long queue than could be of interest, so that asking often costs the controller little."""
-        self._status = client.status()
+        self._queue = client.call("GET", "/queue")
         if self._wants_all:
             self._jobs = fetch_all(client, self._query, limit=self._limit or MOST)
         else:
             self._jobs = fetch(client, self._query, limit=self._limit, most=MOST)[0]
 
     def head(self) -> str:
-        return f"{self._status['running']} running, {self._status['queued']:,} queued"
+        return f"{self._queue['running']} running, {self._queue['queued']:,} queued"
 
     def rows(self, columns: int, _: int) -> list[str]:
-        return table(self._jobs, width=columns, has_colours=has_colours())
+        colours = has_colours()
+        warning = [cut(line, columns) for line in (alarm(self._queue) or "").splitlines()]
+        warning = [paint(line, "bold red") for line in warning] if colours else warning
+        return [*warning, *table(self._jobs, width=columns, has_colours=colours)]

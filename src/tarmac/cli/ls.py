@@ -11,6 +11,7 @@ from tarmac.cli.terminal import STDERR, STDOUT, err, has_colours, is_terminal, o
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tarmac.cli.grammar import Values
+    from tarmac.client import Client
 
 
 def run(values: Values, words: list[str]) -> int:
@@ -28,6 +29,7 @@ def run(values: Values, words: list[str]) -> int:
         jobs = fetch_all(client, query, limit=values["number"])
     else:
         jobs, has_more = fetch(client, query, limit=values["number"])
+    _warn(client)
     if not jobs:
         _say_what_to_type(is_filtered=is_given(values, words))
         return 0
@@ -35,6 +37,16 @@ def run(values: Values, words: list[str]) -> int:
     if has_more and is_terminal(STDOUT) and is_terminal(STDERR):
         err("older ones: tarmac ls -a\n")
     return 0
+
+
+def _warn(client: Client) -> None:
+    """That nothing starts is the first thing to know, and no part of the table."""
+    from tarmac.cli.queue.mode import alarm
+    from tarmac.cli.terminal import paint
+
+    words = alarm(client.call("GET", "/queue"))
+    if words is not None:
+        err((paint(words, "bold red") if has_colours(STDERR) else words) + "\n")
 
 
 def _print_json(values: Values, words: list[str]) -> int:
@@ -71,5 +83,9 @@ VERB = Verb(
         ("tarmac ls --state failed --tag sweep", "what failed of a sweep"),
         ("tarmac ls --json | jq '.[].state'", "every job, all fields"),
     ),
-    notes=(IDS_NOTE, "GPUS: the indices a job has, or in brackets how many it waits for."),
+    notes=(
+        IDS_NOTE,
+        "GPUS: the indices a job has, or in brackets how many it waits for.",
+        "What waits stands in the order in which it is considered; STARTS with ~ is an estimate: `tarmac why ID`.",
+    ),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import time
+
 from tarmac.cli.demand import demands, taken
 from tarmac.cli.grammar import JSON, Verb
 from tarmac.cli.outcome import COLOURS, state_words
@@ -10,6 +12,7 @@ from tarmac.cli.session import connect
 from tarmac.cli.terminal import has_colours, out, out_json, paint, width
 from tarmac.cli.text import cells, command_of, safe, spans
 from tarmac.cli.times import duration, epoch, local
+from tarmac.cli.waiting import terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,13 +83,12 @@ def _facts(job: Job) -> Iterator[tuple[str, str]]:
         yield name, safe(text)
     yield "owner", safe(job["owner"])
     yield "priority", str(job["priority"])
-    for name in ("project", "node", "pid", "group", "tier"):
+    for name in ("project", "node", "pid"):
         if job.get(name) is not None:
             yield name, safe(str(job[name]))
     if job.get("tags"):
         yield "tags", safe(", ".join(job["tags"]))
-    if job.get("after"):
-        yield "after", ", ".join(map(str, job["after"]))
+    yield from terms(job, time())
     if job["attempt"] > 1:
         yield "attempt", str(job["attempt"])
     yield from _times(job)
@@ -113,14 +115,13 @@ def _gpus(job: Job) -> str:
 
 
 def _times(job: Job) -> Iterator[tuple[str, str]]:
-    from time import time
-
     submitted, started, ended = job["submitted_at"], job["started_at"], job["ended_at"]
     yield "submitted", local(submitted)
     if started:
         yield "started", f"{local(started)}, after {duration(epoch(started) - epoch(submitted))}"
     if job.get("estimated_start") and not started:
-        yield "starts", f"{local(job['estimated_start'])} (estimated)"
+        basis = job.get("estimate_basis")
+        yield "starts", safe(f"~{local(job['estimated_start'])}, an estimate" + (f" from {basis}" if basis else ""))
     if ended:
         yield "ended", local(ended) + (f", ran {duration(epoch(ended) - epoch(started))}" if started else "")
     elif started:

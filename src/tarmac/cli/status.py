@@ -31,7 +31,7 @@ def run(values: Values, _: list[str]) -> int:
 
 
 def _facts(status: dict[str, Any], gpus: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    yield "queue", f"{status['running']} running, {status['queued']} queued" + (", paused" if status["paused"] else "")
+    yield "queue", f"{status['running']} running, {status['queued']} queued{_mode(status)}"
     taken = sum(bool(gpu["jobs"]) for gpu in gpus)
     yield "gpus", f"{taken} of {len(gpus)} in use" if gpus else "none; `tarmac gpus` says why"
     up = f", up {duration(status['uptime_s'])}" if status.get("uptime_s") is not None else ""
@@ -44,6 +44,13 @@ def _facts(status: dict[str, Any], gpus: list[dict[str, Any]]) -> Iterator[tuple
         yield "state", safe(str(status["home"])) + kept
     if status.get("degraded"):
         yield "degraded", safe(str(status["degraded"]))
+
+
+def _mode(status: dict[str, Any]) -> str:
+    words = ", PAUSED" if status["paused"] else ""
+    words += ", DRAINING" if status.get("draining") else ""
+    reason = status.get("paused_reason")
+    return words + (f": {safe(reason)}" if words and reason else "")
 
 
 def _agent(status: dict[str, Any]) -> str:

@@ -111,6 +111,11 @@ def entry_of(verb: str, values: Values) -> tuple[int | None, str]:
     copies = values.get("array")
     if values.get("max_running") is not None and copies is None:
         raise UserError(f"{verb}: --max-running is about an array, and this is one job", "say how many: --array 0-99")
+    if copies is not None and not values["append"] and any(values[name] for name in ("log", "stdout", "stderr")):
+        raise UserError(
+            f"{verb}: the copies of an array would all write into the same file",
+            "leave it out: `tarmac log ID` shows what each wrote; or --append, and they share it",
+        )
     if values.get("hold") and values.get("draft"):
         raise UserError(
             f"{verb}: --hold and --draft are two things",
