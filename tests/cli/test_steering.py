@@ -178,6 +178,11 @@ def test_the_state_of_a_reservation(fields: dict[str, object], state: str) -> No
     assert f"  {state}  " in table([RESERVATION | fields], width=80, has_colours=False, now=NOW)[1]
 
 
+def test_a_reserved_card_that_is_gone_has_its_uuid() -> None:
+    gpus = [{"index": 3, "uuid": "GPU-3"}, {"index": None, "uuid": "GPU-9"}]
+    assert "GPU 3,GPU-9 for ann" in in_words(RESERVATION | {"gpus": gpus}, NOW)
+
+
 def test_a_reservation_in_words() -> None:
     assert in_words(RESERVATION, NOW).startswith("GPU 0-1 for ann until ")
     assert "from " in in_words(RESERVATION | {"begins_at": "2027-01-15T09:00:00.000Z"}, NOW)

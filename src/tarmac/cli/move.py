@@ -26,7 +26,7 @@ def run(values: Values, words: list[str]) -> int:
     if values["json"]:
         out_json({"id": job, **answer})
     else:
-        say(f"job {job} is number {answer['position']} of its owner's jobs that wait (priority {answer['priority']})")
+        say(f"job {job} has place {answer['position']:,} in the queue now, with priority {answer['priority']}")
     return 0
 
 
@@ -53,7 +53,7 @@ VERB = Verb(
         ("tarmac move 7 last", "behind all your others"),
     ),
     notes=(
-        "POSITION counts among the waiting jobs of its owner, from 1; `first` and `last` do as well.",
+        "POSITION counts among the waiting jobs of its owner and tier, from 1; `first` and `last` do as well.",
         "Where it needs another priority for that place, it gets the one of the job whose place it takes.",
     ),
 )

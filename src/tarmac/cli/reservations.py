@@ -53,4 +53,7 @@ def _state(kept: Reservation, at: float) -> str:
 
 
 def _cards(kept: Reservation) -> str:
-    return spans([gpu["index"] for gpu in kept["gpus"]])
+    """By index; one that is gone by its UUID."""
+    here = [gpu["index"] for gpu in kept["gpus"] if gpu["index"] is not None]
+    gone = [gpu["uuid"] for gpu in kept["gpus"] if gpu["index"] is None]
+    return ",".join([*([spans(here)] if here else []), *gone])

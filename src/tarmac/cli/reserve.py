@@ -102,6 +102,7 @@ VERB = Verb(
         ("tarmac reserve end 3", "give it back"),
     ),
     notes=(
+        "Only admins reserve: root, whoever runs Tarmac, and those of `tarmac set admins`.",
         "Jobs of others that would run into it are not started there.",
         "It ends by itself when no job of that user has come for a while: `tarmac set no_show_s`.",
     ),

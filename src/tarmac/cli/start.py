@@ -50,6 +50,7 @@ VERB = Verb(
         ("tarmac start 7 --gpus-on 2 --yes", "although a job has it to itself"),
     ),
     notes=(
+        "Only admins start out of turn: root, whoever runs Tarmac, and those of `tarmac set admins`.",
         "Order, limits, reservations, other people's processes and a paused queue do not count for it.",
         "A GPU that a job has to itself is given to a second one only with --yes: they share its memory then.",
     ),

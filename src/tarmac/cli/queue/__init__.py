@@ -59,5 +59,8 @@ VERB = Verb(
         ("tarmac queue resume", "go on"),
         ("tarmac queue stop --requeue", "stop what runs too, and put it back in front"),
     ),
-    notes=("All of it is in force at once and kept over restarts.",),
+    notes=(
+        "All of it is in force at once and kept over restarts.",
+        "Only admins change it: root, whoever runs Tarmac, and those of `tarmac set admins`.",
+    ),
 )
