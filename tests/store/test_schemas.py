@@ -10,18 +10,23 @@ import pytest
 
 from tarmac.core import check
 from tarmac.core.events import JobsSubmitted
-from tarmac.core.model import is_ended
+from tarmac.core.model import Mode, is_ended
 from tarmac.store import schema
 from tests.core.builders import a_spec
 from tests.store.kept import happen, opened
-from tests.store.write_schema import ENVIRONMENT, FOLDER, jobs, write
+from tests.store.write_schema import ENVIRONMENT, FOLDER, HOURS, MODE, RESERVATION, jobs, write
 
 VERSIONS = range(1, schema.VERSION + 1)
 
 
 @pytest.fixture(params=VERSIONS)
-def old(request: pytest.FixtureRequest, path: Path) -> Path:
-    shutil.copy(FOLDER / f"v{request.param}.db", path)
+def version(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
+@pytest.fixture
+def old(version: int, path: Path) -> Path:
+    shutil.copy(FOLDER / f"v{version}.db", path)
     return path
 
 
@@ -29,21 +34,31 @@ def test_there_is_one_of_every_version() -> None:
     assert sorted(item.name for item in FOLDER.glob("*.db")) == sorted(f"v{version}.db" for version in VERSIONS)
 
 
-def test_every_job_is_still_what_it_was(old: Path) -> None:
+def test_every_job_is_still_what_it_was(old: Path, version: int) -> None:
+    kept = jobs(version)
     with opened(old) as store:
         state = store.load()
-        assert list(store.reader.jobs(range(1, 99)).values()) == jobs()
-    assert list(state.jobs.values()) == [job for job in jobs() if not is_ended(job.status)]
-    assert state.next_id == len(jobs()) + 1
+        assert list(store.reader.jobs(range(1, 99)).values()) == kept
+    assert list(state.jobs.values()) == [job for job in kept if not is_ended(job.status)]
+    assert state.next_id == len(kept) + 1
     assert check.violations(state) == []
 
 
-def test_stories_environments_and_submits_are_still_there(old: Path) -> None:
+def test_stories_environments_and_submits_are_still_there(old: Path, version: int) -> None:
     with opened(old) as store:
         told = [(event.kind, event.at, event.detail) for event in store.reader.story(3)]
         assert store.reader.environment(jobs()[0].spec.environment) == ENVIRONMENT
-        assert store.reader.submission("ann", "token") == range(1, len(jobs()) + 1)
+        assert store.reader.submission("ann", "token") == range(1, len(jobs(version)) + 1)
     assert told == [("JobSubmitted", 100.0, {}), ("Decided", 105.0, {"node": "box", "gpus": [3]})]
+
+
+def test_the_queue_as_a_whole_is_still_as_it_was(old: Path, version: int) -> None:
+    with opened(old) as store:
+        state = store.load()
+        hours = {(hour, owner, project): gpu_s for hour, owner, project, gpu_s in store.reader.gpu_hours(0)}
+    is_kept = version >= 3
+    assert (state.mode, state.reservations) == ((MODE, {1: RESERVATION}) if is_kept else (Mode(), {}))
+    assert hours == (HOURS if is_kept else {})
 
 
 def test_work_goes_on_in_it(old: Path) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tarmac.core.model import Job
+from tarmac.core.model import After, Draft, GpuUuid, Held, Job, JobId, Mode, NodeName, Queued, Reservation
+from tarmac.core.state import Changes
 from tarmac.store import rows, schema
-from tarmac.store.writer import Submission
+from tarmac.store.writer import Batch, Submission
 from tests.core.builders import a_booking, a_job, a_spec, a_status
 from tests.store.kept import a_line, changed, commit, new, opened
 
@@ -29,8 +30,39 @@ STATUSES = (
 )
 
 
-def jobs() -> list[Job]:
-    """One job per state, named after it, each on a card of its own."""
+MODE = Mode(is_paused=True, by="ann", reason="the disk is full", since=150.0)
+RESERVATION = Reservation(
+    id=1, owner="bob", node=NodeName("box"), gpus=(GpuUuid("box-0"),), begins_at=200.0, ends_at=300.0, by="ann"
+)
+HOURS = {(7, "ann", ""): 60.0, (7, "bob", "p"): 1.5}
+
+
+def jobs(version: int = schema.VERSION) -> list[Job]:
+    """One job per state, named after it, each on a card of its own; and what later versions can keep."""
+    return [*_jobs_of_the_first(), *(_jobs_of_the_third() if version >= 3 else ())]
+
+
+def _jobs_of_the_third() -> list[Job]:
+    digest, _ = rows.pack_environment(ENVIRONMENT)
+    asked = a_spec(
+        environment=digest,
+        signal=10,
+        tier="preemptible",
+        time_limit_s=90.0,
+        begin_at=5e9,
+        after=(After(job=JobId(1), on="any"),),
+        max_running=2,
+        index=0,
+    )
+    first, second, third = (a_job(number) for number in (11, 12, 13))
+    return [
+        replace(first, spec=asked, group=JobId(11), position=0.5, status=Held(by="ann", since=140.0)),
+        replace(second, spec=replace(asked, index=1), group=JobId(11), status=Queued(since=150.0, note="preempted")),
+        replace(third, spec=replace(third.spec, environment=digest), status=Draft()),
+    ]
+
+
+def _jobs_of_the_first() -> list[Job]:
     digest, _ = rows.pack_environment(ENVIRONMENT)
     made = []
     for number, name in enumerate(STATUSES, 1):
@@ -58,6 +90,8 @@ def write(path: Path) -> None:
     kept = Submission(owner="ann", token="token", first_id=1, count=len(jobs()), at=100.0)
     with opened(path) as store:
         commit(store, new(*jobs(), environments={digest: body}, submissions=[kept]))
+        queue = Changes(mode=MODE, reservations={1: RESERVATION}, hours=dict(HOURS))
+        commit(store, Batch(changes=queue))
         commit(store, changed(story=(a_line(3, "Decided", at=105.0, node="box", gpus=[3]),)))
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator
 
-    from tarmac.core.model import Drain, GpuUuid, Job, NodeName
+    from tarmac.core.model import Drain, GpuUuid, Job, Mode, NodeName, Reservation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +54,35 @@ class Reader:
 
     def cards(self) -> list[tuple[NodeName, GpuUuid, Drain | None, int]]:
         return [rows.card_of(row) for row in self._connection.execute("SELECT node, uuid, drain, slots FROM cards")]
+
+    def mode(self) -> Mode | None:
+        row = self._connection.execute("SELECT value FROM meta WHERE name = 'mode'").fetchone()
+        return None if row is None else rows.mode_of(row[0])
+
+    def reservations(self) -> list[Reservation]:
+        return [rows.reservation_of(row[0]) for row in self._connection.execute("SELECT body FROM reservations")]
+
+    def next_reservation(self) -> int:
+        found = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'reservations'").fetchone()
+        return 1 if found is None else int(found[0]) + 1
+
+    def gpu_hours(self, since_hour: int) -> list[tuple[int, str, str, float]]:
+        """(hour, owner, project, GPU seconds), oldest first."""
+        found = self._connection.execute(
+            "SELECT hour, owner, project, gpu_s FROM gpu_hours WHERE hour >= ? ORDER BY hour, owner, project",
+            (since_hour,),
+        )
+        return found.fetchall()
+
+    def ended_jobs(self, limit: int) -> Iterator[Job]:
+        """The newest first."""
+        found = self._connection.execute(
+            f"SELECT {rows.JOB_COLUMNS} FROM jobs WHERE is_live = 0 ORDER BY id DESC LIMIT ?", (limit,)
+        )
+        try:
+            yield from map(rows.job_of, found)
+        finally:
+            found.close()
 
     def settings(self) -> dict[str, str]:
         return dict(self._connection.execute("SELECT name, value FROM settings").fetchall())

@@ -15,7 +15,9 @@ from tarmac.core.model import (
     Job,
     JobId,
     JobSpec,
+    Mode,
     NodeName,
+    Reservation,
     is_ended,
     state_name,
 )
@@ -23,10 +25,12 @@ from tarmac.core.model import (
 if TYPE_CHECKING:
     from tarmac.core.state import StoryLine
 
-JOB_COLUMNS = "id, state, attempt, position, submitted_at, spec, status"
+JOB_COLUMNS = "id, state, attempt, position, submitted_at, group_id, spec, status"
 
 _encode = msgspec.json.Encoder().encode
 _drain = msgspec.json.Decoder(Drain)
+_mode = msgspec.json.Decoder(Mode)
+_reservation = msgspec.json.Decoder(Reservation)
 _spec = msgspec.json.Decoder(JobSpec)
 _status = {name: msgspec.json.Decoder(kind) for name, kind in STATUS_TYPES.items()}
 
@@ -43,6 +47,7 @@ def new_job_row(job: Job) -> tuple[Any, ...]:
         job.attempt,
         job.position,
         job.submitted_at,
+        job.group,
         _encode(spec).decode(),
         _encode(job.status).decode(),
     )
@@ -60,15 +65,20 @@ def changed_job_row(job: Job) -> tuple[Any, ...]:
     )
 
 
+def edited_job_row(job: Job) -> tuple[Any, ...]:
+    return (job.spec.name, _encode(job.spec).decode(), job.id)
+
+
 def job_of(row: tuple[Any, ...]) -> Job:
-    number, state, attempt, position, submitted_at, spec, status = row
+    number, state, attempt, position, submitted_at, group, spec, status = row
     return Job(
         id=JobId(number),
         spec=_spec.decode(spec),
         submitted_at=submitted_at,
-        position=position,
+        position=float(position),
         attempt=attempt,
         status=_status[state].decode(status),
+        group=None if group is None else JobId(group),
     )
 
 
@@ -83,6 +93,22 @@ def card_row(node: NodeName, uuid: GpuUuid, drain: Drain | None, slots: int) -> 
 def card_of(row: tuple[Any, ...]) -> tuple[NodeName, GpuUuid, Drain | None, int]:
     node, uuid, drain, slots = row
     return NodeName(node), GpuUuid(uuid), None if drain is None else _drain.decode(drain), slots
+
+
+def mode_text(mode: Mode) -> str:
+    return _encode(mode).decode()
+
+
+def mode_of(text: str) -> Mode:
+    return _mode.decode(text)
+
+
+def reservation_text(reservation: Reservation) -> str:
+    return _encode(reservation).decode()
+
+
+def reservation_of(text: str) -> Reservation:
+    return _reservation.decode(text)
 
 
 def pack_environment(variables: dict[str, str]) -> tuple[str, bytes]:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
     from tarmac.store.writer import Done
 
+HOUR_S = 3600
+HOURS_LOOKED_AT = 10 * 7 * 24  # ten weeks of GPU time: older than that weighs nothing
+DURATIONS_LOOKED_AT = 2000  # ended jobs that tell how long the next ones may take
+
 
 class Store:
     """Raises UserError when the file is not one of ours, is newer, or cannot be read."""
@@ -26,16 +30,29 @@ class Store:
         self._writer = Writer(connect_writer(path))
         self.reader = Reader(connect_reader(path))
 
-    def load(self) -> State:
+    def load(self, now: float = 0.0) -> State:
         """What lives, as it was when the last commit returned. UserError where the file holds something else."""
         state = State()
         try:
-            state.load(self.reader.live_jobs(), next_id=self.reader.next_id())
+            state.load(self.reader.live_jobs(), next_id=self.reader.next_id(), now=now)
             for card in self.reader.cards():
                 state.load_card(*card)
+            if (mode := self.reader.mode()) is not None:
+                state.load_mode(mode)
+            for reservation in self.reader.reservations():
+                state.load_reservation(reservation)
+            state.next_reservation = max(state.next_reservation, self.reader.next_reservation())
         except (sqlite3.DatabaseError, msgspec.DecodeError, KeyError, UnicodeDecodeError) as error:
             raise refused(self.path, error) from error
         return state
+
+    def load_past(self, state: State, now: float) -> None:
+        """What was: the GPU time of the last weeks, for shares and limits, and how long jobs took, for estimates."""
+        try:
+            state.load_hours(self.reader.gpu_hours(int(now) // HOUR_S - HOURS_LOOKED_AT), now)
+            state.load_durations(self.reader.ended_jobs(DURATIONS_LOOKED_AT))
+        except (sqlite3.DatabaseError, msgspec.DecodeError, KeyError, UnicodeDecodeError) as error:
+            raise refused(self.path, error) from error
 
     def commit(self, batch: Batch, done: Done) -> None:
         self._writer.commit(batch, done)

@@ -137,18 +137,23 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
         connection.executemany("INSERT OR IGNORE INTO environments VALUES (?, ?)", batch.environments.items())
     if changes.new:
         connection.executemany(
-            "INSERT INTO jobs (id, owner, name, state, is_live, attempt, position, submitted_at, spec, status)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO jobs"
+            " (id, owner, name, state, is_live, attempt, position, submitted_at, group_id, spec, status)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             map(rows.new_job_row, changes.new),
         )
         connection.executemany(
             "INSERT INTO events (job, attempt, at, kind, detail) VALUES (?, 0, ?, 'JobSubmitted', '{}')",
             [(job.id, job.submitted_at) for job in changes.new],
         )
-    new = {job.id for job in changes.new} if changes.changed else set()
+    new = {job.id for job in changes.new} if changes.changed or changes.edited else set()
     connection.executemany(
         "UPDATE jobs SET state = ?, is_live = ?, attempt = ?, position = ?, status = ? WHERE id = ?",
         [rows.changed_job_row(job) for number, job in changes.changed.items() if number not in new],
+    )
+    connection.executemany(
+        "UPDATE jobs SET name = ?, spec = ? WHERE id = ?",
+        [rows.edited_job_row(changes.changed[number]) for number in sorted(changes.edited) if number not in new],
     )
     connection.executemany(
         "INSERT INTO events (job, attempt, at, kind, detail) VALUES (?, ?, ?, ?, ?)", map(rows.event_row, changes.story)
@@ -161,6 +166,7 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
         "INSERT OR REPLACE INTO cards (node, uuid, drain, slots) VALUES (?, ?, ?, ?)",
         [rows.card_row(*key, *value) for key, value in changes.cards.items()],
     )
+    _write_queue(connection, changes)
     _write_settings(connection, batch.settings)
     connection.executemany("INSERT OR REPLACE INTO usage VALUES (?, ?, ?, ?)", map(astuple, batch.usage))
     connection.executemany("INSERT OR REPLACE INTO samples VALUES (?, ?, ?, ?, ?, ?)", map(astuple, batch.samples))
@@ -168,6 +174,23 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
         connection.execute("DELETE FROM usage WHERE job = ?", (number,))
         connection.execute("DELETE FROM jobs WHERE id = ?", (number,))
         connection.execute("DELETE FROM events WHERE job = ?", (number,))
+
+
+def _write_queue(connection: sqlite3.Connection, changes: Changes) -> None:
+    """The queue as a whole: its mode, what is reserved, and who had how much of the cards."""
+    if changes.mode is not None:
+        connection.execute("INSERT OR REPLACE INTO meta VALUES ('mode', ?)", (rows.mode_text(changes.mode),))
+    for number, reservation in changes.reservations.items():
+        if reservation is None:
+            connection.execute("DELETE FROM reservations WHERE id = ?", (number,))
+        else:
+            body = rows.reservation_text(reservation)
+            connection.execute("INSERT OR REPLACE INTO reservations VALUES (?, ?)", (number, body))
+    connection.executemany(
+        "INSERT INTO gpu_hours VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (hour, owner, project) DO UPDATE SET gpu_s = gpu_s + excluded.gpu_s",
+        [(*key, gpu_s) for key, gpu_s in changes.hours.items()],
+    )
 
 
 def _write_settings(connection: sqlite3.Connection, settings: dict[str, str | None]) -> None:

@@ -1,0 +1,105 @@
+"""What is kept of the queue as a whole, and of jobs that are changed while they wait."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tarmac.core.model import Draft, GpuUuid, Held, JobId, Mode, NodeName, Queued, Reservation
+from tarmac.core.state import Changes
+from tarmac.store.store import DURATIONS_LOOKED_AT, HOUR_S, HOURS_LOOKED_AT, Store
+from tarmac.store.writer import Batch
+from tests.core.builders import a_job, a_status
+from tests.store.kept import changed, commit, new, opened
+
+
+def a_reservation(number: int, owner: str = "ann") -> Reservation:
+    return Reservation(
+        id=number,
+        owner=owner,
+        node=NodeName("box"),
+        gpus=(GpuUuid("box-0"), GpuUuid("box-1")),
+        begins_at=1.5,
+        ends_at=99.0,
+        by="root",
+    )
+
+
+def kept(store: Store, **changes: object) -> None:
+    commit(store, Batch(changes=Changes(**changes)))  # type: ignore[arg-type]
+
+
+def test_a_held_job_and_a_draft_come_back_as_they_were(path: Path) -> None:
+    held = replace(a_job(1), status=Held(by="ann", since=3.5), group=JobId(1), position=0.125)
+    draft = replace(a_job(2), status=Draft())
+    with opened(path) as store:
+        commit(store, new(held, draft))
+    with opened(path) as store:
+        assert store.load().jobs == {1: held, 2: draft}
+
+
+def test_what_a_job_asks_for_is_written_anew_once_it_was_edited(path: Path) -> None:
+    job = a_job(1)
+    edited = replace(job, spec=replace(job.spec, name="other", priority=3), position=2.5)
+    with opened(path) as store:
+        commit(store, new(job))
+        kept(store, changed={1: edited}, edited={1})
+    with opened(path) as store:
+        assert store.reader.job(1) == edited
+        (name,) = store.reader._connection.execute("SELECT name FROM jobs WHERE id = 1").fetchone()
+    assert name == "other"
+
+
+def test_one_that_is_new_and_edited_at_once_is_written_once(store: Store) -> None:
+    job = a_job(1)
+    kept(store, new=[job], changed={1: job}, edited={1})
+    assert store.reader.job(1) == job
+
+
+def test_the_newest_mode_counts(path: Path) -> None:
+    with opened(path) as store:
+        assert store.load().mode == Mode()
+        kept(store, mode=Mode(is_draining=True, by="ann"))
+        kept(store, mode=Mode(is_paused=True, reason="10 jobs in a row failed", since=7.0))
+    with opened(path) as store:
+        assert store.load().mode == Mode(is_paused=True, reason="10 jobs in a row failed", since=7.0)
+
+
+def test_reservations_change_and_end_and_a_number_is_never_given_twice(path: Path) -> None:
+    with opened(path) as store:
+        kept(store, reservations={1: a_reservation(1), 2: a_reservation(2)})
+        kept(store, reservations={1: replace(a_reservation(1), is_used=True), 2: None})
+    with opened(path) as store:
+        state = store.load()
+        assert state.reservations == {1: replace(a_reservation(1), is_used=True)}
+        assert state.next_reservation == 3
+
+
+def test_gpu_hours_add_up(path: Path) -> None:
+    for _ in range(2):
+        with opened(path) as store:
+            kept(store, hours={(5, "ann", ""): 30.0, (5, "ann", "p"): 1.0})
+    with opened(path) as store:
+        assert store.reader.gpu_hours(0) == [(5, "ann", "", 60.0), (5, "ann", "p", 2.0)]
+        assert store.reader.gpu_hours(6) == []
+
+
+def test_the_past_is_loaded_as_far_as_it_weighs(store: Store) -> None:
+    now = 2_000_000_000.0
+    hour = int(now) // HOUR_S
+    kept(store, hours={(hour - 1, "ann", "p"): 7200.0, (hour - HOURS_LOOKED_AT - 1, "bob", ""): 7200.0})
+    commit(store, new(a_job(1), a_job(2)))
+    commit(store, changed(a_job(2, status=a_status("succeeded"))))
+    state = store.load(now)
+    store.load_past(state, now)
+    assert state.ledger.week_hours("ann", None, now) == 2.0
+    assert "bob" not in state.ledger.hours_of_owner
+    assert state.durations.expected_s(a_job(3).spec) == 20.0, "as long as job 2 took"
+
+
+def test_ended_jobs_are_told_newest_first_and_not_all_of_them(store: Store) -> None:
+    commit(store, new(*(a_job(number) for number in range(1, 6))))
+    commit(store, changed(*(a_job(number, status=a_status("succeeded")) for number in (1, 3, 4))))
+    assert [job.id for job in store.reader.ended_jobs(2)] == [4, 3]
+    assert [job.id for job in store.reader.ended_jobs(DURATIONS_LOOKED_AT)] == [4, 3, 1]
+    assert all(isinstance(job.status, Queued) for job in store.load().jobs.values())
