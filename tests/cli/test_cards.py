@@ -84,7 +84,7 @@ def test_why_a_card_is_not_used() -> None:
 def test_jobs_that_idle_or_take_too_much_are_named(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     cards = json.dumps({"gpus": [a_card(0, jobs=[7]), a_card(1)], "error": None}).encode()
     jobs = b'{"jobs": [{"id": 7, "warnings": ["idle for 35 min"]}, {"id": 8, "warnings": []}], "next": null}'
-    with serving(socket, answer(cards), answer(jobs)):
+    with serving(socket, answer(cards), answer(jobs), answer(b'{"reservations": []}')):
         assert run(["gpus"]) == 0
     assert capfd.readouterr().out.splitlines()[1].endswith("7     job 7: idle for 35 min")
 

@@ -37,7 +37,8 @@ def test_what_runs_comes_first_then_the_queue_in_its_order_then_the_newest_of_th
 
 def test_what_waits_stands_in_the_order_in_which_it_is_considered_then_what_is_kept() -> None:
     jobs = [a_job(1, position=2), a_job(2, position=1), a_job(3), a_job(4, "draft"), a_job(5, "held"), running(6, 0)]
-    assert [job["id"] for job in in_order(jobs)] == [6, 2, 1, 3, 5, 4]
+    jobs += [a_job(7, position=1, tier="urgent"), a_job(8, position=1, tier="preemptible")]
+    assert [job["id"] for job in in_order(jobs)] == [6, 7, 2, 1, 3, 8, 5, 4]
 
 
 @pytest.mark.parametrize(

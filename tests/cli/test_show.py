@@ -59,7 +59,7 @@ def test_warnings_stand_on_top_and_the_reasons_below_each_other() -> None:
     ("fields", "said"),
     [
         ({"tier": "normal", "stop_signal": 15, "after": [], "position": None}, []),
-        ({"position": 1200}, [("place", "1,200 in the queue")]),
+        ({"position": 1200}, [("place", "1,200 of its owner's waiting jobs")]),
         ({"held_by": "bob"}, [("held", "by bob; `tarmac release 7` lets it go")]),
         ({"tier": "urgent"}, [("tier", "urgent")]),
         ({"group": 5, "index": 2}, [("array", "index 2 of the array that begins with job 5")]),

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     Jobs = list[dict[str, Any]]
     Query = Mapping[str, object]
 
-FIELDS_WAITING = "id,state,name,gpus_asked,command,priority,position,attempt,after,begin_at,estimated_start"
+FIELDS_WAITING = "id,state,name,gpus_asked,command,priority,tier,position,attempt,after,begin_at,estimated_start"
 FIELDS = f"{FIELDS_WAITING},gpus,started_at,ended_at,progress,exit_code,signal,reason,warnings"
 WAITING = "queued,held,draft"
 AT_WORK = "starting,running,stopping,unknown"
 MOST = 500
 RECENT = 10  # how many ended jobs are shown beside the active ones
+TIERS = ("urgent", "normal", "preemptible")
+KEPT = {"queued": 1, "held": 2, "draft": 3}
 LAST = float("inf")
 ENDED = ("succeeded", "failed", "cancelled")
 
@@ -59,15 +61,17 @@ def in_order(jobs: Iterable[dict[str, Any]]) -> Jobs:
     return sorted(jobs, key=_rank)
 
 
-def _rank(job: Mapping[str, Any]) -> tuple[float, float, int, int]:
+def _rank(job: Mapping[str, Any]) -> tuple[int, int, float, int, int]:
+    """A place counts among its owner's jobs of its tier; those of several owners take turns."""
     state = job["state"]
     if state in ENDED:
-        return 4, 0, 0, -job["id"]
-    if state in {"queued", "held", "draft"}:
-        place = job.get("position")
-        group = {"queued": 1, "held": 2, "draft": 3}[state]
-        return group, LAST if place is None else place, job["priority"], job["id"]
-    return 0, 0, 0, job["id"]
+        return 4, 0, 0, 0, -job["id"]
+    kept = KEPT.get(state)
+    if kept is None:
+        return 0, 0, 0, 0, job["id"]
+    place = job.get("position")
+    tier = TIERS.index(job.get("tier") or "normal")
+    return kept, tier, LAST if place is None else place, job["priority"], job["id"]
 
 
 def table(

@@ -26,7 +26,8 @@ def run(values: Values, words: list[str]) -> int:
     if values["json"]:
         out_json({"id": job, **answer})
     else:
-        say(f"job {job} has place {answer['position']:,} in the queue now, with priority {answer['priority']}")
+        place, priority = answer["position"], answer["priority"]
+        say(f"job {job} has place {place:,} of its owner's waiting jobs, with priority {priority}")
     return 0
 
 

@@ -22,9 +22,16 @@ HUES = {"active": "green", "waited for": "yellow"}
 def in_words(kept: Reservation, now: float | None = None) -> str:
     """GPU 0-3 for ann from 22:00 until Sat 04:00."""
     at = time() if now is None else now
-    begins, ends = epoch(kept["begins_at"]), epoch(kept["ends_at"])
-    start = f"from {moments.in_words(begins, at)} " if begins > at else ""
-    return safe(f"GPU {_cards(kept)} for {kept['owner']} {start}until {moments.in_words(ends, at)}")
+    return safe(f"GPU {_cards(kept)} for {kept['owner']} {_span(kept, at)}")
+
+
+def of_card(kept: Sequence[Reservation], uuid: str, now: float | None = None) -> str | None:
+    """The one that it is kept for now, or next."""
+    at = time() if now is None else now
+    for each in sorted(kept, key=lambda each: each["begins_at"]):
+        if any(gpu["uuid"] == uuid for gpu in each["gpus"]):
+            return f"reserved for {each['owner']} {_span(each, at)}"
+    return None
 
 
 def table(kept: Sequence[Reservation], *, width: int | None, has_colours: bool, now: float | None = None) -> list[str]:
@@ -50,6 +57,12 @@ def _state(kept: Reservation, at: float) -> str:
     if kept["active"]:
         return "active" if kept["used"] else "waited for"
     return f"in {duration(epoch(kept['begins_at']) - at)}"
+
+
+def _span(kept: Reservation, at: float) -> str:
+    begins, ends = epoch(kept["begins_at"]), epoch(kept["ends_at"])
+    start = f"from {moments.in_words(begins, at)} " if begins > at else ""
+    return f"{start}until {moments.in_words(ends, at)}"
 
 
 def _cards(kept: Reservation) -> str:

@@ -47,7 +47,7 @@ def find_waits(client: Client, jobs: list[dict[str, Any]], *, are_all_active: bo
 def terms(job: Job, at: float) -> Iterator[tuple[str, str]]:
     """What was said about when it may run, and for how long."""
     if job.get("position") is not None:
-        yield "place", f"{job['position']:,} in the queue"
+        yield "place", f"{job['position']:,} of its owner's waiting jobs"
     if job.get("held_by"):
         yield "held", safe(f"by {job['held_by']}; `tarmac release {job['id']}` lets it go")
     if job.get("tier") not in {None, "normal"}:
