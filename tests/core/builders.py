@@ -31,6 +31,7 @@ from tarmac.core.model import (
 from tarmac.core.state import State
 
 BOX = NodeName("box")
+NOW = 200.0
 
 
 def a_spec(*, gpus: int = 1, **more: Any) -> JobSpec:

@@ -11,7 +11,7 @@ from tarmac.core.commands import Command, SignalJob, StartJob
 from tarmac.core.events import Event, GpusSeen, NodeJoined, NodeLeft, StopAsked
 from tarmac.core.explain import NoNode, TooFewGpus, explain
 from tarmac.core.machine import handle
-from tarmac.core.model import Cancelled, Failed, Job, JobId, NodeName, Succeeded, Unknown, is_ended
+from tarmac.core.model import Cancelled, Failed, Job, JobId, NodeName, Rules, Succeeded, Unknown, is_ended
 from tarmac.core.policy.card import Taken
 from tarmac.core.state import State
 from tarmac.store import rows
@@ -19,14 +19,18 @@ from tests.core import reference
 from tests.core.reference import Floor, Told
 from tests.core.world import World
 
-INSERTED = ("id", "owner", "name", "state", "is_live", "attempt", "position", "submitted_at", "spec", "status")
+INSERTED = (
+    "id", "owner", "name", "state", "is_live", "attempt", "position", "submitted_at", "group_id", "spec", "status",
+)  # fmt: skip
 UPDATED = ("state", "is_live", "attempt", "position", "status", "id")
+EDITED = ("name", "spec", "id")
 
 
 class Driver:
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, policy: str = "fifo") -> None:
         self.world = world
-        self.state = State()
+        self.rules = Rules(policy=policy, starvation_s=1e9, pause_after_failures=0)  # what is waited for is room alone
+        self.state = State(rules=self.rules)
         self.now = 1000.0
         self.disk: dict[int, dict[str, Any]] = {}
         self.next_id = 1
@@ -66,13 +70,13 @@ class Driver:
         jobs = list(self.state.jobs.values())
         floor = Floor(self.told, [job for job in jobs if job.id not in decided])
         waiting = [job for job in jobs if reference.is_waiting(job) or job.id in decided]
-        expected = reference.starts(floor, waiting, list(self.state.nodes))
+        expected = reference.starts(floor, waiting, list(self.state.nodes), self.rules.policy)
         assert [_start(self.state.jobs[number]) for number in decided] == expected
 
     def _compare_explanations(self) -> None:
         floor = Floor(self.told, list(self.state.jobs.values()))
         for job in self.state.jobs.values():
-            reasons = explain(self.state, job)
+            reasons = explain(self.state, job, self.now)
             assert bool(reasons) == reference.is_waiting(job)
             if reasons and not any(told.is_connected for told in self.told.values()):
                 assert reasons == (NoNode(),)
@@ -94,6 +98,8 @@ class Driver:
             self.next_id = max(self.next_id, job.id + 1)
         for job in changes.changed.values():
             self.disk[job.id].update(zip(UPDATED, rows.changed_job_row(job), strict=True))
+            if job.id in changes.edited:
+                self.disk[job.id].update(zip(EDITED, rows.edited_job_row(job), strict=True))
         self.stop_asked |= self._unkept_stops
         self._unkept_stops.clear()
         outgoing, self._outgoing = self._outgoing, []
@@ -111,7 +117,7 @@ class Driver:
         return rows.job_of(tuple(row[column.strip()] for column in rows.JOB_COLUMNS.split(",")))
 
     def reload(self) -> State:
-        state = State()
+        state = State(rules=self.rules)
         state.load([self.stored(n) for n, row in self.disk.items() if row["is_live"]], next_id=self.next_id)
         return state
 

@@ -26,6 +26,7 @@ class Floor:
         self.told = told
         self.holders: dict[tuple[str, str], int] = {}
         self.slots_taken = dict.fromkeys(told, 0)
+        self.owners = {job.id: job.spec.owner for job in jobs}
         for job in jobs:
             status = job.status
             if isinstance(status, Starting | Running | Stopping) or (
@@ -39,6 +40,10 @@ class Floor:
             self.holders[node, uuid] = job
         if not uuids:
             self.slots_taken[node] = self.slots_taken.get(node, 0) + 1
+
+    def running(self, owner: str) -> int:
+        """GPUs that this owner has."""
+        return sum(self.owners[holder] == owner for holder in self.holders.values())
 
     def free(self, node: str) -> tuple[str, ...]:
         return tuple(uuid for uuid in self.told[node].uuids if (node, uuid) not in self.holders)
@@ -58,14 +63,27 @@ class Floor:
         return self.slots_taken[name] < node.slots if gpus == 0 else len(self.free(name)) >= gpus
 
 
-def starts(floor: Floor, waiting: list[Job], nodes: list[str]) -> list[Start]:
+def starts(floor: Floor, waiting: list[Job], nodes: list[str], policy: str) -> list[Start]:
+    """Again and again whose turn it is, among those that fit."""
     found: list[Start] = []
-    for job in sorted(waiting, key=lambda job: (job.spec.priority, job.position)):
+    left = list(waiting)
+    while fitting := [job for job in left if floor.place(job.spec.request.gpus, nodes) is not None]:
+        job = _whose_turn(fitting, floor, policy)
         placed = floor.place(job.spec.request.gpus, nodes)
-        if placed is not None:
-            floor.take(job.id, *placed)
-            found.append((job.id, *placed))
+        assert placed is not None
+        floor.take(job.id, *placed)
+        floor.owners[job.id] = job.spec.owner
+        found.append((job.id, *placed))
+        left.remove(job)
     return found
+
+
+def _whose_turn(fitting: list[Job], floor: Floor, policy: str) -> Job:
+    by_rank = sorted(fitting, key=lambda job: (job.spec.priority, job.position))
+    if policy == "fifo":
+        return by_rank[0]
+    firsts = {job.spec.owner: job for job in reversed(by_rank)}
+    return min(firsts.values(), key=lambda job: (floor.running(job.spec.owner), job.submitted_at, job.id))
 
 
 def is_waiting(job: Job) -> bool:

@@ -27,6 +27,7 @@ from tarmac.core.policy.placed import could_ever_fit
 from tarmac.core.state import State
 
 BOX = NodeName("box")
+NOW = 100.0
 G = 2**30
 
 
@@ -68,7 +69,7 @@ def sample(state: State, *uses: tuple[int, GpuUse], available_g: float | None = 
 
 
 def reasons(state: State, job: int) -> dict[int, object]:
-    (reason,) = [r for r in explain(state, state.jobs[JobId(job)]) if isinstance(r, TooFewGpus)]
+    (reason,) = [r for r in explain(state, state.jobs[JobId(job)], NOW) if isinstance(r, TooFewGpus)]
     return dict(reason.cards)
 
 
@@ -191,7 +192,7 @@ def test_a_kind_of_card_that_is_not_there_can_never_fit() -> None:
     assert not could_ever_fit(state, Request(gpu_memory_bytes=25 * G))
     assert not could_ever_fit(state, Request(cpus=9))
     (job,) = queue(state, Request(gpus_on=(7,)))
-    assert explain(state, state.jobs[JobId(job)])[0] == NeverFits(asked=1, most=2)
+    assert explain(state, state.jobs[JobId(job)], NOW)[0] == NeverFits(asked=1, most=2)
     assert reasons(state, job)[0] == Unsuitable(why="pinned to 7")
 
 
@@ -223,7 +224,7 @@ def test_host_memory_and_processors_are_booked_too() -> None:
     state = a_machine(*[a_card(index) for index in range(4)])
     jobs = queue(state, *[Request(gpus=1, memory_bytes=30 * G, cpus=3)] * 3)
     assert [where(state, job) for job in jobs] == [[0], [1], None]
-    assert explain(state, state.jobs[JobId(jobs[2])]) == (
+    assert explain(state, state.jobs[JobId(jobs[2])], NOW) == (
         HostBooked(node=BOX, what="memory", asked=30 * G, free=4 * G, total=64 * G),
         HostBooked(node=BOX, what="cpus", asked=3, free=2, total=8),
     )
@@ -233,7 +234,7 @@ def test_nothing_starts_while_the_host_is_short_of_memory() -> None:
     state = a_machine()
     sample(state, available_g=10)
     (job,) = queue(state, Request())
-    assert explain(state, state.jobs[JobId(job)]) == (
+    assert explain(state, state.jobs[JobId(job)], NOW) == (
         HostShort(node=BOX, available_bytes=10 * G, kept_bytes=int(0.2 * 64 * G)),
     )
     sample(state, available_g=20)
@@ -269,7 +270,7 @@ def test_nothing_is_over_booked_and_whoever_waits_has_a_reason(
     for request in asked:
         queue(state, request)
     for job in state.jobs.values():
-        assert bool(explain(state, job)) == isinstance(job.status, Queued)
+        assert bool(explain(state, job, NOW)) == isinstance(job.status, Queued)
     for uuid, held in state.nodes[BOX].booked.items():
         booked = sum(gpu.memory_bytes for gpu in held.values())
         assert booked <= state.nodes[BOX].gpus[uuid].memory_total_bytes

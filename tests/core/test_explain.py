@@ -12,13 +12,13 @@ from tarmac.core.model import Job, JobId, NodeName, Starting
 from tarmac.core.policy.card import Taken
 from tarmac.core.policy.placed import place
 from tarmac.core.state import State
-from tests.core.builders import BOX, a_booking, a_job, a_node, a_state, a_status
+from tests.core.builders import NOW, BOX, a_booking, a_job, a_node, a_state, a_status
 
 
 def test_no_machine_in_reach() -> None:
     job = a_job()
-    assert explain(a_state(jobs=(job,)), job) == (NoNode(),)
-    assert explain(a_state(a_node(is_connected=False), jobs=(job,)), job) == (NoNode(),)
+    assert explain(a_state(jobs=(job,)), job, NOW) == (NoNode(),)
+    assert explain(a_state(a_node(is_connected=False), jobs=(job,)), job, NOW) == (NoNode(),)
 
 
 def test_too_few_cards_with_numbers_and_who_has_them() -> None:
@@ -27,20 +27,20 @@ def test_too_few_cards_with_numbers_and_who_has_them() -> None:
     first = a_job(1, gpus=2, status=a_status("stopping", a_booking(1, 3)))
     state = a_state(a_node(gpus=4), jobs=(first, second, job))
     cards = ((0, Taken(jobs=(JobId(2),))), (1, Taken(jobs=(JobId(1),))), (3, Taken(jobs=(JobId(1),))))
-    assert explain(state, job) == (TooFewGpus(node=BOX, asked=2, free=1, total=4, cards=cards),)
+    assert explain(state, job, NOW) == (TooFewGpus(node=BOX, asked=2, free=1, total=4, cards=cards),)
 
 
 def test_slots_taken() -> None:
     job = a_job(2, gpus=0)
     busy = a_job(1, gpus=0, status=a_status("running", a_booking()))
     state = a_state(a_node(cpu_job_slots=1), jobs=(busy, job))
-    assert explain(state, job) == (CpuSlotsTaken(node=BOX, slots=1),)
+    assert explain(state, job, NOW) == (CpuSlotsTaken(node=BOX, slots=1),)
 
 
 def test_more_than_any_node_has() -> None:
     job = a_job(gpus=5)
     state = a_state(a_node(gpus=2), a_node(gpus=4, name="big"), jobs=(job,))
-    assert explain(state, job)[0] == NeverFits(asked=5, most=4)
+    assert explain(state, job, NOW)[0] == NeverFits(asked=5, most=4)
 
 
 def test_each_node_has_its_own_reason() -> None:
@@ -48,7 +48,7 @@ def test_each_node_has_its_own_reason() -> None:
     busy = a_job(1, status=a_status("running", a_booking(0)))
     away = a_node(gpus=2, name="away", is_connected=False)
     state = a_state(a_node(gpus=2), away, jobs=(busy, job))
-    assert explain(state, job) == (
+    assert explain(state, job, NOW) == (
         TooFewGpus(node=BOX, asked=2, free=1, total=2, cards=((0, Taken(jobs=(JobId(1),))),)),
         NodeAway(node=NodeName("away")),
     )
@@ -57,12 +57,12 @@ def test_each_node_has_its_own_reason() -> None:
 @pytest.mark.parametrize("name", ["starting", "running", "stopping", "unknown"])
 def test_a_job_that_does_not_wait_has_no_reason_to(name: str) -> None:
     job = a_job(status=a_status(name))
-    assert explain(a_state(a_node(is_connected=False), jobs=(job,)), job) == ()
+    assert explain(a_state(a_node(is_connected=False), jobs=(job,)), job, NOW) == ()
 
 
 def test_a_job_that_fits_has_no_reason_either() -> None:
     job = a_job(gpus=2)
-    assert explain(a_state(a_node(gpus=2), jobs=(job,)), job) == ()
+    assert explain(a_state(a_node(gpus=2), jobs=(job,)), job, NOW) == ()
 
 
 node_shapes = st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans())
@@ -85,10 +85,11 @@ def a_world(nodes: list[tuple[int, int, bool]], jobs: list[tuple[int, str, int, 
 
 def one_pass(state: State) -> list[Job]:
     starts = []
-    for job, booking in policy.decisions(state):
-        job.attempt += 1
-        state.enter(job, Starting(booking=booking, decided_at=0.0))
-        starts.append(job)
+    for decision in policy.decisions(state, NOW):
+        assert isinstance(decision, policy.Start)
+        decision.job.attempt += 1
+        state.enter(decision.job, Starting(booking=decision.booking, decided_at=0.0))
+        starts.append(decision.job)
     return starts
 
 
@@ -98,8 +99,8 @@ def test_reasons_and_decisions_agree(
 ) -> None:
     state = a_world(nodes, jobs)
     waiting = [state.jobs[number] for number in state.queue.in_order()]
-    without_reason = [job for job in waiting if not explain(state, job)]
+    without_reason = [job for job in waiting if not explain(state, job, NOW)]
     starts = one_pass(state)
     assert set(map(id, starts)) <= set(map(id, without_reason)), "what starts had no reason to wait"
     assert starts[:1] == without_reason[:1], "the first without a reason is the first to start"
-    assert all(explain(state, state.jobs[number]) for number in state.queue.in_order()), "whoever waits knows why"
+    assert all(explain(state, state.jobs[number], NOW) for number in state.queue.in_order()), "whoever waits knows why"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
@@ -53,8 +54,13 @@ class Histories(RuleBasedStateMachine):
         if not self.is_grouping:
             self.driver.commit()
 
-    @initialize(is_in_reach=st.sampled_from([True, True, False]), is_smooth=st.sampled_from([True, True, False]))
-    def begin_with_nodes(self, is_in_reach: bool, is_smooth: bool) -> None:
+    @initialize(
+        is_in_reach=st.sampled_from([True, True, False]),
+        is_smooth=st.sampled_from([True, True, False]),
+        policy=st.sampled_from(["fifo", "balance"]),
+    )
+    def begin_with_nodes(self, is_in_reach: bool, is_smooth: bool, policy: str) -> None:
+        self.driver = Driver(self.world, policy)
         self.is_smooth = is_smooth
         if is_in_reach:
             for node in self.nodes:
@@ -82,7 +88,9 @@ class Histories(RuleBasedStateMachine):
 
     @rule(specs=st.lists(spec, min_size=1, max_size=4))
     def submit(self, specs: list[Any]) -> None:
-        self.feed(submitted(*specs))
+        # Each has a name of its own, so that nobody knows how long it takes: ends are another test's matter.
+        first = self.driver.state.next_id
+        self.feed(submitted(*(replace(spec, name=f"run {first + n}") for n, spec in enumerate(specs))))
         self.then()
 
     @precondition(lambda self: self.driver.state.jobs)

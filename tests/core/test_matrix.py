@@ -9,8 +9,9 @@ import pytest
 from tarmac.core import check
 from tarmac.core.commands import ForgetRun
 from tarmac.core.events import Event, NodeJoined, Reported, RunReport, StopAsked
-from tarmac.core.machine import handle, is_final
+from tarmac.core.machine import handle
 from tarmac.core.model import JobId, holds_booking, is_ended, state_name
+from tarmac.core.runs import is_final
 from tarmac.core.transitions import TRANSITIONS
 from tests.core.builders import (
     BOX,

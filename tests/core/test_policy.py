@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tarmac.core import policy
@@ -11,14 +13,17 @@ from tarmac.core.model import Booking, GpuUuid, Job, NodeName, Request, Starting
 from tarmac.core.policy.checked import refusal
 from tarmac.core.policy.placed import could_ever_fit, place
 from tarmac.core.state import State
-from tests.core.builders import BOX, a_booking, a_job, a_node, a_spec, a_state, a_status, cards, exited, submitted
+from tests.core.builders import BOX, NOW, a_booking, a_job, a_node, a_spec, a_state, a_status, cards, exited, submitted
 from tests.core.scene import Scene
 
 
 def chosen(state: State) -> list[tuple[int, str, list[int]]]:
     """One pass, applied: (job, node, card indices) in the order of the decisions."""
     decided = []
-    for job, booking in policy.decisions(state):
+    state.rules = replace(state.rules, policy="fifo")
+    for decision in policy.decisions(state, NOW):
+        assert isinstance(decision, policy.Start)
+        job, booking = decision.job, decision.booking
         decided.append((int(job.id), str(booking.node), [gpu.index for gpu in booking.gpus]))
         job.attempt += 1
         state.enter(job, Starting(booking=booking, decided_at=0.0))

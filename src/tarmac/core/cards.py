@@ -21,18 +21,22 @@ def sample(state: State, event: NodeSampled) -> None:
     node.taken_bytes = {}
     for job, gpu, taken in event.taken:
         node.taken_bytes.setdefault(job, {})[gpu] = taken
+    state.touch(node)
 
 
 def change(state: State, event: CardEvent, now: float) -> None:
     match event:
         case RulesSet():
-            state.rules = event.rules
+            state.set_rules(event.rules)
         case NodeLeft():
-            state.node(event.node).is_connected = False
+            node = state.node(event.node)
+            node.is_connected = False
+            state.touch(node)
         case GpusSeen():
             node = state.node(event.node)
             node.gpus = {gpu.uuid: gpu for gpu in event.gpus}
             node.has_told_gpus = True
+            state.touch(node)
         case GpusDrained():
             for gpu in event.gpus:
                 state.set_drain(state.node(event.node), gpu, Drain(reason=event.reason, by=event.by, since=now))

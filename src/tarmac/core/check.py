@@ -50,7 +50,7 @@ def _cards(node: Node) -> list[str]:
 
 def _queue(state: State) -> list[str]:
     waiting = {job.id for job in state.jobs.values() if isinstance(job.status, Queued)}
-    listed = list(state.queue.in_order())
+    listed = [*state.queue.in_order(), *state.blocked]
     found = [] if set(listed) == waiting else [f"queue {sorted(listed)} is not what waits {sorted(waiting)}"]
     if len(listed) != len(set(listed)):
         found.append(f"a job stands twice in the queue {listed}")

@@ -38,7 +38,7 @@ class SignalJob:
 class Notify:
     """Tell whoever wants to know. Sent once; a message that is lost does no harm."""
 
-    what: str  # job-warned or gpu-drained
+    what: str  # job-warned, gpu-drained, queue-paused or reservation-released
     message: str
     job: JobId | None = None
 

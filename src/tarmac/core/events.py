@@ -45,10 +45,10 @@ class JobsReleased:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobMoved:
-    """Put before another waiting job, or behind all of its owner's."""
+    """Put at a place among its owner's waiting jobs of its tier; the first place is 1."""
 
     job: JobId
-    before: JobId | None
+    place: int
     by: str
 
 

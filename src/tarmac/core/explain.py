@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.model import Queued
+from tarmac.core.limits import LimitReached
+from tarmac.core.model import Draft, Held, Queued
+from tarmac.core.policy import Pass, booking_for
 from tarmac.core.policy.card import CardReason, refusal_of
+from tarmac.core.policy.eligible import ArrayFull, Paused, gate, paused
 from tarmac.core.policy.placed import (
     booked_cpus,
     booked_memory_bytes,
@@ -18,9 +21,11 @@ from tarmac.core.policy.placed import (
     is_short_of_memory,
     place,
 )
+from tarmac.core.policy.reserved import in_the_way
 
 if TYPE_CHECKING:
-    from tarmac.core.model import Job, Node, NodeName, Request, Rules
+    from tarmac.core.model import Job, JobId, Node, NodeName, Request, Rules
+    from tarmac.core.policy.claimed import Claim
     from tarmac.core.state import State
 
 
@@ -77,13 +82,154 @@ class NeverFits:
     most: int
 
 
-Reason: TypeAlias = NoNode | NodeAway | TooFewGpus | CpuSlotsTaken | HostShort | HostBooked | NeverFits
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldBy:
+    by: str
+    since: float
 
 
-def explain(state: State, job: Job) -> tuple[Reason, ...]:
-    if not isinstance(job.status, Queued):
-        return ()
-    return why_not(state, job.spec.request)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsDraft:
+    """Nobody said yet that it is ready."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitsFor:
+    """Another job must have ended first."""
+
+    job: JobId
+    on: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotBefore:
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFor:
+    """Cards that would do are kept for a wider job in front. `at`: its planned start, None where it is not known."""
+
+    job: JobId
+    node: NodeName
+    cards: int
+    at: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReservedFor:
+    reservation: int
+    owner: str
+    node: NodeName
+    begins_at: float
+    ends_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behind:
+    """Another one goes first, and has not started either."""
+
+    job: JobId
+
+
+Reason: TypeAlias = (
+    NoNode
+    | NodeAway
+    | TooFewGpus
+    | CpuSlotsTaken
+    | HostShort
+    | HostBooked
+    | NeverFits
+    | HeldBy
+    | IsDraft
+    | WaitsFor
+    | NotBefore
+    | Paused
+    | LimitReached
+    | ArrayFull
+    | KeptFor
+    | ReservedFor
+    | Behind
+)
+
+
+def explain(state: State, job: Job, now: float) -> tuple[Reason, ...]:
+    return Explainer(state, now).reasons(job)
+
+
+class Explainer:
+    """Why jobs wait at one moment. What holds for many of them is found out once."""
+
+    def __init__(self, state: State, now: float) -> None:
+        self._state = state
+        self._now = now
+        self._turn = Pass(state, now)
+        self._is_turn_over = next(self._turn.run(), None) is None
+        self._of_requests: dict[Request, tuple[Reason, ...]] = {}
+
+    @property
+    def claim(self) -> Claim | None:
+        """What is kept back at the moment, and for whom."""
+        return self._turn.claim
+
+    def reasons(self, job: Job) -> tuple[Reason, ...]:
+        """Empty for a job that would start if it were asked now, and for one that does not wait."""
+        match job.status:
+            case Held(by=by, since=since):
+                return (HeldBy(by=by, since=since),)
+            case Draft():
+                return (IsDraft(),)
+            case Queued():
+                return self._of_queued(job)
+            case _:
+                return ()
+
+    def _of_queued(self, job: Job) -> tuple[Reason, ...]:
+        state, now = self._state, self._now
+        blocked = tuple(WaitsFor(job=after.job, on=after.on) for after in job.spec.after if not after.is_met)
+        begin = job.spec.begin_at
+        if begin is not None and begin > now:
+            blocked += (NotBefore(at=begin),)
+        if blocked:
+            return blocked
+        gates: list[Reason] = [found for found in (paused(state), gate(state, job, now)) if found is not None]
+        return (*gates, *self._of_place(job, is_open=not gates))
+
+    def _of_place(self, job: Job, *, is_open: bool) -> tuple[Reason, ...]:
+        request = job.spec.request
+        if request not in self._of_requests:
+            self._of_requests[request] = why_not(self._state, request)
+        if reasons := self._of_requests[request]:
+            return reasons
+        if booking_for(self._state, job, self._now, self._turn.claim) is None:
+            return tuple(self._kept_from(job))
+        first = self._first_before(job) if is_open else None
+        return () if first is None else (Behind(job=first),)
+
+    def _kept_from(self, job: Job) -> list[Reason]:
+        """It would fit, but what it would fit on is spoken for."""
+        state, now, claim = self._state, self._now, self._turn.claim
+        end = state.durations.end_if_started(job.spec, now)
+        found: list[Reason] = []
+        if claim is not None and booking_for(state, job, now, None) is not None:
+            found.append(KeptFor(job=claim.job, node=claim.node, cards=len(claim.cards), at=claim.at))
+        for node in state.nodes.values():
+            for one in in_the_way(state, job.spec, node.name, now, end):
+                found.append(
+                    ReservedFor(
+                        reservation=one.id, owner=one.owner, node=one.node, begins_at=one.begins_at, ends_at=one.ends_at
+                    )
+                )
+        return found
+
+    def _first_before(self, job: Job) -> JobId | None:
+        """Whoever stands in front: of its own class, or the one that does not fit where nothing may pass."""
+        blocker = self._turn.blocker
+        if blocker is not None and blocker.id != job.id:
+            return blocker.id
+        klass = self._state.queue.class_of(job)
+        head = None if klass is None else klass.head()
+        return None if head is None or head[1] == job.id or not self._is_turn_over else head[1]
 
 
 def why_not(state: State, request: Request) -> tuple[Reason, ...]:

@@ -44,6 +44,7 @@ class After:
 
     job: JobId
     on: str = "ok"
+    is_met: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +73,7 @@ class JobSpec:
     after: tuple[After, ...] = ()
     max_running: int | None = None  # of its array at once
     index: int | None = None  # its number in the array
+    is_adopted: bool = False  # somebody else started it, so it cannot be started again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """The waiting jobs, kept by class so that a scheduling pass never walks the whole queue.
 
-A class is one owner's jobs with one request. When its head does not fit, none of it fits.
+A class is one owner's jobs that ask for the same and are under the same limits. When its head does not fit, none of
+it does. Jobs that wait for something else than GPUs (another job, their time, a person) are not in here.
 """
 
 from __future__ import annotations
@@ -9,21 +10,44 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.model import Job, JobId, Request
+from tarmac.core.model import TIERS, Job, JobId, Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-ClassKey: TypeAlias = tuple[str, Request]
-Entry: TypeAlias = tuple[tuple[int, int], JobId]
+Rank: TypeAlias = tuple[int, float]
+Entry: TypeAlias = tuple[Rank, JobId]
+ClassKey: TypeAlias = tuple[str, str | None, int, JobId | None, int, Request]
+Turn: TypeAlias = tuple[int, int, float, int]  # tier, priority, position, id: an owner's own order
+
+_TIER_RANK = {tier: rank for rank, tier in enumerate(TIERS)}
 
 
-@dataclass(slots=True)
+def class_key(job: Job) -> ClassKey:
+    """Time limits count by their magnitude only: jobs that are backfilled alike may stand in one class."""
+    spec = job.spec
+    magnitude = -1 if spec.time_limit_s is None else int(spec.time_limit_s).bit_length()
+    group = None if spec.max_running is None else job.group
+    return (spec.owner, spec.project, _TIER_RANK[spec.tier], group, magnitude, spec.request)
+
+
+def turn_of(job: Job) -> Turn:
+    return (_TIER_RANK[job.spec.tier], *job.rank, job.id)
+
+
+@dataclass(slots=True, eq=False)
 class JobClass:
-    owner: str
-    request: Request
-    waiting: dict[JobId, tuple[int, int]] = field(default_factory=dict)  # rank under which the job waits
+    key: ClassKey
+    waiting: dict[JobId, Rank] = field(default_factory=dict)  # rank under which the job waits
     heap: list[Entry] = field(default_factory=list)  # may hold entries that `waiting` no longer confirms
+
+    @property
+    def owner(self) -> str:
+        return self.key[0]
+
+    @property
+    def request(self) -> Request:
+        return self.key[5]
 
     def add_many(self, jobs: list[Job]) -> None:
         """A few are pushed, many are heaped anew: neither may cost a lone submit the length of the queue."""
@@ -41,10 +65,35 @@ class JobClass:
             heappop(self.heap)
         return self.heap[0] if self.heap else None
 
+    def turn(self) -> Turn:
+        entry = self.head()
+        assert entry is not None, "a class in the queue has a head"
+        (priority, position), job = entry
+        return (self.key[2], priority, position, job)
+
+
+@dataclass(slots=True, eq=False)
+class OwnerQueue:
+    """One owner's classes. Which goes first is found once, until one of them changes."""
+
+    classes: dict[ClassKey, JobClass] = field(default_factory=dict)
+    _first: tuple[Turn, JobClass] | None = None
+
+    def first(self) -> tuple[Turn, JobClass]:
+        if self._first is None:
+            klass = min(self.classes.values(), key=JobClass.turn)
+            self._first = (klass.turn(), klass)
+        return self._first
+
+    def changed(self) -> None:
+        self._first = None
+
 
 @dataclass(slots=True)
 class Queue:
     classes: dict[ClassKey, JobClass] = field(default_factory=dict)
+    owners: dict[str, OwnerQueue] = field(default_factory=dict)
+    requests: dict[Request, dict[ClassKey, JobClass]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return sum(len(klass.waiting) for klass in self.classes.values())
@@ -52,29 +101,40 @@ class Queue:
     def add_many(self, jobs: Iterable[Job]) -> None:
         grown: dict[ClassKey, list[Job]] = {}
         for job in jobs:
-            grown.setdefault((job.spec.owner, job.spec.request), []).append(job)
-        for together in grown.values():
-            self._class_of(together[0]).add_many(together)
+            grown.setdefault(class_key(job), []).append(job)
+        for key, together in grown.items():
+            self._class_of(key).add_many(together)
+            self.owners[key[0]].changed()
 
     def remove(self, job: Job) -> None:
-        key = (job.spec.owner, job.spec.request)
+        key = class_key(job)
         klass = self.classes[key]
         del klass.waiting[job.id]
+        self.owners[key[0]].changed()
         if not klass.waiting:
-            del self.classes[key]
+            self._drop(key)
+
+    def class_of(self, job: Job) -> JobClass | None:
+        return self.classes.get(class_key(job))
 
     def in_order(self) -> Iterator[JobId]:
         """Every waiting job by rank. For people; a scheduling pass does not use it."""
         entries = [(rank, job) for klass in self.classes.values() for job, rank in klass.waiting.items()]
         return (job for _, job in sorted(entries))
 
-    def ahead_of(self, job: Job) -> int:
-        rank = (job.rank, job.id)
-        return sum((r, j) < rank for klass in self.classes.values() for j, r in klass.waiting.items())
-
-    def _class_of(self, job: Job) -> JobClass:
-        key = (job.spec.owner, job.spec.request)
+    def _class_of(self, key: ClassKey) -> JobClass:
         klass = self.classes.get(key)
         if klass is None:
-            klass = self.classes[key] = JobClass(owner=key[0], request=key[1])
+            klass = self.classes[key] = JobClass(key=key)
+            self.owners.setdefault(key[0], OwnerQueue()).classes[key] = klass
+            self.requests.setdefault(key[5], {})[key] = klass
         return klass
+
+    def _drop(self, key: ClassKey) -> None:
+        del self.classes[key]
+        del self.owners[key[0]].classes[key]
+        del self.requests[key[5]][key]
+        if not self.owners[key[0]].classes:
+            del self.owners[key[0]]
+        if not self.requests[key[5]]:
+            del self.requests[key[5]]

@@ -84,7 +84,8 @@ def booking_of(node: Node, gpu: Gpu, request: Request) -> BookedGpu:
         memory_bytes = int(request.gpu_share * size(gpu))
     else:
         memory_bytes = 0 if slots == 1 else size(gpu) // slots
-    return BookedGpu(uuid=gpu.uuid, index=gpu.index, memory_bytes=memory_bytes)
+    part = min(1.0, memory_bytes / size(gpu)) if memory_bytes else 1.0
+    return BookedGpu(uuid=gpu.uuid, index=gpu.index, memory_bytes=memory_bytes, part=part)
 
 
 def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> CardReason | None:

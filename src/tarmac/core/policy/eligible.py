@@ -1,18 +1,45 @@
-"""Which classes of jobs may start at all, before any GPU is looked at."""
+"""May a job start at all, before any GPU is looked at? Limits of its owner, its project, its array."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from tarmac.core.limits import LimitReached, reached
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tarmac.core.queue import JobClass
+    from tarmac.core.model import Job, JobId
     from tarmac.core.state import State
 
 
-def eligible(state: State) -> Iterable[JobClass]:
-    """Every class, as long as some node is in reach. Limits and pauses narrow this down later."""
-    if not any(node.is_connected for node in state.nodes.values()):
-        return ()
-    return state.queue.classes.values()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paused:
+    """The queue as a whole starts nothing."""
+
+    by: str | None
+    reason: str | None
+    since: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayFull:
+    """As many jobs of its array run as may at once."""
+
+    group: JobId
+    most: int
+
+
+GateReason: TypeAlias = Paused | LimitReached | ArrayFull
+
+
+def paused(state: State) -> Paused | None:
+    mode = state.mode
+    return Paused(by=mode.by, reason=mode.reason, since=mode.since) if mode.is_paused else None
+
+
+def gate(state: State, job: Job, now: float) -> LimitReached | ArrayFull | None:
+    """The same answer for every job of a class."""
+    most = job.spec.max_running
+    if most is not None and job.group is not None and len(state.groups.get(job.group, ())) >= most:
+        return ArrayFull(group=job.group, most=most)
+    return reached(state, job, now)

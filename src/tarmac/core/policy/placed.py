@@ -6,28 +6,39 @@ Small jobs are packed, so that whole cards and whole nodes stay free; the cards 
 from __future__ import annotations
 
 from itertools import combinations, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from tarmac.core.model import Booking
+from tarmac.core.model import Booking, GpuUuid
 from tarmac.core.policy.card import booking_of, refusal_of, suits
 
 if TYPE_CHECKING:
     from tarmac.core.model import Gpu, Node, Request, Rules
     from tarmac.core.state import State
 
+EVERYTHING: frozenset[GpuUuid] = frozenset({GpuUuid("*")})  # not even a job without GPUs may go there
 MOST_SETS = 2000  # of cards that are compared for nearness; 8 of 16 would be 12,870
 
 
-def place(state: State, request: Request) -> Booking | None:
-    """A booking that may be made now, or None."""
-    candidates = []
-    for number, node in enumerate(state.nodes.values()):
+class Kept(Protocol):
+    """What is held back from a job, node by node."""
+
+    def off(self, node: Node) -> frozenset[GpuUuid]: ...
+
+
+def place(state: State, request: Request, kept: Kept | None = None) -> Booking | None:
+    """A booking that may be made now, or None. `kept`: cards that fit and are not for this job all the same."""
+    for node in state.room.fitting(state.nodes, request, state.rules):
+        off = kept.off(node) if kept is not None else None
         cards = fitting_cards(node, request, state.rules)
-        if cards is not None:
-            candidates.append((len(cards), number, node, cards))
-    if not candidates:
-        return None
-    _, _, node, cards = min(candidates, key=lambda candidate: candidate[:2])
+        assert cards is not None, "a node that fits has cards that do"
+        if off:
+            cards = [gpu for gpu in cards if gpu.uuid not in off]
+        if len(cards) >= request.gpus and (off is not EVERYTHING):
+            return booking_on(node, cards, request)
+    return None
+
+
+def booking_on(node: Node, cards: list[Gpu], request: Request) -> Booking:
     chosen = chosen_cards(node, cards, request)
     return Booking(node=node.name, gpus=tuple(booking_of(node, gpu, request) for gpu in chosen))
 

@@ -1,0 +1,81 @@
+"""How long jobs are expected to take: their limit, else the longest of the last runs of the same thing."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from tarmac.core.model import Running, Starting, Stopping, Succeeded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tarmac.core.model import Job, JobSpec
+
+LAST_RUNS = 5
+MOST_KINDS = 20_000
+Kind: TypeAlias = tuple[str, "str | tuple[str, ...] | None"]  # owner, and the name or command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """When a job is expected to be over. `rests_on`: limit (at the latest then), history, or stop."""
+
+    at: float
+    rests_on: str
+
+
+@dataclass(slots=True)
+class Durations:
+    recent_s: dict[Kind, deque[float]] = field(default_factory=dict)
+
+    def learn(self, job: Job) -> None:
+        """Only runs that went well tell how long the next one takes."""
+        status = job.status
+        if not isinstance(status, Succeeded):
+            return
+        kind = _kind(job.spec)
+        runs = self.recent_s.pop(kind, None) or deque(maxlen=LAST_RUNS)
+        runs.append(max(0.0, status.ended_at - status.started_at))
+        self.recent_s[kind] = runs  # the newest kind stands last, so the first is the one to forget
+        if len(self.recent_s) > MOST_KINDS:
+            del self.recent_s[next(iter(self.recent_s))]
+
+    def learn_all(self, newest_first: Iterable[Job]) -> None:
+        for job in reversed(list(newest_first)):
+            self.learn(job)
+
+    def expected_s(self, spec: JobSpec) -> float | None:
+        """None: nobody can say."""
+        if spec.time_limit_s is not None:
+            return spec.time_limit_s
+        runs = self.recent_s.get(_kind(spec))
+        return None if runs is None else max(runs)
+
+    def end_if_started(self, spec: JobSpec, now: float) -> float | None:
+        expected = self.expected_s(spec)
+        return None if expected is None else now + expected
+
+    def end_of(self, job: Job, now: float) -> End | None:
+        """Of one that has GPUs. One that runs longer than ever before may go on for any time."""
+        status = job.status
+        match status:
+            case Stopping():
+                return End(at=status.asked_at + status.grace_s, rests_on="stop")
+            case Starting():
+                began = status.decided_at
+            case Running():
+                began = status.started_at
+            case _:
+                return None
+        if job.spec.time_limit_s is not None:
+            return End(at=began + job.spec.time_limit_s, rests_on="limit")
+        expected = self.expected_s(job.spec)
+        if expected is None or began + expected < now:
+            return None
+        return End(at=began + expected, rests_on="history")
+
+
+def _kind(spec: JobSpec) -> Kind:
+    return (spec.owner, spec.name or spec.command or spec.shell)

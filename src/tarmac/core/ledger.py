@@ -1,0 +1,152 @@
+"""Who has had how many GPUs: at this moment, within the last week, and in the fading memory of fairshare.
+
+A shared card counts by the part of it that is booked. Hours are kept per hour of the clock, so that they can be
+added up again after a restart or under another half-life.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import exp, log
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tarmac.core.model import Booking, Job, JobId
+
+HOUR_S = 3600
+WEEK_S = 7 * 24 * HOUR_S
+KEPT_S = 10 * WEEK_S
+
+Hours: TypeAlias = dict[int, float]  # hour of the clock -> GPU-seconds
+HourRow: TypeAlias = tuple[int, str, str, float]  # hour, owner, project or "", GPU-seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    owner: str
+    project: str | None
+    gpus: float
+    since: float
+
+
+@dataclass(slots=True)
+class Faded:
+    """GPU-seconds of one owner as they count at `at`, while `gpus` go on."""
+
+    gpu_s: float = 0.0
+    at: float = 0.0
+    gpus: float = 0.0
+
+
+@dataclass(slots=True)
+class Ledger:
+    running: dict[JobId, Use] = field(default_factory=dict)
+    gpus_of_owner: dict[str, float] = field(default_factory=dict)
+    gpus_of_project: dict[str, float] = field(default_factory=dict)
+    hours_of_owner: dict[str, Hours] = field(default_factory=dict)
+    hours_of_project: dict[str, Hours] = field(default_factory=dict)
+    faded: dict[str, Faded] = field(default_factory=dict)
+
+    def begin(self, job: Job, booking: Booking, since: float, now: float, half_life_s: float) -> None:
+        gpus = sum(gpu.part for gpu in booking.gpus)
+        use = self.running[job.id] = Use(job.spec.owner, job.spec.project, gpus, since)
+        self._count(use, gpus)
+        faded = self._settled(use.owner, now, half_life_s)
+        faded.gpu_s += gpus * _faded_span(since, now, now, half_life_s)
+        faded.gpus += gpus
+
+    def end(self, job: JobId, now: float, half_life_s: float) -> list[HourRow]:
+        """What the job had, by hours; the caller keeps it."""
+        use = self.running.pop(job)
+        self._count(use, -use.gpus)
+        self._settled(use.owner, now, half_life_s).gpus -= use.gpus
+        rows = [
+            (hour, use.owner, use.project or "", seconds * use.gpus)
+            for hour, seconds in _by_hours(use.since, now)
+            if use.gpus
+        ]
+        self.add(rows)
+        return rows
+
+    def add(self, rows: Iterable[HourRow]) -> None:
+        for hour, owner, project, gpu_s in rows:
+            _add(self.hours_of_owner, owner, hour, gpu_s)
+            if project:
+                _add(self.hours_of_project, project, hour, gpu_s)
+
+    def week_hours(self, owner: str | None, project: str | None, now: float) -> float:
+        """GPU-hours of the last seven days, with what runs now; of an owner, else of a project."""
+        since = now - WEEK_S
+        kept = self.hours_of_owner.get(owner, {}) if owner is not None else self.hours_of_project.get(project or "", {})
+        past = sum(gpu_s for hour, gpu_s in kept.items() if (hour + 1) * HOUR_S > since)
+        present = sum(
+            use.gpus * max(0.0, now - max(use.since, since))
+            for use in self.running.values()
+            if (use.owner == owner if owner is not None else use.project == project)
+        )
+        return (past + present) / HOUR_S
+
+    def faded_gpu_s(self, owner: str, now: float, half_life_s: float) -> float:
+        return self._settled(owner, now, half_life_s).gpu_s if owner in self.faded else 0.0
+
+    def fade_anew(self, now: float, half_life_s: float) -> None:
+        """From the hours and from what runs: after a restart, or when the half-life was changed."""
+        self.faded = {}
+        for owner, hours in self.hours_of_owner.items():
+            for hour in [hour for hour in hours if hour * HOUR_S < now - KEPT_S]:
+                del hours[hour]
+            faded = self.faded[owner] = Faded(at=now)
+            for hour, gpu_s in hours.items():
+                age_s = max(0.0, now - (hour + 0.5) * HOUR_S)
+                faded.gpu_s += gpu_s * 0.5 ** (age_s / half_life_s)
+        for use in self.running.values():
+            faded = self._settled(use.owner, now, half_life_s)
+            faded.gpu_s += use.gpus * _faded_span(use.since, now, now, half_life_s)
+            faded.gpus += use.gpus
+
+    def _settled(self, owner: str, now: float, half_life_s: float) -> Faded:
+        """Brought forward to now: what was fades, what runs adds up and fades while it does."""
+        faded = self.faded.get(owner)
+        if faded is None:
+            faded = self.faded[owner] = Faded(at=now)
+        elif now > faded.at:
+            faded.gpu_s *= 0.5 ** ((now - faded.at) / half_life_s)
+            faded.gpu_s += faded.gpus * _faded_span(faded.at, now, now, half_life_s)
+            faded.at = now
+        return faded
+
+    def _count(self, use: Use, gpus: float) -> None:
+        _add_to(self.gpus_of_owner, use.owner, gpus)
+        if use.project is not None:
+            _add_to(self.gpus_of_project, use.project, gpus)
+
+
+def _faded_span(start: float, end: float, now: float, half_life_s: float) -> float:
+    """Seconds of one GPU from start to end, each weighed by how long ago it is."""
+    rate = log(2) / half_life_s
+    return max(0.0, exp(-rate * (now - end)) - exp(-rate * (now - min(start, end)))) / rate
+
+
+def _by_hours(start: float, end: float) -> list[tuple[int, float]]:
+    found = []
+    while start < end:
+        hour = int(start // HOUR_S)
+        until = min(end, (hour + 1) * HOUR_S)
+        found.append((hour, until - start))
+        start = until
+    return found
+
+
+def _add(books: dict[str, Hours], name: str, hour: int, gpu_s: float) -> None:
+    hours = books.setdefault(name, {})
+    hours[hour] = hours.get(hour, 0.0) + gpu_s
+
+
+def _add_to(counts: dict[str, float], name: str, gpus: float) -> None:
+    count = counts.get(name, 0.0) + gpus
+    if abs(count) < 1e-9:
+        counts.pop(name, None)
+    else:
+        counts[name] = count

@@ -1,0 +1,215 @@
+"""Wide jobs do not starve: the first that does not fit gets a planned start, and nothing later may delay it.
+
+The plan rests on the ends of what runs. Where no end is known, cards are kept back once the job has waited for long.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, TypeAlias
+
+from tarmac.core.model import Queued
+from tarmac.core.policy.card import OutsideUse, Taken, refusal_of
+from tarmac.core.policy.placed import EVERYTHING, chosen_cards, fitting_cards, is_short_of_memory
+from tarmac.core.policy.reserved import in_the_way
+from tarmac.core.policy.room import Prospects
+from tarmac.core.policy.scratch import without
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tarmac.core.durations import End
+    from tarmac.core.model import GpuUuid, Job, JobId, Node, NodeName, Request
+    from tarmac.core.state import State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prospect:
+    """When and on which cards of one node a request could start."""
+
+    at: float | None  # None: some of the ends cannot be known
+    cards: tuple[GpuUuid, ...]  # none: never as the node is now
+    free: int = 0  # of these, now
+    rests_on: frozenset[str] = frozenset()
+    good_until: float = inf  # an expectation that is not met by then was wrong
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What is kept for the job that waits in front."""
+
+    job: JobId
+    node: NodeName
+    cards: frozenset[GpuUuid]
+    at: float | None  # None: kept back because it has waited for long
+    rests_on: frozenset[str]
+    asks_host: bool
+
+
+NOWHERE = Prospect(at=None, cards=())
+_Hope: TypeAlias = tuple[int, float, int, "GpuUuid", "frozenset[str]", float]
+
+
+class Bounds:
+    """What a job may not use although it is free: the claim of one in front, and others' reservations."""
+
+    def __init__(self, state: State, job: Job, now: float, claim: Claim | None) -> None:
+        self._state = state
+        self._job = job
+        self._now = now
+        self._claim = claim if claim is not None and claim.job != job.id else None
+        self._end = state.durations.end_if_started(job.spec, now)
+
+    def off(self, node: Node) -> frozenset[GpuUuid]:
+        claim, request = self._claim, self._job.spec.request
+        reserved = self.reserved(node)
+        if claim is None or claim.node != node.name or self._is_over_before(claim):
+            return reserved
+        if claim.asks_host and (request.memory_bytes or request.cpus):
+            return EVERYTHING
+        return reserved | claim.cards
+
+    def reserved(self, node: Node) -> frozenset[GpuUuid]:
+        if not self._state.reservations:
+            return frozenset()
+        others = in_the_way(self._state, self._job.spec, node.name, self._now, self._end)
+        return frozenset(card for one in others for card in one.gpus)
+
+    def _is_over_before(self, claim: Claim) -> bool:
+        return claim.at is not None and self._end is not None and self._end <= claim.at
+
+
+def claim_for(state: State, job: Job, now: float) -> Claim | None:
+    if not job.spec.request.gpus:
+        return None  # one slot is as wide as any other
+    prospects = prospects_for(state, job, now)
+    known = [(prospect.at, number, name) for number, (name, prospect) in enumerate(prospects) if prospect.at is not None]
+    if known:
+        at, number, name = min(known)
+        return _claim(job, name, prospects[number][1], max(at, now))
+    if now - waits_since(job) < state.rules.starvation_s:
+        return None
+    possible = [(-prospect.free, number) for number, (_, prospect) in enumerate(prospects) if prospect.cards]
+    if not possible:
+        return None
+    _, number = min(possible)
+    return _claim(job, *prospects[number], None)
+
+
+def waits_since(job: Job) -> float:
+    since = job.status.since if isinstance(job.status, Queued) and job.status.since is not None else job.submitted_at
+    return max(since, job.spec.begin_at or since)
+
+
+def prospects_for(state: State, job: Job, now: float) -> list[tuple[NodeName, Prospect]]:
+    """Node by node, reservations of others taken into account."""
+    request = job.spec.request
+    kept = _refreshed(state, request, now)
+    if not state.reservations:
+        return list(kept.items())
+    bounds = Bounds(state, job, now, None)
+    return [
+        (name, _prospect(state, node, request, now, off) if (off := bounds.reserved(node)) else kept[name])
+        for name, node in state.nodes.items()
+    ]
+
+
+def _refreshed(state: State, request: Request, now: float) -> dict[NodeName, Prospect]:
+    room = state.room
+    known = room.prospects.get(request)
+    if known is None:
+        if len(room.prospects) > 64:
+            room.prospects.clear()
+        known = room.prospects[request] = Prospects(seen=room.seen)
+        stale: Iterable[NodeName] = state.nodes
+    else:
+        overdue = {name for name, prospect in known.of.items() if prospect.good_until < now}
+        stale = room.touched_since(known.seen) | overdue
+    for name in stale:
+        known.of[name] = _prospect(state, state.nodes[name], request, now, frozenset())
+    known.seen = room.seen
+    return known.of
+
+
+def _claim(job: Job, node: NodeName, prospect: Prospect, at: float | None) -> Claim:
+    request = job.spec.request
+    return Claim(
+        job=job.id,
+        node=node,
+        cards=frozenset(prospect.cards),
+        at=at,
+        rests_on=prospect.rests_on,
+        asks_host=bool(request.memory_bytes or request.cpus),
+    )
+
+
+def _prospect(state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid]) -> Prospect:
+    if not node.is_connected or len(node.gpus) < request.gpus:
+        return NOWHERE
+    if request.is_shared or request.memory_bytes or request.cpus or node.slots:
+        return _by_release(state, node, request, now, off)
+    hopes = sorted(_hopes(state, node, request, now, off))[: request.gpus]
+    if len(hopes) < request.gpus:
+        return NOWHERE
+    cards = tuple(hope[3] for hope in hopes)
+    free = sum(hope[0] == 0 for hope in hopes)
+    good_until = min(hope[5] for hope in hopes)
+    rests_on = frozenset().union(*(hope[4] for hope in hopes))
+    is_known = hopes[-1][0] <= 1 and not is_short_of_memory(node, state.rules)
+    return Prospect(
+        at=hopes[-1][1] if is_known else None, cards=cards, free=free, rests_on=rests_on, good_until=good_until
+    )
+
+
+def _hopes(state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid]) -> Iterable[_Hope]:
+    """Each card that could serve: free ones first, then by when they become free, then those of which nobody knows."""
+    for gpu in node.gpus.values():
+        reason = None if gpu.uuid in off else refusal_of(node, gpu, request, state.rules)
+        if gpu.uuid in off:
+            continue
+        if reason is None:
+            yield (0, 0.0, gpu.index, gpu.uuid, frozenset(), inf)
+        elif isinstance(reason, Taken):
+            ends = [state.durations.end_of(state.jobs[job], now) for job in reason.jobs]
+            latest = _latest(ends)
+            if latest is None:
+                yield (2, 0.0, gpu.index, gpu.uuid, frozenset(), inf)
+            else:
+                at, rests_on, good_until = latest
+                yield (1, at, gpu.index, gpu.uuid, rests_on, good_until)
+        elif isinstance(reason, OutsideUse):
+            yield (3, 0.0, gpu.index, gpu.uuid, frozenset(), inf)
+
+
+def _latest(ends: list[End | None]) -> tuple[float, frozenset[str], float] | None:
+    known = [end for end in ends if end is not None]
+    if len(known) < len(ends):
+        return None
+    latest = max(known, key=lambda end: end.at)
+    expected = [end.at for end in known if end.rests_on == "history"]
+    return latest.at, frozenset(end.rests_on for end in known), min(expected, default=inf)
+
+
+def _by_release(state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid]) -> Prospect:
+    """The general way, for parts of cards and of the host: let jobs end one after the other until it fits."""
+    ends = {job: state.durations.end_of(state.jobs[job], now) for job in node.host}
+    known = sorted((end.at, job) for job, end in ends.items() if end is not None)
+    unknown = [job for job, end in ends.items() if end is None]
+    gone: list[JobId] = []
+    for at, job in [(0.0, None), *known, *((inf, job) for job in unknown)]:
+        if job is not None:
+            gone.append(job)
+        fitting = fitting_cards(without(node, gone), request, state.rules)
+        cards = [gpu for gpu in fitting or () if gpu.uuid not in off]
+        if fitting is not None and len(cards) >= request.gpus:
+            chosen = tuple(gpu.uuid for gpu in chosen_cards(node, cards, request))
+            used = [end for job in gone if (end := ends[job]) is not None]
+            return Prospect(
+                at=None if at == inf else at,
+                cards=chosen,
+                free=sum(card not in node.booked for card in chosen),
+                rests_on=frozenset(end.rests_on for end in used),
+                good_until=min((end.at for end in used if end.rests_on == "history"), default=inf),
+            )
+    return NOWHERE

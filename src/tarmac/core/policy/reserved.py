@@ -1,0 +1,56 @@
+"""Cards that are kept for somebody: whose jobs keep off them, and whose are drawn to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tarmac.core.model import GpuUuid, JobSpec, Node, NodeName, Reservation
+    from tarmac.core.state import State
+
+
+def is_active(reservation: Reservation, now: float) -> bool:
+    return reservation.begins_at <= now < reservation.ends_at
+
+
+def in_the_way(state: State, spec: JobSpec, node: NodeName, now: float, end: float | None) -> Iterator[Reservation]:
+    """Others' reservations on the node that the job would run into, were it started now."""
+    for reservation in state.reservations.values():
+        if reservation.node == node and reservation.owner != spec.owner and _runs_into(state, reservation, now, end):
+            yield reservation
+
+
+def _runs_into(state: State, reservation: Reservation, now: float, end: float | None) -> bool:
+    """A job whose end nobody knows keeps off for a while before; for ever would leave the cards idle for weeks."""
+    if now >= reservation.ends_at:
+        return False
+    if now >= reservation.begins_at:
+        return True
+    if end is None:
+        return reservation.begins_at - now < state.rules.reserve_ahead_s
+    return end > reservation.begins_at
+
+
+def own_cards(state: State, owner: str, now: float) -> dict[NodeName, set[GpuUuid]]:
+    """What is kept for this owner at the moment."""
+    found: dict[NodeName, set[GpuUuid]] = {}
+    for reservation in state.reservations.values():
+        if reservation.owner == owner and is_active(reservation, now):
+            found.setdefault(reservation.node, set()).update(reservation.gpus)
+    return found
+
+
+def used_by(state: State, owner: str, node: Node, cards: Iterable[GpuUuid], now: float) -> list[Reservation]:
+    """Those that this start makes use of for the first time."""
+    wanted = set(cards)
+    return [
+        one
+        for one in state.reservations.values()
+        if not one.is_used
+        and one.owner == owner
+        and one.node == node.name
+        and is_active(one, now)
+        and wanted & set(one.gpus)
+    ]

@@ -1,0 +1,23 @@
+"""A node as it would be without some of its jobs, to ask what would fit then. The node itself is not changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from tarmac.core.model import JobId, Node
+
+
+def without(node: Node, jobs: Collection[JobId]) -> Node:
+    if not jobs:
+        return node
+    gone = set(jobs)
+    booked = {uuid: {job: gpu for job, gpu in held.items() if job not in gone} for uuid, held in node.booked.items()}
+    return replace(
+        node,
+        booked={uuid: held for uuid, held in booked.items() if held},
+        host={job: request for job, request in node.host.items() if job not in gone},
+    )

@@ -1,0 +1,24 @@
+"""Every change of a job goes through here: checked against the table of transitions, and told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tarmac.core import transitions
+from tarmac.core.model import state_name
+from tarmac.core.state import StoryLine
+
+if TYPE_CHECKING:
+    from tarmac.core.model import Job, Status
+    from tarmac.core.state import State
+
+
+def enter(state: State, job: Job, status: Status, cause: str, now: float, detail: dict[str, Any]) -> None:
+    transitions.check(state_name(job.status), cause, state_name(status), job.id)
+    state.enter(job, status)
+    tell(state, job, cause, now, detail)
+
+
+def tell(state: State, job: Job, kind: str, now: float, detail: dict[str, Any]) -> None:
+    state.changes.story.append(StoryLine(job=job.id, attempt=job.attempt, at=now, kind=kind, detail=detail))
+    state.changes.changed[job.id] = job

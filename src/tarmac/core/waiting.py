@@ -1,0 +1,209 @@
+"""What people do with jobs that do not run: submit, hold, release, move, edit; and what they wait for comes or fails."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from heapq import heappop
+from typing import TYPE_CHECKING
+
+from tarmac.core.model import After, Draft, Failed, Held, Job, JobId, Queued
+from tarmac.core.queue import turn_of
+from tarmac.core.story import enter, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tarmac.core.events import JobEdited, JobMoved, JobsHeld, JobsReleased, JobsSubmitted
+    from tarmac.core.model import JobSpec, Status
+    from tarmac.core.state import State
+
+
+def submit(state: State, event: JobsSubmitted, now: float) -> None:
+    first = state.next_id
+    group = JobId(first) if event.is_array else None
+    entry: Status = Queued()
+    if event.entry != "queued":
+        entry = Draft() if event.entry == "draft" else Held(by=event.by, since=now)
+    ended = dict(event.ended)
+    jobs = [
+        Job(
+            id=JobId(number),
+            spec=_resolved(state, spec, first, ended) if spec.after else spec,
+            submitted_at=now,
+            position=number,
+            status=entry,
+            group=group,
+        )
+        for number, spec in enumerate(event.specs, first)
+    ]
+    state.next_id = first + len(jobs)
+    state.accept(jobs)
+    for job in jobs:
+        if job.spec.after:
+            _end_if_hopeless(state, job, ended, now)
+
+
+def hold(state: State, event: JobsHeld, now: float) -> None:
+    for number in event.jobs:
+        job = state.jobs.get(number)
+        if job is not None and isinstance(job.status, Queued):
+            enter(state, job, Held(by=event.by, since=now), "JobsHeld", now, {"by": event.by})
+
+
+def release(state: State, event: JobsReleased, now: float) -> None:
+    for number in event.jobs:
+        job = state.jobs.get(number)
+        if job is not None and isinstance(job.status, Held | Draft):
+            enter(state, job, Queued(since=now), "JobsReleased", now, {"by": event.by})
+
+
+def edit(state: State, event: JobEdited, now: float) -> None:
+    job = state.jobs.get(event.job)
+    if job is None or not isinstance(job.status, Queued | Held | Draft):
+        return
+    ended = dict(event.ended)
+    state.edit(job, _resolved(state, event.spec, 0, ended))
+    tell(state, job, "JobEdited", now, {"by": event.by})
+    _end_if_hopeless(state, job, ended, now)
+
+
+def move(state: State, event: JobMoved, now: float) -> None:
+    """Between two neighbours of its owner's own order. It takes over a priority only where it must."""
+    job = state.jobs.get(event.job)
+    if job is None or not isinstance(job.status, Queued | Held | Draft):
+        return
+    others = own_line(state, job)
+    place = min(event.place - 1, len(others))
+    before = others[place - 1] if place > 0 else None
+    behind = others[place] if place < len(others) else None
+    priority = _priority_between(job, before, behind)
+    if priority != job.spec.priority:
+        state.edit(job, replace(job.spec, priority=priority))
+    low = before.position if before is not None and before.spec.priority == priority else None
+    high = behind.position if behind is not None and behind.spec.priority == priority else None
+    if low is not None and high is not None and not low < (low + high) / 2 < high:
+        _spread([other for other in others if other.spec.priority == priority], state)
+        move(state, event, now)
+        return
+    state.put(job, _between(low, high, job.position))
+    tell(state, job, "JobMoved", now, {"by": event.by, "place": place + 1})
+
+
+def own_line(state: State, job: Job) -> list[Job]:
+    """The other waiting jobs of its owner and tier, in their order."""
+    line = [
+        other
+        for other in state.jobs.values()
+        if other.id != job.id
+        and isinstance(other.status, Queued)
+        and other.spec.owner == job.spec.owner
+        and other.spec.tier == job.spec.tier
+    ]
+    return sorted(line, key=turn_of)
+
+
+def pass_time(state: State, now: float) -> None:
+    """Jobs whose time has come join the queue."""
+    while state.timers and state.timers[0][0] <= now:
+        _, number = heappop(state.timers)
+        job = state.blocked.pop(number, None)
+        if job is not None:
+            state.enlist([job])
+
+
+def settle(state: State, now: float) -> None:
+    """Tell those who wait for jobs that have ended; what that ends tells others in turn."""
+    while state.settled:
+        number = state.settled.pop()
+        for waiting in sorted(state.dependents.get(number, ())):
+            job = state.jobs[waiting]
+            state.edit(job, _resolved(state, job.spec, 0, {}))
+            _end_if_hopeless(state, job, {}, now)
+
+
+def _resolved(state: State, spec: JobSpec, first: int, ended: dict[JobId, str]) -> JobSpec:
+    """With the ids of jobs of the same submit, and with what has come true already."""
+    after = []
+    for one in spec.after:
+        number = JobId(first - one.job - 1) if one.job < 0 else one.job
+        outcome = state.outcomes.get(number) or ended.get(number)
+        is_met = one.is_met or (number not in state.jobs and outcome is not None and one.on in {"any", outcome})
+        after.append(After(job=number, on=one.on, is_met=is_met))
+    return replace(spec, after=tuple(after))
+
+
+def _end_if_hopeless(state: State, job: Job, ended: dict[JobId, str], now: float) -> None:
+    """A dependency that can no longer be met ends the job at once."""
+    for after in job.spec.after:
+        is_open = after.job in state.jobs or after.is_met
+        if not is_open and job.id in state.jobs:
+            outcome = state.outcomes.get(after.job) or ended.get(after.job)
+            message = _hopeless(after, outcome)
+            status = Failed(
+                booking=None, pid=None, started_at=None, ended_at=now, reason="dependency", message=message
+            )
+            enter(state, job, status, "DependencyFailed", now, {"message": message})
+
+
+def _hopeless(after: After, outcome: str | None) -> str:
+    wanted = {"ok": "end well", "fail": "fail", "any": "end"}[after.on]
+    happened = {"ok": "ended well", "fail": "did not end well", None: "is not known any more"}[outcome]
+    return f"job {after.job} {happened}, and this one was to start only if it should {wanted}"
+
+
+def _priority_between(job: Job, before: Job | None, behind: Job | None) -> int:
+    priority = job.spec.priority
+    if behind is not None and priority > behind.spec.priority:
+        return behind.spec.priority
+    if before is not None and priority < before.spec.priority:
+        return before.spec.priority
+    return priority
+
+
+def _between(low: float | None, high: float | None, own: float) -> float:
+    if low is not None and high is not None:
+        return (low + high) / 2
+    if low is not None:
+        return low + 1 if own <= low else own
+    if high is not None:
+        return high - 1 if own >= high else own
+    return own
+
+
+def _spread(jobs: list[Job], state: State) -> None:
+    """Places so near to each other that nothing fits between are drawn apart."""
+    low, high = jobs[0].position, max(jobs[-1].position, jobs[0].position + len(jobs))
+    for number, job in enumerate(jobs):
+        state.put(job, low + (high - low) * number / max(1, len(jobs) - 1))
+
+
+def cycle_of(state: State, job: JobId, after: tuple[After, ...]) -> list[JobId] | None:
+    """The way from a job over those it is to wait for back to itself, if there is one."""
+    found: dict[JobId, JobId] = {one.job: job for one in after}
+    to_see = list(found)
+    while to_see:
+        number = to_see.pop()
+        if number == job:
+            return _way_back(found, job)
+        known = state.jobs.get(number)
+        for one in known.spec.after if known is not None else ():
+            if not one.is_met and one.job not in found:
+                found[one.job] = number
+                to_see.append(one.job)
+    return None
+
+
+def _way_back(found: dict[JobId, JobId], job: JobId) -> list[JobId]:
+    way = [job]
+    while (number := found[way[-1]]) != job:
+        way.append(number)
+    return [job, *reversed(way[1:]), job]
+
+
+def cycle_among(specs: Sequence[JobSpec]) -> list[int] | None:
+    """Numbers (from 0) of jobs of one submit that wait for each other in a circle."""
+    waits_for = {number: [-one.job - 1 for one in spec.after if one.job < 0] for number, spec in enumerate(specs)}
+    while free := [number for number, others in waits_for.items() if not set(others) & set(waits_for)]:
+        for number in free:
+            del waits_for[number]
+    return sorted(waits_for) or None
