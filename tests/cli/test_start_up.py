@@ -55,6 +55,11 @@ VERBS = [
     "set max_load 0.1",
     "gpu drain 1",
     "gpu resume 1",
+    "why last",
+    "hold last",
+    "release last",
+    "queue",
+    "reserve",
 ]
 
 

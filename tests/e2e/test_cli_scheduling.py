@@ -1,0 +1,237 @@
+"""When jobs run, as a user sees it: limits of time, dependencies, arrays, held and moved jobs, the queue as a whole."""
+
+import json
+import subprocess
+from typing import Any
+
+import pytest
+
+from tests.home import BIN, Home, until
+from tests.terminal import Terminal
+
+
+def job(home: Home, number: int) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(home.tarmac("show", str(number), "--json").stdout)
+    return found
+
+
+def has_state(home: Home, number: int, state: str) -> bool:
+    return bool(until(lambda: job(home, number)["state"] == state))
+
+
+def listed(home: Home, *words: str) -> list[int]:
+    return [int(line.split()[0]) for line in home.tarmac("ls", *words).stdout.splitlines()[1:]]
+
+
+def done(home: Home, *words: str) -> str:
+    """What a command that has to succeed prints."""
+    ended = home.tarmac(*words)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+@pytest.fixture
+def full_home(home: Home) -> Home:
+    """Job 1 has both GPUs."""
+    home.add("-g", "2", "-n", "wide", "sleep", "600")
+    assert has_state(home, 1, "running")
+    return home
+
+
+def test_a_job_is_stopped_at_its_time_limit(shared_home: Home) -> None:
+    ended = shared_home.tarmac("run", "--time", "1s", "-g", "0", "sleep", "600")
+    assert ended.returncode == 143
+    assert "it had run for as long as --time allows" in ended.stderr
+    assert "failed, timeout" in done(shared_home, "show", "last")
+    assert "failed, timeout" in done(shared_home, "ls", "last")
+
+
+def test_a_job_is_asked_to_stop_by_the_signal_it_wants(shared_home: Home) -> None:
+    script = "trap 'echo saved; exit 0' USR1; echo ready; while :; do sleep 0.05; done"
+    number = shared_home.add("-g", "0", "--signal", "USR1", "-c", script)
+    assert until(lambda: "ready" in done(shared_home, "log", str(number)))
+    shared_home.tarmac("kill", str(number))
+    shared_home.tarmac("wait", str(number))
+    assert "saved" in done(shared_home, "log", str(number))
+
+
+def test_a_job_comes_after_another(shared_home: Home) -> None:
+    first = shared_home.add("-g", "0", "--begin", "in 1h", "true")
+    second = shared_home.add("-g", "0", "--after", "last", "true")
+    alarm = shared_home.add("-g", "0", "--after", f"{first}:fail", "true")
+    table = done(shared_home, "ls", str(first), str(second))
+    assert f"waits for {first}" in table
+    assert "  at " in table
+    assert f"job {first}" in done(shared_home, "why", str(second))
+    done(shared_home, "edit", str(first), "--begin", "none")
+    assert shared_home.tarmac("wait", str(second)).returncode == 0
+    assert shared_home.tarmac("wait", str(alarm)).returncode == 1
+    assert "failed, dependency" in done(shared_home, "show", str(alarm))
+
+
+def test_run_says_that_its_job_will_never_run(shared_home: Home) -> None:
+    failed = shared_home.add("-g", "0", "false")
+    ended = shared_home.tarmac("run", "-g", "0", "--after", str(failed), "true")
+    assert ended.returncode == 1
+    assert "will never run" in ended.stderr
+
+
+def test_to_come_after_a_job_that_does_not_exist_is_refused(shared_home: Home) -> None:
+    refused = shared_home.tarmac("add", "--after", "4242", "true")
+    assert refused.returncode == 3
+    assert "4242" in refused.stderr
+
+
+def test_an_array_prints_a_range_that_every_verb_takes(shared_home: Home) -> None:
+    script = 'echo "$TARMAC_ARRAY_INDEX of $TARMAC_ARRAY_COUNT"'
+    span = done(shared_home, "add", "-g", "0", "--array", "0-2", "--max-running", "2", "-c", script).strip()
+    first, _, last = span.partition("-")
+    assert int(last) - int(first) == 2
+    assert shared_home.tarmac("wait", span).returncode == 0
+    said = done(shared_home, "log", span)
+    assert [f"{index} of 3" in said for index in range(3)] == [True] * 3
+    assert len(listed(shared_home, span)) == 3
+    assert f"index 2 of the array that begins with job {first}, 2 at once" in done(shared_home, "show", last)
+    assert done(shared_home, "rm", span) == ""
+
+
+def test_a_job_is_held_and_released(full_home: Home) -> None:
+    number = full_home.add("true")
+    done(full_home, "hold", str(number))
+    assert job(full_home, number)["state"] == "held"
+    assert "held" in done(full_home, "why", str(number))
+    assert "lets it go" in done(full_home, "show", str(number))
+    done(full_home, "release", str(number))
+    assert job(full_home, number)["state"] == "queued"
+    assert "did not wait" in full_home.tarmac("hold", "1").stderr
+
+
+def test_a_draft_waits_until_it_is_released(shared_home: Home) -> None:
+    number = shared_home.add("-g", "0", "--draft", "echo", "hello")
+    assert job(shared_home, number)["state"] == "draft"
+    done(shared_home, "edit", str(number), "--name", "ready", "--time", "1h")
+    done(shared_home, "release", "--name", "ready")
+    assert shared_home.tarmac("wait", str(number)).returncode == 0
+    assert job(shared_home, number)["time_limit_s"] == 3600
+
+
+def test_waiting_jobs_are_listed_in_the_order_in_which_they_are_considered(full_home: Home) -> None:
+    for _ in range(3):
+        full_home.add("sleep", "600")
+    assert listed(full_home, "--state", "queued") == [2, 3, 4]
+    assert json.loads(done(full_home, "move", "4", "first", "--json"))["position"] == 1
+    assert listed(full_home, "--state", "queued") == [4, 2, 3]
+    done(full_home, "move", "4", "last")
+    done(full_home, "edit", "3", "-p", "1")
+    assert listed(full_home) == [1, 3, 2, 4]
+    full_home.tarmac("hold", "3")
+    assert listed(full_home) == [1, 2, 4, 3]
+
+
+def test_an_estimate_is_marked_as_one(home: Home) -> None:
+    home.add("-g", "2", "--time", "2h", "sleep", "600")
+    assert has_state(home, 1, "running")
+    home.add("true")
+    head, _, waiting = done(home, "ls").splitlines()[:3]
+    assert "STARTS" in head
+    assert "~" in waiting
+    assert "~" in done(home, "why", "2")
+    assert "an estimate from" in done(home, "show", "2")
+
+
+def test_why_tells_place_cards_and_holders(full_home: Home) -> None:
+    full_home.add("--gpu-mem", "8G", "true")
+    text = done(full_home, "why", "2")
+    assert "GPU 0" in text
+    assert "job 1" in text
+    why = json.loads(done(full_home, "why", "2", "--json"))
+    assert (why["id"], why["state"], why["position"]) == (2, "queued", 1)
+    assert [card["jobs"] for card in why["cards"]] == [[1], [1]]
+
+
+def test_a_job_is_started_out_of_turn_and_beside_another_only_if_one_insists(full_home: Home) -> None:
+    full_home.add("sleep", "600")
+    refused = full_home.tarmac("start", "2", "--gpus-on", "0")
+    assert refused.returncode == 2
+    assert "--yes" in refused.stderr
+    started = json.loads(done(full_home, "start", "2", "--gpus-on", "0", "--yes", "--json"))
+    assert [gpu["index"] for gpu in started["gpus"]] == [0]
+    assert has_state(full_home, 2, "running")
+
+
+def test_a_paused_queue_is_said_aloud_and_starts_nothing(home: Home) -> None:
+    assert done(home, "queue").startswith("queue   open")
+    done(home, "queue", "pause", "--reason", "new driver")
+    number = home.add("true")
+    said = home.tarmac("ls")
+    assert said.stderr.startswith("The queue is paused since ")
+    assert "new driver" in said.stderr
+    assert listed(home) == [number]
+    assert "PAUSED: new driver" in done(home, "status")
+    assert "paused" in done(home, "why", str(number))
+    with Terminal(home, "ls", "-w") as watching:
+        assert watching.sees("The queue is paused")
+        home.tarmac("queue", "resume")
+        assert watching.sees("succeeded")
+    assert home.tarmac("wait", str(number)).returncode == 0
+    assert home.tarmac("ls").stderr == ""
+
+
+def test_a_draining_queue_takes_no_new_jobs(home: Home) -> None:
+    done(home, "queue", "drain", "-r", "moving house")
+    refused = home.tarmac("add", "true")
+    assert refused.returncode in {2, 5}
+    assert "moving house" in refused.stderr
+    assert "draining" in home.tarmac("ls").stderr
+    done(home, "queue", "resume")
+    home.add("true")
+
+
+def test_what_is_stopped_with_the_queue_runs_again_and_shows_its_attempt(full_home: Home) -> None:
+    full_home.add("true")
+    assert json.loads(done(full_home, "queue", "stop", "--requeue", "--grace", "1", "--json")) == {"stopping": [1]}
+    assert until(lambda: "queued, attempt 2" in full_home.tarmac("ls").stdout)
+    assert listed(full_home) == [1, 2]
+    done(full_home, "queue", "resume")
+    assert until(lambda: "running, attempt 2" in full_home.tarmac("ls").stdout)
+
+
+def test_cards_are_reserved_listed_shown_and_given_back(home: Home) -> None:
+    number = done(home, "reserve", "1", "--for", "1h", "--user", "somebody-else").strip()
+    _, row = done(home, "reserve").splitlines()
+    assert row.split()[0] == number
+    assert "somebody-else" in row
+    assert "reserved" in done(home, "gpus")
+    home.add("-g", "2", "true")
+    assert "reserv" in done(home, "why", "last")
+    done(home, "reserve", "end", number)
+    assert home.tarmac("wait", "last").returncode == 0
+    assert done(home, "reserve", "--json") == "[]\n"
+
+
+def test_a_limit_says_which_and_by_how_much(home: Home) -> None:
+    done(home, "set", "max_gpus_per_job", "1")
+    refused = home.tarmac("add", "-g", "2", "true")
+    assert refused.returncode == 2
+    assert "max_gpus_per_job is 1" in refused.stderr
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_everything_fits_the_terminal_and_has_no_colours_where_none_are_wanted(full_home: Home, columns: int) -> None:
+    full_home.add("-n", "x" * 60, "--tag", "y" * 60, "sleep", "600")
+    full_home.tarmac("queue", "pause", "-r", "z" * 30)
+    full_home.tarmac("reserve", "2", "--from", "in 3h", "--for", "90m")
+    for words in (["ls"], ["why", "2"], ["queue"], ["reserve"]):
+        with Terminal(full_home, *words, columns=columns, NO_COLOR="1") as terminal:
+            assert terminal.ends() == 0
+            assert "\x1b" not in terminal.text
+            assert all(len(line) <= columns for line in terminal.text.splitlines()), terminal.text
+        with Terminal(full_home, *words, columns=columns) as terminal:
+            assert terminal.ends() == 0
+
+
+def test_head_closes_the_pipe_without_a_complaint(shared_home: Home) -> None:
+    done(shared_home, "add", "-g", "0", "--array", "300", "--draft", "true")
+    script = f"{BIN / 'tarmac'} ls --state draft | head -n 1; {BIN / 'tarmac'} why last | head -n 1"
+    ended = subprocess.run(["sh", "-c", script], env=shared_home.environment, capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, b"")
