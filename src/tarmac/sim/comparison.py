@@ -64,7 +64,10 @@ def as_data(scenario: Scenario) -> dict[str, Any]:
         "unstarted": figures.unstarted,
         "wait": _waits(figures.waits),
         "wait_by_gpus": [{"gpus": gpus, **_waits(waits)} for gpus, waits in figures.by_gpus],
-        "wait_by_owner": [{"owner": owner, **_waits(waits)} for owner, waits in figures.by_owner],
+        "wait_by_owner": [
+            {"owner": owner, **_waits(waits), "part_of_share": _rounded(figures.parts_of_share.get(owner))}
+            for owner, waits in figures.by_owner
+        ],
     }
 
 

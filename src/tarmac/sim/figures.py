@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tarmac.sim.fairness import jain, parts_of_share
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
@@ -27,7 +29,7 @@ class Waits:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
     utilisation: float  # of the GPU-seconds between the first submit and the last end
-    fairness: float  # from 1/owners to 1, see `fairness`
+    fairness: float  # from 1/owners to 1
     makespan_s: float  # from the first submit to the last end
     preemptions: int
     timeouts: int
@@ -36,18 +38,20 @@ class Figures:
     waits: Waits
     by_gpus: tuple[tuple[int, Waits], ...]  # by how many were asked for, least first
     by_owner: tuple[tuple[str, Waits], ...]  # whoever used most GPU time first
+    parts_of_share: dict[str, float]  # of owners who wanted GPUs: which part of what was theirs they had
 
 
 def figures_of(outcome: Outcome) -> Figures:
+    parts = parts_of_share(outcome)
     makespan_s = outcome.ends_at - outcome.begins_at
     offered = outcome.gpus * makespan_s
     ended = [number for number, end in enumerate(outcome.ends) if end is not None]
     by_owner = _grouped(outcome, ended, lambda job: job.owner)
-    used = {owner: sum(_run_weight_s(outcome, number) for number in numbers) for owner, numbers in by_owner.items()}
+    used = {owner: sum(_gpu_seconds(outcome, number) for number in numbers) for owner, numbers in by_owner.items()}
     by_gpus = _grouped(outcome, ended, lambda job: job.request.gpus)
     return Figures(
         utilisation=outcome.gpu_seconds() / offered if offered else 0.0,
-        fairness=fairness(_parts_running(outcome, by_owner.values())),
+        fairness=jain(list(parts.values())),
         makespan_s=makespan_s,
         preemptions=outcome.preemptions,
         timeouts=outcome.timeouts,
@@ -58,13 +62,8 @@ def figures_of(outcome: Outcome) -> Figures:
         by_owner=tuple(
             (owner, _waits(outcome, by_owner[owner])) for owner in sorted(by_owner, key=lambda who: (-used[who], who))
         ),
+        parts_of_share=parts,
     )
-
-
-def fairness(parts: Sequence[float]) -> float:
-    """Jain's index: 1 where all are equal, 1/n where one has everything."""
-    squares = sum(part * part for part in parts)
-    return sum(parts) ** 2 / (len(parts) * squares) if squares else 1.0
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
@@ -97,20 +96,7 @@ def _grouped(outcome: Outcome, numbers: Iterable[int], key: Callable[[TraceJob],
     return groups
 
 
-def _parts_running(outcome: Outcome, owners: Iterable[Sequence[int]]) -> list[float]:
-    """Of each owner: the GPU time that their jobs ran, as part of what they ran and waited.
-
-    Unlike a mean wait it does not punish a policy for owners whose jobs are long and can wait longer without harm.
-    """
-    parts = []
-    for numbers in owners:
-        ran = sum(_run_weight_s(outcome, number) for number in numbers)
-        waited = sum((outcome.wait_s(number) or 0.0) * outcome.trace[number].weight for number in numbers)
-        parts.append(ran / (ran + waited) if ran + waited else 1.0)
-    return parts
-
-
-def _run_weight_s(outcome: Outcome, number: int) -> float:
+def _gpu_seconds(outcome: Outcome, number: int) -> float:
     start, end = outcome.starts[number], outcome.ends[number]
     assert start is not None
     assert end is not None, "only what has ended is counted"

@@ -1,6 +1,6 @@
 """A trace that is made up: jobs as they come to a busy machine, the same ones for the same seed.
 
-They come at random moments (Poisson) at the rate that would keep the GPUs just busy; most are short and a few very
+They come at random moments (Poisson) faster than the GPUs can work them off; most are short and a few very
 long (log-normal); most ask for one GPU; a few owners submit most of them (Zipf).
 """
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from tarmac.sim.machines import Machine
 
+LOAD = 1.25  # GPU-seconds asked for while they come, for each that there is: a queue forms
 OWNERS = ("ann", "bob", "cleo", "dan", "eve", "fay", "gus", "hal", "ida", "jon")
 SIZES = {1: 60, 2: 20, 4: 12, 8: 8}  # GPUs, and how many of a hundred jobs ask for them
 MEDIAN_S, SPREAD = 1200.0, 1.5  # of the durations: 20 minutes, and a tenth runs more than two hours
@@ -36,7 +37,7 @@ def made_up(jobs: int, machines: Sequence[Machine], seed: int) -> list[TraceJob]
     durations = [min(LONGEST_S, round(dice.lognormvariate(log(MEDIAN_S), SPREAD), 1)) for _ in range(jobs)]
     owners = dice.choices(OWNERS, [1 / rank for rank in range(1, len(OWNERS) + 1)], k=jobs)
     work = sum(width * duration_s for width, duration_s in zip(gpus, durations, strict=True))
-    gap_s = work / jobs / sum(machine.gpus for machine in machines)
+    gap_s = work / jobs / sum(machine.gpus for machine in machines) / LOAD
     requests = {width: Request(gpus=width) for width in sizes}
     moments = accumulate(dice.expovariate(1 / gap_s) for _ in range(jobs))
     return [

@@ -18,6 +18,7 @@ WIDTH, HEIGHT = 920, 660
 LEFT, RIGHT = 70, 24
 MOST_DRAWN = 6  # as many as there are colours
 POINTS = 160  # of a curve: more would not be seen
+STRETCHES = 60  # of time: enough to see a day, and not so many that six policies are a tangle
 MARKS_S = (1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400, 30 * 86400)
 
 
@@ -123,8 +124,10 @@ def _busy(frame: Frame, scenarios: Sequence[Scenario]) -> Iterator[str]:
         if tick <= length_s:
             yield from frame.mark_x(tick / length_s, short_span(tick))
     for index, scenario in enumerate(scenarios):
-        loads = scenario.outcome.mean_loads(begins_at, begins_at + length_s, POINTS)
+        loads = scenario.outcome.mean_loads(begins_at, begins_at + length_s, STRETCHES)
         gpus = scenario.outcome.gpus or 1
-        points = [frame.at((number + 0.5) / POINTS, load / gpus) for number, load in enumerate(loads)]
+        while len(loads) > 1 and not loads[-1]:
+            loads.pop()  # it was over before the others
+        points = [frame.at((number + 0.5) / STRETCHES, load / gpus) for number, load in enumerate(loads)]
         yield curve(points, f"l{index}")
     yield from frame.drawn("GPUs in use", "time since the first submit", "part of all GPUs")

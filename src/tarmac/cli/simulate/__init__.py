@@ -42,6 +42,8 @@ def _asked(values: Values) -> tuple[list[TraceJob], list[Machine]]:
     """Everything that can be wrong with the question is said before anything is simulated."""
     if bool(values["trace"]) == values["from_history"]:
         raise UserError("simulate: which jobs?", "--trace FILE, --trace synthetic:1000 or --from-history, one of them")
+    if values["seed"] is not None and not (values["trace"] or "").startswith(MADE_UP):
+        raise UserError("simulate: --seed is for made-up traces; with any other nothing is left to chance")
     host = {"cpus": values["cpus"] or 0, "memory_bytes": values["mem"] or 0}
     if values["from_history"]:
         from tarmac.cli.session import connect
@@ -70,8 +72,6 @@ def _trace(word: str, machines: list[Machine], seed: int | None) -> list[TraceJo
         from tarmac.sim.made_up import made_up
 
         return made_up(_made_up_jobs(word), machines, seed or 0)
-    if seed is not None:
-        raise UserError("simulate: --seed is for made-up traces; with any other nothing is left to chance")
     from tarmac.cli.simulate.trace_file import read_trace
 
     return read_trace(word)

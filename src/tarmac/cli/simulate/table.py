@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tarmac.sim.machines import Machine
     from tarmac.sim.trace import TraceJob
 
-MOST_ROWS = 8  # groups of GPUs, and owners, in the table; --json has all
+MOST_ROWS = 5  # of owners, and of numbers of GPUs; --json has all
 
 
 def title_of(trace: Sequence[TraceJob], machines: Sequence[Machine]) -> str:

@@ -1,0 +1,37 @@
+"""Small traces whose outcome can be worked out with pencil and paper."""
+
+from typing import Any
+
+from tarmac.sim.comparison import Scenario, played
+from tarmac.sim.machines import Card, Machine
+from tarmac.sim.trace import TraceJob, trace_job
+
+GIB = 1 << 30
+
+
+def a_row(submit_s: float, owner: str, gpus: int, duration_s: float, limit_s: float | None = None, **more: Any):
+    return trace_job(submit_s=submit_s, owner=owner, gpus=gpus, duration_s=duration_s, limit_s=limit_s, **more)
+
+
+def nodes(count: int, gpus: int, memory_bytes: int = 0, **host: Any) -> list[Machine]:
+    return [Machine(cards=(Card(memory_bytes=memory_bytes),) * gpus, **host)] * count
+
+
+def outcome_of(
+    trace: list[TraceJob], machines: list[Machine], policy: str = "fifo", *, is_backfilling: bool = True
+) -> Scenario:
+    return played(trace, machines, policy, is_backfilling=is_backfilling)
+
+
+def waits(scenario: Scenario) -> list[float | None]:
+    return [scenario.outcome.wait_s(number) for number in range(len(scenario.outcome.trace))]
+
+
+# On one node with two GPUs. The second job needs both, and cannot have them before 100.
+# Backfill lets the third pass it, which is over by 60, but not the fourth, which might take until 120.
+WIDE_AND_NARROW = [
+    a_row(0, "ann", 1, 100, 100),
+    a_row(0, "ann", 2, 50, 50),
+    a_row(10, "bob", 1, 50, 50),
+    a_row(20, "bob", 1, 500, 60),
+]
