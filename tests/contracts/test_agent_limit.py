@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +14,10 @@ from zlib import crc32
 
 import pytest
 
+from tarmac.agent.containment import Containment
+from tarmac.agent.countdown import Countdown
+from tarmac.agent.scan import Tree
+from tarmac.agent.spec import Limit
 from tests.agent_peer import AgentPeer, Site, eventually, is_alive, marked
 
 LIMIT_S = 0.3
@@ -133,6 +138,28 @@ def test_command_that_had_ended_by_itself_when_the_limit_came_has_not_timed_out(
     os.kill(shim, signal.SIGCONT)
     exited = peer.expect("exited", 1)
     assert (exited["exit_code"], exited["signal"], exited["timed_out"]) == (code, None, False)
+
+
+class LongLook(Containment):
+    """Among so many processes that the command ends by itself before all are seen."""
+
+    def __init__(self, command: subprocess.Popen[bytes]) -> None:
+        super().__init__(None, Tree("", 0, 0))
+        self._command = command
+
+    def members(self) -> dict[int, int]:
+        assert self._command.stdin is not None
+        self._command.stdin.close()
+        eventually(lambda: not is_alive(self._command.pid), "the command's end")
+        return {}
+
+
+def test_command_that_ends_while_its_tree_is_looked_for_has_not_timed_out() -> None:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as command:
+        limit = Limit(seconds=1e-6, signal=signal.SIGTERM, grace_s=1.0)
+        countdown = Countdown(limit, command.pid, LongLook(command), stop_deadline=lambda: None)
+        eventually(lambda: countdown.wait() or not is_alive(command.pid), "the limit")
+        assert (countdown.has_struck, countdown.kill_at) == (False, None)
 
 
 def test_orphans_that_end_meanwhile_do_not_disturb_the_limit(site: Site, peer: AgentPeer) -> None:
