@@ -11,9 +11,21 @@ import pytest
 from tarmac.controller.engine import Engine, Work
 from tarmac.controller.publisher import Publisher
 from tarmac.controller.settings import Settings
-from tarmac.core.events import GpusSeen, JobExited, JobsSubmitted, JobStarted, NodeJoined, Reported, StopAsked
-from tarmac.core.model import Gpu, GpuUuid, JobId, JobSpec, NodeName, Request
-from tarmac.errors import Unavailable
+from tarmac.core.events import (
+    Event,
+    GpusSeen,
+    JobExited,
+    JobsSubmitted,
+    JobStarted,
+    NodeJoined,
+    QueuePaused,
+    Reported,
+    ReservationMade,
+    StopAsked,
+)
+from tarmac.core.model import After, Failed, Gpu, GpuUuid, JobId, JobSpec, Mode, NodeName, Request, Reservation
+from tarmac.core.state import State
+from tarmac.errors import Conflict, Unavailable
 from tarmac.nodes.reports import GpuProcess, GpuReading
 from tarmac.store.rows import pack_environment
 from tarmac.store.store import Store
@@ -212,6 +224,113 @@ def test_a_start_names_cards_as_they_are_counted_now(tmp_path: Path) -> None:
         assert [frame["env"]["CUDA_VISIBLE_DEVICES"] for frame in starts] == ["0", "5"]
 
     run(tmp_path, story)
+
+
+# Work that is planned when its turn comes
+
+
+def test_a_plan_sees_what_was_decided_before_it_in_the_same_breath(tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    def plan(state: State) -> list[Event]:
+        seen.extend(state.jobs)
+        return []
+
+    async def story(engine: Engine, _: ToldNode) -> None:
+        await asyncio.gather(engine.submit(specs(), {DIGEST: BODY}, None), engine.keep(Work(plan=plan)))
+        assert seen == [1]
+
+    run(tmp_path, story)
+
+
+def test_a_plan_that_refuses_changes_nothing_and_disturbs_nobody(tmp_path: Path) -> None:
+    def refuse(_: State) -> None:
+        raise Conflict("not now")
+
+    async def story(engine: Engine, _: ToldNode) -> None:
+        refused, accepted = await asyncio.gather(
+            engine.submit(specs(), {DIGEST: BODY}, ("ann", "t1"), refuse),
+            engine.submit(specs(), {DIGEST: BODY}, None),
+            return_exceptions=True,
+        )
+        assert isinstance(refused, Conflict)
+        assert list(accepted) == [1]  # type: ignore[call-overload]
+        assert engine.degraded is None
+        assert list(await engine.submit(specs(), {DIGEST: BODY}, ("ann", "t1"))) == [2], "the token is still good"
+
+    run(tmp_path, story)
+
+
+def test_a_job_may_wait_for_one_that_ends_in_the_same_breath(tmp_path: Path) -> None:
+    async def story(engine: Engine, node: ToldNode) -> None:
+        await engine.submit(specs(), {DIGEST: BODY}, None)
+        following = JobsSubmitted(specs=(replace(specs().specs[0], after=(After(job=JobId(1), on="ok"),)),))
+        hopeless = JobsSubmitted(specs=(replace(specs().specs[0], after=(After(job=JobId(1), on="fail"),)),))
+        await asyncio.gather(
+            engine.keep(Work(events=[exited(1)])),
+            engine.submit(following, {DIGEST: BODY}, None),
+            engine.submit(hopeless, {DIGEST: BODY}, None),
+        )
+        assert node.told_of("start") == [1, 2]
+        ended = engine.store.reader.job(3)
+        assert ended is not None
+        assert isinstance(ended.status, Failed)
+        assert ended.status.reason == "dependency"
+
+    run(tmp_path, story)
+
+
+# Time
+
+
+def test_a_job_whose_time_comes_starts_by_itself(tmp_path: Path) -> None:
+    async def story(engine: Engine, node: ToldNode) -> None:
+        began = asyncio.get_running_loop().time()
+        engine._clock = lambda: 1000.0 + asyncio.get_running_loop().time() - began
+        later = JobsSubmitted(specs=(replace(specs().specs[0], begin_at=1000.2),))
+        await engine.submit(later, {DIGEST: BODY}, None)
+        assert node.told_of("start") == []
+        listener = engine.publisher.listen()
+        while not node.told_of("start"):
+            assert await listener.take(10), "nobody woke up"
+        assert engine.now() >= 1000.2
+
+    run(tmp_path, story)
+
+
+def test_a_queue_in_which_nothing_is_due_is_left_alone(tmp_path: Path) -> None:
+    async def story(engine: Engine, _: ToldNode) -> None:
+        assert engine._timer is None
+
+    run(tmp_path, story)
+
+
+def test_mode_reservations_and_the_past_outlive_a_restart_and_a_failed_commit(tmp_path: Path) -> None:
+    reservation = Reservation(
+        id=1, owner="bob", node=DESK, gpus=(GpuUuid("G0"),), begins_at=9000.0, ends_at=9900.0, by="ann"
+    )
+
+    async def first(engine: Engine, _: ToldNode) -> None:
+        await engine.submit(specs(), {DIGEST: BODY}, None)
+        started = JobStarted(job=JobId(1), attempt=1, pid=9, started_at=1000.0)
+        await engine.keep(Work(events=[Reported(node=DESK, report=started)]))
+        engine._clock = lambda: 4600.0
+        await engine.keep(Work(events=[exited(1), ReservationMade(reservation=reservation)]))
+        await engine.keep(Work(events=[QueuePaused(by="ann", reason="tea")]))
+
+    def check(engine: Engine) -> None:
+        assert engine.state.mode == Mode(is_paused=True, by="ann", reason="tea", since=4600.0)
+        assert engine.state.reservations == {1: reservation}
+        assert engine.state.ledger.week_hours("ann", None, 4600.0) == pytest.approx(1.0)
+        assert engine.state.durations.expected_s(specs().specs[0]) == 1.0
+
+    async def second(engine: Engine, _: ToldNode) -> None:
+        check(engine)
+        engine._forget_memory()
+        check(engine)
+
+    run(tmp_path, first)
+    run(tmp_path, second)
 
 
 def test_what_a_job_took_of_its_card_is_booked_until_its_end(tmp_path: Path) -> None:

@@ -8,7 +8,12 @@ from tarmac.core.model import BookedGpu, Booking, GpuUuid, Job, JobId, JobSpec, 
 
 
 def environment_of(
-    *indices: int, submitted: dict[str, str] | None = None, style: str = "index", make: str = "GPU"
+    *indices: int,
+    submitted: dict[str, str] | None = None,
+    style: str = "index",
+    make: str = "GPU",
+    group: int | None = None,
+    index: int | None = None,
 ) -> dict[str, str]:
     spec = JobSpec(
         owner="ann",
@@ -18,8 +23,10 @@ def environment_of(
         umask=0o022,
         environment="",
         request=Request(gpus=len(indices)),
+        index=index,
     )
     job = Job(id=JobId(7), spec=spec, submitted_at=0.0, position=7, attempt=2)
+    job.group = None if group is None else JobId(group)
     gpus = tuple(BookedGpu(uuid=GpuUuid(f"{make}-{index}"), index=index) for index in indices)
     start = StartJob(job=job.id, attempt=2, booking=Booking(node=NodeName("desk"), gpus=gpus))
     return job_environment(job, start, submitted or {}, gpu_id_style=style, state_folder=Path("/state"))
@@ -95,3 +102,15 @@ def test_the_start_says_how_long_it_may_run_and_how_it_is_ended(limit_s: float |
     start = StartJob(job=job.id, attempt=2, booking=Booking(node=NodeName("desk"), gpus=()))
     frame = start_frame(job, start, {}, Path("/state"))
     assert (frame["limit_s"], frame["stop_signal"], frame["grace_s"]) == (limit_s, 10, 120.0)
+
+
+def test_a_part_of_an_array_knows_which_it_is_and_of_how_many() -> None:
+    inherited = {"TARMAC_ARRAY_ID": "3", "TARMAC_ARRAY_INDEX": "9", "TARMAC_ARRAY_COUNT": "20"}
+    environment = environment_of(0, submitted=inherited, group=5, index=2)
+    told = {name: value for name, value in environment.items() if name.startswith("TARMAC_ARRAY_")}
+    assert told == {"TARMAC_ARRAY_ID": "5", "TARMAC_ARRAY_INDEX": "2", "TARMAC_ARRAY_COUNT": "20"}
+
+
+def test_a_job_that_an_array_submitted_is_no_part_of_it() -> None:
+    inherited = {"TARMAC_ARRAY_ID": "3", "TARMAC_ARRAY_INDEX": "9", "TARMAC_ARRAY_COUNT": "20"}
+    assert not any(name.startswith("TARMAC_ARRAY_") for name in environment_of(0, submitted=inherited))

@@ -11,7 +11,7 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 
 from tarmac import __version__
-from tarmac.api import errors, events, gpus, jobs, logs, machine, settings
+from tarmac.api import errors, events, gpus, jobs, logs, machine, queue, reservations, settings, waiting
 from tarmac.api.caller import caller
 from tarmac.errors import TarmacError
 
@@ -44,7 +44,21 @@ def build_app(engine: Engine, end: Callable[[], None]) -> Litestar:
             jobs.job_story,
             jobs.kill_jobs,
             jobs.remove_jobs,
+            waiting.hold_jobs,
+            waiting.release_jobs,
+            waiting.move_job,
+            waiting.edit_job,
+            waiting.start_job,
+            waiting.why_job,
             logs.job_log,
+            queue.show_queue,
+            queue.pause_queue,
+            queue.resume_queue,
+            queue.drain_queue,
+            queue.stop_queue,
+            reservations.list_reservations,
+            reservations.make_reservation,
+            reservations.end_reservation,
             gpus.list_gpus,
             gpus.gpu_samples,
             gpus.drain_gpus,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import pwd
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tarmac.api.server import PEER_UID
+from tarmac.controller.rights import account
 from tarmac.errors import NotAllowed
 
 if TYPE_CHECKING:
@@ -22,11 +21,3 @@ async def caller(request: Request[Any, Any, Any]) -> str:
             f"this queue belongs to {account(os.getuid())}", hint="run your own: unset TARMAC_HOME and try again"
         )
     return account(uid)
-
-
-@lru_cache(maxsize=256)
-def account(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:  # containers often run as a number without a name
-        return str(uid)

@@ -12,7 +12,8 @@ from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from tarmac.api import schemas
 from tarmac.api.given import Caller, TheEngine
-from tarmac.api.views import Viewer, iso
+from tarmac.api.moments import iso
+from tarmac.api.views import Viewer
 from tarmac.controller.engine import Engine, Work
 from tarmac.core.events import GpusDrained, GpusResumed, ProcessAdopted, SlotsSet
 from tarmac.core.model import GpuUuid, JobSpec, NodeName, Request
@@ -190,6 +191,11 @@ def _node(engine: Engine) -> Node:
         raise Unavailable("no machine is in reach: the agent is not connected", hint="`tarmac log agent` says more")
     name: NodeName = next(iter(engine.state.nodes))
     return engine.state.nodes[name]
+
+
+def cards_of(engine: Engine, words: list[str]) -> tuple[GpuUuid, ...]:
+    """Cards by index or UUID, of the only node there is."""
+    return _cards(_node(engine), words)
 
 
 def _cards(node: Node, words: list[str]) -> tuple[GpuUuid, ...]:

@@ -13,20 +13,28 @@ from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from tarmac.api import schemas
 from tarmac.api.given import Caller, TheEngine
-from tarmac.api.views import Viewer, checked_fields, iso
+from tarmac.api.moments import iso
+from tarmac.api.views import Viewer, checked_fields
+from tarmac.api.words import limit_words
+from tarmac.controller.dependencies import Dependencies
 from tarmac.controller.engine import Engine, Work
+from tarmac.controller.job_request import SubmitRequest
 from tarmac.controller.outputs import default_log
+from tarmac.controller.rights import is_admin, need_admin, refuse_others_jobs
 from tarmac.controller.select import job_filter, job_number
-from tarmac.controller.submission import SubmitRequest, checked_specs
+from tarmac.controller.submission import checked_specs
+from tarmac.controller.world import ARRAY_COUNT
 from tarmac.core.events import JobsSubmitted, StopAsked
-from tarmac.core.model import JobId, Queued, is_ended
+from tarmac.core.limits import refusal_at_submit
+from tarmac.core.model import Draft, Held, JobId, Queued, is_ended
 from tarmac.errors import Conflict, NotFound, UserError
 from tarmac.store.rows import pack_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tarmac.core.model import Job
+    from tarmac.core.model import Job, JobSpec
+    from tarmac.core.state import State
 
 MOST_PER_PAGE = 10_000
 LONGEST_WAIT_S = 300.0
@@ -45,12 +53,34 @@ async def submit(engine: TheEngine, caller: Caller, data: JSONBody[SubmitRequest
     token = None if data.token is None else (caller, data.token)
     if token is not None and (known := engine.store.reader.submission(*token)) is not None:
         return Response(schemas.SubmitAnswer(ids=list(known)), status_code=200)
-    digest, body = pack_environment(data.environment)
+    if any(job.tier == "urgent" for job in data.jobs):
+        need_admin(caller, engine.settings, "queue urgent jobs")
+    digest, body = pack_environment(data.environment | ({ARRAY_COUNT: str(len(data.jobs))} if data.array else {}))
     specs = checked_specs(
-        data, owner=caller, environment=digest, default_grace_s=engine.settings["grace_s"], state=engine.state
+        data,
+        owner=caller,
+        environment=digest,
+        default_grace_s=engine.settings["grace_s"],
+        state=engine.state,
+        dependencies=Dependencies(engine.state, engine.store.reader, caller, siblings=len(data.jobs)),
     )
-    ids = await engine.submit(JobsSubmitted(specs=specs), {digest: body}, token)
+    event = JobsSubmitted(specs=specs, is_array=data.array, entry=data.entry, by=caller)
+    ids = await engine.submit(event, {digest: body}, token, lambda state: _refuse_too_many(state, specs))
     return Response(schemas.SubmitAnswer(ids=list(ids)), status_code=201)
+
+
+def _refuse_too_many(state: State, specs: tuple[JobSpec, ...]) -> None:
+    """Asked when its turn comes: others may have submitted meanwhile."""
+    mode = state.mode
+    if mode.is_draining:
+        why = f": {mode.reason}" if mode.reason else ""
+        raise Conflict(
+            f"no new jobs are taken: {mode.by or 'Tarmac'} lets the queue drain{why}",
+            hint="`tarmac queue resume` opens it again",
+        )
+    if (reached := refusal_at_submit(state, specs)) is not None:
+        hint = "ask for fewer with -g" if reached.limit == "max_gpus_per_job" else "wait until some have started"
+        raise UserError(f"{limit_words(reached)}; nothing was queued", hint=f"{hint}; `tarmac set` tells the limits")
 
 
 @get("/jobs", responses=_answers(schemas.JobPage))
@@ -88,7 +118,7 @@ async def show_job(engine: TheEngine, caller: Caller, word: FromPath[str]) -> di
     """One job with all there is to know. `last` is the caller's newest."""
     job = find_job(engine, caller, word)
     await engine.progress.refresh([job])
-    return Viewer(engine).whole_job(job)
+    return Viewer(engine, is_fresh=True).whole_job(job)
 
 
 @get("/jobs/{word:str}/events", responses=_answers(schemas.Story))
@@ -127,7 +157,7 @@ async def wait_for_jobs(
 @post("/jobs/kill", status_code=200)
 async def kill_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.KillRequest]) -> schemas.KillAnswer:
     """Ask jobs to end: queued ones at once, running ones with TERM, then KILL after the grace period."""
-    numbers = _selected(engine, caller, data)
+    numbers = selected_own(engine, caller, data)
     alive = [number for number in numbers if number in engine.state.jobs]
     asked = set(alive)
     if engine.degraded is not None and (stoppable := [number for number in alive if _signal(engine, number, data)]):
@@ -145,7 +175,7 @@ def _signal(engine: Engine, number: int, data: schemas.KillRequest) -> bool:
 @post("/jobs/rm", status_code=200)
 async def remove_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.Selection]) -> schemas.RemoveAnswer:
     """Forget jobs and the logs Tarmac keeps of them. Queued ones are cancelled; running ones must be killed first."""
-    numbers = _selected(engine, caller, data)
+    numbers = selected_own(engine, caller, data)
     waiting = [job.id for job in _none_running(engine, numbers) if not is_ended(job.status)]
     if waiting:
         await engine.keep(Work(events=[StopAsked(job=number, by=caller) for number in waiting]))
@@ -161,7 +191,7 @@ async def remove_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.
 
 def _none_running(engine: Engine, numbers: list[int]) -> list[Job]:
     jobs = engine.jobs(numbers)
-    busy = [job.id for job in jobs if not is_ended(job.status) and not isinstance(job.status, Queued)]
+    busy = [job.id for job in jobs if not is_ended(job.status) and not isinstance(job.status, Queued | Held | Draft)]
     if busy:
         listed = ", ".join(map(str, busy[:10]))
         raise Conflict(f"still running: {listed}; nothing was removed", hint=f"tarmac kill {busy[0]}, then rm again")
@@ -173,6 +203,14 @@ def find_job(engine: Engine, caller: str, word: str) -> Job:
     if job is None:
         raise NotFound(f"no job {word}", hint="`tarmac ls -a` lists every job that is remembered")
     return job
+
+
+def selected_own(engine: Engine, caller: str, selection: schemas.Selection) -> list[int]:
+    """Those that are meant, if the caller may do something to all of them."""
+    numbers = _selected(engine, caller, selection)
+    if not is_admin(caller, engine.settings):
+        refuse_others_jobs(engine.jobs(numbers), caller, engine.settings)
+    return numbers
 
 
 def _selected(engine: Engine, caller: str, selection: schemas.Selection) -> list[int]:

@@ -12,6 +12,7 @@ from tarmac import __version__
 from tarmac.api import schemas
 from tarmac.api.errors import API
 from tarmac.api.given import Caller, TheEnd, TheEngine
+from tarmac.api.queue import queued_count, running_count
 
 AGENT_ANSWERS_WITHIN_S = 2.0
 
@@ -20,17 +21,19 @@ AGENT_ANSWERS_WITHIN_S = 2.0
 async def status(engine: TheEngine, caller: Caller) -> schemas.StatusView:  # noqa: ARG001 - checks the caller
     """The scheduler at a glance."""
     hello = None if engine.node is None else engine.node.hello
-    queued = len(engine.state.queue)
+    state = engine.state
     return schemas.StatusView(
         controller_pid=os.getpid(),
         agent_pid=None if hello is None else hello.pid,
         agent_answers=engine.node is not None and await engine.node.answers(AGENT_ANSWERS_WITHIN_S),
         version=__version__,
         api=API,
-        policy="fifo",
-        paused=False,
-        running=len(engine.state.jobs) - queued,
-        queued=queued,
+        policy=state.rules.policy,
+        paused=state.mode.is_paused,
+        paused_reason=state.mode.reason,
+        draining=state.mode.is_draining,
+        running=running_count(state),
+        queued=queued_count(state),
         containment=None if hello is None else hello.containment,
         containment_reason=None if hello is None else hello.containment_reason,
         node=None if hello is None else hello.node,

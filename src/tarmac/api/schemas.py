@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 Grace = Annotated[float, Meta(ge=0, le=86400)]
 
@@ -21,6 +21,34 @@ class Selection(Struct, kw_only=True, forbid_unknown_fields=True):
 
 class KillRequest(Selection, kw_only=True, forbid_unknown_fields=True):
     grace_s: Grace | None = None
+
+
+class HoldAnswer(Struct, kw_only=True):
+    held: list[int]
+    not_waiting: list[int]
+
+
+class ReleaseAnswer(Struct, kw_only=True):
+    released: list[int]
+    not_held: list[int]
+
+
+class MoveRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """The place among its owner's waiting jobs; the first is 1. Behind the last is the last."""
+
+    position: Annotated[int, Meta(ge=1, le=2**31)]
+
+
+class MoveAnswer(Struct, kw_only=True):
+    position: int
+    priority: int
+
+
+class StartRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """On these cards (indices or UUIDs), else on those that disturb least."""
+
+    gpus_on: Annotated[list[int | str], Meta(min_length=1, max_length=1024)] | None = None
+    yes: bool = False
 
 
 class StopRequest(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -46,6 +74,10 @@ class GpuRef(Struct, kw_only=True):
     uuid: str
 
 
+class StartAnswer(Struct, kw_only=True):
+    gpus: list[GpuRef]
+
+
 class Progress(Struct, kw_only=True):
     fraction: float
     eta_s: float | None
@@ -63,7 +95,7 @@ class JobView(Struct, kw_only=True):
     signal: int | None
     attempt: int
     priority: int
-    tier: str | None
+    tier: str
     gpus_asked: int
     gpus: list[GpuRef]
     node: str | None
@@ -76,8 +108,8 @@ class JobView(Struct, kw_only=True):
     progress: Progress | None
     peak_gpu_memory_bytes: int | None
     log_path: str
-    group: str | None
-    after: list[int]
+    group: int | None
+    after: list[str]
     gpu_memory_bytes: int | None
     gpu_share: float | None
     gpu_models: list[str]
@@ -90,6 +122,13 @@ class JobView(Struct, kw_only=True):
     utilization: float | None
     energy_j: float | None
     warnings: list[str]
+    estimate_basis: str | None
+    time_limit_s: float | None
+    begin_at: str | None
+    index: int | None
+    max_running: int | None
+    position: int | None
+    held_by: str | None
 
 
 class WholeJobView(JobView, kw_only=True):
@@ -101,6 +140,93 @@ class WholeJobView(JobView, kw_only=True):
     shell: str | None
     stdout_path: str
     stderr_path: str
+    stop_signal: int
+
+
+class WhyReason(Struct, kw_only=True):
+    """Further fields say it in numbers; which ones depends on the kind."""
+
+    kind: str
+    text: str
+
+
+class WhyCard(Struct, kw_only=True):
+    node: str
+    index: int
+    uuid: str
+    text: str
+    jobs: list[int]
+    until: str | None
+
+
+class WhyView(Struct, kw_only=True):
+    id: int
+    state: str
+    position: int | None
+    ahead: int | None
+    asked: dict[str, Any]
+    free: dict[str, Any]
+    reasons: list[WhyReason]
+    cards: list[WhyCard]
+    estimated_start: str | None
+    estimate_basis: str | None
+    lines: list[str]
+
+
+class QueueRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    reason: Annotated[str, Meta(max_length=4096)] | None = None
+
+
+class QueueStopRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Jobs that run are put back in front; without `requeue` nothing is done."""
+
+    requeue: bool = False
+    grace_s: Grace | None = None
+
+
+class QueueStopAnswer(Struct, kw_only=True):
+    stopping: list[int]
+
+
+class QueueView(Struct, kw_only=True):
+    paused: bool
+    draining: bool
+    by: str | None
+    reason: str | None
+    since: str | None
+    queued: int
+    running: int
+    policy: str
+
+
+class ReservationRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """`gpus` cards of one machine, `from` then (seconds since the epoch) on for so many seconds."""
+
+    gpus: Annotated[int, Meta(ge=1, le=100_000)]
+    from_: Annotated[float, Meta(ge=0, le=253_402_300_799)] = field(name="from")
+    for_s: Annotated[float, Meta(ge=1, le=366 * 86400)]
+    user: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
+
+
+class ReservedGpu(Struct, kw_only=True):
+    index: int | None
+    uuid: str
+
+
+class ReservationView(Struct, kw_only=True):
+    id: int
+    owner: str
+    node: str
+    gpus: list[ReservedGpu]
+    begins_at: str
+    ends_at: str
+    by: str
+    active: bool
+    used: bool
+
+
+class ReservationList(Struct, kw_only=True):
+    reservations: list[ReservationView]
 
 
 class JobPage(Struct, kw_only=True):
@@ -243,6 +369,8 @@ class StatusView(Struct, kw_only=True):
     api: int
     policy: str
     paused: bool
+    paused_reason: str | None
+    draining: bool
     running: int
     queued: int
     containment: str | None

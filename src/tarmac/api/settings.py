@@ -10,6 +10,7 @@ from litestar.params import FromPath, JSONBody
 
 from tarmac.api import schemas
 from tarmac.api.given import Caller, TheEngine
+from tarmac.controller.rights import need_admin
 from tarmac.controller.settings import SETTINGS, find, parsed
 
 _ONE = {200: ResponseSpec(schemas.SettingView, description="as it is now")}
@@ -29,20 +30,22 @@ async def show_setting(engine: TheEngine, caller: Caller, name: FromPath[str]) -
 @put("/settings/{name:str}", responses=_ONE)
 async def change_setting(
     engine: TheEngine,
-    caller: Caller,  # noqa: ARG001 - checks the caller
+    caller: Caller,
     name: FromPath[str],
     data: JSONBody[schemas.SettingRequest],
 ) -> dict[str, Any]:
     """In force at once, and kept over restarts. The value is written as one would type it."""
     setting = find(name)
+    need_admin(caller, engine.settings, "change settings")
     parsed(setting, data.value)
     await engine.set(setting.name, data.value)
     return engine.settings.view(setting.name)
 
 
 @delete("/settings/{name:str}", status_code=200, responses=_ONE)
-async def reset_setting(engine: TheEngine, caller: Caller, name: FromPath[str]) -> dict[str, Any]:  # noqa: ARG001
+async def reset_setting(engine: TheEngine, caller: Caller, name: FromPath[str]) -> dict[str, Any]:
     """Back to the config file, or the default."""
     setting = find(name)
+    need_admin(caller, engine.settings, "change settings")
     await engine.set(setting.name, None)
     return engine.settings.view(setting.name)

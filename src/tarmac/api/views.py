@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tarmac.api.words import sentence, why_waiting
+from tarmac.api.moments import iso
+from tarmac.api.words import ahead_words, card_lines, sentence
+from tarmac.controller.outlook import ahead_of
 from tarmac.controller.outputs import stderr_path, stdout_path
 from tarmac.controller.outside import is_ignored
-from tarmac.core.explain import why_not
-from tarmac.core.model import Failed, GpuUuid, Queued, Request, Unknown, holds_booking, state_name
+from tarmac.core.explain import Explainer, TooFewGpus
+from tarmac.core.model import Draft, Failed, GpuUuid, Held, Queued, Unknown, holds_booking, state_name
 from tarmac.core.watching import idle_s
 from tarmac.errors import UserError
 
@@ -17,24 +18,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tarmac.controller.engine import Engine
+    from tarmac.controller.outlook import Outlook
+    from tarmac.core.explain import Reason
+    from tarmac.core.forecast import Estimate
     from tarmac.core.model import Drain, Job, NodeName
     from tarmac.nodes.reports import GpuProcess, GpuReading
 
     Getter: TypeAlias = Callable[["Viewer", Job], Any]
 
 
-def iso(seconds: float | None) -> str | None:
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 class Viewer:
-    """Makes views of one moment. Why a request waits is worked out once, however many jobs share it."""
+    """Makes views of one moment. What many jobs share (why they wait, their places) is worked out once, and only
+    if somebody wants to know. `is_fresh`: places and estimates, too, are those of this very moment.
+    """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, is_fresh: bool = False) -> None:
         self.engine = engine
-        self._waiting: dict[Request, str | None] = {}
+        self._is_fresh = is_fresh
+        self._explainer: Explainer | None = None
+        self._outlook: Outlook | None = None
+        self._said: dict[tuple[Reason, ...], str | None] = {}
 
     def job(self, job: Job, fields: Sequence[str] | None = None) -> dict[str, Any]:
         return {name: FIELDS[name](self, job) for name in fields or FIELDS}
@@ -44,25 +47,54 @@ class Viewer:
         spec, status = job.spec, job.status
         folder = self.engine.state_folder
         return self.job(job) | {
-            "message": getattr(status, "message", None),
-            "why": why_waiting(self.engine.state, job),
+            "message": getattr(status, "message", None) or getattr(status, "note", None),
+            "why": self._why(job),
             "pid": getattr(status, "pid", None),
             "umask": spec.umask,
             "grace_s": spec.grace_s,
             "shell": spec.shell,
             "stdout_path": stdout_path(folder, job, max(job.attempt, 1)),
             "stderr_path": stderr_path(folder, job, max(job.attempt, 1)),
+            "stop_signal": spec.signal,
         }
 
     def gpus(self) -> list[dict[str, Any]]:
         board = self.engine.board
         return [self._gpu(node, reading) for node, readings in board.readings.items() for reading in readings]
 
-    def waiting_reason(self, request: Request) -> str | None:
-        if request not in self._waiting:
-            reasons = why_not(self.engine.state, request)
-            self._waiting[request] = "; ".join(map(sentence, reasons)) or None
-        return self._waiting[request]
+    def waiting_reason(self, job: Job) -> str | None:
+        reasons = self._reasons(job)
+        if reasons not in self._said:
+            now = self.engine.now()
+            self._said[reasons] = "; ".join(sentence(reason, now) for reason in reasons) or None
+        return self._said[reasons]
+
+    def place(self, job: Job) -> int | None:
+        return self._look().places.get(job.id) if isinstance(job.status, Queued) else None
+
+    def estimate(self, job: Job) -> Estimate | None:
+        return self._look().estimates.get(job.id) if isinstance(job.status, Queued) else None
+
+    def _look(self) -> Outlook:
+        if self._outlook is None:
+            self._outlook = self.engine.outlook.now(is_fresh=self._is_fresh)
+        return self._outlook
+
+    def _reasons(self, job: Job) -> tuple[Reason, ...]:
+        if self._explainer is None:
+            self._explainer = Explainer(self.engine.state, self.engine.now())
+        return self._explainer.reasons(job)
+
+    def _why(self, job: Job) -> list[str]:
+        """In a few lines; GET /jobs/ID/why tells all."""
+        reasons = self._reasons(job)
+        if not reasons:
+            return []
+        state, now = self.engine.state, self.engine.now()
+        has_place = isinstance(job.status, Queued) and job.id not in state.blocked
+        place = [ahead_words(ahead_of(state, job))] if has_place else []
+        cards = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in card_lines(reason.cards)]
+        return [*place, *(sentence(reason, now) for reason in reasons), *cards]
 
     def _gpu(self, name: NodeName, reading: GpuReading) -> dict[str, Any]:
         node = self.engine.state.node(name)
@@ -140,8 +172,8 @@ def warnings_of(viewer: Viewer, job: Job) -> list[str]:
 
 def _reason(viewer: Viewer, job: Job) -> str | None:
     match job.status:
-        case Queued():
-            return viewer.waiting_reason(job.spec.request)
+        case Queued() | Held() | Draft():
+            return viewer.waiting_reason(job)
         case Failed(reason=reason):
             return reason
         case Unknown():
@@ -183,7 +215,16 @@ def _log_path(viewer: Viewer, job: Job) -> str:
     return stdout_path(viewer.engine.state_folder, job, max(job.attempt, 1))
 
 
-# Tiers, groups, dependencies and estimates are names that stand already; nothing fills them yet.
+def _estimated_start(viewer: Viewer, job: Job) -> str | None:
+    estimate = viewer.estimate(job)
+    return None if estimate is None else iso(estimate.start_at)
+
+
+def _estimate_basis(viewer: Viewer, job: Job) -> str | None:
+    estimate = viewer.estimate(job)
+    return None if estimate is None else estimate.basis
+
+
 FIELDS: dict[str, Getter] = {
     "id": lambda _, job: job.id,
     "name": lambda _, job: job.spec.name,
@@ -196,7 +237,7 @@ FIELDS: dict[str, Getter] = {
     "signal": _of_status("signal"),
     "attempt": lambda _, job: job.attempt,
     "priority": lambda _, job: job.spec.priority,
-    "tier": lambda _, __: None,
+    "tier": lambda _, job: job.spec.tier,
     "gpus_asked": lambda _, job: job.spec.request.gpus,
     "gpus": _gpus,
     "node": _node,
@@ -205,12 +246,12 @@ FIELDS: dict[str, Getter] = {
     "submitted_at": lambda _, job: iso(job.submitted_at),
     "started_at": _time_of_status("started_at"),
     "ended_at": _time_of_status("ended_at"),
-    "estimated_start": lambda _, __: None,
+    "estimated_start": _estimated_start,
     "progress": lambda viewer, job: viewer.engine.progress.get(job.id),
     "peak_gpu_memory_bytes": lambda viewer, job: viewer.usage(job)[0],
     "log_path": _log_path,
-    "group": lambda _, __: None,
-    "after": lambda _, __: [],
+    "group": lambda _, job: job.group,
+    "after": lambda _, job: [f"{after.job}:{after.on}" for after in job.spec.after],
     "gpu_memory_bytes": _of_request("gpu_memory_bytes"),
     "gpu_share": _of_request("gpu_share"),
     "gpu_models": _of_request("gpu_models"),
@@ -223,6 +264,13 @@ FIELDS: dict[str, Getter] = {
     "utilization": lambda viewer, job: viewer.usage(job)[1],
     "energy_j": lambda viewer, job: viewer.usage(job)[2],
     "warnings": warnings_of,
+    "estimate_basis": _estimate_basis,
+    "time_limit_s": lambda _, job: job.spec.time_limit_s,
+    "begin_at": lambda _, job: iso(job.spec.begin_at),
+    "index": lambda _, job: job.spec.index,
+    "max_running": lambda _, job: job.spec.max_running,
+    "position": lambda viewer, job: viewer.place(job),
+    "held_by": lambda _, job: job.status.by if isinstance(job.status, Held) else None,
 }
 
 

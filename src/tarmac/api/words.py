@@ -4,31 +4,90 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
+from tarmac.api.moments import at_clock
 from tarmac.core.explain import (
+    Behind,
     CpuSlotsTaken,
+    HeldBy,
     HostBooked,
     HostShort,
+    IsDraft,
+    KeptFor,
     NeverFits,
     NodeAway,
     NoNode,
+    NotBefore,
+    ReservedFor,
     TooFewGpus,
-    explain,
+    WaitsFor,
 )
+from tarmac.core.limits import LimitReached
 from tarmac.core.policy.card import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable
+from tarmac.core.policy.eligible import ArrayFull, Paused
 
 if TYPE_CHECKING:
     from tarmac.core.explain import Reason
-    from tarmac.core.model import Job
     from tarmac.core.policy.card import CardReason
-    from tarmac.core.state import State
 
 
-def count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def count(number: float, noun: str) -> str:
+    return f"{number:g} {noun}" if number == 1 else f"{number:g} {noun}s"
 
 
-def sentence(reason: Reason) -> str:
+def sentence(reason: Reason, now: float) -> str:
     """In one line, without the cards one by one."""
+    match reason:
+        case NoNode() | NodeAway() | TooFewGpus() | CpuSlotsTaken() | HostShort() | HostBooked() | NeverFits():
+            return _of_machines(reason)
+        case HeldBy() | IsDraft() | WaitsFor() | NotBefore():
+            return _of_the_job(reason, now)
+        case Paused() | LimitReached() | ArrayFull() | KeptFor() | ReservedFor() | Behind():
+            return _of_the_queue(reason, now)
+        case _:
+            assert_never(reason)
+
+
+def _of_the_job(reason: HeldBy | IsDraft | WaitsFor | NotBefore, now: float) -> str:
+    match reason:
+        case HeldBy(by=by, since=since):
+            return f"held by {by} since {at_clock(since, now)}; `tarmac release` lets it go"
+        case IsDraft():
+            return "a draft; `tarmac release` puts it into the queue"
+        case WaitsFor(job=job, on=on):
+            return f"waits for job {job} to {_OUTCOMES[on]}"
+        case NotBefore(at=at):
+            return f"not before {at_clock(at, now)}"
+        case _:
+            assert_never(reason)
+
+
+def _of_the_queue(reason: Paused | LimitReached | ArrayFull | KeptFor | ReservedFor | Behind, now: float) -> str:
+    match reason:
+        case Paused(by=by, reason=why, since=since):
+            moment = "" if since is None else f" since {at_clock(since, now)}"
+            return f"the queue is paused{moment} by {by or 'Tarmac itself'}" + (f": {why}" if why else "")
+        case LimitReached():
+            return limit_words(reason)
+        case ArrayFull(group=group, most=most):
+            return f"{most} of array {group} run already, and no more may at once (max_running)"
+        case KeptFor(job=job, cards=cards, at=at):
+            when = "as it has waited for long" if at is None else f"which is to start at ~{at_clock(at, now)}"
+            return f"{count(cards, 'GPU')} kept back for job {job} in front, {when}"
+        case ReservedFor(reservation=number, owner=owner, begins_at=begins_at, ends_at=ends_at):
+            span = f"from {at_clock(begins_at, now)} to {at_clock(ends_at, now)}"
+            return f"it would run into reservation {number} of {owner}, {span}"
+        case Behind(job=job):
+            return f"job {job} goes first"
+        case _:
+            assert_never(reason)
+
+
+_OUTCOMES = {"ok": "end well", "fail": "fail", "any": "end"}
+
+
+def _of_machines(
+    reason: NoNode | NodeAway | TooFewGpus | CpuSlotsTaken | HostShort | HostBooked | NeverFits,
+) -> str:
     match reason:
         case NoNode():
             return "no machine is in reach: the agent is not connected"
@@ -50,6 +109,20 @@ def sentence(reason: Reason) -> str:
             assert_never(reason)
 
 
+def limit_words(reached: LimitReached) -> str:
+    """Which limit, its value, and by how much it would be exceeded."""
+    who = "" if reached.name is None else f" of {reached.name}"
+    most = f"{reached.limit}{who} is {reached.most:g}"
+    if reached.limit == "max_gpus_per_job":
+        return f"{count(reached.asked, 'GPU')} asked, {most}: {reached.asked - reached.most:g} too many"
+    if reached.limit.startswith("gpu_hours"):
+        return f"{reached.used:.1f} GPU-hours{who} in the last seven days, {most}"
+    over = reached.used + reached.asked - reached.most
+    verb = "run" if reached.limit.startswith("max_gpus") else "wait"
+    noun = "GPU" if verb == "run" else "job"
+    return f"{count(reached.used, noun)}{who} {verb} and {reached.asked:g} more asked, {most}: {over:g} too many"
+
+
 def _holders(cards: tuple[tuple[int, CardReason], ...]) -> str:
     jobs = tuple(
         dict.fromkeys(job for _, card in cards if isinstance(card, Taken | TooLittleMemory) for job in card.jobs)
@@ -57,7 +130,7 @@ def _holders(cards: tuple[tuple[int, CardReason], ...]) -> str:
     return f", held by {jobs_named(jobs)}" if jobs else ""
 
 
-def _said(reason: CardReason) -> str:
+def said_of_card(reason: CardReason) -> str:
     match reason:
         case Unsuitable(why=why):
             return why
@@ -82,22 +155,19 @@ def jobs_named(ids: tuple[int, ...], most: int = 8) -> str:
     return f"{'job' if len(ids) == 1 else 'jobs'} {shown}"
 
 
-def why_waiting(state: State, job: Job) -> list[str]:
-    """All there is to say, for one job."""
-    reasons = explain(state, job)
-    if not reasons:
-        return []
-    ahead = state.queue.ahead_of(job)
-    place = "next in the queue" if ahead == 0 else f"{count(ahead, 'job')} ahead in the queue"
-    cards = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in card_lines(reason.cards)]
-    return [place, *map(sentence, reasons), *cards]
+def ahead_words(ahead: int) -> str:
+    return "next in the queue" if ahead == 0 else f"{count(ahead, 'job')} ahead in the queue"
 
 
 def card_lines(cards: tuple[tuple[int, CardReason], ...]) -> list[str]:
     """One line for all cards with the same reason: sixty-four lines tell less than three."""
+    return grouped_lines([(index, said_of_card(reason)) for index, reason in cards])
+
+
+def grouped_lines(cards: list[tuple[int, str]]) -> list[str]:
     grouped: dict[str, list[int]] = {}
-    for index, reason in cards:
-        grouped.setdefault(_said(reason), []).append(index)
+    for index, said in cards:
+        grouped.setdefault(said, []).append(index)
     return [f"GPU {spans(indices)}: {said}" for said, indices in grouped.items()]
 
 

@@ -32,14 +32,17 @@ class Jobs(Link):
         environment: Environment | None = None,
         umask: int | None = None,
         token: str | None = None,
+        entry: str = "queued",
         **options: Unpack[JobOptions],
     ) -> Job:
         """Queue one job: an argv, or a string for the shell. It lives in the caller's world unless told otherwise.
 
         The options are those of `tarmac add`: gpus=2, name="big", gpu_memory_bytes=8 << 30, log="out.log", …
+        With `entry` it begins "held" or as a "draft".
         """
         request: JobRequest = {**options, "command": command}  # type: ignore[typeddict-item]
-        return self.job(self.submit_many([request], environment=environment, umask=umask, token=token)[0])
+        ids = self.submit_many([request], environment=environment, umask=umask, token=token, entry=entry)
+        return self.job(ids[0])
 
     def submit_many(
         self,
@@ -135,6 +138,38 @@ class Jobs(Link):
         """Forget jobs that have ended."""
         removed: list[int] = self.call("POST", "/jobs/rm", body=selection(ids, filters))["removed"]
         return removed
+
+    def hold(self, *ids: Id, **filters: str | None) -> dict[str, list[int]]:
+        """Keep waiting jobs from starting. Returns who is held, and who does not wait."""
+        return self.call("POST", "/jobs/hold", body=selection(ids, filters))
+
+    def release(self, *ids: Id, **filters: str | None) -> dict[str, list[int]]:
+        """Let held jobs and drafts into the queue. Returns who was, and who was not held."""
+        return self.call("POST", "/jobs/release", body=selection(ids, filters))
+
+    def move(self, job: Id, position: int) -> dict[str, int]:
+        """To another place among its owner's waiting jobs, from 1. Returns its position and priority then."""
+        return self.call("POST", f"/jobs/{self.number_of(job)}/move", body={"position": position})
+
+    def edit(self, job: Id, **changes: object) -> Job:
+        """Change what a waiting job asks for: priority, tier, time_limit_s, begin_at, after, max_running, name,
+        project, tags. None takes back what was said.
+        """
+        from tarmac.client.records import Job
+
+        return Job(self.call("PATCH", f"/jobs/{self.number_of(job)}", body=changes))
+
+    def start_now(
+        self, job: Id, *, gpus_on: Iterable[int | str] | None = None, yes: bool = False
+    ) -> list[dict[str, Any]]:
+        """Start a waiting job out of its turn. `yes`: also on a card that another job has to itself."""
+        body = {"gpus_on": None if gpus_on is None else list(gpus_on), "yes": yes}
+        gpus: list[dict[str, Any]] = self.call("POST", f"/jobs/{self.number_of(job)}/start", body=body)["gpus"]
+        return gpus
+
+    def why(self, job: Id) -> dict[str, Any]:
+        """Why it does not run yet: place, reasons, cards, estimated start; `lines` has it in words."""
+        return self.call("GET", f"/jobs/{self.number_of(job)}/why")
 
     def adopt(self, pid: int, *, gpus: Iterable[int] | None = None, name: str | None = None) -> Job:
         """Take a running process of the caller's own into the list, as a job that is watched until it ends."""

@@ -69,6 +69,41 @@ class Machine(Link):
 
         return Setting(self.call("DELETE", f"/settings/{quoted(name)}", is_repeatable=True))
 
+    def queue(self) -> dict[str, Any]:
+        """How the queue as a whole is: paused, draining, by whom and why, and how much waits."""
+        return self.call("GET", "/queue")
+
+    def pause_queue(self, reason: str | None = None) -> dict[str, Any]:
+        """Start nothing more; what runs goes on."""
+        return self.call("POST", "/queue/pause", body={"reason": reason})
+
+    def drain_queue(self, reason: str | None = None) -> dict[str, Any]:
+        """Accept nothing more; what waits and runs is worked off."""
+        return self.call("POST", "/queue/drain", body={"reason": reason})
+
+    def resume_queue(self) -> dict[str, Any]:
+        """As usual again."""
+        return self.call("POST", "/queue/resume", body={})
+
+    def stop_queue(self, *, grace_s: float | None = None) -> list[int]:
+        """Pause, and put every running job back in front. Returns those that were asked to stop."""
+        stopping: list[int] = self.call("POST", "/queue/stop", body={"requeue": True, "grace_s": grace_s})["stopping"]
+        return stopping
+
+    def reservations(self) -> list[dict[str, Any]]:
+        """Cards that are kept for somebody, the first to begin first."""
+        kept: list[dict[str, Any]] = self.call("GET", "/reservations")["reservations"]
+        return kept
+
+    def reserve(self, gpus: int, *, begins_at: float, for_s: float, user: str | None = None) -> dict[str, Any]:
+        """Keep so many cards for somebody's jobs, from `begins_at` (seconds since the epoch) on."""
+        body = {"gpus": gpus, "from": begins_at, "for_s": for_s, "user": user}
+        return self.call("POST", "/reservations", body=body)
+
+    def end_reservation(self, reservation: int) -> None:
+        """Give the cards back."""
+        self.call("POST", f"/reservations/{reservation}/end", body={})
+
     def status(self) -> dict[str, Any]:
         return self.call("GET", "/status")
 

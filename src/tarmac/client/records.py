@@ -38,14 +38,15 @@ class Job(Record):
     """One job. Of a list, only the fields that were asked for are set; the others are None."""
 
     __slots__ = (
-        "after", "attempt", "attempts", "command", "cpus", "cwd", "ended_at", "energy_j", "estimated_start",
-        "exclude_gpus", "exit_code", "gpu_memory_bytes", "gpu_models", "gpu_share", "gpus", "gpus_asked", "gpus_on",
-        "grace_s", "group", "id", "idle_below", "log_path", "memory_bytes", "message", "min_gpu_memory_bytes", "name",
-        "node", "owner", "peak_gpu_memory_bytes", "pid", "priority", "progress", "project", "reason", "shell",
-        "signal", "started_at", "state", "stderr_path", "stdout_path", "submitted_at", "tags", "tier", "umask",
+        "after", "attempt", "attempts", "begin_at", "command", "cpus", "cwd", "ended_at", "energy_j", "estimate_basis",
+        "estimated_start", "exclude_gpus", "exit_code", "gpu_memory_bytes", "gpu_models", "gpu_share", "gpus",
+        "gpus_asked", "gpus_on", "grace_s", "group", "held_by", "id", "idle_below", "index", "log_path", "max_running",
+        "memory_bytes", "message", "min_gpu_memory_bytes", "name", "node", "owner", "peak_gpu_memory_bytes", "pid",
+        "position", "priority", "progress", "project", "reason", "shell", "signal", "started_at", "state",
+        "stderr_path", "stdout_path", "stop_signal", "submitted_at", "tags", "tier", "time_limit_s", "umask",
         "utilization", "warnings", "why",
     )  # fmt: skip
-    _times = ("submitted_at", "started_at", "ended_at", "estimated_start")
+    _times = ("submitted_at", "started_at", "ended_at", "estimated_start", "begin_at")
 
     id: int
     name: str | None
@@ -58,7 +59,7 @@ class Job(Record):
     signal: int | None
     attempt: int
     priority: int
-    tier: str | None
+    tier: str  # urgent, normal or preemptible
     gpus_asked: int
     gpus: list[dict[str, Any]]  # node, index, uuid of each
     node: str | None
@@ -83,8 +84,15 @@ class Job(Record):
     utilization: float | None  # of its GPUs, on average, in per cent
     energy_j: float | None
     log_path: str | None
-    group: Any
-    after: Any
+    group: int | None  # the first job of its array
+    index: int | None  # its number in the array
+    max_running: int | None  # of its array at once
+    after: list[str]  # 7:ok
+    time_limit_s: float | None
+    begin_at: datetime | None
+    estimate_basis: str | None  # what estimated_start rests on
+    position: int | None  # place among its owner's waiting jobs
+    held_by: str | None
     # Only in the answer about a single job:
     message: str | None
     why: list[str] | None
@@ -95,6 +103,7 @@ class Job(Record):
     stdout_path: str | None
     stderr_path: str | None
     grace_s: float | None
+    stop_signal: int | None
 
     def __repr__(self) -> str:
         return f"<Job {self.id} {self.state}>"
@@ -147,7 +156,7 @@ class Setting(Record):
     value: Any
     default: Any
     origin: str  # default, config, live
-    kind: str  # fraction, size, seconds, count, choice, flag
+    kind: str  # fraction, size, seconds, count, choice, flag, words, text, per name
     choices: list[str] | None
     meaning: str
 

@@ -13,16 +13,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.agent import crashpoint
+from tarmac.controller.dependencies import with_outcomes
 from tarmac.controller.gpu_board import GpuBoard
 from tarmac.controller.hands import Hands
+from tarmac.controller.outlook import OutlookBoard
 from tarmac.controller.progress_board import ProgressBoard
 from tarmac.controller.publisher import JobChanged, Publisher
 from tarmac.controller.settings import Settings
 from tarmac.core.commands import SignalJob
-from tarmac.core.events import JobsSubmitted, NodeJoined, Reported, RulesSet
+from tarmac.core.due import next_due
+from tarmac.core.events import JobEdited, JobsSubmitted, NodeJoined, Reported, RulesSet, TimePassed
 from tarmac.core.machine import handle
 from tarmac.core.model import Job, JobId, holds_booking, is_ended
-from tarmac.errors import Unavailable
+from tarmac.errors import TarmacError, Unavailable
 from tarmac.store.writer import Batch, Sample, Submission
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from tarmac.core.commands import Command
     from tarmac.core.events import Event
     from tarmac.core.model import NodeName
+    from tarmac.core.state import State
     from tarmac.nodes.local import LocalNode
     from tarmac.nodes.reports import GpuReading, HostReading
     from tarmac.store.store import Store
@@ -39,16 +43,23 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 RETRY_AFTER_FULL_S = 1.0
+SOONEST_S, LATEST_S = 0.02, 300.0  # a clock that was set, or stood still with the machine, is noticed after the last
 
 Done: TypeAlias = "asyncio.Future[None]"
 Token: TypeAlias = tuple[str, str]  # owner, and what the owner's client made up for one submit
+Plan: TypeAlias = "Callable[[State], list[Event]]"
 
 
 @dataclass(slots=True, kw_only=True)
 class Work:
-    """Events that are to be kept together, and whoever waits for that."""
+    """Events that are to be kept together, and whoever waits for that.
 
-    events: list[Event]
+    With a `plan` they are worked out when their turn comes, from the newest state; it may refuse with a TarmacError.
+    """
+
+    events: list[Event] = field(default_factory=list)
+    plan: Plan | None = None
+    refused: TarmacError | None = None
     environments: dict[str, bytes] = field(default_factory=dict)
     token: Token | None = None
     ids: range = range(0)  # of the jobs submitted by it
@@ -72,8 +83,8 @@ class Engine:
         self.settings = settings
         self.state_folder = state_folder
         self.publisher = publisher
-        self.state = store.load()
-        self.state.rules = settings.rules()
+        self._clock = clock
+        self.state = self._loaded()
         self.state.next_id = max(self.state.next_id, highest_trace(state_folder) + 1)
         self.last_event = store.reader.last_event()
         self.degraded: str | None = None  # why nothing can be written at the moment
@@ -81,15 +92,18 @@ class Engine:
         self.node: LocalNode | None = None
         self.progress = ProgressBoard(self)
         self.board = GpuBoard(self)
-        self._clock = clock
+        self.outlook = OutlookBoard(self)
         self._began_at = clock()
         self._inbox: list[Work] = []
         self._under_way: dict[JobId, Job] = {}  # changed by the commit that has not returned yet
         self._submitting: dict[Token, Work] = {}
         self._is_committing = False
+        self._timer: asyncio.TimerHandle | None = None
+        self.generation = 0  # counts decisions: whoever remembers something of the state knows whether it is old
         self._hands = Hands(self)
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._wake_when_due()
 
     def now(self) -> float:
         return self._clock()
@@ -144,8 +158,14 @@ class Engine:
         self._turn()
         return work.done
 
-    async def submit(self, event: JobsSubmitted, environments: dict[str, bytes], token: Token | None) -> range:
-        """The ids, once the jobs are on disk. The same token again gives the same ids."""
+    async def submit(
+        self,
+        event: JobsSubmitted,
+        environments: dict[str, bytes],
+        token: Token | None,
+        check: Callable[[State], None] | None = None,
+    ) -> range:
+        """The ids, once the jobs are on disk. The same token again gives the same ids. `check` may refuse."""
         if token is not None:
             if (known := self.store.reader.submission(*token)) is not None:
                 return known
@@ -153,7 +173,13 @@ class Engine:
                 assert under_way.done is not None
                 await asyncio.shield(under_way.done)
                 return under_way.ids
-        work = Work(events=[event], environments=environments, token=token)
+
+        def plan(state: State) -> list[Event]:
+            if check is not None:
+                check(state)
+            return [event]
+
+        work = Work(plan=plan, environments=environments, token=token)
         kept = self._begin(work)
         if token is not None:
             self._submitting[token] = work
@@ -207,6 +233,7 @@ class Engine:
         else:
             self._carry_out(commands, works)
             _resolve(works, None)
+            self._wake_when_due()
 
     def _carry_out(self, commands: list[Command], works: list[Work]) -> None:
         if self.node is not None and any(isinstance(event, NodeJoined) for work in works for event in work.events):
@@ -217,12 +244,19 @@ class Engine:
         now = self._clock()
         if any(isinstance(event, Reported | NodeJoined) for work in works for event in work.events):
             self.board.settle()
+        self.generation += 1
         commands: list[Command] = []
         batch = Batch(changes=self.state.changes)
         for work in works:
             first = self.state.next_id
+            if work.plan is not None:
+                try:
+                    work.events = work.plan(self.state)
+                except TarmacError as error:
+                    work.refused = error
+                    continue
             for event in work.events:
-                commands += handle(self.state, event, now)
+                commands += handle(self.state, self._with_outcomes(event), now)
             work.ids = range(first, self.state.next_id)
             batch.environments |= work.environments
             batch.removed += work.removed
@@ -236,6 +270,12 @@ class Engine:
         self.state.take_changes()
         batch.usage = self.board.closed([job for job in batch.changes.changed.values() if is_ended(job.status)])
         return batch, commands
+
+    def _with_outcomes(self, event: Event) -> Event:
+        """A job that another is to wait for may have ended by now, even in this very batch."""
+        if isinstance(event, JobsSubmitted | JobEdited):
+            return with_outcomes(event, self.state, self.store.reader)
+        return event
 
     def _commit(self, batch: Batch, commands: list[Command], works: list[Work]) -> None:
         def back_in_the_loop(error: Exception | None) -> None:
@@ -260,6 +300,23 @@ class Engine:
         self.last_event += len(changes.new) + len(changes.story)
         self.publisher.tell(JobChanged(job, self.last_event) for job in changed)
         self.board.tick_later()
+        self._wake_when_due()
+
+    # what waits for time alone
+
+    def _wake_when_due(self) -> None:
+        """One timer, for whatever comes first."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        now = self._clock()
+        due = next_due(self.state, now)
+        if due is not None and self.degraded is None:
+            self._timer = self.call_later(min(max(due - now, SOONEST_S), LATEST_S), self._time_passed)
+
+    def _time_passed(self) -> None:
+        self._timer = None
+        self.post(TimePassed())
 
     # when the disk says no
 
@@ -277,12 +334,19 @@ class Engine:
     def _forget_memory(self) -> None:
         """Back to what is on disk. The node is asked anew what really runs once writing works again."""
         known = self.state.nodes
-        self.state = self.store.load()
-        self.state.rules = self.settings.rules()
+        self.state = self._loaded()
         for name, node in known.items():
             mine = self.state.node(name)
             mine.gpus, mine.has_told_gpus = node.gpus, node.has_told_gpus
             mine.cpu_job_slots, mine.is_connected = node.cpu_job_slots, False
+            self.state.touch(mine)
+
+    def _loaded(self) -> State:
+        now = self._clock()
+        state = self.store.load(now)
+        state.rules = self.settings.rules()
+        self.store.load_past(state, now)
+        return state
 
     async def _recover(self) -> None:
         while True:
@@ -292,6 +356,7 @@ class Engine:
         log.info("the state can be written again")
         self.degraded = None
         self.board.forget_posted()
+        self._wake_when_due()
         if self.node is not None:
             self.node.disconnect()
 
@@ -311,7 +376,7 @@ def _resolve(works: list[Work], error: Exception | None) -> None:
     for work in works:
         if work.done is None or work.done.done():
             continue
-        if error is None:
+        if (said := error or work.refused) is None:
             work.done.set_result(None)
         else:
-            work.done.set_exception(error)
+            work.done.set_exception(said)

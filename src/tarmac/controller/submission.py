@@ -3,75 +3,53 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import msgspec
-from msgspec import Meta, Struct
-
-from tarmac.core.model import DEFAULT_PRIORITY, JobSpec, Request
+from tarmac.controller.dependencies import refuse_circle_of_new
+from tarmac.core.model import JobSpec, Request
 from tarmac.core.policy.card import suits
 from tarmac.core.policy.placed import could_ever_fit
 from tarmac.errors import UserError
 
 if TYPE_CHECKING:
+    from tarmac.controller.dependencies import Dependencies
+    from tarmac.controller.job_request import JobRequest, SubmitRequest
+    from tarmac.core.model import After
     from tarmac.core.state import State
 
-MOST_JOBS = 1_000_000
 LONGEST_TEXT_BYTES = 131_071  # MAX_ARG_STRLEN of Linux, less its closing zero
 MOST_TEXT_BYTES = 2_000_000  # Linux grants about that much to arguments and environment together
-Text = Annotated[str, Meta(max_length=4096)]
-Path = Annotated[str, Meta(min_length=1, max_length=4096)]
-
-
-class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """One job as it is asked for."""
-
-    command: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
-    shell: Annotated[str, Meta(min_length=1)] | None = None
-    name: Text | None = None
-    project: Text | None = None
-    tags: Annotated[tuple[Text, ...], Meta(max_length=100)] = ()
-    gpus: Annotated[int, Meta(ge=0, le=100_000)] | None = None  # 1, or as many as gpus_on names
-    gpu_memory_bytes: Annotated[int, Meta(ge=1)] | None = None
-    gpu_share: Annotated[float, Meta(gt=0, le=1)] | None = None
-    gpu_models: Annotated[tuple[Text, ...], Meta(max_length=32)] = ()
-    min_gpu_memory_bytes: Annotated[int, Meta(ge=0)] | None = None
-    gpus_on: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(max_length=1024)] = ()
-    exclude_gpus: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(max_length=1024)] = ()
-    idle_below: Annotated[int, Meta(ge=1, le=100)] | None = None
-    memory_bytes: Annotated[int, Meta(ge=1)] | None = None
-    cpus: Annotated[int, Meta(ge=1, le=100_000)] | None = None
-    priority: Annotated[int, Meta(ge=-1_000_000_000, le=1_000_000_000)] = DEFAULT_PRIORITY
-    cwd: Path | None = None
-    log: Path | None = None
-    stdout: Path | None = None
-    stderr: Path | None = None
-    append: bool = False
-    grace_s: Annotated[float, Meta(ge=0, le=86400)] | None = None
-
-
-class SubmitRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """One or many jobs of one submitter, with the world they were submitted from."""
-
-    jobs: Annotated[list[JobRequest], Meta(min_length=1, max_length=MOST_JOBS)]
-    cwd: Path
-    umask: Annotated[int, Meta(ge=0, le=0o777)] = 0o022
-    environment: dict[str, str] = {}
-    token: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
 
 
 def checked_specs(
-    request: SubmitRequest, *, owner: str, environment: str, default_grace_s: float, state: State
+    request: SubmitRequest,
+    *,
+    owner: str,
+    environment: str,
+    default_grace_s: float,
+    state: State,
+    dependencies: Dependencies,
 ) -> tuple[JobSpec, ...]:
-    check = _Checks(state)
+    check = _Checks(state, dependencies)
     world = [f"{name}={value}" for name, value in request.environment.items()]
     _refuse_nul("environment", world)
     _refuse_too_long(world)
-    return tuple(_spec(request, job, check, owner, environment, default_grace_s) for job in request.jobs)
+    specs = tuple(
+        _spec(request, job, check, owner, environment, default_grace_s, number if request.array else None)
+        for number, job in enumerate(request.jobs)
+    )
+    refuse_circle_of_new(specs)
+    return specs
 
 
 def _spec(
-    submit: SubmitRequest, job: JobRequest, check: _Checks, owner: str, environment: str, default_grace_s: float
+    submit: SubmitRequest,
+    job: JobRequest,
+    check: _Checks,
+    owner: str,
+    environment: str,
+    default_grace_s: float,
+    index: int | None,
 ) -> JobSpec:
     if (job.command is None) == (job.shell is None):
         raise UserError("a job needs a command", hint="give either `command` (a list of words) or `shell` (a string)")
@@ -84,6 +62,8 @@ def _spec(
     _refuse_too_long(job.command or (job.shell or "",))
     _refuse_nul("name, project and tags", (job.name or "", job.project or "", *job.tags))
     check.folder(cwd)
+    if job.max_running is not None and index is None:
+        raise UserError("max_running is for arrays, and this is none", hint='leave it out, or say "array": true')
     stdout = job.log or job.stdout
     if stdout is not None and stdout == job.stderr:
         raise UserError(f"stdout and stderr are the same file {stdout}", hint="use --log to merge them")
@@ -106,6 +86,13 @@ def _spec(
         stderr=job.stderr,
         append=job.append,
         grace_s=default_grace_s if job.grace_s is None else job.grace_s,
+        signal=job.signal,
+        tier=job.tier,
+        time_limit_s=job.time_limit_s,
+        begin_at=job.begin_at,
+        after=check.after(job.after),
+        max_running=job.max_running,
+        index=index,
     )
 
 
@@ -139,8 +126,10 @@ def _request(job: JobRequest) -> Request:
 class _Checks:
     """Remembers what was found good: an array asks the same a hundred thousand times."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, dependencies: Dependencies) -> None:
         self._state = state
+        self._dependencies = dependencies
+        self._after: dict[tuple[str, ...], tuple[After, ...]] = {(): ()}
         self._folders: set[str] = set()
         self._requests: dict[Request, Request] = {}
         self._outputs: set[str] = set()
@@ -154,6 +143,12 @@ class _Checks:
         if not os.path.isdir(path):
             raise UserError(f"cwd {path} is no folder", hint="make it first, or give another with --cwd")
         self._folders.add(path)
+
+    def after(self, words: tuple[str, ...]) -> tuple[After, ...]:
+        known = self._after.get(words)
+        if known is None:
+            known = self._after[words] = self._dependencies.read(words)
+        return known
 
     def request(self, request: Request) -> Request:
         known = self._requests.get(request)
@@ -219,13 +214,3 @@ def _refuse_too_long(texts: tuple[str, ...] | list[str]) -> None:
 def _refuse_nul(what: str, texts: tuple[str, ...] | list[str]) -> None:
     if any("\0" in text for text in texts):
         raise UserError(f"{what}: contains a NUL character", hint="no program can be given one; remove it")
-
-
-def decode(body: bytes) -> SubmitRequest:
-    """Raises UserError where the body is not what is documented."""
-    try:
-        return msgspec.json.decode(body, type=SubmitRequest)
-    except msgspec.DecodeError as error:
-        raise UserError(
-            f"the request is not understood: {error}", hint="docs/api.md shows what a submit holds"
-        ) from error

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 # What the submitter saw of the cards is not what the job gets.
 _NAMES_OF_CARDS = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 # Meant for the processes of Tarmac, or for the job that submitted this one.
-_NOT_INHERITED = ("TARMAC_CRASH_AT", "TARMAC_MARK")
+_NOT_INHERITED = ("TARMAC_CRASH_AT", "TARMAC_MARK", "TARMAC_ARRAY_ID", "TARMAC_ARRAY_INDEX")
+ARRAY_COUNT = "TARMAC_ARRAY_COUNT"
 
 
 def job_environment(
@@ -30,7 +31,16 @@ def job_environment(
     environment["TARMAC_JOB_ID"] = str(job.id)
     environment["TARMAC_ATTEMPT"] = str(start.attempt)
     environment["TARMAC_NODE"] = start.booking.node
+    environment.update(array_variables(job, environment.pop(ARRAY_COUNT, None)))
     return environment
+
+
+def array_variables(job: Job, count: str | None) -> dict[str, str]:
+    """Which part of its array it is. How many there are was noted in the environment of the submit."""
+    if job.group is None or job.spec.index is None:
+        return {}
+    known = {"TARMAC_ARRAY_ID": str(job.group), "TARMAC_ARRAY_INDEX": str(job.spec.index)}
+    return known if count is None else known | {ARRAY_COUNT: count}
 
 
 def gpu_variables(booking: Booking, gpu_id_style: str) -> dict[str, str]:

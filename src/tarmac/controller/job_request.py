@@ -1,0 +1,79 @@
+"""What may be asked of a job, at its submit and while it waits: names, types and bounds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from tarmac.core.model import DEFAULT_PRIORITY, TERM
+
+MOST_JOBS = 1_000_000
+Text = Annotated[str, Meta(max_length=4096)]
+Path = Annotated[str, Meta(min_length=1, max_length=4096)]
+Priority = Annotated[int, Meta(ge=-1_000_000_000, le=1_000_000_000)]
+Tags = Annotated[tuple[Text, ...], Meta(max_length=100)]
+Tier: TypeAlias = Literal["urgent", "normal", "preemptible"]
+TimeLimit = Annotated[float, Meta(gt=0, le=366 * 86400)]
+Moment = Annotated[float, Meta(ge=0, le=253_402_300_799)]  # until the end of the year 9999
+AfterWords = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=64)], ...], Meta(max_length=10_000)]
+MaxRunning = Annotated[int, Meta(ge=1, le=MOST_JOBS)]
+
+
+class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """One job as it is asked for."""
+
+    command: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
+    shell: Annotated[str, Meta(min_length=1)] | None = None
+    name: Text | None = None
+    project: Text | None = None
+    tags: Tags = ()
+    gpus: Annotated[int, Meta(ge=0, le=100_000)] | None = None  # 1, or as many as gpus_on names
+    gpu_memory_bytes: Annotated[int, Meta(ge=1)] | None = None
+    gpu_share: Annotated[float, Meta(gt=0, le=1)] | None = None
+    gpu_models: Annotated[tuple[Text, ...], Meta(max_length=32)] = ()
+    min_gpu_memory_bytes: Annotated[int, Meta(ge=0)] | None = None
+    gpus_on: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(max_length=1024)] = ()
+    exclude_gpus: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(max_length=1024)] = ()
+    idle_below: Annotated[int, Meta(ge=1, le=100)] | None = None
+    memory_bytes: Annotated[int, Meta(ge=1)] | None = None
+    cpus: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+    priority: Priority = DEFAULT_PRIORITY
+    tier: Tier = "normal"
+    time_limit_s: TimeLimit | None = None
+    begin_at: Moment | None = None  # seconds since the epoch
+    after: AfterWords = ()
+    max_running: MaxRunning | None = None  # of its array at once
+    signal: Annotated[int, Meta(ge=1, le=64)] = TERM  # asks it to stop
+    cwd: Path | None = None
+    log: Path | None = None
+    stdout: Path | None = None
+    stderr: Path | None = None
+    append: bool = False
+    grace_s: Annotated[float, Meta(ge=0, le=86400)] | None = None
+
+
+class SubmitRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """One or many jobs of one submitter, with the world they were submitted from."""
+
+    jobs: Annotated[list[JobRequest], Meta(min_length=1, max_length=MOST_JOBS)]
+    cwd: Path
+    umask: Annotated[int, Meta(ge=0, le=0o777)] = 0o022
+    environment: dict[str, str] = {}
+    array: bool = False  # the jobs are parts of one thing
+    entry: Literal["queued", "held", "draft"] = "queued"
+    token: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+
+
+class EditRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What a waiting job is to ask for from now on. What is left out stays; null takes it back to none."""
+
+    name: Text | UnsetType | None = UNSET
+    project: Text | UnsetType | None = UNSET
+    tags: Tags | UnsetType = UNSET
+    priority: Priority | UnsetType = UNSET
+    tier: Tier | UnsetType = UNSET
+    time_limit_s: TimeLimit | UnsetType | None = UNSET
+    begin_at: Moment | UnsetType | None = UNSET
+    after: AfterWords | UnsetType | None = UNSET
+    max_running: MaxRunning | UnsetType | None = UNSET

@@ -1,0 +1,139 @@
+"""The queue as a whole, and its limits, over HTTP."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.api.served import Served
+
+SLEEP = {"command": ["sleep", "60"], "gpus": 1}
+NOTHING = {"command": ["true"], "gpus": 0}
+
+
+@pytest.fixture(autouse=True)
+def _as_usual(api: Served) -> Iterator[None]:
+    yield
+    api.ask("POST", "/queue/resume", {})
+    for setting in api.ask("GET", "/settings")[1]["settings"]:
+        if setting["origin"] == "live":
+            api.ask("DELETE", f"/settings/{setting['name']}")
+
+
+def limit(api: Served, name: str, value: str) -> None:
+    status, answer = api.ask("PUT", f"/settings/{name}", {"value": value})
+    assert status == 200, answer
+
+
+def test_a_paused_queue_starts_nothing_and_says_why(api: Served) -> None:
+    status, queue = api.ask("POST", "/queue/pause", {"reason": "new driver"})
+    assert (status, queue["paused"], queue["reason"]) == (200, True, "new driver")
+    assert queue["by"]
+    assert queue["since"]
+    (job,) = api.ids(NOTHING)
+    seen = api.ask("GET", f"/jobs/{job}")[1]
+    assert seen["state"] == "queued"
+    assert "paused" in seen["reason"]
+    assert "new driver" in seen["reason"]
+    told = api.ask("GET", "/status")[1]
+    assert (told["paused"], told["paused_reason"], told["draining"], told["queued"]) == (True, "new driver", False, 1)
+    queue = api.ask("POST", "/queue/resume", {})[1]
+    assert (queue["paused"], queue["reason"]) == (False, None)
+    api.until(job, "succeeded")
+
+
+def test_a_draining_queue_takes_nothing_new_and_works_off_the_rest(api: Served) -> None:
+    first, second = api.ids({**SLEEP, "gpus": 2}, {**SLEEP, "gpus": 2})
+    api.until(first, "running")
+    assert api.ask("POST", "/queue/drain", {"reason": "moving house"})[1]["draining"] is True
+    status, answer = api.submit(NOTHING)
+    assert (status, answer["error"]["code"]) == (409, "conflict")
+    assert "moving house" in answer["error"]["message"]
+    api.ask("POST", "/jobs/kill", {"ids": [str(first)]})
+    api.until(second, "running")
+
+
+def test_a_stopped_queue_puts_what_ran_back_in_front(api: Served) -> None:
+    (running,) = api.ids({**SLEEP, "gpus": 2})
+    api.until(running, "running")
+    (waiting,) = api.ids({**SLEEP, "gpus": 2})
+    assert api.ask("POST", "/queue/stop", {})[0] == 400, "what becomes of the jobs must be said"
+    assert api.ask("POST", "/queue/stop", {"requeue": True, "grace_s": 0})[1] == {"stopping": [running]}
+    seen = api.until(running, "queued")
+    assert (seen["position"], seen["attempt"]) == (1, 1)
+    assert api.ask("GET", "/queue")[1]["paused"] is True
+    api.ask("POST", "/queue/resume", {})
+    assert api.until(running, "running")["attempt"] == 2
+    assert api.ask("GET", f"/jobs/{waiting}")[1]["state"] == "queued"
+
+
+def test_the_policy_in_force_is_told(api: Served) -> None:
+    assert api.ask("GET", "/queue")[1]["policy"] == "balance"
+    limit(api, "policy", "fifo")
+    assert api.ask("GET", "/status")[1]["policy"] == "fifo"
+
+
+@pytest.mark.parametrize("body", [{"reason": "x" * 4097}, {"why": "x"}, []])
+def test_what_is_no_request_is_refused(api: Served, body: Any) -> None:
+    assert api.ask("POST", "/queue/pause", body)[0] == 400
+    assert api.ask("GET", "/queue")[1]["paused"] is False
+
+
+# Limits
+
+
+def test_jobs_that_would_wait_beyond_a_limit_are_refused_with_its_name_and_by_how_much(api: Served) -> None:
+    limit(api, "max_queued", "2")
+    api.ids(SLEEP, entry="held")
+    status, answer = api.submit(SLEEP, SLEEP)
+    assert status == 400
+    assert "max_queued is 2: 1 too many" in answer["error"]["message"]
+    assert api.submit(SLEEP, entry="held")[0] == 201
+
+
+def test_a_limit_holds_for_one_person_and_for_one_project(api: Served) -> None:
+    (held,) = api.ids({**SLEEP, "project": "p"}, entry="held")
+    owner = api.ask("GET", f"/jobs/{held}")[1]["owner"]
+    limit(api, "max_queued_per_user", f"100, {owner}=1")
+    assert f"max_queued_per_user of {owner} is 1" in api.submit(SLEEP)[1]["error"]["message"]
+    limit(api, "max_queued_per_user", "100")
+    limit(api, "max_queued_per_project", "p=1")
+    assert "max_queued_per_project of p is 1" in api.submit({**SLEEP, "project": "p"})[1]["error"]["message"]
+    (other,) = api.ids({**SLEEP, "project": "q"}, entry="held")
+    status, answer = api.ask("PATCH", f"/jobs/{other}", {"project": "p"})
+    assert status == 400
+    assert "max_queued_per_project" in answer["error"]["message"]
+
+
+def test_too_wide_a_job_is_refused(api: Served) -> None:
+    limit(api, "max_gpus_per_job", "1")
+    status, answer = api.submit({**SLEEP, "gpus": 2})
+    assert status == 400
+    assert "2 GPUs asked, max_gpus_per_job is 1: 1 too many" in answer["error"]["message"]
+
+
+def test_gpus_beyond_a_persons_limit_are_waited_for_with_the_reason(api: Served) -> None:
+    limit(api, "max_gpus_per_user", "1")
+    first, second = api.ids(SLEEP, SLEEP)
+    api.until(first, "running")
+    seen = api.ask("GET", f"/jobs/{second}")[1]
+    assert seen["state"] == "queued"
+    assert "1 GPU" in seen["reason"]
+    assert "max_gpus_per_user" in seen["reason"]
+    limit(api, "max_gpus_per_user", "2")
+    api.until(second, "running")
+
+
+def test_urgent_goes_to_whom_it_is_granted(api: Served) -> None:
+    (job,) = api.ids({**NOTHING, "tier": "urgent"})
+    assert api.until(job, "succeeded")["tier"] == "urgent", "whoever runs the controller is an admin"
+
+
+def test_it_pauses_itself_when_job_after_job_fails_at_once(api: Served) -> None:
+    limit(api, "pause_after_failures", "3")
+    ids = api.ids(*[{"shell": "exit 1", "gpus": 0}] * 3)
+    for job in ids:
+        api.until(job, "failed")
+    queue = api.ask("GET", "/queue")[1]
+    assert (queue["paused"], queue["by"]) == (True, None)
+    assert "3 jobs in a row failed" in queue["reason"]

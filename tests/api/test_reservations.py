@@ -1,0 +1,92 @@
+"""Cards kept for somebody, over HTTP."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.api.served import Served
+
+SLEEP = {"command": ["sleep", "60"], "gpus": 1}
+
+
+@pytest.fixture(autouse=True)
+def _none_left(api: Served) -> Iterator[None]:
+    yield
+    for one in reservations(api):
+        api.ask("POST", f"/reservations/{one['id']}/end", {})
+
+
+def reservations(api: Served) -> list[dict[str, Any]]:
+    return api.ask("GET", "/reservations")[1]["reservations"]  # type: ignore[no-any-return]
+
+
+def reserve(api: Served, gpus: int = 1, begin_s: float = 0, for_s: float = 3600, **more: Any) -> dict[str, Any]:
+    body = {"gpus": gpus, "from": time.time() + begin_s, "for_s": for_s, **more}
+    status, answer = api.ask("POST", "/reservations", body)
+    assert status == 201, answer
+    return answer  # type: ignore[no-any-return]
+
+
+def test_a_reservation_is_listed_until_it_is_ended(api: Served) -> None:
+    later = reserve(api, begin_s=7200, user="bob")
+    now = reserve(api)
+    assert (now["active"], later["active"]) == (True, False)
+    assert (later["owner"], later["used"]) == ("bob", False)
+    assert later["by"] == now["owner"]
+    assert [one["id"] for one in reservations(api)] == [now["id"], later["id"]]
+    assert api.ask("POST", f"/reservations/{now['id']}/end", {})[1]["active"] is False
+    assert [one["id"] for one in reservations(api)] == [later["id"]]
+    assert api.ask("POST", f"/reservations/{now['id']}/end", {})[0] == 404
+    assert reserve(api)["id"] > later["id"], "a number is never given twice"
+
+
+def test_a_job_of_somebody_else_keeps_off_and_is_told_why(api: Served) -> None:
+    kept = reserve(api, gpus=2, user="bob")
+    (job,) = api.ids(SLEEP)
+    seen = api.ask("GET", f"/jobs/{job}")[1]
+    assert seen["state"] == "queued"
+    assert f"reservation {kept['id']} of bob" in seen["reason"]
+    api.ask("POST", f"/reservations/{kept['id']}/end", {})
+    api.until(job, "running")
+
+
+def test_a_job_that_is_over_before_it_begins_may_run(api: Served) -> None:
+    reserve(api, gpus=2, begin_s=7200, user="bob")
+    short, long = api.ids({**SLEEP, "time_limit_s": 60}, {**SLEEP, "time_limit_s": 9000})
+    api.until(short, "running")
+    assert api.ask("GET", f"/jobs/{long}")[1]["state"] == "queued"
+
+
+def test_the_owners_jobs_use_it(api: Served) -> None:
+    kept = reserve(api)
+    (job,) = api.ids(SLEEP)
+    assert api.until(job, "running")["gpus"][0]["uuid"] == kept["gpus"][0]["uuid"]
+    assert reservations(api)[0]["used"] is True
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"gpus": 0, "for_s": 60}, 400),
+        ({"gpus": 1, "for_s": 0}, 400),
+        ({"gpus": 1, "for_s": 367 * 86400}, 400),
+        ({"gpus": 3, "for_s": 60}, 400),
+        ({"gpus": 1, "for_s": 60, "from": 1000}, 400),
+        ({"gpus": 1, "for_s": 60, "user": ""}, 400),
+        ({"gpus": 1}, 400),
+        ({"gpus": 1, "for_s": 60, "node": "x"}, 400),
+    ],
+)
+def test_what_cannot_be_reserved_is_refused(api: Served, body: dict[str, Any], status: int) -> None:
+    assert api.ask("POST", "/reservations", {"from": time.time() + 10, **body})[0] == status
+    assert reservations(api) == []
+
+
+def test_cards_are_not_promised_twice(api: Served) -> None:
+    reserve(api, gpus=2, begin_s=3600, for_s=3600)
+    body = {"gpus": 1, "from": time.time() + 5400, "for_s": 3600, "user": "bob"}
+    status, answer = api.ask("POST", "/reservations", body)
+    assert (status, answer["error"]["code"]) == (409, "conflict")
+    assert reserve(api, gpus=2, begin_s=7201)["id"]

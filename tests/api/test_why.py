@@ -1,0 +1,105 @@
+"""Why a job waits, as it is told to people and programs."""
+
+import time
+from typing import Any
+
+from tests.api.served import Served
+
+SLEEP = {"command": ["sleep", "60"], "gpus": 1}
+WIDE = {"command": ["sleep", "60"], "gpus": 2}
+
+
+def why(api: Served, job: int) -> dict[str, Any]:
+    status, answer = api.ask("GET", f"/jobs/{job}/why")
+    assert status == 200, answer
+    return answer  # type: ignore[no-any-return]
+
+
+def test_each_card_is_told_with_its_holder_since_when_and_until_when(api: Served) -> None:
+    (limited,) = api.ids({**SLEEP, "time_limit_s": 7200})
+    (open_ended,) = api.ids({**SLEEP, "name": "endless"})
+    running = [api.until(job, "running") for job in (limited, open_ended)]
+    before, waiting = api.ids({**WIDE, "time_limit_s": 60}, {**WIDE, "name": "big"})
+    answer = why(api, waiting)
+    assert (answer["id"], answer["state"], answer["position"], answer["ahead"]) == (waiting, "queued", 2, 1)
+    assert answer["asked"]["gpus"] == 2
+    assert (answer["free"]["gpus"], answer["free"]["total"]) == (0, 2)
+    cards = {card["jobs"][0]: card for card in answer["cards"]}
+    assert cards[limited]["uuid"] == running[0]["gpus"][0]["uuid"]
+    assert f"held by job {limited} of {running[0]['owner']} since" in cards[limited]["text"]
+    assert "at the latest (its limit)" in cards[limited]["text"]
+    assert cards[limited]["until"] > running[0]["started_at"]
+    assert cards[open_ended]["text"].endswith("its end is not known")
+    assert cards[open_ended]["until"] is None
+    assert [reason["kind"] for reason in answer["reasons"]] == ["too_few_gpus"]
+    assert (answer["reasons"][0]["asked"], answer["reasons"][0]["free"]) == (2, 0)
+    title, asked, free, *rest = answer["lines"]
+    assert f"job {waiting} (big)" in title
+    assert "1 job ahead in the queue" in title
+    assert asked == "asked: 2 GPUs, no time limit, priority 10"
+    assert free == "free right now: 0 of 2 GPUs would do"
+    assert any(line.startswith(f"  GPU {running[0]['gpus'][0]['index']}: held by job {limited}") for line in rest)
+    assert why(api, before)["ahead"] == 0
+
+
+def test_a_card_with_too_little_memory_says_so_in_numbers(api: Served) -> None:
+    for _ in range(2):
+        (job,) = api.ids({**SLEEP, "gpu_memory_bytes": 18 * 2**30, "gpus": 1})
+        api.until(job, "running")
+    (waiting,) = api.ids({**SLEEP, "gpu_memory_bytes": 20 * 2**30})
+    texts = [card["text"] for card in why(api, waiting)["cards"]]
+    assert any("6.0 G of 24.0 G free, 20.0 G asked" in text for text in texts), texts
+
+
+def test_an_estimate_says_what_it_rests_on(api: Served) -> None:
+    (running,) = api.ids({**WIDE, "time_limit_s": 3600})
+    started = api.until(running, "running")["started_at"]
+    (waiting,) = api.ids(WIDE)
+    answer = why(api, waiting)
+    assert answer["estimated_start"] > started
+    assert answer["estimate_basis"]
+    assert "~" in answer["lines"][-1]
+    assert answer["estimate_basis"] in answer["lines"][-1]
+    listed = api.ask("GET", f"/jobs?ids={waiting}&fields=estimated_start,estimate_basis,position")[1]["jobs"][0]
+    assert listed["estimate_basis"] == answer["estimate_basis"]
+    assert listed["position"] == 1
+
+
+def test_cards_kept_back_for_a_wide_job_are_told_to_it_and_to_those_behind(api: Served) -> None:
+    (running,) = api.ids({**SLEEP, "time_limit_s": 3600})
+    api.until(running, "running")
+    wide, narrow = api.ids(WIDE, SLEEP)
+    assert any("kept back for it" in line for line in why(api, wide)["lines"])
+    answer = why(api, narrow)
+    assert [reason["kind"] for reason in answer["reasons"]] == ["kept_for"]
+    assert f"kept back for job {wide}" in answer["reasons"][0]["text"]
+
+
+def test_what_holds_a_job_back_besides_cards_is_told(api: Served) -> None:
+    (running,) = api.ids(SLEEP)
+    api.until(running, "running")
+    (held,) = api.ids(SLEEP, entry="held")
+    assert [reason["kind"] for reason in why(api, held)["reasons"]] == ["held_by"]
+    (later,) = api.ids({**SLEEP, "begin_at": time.time() + 3600, "after": [f"{running}:any"]})
+    answer = why(api, later)
+    assert [reason["kind"] for reason in answer["reasons"]] == ["waits_for", "not_before"]
+    assert answer["ahead"] is None
+    assert f"waits for job {running} to end" in answer["lines"]
+
+
+def test_one_that_does_not_wait_has_no_reasons(api: Served) -> None:
+    (job,) = api.ids(SLEEP)
+    api.until(job, "running")
+    answer = why(api, job)
+    assert (answer["state"], answer["reasons"], answer["cards"], answer["position"]) == ("running", [], [], None)
+    assert api.ask("GET", "/jobs/999999/why")[0] == 404
+
+
+def test_every_job_of_a_long_page_has_its_place_and_its_reason(api: Served) -> None:
+    (running,) = api.ids({**WIDE, "time_limit_s": 3600})
+    api.until(running, "running")
+    ids = api.ids(*[WIDE] * 1000)
+    page = api.ask("GET", "/jobs?state=queued&limit=1000")[1]["jobs"]
+    assert [job["position"] for job in page] == list(range(1, 1001))
+    assert [job["id"] for job in page] == ids
+    assert all(job["reason"] for job in page)
