@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,22 @@ def test_the_same_question_gets_the_same_bytes(capfd: pytest.CaptureFixture[str]
     assert answers[0] == answers[1]
     assert pictures[0] == pictures[1]
     assert asked(capfd, "--trace", "synthetic:60", "--nodes", "2x4", "--seed", "6") != answers[0]
+
+
+def test_the_order_of_sets_does_not_show():
+    command = [sys.executable, "-m", "tarmac", "simulate", "--trace", "synthetic:300", "--nodes", "4x8", "--json"]
+    answers = [
+        subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
+        for seed in ("1", "2")
+    ]
+    assert answers[0] == answers[1]
+
+
+def test_the_simulator_is_loaded_by_nobody_who_does_not_simulate():
+    code = "import sys, tarmac.cli; [tarmac.cli.verb_named(verb) for verb in tarmac.cli.VERBS]; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
+    assert "tarmac.cli.simulate" in loaded
+    assert not [name for name in loaded if name.startswith(("tarmac.sim", "tarmac.core", "csv"))]
 
 
 def test_json_has_every_figure(capfd: pytest.CaptureFixture[str], tmp_path: Path):
