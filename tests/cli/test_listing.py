@@ -84,7 +84,7 @@ def test_only_jobs_that_have_not_ended_are_waited_for(socket: Path) -> None:
         find_waits(Client(start=False), jobs, are_all_active=False)
     assert jobs[2]["waits_for"] == [3, 6]
     assert [request.partition("&limit")[0] for request, _ in asked(stub)] == [
-        "GET /jobs?ids=3-4&state=active&fields=id"
+        "GET /jobs?ids=3-5&state=active&fields=id"
     ]
 
 

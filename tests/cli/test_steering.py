@@ -48,7 +48,7 @@ ANSWERS: dict[str, object] = {
         ("release all --state draft", "POST /jobs/release", {"ids": ["all"], "state": "draft"}),
         ("move 7 3", "POST /jobs/7/move", {"position": 3}),
         ("move 7 first", "POST /jobs/7/move", {"position": 1}),
-        ("start 7", "POST /jobs/7/start", {"yes": False}),
+        ("start 7", "POST /jobs/7/start", {"yes": False, "gpus_on": None}),
         ("start 7 --gpus-on 0,2-3 --yes", "POST /jobs/7/start", {"yes": True, "gpus_on": ["0", "2", "3"]}),
         ("start 7 --gpus-on GPU-ab -y", "POST /jobs/7/start", {"yes": True, "gpus_on": ["GPU-ab"]}),
         ("edit 7 --priority 1 --time 2h", "PATCH /jobs/7", {"priority": 1, "time_limit_s": 7200.0}),
@@ -64,7 +64,7 @@ ANSWERS: dict[str, object] = {
         ("queue pause -r fan", "POST /queue/pause", {"reason": "fan"}),
         ("queue drain --reason fan", "POST /queue/drain", {"reason": "fan"}),
         ("queue resume", "POST /queue/resume", {}),
-        ("queue stop --requeue", "POST /queue/stop", {"requeue": True}),
+        ("queue stop --requeue", "POST /queue/stop", {"requeue": True, "grace_s": None}),
         ("queue stop --requeue --grace 0", "POST /queue/stop", {"requeue": True, "grace_s": 0.0}),
         ("reserve end 3", "POST /reservations/3/end", {}),
     ],
@@ -90,7 +90,7 @@ def test_what_is_sent(
         ("queue pause --json", ANSWERS["queue"]),
         ("queue resume --json", ANSWERS["queue"]),
         ("queue drain --json", ANSWERS["queue"]),
-        ("queue stop --requeue --json", ANSWERS["queue"]),
+        ("queue stop --requeue --json", {"stopping": [1, 2]}),
         ("reserve 2 --for 6h --json", RESERVATION),
         ("reserve end 3 --json", {"ended": [3]}),
     ],
@@ -210,9 +210,12 @@ def test_how_the_queue_is(fields: dict[str, object], words: str | None) -> None:
 
 
 def test_the_alarm_says_what_to_do() -> None:
-    assert alarm(QUEUE) is None
-    assert "nothing starts until `tarmac queue resume`" in str(alarm(QUEUE | {"paused": True}))
-    assert "no new jobs are taken until `tarmac queue resume`" in str(alarm(QUEUE | {"draining": True}))
+    assert alarm(QUEUE) == []
+    assert alarm(QUEUE | {"paused": True})[-1] == "  nothing starts until `tarmac queue resume`"
+    assert alarm(QUEUE | {"draining": True})[-1] == "  no new jobs are taken until `tarmac queue resume`"
+    narrow = alarm(QUEUE | {"paused": True, "reason": "a new driver " * 10}, 50)
+    assert len(narrow) > 3
+    assert all(len(line) <= 50 for line in narrow)
 
 
 def test_bare_queue_tells_how_it_is(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:

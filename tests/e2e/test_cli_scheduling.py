@@ -69,6 +69,20 @@ def test_a_job_comes_after_another(shared_home: Home) -> None:
     assert "failed, dependency" in done(shared_home, "show", str(alarm))
 
 
+def test_a_job_that_was_waited_for_may_be_forgotten(full_home: Home) -> None:
+    full_home.tarmac("run", "-g", "0", "true")
+    full_home.add("--after", "2", "true")
+    done(full_home, "rm", "2")
+    assert "waits for" not in done(full_home, "ls", "3")
+
+
+def test_what_is_held_is_not_waited_for(full_home: Home) -> None:
+    full_home.add("-g", "0", "--draft", "true")
+    full_home.add("-g", "0", "--hold", "true")
+    full_home.tarmac("kill", "1", "--grace", "0")
+    assert full_home.tarmac("wait", "all", "--timeout", "30").returncode != 124
+
+
 def test_run_says_that_its_job_will_never_run(shared_home: Home) -> None:
     failed = shared_home.add("-g", "0", "false")
     ended = shared_home.tarmac("run", "-g", "0", "--after", str(failed), "true")
@@ -219,7 +233,7 @@ def test_a_limit_says_which_and_by_how_much(home: Home) -> None:
 @pytest.mark.parametrize("columns", [80, 200])
 def test_everything_fits_the_terminal_and_has_no_colours_where_none_are_wanted(full_home: Home, columns: int) -> None:
     full_home.add("-n", "x" * 60, "--tag", "y" * 60, "sleep", "600")
-    full_home.tarmac("queue", "pause", "-r", "z" * 30)
+    full_home.tarmac("queue", "pause", "-r", "z " * 60)
     full_home.tarmac("reserve", "2", "--from", "in 3h", "--for", "90m")
     for words in (["ls"], ["why", "2"], ["queue"], ["reserve"]):
         with Terminal(full_home, *words, columns=columns, NO_COLOR="1") as terminal:

@@ -29,7 +29,7 @@ def fetch(client: Client) -> dict[str, Any]:
         said = {job["id"]: job["warnings"] for page in pages for job in page}
         for gpu in answer["gpus"]:
             gpu["warnings"] = [f"job {job}: {words}" for job in gpu["jobs"] for words in said.get(job) or ()]
-    if kept := client.call("GET", "/reservations")["reservations"]:
+    if kept := client.reservations():
         from tarmac.cli.reservations import of_card
 
         for gpu in answer["gpus"]:

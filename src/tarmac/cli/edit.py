@@ -35,7 +35,7 @@ def run(values: Values, words: list[str]) -> int:
     if not changes:
         raise UserError("edit: nothing to change", "`tarmac edit --help` lists what can be: `tarmac edit 7 --time 6h`")
     ids = numbers_of(client, dict.fromkeys(FILTER_NAMES), words)
-    jobs = [client.call("PATCH", f"/jobs/{job}", body=changes) for job in ids]
+    jobs = [client.edit(job, **changes).raw for job in ids]
     if values["json"]:
         out_json(jobs[0] if len(jobs) == 1 else jobs)
     else:

@@ -6,7 +6,6 @@ from tarmac.cli.listing import MOST, fetch, fetch_all, table
 from tarmac.cli.queue.mode import alarm
 from tarmac.cli.selection import is_given, query_of
 from tarmac.cli.terminal import has_colours, paint
-from tarmac.cli.text import cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,12 +27,12 @@ class LiveJobs:
 
     @property
     def is_moving(self) -> bool:
-        """While something runs, it is asked again for its progress."""
-        return bool(self._queue["running"])
+        """While something runs or waits, it is asked again: for progress, estimates and a pause."""
+        return bool(self._queue["running"] or self._queue["queued"])
 
     def fetch(self, client: Client) -> None:
         """No more of a long queue than could be of interest, so that asking often costs the controller little."""
-        self._queue = client.call("GET", "/queue")
+        self._queue = client.queue()
         if self._wants_all:
             self._jobs = fetch_all(client, self._query, limit=self._limit or MOST)
         else:
@@ -44,6 +43,6 @@ class LiveJobs:
 
     def rows(self, columns: int, _: int) -> list[str]:
         colours = has_colours()
-        warning = [cut(line, columns) for line in (alarm(self._queue) or "").splitlines()]
+        warning = alarm(self._queue, columns)
         warning = [paint(line, "bold red") for line in warning] if colours else warning
         return [*warning, *table(self._jobs, width=columns, has_colours=colours)]

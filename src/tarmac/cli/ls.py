@@ -44,9 +44,8 @@ def _warn(client: Client) -> None:
     from tarmac.cli.queue.mode import alarm
     from tarmac.cli.terminal import paint
 
-    words = alarm(client.call("GET", "/queue"))
-    if words is not None:
-        err((paint(words, "bold red") if has_colours(STDERR) else words) + "\n")
+    for line in alarm(client.queue(), width(STDERR)):
+        err((paint(line, "bold red") if has_colours(STDERR) else line) + "\n")
 
 
 def _print_json(values: Values, words: list[str]) -> int:

@@ -22,7 +22,7 @@ def run(values: Values, words: list[str]) -> int:
     position = _position(words[1])
     client = connect()
     job = number_of(client, "move", words[0])
-    answer = client.call("POST", f"/jobs/{job}/move", body={"position": position})
+    answer = client.move(job, position)
     if values["json"]:
         out_json({"id": job, **answer})
     else:

@@ -7,7 +7,6 @@ from tarmac.cli.selection import FILTERS, IDS_NOTE, filters_of, ids_of, require
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import err, out_json, say
 from tarmac.cli.text import counted, spans
-from tarmac.client.jobs import selection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 def run(values: Values, words: list[str]) -> int:
     require("release", values, words)
-    answer = connect().call("POST", "/jobs/release", body=selection(ids_of(words), filters_of(values)))
+    answer = connect().release(*ids_of(words), **filters_of(values))
     if values["json"]:
         out_json(answer)
         return 0

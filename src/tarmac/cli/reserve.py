@@ -32,9 +32,8 @@ def _make(values: Values, words: list[str]) -> int:
         raise UserError("reserve: for how long?", "--for 6h; " + HOW)
     from time import time
 
-    body = {"gpus": gpus, "from": time() if values["from"] is None else values["from"], "for_s": values["for"]}
-    body |= {} if values["user"] is None else {"user": values["user"]}
-    made = connect().call("POST", "/reservations", body=body)
+    begins_at = time() if values["from"] is None else values["from"]
+    made = connect().reserve(gpus, begins_at=begins_at, for_s=values["for"], user=values["user"])
     if values["json"]:
         out_json(made)
         return 0
@@ -46,7 +45,7 @@ def _make(values: Values, words: list[str]) -> int:
 
 
 def _list(values: Values) -> int:
-    kept = connect().call("GET", "/reservations")["reservations"]
+    kept = connect().reservations()
     if values["json"]:
         out_json(kept)
     elif not kept:
@@ -64,7 +63,7 @@ def _end(values: Values, words: list[str]) -> int:
         raise UserError("reserve end: which one?", "`tarmac reserve` lists them")
     client = connect()
     for number in numbers:
-        client.call("POST", f"/reservations/{number}/end", body={})
+        client.end_reservation(number)
     if values["json"]:
         out_json({"ended": numbers})
     else:

@@ -73,7 +73,8 @@ def _tell_why_it_waits(client: Client, job: int) -> None:
     if is_terminal(STDERR):
         now = client.call("GET", f"/jobs/{job}")
         if now["state"] == "queued":
-            say(f"job {job} waits: {now.get('reason') or 'its turn has not come'}")
+            reason = now.get("reason") or "its turn has not come"
+            say(f"job {job} waits: {reason.removeprefix('waits ')}")
 
 
 def _outcome(job: dict[str, Any], client: Client, *, was_interrupted: bool) -> int:

@@ -20,16 +20,14 @@ def run(values: Values, words: list[str]) -> int:
         raise UserError(
             "start: which job?", "give one id: `tarmac start 7`; the controller is started by `tarmac serve`"
         )
-    body: dict[str, object] = {"yes": values["yes"]}
-    if values["gpus_on"] is not None:
-        body["gpus_on"] = cards_of("start", [values["gpus_on"]])
+    cards = None if values["gpus_on"] is None else cards_of("start", [values["gpus_on"]])
     client = connect()
     job = number_of(client, "start", words[0])
-    answer = client.call("POST", f"/jobs/{job}/start", body=body)
+    gpus = client.start_now(job, gpus_on=cards, yes=values["yes"])
     if values["json"]:
-        out_json({"id": job, **answer})
+        out_json({"id": job, "gpus": gpus})
     else:
-        indices = [gpu["index"] for gpu in answer["gpus"]]
+        indices = [gpu["index"] for gpu in gpus]
         say(f"job {job} starts" + (f" on GPU {spans(indices)}" if indices else ""))
     return 0
 

@@ -8,12 +8,14 @@ from tarmac.cli.outcome import state_words
 from tarmac.cli.selection import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import err, out_json, say
+from tarmac.cli.text import spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from tarmac.cli.grammar import Values
+    from tarmac.client import Client
 
 TIMED_OUT = 124  # as timeout(1) has it
 
@@ -24,6 +26,8 @@ def run(values: Values, words: list[str]) -> int:
 
     client = connect()
     ids = numbers_of(client, values, words, all_means="active")  # what has ended needs no waiting for
+    if "all" in words and values["state"] is None:
+        ids = _without_kept(client, ids)
     try:
         ended = list(ended_jobs(client, ids, values["timeout"]))
     except TimeoutError as error:
@@ -33,6 +37,16 @@ def run(values: Values, words: list[str]) -> int:
         out_json(ended)
     _summarise(ended)
     return max((exit_status(job) for job in ended), default=0)
+
+
+def _without_kept(client: Client, ids: list[int]) -> list[int]:
+    """What waits for a person to release it would be waited for without end."""
+    from tarmac.client.following import resolved
+
+    kept = set(resolved(client, {"state": "held,draft"}))
+    if kept & set(ids):
+        say(f"held jobs and drafts are not waited for: {spans(list(kept & set(ids)))}")
+    return [number for number in ids if number not in kept]
 
 
 def _summarise(ended: list[dict[str, Any]]) -> None:
@@ -57,7 +71,7 @@ VERB = Verb(
     ),
     examples=(
         ("tarmac wait 7 && ./evaluate", "go on when job 7 has succeeded"),
-        ("tarmac wait all", "everything that is queued or runs now"),
+        ("tarmac wait all", "everything that is queued or runs now; not what is held"),
     ),
     notes=(IDS_NOTE, "Without any: `last`. The exit code is the highest of theirs; 128 + N if ended by signal N."),
 )

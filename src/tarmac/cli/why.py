@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def run(values: Values, words: list[str]) -> int:
     client = connect()
-    answers = [client.call("GET", f"/jobs/{job}/why") for job in numbers_of(client, values, words)]
+    answers = [client.why(job) for job in numbers_of(client, values, words)]
     if values["json"]:
         out_json(answers[0] if len(answers) == 1 else answers)
         return 0

@@ -23,17 +23,18 @@ def run(values: Values, words: list[str]) -> int:
 
 
 def _show(values: Values) -> int:
-    from tarmac.cli.queue.mode import facts
+    from tarmac.cli.queue.mode import facts, folded
     from tarmac.cli.session import connect
-    from tarmac.cli.terminal import has_colours, out, out_json, paint
+    from tarmac.cli.terminal import has_colours, out, out_json, paint, width
 
-    queue = connect().call("GET", "/queue")
+    queue = connect().queue()
     if values["json"]:
         out_json(queue)
         return 0
     for name, text, style in facts(queue):
+        words = "\n".join(folded(text, width(), 8))
         label = name.ljust(6)
-        out(f"{paint(label, 'dim')}  {paint(text, style)}\n" if has_colours() else f"{label}  {text}\n")
+        out(f"{paint(label, 'dim')}  {paint(words, style)}\n" if has_colours() else f"{label}  {words}\n")
     return 0
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run(values: Values, _: list[str]) -> int:
-    queue = connect().call("POST", "/queue/drain", body={"reason": values["reason"]})
+    queue = connect().drain_queue(values["reason"])
     if values["json"]:
         out_json(queue)
     else:

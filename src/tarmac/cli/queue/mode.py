@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.text import safe
+from tarmac.cli.text import safe, wrapped
 from tarmac.cli.times import epoch
 
 TYPE_CHECKING = False
@@ -29,13 +29,21 @@ def mode(queue: Mapping[str, Any]) -> str | None:
     return safe(words + (f": {queue['reason']}" if queue.get("reason") else ""))
 
 
-def alarm(queue: Mapping[str, Any]) -> str | None:
-    """The same, loud, with what it means and what to do."""
+def alarm(queue: Mapping[str, Any], width: int | None = None) -> list[str]:
+    """The same, loud, with what it means and what to do. Nothing while it is as usual."""
     words = mode(queue)
     if words is None:
-        return None
+        return []
     effect = "nothing starts" if queue["paused"] else "no new jobs are taken"
-    return f"The queue is {words}\n  {effect} until `tarmac queue resume`"
+    return [*folded(f"The queue is {words}", width, 2), f"  {effect} until `tarmac queue resume`"]
+
+
+def folded(text: str, width: int | None, indent: int) -> list[str]:
+    """In lines of whole words, further in from the second on; whole where nothing needs to fit."""
+    if width is None:
+        return [text]
+    first, *rest = wrapped(text, max(20, width - indent))
+    return [first, *[" " * indent + line for line in rest]]
 
 
 def facts(queue: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:

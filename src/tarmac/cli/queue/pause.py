@@ -14,7 +14,7 @@ REASON = Option("--reason", "-r", "why, for whoever wonders", "TEXT")
 
 
 def run(values: Values, _: list[str]) -> int:
-    queue = connect().call("POST", "/queue/pause", body={"reason": values["reason"]})
+    queue = connect().pause_queue(values["reason"])
     if values["json"]:
         out_json(queue)
     else:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def run(values: Values, _: list[str]) -> int:
-    queue = connect().call("POST", "/queue/resume", body={})
+    queue = connect().resume_queue()
     if values["json"]:
         out_json(queue)
     else:

@@ -22,12 +22,10 @@ def run(values: Values, _: list[str]) -> int:
             "they are stopped and run again later: `tarmac queue stop --requeue`\n"
             "they are ended for good, and so is what waits: `tarmac kill all`",
         )
-    body = {"requeue": True} | ({} if values["grace"] is None else {"grace_s": values["grace"]})
-    answer = connect().call("POST", "/queue/stop", body=body)
+    jobs = connect().stop_queue(grace_s=values["grace"])
     if values["json"]:
-        out_json(answer)
+        out_json({"stopping": jobs})
         return 0
-    jobs = answer["stopping"]
     asked = f"asked {counted(len(jobs), 'job')} to stop: {spans(jobs)}. " if jobs else "nothing was running. "
     say(f"{asked}The queue is paused; `tarmac queue resume` starts them anew, before all others")
     return 0
