@@ -26,7 +26,7 @@ def test_status_tells_who_serves_and_how_jobs_are_contained(api: Served) -> None
     assert status["containment"] in {"cgroup", "scan"}
     for name in ("controller_pid", "agent_pid"):
         assert Path(f"/proc/{status[name]}").exists()
-    assert (status["policy"], status["paused"], status["queued"], status["running"]) == ("fifo", False, 0, 0)
+    assert (status["policy"], status["paused"], status["queued"], status["running"]) == ("balance", False, 0, 0)
 
 
 def test_a_newer_client_is_told_so_and_an_odd_one_too(api: Served) -> None:
