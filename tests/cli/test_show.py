@@ -81,4 +81,4 @@ def test_an_estimate_is_called_one_and_says_what_it_rests_on() -> None:
     job = a_job(state="queued", estimated_start="2027-01-15T09:30:00.000Z", estimate_basis="time limits")
     [line] = [line for line in description(job) if line.startswith("  starts")]
     assert "~2027-01-15 " in line
-    assert line.endswith(", an estimate from time limits")
+    assert line.endswith(", an estimate resting on time limits")

@@ -150,7 +150,7 @@ def test_an_estimate_is_marked_as_one(home: Home) -> None:
     assert "STARTS" in head
     assert "~" in waiting
     assert "~" in done(home, "why", "2")
-    assert "an estimate from" in done(home, "show", "2")
+    assert "an estimate resting on" in done(home, "show", "2")
 
 
 def test_why_tells_place_cards_and_holders(full_home: Home) -> None:

@@ -23,7 +23,7 @@ def run(values: Values, words: list[str]) -> int:
     if released:
         say(f"{counted(len(released), 'job')} in the queue: {spans(released)}")
     if others and words != ["all"]:
-        err(f"tarmac: {'job' if len(others) == 1 else 'jobs'} {spans(others)} was neither held nor a draft\n")
+        err(f"tarmac: neither held nor a draft: {spans(others)}\n")
     if not released and not others:
         err("tarmac: no job fits that, nothing was released\n")
     return 0

@@ -121,7 +121,10 @@ def _times(job: Job) -> Iterator[tuple[str, str]]:
         yield "started", f"{local(started)}, after {duration(epoch(started) - epoch(submitted))}"
     if job.get("estimated_start") and not started:
         basis = job.get("estimate_basis")
-        yield "starts", safe(f"~{local(job['estimated_start'])}, an estimate" + (f" from {basis}" if basis else ""))
+        yield (
+            "starts",
+            safe(f"~{local(job['estimated_start'])}, an estimate" + (f" resting on {basis}" if basis else "")),
+        )
     if ended:
         yield "ended", local(ended) + (f", ran {duration(epoch(ended) - epoch(started))}" if started else "")
     elif started:
