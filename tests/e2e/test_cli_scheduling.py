@@ -210,6 +210,27 @@ def test_what_is_stopped_with_the_queue_runs_again_and_shows_its_attempt(full_ho
     assert until(lambda: "running, attempt 2" in full_home.tarmac("ls").stdout)
 
 
+def test_a_job_that_makes_room_for_another_waits_for_its_next_attempt(home: Home) -> None:
+    home.add("-g", "2", "--tier", "preemptible", "--grace", "1", "sleep", "600")
+    assert has_state(home, 1, "running")
+    home.add("-g", "2", "sleep", "600")
+    assert has_state(home, 2, "running")
+    assert "queued, attempt 2" in done(home, "ls", "1")
+    assert "preemptible" in done(home, "show", "1")
+
+
+def test_a_queue_that_pauses_itself_says_so_and_why(home: Home) -> None:
+    done(home, "set", "pause_after_failures", "2")
+    for _ in range(2):
+        home.tarmac("run", "-g", "0", "false")
+    waiting = home.add("-g", "0", "true")
+    said = home.tarmac("ls").stderr
+    assert "paused" in said
+    assert "by Tarmac itself" in said
+    done(home, "queue", "resume")
+    assert home.tarmac("wait", str(waiting)).returncode == 0
+
+
 def test_cards_are_reserved_listed_shown_and_given_back(home: Home) -> None:
     number = done(home, "reserve", "1", "--for", "1h", "--user", "somebody-else").strip()
     _, row = done(home, "reserve").splitlines()
