@@ -88,9 +88,14 @@ def test_what_holds_a_job_back_besides_cards_is_told(api: Served) -> None:
 
 
 def test_one_that_does_not_wait_has_no_reasons(api: Served) -> None:
-    (job,) = api.ids(SLEEP)
-    api.until(job, "running")
+    (job,) = api.ids({**SLEEP, "time_limit_s": 3600})
+    seen = api.until(job, "running")
     answer = why(api, job)
+    assert any(
+        line.startswith(f"it is on {seen['node']} GPU {seen['gpus'][0]['index']} since")
+        and line.endswith("(its limit)")
+        for line in answer["lines"]
+    )
     assert (answer["state"], answer["reasons"], answer["cards"], answer["position"]) == ("running", [], [], None)
     assert api.ask("GET", "/jobs/999999/why")[0] == 404
 

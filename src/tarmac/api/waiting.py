@@ -41,18 +41,18 @@ async def hold_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.Se
     waiting = [job for number in numbers if (job := _waiting(engine, number, Queued)) is not None]
     if waiting:
         await engine.keep(Work(events=[JobsHeld(jobs=tuple(job.id for job in waiting), by=caller)]))
-    held = [number for number in numbers if _waiting(engine, number, Held) is not None]
-    return schemas.HoldAnswer(held=held, not_waiting=[number for number in numbers if number not in set(held)])
+    held = {number for number in numbers if _waiting(engine, number, Held) is not None}
+    return schemas.HoldAnswer(held=sorted(held), not_waiting=[number for number in numbers if number not in held])
 
 
 @post("/jobs/release", status_code=200)
 async def release_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.Selection]) -> schemas.ReleaseAnswer:
     """Let held jobs and drafts join the queue, each at its place."""
     numbers = selected_own(engine, caller, data)
-    held = [number for number in numbers if _waiting(engine, number, Held, Draft) is not None]
+    held = {number for number in numbers if _waiting(engine, number, Held, Draft) is not None}
     if held:
-        await engine.keep(Work(events=[JobsReleased(jobs=tuple(map(JobId, held)), by=caller)]))
-    return schemas.ReleaseAnswer(released=held, not_held=[number for number in numbers if number not in set(held)])
+        await engine.keep(Work(events=[JobsReleased(jobs=tuple(map(JobId, sorted(held))), by=caller)]))
+    return schemas.ReleaseAnswer(released=sorted(held), not_held=[number for number in numbers if number not in held])
 
 
 @post("/jobs/{word:str}/move", status_code=200)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tarmac.api.moments import at_clock, iso, length
-from tarmac.api.words import ahead_words, count, gigabytes, grouped_lines, jobs_named, said_of_card, sentence
+from tarmac.api.words import ahead_words, count, gigabytes, grouped_lines, jobs_named, said_of_card, sentence, spans
 from tarmac.controller.outlook import ahead_of
 from tarmac.core.explain import Explainer, TooFewGpus
-from tarmac.core.model import Queued, Request, Running, Starting, Stopping, Unknown, state_name
+from tarmac.core.model import Queued, Request, Running, Starting, Stopping, Unknown, holds_booking, state_name
 from tarmac.core.policy.card import Taken, TooLittleMemory, refusal_of
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def why_view(engine: Engine, job: Job) -> dict[str, Any]:
         "lines": [
             _title(job, ahead),
             f"asked: {', '.join(asked_words(job.spec, now))}",
+            *_runs_line(state, job, now),
             *_free_lines(cards, job),
             *(sentence(reason, now) for reason in reasons),
             *_card_lines(cards, state),
@@ -177,12 +178,16 @@ _RESTS_ON = {
 def _holder(state: State, number: JobId, now: float) -> str:
     """Held by whom, since when and until when."""
     job = state.jobs[number]
-    since = _held_since(job)
-    words = f"held by job {number} of {job.spec.owner}" + ("" if since is None else f" since {at_clock(since, now)}")
+    return f"held by job {number} of {job.spec.owner}{_span(state, job, now)}"
+
+
+def _span(state: State, job: Job, now: float) -> str:
+    began = _held_since(job)
+    since = "" if began is None else f" since {at_clock(began, now)}"
     end = state.durations.end_of(job, now)
     if end is None:
-        return f"{words}, its end is not known"
-    return f"{words}, {_RESTS_ON[end.rests_on].format(at_clock(end.at, now))}"
+        return f"{since}, its end is not known"
+    return f"{since}, {_RESTS_ON[end.rests_on].format(at_clock(end.at, now))}"
 
 
 def _held_since(job: Job) -> float | None:
@@ -213,6 +218,15 @@ def _title(job: Job, ahead: int | None) -> str:
     name = f" ({job.spec.name})" if job.spec.name else ""
     place = "" if ahead is None else f", {ahead_words(ahead)}"
     return f"job {job.id}{name} of {job.spec.owner}: {state_name(job.status)}{place}"
+
+
+def _runs_line(state: State, job: Job, now: float) -> list[str]:
+    """Of one that has its cards already: where, since when and until when."""
+    booking = holds_booking(job.status)
+    if booking is None or job.id not in state.jobs:
+        return []
+    where = f" GPU {spans([gpu.index for gpu in booking.gpus])}" if booking.gpus else ""
+    return [f"it is on {booking.node}{where}{_span(state, job, now)}"]
 
 
 def _free_lines(cards: list[Card], job: Job) -> list[str]:
