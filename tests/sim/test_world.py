@@ -1,4 +1,7 @@
+from tarmac.core.model import PerName, Rules
+from tarmac.sim.figures import figures_of
 from tarmac.sim.made_up import made_up
+from tarmac.sim.world import simulate
 from tests.sim.scene import GIB, WIDE_AND_NARROW, a_row, nodes, outcome_of, waits
 
 
@@ -58,6 +61,12 @@ def test_what_no_node_could_ever_run_is_refused_and_in_nobodys_way():
     scenario = outcome_of([a_row(0, "ann", 3, 10), a_row(0, "ann", 1, 10)], nodes(2, 2))
     assert waits(scenario) == [None, 0]
     assert (scenario.figures.refused, scenario.figures.unstarted, scenario.figures.waits.jobs) == (1, 0, 1)
+
+
+def test_what_is_accepted_and_never_starts_is_counted():
+    rules = Rules(policy="fifo", max_gpus_per_user=PerName(1.0))
+    figures = figures_of(simulate([a_row(0, "ann", 2, 10), a_row(0, "bob", 1, 10)], nodes(1, 2), rules))
+    assert (figures.refused, figures.unstarted, figures.waits.jobs) == (0, 1, 1)
 
 
 def test_jobs_that_share_a_card_fill_it_together():
