@@ -1,11 +1,13 @@
 """The queue as a whole, and its limits, over HTTP."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.api.served import Served
+from tests.home import until
 
 SLEEP = {"command": ["sleep", "60"], "gpus": 1}
 NOTHING = {"command": ["true"], "gpus": 0}
@@ -129,11 +131,15 @@ def test_urgent_goes_to_whom_it_is_granted(api: Served) -> None:
     assert api.until(job, "succeeded")["tier"] == "urgent", "whoever runs the controller is an admin"
 
 
-def test_it_pauses_itself_when_job_after_job_fails_at_once(api: Served) -> None:
+def test_it_pauses_itself_loudly_when_job_after_job_fails_at_once(api: Served, tmp_path: Path) -> None:
     limit(api, "pause_after_failures", "3")
+    notice = tmp_path / "notice"
+    limit(api, "notify_command", f'echo "$TARMAC_EVENT: $TARMAC_MESSAGE" > {notice}.part; mv {notice}.part {notice}')
     ids = api.ids(*[{"shell": "exit 1", "gpus": 0}] * 3)
     for job in ids:
         api.until(job, "failed")
     queue = api.ask("GET", "/queue")[1]
     assert (queue["paused"], queue["by"]) == (True, None)
     assert "3 jobs in a row failed" in queue["reason"]
+    assert until(notice.exists)
+    assert notice.read_text() == f"queue-paused: the queue is paused: {queue['reason']}\n"

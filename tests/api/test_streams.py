@@ -54,6 +54,16 @@ def test_only_the_jobs_asked_for_are_told(api: Served) -> None:
     assert told["id"] == second
 
 
+def test_a_queue_that_pauses_is_told_to_whoever_listens(api: Served) -> None:
+    stream = lines_of(api.get("/events"))
+    next(stream)
+    told = (data for kind, data, _ in stream if kind == "queue")
+    api.ask("POST", "/queue/pause", {"reason": "tea"})
+    assert next(told)["reason"] == "tea"
+    api.ask("POST", "/queue/resume", {})
+    assert next(told)["paused"] is False
+
+
 def test_gpus_are_told_too(api: Served) -> None:
     gpus = api.ask("GET", "/gpus")[1]
     assert [gpu["index"] for gpu in gpus["gpus"]] == [0, 1]

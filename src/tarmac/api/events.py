@@ -1,4 +1,4 @@
-"""The event stream: one line of news per changed job or GPU, resumable by Last-Event-ID."""
+"""The event stream: one line of news per changed job or GPU, and of the queue; resumable by Last-Event-ID."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from litestar.params import FromQuery
 from litestar.response import Stream
 
 from tarmac.api.given import Caller, TheEngine
+from tarmac.api.queue import queue_view
 from tarmac.api.views import Viewer
 from tarmac.controller.engine import Engine
-from tarmac.controller.publisher import GpusChanged, JobChanged, Missed
+from tarmac.controller.publisher import GpusChanged, JobChanged, Missed, QueueChanged
 from tarmac.core.model import JobId
 from tarmac.errors import UserError
 
@@ -32,7 +33,7 @@ async def events(
     request: Request[Any, Any, Any],
     jobs: FromQuery[str | None] = None,
 ) -> Stream:
-    """`event: job` and `event: gpu` with the whole object as data; `event: missed` means: list again."""
+    """`event: job`, `gpu` and `queue` with the whole object as data; `event: missed` means: list again."""
     wanted = None if jobs is None else _numbers(jobs)
     resumed = request.headers.get("last-event-id")
     if resumed is not None and not resumed.isdecimal():
@@ -78,6 +79,8 @@ def _lines(engine: Engine, wanted: frozenset[int] | None, notices: Iterable[Noti
                 for gpu in viewer.gpus():
                     if gpu["node"] == node:
                         yield _line("gpu", gpu, None)
+            case QueueChanged():
+                yield _line("queue", msgspec.to_builtins(queue_view(engine)), None)
             case Missed():
                 yield _line("missed", {}, engine.last_event)
 

@@ -18,7 +18,7 @@ from tarmac.controller.gpu_board import GpuBoard
 from tarmac.controller.hands import Hands
 from tarmac.controller.outlook import OutlookBoard
 from tarmac.controller.progress_board import ProgressBoard
-from tarmac.controller.publisher import JobChanged, Publisher
+from tarmac.controller.publisher import JobChanged, Publisher, QueueChanged
 from tarmac.controller.settings import Settings
 from tarmac.core.commands import SignalJob
 from tarmac.core.due import next_due
@@ -299,6 +299,8 @@ class Engine:
         changed: dict[JobId, Job] = {job.id: job for job in changes.new} | changes.changed
         self.last_event += len(changes.new) + len(changes.story)
         self.publisher.tell(JobChanged(job, self.last_event) for job in changed)
+        if changes.mode is not None:
+            self.publisher.tell([QueueChanged()])
         self.board.tick_later()
         self._wake_when_due()
 

@@ -30,11 +30,16 @@ class GpusChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueChanged:
+    """Paused, draining, or neither any more."""
+
+
+@dataclass(frozen=True, slots=True)
 class Missed:
     """More happened than was fetched in time."""
 
 
-Notice: TypeAlias = JobChanged | GpusChanged | Missed
+Notice: TypeAlias = JobChanged | GpusChanged | QueueChanged | Missed
 
 
 @dataclass(slots=True, eq=False)
