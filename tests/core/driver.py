@@ -11,7 +11,7 @@ from tarmac.core.commands import Command, SignalJob, StartJob
 from tarmac.core.events import Event, GpusSeen, NodeJoined, NodeLeft, StopAsked
 from tarmac.core.explain import NoNode, TooFewGpus, explain
 from tarmac.core.machine import handle
-from tarmac.core.model import Cancelled, Failed, Job, JobId, NodeName, Rules, Succeeded, Unknown, is_ended
+from tarmac.core.model import Cancelled, Failed, Job, JobId, NodeName, Rules, Stopping, Succeeded, Unknown, is_ended
 from tarmac.core.policy.card import Taken
 from tarmac.core.state import State
 from tarmac.store import rows
@@ -29,7 +29,7 @@ EDITED = ("name", "spec", "id")
 class Driver:
     def __init__(self, world: World, policy: str = "fifo") -> None:
         self.world = world
-        self.rules = Rules(policy=policy, starvation_s=1e9, pause_after_failures=0)  # what is waited for is room alone
+        self.rules = Rules(policy=policy, starvation_s=1e18, pause_after_failures=0)  # what is waited for is room alone
         self.state = State(rules=self.rules)
         self.now = 1000.0
         self.disk: dict[int, dict[str, Any]] = {}
@@ -70,8 +70,13 @@ class Driver:
         jobs = list(self.state.jobs.values())
         floor = Floor(self.told, [job for job in jobs if job.id not in decided])
         waiting = [job for job in jobs if reference.is_waiting(job) or job.id in decided]
-        expected = reference.starts(floor, waiting, list(self.state.nodes), self.rules.policy)
-        assert [_start(self.state.jobs[number]) for number in decided] == expected
+        starts = [_start(self.state.jobs[number]) for number in decided]
+        if any(isinstance(job.status, Stopping) for job in jobs):
+            # When they are gone at the latest is known, so cards may be kept for a wide job: fewer start than would fit.
+            for start in starts:
+                floor.take(*start)
+        else:
+            assert starts == reference.starts(floor, waiting, list(self.state.nodes), self.rules.policy)
 
     def _compare_explanations(self) -> None:
         floor = Floor(self.told, list(self.state.jobs.values()))

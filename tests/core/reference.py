@@ -64,22 +64,22 @@ class Floor:
 
 
 def starts(floor: Floor, waiting: list[Job], nodes: list[str], policy: str) -> list[Start]:
-    """Again and again whose turn it is, among those that fit."""
+    """One after the other whose turn it is. Whoever does not fit is passed over."""
     found: list[Start] = []
     left = list(waiting)
-    while fitting := [job for job in left if floor.place(job.spec.request.gpus, nodes) is not None]:
-        job = _whose_turn(fitting, floor, policy)
-        placed = floor.place(job.spec.request.gpus, nodes)
-        assert placed is not None
-        floor.take(job.id, *placed)
-        floor.owners[job.id] = job.spec.owner
-        found.append((job.id, *placed))
+    while left:
+        job = _whose_turn(left, floor, policy)
         left.remove(job)
+        placed = floor.place(job.spec.request.gpus, nodes)
+        if placed is not None:
+            floor.take(job.id, *placed)
+            floor.owners[job.id] = job.spec.owner
+            found.append((job.id, *placed))
     return found
 
 
-def _whose_turn(fitting: list[Job], floor: Floor, policy: str) -> Job:
-    by_rank = sorted(fitting, key=lambda job: (job.spec.priority, job.position))
+def _whose_turn(waiting: list[Job], floor: Floor, policy: str) -> Job:
+    by_rank = sorted(waiting, key=lambda job: (job.spec.priority, job.position))
     if policy == "fifo":
         return by_rank[0]
     firsts = {job.spec.owner: job for job in reversed(by_rank)}

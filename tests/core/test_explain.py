@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from tarmac.core.model import Job, JobId, NodeName, Starting
 from tarmac.core.policy.card import Taken
 from tarmac.core.policy.placed import place
 from tarmac.core.state import State
-from tests.core.builders import NOW, BOX, a_booking, a_job, a_node, a_state, a_status
+from tests.core.builders import BOX, NOW, a_booking, a_job, a_node, a_state, a_status
 
 
 def test_no_machine_in_reach() -> None:
@@ -73,6 +75,7 @@ def a_world(nodes: list[tuple[int, int, bool]], jobs: list[tuple[int, str, int, 
     """Some jobs run where they fit; the others wait, and no pass has looked at them yet."""
     made = [a_node(name=f"n{i}", gpus=g, cpu_job_slots=s, is_connected=c) for i, (g, s, c) in enumerate(nodes)]
     state = a_state(*made)
+    state.rules = replace(state.rules, policy="fifo")
     for number, (gpus, owner, priority, runs) in enumerate(jobs, 1):
         job = a_job(number, gpus=gpus, owner=owner, priority=priority)
         state.load([job], next_id=number + 1)

@@ -79,12 +79,6 @@ def test_a_job_that_comes_back_under_another_rank_stands_where_that_rank_says() 
     assert heads(queue) == [1]
 
 
-def test_ahead_counts_every_class() -> None:
-    jobs = [a_job(1, gpus=4), a_job(2, owner="bob"), a_job(3), a_job(4, priority=1)]
-    queue = a_queue(*jobs)
-    assert [queue.ahead_of(job) for job in jobs] == [1, 2, 3, 0]
-
-
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.sampled_from("ab"), st.booleans()), max_size=30))
 def test_the_line_is_what_a_sorted_list_would_be(asked: list[tuple[int, int, str, bool]]) -> None:
     queue, listed = Queue(), list[Job]()

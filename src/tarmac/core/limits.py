@@ -36,9 +36,7 @@ def refusal_at_submit(state: State, specs: Sequence[JobSpec]) -> LimitReached | 
         return None
     waiting = [job.spec for job in state.jobs.values() if isinstance(job.status, Queued | Held)]
     if rules.max_queued and len(waiting) + len(specs) > rules.max_queued:
-        return LimitReached(
-            limit="max_queued", name=None, most=rules.max_queued, used=len(waiting), asked=len(specs)
-        )
+        return LimitReached(limit="max_queued", name=None, most=rules.max_queued, used=len(waiting), asked=len(specs))
     owners = Counter(spec.owner for spec in waiting), Counter(spec.owner for spec in specs)
     projects = Counter(spec.project for spec in waiting), Counter(spec.project for spec in specs)
     return _too_many("max_queued_per_user", rules.max_queued_per_user, *owners) or _too_many(

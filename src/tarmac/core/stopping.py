@@ -53,9 +53,7 @@ def send_back(state: State, job: Job, cause: str, why: str, now: float, grace_s:
 def stop_all(state: State, event: QueueStopped, now: float) -> list[Command]:
     """Everything that runs goes back to the front, and nothing starts until somebody says so."""
     reason = "stopped; what ran is at the front of the queue again"
-    state.set_mode(
-        Mode(is_paused=True, is_draining=state.mode.is_draining, by=event.by, reason=reason, since=now)
-    )
+    state.set_mode(Mode(is_paused=True, is_draining=state.mode.is_draining, by=event.by, reason=reason, since=now))
     running = [job for job in state.jobs.values() if isinstance(job.status, Starting | Running)]
     first = min((job.position for job in state.jobs.values() if isinstance(job.status, Queued)), default=None)
     commands: list[Command] = []

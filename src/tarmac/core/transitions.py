@@ -85,4 +85,14 @@ def diagram() -> str:
             labels.setdefault((source, target), []).append(cause)
     arrows = [f"    {source} --> {target}: {', '.join(causes)}" for (source, target), causes in labels.items()]
     finals = [f"    {state} --> [*]" for state in ("succeeded", "failed", "cancelled", "unknown")]
-    return "\n".join(["stateDiagram-v2", *[f"    [*] --> {state}: JobsSubmitted" for state in ("queued", "held", "draft")], *arrows, *finals]) + "\n"
+    return (
+        "\n".join(
+            [
+                "stateDiagram-v2",
+                *[f"    [*] --> {state}: JobsSubmitted" for state in ("queued", "held", "draft")],
+                *arrows,
+                *finals,
+            ]
+        )
+        + "\n"
+    )

@@ -139,9 +139,7 @@ def _end_if_hopeless(state: State, job: Job, ended: dict[JobId, str], now: float
         if not is_open and job.id in state.jobs:
             outcome = state.outcomes.get(after.job) or ended.get(after.job)
             message = _hopeless(after, outcome)
-            status = Failed(
-                booking=None, pid=None, started_at=None, ended_at=now, reason="dependency", message=message
-            )
+            status = Failed(booking=None, pid=None, started_at=None, ended_at=now, reason="dependency", message=message)
             enter(state, job, status, "DependencyFailed", now, {"message": message})
 
 

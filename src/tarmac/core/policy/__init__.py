@@ -92,7 +92,7 @@ class Pass:
                 line.started()
                 continue
             line.set_aside()
-            if self.claim is None and planned < MOST_PLANNED:
+            if booking is None and self.claim is None and planned < MOST_PLANNED:
                 planned += 1
                 yield from self._plan(job)
                 if self.blocker is not None:

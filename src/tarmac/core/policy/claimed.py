@@ -84,7 +84,9 @@ def claim_for(state: State, job: Job, now: float) -> Claim | None:
     if not job.spec.request.gpus:
         return None  # one slot is as wide as any other
     prospects = prospects_for(state, job, now)
-    known = [(prospect.at, number, name) for number, (name, prospect) in enumerate(prospects) if prospect.at is not None]
+    known = [
+        (prospect.at, number, name) for number, (name, prospect) in enumerate(prospects) if prospect.at is not None
+    ]
     if known:
         at, number, name = min(known)
         return _claim(job, name, prospects[number][1], max(at, now))
