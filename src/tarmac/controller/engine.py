@@ -337,6 +337,7 @@ class Engine:
         """Back to what is on disk. The node is asked anew what really runs once writing works again."""
         known = self.state.nodes
         self.state = self._loaded()
+        self.generation += 1
         for name, node in known.items():
             mine = self.state.node(name)
             mine.gpus, mine.has_told_gpus = node.gpus, node.has_told_gpus
