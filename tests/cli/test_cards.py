@@ -135,3 +135,11 @@ def test_nothing_from_outside_reaches_the_terminal_raw() -> None:
     nasty = a_card(model="a\x1b[2J", reason="\x07", drained=True, processes=[a_process(command="x\n\x1b]0;y")])
     for rows in (plain([nasty]), plain([nasty], 80), plain([nasty, a_card(node="\x1b[2J")], 80)):
         assert all(line.isprintable() for line in rows)
+
+
+def test_a_card_whose_number_is_anothers_now_stands_last_by_its_uuid() -> None:
+    gone = {**a_card(uuid="GPU-gone", health="vanished from the driver"), "index": None}
+    rows = plain([gone, a_card(0)])
+    assert [row.split()[0] for row in rows] == ["GPU", "0", "-"]
+    assert "GPU-gone; " in rows[2]
+    assert "None" not in "".join(grid([gone, a_card(0)], width=80, has_colours=False))

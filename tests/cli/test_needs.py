@@ -28,6 +28,11 @@ def test_a_pinned_job_needs_no_count(socket: Path) -> None:
     assert "gpus" not in job
 
 
+def test_cards_are_named_by_index_or_uuid(socket: Path) -> None:
+    job = sent(socket, "--gpus-on GPU-1a2b,0,2-3,MIG-7 --exclude-gpus GPU-9")
+    assert (job["gpus_on"], job["exclude_gpus"]) == ([0, 2, 3, "GPU-1a2b", "MIG-7"], ["GPU-9"])
+
+
 def test_what_is_not_asked_for_is_not_sent(socket: Path) -> None:
     assert set(sent(socket, "-g 0")) == {"command", "cwd", "tags", "append", "gpus"}
 
@@ -45,6 +50,8 @@ def test_what_is_not_asked_for_is_not_sent(socket: Path) -> None:
         ("--gpu-share 2", "such as 0.5 or 50%"),
         ("--idle-below 0.2", "such as 20%"),
         ("--gpus-on all", "such as 0,2"),
+        ("--gpus-on GPU-1,x", "such as 0,2"),
+        ("--gpus-on GPU-1 --exclude-gpus GPU-1", "GPU GPU-1 stands in"),
         ("--cpus 0", "1 or more"),
     ],
 )

@@ -21,9 +21,9 @@ from tarmac.core.events import (
 )
 from tarmac.core.explain import HostBooked, HostShort, NeverFits, TooFewGpus, explain
 from tarmac.core.machine import handle
-from tarmac.core.model import Gpu, GpuUse, GpuUuid, JobId, JobSpec, NodeName, Queued, Request, Rules
+from tarmac.core.model import Gpu, GpuUse, GpuUuid, JobId, JobSpec, NamedGpu, NodeName, Queued, Request, Rules
 from tarmac.core.policy.card import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable
-from tarmac.core.policy.placed import could_ever_fit
+from tarmac.core.policy.lacking import PinnedGone, lack
 from tarmac.core.state import State
 
 BOX = NodeName("box")
@@ -54,6 +54,10 @@ def queue(state: State, *requests: Request) -> list[int]:
     return list(range(first, first + len(specs)))
 
 
+def named(index: int) -> NamedGpu:
+    return NamedGpu(uuid=GpuUuid(f"g{index}"), index=index)
+
+
 def where(state: State, job: int) -> list[int] | None:
     """The cards a job has; None while it waits."""
     status = state.jobs[JobId(job)].status
@@ -67,7 +71,7 @@ def sample(state: State, *uses: tuple[int, GpuUse], available_g: float | None = 
     assert violations(state) == []
 
 
-def reasons(state: State, job: int) -> dict[int, object]:
+def reasons(state: State, job: int) -> dict[int | GpuUuid, object]:
     (reason,) = [r for r in explain(state, state.jobs[JobId(job)]) if isinstance(r, TooFewGpus)]
     return dict(reason.cards)
 
@@ -176,8 +180,8 @@ def test_model_memory_pins_and_exclusions_choose_cards() -> None:
     state = a_machine(*cards)
     asked = [
         Request(gpu_models=("h100",)),
-        Request(gpus_on=(2,)),
-        Request(exclude_gpus=(0,)),
+        Request(gpus_on=(named(2),)),
+        Request(exclude_gpus=(named(0),)),
         Request(min_gpu_memory_bytes=20 * G),
     ]
     assert [where(state, job) for job in queue(state, *asked)] == [[1], [2], [3], [0]]
@@ -185,14 +189,14 @@ def test_model_memory_pins_and_exclusions_choose_cards() -> None:
 
 def test_a_kind_of_card_that_is_not_there_can_never_fit() -> None:
     state = a_machine()
-    assert could_ever_fit(state, Request(gpu_models=("a100", "h100")))
-    assert not could_ever_fit(state, Request(gpu_models=("h100",)))
-    assert not could_ever_fit(state, Request(gpus_on=(7,)))
-    assert not could_ever_fit(state, Request(gpu_memory_bytes=25 * G))
-    assert not could_ever_fit(state, Request(cpus=9))
-    (job,) = queue(state, Request(gpus_on=(7,)))
-    assert explain(state, state.jobs[JobId(job)])[0] == NeverFits(asked=1, most=2)
-    assert reasons(state, job)[0] == Unsuitable(why="pinned to 7")
+    assert lack(state, Request(gpu_models=("a100", "h100"))) is None
+    assert lack(state, Request(gpu_models=("h100",))) is not None
+    assert lack(state, Request(gpus_on=(named(7),))) is not None
+    assert lack(state, Request(gpu_memory_bytes=25 * G)) is not None
+    assert lack(state, Request(cpus=9)) is not None
+    (job,) = queue(state, Request(gpus_on=(named(7),)))
+    assert explain(state, state.jobs[JobId(job)])[0] == NeverFits(lack=PinnedGone(gpus=(named(7),)))
+    assert reasons(state, job)[0] == Unsuitable(why="not one that it is pinned to", keeps="pin")
 
 
 def test_a_drained_card_gets_nothing_new_and_keeps_what_it_has() -> None:
@@ -245,7 +249,7 @@ requests = st.builds(
     gpus=st.integers(0, 3),
     gpu_memory_bytes=st.none() | st.sampled_from([4 * G, 8 * G, 13 * G]),
     gpu_models=st.sampled_from([(), ("a100",), ("h100",)]),
-    exclude_gpus=st.sampled_from([(), (0,), (1, 2)]),
+    exclude_gpus=st.sampled_from([(), (named(0),), (named(1), named(2)), (1,)]),
     idle_below=st.none() | st.just(20),
     cpus=st.integers(0, 3),
 )

@@ -107,13 +107,47 @@ def test_a_card_whose_calls_fail_is_drained_with_the_reason(driven: Home, standi
     assert "sick" in refused.stderr
 
 
-def test_a_renumbered_card_stays_booked_by_its_uuid(driven: Home, standin: Standin) -> None:
+def test_a_renumbered_card_stays_booked_and_pinned_by_its_uuid(driven: Home, standin: Standin) -> None:
     job = driven.add("--gpus-on", "0", "--", "sleep", "60")
+    waiting = driven.add("--gpus-on", "0", "--", "sleep", "60")
     assert until(lambda: state_of(driven, job) == "running")
     first, second = cards(2)
     standin.show(second, first)
     assert until(lambda: {card.uuid: card.index for card in driven.client().gpus()} == {"GPU-1": 0, "GPU-0": 1})
     assert {card.uuid: card.jobs for card in driven.client().gpus()} == {"GPU-0": [job], "GPU-1": []}
+    assert (driven.client().job(job).gpus[0]["index"], driven.client().job(waiting).gpus_on) == (1, [1])
+    driven.tarmac("kill", str(job), "--grace", "0")
+    assert until(lambda: state_of(driven, waiting) == "running")
+    assert driven.client().job(waiting).gpus[0]["uuid"] == "GPU-0"
+
+
+def test_a_card_that_is_gone_lends_its_number_to_nobody_in_what_is_shown(driven: Home, standin: Standin) -> None:
+    job = driven.add("--gpus-on", "0", "--", "sleep", "60")
+    assert until(lambda: state_of(driven, job) == "running")
+    standin.show(cards(2)[1])
+    assert until(lambda: {card.uuid: card.index for card in driven.client().gpus()} == {"GPU-0": None, "GPU-1": 0})
+    assert driven.client().job(job).gpus[0]["index"] is None
+    assert "(GPU-0)" in driven.tarmac("show", str(job)).stdout
+    assert " ? " in driven.tarmac("ls").stdout
+    shown = driven.tarmac("gpus").stdout.splitlines()
+    assert [line.split()[0] for line in shown[1:3]] == ["0", "-"]
+    assert "GPU-0; " in shown[2]
+    assert "vanished" in shown[2]
+    other = driven.add("--gpus-on", "0", "--", "sleep", "60")
+    assert until(lambda: state_of(driven, other) == "running")
+    assert driven.client().job(other).gpus[0]["uuid"] == "GPU-1"
+
+
+def test_mig_switched_on_under_a_job_gives_nobody_a_part_of_its_card(driven: Home, standin: Standin) -> None:
+    job = driven.add("--gpus-on", "0", "--", "sleep", "60")
+    assert until(lambda: state_of(driven, job) == "running")
+    parts = (Card(uuid="MIG-0", name="NVIDIA A100 MIG 3g.20gb", memory_total_bytes=20 * GIB),)
+    standin.show(replace(cards(1)[0], instances=parts), cards(2)[1])
+    assert until(lambda: "MIG-0" in {card.uuid for card in driven.client().gpus()})
+    waiting = driven.add("--gpu-model", "mig", "--", "sleep", "60")
+    assert f"held by job {job}" in why(driven, waiting)
+    driven.tarmac("kill", str(job), "--grace", "0")
+    assert until(lambda: state_of(driven, waiting) == "running")
 
 
 def test_mig_instances_are_cards_of_their_own(driven: Home, standin: Standin) -> None:
@@ -125,6 +159,10 @@ def test_mig_instances_are_cards_of_their_own(driven: Home, standin: Standin) ->
     assert until(lambda: state_of(driven, job) == "running")
     assert driven.client().job(job).gpus[0]["uuid"] == "MIG-0"
     assert until(lambda: b"".join(driven.client().logs(job)) == b"MIG-0\n"), "CUDA knows instances by UUID only"
+    refused = driven.tarmac("add", "-g", "2", "--gpu-model", "mig", "true")
+    assert "2 GPUs asked, but a job sees one MIG instance only" in refused.stderr
+    pinned = driven.tarmac("add", "--gpus-on", "MIG-0,MIG-1", "true")
+    assert "a job sees one MIG instance only" in pinned.stderr
 
 
 def test_mixed_models_and_sixty_four_cards(driven: Home, standin: Standin) -> None:

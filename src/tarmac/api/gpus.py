@@ -13,6 +13,7 @@ from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 from tarmac.api import schemas
 from tarmac.api.given import Caller, TheEngine
 from tarmac.api.views import Viewer, iso
+from tarmac.controller.card_names import CardNames
 from tarmac.controller.engine import Engine, Work
 from tarmac.core.events import GpusDrained, GpusResumed, ProcessAdopted, SlotsSet
 from tarmac.core.model import GpuUuid, JobSpec, NodeName, Request
@@ -130,7 +131,7 @@ async def adopt(engine: TheEngine, caller: Caller, data: JSONBody[schemas.AdoptR
     process = _on_cards(engine, data.pid)
     gpus = _wanted(node, data.gpus) if data.gpus is not None else tuple(uuid for uuid, _ in process)
     for uuid in gpus:
-        if held := node.holders(uuid):
+        if held := node.holders(uuid) or node.holders_of_kin(node.gpus[uuid]):
             raise Conflict(
                 f"GPU {node.gpus[uuid].index} is held by job {held[0]}", hint="give other cards with --gpus, or none"
             )
@@ -194,11 +195,10 @@ def _node(engine: Engine) -> Node:
 
 def _cards(node: Node, words: list[str]) -> tuple[GpuUuid, ...]:
     """By index or UUID; a drained card that is away is still found by its UUID."""
-    by_word = {str(gpu.index): uuid for uuid, gpu in node.gpus.items()}
+    by_word = {str(index): uuid for uuid in node.gpus if (index := node.index_now(uuid)) is not None}
     by_word |= {uuid: uuid for uuid in (*node.gpus, *node.drains, *node.slots)}
     if unknown := [word for word in words if word not in by_word]:
-        have = ", ".join(str(gpu.index) for gpu in node.gpus.values()) or "none"
-        raise NotFound(f"no GPU {unknown[0]}", hint=f"there are: {have}")
+        raise NotFound(f"no GPU {unknown[0]}", hint=f"there are: {CardNames([node]).there_are()}")
     return tuple(dict.fromkeys(by_word[word] for word in words))
 
 

@@ -41,8 +41,10 @@ class RemoveAnswer(Struct, kw_only=True):
 
 
 class GpuRef(Struct, kw_only=True):
+    """`index` is null where another card has got its number."""
+
     node: str
-    index: int
+    index: int | None
     uuid: str
 
 
@@ -82,8 +84,8 @@ class JobView(Struct, kw_only=True):
     gpu_share: float | None
     gpu_models: list[str]
     min_gpu_memory_bytes: int | None
-    gpus_on: list[int]
-    exclude_gpus: list[int]
+    gpus_on: list[int | str]
+    exclude_gpus: list[int | str]
     idle_below: int | None
     memory_bytes: int | None
     cpus: int | None
@@ -138,8 +140,10 @@ class GpuProcess(Struct, kw_only=True):
 
 
 class GpuView(Struct, kw_only=True):
+    """`index` is null where the card is gone and another one has got its number."""
+
     node: str
-    index: int
+    index: int | None
     uuid: str
     model: str
     memory_total_bytes: int

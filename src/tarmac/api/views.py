@@ -14,10 +14,10 @@ from tarmac.core.watching import idle_s
 from tarmac.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tarmac.controller.engine import Engine
-    from tarmac.core.model import Drain, Job, NodeName
+    from tarmac.core.model import Drain, Job, NamedGpu, Node, NodeName
     from tarmac.nodes.reports import GpuProcess, GpuReading
 
     Getter: TypeAlias = Callable[["Viewer", Job], Any]
@@ -72,7 +72,7 @@ class Viewer:
         use = node.uses.get(uuid)
         return {
             "node": name,
-            "index": reading.index,
+            "index": node.last_index(uuid, reading.index),
             "uuid": reading.uuid,
             "model": reading.model,
             "memory_total_bytes": reading.memory_total_bytes,
@@ -162,11 +162,32 @@ def _of_request(name: str) -> Getter:
     return lambda _, job: getattr(job.spec.request, name)
 
 
-def _gpus(_: Viewer, job: Job) -> list[dict[str, Any]]:
+def _cards_named(name: str) -> Getter:
+    """By the index that each has now; by UUID where it has none."""
+
+    def named(viewer: Viewer, job: Job) -> list[int | str]:
+        wanted: tuple[NamedGpu | int, ...] = getattr(job.spec.request, name)
+        nodes = viewer.engine.state.nodes.values()
+        return [gpu if isinstance(gpu, int) else _name_now(nodes, gpu.uuid) for gpu in wanted]
+
+    return named
+
+
+def _name_now(nodes: Iterable[Node], uuid: GpuUuid) -> int | str:
+    return next((index for node in nodes if (index := node.index_now(uuid)) is not None), uuid)
+
+
+def _gpus(viewer: Viewer, job: Job) -> list[dict[str, Any]]:
+    """With the indices of now while it has them; of an ended job, those of its time."""
     booking = getattr(job.status, "booking", None)
     if booking is None:
         return []
-    return [{"node": booking.node, "index": gpu.index, "uuid": gpu.uuid} for gpu in booking.gpus]
+    node = viewer.engine.state.nodes.get(booking.node) if holds_booking(job.status) is not None else None
+    indices = [gpu.index if node is None else node.last_index(gpu.uuid, gpu.index) for gpu in booking.gpus]
+    return [
+        {"node": booking.node, "index": index, "uuid": gpu.uuid}
+        for index, gpu in zip(indices, booking.gpus, strict=True)
+    ]
 
 
 def _node(_: Viewer, job: Job) -> str | None:
@@ -215,8 +236,8 @@ FIELDS: dict[str, Getter] = {
     "gpu_share": _of_request("gpu_share"),
     "gpu_models": _of_request("gpu_models"),
     "min_gpu_memory_bytes": lambda _, job: job.spec.request.min_gpu_memory_bytes or None,
-    "gpus_on": _of_request("gpus_on"),
-    "exclude_gpus": _of_request("exclude_gpus"),
+    "gpus_on": _cards_named("gpus_on"),
+    "exclude_gpus": _cards_named("exclude_gpus"),
     "idle_below": _of_request("idle_below"),
     "memory_bytes": lambda _, job: job.spec.request.memory_bytes or None,
     "cpus": lambda _, job: job.spec.request.cpus or None,

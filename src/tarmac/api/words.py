@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
+from tarmac.controller.refusals import count, gigabytes, never
 from tarmac.core.explain import (
     CpuSlotsTaken,
     HostBooked,
@@ -18,13 +19,9 @@ from tarmac.core.policy.card import Drained, OutsideUse, Taken, TooLittleMemory,
 
 if TYPE_CHECKING:
     from tarmac.core.explain import Reason
-    from tarmac.core.model import Job
+    from tarmac.core.model import GpuUuid, Job
     from tarmac.core.policy.card import CardReason
     from tarmac.core.state import State
-
-
-def count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def sentence(reason: Reason) -> str:
@@ -44,13 +41,13 @@ def sentence(reason: Reason) -> str:
             return f"{gigabytes(asked)} of host memory asked, {gigabytes(free)} of {gigabytes(total)} not booked"
         case HostBooked(what=what, asked=asked, free=free, total=total):
             return f"{asked} {what} asked, {free} of {total} not booked"
-        case NeverFits(asked=asked, most=most):
-            return f"no node has {count(asked, 'GPU')} of that kind now; the largest has {most}"
+        case NeverFits(lack=lack):
+            return never(lack).message
         case _:
             assert_never(reason)
 
 
-def _holders(cards: tuple[tuple[int, CardReason], ...]) -> str:
+def _holders(cards: tuple[tuple[int | GpuUuid, CardReason], ...]) -> str:
     jobs = tuple(
         dict.fromkeys(job for _, card in cards if isinstance(card, Taken | TooLittleMemory) for job in card.jobs)
     )
@@ -73,10 +70,6 @@ def _said(reason: CardReason) -> str:
             assert_never(reason)
 
 
-def gigabytes(size: int) -> str:
-    return f"{size / 2**30:.1f} G"
-
-
 def jobs_named(ids: tuple[int, ...], most: int = 8) -> str:
     shown = ", ".join(map(str, ids[:most])) + (", …" if len(ids) > most else "")
     return f"{'job' if len(ids) == 1 else 'jobs'} {shown}"
@@ -93,12 +86,17 @@ def why_waiting(state: State, job: Job) -> list[str]:
     return [place, *map(sentence, reasons), *cards]
 
 
-def card_lines(cards: tuple[tuple[int, CardReason], ...]) -> list[str]:
+def card_lines(cards: tuple[tuple[int | GpuUuid, CardReason], ...]) -> list[str]:
     """One line for all cards with the same reason: sixty-four lines tell less than three."""
-    grouped: dict[str, list[int]] = {}
-    for index, reason in cards:
-        grouped.setdefault(_said(reason), []).append(index)
-    return [f"GPU {spans(indices)}: {said}" for said, indices in grouped.items()]
+    grouped: dict[str, list[int | GpuUuid]] = {}
+    for name, reason in cards:
+        grouped.setdefault(_said(reason), []).append(name)
+    return [f"GPU {_named(names)}: {said}" for said, names in grouped.items()]
+
+
+def _named(names: list[int | GpuUuid]) -> str:
+    indices = spans([name for name in names if isinstance(name, int)])
+    return ", ".join([indices] * bool(indices) + [name for name in names if isinstance(name, str)])
 
 
 def spans(indices: list[int]) -> str:

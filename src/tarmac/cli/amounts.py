@@ -90,6 +90,18 @@ def cards(word: str) -> list[int]:
     return sorted(found)
 
 
+def named_cards(word: str) -> list[int | str]:
+    """The same, and UUIDs or how they begin: 0,2 or GPU-1a2b."""
+    uuids = [part.strip() for part in word.split(",") if _is_uuid(part.strip())]
+    rest = ",".join(part for part in word.split(",") if not _is_uuid(part.strip()))
+    return [*(cards(rest) if rest or not uuids else ()), *dict.fromkeys(uuids)]
+
+
+def _is_uuid(part: str) -> bool:
+    """All makes begin with letters and a hyphen, so that no range can be meant."""
+    return part[:1].isalpha() and "-" in part and part.isprintable()
+
+
 def models(word: str) -> list[str]:
     """Any of a100|h100; commas do as well."""
     names = [name.strip() for name in word.replace(",", "|").split("|")]

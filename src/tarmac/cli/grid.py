@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.card import bar, mood, mood_style, with_unit
+from tarmac.cli.card import bar, mood, mood_style, number, with_unit
 from tarmac.cli.terminal import paint
 from tarmac.cli.text import cells, cut, safe, spans
 
@@ -43,4 +43,4 @@ def _cell(gpu: Gpu) -> str:
     total = gpu["memory_total_bytes"] or 1
     memory = bar((gpu["memory_used_bytes"] or 0) / total, (gpu.get("booked_bytes") or 0) / total, 6)
     who = spans(gpu["jobs"]) or mood(gpu)
-    return f"{gpu['index']:>3} {memory} {with_unit(gpu['utilization'], '%'):>4} {cut(who, 8):<8}"
+    return f"{number(gpu):>3} {memory} {with_unit(gpu['utilization'], '%'):>4} {cut(who, 8):<8}"

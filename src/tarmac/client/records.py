@@ -60,7 +60,7 @@ class Job(Record):
     priority: int
     tier: str | None
     gpus_asked: int
-    gpus: list[dict[str, Any]]  # node, index, uuid of each
+    gpus: list[dict[str, Any]]  # node, index, uuid of each; no index where another card has got it
     node: str | None
     command: list[str] | None
     cwd: str
@@ -73,8 +73,8 @@ class Job(Record):
     gpu_share: float | None  # or which part
     gpu_models: list[str] | None
     min_gpu_memory_bytes: int | None
-    gpus_on: list[int] | None
-    exclude_gpus: list[int] | None
+    gpus_on: list[int | str] | None  # indices as they are now; the UUID of a card that has none
+    exclude_gpus: list[int | str] | None
     idle_below: int | None  # per cent
     memory_bytes: int | None  # what it books of the host
     cpus: int | None
@@ -117,7 +117,7 @@ class Gpu(Record):
     )  # fmt: skip
 
     node: str
-    index: int
+    index: int | None  # None: it is gone, and another card has got its number
     uuid: str
     model: str
     memory_total_bytes: int | None

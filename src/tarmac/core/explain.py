@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.model import Queued
 from tarmac.core.policy.card import CardReason, refusal_of
+from tarmac.core.policy.lacking import Lack, lack
 from tarmac.core.policy.placed import (
     booked_cpus,
     booked_memory_bytes,
-    could_ever_fit,
     cpu_jobs,
     cpu_slots,
     fits,
@@ -20,7 +20,7 @@ from tarmac.core.policy.placed import (
 )
 
 if TYPE_CHECKING:
-    from tarmac.core.model import Job, Node, NodeName, Request, Rules
+    from tarmac.core.model import GpuUuid, Job, Node, NodeName, Request, Rules
     from tarmac.core.state import State
 
 
@@ -40,7 +40,7 @@ class TooFewGpus:
     asked: int
     free: int  # cards that would do right now
     total: int
-    cards: tuple[tuple[int, CardReason], ...]  # index and reason of each that would not
+    cards: tuple[tuple[int | GpuUuid, CardReason], ...]  # name and reason of each that would not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +71,9 @@ class HostBooked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeverFits:
-    """No node has such cards now, not even idle. It waits in case they come back."""
+    """No node could run it now, not even idle. It waits in case that changes."""
 
-    asked: int
-    most: int
+    lack: Lack
 
 
 Reason: TypeAlias = NoNode | NodeAway | TooFewGpus | CpuSlotsTaken | HostShort | HostBooked | NeverFits
@@ -94,10 +93,8 @@ def why_not(state: State, request: Request) -> tuple[Reason, ...]:
         return ()
     nodes = [node for node in state.nodes.values() if not fits(node, request, state.rules)]
     reasons = tuple(reason for node in nodes for reason in _why_not_on(node, request, state.rules))
-    if could_ever_fit(state, request):
-        return reasons
-    most = max(len(node.gpus) for node in state.nodes.values())
-    return (NeverFits(asked=request.gpus, most=most), *reasons)
+    lacking = lack(state, request)
+    return reasons if lacking is None else (NeverFits(lack=lacking), *reasons)
 
 
 def _why_not_on(node: Node, request: Request, rules: Rules) -> tuple[Reason, ...]:
@@ -124,9 +121,14 @@ def _why_not_the_host(node: Node, request: Request, rules: Rules) -> list[Reason
 
 
 def _why_not_the_cards(node: Node, request: Request, rules: Rules) -> list[Reason]:
-    refused = [(gpu.index, refusal_of(node, gpu, request, rules)) for gpu in node.gpus.values()]
-    cards = tuple((index, reason) for index, reason in refused if reason is not None)
+    refused = [(gpu.uuid, refusal_of(node, gpu, request, rules)) for gpu in node.gpus.values()]
+    cards = tuple((_name(node, uuid), reason) for uuid, reason in refused if reason is not None)
     free = len(refused) - len(cards)
     if free >= request.gpus:
         return []
     return [TooFewGpus(node=node.name, asked=request.gpus, free=free, total=len(refused), cards=cards)]
+
+
+def _name(node: Node, gpu: GpuUuid) -> int | GpuUuid:
+    index = node.index_now(gpu)
+    return gpu if index is None else index

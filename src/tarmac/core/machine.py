@@ -110,7 +110,8 @@ def _adopt(state: State, event: ProcessAdopted, now: float) -> list[Command]:
     state.jobs[job.id] = job
     state.queue.add_many([job])
     state.changes.new.append(job)
-    gpus = tuple(BookedGpu(uuid=uuid, index=node.gpus[uuid].index) for uuid in event.gpus)
+    taken = [node.gpus[uuid] for uuid in event.gpus]
+    gpus = tuple(BookedGpu(uuid=card.uuid, index=card.index, parent=card.parent) for card in taken)
     booking = Booking(node=event.node, gpus=gpus)
     detail = {"node": event.node, "gpus": [gpu.index for gpu in gpus], "pid": event.pid}
     _enter(state, job, Starting(booking=booking, decided_at=now, adopted_pid=event.pid), "ProcessAdopted", now, detail)

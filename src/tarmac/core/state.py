@@ -109,6 +109,8 @@ class State:
         node.host[job] = self.jobs[job].spec.request
         for gpu in booking.gpus:
             node.booked.setdefault(gpu.uuid, {})[job] = gpu
+            if gpu.parent is not None:
+                node.booked_parts.setdefault(gpu.parent, set()).add((job, gpu.uuid))
 
     def _release(self, job: JobId, booking: Booking) -> None:
         node = self.node(booking.node)
@@ -120,3 +122,8 @@ class State:
             held.pop(job, None)
             if not held:
                 node.booked.pop(gpu.uuid, None)
+            if gpu.parent is not None:
+                parts = node.booked_parts.get(gpu.parent, set())
+                parts.discard((job, gpu.uuid))
+                if not parts:
+                    node.booked_parts.pop(gpu.parent, None)

@@ -89,6 +89,7 @@ class GpuReading(msgspec.Struct, kw_only=True):
             model=self.model,
             memory_total_bytes=self.memory_total_bytes,
             links=tuple((GpuUuid(uuid), level) for uuid, level in sorted(self.links.items())),
+            parent=None if self.parent is None else GpuUuid(self.parent),
         )
 
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from tarmac.core.model import BookedGpu, GpuUse
 
 if TYPE_CHECKING:
-    from tarmac.core.model import Gpu, JobId, Node, Request, Rules
+    from tarmac.core.model import Gpu, JobId, NamedGpu, Node, Request, Rules
 
+CONDITIONS = ("pin", "exclude", "model", "mig", "size", "kept")
 UNKNOWN_MEMORY_BYTES = 1 << 40  # a card that does not tell its size is shared out by fractions of this
 
 
@@ -21,6 +22,7 @@ class Unsuitable:
     """It will not do however long one waits."""
 
     why: str
+    keeps: str  # the condition that it does not meet, one of CONDITIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,37 +61,50 @@ def size(gpu: Gpu) -> int:
     return gpu.memory_total_bytes or UNKNOWN_MEMORY_BYTES
 
 
-def suits(gpu: Gpu, request: Request) -> Unsuitable | None:
-    """Does the card itself answer the request, were it idle?"""
-    if request.gpus_on and gpu.index not in request.gpus_on:
-        return Unsuitable(why=f"pinned to {', '.join(map(str, request.gpus_on))}")
-    if gpu.index in request.exclude_gpus:
-        return Unsuitable(why="excluded")
+def bookable_bytes(gpu: Gpu, rules: Rules) -> int:
+    """What jobs that share it may book of it together."""
+    return size(gpu) - int(rules.keep_gpu_memory * size(gpu))
+
+
+def is_named(gpu: Gpu, names: tuple[NamedGpu | int, ...]) -> bool:
+    return any(gpu.index == name if isinstance(name, int) else gpu.uuid == name.uuid for name in names)
+
+
+def suits(gpu: Gpu, request: Request, rules: Rules) -> Unsuitable | None:
+    """Does the card itself answer the request, were it idle? The conditions in the order of `CONDITIONS`."""
+    if request.gpus_on and not is_named(gpu, request.gpus_on):
+        return Unsuitable(why="not one that it is pinned to", keeps="pin")
+    if is_named(gpu, request.exclude_gpus):
+        return Unsuitable(why="excluded", keeps="exclude")
     model = gpu.model.lower()
     if request.gpu_models and not any(word in model for word in request.gpu_models):
-        return Unsuitable(why=f"{gpu.model} is no {' or '.join(request.gpu_models)}")
-    if size(gpu) < request.min_gpu_memory_bytes:
-        return Unsuitable(why="too small")
-    if size(gpu) < (request.gpu_memory_bytes or 0):
-        return Unsuitable(why="too small")
+        return Unsuitable(why=f"{gpu.model} is no {' or '.join(request.gpu_models)}", keeps="model")
+    if request.gpus > 1 and gpu.parent is not None:
+        return Unsuitable(why="a MIG instance, of which a job sees one only", keeps="mig")
+    if size(gpu) < max(request.min_gpu_memory_bytes, request.gpu_memory_bytes or 0):
+        return Unsuitable(why="too small", keeps="size")
+    if request.is_shared and _shared_bytes(gpu, request) > bookable_bytes(gpu, rules):
+        return Unsuitable(why="too small with what keep_gpu_memory holds back", keeps="kept")
     return None
+
+
+def _shared_bytes(gpu: Gpu, request: Request) -> int:
+    if request.gpu_memory_bytes is not None:
+        return request.gpu_memory_bytes
+    return int((request.gpu_share or 0) * size(gpu))
 
 
 def booking_of(node: Node, gpu: Gpu, request: Request) -> BookedGpu:
     """What the request takes of this card. A slot is that part of the card, so all ways of sharing add up."""
     slots = node.slots.get(gpu.uuid, 1)
-    if request.gpu_memory_bytes is not None:
-        memory_bytes = request.gpu_memory_bytes
-    elif request.gpu_share is not None:
-        memory_bytes = int(request.gpu_share * size(gpu))
-    else:
-        memory_bytes = 0 if slots == 1 else size(gpu) // slots
-    return BookedGpu(uuid=gpu.uuid, index=gpu.index, memory_bytes=memory_bytes)
+    of_slot = 0 if slots == 1 else size(gpu) // slots
+    memory_bytes = _shared_bytes(gpu, request) if request.is_shared else of_slot
+    return BookedGpu(uuid=gpu.uuid, index=gpu.index, memory_bytes=memory_bytes, parent=gpu.parent)
 
 
 def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> CardReason | None:
     """Why not this card, or None."""
-    if (unsuitable := suits(gpu, request)) is not None:
+    if (unsuitable := suits(gpu, request, rules)) is not None:
         return unsuitable
     if (drain := node.drains.get(gpu.uuid)) is not None:
         return Drained(reason=drain.reason)
@@ -98,6 +113,8 @@ def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> CardReas
     use = node.uses.get(gpu.uuid, _UNUSED)
     if held and (not wanted.memory_bytes or any(not booked.memory_bytes for booked in held.values())):
         return Taken(jobs=tuple(held))
+    if kin := node.holders_of_kin(gpu):
+        return Taken(jobs=kin)
     if not request.is_shared and (told := _outside(gpu, request, rules, use)) is not None:
         return OutsideUse(told=told)
     if wanted.memory_bytes:
@@ -124,10 +141,9 @@ def _told(use: GpuUse) -> str:
 def _memory(node: Node, gpu: Gpu, request: Request, rules: Rules, wanted: BookedGpu) -> TooLittleMemory | None:
     """A job that took more than it booked counts for what it took: the next one would find the card full."""
     held = node.booked.get(gpu.uuid, {})
-    kept = int(rules.keep_gpu_memory * size(gpu)) if request.is_shared else 0
     outside = node.uses.get(gpu.uuid, _UNUSED).outside_bytes if request.is_shared else 0
     taken = (max(booked.memory_bytes, node.taken_bytes.get(job, {}).get(gpu.uuid, 0)) for job, booked in held.items())
-    free = size(gpu) - sum(taken) - outside - kept
+    free = (bookable_bytes(gpu, rules) if request.is_shared else size(gpu)) - sum(taken) - outside
     if wanted.memory_bytes <= free:
         return None
     return TooLittleMemory(
