@@ -104,3 +104,9 @@ def test_a_label_that_is_too_long_is_refused_in_plain_words(flag: str, capfd: py
 def test_a_number_that_no_job_can_have_is_not_found(capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["show", "99999999999999999999999"]) == 3
     assert "no job 99999999999999999999999" in capfd.readouterr().err
+
+
+def test_a_negative_number_is_a_word_but_never_the_begin_of_a_command() -> None:
+    assert parse(a_verb(), ["7", "-1", "-f"])[1] == ["7", "-1"]
+    with pytest.raises(UserError, match="no option -1"):
+        parse(a_verb(is_prefix=True), ["-1", "x"])

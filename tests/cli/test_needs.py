@@ -48,7 +48,7 @@ def test_what_is_not_asked_for_is_not_sent(socket: Path) -> None:
         ("--gpu-mem 8", "of what? give the unit: 8G"),
         ("--gpu-mem lots", "such as 8G"),
         ("--gpu-share 2", "such as 0.5 or 50%"),
-        ("--idle-below 0.2", "such as 20%"),
+        ("--idle-below 0.2", "20%?"),
         ("--gpus-on all", "such as 0,2"),
         ("--gpus-on GPU-1,x", "such as 0,2"),
         ("--gpus-on GPU-1 --exclude-gpus GPU-1", "GPU GPU-1 stands in"),

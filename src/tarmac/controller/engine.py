@@ -17,7 +17,6 @@ from tarmac.controller.gpu_board import GpuBoard
 from tarmac.controller.hands import Hands
 from tarmac.controller.progress_board import ProgressBoard
 from tarmac.controller.publisher import JobChanged, Publisher
-from tarmac.controller.settings import Settings
 from tarmac.core.commands import SignalJob
 from tarmac.core.events import JobsSubmitted, NodeJoined, Reported, RulesSet
 from tarmac.core.machine import handle
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tarmac.controller.settings import Settings
     from tarmac.core.commands import Command
     from tarmac.core.events import Event
     from tarmac.core.model import NodeName
@@ -163,8 +163,7 @@ class Engine:
 
     async def set(self, name: str, text: str | None) -> None:
         """In force at once and kept; None takes it back to the config file or the default."""
-        live = {key: value for key, value in self.settings.live.items() if key != name}
-        changed = Settings(self.settings.config, live if text is None else {**live, name: text})
+        changed = self.settings.changed(name, text)
         await self.keep(Work(events=[RulesSet(rules=changed.rules())], settings={name: text}))
         self.settings = changed
         self.board.refresh()

@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from tarmac.controller.quantities import KINDS, show
+from tarmac.controller.limits import IN_ORDER, check_alone, check_together
+from tarmac.controller.quantities import KINDS, meant, show
 from tarmac.core.model import Rules
 from tarmac.errors import NotFound, UserError
 
@@ -150,12 +151,12 @@ class Settings:
 
     def __init__(self, config: Mapping[str, Any], live: Mapping[str, str]) -> None:
         self.config = dict(config)
-        self.live = {name: text for name, text in live.items() if name in SETTINGS}
+        self.live = {name: text for name, text in live.items() if name in SETTINGS and _is_understood(name, text)}
 
     def __getitem__(self, name: str) -> Any:
         if name in self.live:
             return parsed(SETTINGS[name], self.live[name])
-        return self.config.get(name, SETTINGS[name].default)
+        return self.without_live(name)
 
     def origin(self, name: str) -> str:
         if name in self.live:
@@ -168,6 +169,18 @@ class Settings:
 
     def view(self, name: str) -> dict[str, Any]:
         setting = find(name)
+    def changed(self, name: str, text: str | None) -> Settings:
+        """With this one as typed, or None to take it back. Raises UserError where it does not go with the others."""
+        live = {key: value for key, value in self.live.items() if key != name}
+        after = Settings(self.config, live if text is None else {**live, name: text})
+        if name in IN_ORDER:
+            check_together({key: after[key] for key in IN_ORDER})
+        return after
+
+    def without_live(self, name: str) -> Any:
+        """What would hold had nobody set it."""
+        return self.config.get(name, SETTINGS[name].default)
+
         return {
             "name": setting.name,
             "value": show(setting.kind, self[setting.name]),
@@ -201,5 +214,16 @@ def parsed(setting: Setting, text: Any) -> Any:
     read, wanted = KINDS[setting.kind]
     value = read(text)
     if value is None:
-        raise UserError(f"{setting.name} = {text!r} is not {wanted}", hint=f"set {setting.name} to {wanted}")
+        right = meant(setting.kind, text) or wanted
+        raise UserError(f"{setting.name} = {text!r} is not {wanted}", hint=f"set {setting.name} to {right}")
+    check_alone(setting.name, value)
     return value
+
+
+def _is_understood(name: str, text: str) -> bool:
+    """What an earlier version took and this one does not is as if it had not been set."""
+    try:
+        parsed(SETTINGS[name], text)
+    except UserError:
+        return False
+    return True
