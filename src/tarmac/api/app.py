@@ -11,7 +11,7 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 
 from tarmac import __version__
-from tarmac.api import errors, events, gpus, jobs, logs, machine, settings
+from tarmac.api import errors, events, gpus, ignoring, jobs, logs, machine, settings
 from tarmac.api.caller import caller
 from tarmac.errors import TarmacError
 
@@ -50,7 +50,7 @@ def build_app(engine: Engine, end: Callable[[], None]) -> Litestar:
             gpus.drain_gpus,
             gpus.resume_gpus,
             gpus.set_slots,
-            gpus.ignore_process,
+            ignoring.ignore_process,
             gpus.adopt,
             settings.list_settings,
             settings.show_setting,

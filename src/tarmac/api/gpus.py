@@ -15,6 +15,7 @@ from tarmac.api.given import Caller, TheEngine
 from tarmac.api.views import Viewer, iso
 from tarmac.controller.card_names import CardNames
 from tarmac.controller.engine import Engine, Work
+from tarmac.controller.outputs import ADOPTED
 from tarmac.core.events import GpusDrained, GpusResumed, ProcessAdopted, SlotsSet
 from tarmac.core.model import GpuUuid, JobSpec, NodeName, Request
 from tarmac.errors import Conflict, NotAllowed, NotFound, Unavailable, UserError
@@ -101,26 +102,6 @@ async def set_slots(
     return schemas.GpusAnswer(gpus=list(gpus))
 
 
-@post("/gpus/ignore", status_code=200)
-async def ignore_process(
-    engine: TheEngine,
-    caller: Caller,  # noqa: ARG001 - checks the caller
-    data: JSONBody[schemas.IgnoreRequest],
-) -> schemas.IgnoreAnswer:
-    """Let a process count as nothing: by pid until it ends, by program for good (`ignore_processes`)."""
-    if (data.pid is None) == (data.command is None):
-        raise UserError("which process?", hint="give either its pid or the name of its program")
-    if data.pid is not None:
-        (engine.board.ignored_pids.discard if data.forget else engine.board.ignored_pids.add)(data.pid)
-        engine.board.refresh()
-        return schemas.IgnoreAnswer(ignored=sorted(map(str, engine.board.ignored_pids)))
-    programs = [name for name in engine.settings["ignore_processes"] if name != data.command]
-    if not data.forget:
-        programs.append(str(data.command))
-    await engine.set("ignore_processes", ",".join(programs))
-    return schemas.IgnoreAnswer(ignored=programs)
-
-
 @post("/adopt", status_code=201)
 async def adopt(engine: TheEngine, caller: Caller, data: JSONBody[schemas.AdoptRequest]) -> schemas.AdoptAnswer:
     """Take a running process into the list as a job that is watched until it ends. Only its own owner may."""
@@ -170,8 +151,10 @@ def _spec(data: schemas.AdoptRequest, caller: str, environment: str, gpus: int) 
     try:
         text = Path(f"/proc/{data.pid}/cmdline").read_text(errors="replace")
         cwd = os.readlink(f"/proc/{data.pid}/cwd")
+    if pid == 1:
+        raise UserError("process 1 is the first of the system: it cannot be adopted", hint="give the pid of a run")
     except OSError:
-        raise NotFound(f"process {data.pid} has ended meanwhile", hint=None) from None
+        raise NotFound(f"process {data.pid} has ended meanwhile", hint="there is nothing to adopt any more") from None
     return JobSpec(
         owner=caller,
         command=tuple(text.rstrip("\0").split("\0")),
@@ -181,7 +164,7 @@ def _spec(data: schemas.AdoptRequest, caller: str, environment: str, gpus: int) 
         environment=environment,
         request=Request(gpus=gpus),
         name=data.name,
-        tags=("adopted",),
+        tags=(ADOPTED,),
         stdout=os.devnull,  # its output goes where whoever started it wanted it
     )
 

@@ -194,7 +194,7 @@ class IgnoreRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     """One process by its pid, or every process of a program by its name."""
 
     pid: Annotated[int, Meta(ge=1)] | None = None
-    command: Annotated[str, Meta(min_length=1, pattern="^[^,]+$")] | None = None
+    command: Annotated[str, Meta(min_length=1, max_length=4096)] | None = None
     forget: bool = False
 
 
@@ -207,7 +207,7 @@ class IgnoreAnswer(Struct, kw_only=True):
 
 
 class AdoptRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    pid: Annotated[int, Meta(ge=2)]
+    pid: Annotated[int, Meta(ge=1)]
     gpus: list[int] | None = None
     name: str | None = None
 

@@ -134,7 +134,9 @@ def _times(job: Job) -> Iterator[tuple[str, str]]:
 
 def _outputs(job: Job) -> Iterator[tuple[str, str]]:
     stdout, stderr = job.get("stdout_path"), job.get("stderr_path")
-    if stderr and stderr != stdout:
+    if job["log_path"] == "/dev/null" and "adopted" in job["tags"]:
+        yield "log", "none: adopted, so its output goes where it went before"
+    elif stderr and stderr != stdout:
         yield "stdout", safe(stdout or "")
         yield "stderr", safe(stderr)
     else:

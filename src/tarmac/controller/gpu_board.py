@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tarmac.controller.ignored import KEPT_AS, IgnoredPids, start_of, this_boot
 from tarmac.controller.outside import taken_by_jobs, use_of
 from tarmac.controller.publisher import GpusChanged
 from tarmac.controller.usage import MINUTE_S, UsageBook
@@ -25,7 +26,7 @@ class GpuBoard:
     def __init__(self, engine: Engine) -> None:
         self.readings: dict[NodeName, list[GpuReading]] = {}
         self.errors: dict[NodeName, str | None] = {}
-        self.ignored_pids: set[int] = set()
+        self.ignored_pids = IgnoredPids(engine.store.reader.settings().get(KEPT_AS), this_boot(), start_of)
         self.usage = UsageBook()
         self._engine = engine
         self._hosts: dict[NodeName, HostReading | None] = {}
@@ -38,6 +39,7 @@ class GpuBoard:
         self.errors[node] = error
         self._hosts[node] = host
         self.usage.read(node, readings, self._jobs_with_gpus(), self._engine.now())
+        self.ignored_pids.prune()
         self._sample(node)
         self._engine.publisher.tell([GpusChanged(node)])
         self.tick_later()

@@ -43,7 +43,5 @@ VERB = Verb(
         ("tarmac gpu slots 0-3 2", "two jobs on each of four cards"),
         ("tarmac gpu ignore-process Xorg", "never counts as somebody on a card"),
     ),
-    notes=(
-        "All of it is in force at once and kept over restarts (but an ignored pid). `tarmac gpus` shows the cards.",
-    ),
+    notes=("All of it is in force at once and kept over restarts. `tarmac gpus` shows the cards.",),
 )
