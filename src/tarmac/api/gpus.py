@@ -126,6 +126,8 @@ async def adopt(engine: TheEngine, caller: Caller, data: JSONBody[schemas.AdoptR
 
 
 def _check_owner(pid: int) -> None:
+    if pid == 1:
+        raise UserError("process 1 is the first of the system: it cannot be adopted", hint="give the pid of a run")
     try:
         owner = os.stat(f"/proc/{pid}").st_uid
     except FileNotFoundError:
@@ -151,8 +153,6 @@ def _spec(data: schemas.AdoptRequest, caller: str, environment: str, gpus: int) 
     try:
         text = Path(f"/proc/{data.pid}/cmdline").read_text(errors="replace")
         cwd = os.readlink(f"/proc/{data.pid}/cwd")
-    if pid == 1:
-        raise UserError("process 1 is the first of the system: it cannot be adopted", hint="give the pid of a run")
     except OSError:
         raise NotFound(f"process {data.pid} has ended meanwhile", hint="there is nothing to adopt any more") from None
     return JobSpec(

@@ -37,9 +37,9 @@ class GpuBoard:
     def take(self, node: NodeName, readings: list[GpuReading], host: HostReading | None, error: str | None) -> None:
         self.readings[node] = readings
         self.errors[node] = error
+        self.ignored_pids.prune()
         self._hosts[node] = host
         self.usage.read(node, readings, self._jobs_with_gpus(), self._engine.now())
-        self.ignored_pids.prune()
         self._sample(node)
         self._engine.publisher.tell([GpusChanged(node)])
         self.tick_later()

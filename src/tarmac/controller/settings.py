@@ -163,12 +163,6 @@ class Settings:
             return "live"
         return "config" if name in self.config else "default"
 
-    def rules(self) -> Rules:
-        names = [field.name for field in fields(Rules)]
-        return Rules(**{name: self[name] for name in names})
-
-    def view(self, name: str) -> dict[str, Any]:
-        setting = find(name)
     def changed(self, name: str, text: str | None) -> Settings:
         """With this one as typed, or None to take it back. Raises UserError where it does not go with the others."""
         live = {key: value for key, value in self.live.items() if key != name}
@@ -181,6 +175,12 @@ class Settings:
         """What would hold had nobody set it."""
         return self.config.get(name, SETTINGS[name].default)
 
+    def rules(self) -> Rules:
+        names = [field.name for field in fields(Rules)]
+        return Rules(**{name: self[name] for name in names})
+
+    def view(self, name: str) -> dict[str, Any]:
+        setting = find(name)
         return {
             "name": setting.name,
             "value": show(setting.kind, self[setting.name]),
