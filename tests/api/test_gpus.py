@@ -66,6 +66,12 @@ def test_what_a_setting_keeps_back_is_refused_and_named_to_who_waits_already(api
         assert api.ask("DELETE", "/settings/keep_gpu_memory")[0] == 200
 
 
+@pytest.mark.parametrize("value", ["1", "100%"])
+def test_a_setting_that_would_leave_nothing_to_share_is_refused(api: Served, value: str) -> None:
+    status, answer = api.ask("PUT", "/settings/keep_gpu_memory", {"value": value})
+    assert (status, "leave nothing" in answer["error"]["message"]) == (400, True)
+
+
 def test_slots_offer_a_card_several_times(api: Served) -> None:
     api.ask("POST", "/gpus/slots", {"gpus": ["0"], "slots": 2})
     ids = api.ids(*[{"command": ["sleep", "60"], "gpus_on": [0]}] * 3)
@@ -115,7 +121,7 @@ def test_wrong_requests_are_refused(api: Served, path: str, body: dict[str, obje
         ({"gpu_models": ["h100"]}, "1 GPU of model h100 asked, there is none"),
         ({"min_gpu_memory_bytes": 80 * G}, "80.0 G of memory on a GPU asked, the largest has 24.0 G"),
         ({"gpus_on": [9]}, "there is no GPU 9"),
-        ({"gpus_on": ["GPU-nowhere"]}, "there is no GPU GPU-nowhere"),
+        ({"gpus_on": ["GPU-nowhere"]}, "there is no GPU whose UUID begins with GPU-nowhere"),
         ({"gpus_on": ["GPU-fa4e"]}, "GPU-fa4e is the beginning of 2 GPUs"),
         ({"exclude_gpus": [9]}, "there is no GPU 9"),
         ({"exclude_gpus": [0, 1]}, "1 GPU asked, all 2 are excluded"),

@@ -33,7 +33,13 @@ def test_a_card_is_meant_by_its_index_its_uuid_or_how_that_begins(words: tuple[i
     assert uuids(*words) == meant
 
 
-@pytest.mark.parametrize("word", [9, "9", "GPU-c", "²"])
+@pytest.mark.parametrize("word", ["GPU-c", "²"])
+def test_what_is_no_uuid_is_refused_by_name(word: str):
+    with pytest.raises(UserError, match=f"no GPU whose UUID begins with {word}"):
+        uuids(0, word)
+
+
+@pytest.mark.parametrize("word", [9, "9"])
 def test_what_means_no_card_is_refused_with_those_that_there_are(word: int | str):
     with pytest.raises(UserError) as caught:
         uuids(0, word)

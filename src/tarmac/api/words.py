@@ -91,12 +91,12 @@ def card_lines(cards: tuple[tuple[int | GpuUuid, CardReason], ...]) -> list[str]
     grouped: dict[str, list[int | GpuUuid]] = {}
     for name, reason in cards:
         grouped.setdefault(_said(reason), []).append(name)
-    return [f"GPU {_named(names)}: {said}" for said, names in grouped.items()]
+    return [f"{_named(names)}: {said}" for said, names in grouped.items()]
 
 
 def _named(names: list[int | GpuUuid]) -> str:
     indices = spans([name for name in names if isinstance(name, int)])
-    return ", ".join([indices] * bool(indices) + [name for name in names if isinstance(name, str)])
+    return ", ".join([f"GPU {indices}"] * bool(indices) + [name for name in names if isinstance(name, str)])
 
 
 def spans(indices: list[int]) -> str:

@@ -62,6 +62,10 @@ class CardNames:
                     f"{word} is the beginning of {len(found)} GPUs",
                     hint=f"give more of it: {', '.join(gpu.uuid for _, gpu in found[:8])}",
                 )
+            if not found:
+                raise UserError(
+                    f"there is no GPU whose UUID begins with {word}", hint="`tarmac gpus --json` tells the UUIDs"
+                )
         if not found:
             raise UserError(f"there is no GPU {word}", hint=f"there are: {self.there_are()}; `tarmac gpus` shows them")
         return found
