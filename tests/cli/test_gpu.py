@@ -16,6 +16,8 @@ from tests.cli.stub import answer, asked, serving
         ("gpu drain 0", "/gpus/drain", {"gpus": ["0"], "reason": None}),
         ("gpu drain 0,2 4-5 GPU-ab -r fan", "/gpus/drain", {"gpus": ["0", "2", "4", "5", "GPU-ab"], "reason": "fan"}),
         ("gpu resume 1 1", "/gpus/resume", {"gpus": ["1"]}),
+        ("gpu forget 3 GPU-ab", "/gpus/forget", {"gpus": ["3", "GPU-ab"]}),
+        ("gpu forget gone", "/gpus/forget", {"gpus": ["gone"]}),
         ("gpu slots 0-1 4", "/gpus/slots", {"gpus": ["0", "1"], "slots": 4}),
         ("gpu ignore-process 4242", "/gpus/ignore", {"pid": 4242, "forget": False}),
         ("gpu ignore-process Xorg", "/gpus/ignore", {"command": "Xorg", "forget": False}),
@@ -47,11 +49,12 @@ def test_json_says_which_cards_it_was(socket: Path, capfd: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("gpu", "one of drain, resume, slots, ignore-process"),
+        ("gpu", "one of drain, resume, forget, slots, ignore-process"),
         ("gpu drian 0", "did you mean `tarmac gpu drain`?"),
         ("gpu drain", "which GPUs?"),
         ("gpu drain 3-1", "ends before it begins"),
         ("gpu drain 0x", "indices of GPUs"),
+        ("gpu forget", "which GPUs?"),
         ("gpu slots 0", "how many slots?"),
         ("gpu slots 0 0", "1 or more"),
         ("gpu slots 0 many", "whole number"),
@@ -72,7 +75,7 @@ def test_what_is_refused_without_a_controller(
     assert said in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("verb", ["drain", "resume", "slots", "ignore-process"])
+@pytest.mark.parametrize("verb", ["drain", "resume", "forget", "slots", "ignore-process"])
 def test_every_verb_about_cards_has_help_of_its_own(capfd: pytest.CaptureFixture[str], verb: str) -> None:
     assert run(["gpu", verb, "--help"]) == 0
     text = capfd.readouterr().out

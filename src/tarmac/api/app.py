@@ -49,6 +49,7 @@ def build_app(engine: Engine, end: Callable[[], None]) -> Litestar:
             gpus.gpu_samples,
             gpus.drain_gpus,
             gpus.resume_gpus,
+            gpus.forget_gpus,
             gpus.set_slots,
             ignoring.ignore_process,
             gpus.adopt,

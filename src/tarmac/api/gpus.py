@@ -15,6 +15,7 @@ from tarmac.api.given import Caller, TheEngine
 from tarmac.api.views import Viewer, iso
 from tarmac.controller.card_names import CardNames
 from tarmac.controller.engine import Engine, Work
+from tarmac.controller.gone_cards import check_forgettable, forget, forgettable, look_again
 from tarmac.controller.outputs import ADOPTED
 from tarmac.core.events import GpusDrained, GpusResumed, ProcessAdopted, SlotsSet
 from tarmac.core.model import GpuUuid, JobSpec, NodeName, Request
@@ -23,7 +24,9 @@ from tarmac.store.rows import pack_environment
 
 if TYPE_CHECKING:
     from tarmac.core.model import Node
-    from tarmac.nodes.reports import GpuProcess
+    from tarmac.nodes.reports import GpuProcess, GpuReading
+
+GONE = "gone"
 
 
 @get("/gpus", responses={200: ResponseSpec(schemas.GpuList, description="every card")})
@@ -79,13 +82,30 @@ async def resume_gpus(
     """Use them again, also those that Tarmac took out because they were sick."""
     node = _node(engine)
     gpus = _cards(node, data.gpus)
-    sick = [uuid for uuid in gpus if (use := node.uses.get(uuid)) is not None and use.health is not None]
-    if sick:
+    if _sick(engine, node, gpus):
+        await look_again(engine, node, gpus)
+    if sick := _sick(engine, node, gpus):
         raise Conflict(
-            f"GPU {node.gpus[sick[0]].index} is still sick: {node.uses[sick[0]].health}",
+            f"GPU {sick[0].index} is still sick: {sick[0].health}",
             hint="it comes back by itself once it is well, or mend it first",
         )
     await engine.keep(Work(events=[GpusResumed(node=node.name, gpus=gpus)]))
+    return schemas.GpusAnswer(gpus=list(gpus))
+
+
+@post("/gpus/forget", status_code=200)
+async def forget_gpus(
+    engine: TheEngine,
+    caller: Caller,  # noqa: ARG001 - checks the caller
+    data: JSONBody[schemas.GpuSelection],
+) -> schemas.GpusAnswer:
+    """Take cards that are gone off the list; the word `gone` means all of them that no job holds."""
+    node = _node(engine)
+    named = _cards(node, [word for word in data.gpus if word != GONE])
+    check_forgettable(engine, node, named)
+    gpus = tuple(dict.fromkeys((*named, *(forgettable(engine, node) if GONE in data.gpus else ()))))
+    if gpus:
+        await forget(engine, node, gpus)
     return schemas.GpusAnswer(gpus=list(gpus))
 
 
@@ -123,6 +143,11 @@ async def adopt(engine: TheEngine, caller: Caller, data: JSONBody[schemas.AdoptR
     )
     await engine.keep(work)
     return schemas.AdoptAnswer(id=work.ids.start)
+
+
+def _sick(engine: Engine, node: Node, uuids: tuple[GpuUuid, ...]) -> list[GpuReading]:
+    readings = engine.board.readings.get(node.name, [])
+    return [reading for reading in readings if reading.uuid in uuids and reading.health is not None]
 
 
 def _check_owner(pid: int) -> None:

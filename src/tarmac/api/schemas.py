@@ -160,6 +160,7 @@ class GpuView(Struct, kw_only=True):
     make: str
     parent: str | None
     health: str | None
+    gone_since: str | None
     held: str | None
 
 

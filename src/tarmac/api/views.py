@@ -10,15 +10,16 @@ from tarmac.controller.outputs import stderr_path, stdout_path
 from tarmac.controller.outside import is_ignored
 from tarmac.core.explain import why_not
 from tarmac.core.model import Failed, GpuUuid, Queued, Request, Unknown, holds_booking, state_name
-from tarmac.core.watching import idle_s
+from tarmac.core.watching import idle_s, lasting
 from tarmac.errors import UserError
+from tarmac.nodes.reports import GpuReading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from tarmac.controller.engine import Engine
     from tarmac.core.model import Drain, Job, NamedGpu, Node, NodeName
-    from tarmac.nodes.reports import GpuProcess, GpuReading
+    from tarmac.nodes.reports import GpuProcess
 
     Getter: TypeAlias = Callable[["Viewer", Job], Any]
 
@@ -55,8 +56,19 @@ class Viewer:
         }
 
     def gpus(self) -> list[dict[str, Any]]:
-        board = self.engine.board
-        return [self._gpu(node, reading) for node, readings in board.readings.items() for reading in readings]
+        readings = self.engine.board.readings
+        nodes = dict.fromkeys((*readings, *self.engine.state.nodes))
+        return [self._gpu(node, one) for node in nodes for one in (*readings.get(node, ()), *self._untold(node))]
+
+    def _untold(self, name: NodeName) -> list[GpuReading]:
+        """Cards that jobs hold and that the agent does not tell of: it just began, or lost what it knew."""
+        told = {reading.uuid for reading in self.engine.board.readings.get(name, ())}
+        held = self.engine.state.node(name).booked
+        booked = {uuid: next(iter(jobs.values())) for uuid, jobs in held.items() if uuid not in told}
+        return [
+            GpuReading(index=gpu.index, uuid=uuid, make="", health="the agent does not tell of it")
+            for uuid, gpu in booked.items()
+        ]
 
     def waiting_reason(self, request: Request) -> str | None:
         if request not in self._waiting:
@@ -89,6 +101,7 @@ class Viewer:
             "make": reading.make,
             "parent": reading.parent,
             "health": reading.health,
+            "gone_since": iso(reading.gone_since),
             "held": f"held by {use.told}" if use is not None and use.told is not None else None,
         }
 
@@ -96,7 +109,7 @@ class Viewer:
         if drain.healthy_since is None:
             return drain.reason
         left_s = drain.healthy_since + self.engine.state.rules.healthy_s - self.engine.now()
-        return f"was sick ({drain.reason}), used again in {max(0, left_s) / 60:.0f} min"
+        return f"was sick ({drain.reason}), used again in {lasting(max(0, left_s))}"
 
     def _process(self, process: GpuProcess) -> dict[str, Any]:
         board = self.engine.board
@@ -132,7 +145,7 @@ def warnings_of(viewer: Viewer, job: Job) -> list[str]:
     activity = node.activity.get(job.id)
     found = []
     if activity is not None and activity.is_warned:
-        found.append(f"idle for {idle_s(activity, viewer.engine.now()) / 60:.0f} min")
+        found.append(f"idle for {lasting(idle_s(activity, viewer.engine.now()))}")
     if activity is not None and activity.is_over_booking:
         found.append("takes more GPU memory than it booked")
     return found

@@ -6,7 +6,7 @@ A card whose processes are all Tarmac's own, and that may be used, needs no note
 from __future__ import annotations
 
 from tarmac.cli.text import safe, size
-from tarmac.cli.times import duration, epoch
+from tarmac.cli.times import duration, epoch, local
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ def notes_of(gpu: Gpu, at: float) -> list[Note]:
     notes: list[Note] = [] if gpu["index"] is not None else [("dim", gpu["uuid"])]
     health, reason, held = gpu.get("health"), gpu.get("reason"), gpu.get("held")
     if health:
-        notes.append(("bold red", f"sick: {health}"))
+        since = gpu.get("gone_since")
+        notes.append(("bold red", f"gone since {local(since)[:16]}: {health}" if since else f"sick: {health}"))
     if gpu["drained"] and not (health and reason in {health, None}):
         words = reason or "drained"
         notes.append(("yellow", words if words.startswith("drained") else f"drained: {words}"))

@@ -111,10 +111,12 @@ class Job(Record):
 
 class Gpu(Record):
     __slots__ = (
-        "booked_bytes", "drained", "health", "held", "index", "jobs", "make", "memory_total_bytes",
+        "booked_bytes", "drained", "gone_since", "health", "held", "index", "jobs", "make", "memory_total_bytes",
         "memory_used_bytes", "model", "node", "parent", "power_w", "processes", "reason", "slots", "temperature",
         "utilization", "uuid",
     )  # fmt: skip
+
+    _times = ("gone_since",)
 
     node: str
     index: int | None  # None: it is gone, and another card has got its number
@@ -133,6 +135,7 @@ class Gpu(Record):
     processes: list[dict[str, Any]]  # pid, user, command, memory_bytes, started_at, job, ignored
     held: str | None  # which process of somebody else keeps it from being used
     health: str | None  # why it is sick
+    gone_since: datetime | None  # when it was missed first, while it is not there
     drained: bool
     reason: str | None  # why drained or sick
 

@@ -188,6 +188,9 @@ class Engine:
     ) -> None:
         self.board.take(node, readings, host, error)
 
+    def renew_readings(self, node: NodeName) -> None:
+        self.board.renew(node)
+
     # decide and commit
 
     def _turn(self) -> None:

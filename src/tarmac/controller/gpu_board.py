@@ -10,6 +10,7 @@ from tarmac.controller.publisher import GpusChanged
 from tarmac.controller.usage import MINUTE_S, UsageBook
 from tarmac.core.events import NodeSampled, TimePassed
 from tarmac.core.model import GpuUuid, JobId
+from tarmac.core.watching import FRESH_S
 
 if TYPE_CHECKING:
     import asyncio
@@ -31,6 +32,7 @@ class GpuBoard:
         self._engine = engine
         self._hosts: dict[NodeName, HostReading | None] = {}
         self._posted: dict[NodeName, NodeSampled] = {}
+        self._renewed: dict[NodeName, float] = {}  # when the same was read again
         self._timer: asyncio.TimerHandle | None = None
         self._minute = 0
 
@@ -41,8 +43,13 @@ class GpuBoard:
         self._hosts[node] = host
         self.usage.read(node, readings, self._jobs_with_gpus(), self._engine.now())
         self._sample(node)
+        self.renew(node)
         self._engine.publisher.tell([GpusChanged(node)])
         self.tick_later()
+
+    def renew(self, node: NodeName) -> None:
+        """It was read again, if only to find the same. The core hears of that when something waits for time."""
+        self._renewed[node] = self._engine.now()
 
     def refresh(self) -> None:
         """What counts as outside use was changed."""
@@ -98,6 +105,10 @@ class GpuBoard:
         self._timer = None
         now = self._engine.now()
         self.settle()
+        for node, at in self._renewed.items():
+            if node in self._posted and abs(now - at) <= FRESH_S:
+                self._engine.post(self._posted[node])
+        self._renewed = {}
         self._engine.post(TimePassed())
         if int(now) // MINUTE_S != self._minute:
             self._minute = int(now) // MINUTE_S

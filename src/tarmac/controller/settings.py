@@ -110,6 +110,12 @@ SETTINGS: dict[str, Setting] = {
             meaning="what happens to a job that takes more of a shared card than it booked",
         ),
         Setting(
+            name="overbooked_s",
+            kind="seconds",
+            default=_RULES.overbooked_s,
+            meaning="a job may take more than it booked for this long; it is stopped so much after the warning",
+        ),
+        Setting(
             name="notify_command",
             kind="text",
             default="",

@@ -13,6 +13,7 @@ from tarmac.core.commands import AdoptProcess, Command, ForgetRun, Notify, Signa
 from tarmac.core.events import (
     Event,
     GpusDrained,
+    GpusForgotten,
     GpusResumed,
     GpusSeen,
     JobExited,
@@ -52,7 +53,7 @@ from tarmac.core.model import (
 )
 from tarmac.core.policy import decisions
 from tarmac.core.state import StoryLine
-from tarmac.core.watching import watch_cards, watch_jobs
+from tarmac.core.watching import is_fresh, note_reading, watch_cards, watch_jobs
 
 if TYPE_CHECKING:
     from tarmac.core.model import Status
@@ -78,11 +79,13 @@ def _apply(state: State, event: Event, now: float) -> list[Command]:
         case ProcessAdopted():
             return _adopt(state, event, now)
         case TimePassed():
-            return [command for node in state.nodes.values() for command in _watch(state, node, now)]
+            read = [node for node in state.nodes.values() if is_fresh(node, now)]
+            return [command for node in read for command in _watch(state, node, now)]
         case NodeSampled():
+            note_reading(state, state.node(event.node), now)
             cards.sample(state, event)
             return _watch(state, state.node(event.node), now)
-        case NodeLeft() | GpusSeen() | GpusDrained() | GpusResumed() | SlotsSet() | RulesSet():
+        case NodeLeft() | GpusSeen() | GpusDrained() | GpusResumed() | GpusForgotten() | SlotsSet() | RulesSet():
             cards.change(state, event, now)
             return []
         case _:
@@ -121,13 +124,15 @@ def _adopt(state: State, event: ProcessAdopted, now: float) -> list[Command]:
 def _watch(state: State, node: Node, now: float) -> list[Command]:
     commands: list[Command] = list(watch_cards(state, node, now))
     for job, told, action in list(watch_jobs(state, node, now)):
+        if action == "stop":  # its line in the story is that of the stop, which says why
+            commands.append(Notify(what="job-warned", message=f"job {job.id} is stopped: {told}", job=job.id))
+            commands += _stop(state, StopAsked(job=job.id, by=f"tarmac: stopped, as {told}"), now)
+            continue
         line = StoryLine(job=job.id, attempt=job.attempt, at=now, kind="Warned", detail={"message": told})
         state.changes.story.append(line)
         state.changes.changed[job.id] = job
-        if action != "none":
+        if action == "warn":
             commands.append(Notify(what="job-warned", message=f"job {job.id}: {told}", job=job.id))
-        if action == "stop":
-            commands += _stop(state, StopAsked(job=job.id, by=f"tarmac: {told}"), now)
     return commands
 
 

@@ -90,11 +90,13 @@ class GpuUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity:
-    """Since when the cards of a job do nothing, and whether that has been said."""
+    """Since when the cards of a job do nothing, or too much, and whether that has been said."""
 
     idle_since: float | None = None
     is_warned: bool = False
-    is_over_booking: bool = False
+    over_since: float | None = None  # takes more than it booked
+    is_over_booking: bool = False  # and that for long enough to be marked
+    over_told_at: float | None = None  # its owner was warned of that
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +124,7 @@ class Rules:
     idle_stop_s: float = 7200.0
     idle_action: str = "none"  # none, warn or stop
     overbooked_action: str = "warn"  # none, warn or stop: a job that takes more of a shared card than it booked
+    overbooked_s: float = 30.0  # so long it may; it is stopped so much later again at the earliest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,6 +277,7 @@ class Node:
     cpus: int = 0  # 0: not known, so not counted
     memory_total_bytes: int = 0
     memory_available_bytes: int | None = None  # as last read; None: not known, so not counted
+    read_at: float | None = None  # when the newest reading of its cards came in, also one that told nothing new
     gpus: dict[GpuUuid, Gpu] = field(default_factory=dict)  # in index order
     booked: dict[GpuUuid, dict[JobId, BookedGpu]] = field(default_factory=dict)
     booked_parts: dict[GpuUuid, set[tuple[JobId, GpuUuid]]] = field(default_factory=dict)  # the same by parent

@@ -89,6 +89,13 @@ class State:
         node.slots[gpu] = slots
         self.changes.cards[node.name, gpu] = (node.drains.get(gpu), slots)
 
+    def forget_card(self, node: Node, gpu: GpuUuid) -> None:
+        """All that was said and read of it. One that a job holds is not forgotten: that is for the asker to refuse."""
+        node.gpus.pop(gpu, None)
+        node.uses.pop(gpu, None)
+        node.slots.pop(gpu, None)
+        self.set_drain(node, gpu, None)
+
     def enter(self, job: Job, status: Status) -> None:
         """Put a job into another state; queue, bookings and the list of live jobs follow."""
         was_queued, had = isinstance(job.status, Queued), holds_booking(job.status)

@@ -77,6 +77,7 @@ class GpuReading(msgspec.Struct, kw_only=True):
     temperature: int | None = None
     power_w: float | None = None
     health: str | None = None
+    gone_since: float | None = None
     links: dict[str, int] = {}
     parent: str | None = None
     make: str = "nvidia"
