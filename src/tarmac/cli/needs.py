@@ -23,7 +23,7 @@ NEEDS = (
     Option("--min-gpu-mem", None, "only GPUs with at least so much memory", "SIZE", size),
     Option("--gpus-on", None, "on these GPUs and no others, by index or UUID: 0,2", "LIST", named_cards),
     Option("--exclude-gpus", None, "not on these GPUs, by index or UUID: 1,3", "LIST", named_cards),
-    Option("--idle-below", None, "only GPUs that are less busy than this: 20%", "PERCENT", percent),
+    Option("--idle-below", None, "only GPUs that are less busy than this, in per cent: 20%", "PERCENT", percent),
     Option("--mem", None, "book so much of the host's memory: 16G", "SIZE", size),
     Option("--cpus", None, "book so many of the host's cores", "N", positive),
 )
