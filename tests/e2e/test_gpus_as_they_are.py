@@ -136,6 +136,20 @@ def test_a_card_that_is_gone_lends_its_number_to_nobody_in_what_is_shown(driven:
     other = driven.add("--gpus-on", "0", "--", "sleep", "60")
     assert until(lambda: state_of(driven, other) == "running")
     assert driven.client().job(other).gpus[0]["uuid"] == "GPU-1"
+    lost = driven.add("--gpus-on", "GPU-0", "--", "true")
+    assert "\nGPU-0: drained: vanished from the driver" in why(driven, lost)
+
+
+def test_a_job_pinned_to_a_card_that_did_not_come_back_is_kept_and_told(driven: Home, standin: Standin) -> None:
+    assert driven.tarmac("gpu", "drain", "1").returncode == 0
+    job = driven.add("--gpus-on", "GPU-1", "--", "true")
+    standin.show(cards(1)[0])
+    assert until(lambda: gpu(driven, 1).health)
+    driven.client().call("POST", "/gpus/forget", body={"gpus": ["GPU-1"]})
+    assert "GPU 1 (GPU-1), to which it is pinned, is gone" in why(driven, job)
+    assert driven.client().job(job).gpus_on == ["GPU-1"]
+    standin.show(*cards(2))
+    assert until(lambda: state_of(driven, job) == "succeeded")
 
 
 def test_mig_switched_on_under_a_job_gives_nobody_a_part_of_its_card(driven: Home, standin: Standin) -> None:
