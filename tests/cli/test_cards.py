@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.cli import run
+from tarmac.cli import run_line
 from tarmac.cli.card import bar, notes_of
 from tarmac.cli.cards import summary, table
 from tarmac.cli.grid import grid
@@ -81,7 +81,7 @@ def test_jobs_that_idle_or_take_too_much_are_named(socket: Path, capfd: pytest.C
     cards = json.dumps({"gpus": [a_card(0, jobs=[7]), a_card(1)], "error": None}).encode()
     jobs = b'{"jobs": [{"id": 7, "warnings": ["idle for 35 min"]}, {"id": 8, "warnings": []}], "next": null}'
     with serving(socket, answer(cards), answer(jobs)):
-        assert run(["gpus"]) == 0
+        assert run_line(["gpus"]) == 0
     assert capfd.readouterr().out.splitlines()[1].endswith("7     job 7: idle for 35 min")
 
 

@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.cli import run
+from tarmac.cli import run_line
 from tests.cli.stub import answer, serving
 
 
 def sent(socket: Path, line: str) -> dict[str, object]:
     with serving(socket, answer(b'{"ids": [7]}', "201 Created")) as stub:
-        assert run(["add", *line.split(), "true"]) == 0
+        assert run_line(["add", *line.split(), "true"]) == 0
     job: dict[str, object] = json.loads(stub.requests[0].partition(b"\r\n\r\n")[2])["jobs"][0]
     return job
 
@@ -58,6 +58,6 @@ def test_what_is_not_asked_for_is_not_sent(socket: Path) -> None:
 def test_contradictions_are_refused_without_a_controller(
     socket: Path, capfd: pytest.CaptureFixture[str], line: str, said: str
 ) -> None:
-    assert run(["add", *line.split(), "true"]) == 2
+    assert run_line(["add", *line.split(), "true"]) == 2
     assert said in capfd.readouterr().err
     assert not socket.exists()
