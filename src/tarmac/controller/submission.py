@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 from msgspec import Meta, Struct
 
 from tarmac.controller.card_names import CardNames
@@ -204,13 +203,3 @@ def _refuse_too_long(texts: tuple[str, ...] | list[str]) -> None:
 def _refuse_nul(what: str, texts: tuple[str, ...] | list[str]) -> None:
     if any("\0" in text for text in texts):
         raise UserError(f"{what}: contains a NUL character", hint="no program can be given one; remove it")
-
-
-def decode(body: bytes) -> SubmitRequest:
-    """Raises UserError where the body is not what is documented."""
-    try:
-        return msgspec.json.decode(body, type=SubmitRequest)
-    except msgspec.DecodeError as error:
-        raise UserError(
-            f"the request is not understood: {error}", hint="docs/api.md shows what a submit holds"
-        ) from error
