@@ -21,13 +21,14 @@ from tarmac.core.events import (
 )
 from tarmac.core.explain import HostBooked, HostShort, NeverFits, TooFewGpus, explain
 from tarmac.core.machine import handle
-from tarmac.core.model import Gpu, GpuUse, GpuUuid, JobId, JobSpec, NamedGpu, NodeName, Queued, Request, Rules
+from tarmac.core.model import Gpu, GpuUse, GpuUuid, JobId, JobSpec, NamedGpu, NodeName, Outsider, Queued, Request, Rules
 from tarmac.core.policy.card import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable
 from tarmac.core.policy.lacking import PinnedGone, lack
 from tarmac.core.state import State
 
 BOX = NodeName("box")
 G = 2**30
+BOB = Outsider(pid=42, user="bob")
 
 
 def a_card(index: int, *, memory_g: int = 24, model: str = "A100", links: dict[int, int] | None = None) -> Gpu:
@@ -117,7 +118,7 @@ def test_slots_offer_a_card_several_times_to_jobs_that_say_nothing() -> None:
 
 def test_what_others_use_counts_for_jobs_that_share() -> None:
     state = a_machine(a_card(0))
-    sample(state, (0, GpuUse(outside_bytes=20 * G, outside_pids=(42,), load=0.9)))
+    sample(state, (0, GpuUse(outside_bytes=20 * G, outsiders=(BOB,), load=0.9)))
     fits, waits = queue(state, Request(gpu_memory_bytes=4 * G), Request(gpu_memory_bytes=G))
     assert (where(state, fits), where(state, waits)) == ([0], None)
 
@@ -143,10 +144,10 @@ def test_kept_memory_is_never_booked() -> None:
 @pytest.mark.parametrize(
     ("use", "is_free"),
     [
-        (GpuUse(outside_bytes=2 * G, outside_pids=(42,), load=0.1), True),
-        (GpuUse(outside_bytes=3 * G, outside_pids=(42,), load=0.1), False),
-        (GpuUse(outside_bytes=2 * G, outside_pids=(42,), load=0.11), False),
-        (GpuUse(outside_bytes=0, outside_pids=(), load=0.9), True),
+        (GpuUse(outside_bytes=2 * G, outsiders=(BOB,), load=0.1), True),
+        (GpuUse(outside_bytes=3 * G, outsiders=(BOB,), load=0.1), False),
+        (GpuUse(outside_bytes=2 * G, outsiders=(BOB,), load=0.11), False),
+        (GpuUse(outside_bytes=0, outsiders=(), load=0.9), True),
     ],
 )
 def test_little_outside_use_is_tolerated(use: GpuUse, is_free: bool) -> None:
@@ -158,16 +159,16 @@ def test_little_outside_use_is_tolerated(use: GpuUse, is_free: bool) -> None:
 
 def test_an_outside_process_is_named_and_its_end_starts_the_job() -> None:
     state = a_machine(a_card(0))
-    sample(state, (0, GpuUse(outside_bytes=20 * G, outside_pids=(42,), load=1.0, told="pid 42 of bob")))
+    sample(state, (0, GpuUse(outside_bytes=20 * G, outsiders=(BOB,), load=1.0)))
     (job,) = queue(state, Request())
-    assert reasons(state, job) == {0: OutsideUse(told="pid 42 of bob")}
+    assert reasons(state, job) == {0: OutsideUse(outsiders=(BOB,))}
     sample(state, (0, GpuUse()))
     assert where(state, job) == [0]
 
 
 def test_a_card_that_idles_enough_serves_who_said_so() -> None:
     state = a_machine(a_card(0))
-    busy = GpuUse(outside_bytes=20 * G, outside_pids=(42,), load=0.3)
+    busy = GpuUse(outside_bytes=20 * G, outsiders=(BOB,), load=0.3)
     sample(state, (0, busy))
     (job,) = queue(state, Request(idle_below=20))
     assert where(state, job) is None
@@ -256,7 +257,7 @@ requests = st.builds(
 uses = st.builds(
     GpuUse,
     outside_bytes=st.sampled_from([0, G, 20 * G]),
-    outside_pids=st.sampled_from([(), (42,)]),
+    outsiders=st.sampled_from([(), (BOB,)]),
     load=st.none() | st.sampled_from([0.0, 0.15, 0.9]),
     health=st.none() | st.just("Xid 79"),
 )

@@ -138,6 +138,7 @@ def test_a_card_that_is_gone_lends_its_number_to_nobody_in_what_is_shown(driven:
     assert driven.client().job(other).gpus[0]["uuid"] == "GPU-1"
     lost = driven.add("--gpus-on", "GPU-0", "--", "true")
     assert "\nGPU-0: drained: vanished from the driver" in why(driven, lost)
+    assert "(GPU-0), to which it is pinned, is gone" in why(driven, lost)
 
 
 def test_a_job_pinned_to_a_card_that_did_not_come_back_is_kept_and_told(driven: Home, standin: Standin) -> None:

@@ -11,7 +11,7 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 
 from tarmac import __version__
-from tarmac.api import errors, events, gpus, ignoring, jobs, logs, machine, settings
+from tarmac.api import adopting, errors, events, gpus, ignoring, jobs, logs, machine, settings
 from tarmac.api.caller import caller
 from tarmac.errors import TarmacError
 
@@ -52,7 +52,7 @@ def build_app(engine: Engine, end: Callable[[], None]) -> Litestar:
             gpus.forget_gpus,
             gpus.set_slots,
             ignoring.ignore_process,
-            gpus.adopt,
+            adopting.adopt,
             settings.list_settings,
             settings.show_setting,
             settings.change_setting,

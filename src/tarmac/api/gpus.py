@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from litestar import get, post
@@ -16,15 +14,13 @@ from tarmac.api.views import Viewer, iso
 from tarmac.controller.card_names import CardNames
 from tarmac.controller.engine import Engine, Work
 from tarmac.controller.gone_cards import check_forgettable, forget, forgettable, look_again
-from tarmac.controller.outputs import ADOPTED
-from tarmac.core.events import GpusDrained, GpusResumed, ProcessAdopted, SlotsSet
-from tarmac.core.model import GpuUuid, JobSpec, NodeName, Request
-from tarmac.errors import Conflict, NotAllowed, NotFound, Unavailable, UserError
-from tarmac.store.rows import pack_environment
+from tarmac.core.events import GpusDrained, GpusResumed, SlotsSet
+from tarmac.core.model import GpuUuid, NodeName
+from tarmac.errors import Conflict, NotFound, Unavailable
 
 if TYPE_CHECKING:
     from tarmac.core.model import Node
-    from tarmac.nodes.reports import GpuProcess, GpuReading
+    from tarmac.nodes.reports import GpuReading
 
 GONE = "gone"
 
@@ -45,8 +41,8 @@ async def gpu_samples(
     fine: FromQuery[bool] = False,  # noqa: FBT002 - a query parameter
 ) -> schemas.GpuSamples:
     """What a card did over the last `since_s` seconds: every reading still in memory, or minute by minute."""
-    node = _node(engine)
-    (uuid,) = _cards(node, [card])
+    node = node_of(engine)
+    (uuid,) = cards_named(node, [card])
     since = engine.now() - since_s
     if fine:
         ring = engine.board.usage.rings.get((node.name, uuid), ())
@@ -66,8 +62,8 @@ async def gpu_samples(
 @post("/gpus/drain", status_code=200)
 async def drain_gpus(engine: TheEngine, caller: Caller, data: JSONBody[schemas.DrainRequest]) -> schemas.GpusAnswer:
     """Place nothing new on these cards. What runs there goes on."""
-    node = _node(engine)
-    gpus = _cards(node, data.gpus)
+    node = node_of(engine)
+    gpus = cards_named(node, data.gpus)
     reason = data.reason or f"drained by {caller}"
     await engine.keep(Work(events=[GpusDrained(node=node.name, gpus=gpus, by=caller, reason=reason)]))
     return schemas.GpusAnswer(gpus=list(gpus))
@@ -80,8 +76,8 @@ async def resume_gpus(
     data: JSONBody[schemas.GpuSelection],
 ) -> schemas.GpusAnswer:
     """Use them again, also those that Tarmac took out because they were sick."""
-    node = _node(engine)
-    gpus = _cards(node, data.gpus)
+    node = node_of(engine)
+    gpus = cards_named(node, data.gpus)
     if _sick(engine, node, gpus):
         await look_again(engine, node, gpus)
     if sick := _sick(engine, node, gpus):
@@ -100,8 +96,8 @@ async def forget_gpus(
     data: JSONBody[schemas.GpuSelection],
 ) -> schemas.GpusAnswer:
     """Take cards that are gone off the list; the word `gone` means all of them that no job holds."""
-    node = _node(engine)
-    named = _cards(node, [word for word in data.gpus if word != GONE])
+    node = node_of(engine)
+    named = cards_named(node, [word for word in data.gpus if word != GONE])
     check_forgettable(engine, node, named)
     gpus = tuple(dict.fromkeys((*named, *(forgettable(engine, node) if GONE in data.gpus else ()))))
     if gpus:
@@ -116,33 +112,10 @@ async def set_slots(
     data: JSONBody[schemas.SlotsRequest],
 ) -> schemas.GpusAnswer:
     """Offer these cards n times to jobs that ask for a card. What runs there keeps what it has."""
-    node = _node(engine)
-    gpus = _cards(node, data.gpus)
+    node = node_of(engine)
+    gpus = cards_named(node, data.gpus)
     await engine.keep(Work(events=[SlotsSet(node=node.name, gpus=gpus, slots=data.slots)]))
     return schemas.GpusAnswer(gpus=list(gpus))
-
-
-@post("/adopt", status_code=201)
-async def adopt(engine: TheEngine, caller: Caller, data: JSONBody[schemas.AdoptRequest]) -> schemas.AdoptAnswer:
-    """Take a running process into the list as a job that is watched until it ends. Only its own owner may."""
-    node = _node(engine)
-    if not node.is_connected:
-        raise Unavailable("the agent is out of reach", hint="try again in a moment")
-    _check_owner(data.pid)
-    process = _on_cards(engine, data.pid)
-    gpus = _wanted(node, data.gpus) if data.gpus is not None else tuple(uuid for uuid, _ in process)
-    for uuid in gpus:
-        if held := node.holders(uuid) or node.holders_of_kin(node.gpus[uuid]):
-            raise Conflict(
-                f"GPU {node.gpus[uuid].index} is held by job {held[0]}", hint="give other cards with --gpus, or none"
-            )
-    digest, body = pack_environment({})
-    spec = _spec(data, caller, digest, len(gpus))
-    work = Work(
-        events=[ProcessAdopted(spec=spec, node=node.name, pid=data.pid, gpus=gpus)], environments={digest: body}
-    )
-    await engine.keep(work)
-    return schemas.AdoptAnswer(id=work.ids.start)
 
 
 def _sick(engine: Engine, node: Node, uuids: tuple[GpuUuid, ...]) -> list[GpuReading]:
@@ -150,65 +123,17 @@ def _sick(engine: Engine, node: Node, uuids: tuple[GpuUuid, ...]) -> list[GpuRea
     return [reading for reading in readings if reading.uuid in uuids and reading.health is not None]
 
 
-def _check_owner(pid: int) -> None:
-    if pid == 1:
-        raise UserError("process 1 is the first of the system: it cannot be adopted", hint="give the pid of a run")
-    try:
-        owner = os.stat(f"/proc/{pid}").st_uid
-    except FileNotFoundError:
-        raise NotFound(f"no process {pid}", hint="`tarmac gpus` lists those on the cards") from None
-    if owner != os.getuid() and os.getuid() != 0:
-        raise NotAllowed(f"process {pid} belongs to another user", hint="only its owner can adopt it")
-
-
-def _on_cards(engine: Engine, pid: int) -> list[tuple[GpuUuid, GpuProcess]]:
-    found = [
-        (GpuUuid(reading.uuid), process)
-        for readings in engine.board.readings.values()
-        for reading in readings
-        for process in reading.processes
-        if process.pid == pid
-    ]
-    if any(process.job in engine.state.jobs for _, process in found):
-        raise Conflict(f"process {pid} belongs to job {found[0][1].job} already", hint="there is nothing to adopt")
-    return found
-
-
-def _spec(data: schemas.AdoptRequest, caller: str, environment: str, gpus: int) -> JobSpec:
-    try:
-        text = Path(f"/proc/{data.pid}/cmdline").read_text(errors="replace")
-        cwd = os.readlink(f"/proc/{data.pid}/cwd")
-    except OSError:
-        raise NotFound(f"process {data.pid} has ended meanwhile", hint="there is nothing to adopt any more") from None
-    return JobSpec(
-        owner=caller,
-        command=tuple(text.rstrip("\0").split("\0")),
-        shell=None,
-        cwd=cwd,
-        umask=0o022,
-        environment=environment,
-        request=Request(gpus=gpus),
-        name=data.name,
-        tags=(ADOPTED,),
-        stdout=os.devnull,  # its output goes where whoever started it wanted it
-    )
-
-
-def _node(engine: Engine) -> Node:
+def node_of(engine: Engine) -> Node:
     if not engine.state.nodes:
         raise Unavailable("no machine is in reach: the agent is not connected", hint="`tarmac log agent` says more")
     name: NodeName = next(iter(engine.state.nodes))
     return engine.state.nodes[name]
 
 
-def _cards(node: Node, words: list[str]) -> tuple[GpuUuid, ...]:
+def cards_named(node: Node, words: list[str]) -> tuple[GpuUuid, ...]:
     """By index or UUID; a drained card that is away is still found by its UUID."""
     by_word = {str(index): uuid for uuid in node.gpus if (index := node.index_now(uuid)) is not None}
     by_word |= {uuid: uuid for uuid in (*node.gpus, *node.drains, *node.slots)}
     if unknown := [word for word in words if word not in by_word]:
         raise NotFound(f"no GPU {unknown[0]}", hint=f"there are: {CardNames([node]).there_are()}")
     return tuple(dict.fromkeys(by_word[word] for word in words))
-
-
-def _wanted(node: Node, indices: list[int]) -> tuple[GpuUuid, ...]:
-    return _cards(node, [str(index) for index in indices])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tarmac.api.words import sentence, why_waiting
 from tarmac.controller.outputs import stderr_path, stdout_path
-from tarmac.controller.outside import is_ignored
+from tarmac.controller.outside import is_ignored, told
 from tarmac.core.explain import why_not
 from tarmac.core.model import Failed, GpuUuid, Queued, Request, Unknown, holds_booking, state_name
 from tarmac.core.watching import idle_s, lasting
@@ -46,7 +46,7 @@ class Viewer:
         folder = self.engine.state_folder
         return self.job(job) | {
             "message": getattr(status, "message", None),
-            "why": why_waiting(self.engine.state, job),
+            "why": why_waiting(self.engine.state, job, self.engine.now()),
             "pid": getattr(status, "pid", None),
             "umask": spec.umask,
             "grace_s": spec.grace_s,
@@ -62,9 +62,9 @@ class Viewer:
 
     def _untold(self, name: NodeName) -> list[GpuReading]:
         """Cards that jobs hold and that the agent does not tell of: it just began, or lost what it knew."""
-        told = {reading.uuid for reading in self.engine.board.readings.get(name, ())}
+        known = {reading.uuid for reading in self.engine.board.readings.get(name, ())}
         held = self.engine.state.node(name).booked
-        booked = {uuid: next(iter(jobs.values())) for uuid, jobs in held.items() if uuid not in told}
+        booked = {uuid: next(iter(jobs.values())) for uuid, jobs in held.items() if uuid not in known}
         return [
             GpuReading(index=gpu.index, uuid=uuid, make="", health="the agent does not tell of it")
             for uuid, gpu in booked.items()
@@ -102,7 +102,7 @@ class Viewer:
             "parent": reading.parent,
             "health": reading.health,
             "gone_since": iso(reading.gone_since),
-            "held": f"held by {use.told}" if use is not None and use.told is not None else None,
+            "held": f"held by {told(use.outsiders, self.engine.now())}" if use is not None and use.outsiders else None,
         }
 
     def _drain_words(self, drain: Drain) -> str:
@@ -126,9 +126,8 @@ class Viewer:
 
     def usage(self, job: Job) -> tuple[int | None, float | None, float | None]:
         """Peak memory, average utilisation, energy: of the running one so far, of an ended one as kept."""
-        book = self.engine.board.usage.jobs.get(job.id)
-        if book is not None:
-            now = book.closed(job.id)
+        now = self.engine.board.usage.of(job.id)
+        if now is not None:
             return now.peak_gpu_memory_bytes, now.utilization, now.energy_j
         if job.attempt == 0 or job.spec.request.gpus == 0:
             return None, None, None

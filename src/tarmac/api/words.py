@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
+from tarmac.controller.outside import told
 from tarmac.controller.refusals import count, gigabytes, never
 from tarmac.core.explain import (
     CpuSlotsTaken,
@@ -54,7 +55,7 @@ def _holders(cards: tuple[tuple[int | GpuUuid, CardReason], ...]) -> str:
     return f", held by {jobs_named(jobs)}" if jobs else ""
 
 
-def _said(reason: CardReason) -> str:
+def _said(reason: CardReason, now: float) -> str:
     match reason:
         case Unsuitable(why=why):
             return why
@@ -62,8 +63,8 @@ def _said(reason: CardReason) -> str:
             return f"drained: {drained}"
         case Taken(jobs=jobs):
             return f"held by {jobs_named(jobs)}"
-        case OutsideUse(told=told):
-            return f"held by {told}"
+        case OutsideUse(outsiders=outsiders):
+            return f"held by {told(outsiders, now)}"
         case TooLittleMemory(free_bytes=free, total_bytes=total, asked_bytes=asked):
             return f"{gigabytes(free)} of {gigabytes(total)} free, {gigabytes(asked)} asked"
         case _:
@@ -75,22 +76,22 @@ def jobs_named(ids: tuple[int, ...], most: int = 8) -> str:
     return f"{'job' if len(ids) == 1 else 'jobs'} {shown}"
 
 
-def why_waiting(state: State, job: Job) -> list[str]:
+def why_waiting(state: State, job: Job, now: float) -> list[str]:
     """All there is to say, for one job."""
     reasons = explain(state, job)
     if not reasons:
         return []
     ahead = state.queue.ahead_of(job)
     place = "next in the queue" if ahead == 0 else f"{count(ahead, 'job')} ahead in the queue"
-    cards = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in card_lines(reason.cards)]
+    cards = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in card_lines(reason.cards, now)]
     return [place, *map(sentence, reasons), *cards]
 
 
-def card_lines(cards: tuple[tuple[int | GpuUuid, CardReason], ...]) -> list[str]:
+def card_lines(cards: tuple[tuple[int | GpuUuid, CardReason], ...], now: float) -> list[str]:
     """One line for all cards with the same reason: sixty-four lines tell less than three."""
     grouped: dict[str, list[int | GpuUuid]] = {}
     for name, reason in cards:
-        grouped.setdefault(_said(reason), []).append(name)
+        grouped.setdefault(_said(reason, now), []).append(name)
     return [f"{_named(names)}: {said}" for said, names in grouped.items()]
 
 

@@ -235,7 +235,7 @@ class Engine:
                     Submission(owner=owner, token=token, first_id=first, count=len(work.ids), at=now)
                 )
         self.state.take_changes()
-        batch.usage = self.board.closed([job for job in batch.changes.changed.values() if is_ended(job.status)])
+        batch.usage = self.board.took([job for job in batch.changes.changed.values() if is_ended(job.status)])
         return batch, commands
 
     def _commit(self, batch: Batch, commands: list[Command], works: list[Work]) -> None:
@@ -253,6 +253,7 @@ class Engine:
         self.store.commit(batch, lambda error: self._loop.call_soon_threadsafe(back_in_the_loop, error))
 
     def _committed(self, batch: Batch, commands: list[Command], works: list[Work]) -> None:
+        self.board.kept(batch.usage)
         self._carry_out(commands, works)
         crashpoint.reach("controller:before-answer")
         _resolve(works, None)

@@ -60,18 +60,21 @@ class GpuBoard:
         """Book the time until now, while it is still known who has which card."""
         self.usage.settle(self._jobs_with_gpus(), self._engine.now())
 
-    def closed(self, ended: list[Job]) -> list[Usage]:
-        """What these jobs took, once they have ended."""
-        return [usage for job in ended if (usage := self.usage.close(job.id)) is not None]
+    def took(self, ended: list[Job]) -> list[Usage]:
+        """What these jobs took, once they have ended. Known here until it is on disk: nobody is told of none."""
+        return [usage for job in ended if (usage := self.usage.of(job.id)) is not None]
+
+    def kept(self, usages: list[Usage]) -> None:
+        for usage in usages:
+            self.usage.forget(JobId(usage.job))
 
     def _sample(self, node: NodeName) -> None:
-        now = self._engine.now()
         live = self._engine.state.jobs
         host = self._hosts.get(node)
         sampled = NodeSampled(
             node=node,
             uses=tuple(
-                (GpuUuid(reading.uuid), use_of(reading, self._engine.settings, self.ignored_pids, live, now))
+                (GpuUuid(reading.uuid), use_of(reading, self._engine.settings, self.ignored_pids, live))
                 for reading in self.readings[node]
             ),
             taken=taken_by_jobs(self.readings[node]),

@@ -112,9 +112,13 @@ class UsageBook:
         self._minutes = {}
         return rows
 
-    def close(self, job: JobId) -> Usage | None:
-        book = self.jobs.pop(job, None)
+    def of(self, job: JobId) -> Usage | None:
+        """So far. An ended job is asked for it until what it took is on disk."""
+        book = self.jobs.get(job)
         return None if book is None else book.closed(job)
+
+    def forget(self, job: JobId) -> None:
+        self.jobs.pop(job, None)
 
     def _note_peak(self, job: int | None, reading: GpuReading) -> None:
         book = None if job is None else self.jobs.get(job)  # type: ignore[call-overload]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.model import Queued
 from tarmac.core.policy.card import CardReason, refusal_of
-from tarmac.core.policy.lacking import Lack, lack
+from tarmac.core.policy.lacking import Lack, lack, pinned_away
 from tarmac.core.policy.placed import (
     booked_cpus,
     booked_memory_bytes,
@@ -93,7 +93,7 @@ def why_not(state: State, request: Request) -> tuple[Reason, ...]:
         return ()
     nodes = [node for node in state.nodes.values() if not fits(node, request, state.rules)]
     reasons = tuple(reason for node in nodes for reason in _why_not_on(node, request, state.rules))
-    lacking = lack(state, request)
+    lacking = lack(state, request) or pinned_away(state, request)
     return reasons if lacking is None else (NeverFits(lack=lacking), *reasons)
 
 

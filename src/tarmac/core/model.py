@@ -78,14 +78,24 @@ class Gpu:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Outsider:
+    """A process on a card that Tarmac did not start."""
+
+    pid: int
+    user: str | None = None
+    command: str | None = None
+    started_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GpuUse:
     """What a card does that Tarmac did not book, as last read."""
 
     outside_bytes: int = 0  # memory of processes that belong to no job
-    outside_pids: tuple[int, ...] = ()
+    outsiders: tuple[Outsider, ...] = ()
     load: float | None = None  # fraction; of everything on the card
     health: str | None = None  # why the card is sick; None: it is not
-    told: str | None = None  # the holders in words, for people
+    is_gone: bool = False  # the driver does not tell of it any more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,6 +323,10 @@ class Node:
         if gpu in self.gpus:
             return self.index_now(gpu)
         return None if any(other.index == before for other in self.gpus.values()) else before
+
+    def is_gone(self, gpu: GpuUuid) -> bool:
+        use = self.uses.get(gpu)
+        return use is not None and use.is_gone
 
     def _is_sick(self, gpu: GpuUuid) -> bool:
         use = self.uses.get(gpu)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tarmac.core.model import BookedGpu, GpuUse
 
 if TYPE_CHECKING:
-    from tarmac.core.model import Gpu, JobId, NamedGpu, Node, Request, Rules
+    from tarmac.core.model import Gpu, JobId, NamedGpu, Node, Outsider, Request, Rules
 
 CONDITIONS = ("pin", "exclude", "model", "mig", "size", "kept")
 UNKNOWN_MEMORY_BYTES = 1 << 40  # a card that does not tell its size is shared out by fractions of this
@@ -41,7 +41,7 @@ class Taken:
 class OutsideUse:
     """By processes that Tarmac did not start."""
 
-    told: str
+    outsiders: tuple[Outsider, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,27 +115,22 @@ def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> CardReas
         return Taken(jobs=tuple(held))
     if kin := node.holders_of_kin(gpu):
         return Taken(jobs=kin)
-    if not request.is_shared and (told := _outside(gpu, request, rules, use)) is not None:
-        return OutsideUse(told=told)
+    if not request.is_shared and _is_occupied(gpu, request, rules, use):
+        return OutsideUse(outsiders=use.outsiders)
     if wanted.memory_bytes:
         return _memory(node, gpu, request, rules, wanted)
     return None
 
 
-def _outside(gpu: Gpu, request: Request, rules: Rules, use: GpuUse) -> str | None:
-    """What others do on a card that a job wants for itself. Little is tolerated, so is a card that idles enough."""
-    if not use.outside_pids:
-        return None
+def _is_occupied(gpu: Gpu, request: Request, rules: Rules, use: GpuUse) -> bool:
+    """By others, on a card that a job wants for itself. Little is tolerated, so is a card that idles enough."""
+    if not use.outsiders:
+        return False
     if request.idle_below is not None:
-        is_idle = use.load is not None and use.load * 100 < request.idle_below
-        return None if is_idle else _told(use)
+        return use.load is None or use.load * 100 >= request.idle_below
     is_small = use.outside_bytes <= rules.max_memory * size(gpu)
     is_quiet = use.load is None or use.load <= rules.max_load
-    return None if is_small and is_quiet else _told(use)
-
-
-def _told(use: GpuUse) -> str:
-    return use.told or f"pid {', '.join(map(str, use.outside_pids))}"
+    return not (is_small and is_quiet)
 
 
 def _memory(node: Node, gpu: Gpu, request: Request, rules: Rules, wanted: BookedGpu) -> TooLittleMemory | None:

@@ -60,6 +60,13 @@ def lack(state: State, request: Request) -> Lack | None:
     return max((one for one in found if one is not None), key=_nearness)
 
 
+def pinned_away(state: State, request: Request) -> PinnedGone | None:
+    """Cards that it is pinned to and that are gone, though nobody has forgotten them: they may come back."""
+    gone = {uuid for node in state.nodes.values() for uuid in node.gpus if node.is_gone(uuid)}
+    names = tuple(name for name in request.gpus_on if not isinstance(name, int) and name.uuid in gone)
+    return PinnedGone(gpus=names) if names else None
+
+
 def _nearness(found: Lack) -> tuple[int, int]:
     match found:
         case TooFewCards(have=have):
