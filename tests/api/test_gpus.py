@@ -159,6 +159,11 @@ def test_a_running_process_is_adopted_watched_and_its_cards_kept(api: Served) ->
         assert status == 201, answer
         seen = api.until(answer["id"], "running")
         assert (seen["name"], seen["command"], seen["pid"]) == ("by hand", ["sleep", "60"], process.pid)
+        status, refused = api.ask("POST", "/adopt", {"pid": process.pid, "gpus": [1]})
+        assert (status, refused["error"]["message"]) == (
+            409,
+            f"process {process.pid} belongs to job {answer['id']} already",
+        )
         (other,) = api.ids({"command": ["sleep", "60"], "gpus_on": [0]})
         assert api.ask("GET", f"/jobs/{other}")[1]["state"] == "queued"
         os.kill(process.pid, 15)

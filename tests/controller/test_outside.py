@@ -48,6 +48,11 @@ def test_processes_of_live_jobs_are_not_outside_and_those_of_ended_ones_are() ->
     assert pids(use_of(a_reading(ours, leftover), SETTINGS, set(), {7})) == [2]
 
 
+def test_a_process_of_a_job_that_did_not_book_the_card_counts_as_outside_and_its_job_is_named() -> None:
+    use = use_of(a_reading(a_process(1, job=7, started_at=None)), SETTINGS, set(), {8})
+    assert (use.outside_bytes, told(use.outsiders, 0.0)) == (8 * G, "pid 1 of bob, job 7 (python train.py)")
+
+
 @pytest.mark.parametrize(
     "process",
     [

@@ -93,6 +93,15 @@ def test_a_booking_counts_from_the_decision_whatever_the_card_reads() -> None:
     }
 
 
+def test_who_takes_the_memory_that_a_sharing_job_lacks_is_named() -> None:
+    state = a_machine(a_card(0))
+    sample(state, (0, GpuUse(outside_bytes=20 * G, outsiders=(BOB,))))
+    (job,) = queue(state, Request(gpu_memory_bytes=10 * G))
+    reason = reasons(state, job)[0]
+    assert isinstance(reason, TooLittleMemory)
+    assert (reason.free_bytes, reason.outside_bytes, reason.outsiders) == (4 * G, 20 * G, (BOB,))
+
+
 def test_whoever_wants_a_card_alone_never_shares_it() -> None:
     state = a_machine(a_card(0))
     sharer, loner = queue(state, Request(gpu_memory_bytes=G), Request())

@@ -101,6 +101,21 @@ def test_a_card_that_was_mended_is_back_when_somebody_says_so(driven: Home, stan
     assert (gpu(driven, 0).drained, gpu(driven, 0).health) == (False, None)
 
 
+def test_a_person_takes_a_card_back_after_an_error_that_is_over_but_not_while_the_driver_tells_of_one(
+    driven: Home, standin: Standin
+) -> None:
+    assert driven.tarmac("status").returncode == 0
+    first, second = cards(2)
+    standin.show(replace(first, xid=(1, 79)), replace(second, xid=(2, 79), has_failed_to_remap=True))
+    assert until(lambda: gpu(driven, 0).drained and gpu(driven, 1).drained)
+    assert "2 of them sick" in driven.tarmac("doctor").stdout
+    done = driven.tarmac("gpu", "resume", "0")
+    assert done.returncode == 0, done.stderr
+    assert (gpu(driven, 0).drained, gpu(driven, 0).health) == (False, None)
+    refused = driven.tarmac("gpu", "resume", "1")
+    assert (refused.returncode != 0, "still sick" in refused.stderr) == (True, True)
+
+
 def test_a_new_agent_makes_no_card_well(driven: Home, standin: Standin) -> None:
     assert driven.tarmac("set", "healthy_s", "1").returncode == 0
     first, second = (replace(card, ecc_errors=0) for card in cards(2))

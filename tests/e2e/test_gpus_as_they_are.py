@@ -78,6 +78,21 @@ def test_an_outside_process_holds_a_card_is_named_and_its_end_frees_it(driven: H
         outsider.kill()
 
 
+def test_an_adopted_process_that_books_nothing_still_takes_what_it_takes(driven: Home, standin: Standin) -> None:
+    with subprocess.Popen(["sleep", "300"], start_new_session=True) as stranger:
+        first, second = cards(2)
+        held = Process(pid=stranger.pid, memory_bytes=20 * GIB)
+        standin.show(replace(first, memory_used_bytes=20 * GIB, processes=(held,)), second)
+        assert driven.tarmac("status").returncode == 0
+        assert until(lambda: gpu(driven, 0).held)
+        adopted = int(driven.tarmac("adopt", str(stranger.pid), "--gpus", "none").stdout)
+        assert until(lambda: f"job {adopted}" in (gpu(driven, 0).held or ""))
+        job = driven.add("--gpus-on", "0", "--gpu-mem", "9G", "--", "sleep", "60")
+        assert "4.0 G of 24.0 G free, 9.0 G asked; 20.0 G held by pid" in why(driven, job)
+        assert state_of(driven, job) == "queued"
+        stranger.kill()
+
+
 def test_a_card_gone_in_mid_job_is_drained_alone_and_the_job_goes_on(driven: Home, standin: Standin) -> None:
     running = driven.add("--gpus-on", "0", "--", "sleep", "60")
     assert until(lambda: state_of(driven, running) == "running")

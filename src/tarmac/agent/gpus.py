@@ -78,7 +78,9 @@ class GpuWatch:
 
     def try_now(self, uuids: List[str]) -> List[str]:
         """Somebody wants these back. Returns those about which more will be known in a moment."""
-        tried = []
+        tried = self._ledger.pardon(uuids)
+        if tried:
+            self.refresh()
         for spot, place in list(self._mute.items()):
             covered = self._ledger.covered(uuids, place)
             if covered:

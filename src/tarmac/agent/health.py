@@ -70,6 +70,14 @@ class Ledger:
                 self._troubles.pop(uuid, None)
         self._keep()
 
+    def pardon(self, uuids: Iterable[str]) -> List[str]:
+        """A person says that these are well again. What the driver still tells of them counts more."""
+        known = [uuid for uuid in uuids if uuid in self._known]
+        pardoned = [uuid for uuid in known if (self._known[uuid]["parent"] or uuid) in self._troubles]
+        for uuid in pardoned:
+            self._troubles.pop(self._known[uuid]["parent"] or uuid, None)
+        return pardoned
+
     def covered(self, uuids: Iterable[str], place: Place) -> List[str]:
         return [uuid for uuid in uuids if uuid in self._known and place.covers(self._known[uuid])]
 

@@ -36,6 +36,7 @@ async def adopt(engine: TheEngine, caller: Caller, data: JSONBody[schemas.AdoptR
         raise Unavailable("the agent is out of reach", hint="try again in a moment")
     _check_owner(data.pid)
     command = await _command(data.pid)  # before the cards are looked at: nobody may get one in between
+    _refuse_known(engine, data.pid)
     process = _on_cards(engine, data.pid)
     gpus = _wanted(node, data.gpus) if data.gpus is not None else tuple(uuid for uuid, _ in process)
     for uuid in gpus:
@@ -63,6 +64,17 @@ def _check_owner(pid: int) -> None:
         raise NotAllowed(f"process {pid} belongs to another user", hint="only its owner can adopt it")
 
 
+def _refuse_known(engine: Engine, pid: int) -> None:
+    """Also one that no card tells of: the agent would refuse it, but only after it got a number."""
+    for job in engine.state.jobs.values():
+        if pid in (getattr(job.status, "pid", None), getattr(job.status, "adopted_pid", None)):
+            raise _is_a_job(pid, job.id)
+
+
+def _is_a_job(pid: int, job: int | None) -> Conflict:
+    return Conflict(f"process {pid} belongs to job {job} already", hint="there is nothing to adopt")
+
+
 def _on_cards(engine: Engine, pid: int) -> list[tuple[GpuUuid, GpuProcess]]:
     found = [
         (GpuUuid(reading.uuid), process)
@@ -72,7 +84,7 @@ def _on_cards(engine: Engine, pid: int) -> list[tuple[GpuUuid, GpuProcess]]:
         if process.pid == pid
     ]
     if any(process.job in engine.state.jobs for _, process in found):
-        raise Conflict(f"process {pid} belongs to job {found[0][1].job} already", hint="there is nothing to adopt")
+        raise _is_a_job(pid, found[0][1].job)
     return found
 
 

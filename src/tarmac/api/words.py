@@ -66,7 +66,9 @@ def _said(reason: CardReason, now: float) -> str:
         case OutsideUse(outsiders=outsiders):
             return f"held by {told(outsiders, now)}"
         case TooLittleMemory(free_bytes=free, total_bytes=total, asked_bytes=asked):
-            return f"{gigabytes(free)} of {gigabytes(total)} free, {gigabytes(asked)} asked"
+            lacking = f"{gigabytes(free)} of {gigabytes(total)} free, {gigabytes(asked)} asked"
+            others = f"; {gigabytes(reason.outside_bytes)} held by {told(reason.outsiders, now)}"
+            return lacking + (others if reason.outsiders else "")
         case _:
             assert_never(reason)
 

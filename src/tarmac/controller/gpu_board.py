@@ -69,12 +69,14 @@ class GpuBoard:
             self.usage.forget(JobId(usage.job))
 
     def _sample(self, node: NodeName) -> None:
-        live = self._engine.state.jobs
         host = self._hosts.get(node)
         sampled = NodeSampled(
             node=node,
             uses=tuple(
-                (GpuUuid(reading.uuid), use_of(reading, self._engine.settings, self.ignored_pids, live))
+                (
+                    GpuUuid(reading.uuid),
+                    use_of(reading, self._engine.settings, self.ignored_pids, self._holders(node, reading)),
+                )
                 for reading in self.readings[node]
             ),
             taken=taken_by_jobs(self.readings[node]),
@@ -83,6 +85,11 @@ class GpuBoard:
         if sampled != self._posted.get(node):
             self._posted[node] = sampled
             self._engine.post(sampled)
+
+    def _holders(self, name: NodeName, reading: GpuReading) -> tuple[JobId, ...]:
+        """Whose processes are expected there: the jobs that have the card, or the one that it is a part of."""
+        node = self._engine.state.node(name)
+        return node.holders(GpuUuid(reading.uuid)) + node.holders_of_kin(reading.as_card())
 
     def forget_posted(self) -> None:
         """The core's memory was read anew, so it has to be told again."""

@@ -28,17 +28,18 @@ def is_ignored(process: GpuProcess, settings: Settings, ignored_pids: Collection
 
 
 def outside_processes(
-    reading: GpuReading, settings: Settings, ignored_pids: Collection[int], live: Collection[int]
+    reading: GpuReading, settings: Settings, ignored_pids: Collection[int], holders: Collection[int]
 ) -> list[GpuProcess]:
+    """Whatever does not belong to a job that has this card: also a job's own process on a card that is not its."""
     return [
         process
         for process in reading.processes
-        if (process.job is None or process.job not in live) and not is_ignored(process, settings, ignored_pids)
+        if (process.job is None or process.job not in holders) and not is_ignored(process, settings, ignored_pids)
     ]
 
 
-def use_of(reading: GpuReading, settings: Settings, ignored_pids: Collection[int], live: Collection[int]) -> GpuUse:
-    others = outside_processes(reading, settings, ignored_pids, live)
+def use_of(reading: GpuReading, settings: Settings, ignored_pids: Collection[int], holders: Collection[int]) -> GpuUse:
+    others = outside_processes(reading, settings, ignored_pids, holders)
     return GpuUse(
         outside_bytes=_bytes(reading, others),
         outsiders=tuple(map(_outsider, others)),
@@ -49,7 +50,9 @@ def use_of(reading: GpuReading, settings: Settings, ignored_pids: Collection[int
 
 
 def _outsider(process: GpuProcess) -> Outsider:
-    return Outsider(pid=process.pid, user=process.user, command=process.command, started_at=process.started_at)
+    return Outsider(
+        pid=process.pid, user=process.user, command=process.command, started_at=process.started_at, job=process.job
+    )
 
 
 def _bytes(reading: GpuReading, others: list[GpuProcess]) -> int:
@@ -68,7 +71,7 @@ def told(others: Sequence[Outsider], now: float) -> str:
 
 
 def _one(process: Outsider, now: float) -> str:
-    who = f"pid {process.pid} of {process.user or 'somebody'}"
+    who = f"pid {process.pid} of {process.user or 'somebody'}" + (f", job {process.job}" if process.job else "")
     what = f" ({process.command[:60]})" if process.command else ""
     return f"{who}{what}{_for(process.started_at, now)}"
 

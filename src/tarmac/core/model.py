@@ -79,19 +79,20 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outsider:
-    """A process on a card that Tarmac did not start."""
+    """A process on a card that belongs to no job there: nobody's, or of a job that did not book this card."""
 
     pid: int
     user: str | None = None
     command: str | None = None
     started_at: float | None = None
+    job: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuUse:
     """What a card does that Tarmac did not book, as last read."""
 
-    outside_bytes: int = 0  # memory of processes that belong to no job
+    outside_bytes: int = 0  # memory of processes that belong to no job there
     outsiders: tuple[Outsider, ...] = ()
     load: float | None = None  # fraction; of everything on the card
     health: str | None = None  # why the card is sick; None: it is not

@@ -50,6 +50,8 @@ class TooLittleMemory:
     total_bytes: int
     asked_bytes: int
     jobs: tuple[JobId, ...]
+    outside_bytes: int = 0  # what processes take that belong to no job there
+    outsiders: tuple[Outsider, ...] = ()
 
 
 CardReason: TypeAlias = Unsuitable | Drained | Taken | OutsideUse | TooLittleMemory
@@ -136,11 +138,16 @@ def _is_occupied(gpu: Gpu, request: Request, rules: Rules, use: GpuUse) -> bool:
 def _memory(node: Node, gpu: Gpu, request: Request, rules: Rules, wanted: BookedGpu) -> TooLittleMemory | None:
     """A job that took more than it booked counts for what it took: the next one would find the card full."""
     held = node.booked.get(gpu.uuid, {})
-    outside = node.uses.get(gpu.uuid, _UNUSED).outside_bytes if request.is_shared else 0
+    use = node.uses.get(gpu.uuid, _UNUSED) if request.is_shared else _UNUSED
     taken = (max(booked.memory_bytes, node.taken_bytes.get(job, {}).get(gpu.uuid, 0)) for job, booked in held.items())
-    free = (bookable_bytes(gpu, rules) if request.is_shared else size(gpu)) - sum(taken) - outside
+    free = (bookable_bytes(gpu, rules) if request.is_shared else size(gpu)) - sum(taken) - use.outside_bytes
     if wanted.memory_bytes <= free:
         return None
     return TooLittleMemory(
-        free_bytes=max(0, free), total_bytes=size(gpu), asked_bytes=wanted.memory_bytes, jobs=tuple(held)
+        free_bytes=max(0, free),
+        total_bytes=size(gpu),
+        asked_bytes=wanted.memory_bytes,
+        jobs=tuple(held),
+        outside_bytes=use.outside_bytes,
+        outsiders=use.outsiders,
     )
