@@ -128,6 +128,7 @@ def test_a_commit_that_fails_acknowledges_nothing_and_sends_nothing(
         with pytest.raises(Unavailable, match="nothing can be accepted now"):
             await engine.submit(specs(), {DIGEST: BODY}, None)
         assert node.told_of("start") == [1]
+        await engine.keep_usage()  # nor does the end of the controller fail
         engine.store._writer._connection.execute("PRAGMA max_page_count = 1000000")
         await asyncio.wait_for(next(iter(engine._tasks)), 10)
         assert engine.degraded is None

@@ -224,6 +224,10 @@ def test_peak_memory_of_a_job_is_known_afterwards(driven: Home, standin: Standin
     assert until(lambda: driven.client().job(job).peak_gpu_memory_bytes == 7 * GIB)
     assert driven.client().gpus()[0].processes[0]["job"] == job
     assert gpu(driven, 0).held is None
+    standin.show(replace(used, processes=(Process(pid=pid, memory_bytes=GIB),)), second)
+    assert driven.tarmac("stop").returncode == 0
+    assert driven.tarmac("status").returncode == 0
+    assert driven.client().job(job).peak_gpu_memory_bytes == 7 * GIB, "also by a new controller"
     os.kill(pid, 9)
     assert until(lambda: state_of(driven, job) == "failed")
     ended = driven.client().job(job)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -168,10 +169,16 @@ class Engine:
         self.settings = changed
         self.board.refresh()
 
-    def keep_samples(self, samples: list[Sample]) -> None:
-        if samples and self.degraded is None:
-            self._inbox.append(Work(events=[], samples=samples))
+    def keep_samples(self, samples: list[Sample], so_far: dict[str, str | None]) -> None:
+        if self.degraded is None:
+            self._inbox.append(Work(events=[], samples=samples, settings=so_far))
             self._turn()
+
+    async def keep_usage(self) -> None:
+        """Before the end; where nothing can be written, what was kept a minute ago has to do."""
+        self.board.settle()
+        with suppress(Unavailable):
+            await self.keep(Work(events=[], settings=self.board.so_far()))
 
     def signal_now(self, job: JobId, grace_s: float | None) -> bool:
         """Without a record of it, for when nothing can be written: what fills the disk must be stoppable."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tarmac.controller import usage_kept
 from tarmac.controller.ignored import KEPT_AS, IgnoredPids, start_of, this_boot
 from tarmac.controller.outside import taken_by_jobs, use_of
 from tarmac.controller.publisher import GpusChanged
 from tarmac.controller.usage import MINUTE_S, UsageBook
+from tarmac.controller.usage_kept import books_in
 from tarmac.core.events import NodeSampled, TimePassed
 from tarmac.core.model import GpuUuid, JobId
 from tarmac.core.watching import FRESH_S
@@ -27,8 +29,9 @@ class GpuBoard:
     def __init__(self, engine: Engine) -> None:
         self.readings: dict[NodeName, list[GpuReading]] = {}
         self.errors: dict[NodeName, str | None] = {}
-        self.ignored_pids = IgnoredPids(engine.store.reader.settings().get(KEPT_AS), this_boot(), start_of)
-        self.usage = UsageBook()
+        kept = engine.store.reader.settings()
+        self.ignored_pids = IgnoredPids(kept.get(KEPT_AS), this_boot(), start_of)
+        self.usage = UsageBook(books_in(kept.get(usage_kept.KEPT_AS), engine.state.jobs))
         self._engine = engine
         self._hosts: dict[NodeName, HostReading | None] = {}
         self._posted: dict[NodeName, NodeSampled] = {}
@@ -59,6 +62,10 @@ class GpuBoard:
     def settle(self) -> None:
         """Book the time until now, while it is still known who has which card."""
         self.usage.settle(self._jobs_with_gpus(), self._engine.now())
+
+    def so_far(self) -> dict[str, str | None]:
+        """What running jobs took, for the store. Kept every minute, and when the controller ends."""
+        return {usage_kept.KEPT_AS: usage_kept.text_of(self.usage.jobs)}
 
     def took(self, ended: list[Job]) -> list[Usage]:
         """What these jobs took, once they have ended. Known here until it is on disk: nobody is told of none."""
@@ -122,5 +129,5 @@ class GpuBoard:
         self._engine.post(TimePassed())
         if int(now) // MINUTE_S != self._minute:
             self._minute = int(now) // MINUTE_S
-            self._engine.keep_samples(self.usage.minute(now))
+            self._engine.keep_samples(self.usage.minute(now), self.so_far())
         self.tick_later()

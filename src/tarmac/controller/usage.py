@@ -59,9 +59,9 @@ class JobBook:
 
 
 class UsageBook:
-    def __init__(self) -> None:
+    def __init__(self, jobs: dict[JobId, JobBook] | None = None) -> None:
         self.rings: dict[Card, deque[tuple[float, GpuReading]]] = {}
-        self.jobs: dict[JobId, JobBook] = {}
+        self.jobs = jobs or {}
         self._minutes: dict[Card, Integral] = {}
         self._last: dict[Card, tuple[float, GpuReading]] = {}
 
