@@ -9,6 +9,7 @@ from tests.api.served import Served
 from tests.home import Home, until
 
 G = 2**30
+FIRST = "GPU-fa4e0000-0000-0000-0000-000000000000"
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +40,36 @@ def test_a_drained_card_gets_nothing_until_it_is_resumed(api: Served) -> None:
     assert "GPU 0: drained: fan is loud" in api.ask("GET", f"/jobs/{pinned}")[1]["why"]
     api.ask("POST", "/gpus/resume", {"gpus": [gpu["uuid"]]})
     assert api.until(pinned, "running")["gpus"][0]["index"] == 0
+
+
+def test_a_pin_is_given_by_index_or_uuid_and_shown_by_the_index_of_now(api: Served) -> None:
+    pinned, excluding = api.ids(
+        {"command": ["true"], "gpus_on": [FIRST[:-1] + "1", "0"]}, {"command": ["true"], "exclude_gpus": [FIRST]}
+    )
+    seen = api.until(pinned, "succeeded")
+    assert (seen["gpus_on"], [gpu["index"] for gpu in seen["gpus"]]) == ([0, 1], [0, 1])
+    seen = api.until(excluding, "succeeded")
+    assert (seen["exclude_gpus"], [gpu["index"] for gpu in seen["gpus"]]) == ([0], [1])
+
+
+def test_what_a_setting_keeps_back_is_refused_and_named_to_who_waits_already(api: Served) -> None:
+    api.ids(*[{"command": ["sleep", "60"]}] * 2)
+    (job,) = api.ids({"command": ["true"], "gpu_memory_bytes": 20 * G})
+    said = "20.0 G of a GPU asked, at most 18.0 G (19327352832 bytes) can be booked: keep_gpu_memory"
+    assert api.ask("PUT", "/settings/keep_gpu_memory", {"value": "0.25"})[0] == 200
+    try:
+        assert said in api.ask("GET", f"/jobs/{job}")[1]["why"][1]
+        assert said in api.ask("GET", f"/jobs?ids={job}")[1]["jobs"][0]["reason"]
+        status, answer = api.submit({"command": ["true"], "gpu_memory_bytes": 20 * G})
+        assert (status, said in answer["error"]["message"]) == (400, True)
+    finally:
+        assert api.ask("DELETE", "/settings/keep_gpu_memory")[0] == 200
+
+
+@pytest.mark.parametrize("value", ["1", "100%"])
+def test_a_setting_that_would_leave_nothing_to_share_is_refused(api: Served, value: str) -> None:
+    status, answer = api.ask("PUT", "/settings/keep_gpu_memory", {"value": value})
+    assert (status, "leave nothing" in answer["error"]["message"]) == (400, True)
 
 
 def test_slots_offer_a_card_several_times(api: Served) -> None:
@@ -82,19 +113,24 @@ def test_wrong_requests_are_refused(api: Served, path: str, body: dict[str, obje
 @pytest.mark.parametrize(
     ("job", "says"),
     [
-        ({"gpu_memory_bytes": 25 * G}, "of that kind"),
+        ({"gpu_memory_bytes": 25 * G}, "25.0 G of memory on a GPU asked, the largest has 24.0 G"),
         ({"gpu_memory_bytes": 0}, "gpu_memory_bytes"),
         ({"gpu_share": 1.5}, "gpu_share"),
         ({"gpu_share": 0.5, "gpu_memory_bytes": G}, "same thing"),
         ({"gpu_share": 0.5, "gpus": 0}, "no GPU"),
-        ({"gpu_models": ["h100"]}, "of that kind"),
-        ({"min_gpu_memory_bytes": 80 * G}, "of that kind"),
-        ({"gpus_on": [9]}, "of that kind"),
+        ({"gpu_models": ["h100"]}, "1 GPU of model h100 asked, there is none"),
+        ({"min_gpu_memory_bytes": 80 * G}, "80.0 G of memory on a GPU asked, the largest has 24.0 G"),
+        ({"gpus_on": [9]}, "there is no GPU 9"),
+        ({"gpus_on": ["GPU-nowhere"]}, "there is no GPU whose UUID begins with GPU-nowhere"),
+        ({"gpus_on": ["GPU-fa4e"]}, "GPU-fa4e is the beginning of 2 GPUs"),
+        ({"exclude_gpus": [9]}, "there is no GPU 9"),
+        ({"exclude_gpus": [0, 1]}, "1 GPU asked, all 2 are excluded"),
         ({"gpus_on": [0, 1], "gpus": 1}, "pinned"),
         ({"gpus_on": [0], "exclude_gpus": [0]}, "excluded"),
         ({"idle_below": 0}, "idle_below"),
-        ({"cpus": 100_000}, "cpus"),
-        ({"memory_bytes": 2**60}, "host memory"),
+        ({"gpus_on": [0, FIRST], "gpus": 2}, "2 GPUs asked, but pinned to 1"),
+        ({"cpus": 100_000, "memory_bytes": 1}, "100000 cpus asked, this machine has"),
+        ({"memory_bytes": 2**60, "cpus": 1}, "1073741824.0 G of host memory asked, this machine has"),
     ],
 )
 def test_requests_that_can_never_be_met_are_refused_at_once(api: Served, job: dict[str, object], says: str) -> None:
@@ -123,6 +159,11 @@ def test_a_running_process_is_adopted_watched_and_its_cards_kept(api: Served) ->
         assert status == 201, answer
         seen = api.until(answer["id"], "running")
         assert (seen["name"], seen["command"], seen["pid"]) == ("by hand", ["sleep", "60"], process.pid)
+        status, refused = api.ask("POST", "/adopt", {"pid": process.pid, "gpus": [1]})
+        assert (status, refused["error"]["message"]) == (
+            409,
+            f"process {process.pid} belongs to job {answer['id']} already",
+        )
         (other,) = api.ids({"command": ["sleep", "60"], "gpus_on": [0]})
         assert api.ask("GET", f"/jobs/{other}")[1]["state"] == "queued"
         os.kill(process.pid, 15)

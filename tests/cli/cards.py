@@ -11,7 +11,7 @@ def a_card(index: int = 0, **fields: Any) -> dict[str, Any]:
         "node": "n1", "index": index, "uuid": f"GPU-{index}", "model": "NVIDIA A100-SXM4-80GB", "make": "nvidia",
         "parent": None, "memory_total_bytes": 80 * G, "memory_used_bytes": 0, "utilization": 0, "temperature": 31,
         "power_w": 52.4, "slots": 1, "booked_bytes": 0, "jobs": [], "processes": [], "drained": False,
-        "reason": None, "health": None, "held": None, **fields,
+        "reason": None, "health": None, "gone_since": None, "held": None, **fields,
     }  # fmt: skip
 
 

@@ -65,15 +65,28 @@ def test_what_is_no_share(word: str) -> None:
         share(word)
 
 
-@pytest.mark.parametrize(("word", "number"), [("20%", 20), ("20", 20), ("1 %", 1), ("100%", 100)])
+@pytest.mark.parametrize(("word", "number"), [("20%", 20), ("20", 20), ("1 %", 1), ("1%", 1), ("100%", 100)])
 def test_per_cent(word: str, number: int) -> None:
     assert percent(word) == number
 
 
-@pytest.mark.parametrize("word", ["", "%", "0", "101", "0.2", "-3", "9" * 40])
+@pytest.mark.parametrize("word", ["", "%", "0", "101", "0.2", "0.5%", "2.5", "-3", "9" * 40])
 def test_what_is_no_per_cent(word: str) -> None:
     with pytest.raises(ValueError, match="per cent"):
         percent(word)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("0.2", "20%?"), (".07", "7%?"), ("1", "1% or 100%?"), ("1.0", "1% or 100%?")]
+)
+def test_a_part_of_one_is_asked_whether_it_is_per_cent(word: str, meant: str) -> None:
+    with pytest.raises(ValueError, match=meant.replace("?", r"\?")):
+        percent(word)
+
+
+def test_per_cent_for_a_share_is_asked_for_its_sign() -> None:
+    with pytest.raises(ValueError, match=r"50%\?"):
+        share("50")
 
 
 @pytest.mark.parametrize(("word", "indices"), [("0", [0]), ("2,0,2", [0, 2]), ("0-3, 6", [0, 1, 2, 3, 6])])

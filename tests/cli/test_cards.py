@@ -3,11 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.cli import run
+from tarmac.cli import run_line
 from tarmac.cli.card import bar, notes_of
 from tarmac.cli.cards import summary, table
 from tarmac.cli.grid import grid
 from tarmac.cli.text import cells
+from tarmac.cli.watch import head_line
 from tests.cli.cards import NOW, G, a_busy_server, a_card, a_process
 from tests.cli.stub import answer, serving
 
@@ -85,7 +86,7 @@ def test_jobs_that_idle_or_take_too_much_are_named(socket: Path, capfd: pytest.C
     cards = json.dumps({"gpus": [a_card(0, jobs=[7]), a_card(1)], "error": None}).encode()
     jobs = b'{"jobs": [{"id": 7, "warnings": ["idle for 35 min"]}, {"id": 8, "warnings": []}], "next": null}'
     with serving(socket, answer(cards), answer(jobs), answer(b'{"reservations": []}')):
-        assert run(["gpus"]) == 0
+        assert run_line(["gpus"]) == 0
     assert capfd.readouterr().out.splitlines()[1].endswith("7     job 7: idle for 35 min")
 
 
@@ -95,7 +96,8 @@ def test_no_line_is_wider_than_the_terminal(width: int, has_colours: bool) -> No
     gpus = [*a_busy_server(), a_card(8, model="数" * 40, held="held by " + "x" * 300, jobs=list(range(0, 90, 2)))]
     for rows in (
         table(gpus, width=width, has_colours=has_colours, now=NOW),
-        grid(gpus, width=width, has_colours=has_colours),
+        grid(gpus, width=width, lines=4, has_colours=has_colours, now=NOW),
+        grid(gpus, width=width, lines=99, has_colours=has_colours, now=NOW),
     ):
         assert all(cells(without_colours(line)) <= width for line in rows)
 
@@ -126,9 +128,57 @@ def test_several_nodes_are_told_apart() -> None:
 
 def test_many_cards_stand_side_by_side() -> None:
     many = [a_card(index, jobs=[index] if index % 2 else []) for index in range(64)]
-    rows = grid(many, width=80, has_colours=False)
-    assert len(rows) == 22
-    assert rows[0].split() == ["0", "······", "0%", "-", "22", "······", "0%", "-", "44", "······", "0%", "-"]
+    model, *rows = grid(many, width=80, lines=23, has_colours=False, now=NOW)
+    assert (model, len(rows)) == ("A100-SXM4-80GB", 22)
+    assert " ".join(rows[1].split()) == "1 ···· 0% 31° 1 23 ···· 0% 31° 23 45 ···· 0% 31° 45"
+
+
+def crowded(width: int, lines: int) -> list[str]:
+    """Eight of every kind, the second of which idles."""
+    servers = [{**gpu, "index": 8 * turn + gpu["index"]} for turn in range(8) for gpu in a_busy_server()]
+    servers[1]["warnings"] = ["job 8: idle for 35 min"]
+    return grid(servers, width=width, lines=lines, has_colours=False, now=NOW)
+
+
+def test_the_narrowest_cell_still_tells_who_has_the_card_and_what_is_odd_about_it() -> None:
+    rows = crowded(80, 20)
+    assert rows[0] == "A100-SXM4-80GB"
+    assert "A100-SXM4-80GB MIG 1g.10gb" in rows
+    assert [row[:25].rstrip() for row in rows[1:6]] == [
+        "  0 ███·  97% 71° 7",
+        "  1 ▌░··  40% 31° idle 8…",
+        "  2 █▌··  55% 31° bob",
+        "  3 ····   0% 31° drained",
+        "  4 ····   0% 31° sick",
+    ]
+
+
+def test_a_wide_terminal_is_used_for_models_memory_and_notes() -> None:
+    rows = crowded(200, 49)
+    assert len(rows) == 32
+    assert rows[1].startswith(
+        "  1 A100-SXM4-80GB       █▏░░░·····  9.0G/80.0G  40% 31° 8-9,11; job 8: idle for 35 min "
+    )
+    assert "held by pid 4242 of bob" in rows[2]
+    assert "drained: fan is replaced on Monday" in rows[3]
+
+
+def test_with_lines_enough_each_card_has_one_for_itself() -> None:
+    assert len(crowded(80, 64)) == 64
+
+
+def test_where_no_card_tells_its_temperature_there_is_no_room_for_it() -> None:
+    rows = grid([a_card(index, temperature=None) for index in range(64)], width=80, lines=23, has_colours=False)
+    assert rows[1].split()[:4] == ["0", "····", "0%", "-"]
+    assert rows[1].split()[4] == "22"
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [(60, "8 GPUs, 2 with jobs · 12:00:00 · q ends"), (35, "8 GPUs, 2 with jobs · 12:00:00"), (12, "8 GPUs, 2 w…")],
+)
+def test_the_head_gives_way_to_what_is_watched(columns: int, shown: str) -> None:
+    assert head_line("8 GPUs, 2 with jobs", "12:00:00", columns) == shown
 
 
 def test_the_summary_counts_what_may_be_used() -> None:
@@ -140,3 +190,11 @@ def test_nothing_from_outside_reaches_the_terminal_raw() -> None:
     nasty = a_card(model="a\x1b[2J", reason="\x07", drained=True, processes=[a_process(command="x\n\x1b]0;y")])
     for rows in (plain([nasty]), plain([nasty], 80), plain([nasty, a_card(node="\x1b[2J")], 80)):
         assert all(line.isprintable() for line in rows)
+
+
+def test_a_card_whose_number_is_anothers_now_stands_last_by_its_uuid() -> None:
+    gone = {**a_card(uuid="GPU-gone", health="vanished from the driver"), "index": None}
+    rows = plain([gone, a_card(0)])
+    assert [row.split()[0] for row in rows] == ["GPU", "0", "-"]
+    assert "GPU-gone; " in rows[2]
+    assert "None" not in "".join(grid([gone, a_card(0)], width=80, lines=10, has_colours=False))

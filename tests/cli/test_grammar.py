@@ -1,6 +1,6 @@
 import pytest
 
-from tarmac.cli import run
+from tarmac.cli import run_line
 from tarmac.cli.amounts import count
 from tarmac.cli.grammar import HelpAsked, Option, Verb, parse
 from tarmac.errors import UserError
@@ -95,12 +95,18 @@ def test_a_mistake_is_named_with_what_to_do(argv: list[str], words: str) -> None
 
 @pytest.mark.parametrize("flag", ["--name", "--tag", "--project"])
 def test_a_label_that_is_too_long_is_refused_in_plain_words(flag: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert run(["add", flag, "x" * 5000, "true"]) == 2
+    assert run_line(["add", flag, "x" * 5000, "true"]) == 2
     said = capfd.readouterr().err
     assert "it has 5000 characters, and 4096 is the most" in said
     assert len(said) < 500
 
 
 def test_a_number_that_no_job_can_have_is_not_found(capfd: pytest.CaptureFixture[str]) -> None:
-    assert run(["show", "99999999999999999999999"]) == 3
+    assert run_line(["show", "99999999999999999999999"]) == 3
     assert "no job 99999999999999999999999" in capfd.readouterr().err
+
+
+def test_a_negative_number_is_a_word_but_never_the_begin_of_a_command() -> None:
+    assert parse(a_verb(), ["7", "-1", "-f"])[1] == ["7", "-1"]
+    with pytest.raises(UserError, match="no option -1"):
+        parse(a_verb(is_prefix=True), ["-1", "x"])

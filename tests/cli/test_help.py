@@ -1,18 +1,18 @@
 import pytest
 
-from tarmac.cli import VERBS, run, verb_named
+from tarmac.cli import VERBS, run_line, verb_named
 from tarmac.cli.help import GROUPS
 
 
 def printed(capfd: pytest.CaptureFixture[str], *argv: str) -> str:
-    assert run(argv) == 0
+    assert run_line(argv) == 0
     out, err = capfd.readouterr()
     assert err == ""
     return out
 
 
 def refused(capfd: pytest.CaptureFixture[str], *argv: str) -> str:
-    assert run(argv) == 2
+    assert run_line(argv) == 2
     out, err = capfd.readouterr()
     assert out == ""
     return err

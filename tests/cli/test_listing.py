@@ -161,3 +161,8 @@ def test_colours_do_not_change_the_layout() -> None:
     for code in ("0", "1", "2", "31", "32", "36", "1;31"):
         coloured = coloured.replace(f"\x1b[{code}m", "")
     assert [line.rstrip() for line in coloured.split("\n")] == plain(jobs, 80)
+
+
+def test_a_card_that_has_no_number_any_more_is_a_question_mark() -> None:
+    gpus = [{"node": "n", "index": index, "uuid": f"GPU-{index}"} for index in (1, 2, None)]
+    assert plain([a_job(1, "running", gpus=gpus)])[1].split()[2] == "1-2,?"

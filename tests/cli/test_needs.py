@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.cli import run
+from tarmac.cli import run_line
 from tests.cli.stub import answer, serving
 
 
 def sent(socket: Path, line: str) -> dict[str, object]:
     with serving(socket, answer(b'{"ids": [7]}', "201 Created")) as stub:
-        assert run(["add", *line.split(), "true"]) == 0
+        assert run_line(["add", *line.split(), "true"]) == 0
     job: dict[str, object] = json.loads(stub.requests[0].partition(b"\r\n\r\n")[2])["jobs"][0]
     return job
 
@@ -28,6 +28,11 @@ def test_a_pinned_job_needs_no_count(socket: Path) -> None:
     assert "gpus" not in job
 
 
+def test_cards_are_named_by_index_or_uuid(socket: Path) -> None:
+    job = sent(socket, "--gpus-on GPU-1a2b,0,2-3,MIG-7 --exclude-gpus GPU-9")
+    assert (job["gpus_on"], job["exclude_gpus"]) == ([0, 2, 3, "GPU-1a2b", "MIG-7"], ["GPU-9"])
+
+
 def test_what_is_not_asked_for_is_not_sent(socket: Path) -> None:
     assert set(sent(socket, "-g 0")) == {"command", "cwd", "tags", "append", "gpus"}
 
@@ -43,14 +48,16 @@ def test_what_is_not_asked_for_is_not_sent(socket: Path) -> None:
         ("--gpu-mem 8", "of what? give the unit: 8G"),
         ("--gpu-mem lots", "such as 8G"),
         ("--gpu-share 2", "such as 0.5 or 50%"),
-        ("--idle-below 0.2", "such as 20%"),
+        ("--idle-below 0.2", "20%?"),
         ("--gpus-on all", "such as 0,2"),
+        ("--gpus-on GPU-1,x", "such as 0,2"),
+        ("--gpus-on GPU-1 --exclude-gpus GPU-1", "GPU GPU-1 stands in"),
         ("--cpus 0", "1 or more"),
     ],
 )
 def test_contradictions_are_refused_without_a_controller(
     socket: Path, capfd: pytest.CaptureFixture[str], line: str, said: str
 ) -> None:
-    assert run(["add", *line.split(), "true"]) == 2
+    assert run_line(["add", *line.split(), "true"]) == 2
     assert said in capfd.readouterr().err
     assert not socket.exists()

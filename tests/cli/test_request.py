@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tarmac.cli import run
+from tarmac.cli import run_line
 from tarmac.client.request import submission
 from tarmac.errors import UserError
 
@@ -42,9 +42,9 @@ def test_doctor_looks_at_the_database_when_no_controller_runs(
     connection = sqlite3.connect(path)
     connection.executescript("PRAGMA journal_mode = WAL; CREATE TABLE jobs (id); INSERT INTO jobs VALUES (1);")
     connection.close()
-    run(["doctor"])
+    run_line(["doctor"])
     assert "✓ database" in capfd.readouterr().out
     path.write_bytes(path.read_bytes()[:4096] + b"nonsense" * 512)
-    assert run(["doctor"]) == 1
+    assert run_line(["doctor"]) == 1
     assert "✗ database" in capfd.readouterr().out
     assert [file.name for file in tmp_path.iterdir()] == ["tarmac.db"]

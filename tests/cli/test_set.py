@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tarmac.cli import run
+from tarmac.cli import run_line
 from tarmac.cli.settings import description, shown, table
 from tarmac.cli.text import cells
 from tests.cli.stub import answer, asked, serving
@@ -32,6 +32,9 @@ SETTINGS = [
         ("set max_load 20%", "PUT /settings/max_load", {"value": "20%"}),
         ("set max_load=20%", "PUT /settings/max_load", {"value": "20%"}),
         ("set max_load = 20%", "PUT /settings/max_load", {"value": "20%"}),
+        ("set max_load -1", "PUT /settings/max_load", {"value": "-1"}),
+        ("set max_load -.5", "PUT /settings/max_load", {"value": "-.5"}),
+        ("set idle_warn_s -5m", "PUT /settings/idle_warn_s", {"value": "-5m"}),
         ("set max_load --reset", "DELETE /settings/max_load", None),
         ("set --reset max_load", "DELETE /settings/max_load", None),
         ("set a/../b c", "PUT /settings/a%2F..%2Fb", {"value": "c"}),
@@ -41,25 +44,25 @@ def test_what_is_sent(
     socket: Path, capfd: pytest.CaptureFixture[str], line: str, request_line: str, body: object
 ) -> None:
     with serving(socket, answer(json.dumps(a_setting()).encode())) as stub:
-        assert run(line.split()) == 0
+        assert run_line(line.split()) == 0
     assert asked(stub) == [(request_line, body)]
 
 
 def test_a_wrong_name_is_answered_as_the_controller_says(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     error = {"error": {"code": "not_found", "message": "no setting max_laod", "hint": "did you mean max_load?"}}
     with serving(socket, answer(json.dumps(error).encode(), "404 Not Found")):
-        assert run(["set", "max_laod", "1"]) == 3
+        assert run_line(["set", "max_laod", "1"]) == 3
     assert capfd.readouterr().err == "tarmac: no setting max_laod\n  did you mean max_load?\n"
 
 
 @pytest.mark.parametrize("line", ["set --reset", "set a b --reset", "set a b c"])
 def test_what_is_refused_without_a_controller(socket: Path, line: str) -> None:
-    assert run(line.split()) == 2
+    assert run_line(line.split()) == 2
 
 
 def test_json_is_what_the_api_says(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(socket, answer(json.dumps({"settings": SETTINGS}).encode())):
-        assert run(["set", "--json"]) == 0
+        assert run_line(["set", "--json"]) == 0
     assert json.loads(capfd.readouterr().out) == SETTINGS
 
 

@@ -26,6 +26,7 @@ def a_job(**fields: Any) -> dict[str, Any]:
         ({"gpu_models": ["a100", "h100"]}, [("only on", "a100 or h100")]),
         ({"gpu_models": ["a"], "min_gpu_memory_bytes": 40 * G}, [("only on", "a; 40.0G of memory or more")]),
         ({"gpus_on": [0, 1, 3], "exclude_gpus": [2]}, [("only on", "index 0-1,3; not index 2")]),
+        ({"gpus_on": [2, "GPU-a"], "exclude_gpus": ["GPU-b"]}, [("only on", "index 2, GPU-a; not GPU-b")]),
         ({"idle_below": 20}, [("only on", "less than 20% busy")]),
         ({"memory_bytes": 16 * G, "cpus": 4}, [("host", "16.0G of memory booked, 4 cores")]),
     ],

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import tarmac.cli
 from tests.home import Home
 
 DEAR = """
@@ -92,3 +93,10 @@ def test_ctrl_c_while_it_is_being_loaded_ends_it_without_a_word(tmp_path: Path, 
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+def test_no_verb_takes_the_place_of_a_function_of_the_command_line_once_it_is_loaded() -> None:
+    modules = {path.stem for path in Path(tarmac.cli.__file__).parent.iterdir()}
+    own = {name for name, value in vars(tarmac.cli).items() if getattr(value, "__module__", None) == "tarmac.cli"}
+    assert "run_line" in own
+    assert not own & modules

@@ -55,6 +55,12 @@ def test_a_wrong_value_is_refused_with_what_is_right(tmp_path: Path, line: str) 
     assert str(caught.value.hint).startswith("set ")
 
 
+def test_settings_that_do_not_go_together_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"idle_stop_s \(5m\).* idle_warn_s \(30m\)"):
+        load_config(written(tmp_path, "idle_stop_s = '5m'\n"))
+    assert load_config(written(tmp_path, "idle_stop_s = '5m'\nidle_warn_s = '1m'\n"))["idle_stop_s"] == 300
+
+
 def test_broken_toml_names_the_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="line 2"):
         load_config(written(tmp_path, "grace_s = 1\n= 3\n"))

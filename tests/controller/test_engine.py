@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tarmac.api.views import Viewer
 from tarmac.controller.engine import Engine, Work
 from tarmac.controller.publisher import Publisher
 from tarmac.controller.settings import Settings
@@ -140,6 +141,7 @@ def test_a_commit_that_fails_acknowledges_nothing_and_sends_nothing(
         with pytest.raises(Unavailable, match="nothing can be accepted now"):
             await engine.submit(specs(), {DIGEST: BODY}, None)
         assert node.told_of("start") == [1]
+        await engine.keep_usage()  # nor does the end of the controller fail
         engine.store._writer._connection.execute("PRAGMA max_page_count = 1000000")
         await asyncio.wait_for(next(iter(engine._tasks)), 10)
         assert engine.degraded is None
@@ -344,8 +346,12 @@ def test_what_a_job_took_of_its_card_is_booked_until_its_end(tmp_path: Path) -> 
         reading = GpuReading(index=0, uuid="G0", utilization=80, power_w=200.0, processes=[process])
         engine.take_readings(DESK, [reading], None, None)
         now = 1010.0
-        await engine.keep(Work(events=[exited(1)]))
+        ending = asyncio.ensure_future(engine.keep(Work(events=[exited(1)])))
+        await asyncio.sleep(0)
+        assert Viewer(engine).usage(engine.jobs([1])[0]) == (5, 80.0, 2000.0), "also while that is being written"
+        await ending
         assert engine.store.reader.usage(1) == (5, 80.0, 2000.0)
+        assert engine.board.usage.of(JobId(1)) is None
 
     run(tmp_path, story)
 

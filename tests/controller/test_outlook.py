@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tarmac.controller import outlook
-from tarmac.controller.outlook import OutlookBoard, ahead_of, places
-from tarmac.core.model import Held, JobId
+from tarmac.controller.outlook import OutlookBoard, places
+from tarmac.core.model import Held
 from tarmac.core.state import State
 from tests.core.builders import a_job, a_spec, a_state
 
@@ -71,5 +71,3 @@ def test_places_count_among_the_waiting_jobs_of_one_owner_and_tier() -> None:
     )
     state = a_state(jobs=jobs)
     assert places(state) == {2: 1, 4: 2, 1: 3, 3: 1, 6: 1}
-    assert ahead_of(state, state.jobs[JobId(1)]) == 3
-    assert ahead_of(state, state.jobs[JobId(3)]) == 0

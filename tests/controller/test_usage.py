@@ -33,12 +33,13 @@ def test_peak_average_and_energy_of_a_job() -> None:
     book.read(NODE, [a_reading(0, 9)], [job], 10.0)
     book.read(NODE, [a_reading(50, 2)], [job], 30.0)
     book.settle([job], 40.0)
-    usage = book.close(job.id)
+    usage = book.of(job.id)
     assert usage is not None
     assert usage.peak_gpu_memory_bytes == 9 * G
     assert usage.utilization == (100 * 10 + 0 * 20 + 50 * 10) / 40
     assert usage.energy_j == 4000.0
-    assert book.close(job.id) is None
+    book.forget(job.id)
+    assert book.of(job.id) is None
 
 
 def test_a_job_that_shares_a_card_pays_for_its_part() -> None:
@@ -46,7 +47,7 @@ def test_a_job_that_shares_a_card_pays_for_its_part() -> None:
     book.settle([job], 0.0)
     book.read(NODE, [a_reading(100, 4)], [job], 0.0)
     book.settle([job], 10.0)
-    usage = book.close(job.id)
+    usage = book.of(job.id)
     assert usage is not None
     assert usage.energy_j == 250.0
 
@@ -55,7 +56,7 @@ def test_what_the_driver_does_not_tell_stays_unknown() -> None:
     book, job = UsageBook(), a_job()
     book.read(NODE, [a_reading(None, 4, power_w=None)], [job], 0.0)
     book.settle([job], 10.0)
-    usage = book.close(job.id)
+    usage = book.of(job.id)
     assert usage is not None
     assert (usage.utilization, usage.energy_j) == (None, None)
 

@@ -72,7 +72,7 @@ class Driver:
         waiting = [job for job in jobs if reference.is_waiting(job) or job.id in decided]
         starts = [_start(self.state.jobs[number]) for number in decided]
         if any(isinstance(job.status, Stopping) for job in jobs):
-            # When they are gone at the latest is known, so cards may be kept for a wide job: fewer start than would fit.
+            # When they are gone at the latest is known, so cards may be kept for a wide job: fewer start than fit.
             for start in starts:
                 floor.take(*start)
         else:

@@ -21,14 +21,15 @@ from tarmac.core.events import (
 )
 from tarmac.core.explain import HostBooked, HostShort, NeverFits, TooFewGpus, explain
 from tarmac.core.machine import handle
-from tarmac.core.model import Gpu, GpuUse, GpuUuid, JobId, JobSpec, NodeName, Queued, Request, Rules
+from tarmac.core.model import Gpu, GpuUse, GpuUuid, JobId, JobSpec, NamedGpu, NodeName, Outsider, Queued, Request, Rules
 from tarmac.core.policy.card import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable
-from tarmac.core.policy.placed import could_ever_fit
+from tarmac.core.policy.lacking import PinnedGone, lack
 from tarmac.core.state import State
 
 BOX = NodeName("box")
 NOW = 100.0
 G = 2**30
+BOB = Outsider(pid=42, user="bob")
 
 
 def a_card(index: int, *, memory_g: int = 24, model: str = "A100", links: dict[int, int] | None = None) -> Gpu:
@@ -55,6 +56,10 @@ def queue(state: State, *requests: Request) -> list[int]:
     return list(range(first, first + len(specs)))
 
 
+def named(index: int) -> NamedGpu:
+    return NamedGpu(uuid=GpuUuid(f"g{index}"), index=index)
+
+
 def where(state: State, job: int) -> list[int] | None:
     """The cards a job has; None while it waits."""
     status = state.jobs[JobId(job)].status
@@ -68,7 +73,7 @@ def sample(state: State, *uses: tuple[int, GpuUse], available_g: float | None = 
     assert violations(state) == []
 
 
-def reasons(state: State, job: int) -> dict[int, object]:
+def reasons(state: State, job: int) -> dict[int | GpuUuid, object]:
     (reason,) = [r for r in explain(state, state.jobs[JobId(job)], NOW) if isinstance(r, TooFewGpus)]
     return dict(reason.cards)
 
@@ -87,6 +92,15 @@ def test_a_booking_counts_from_the_decision_whatever_the_card_reads() -> None:
     assert reasons(state, jobs[2]) == {
         0: TooLittleMemory(free_bytes=4 * G, total_bytes=24 * G, asked_bytes=10 * G, jobs=(JobId(1), JobId(2)))
     }
+
+
+def test_who_takes_the_memory_that_a_sharing_job_lacks_is_named() -> None:
+    state = a_machine(a_card(0))
+    sample(state, (0, GpuUse(outside_bytes=20 * G, outsiders=(BOB,))))
+    (job,) = queue(state, Request(gpu_memory_bytes=10 * G))
+    reason = reasons(state, job)[0]
+    assert isinstance(reason, TooLittleMemory)
+    assert (reason.free_bytes, reason.outside_bytes, reason.outsiders) == (4 * G, 20 * G, (BOB,))
 
 
 def test_whoever_wants_a_card_alone_never_shares_it() -> None:
@@ -114,7 +128,7 @@ def test_slots_offer_a_card_several_times_to_jobs_that_say_nothing() -> None:
 
 def test_what_others_use_counts_for_jobs_that_share() -> None:
     state = a_machine(a_card(0))
-    sample(state, (0, GpuUse(outside_bytes=20 * G, outside_pids=(42,), load=0.9)))
+    sample(state, (0, GpuUse(outside_bytes=20 * G, outsiders=(BOB,), load=0.9)))
     fits, waits = queue(state, Request(gpu_memory_bytes=4 * G), Request(gpu_memory_bytes=G))
     assert (where(state, fits), where(state, waits)) == ([0], None)
 
@@ -140,10 +154,10 @@ def test_kept_memory_is_never_booked() -> None:
 @pytest.mark.parametrize(
     ("use", "is_free"),
     [
-        (GpuUse(outside_bytes=2 * G, outside_pids=(42,), load=0.1), True),
-        (GpuUse(outside_bytes=3 * G, outside_pids=(42,), load=0.1), False),
-        (GpuUse(outside_bytes=2 * G, outside_pids=(42,), load=0.11), False),
-        (GpuUse(outside_bytes=0, outside_pids=(), load=0.9), True),
+        (GpuUse(outside_bytes=2 * G, outsiders=(BOB,), load=0.1), True),
+        (GpuUse(outside_bytes=3 * G, outsiders=(BOB,), load=0.1), False),
+        (GpuUse(outside_bytes=2 * G, outsiders=(BOB,), load=0.11), False),
+        (GpuUse(outside_bytes=0, outsiders=(), load=0.9), True),
     ],
 )
 def test_little_outside_use_is_tolerated(use: GpuUse, is_free: bool) -> None:
@@ -155,16 +169,16 @@ def test_little_outside_use_is_tolerated(use: GpuUse, is_free: bool) -> None:
 
 def test_an_outside_process_is_named_and_its_end_starts_the_job() -> None:
     state = a_machine(a_card(0))
-    sample(state, (0, GpuUse(outside_bytes=20 * G, outside_pids=(42,), load=1.0, told="pid 42 of bob")))
+    sample(state, (0, GpuUse(outside_bytes=20 * G, outsiders=(BOB,), load=1.0)))
     (job,) = queue(state, Request())
-    assert reasons(state, job) == {0: OutsideUse(told="pid 42 of bob")}
+    assert reasons(state, job) == {0: OutsideUse(outsiders=(BOB,))}
     sample(state, (0, GpuUse()))
     assert where(state, job) == [0]
 
 
 def test_a_card_that_idles_enough_serves_who_said_so() -> None:
     state = a_machine(a_card(0))
-    busy = GpuUse(outside_bytes=20 * G, outside_pids=(42,), load=0.3)
+    busy = GpuUse(outside_bytes=20 * G, outsiders=(BOB,), load=0.3)
     sample(state, (0, busy))
     (job,) = queue(state, Request(idle_below=20))
     assert where(state, job) is None
@@ -177,8 +191,8 @@ def test_model_memory_pins_and_exclusions_choose_cards() -> None:
     state = a_machine(*cards)
     asked = [
         Request(gpu_models=("h100",)),
-        Request(gpus_on=(2,)),
-        Request(exclude_gpus=(0,)),
+        Request(gpus_on=(named(2),)),
+        Request(exclude_gpus=(named(0),)),
         Request(min_gpu_memory_bytes=20 * G),
     ]
     assert [where(state, job) for job in queue(state, *asked)] == [[1], [2], [3], [0]]
@@ -186,14 +200,14 @@ def test_model_memory_pins_and_exclusions_choose_cards() -> None:
 
 def test_a_kind_of_card_that_is_not_there_can_never_fit() -> None:
     state = a_machine()
-    assert could_ever_fit(state, Request(gpu_models=("a100", "h100")))
-    assert not could_ever_fit(state, Request(gpu_models=("h100",)))
-    assert not could_ever_fit(state, Request(gpus_on=(7,)))
-    assert not could_ever_fit(state, Request(gpu_memory_bytes=25 * G))
-    assert not could_ever_fit(state, Request(cpus=9))
-    (job,) = queue(state, Request(gpus_on=(7,)))
-    assert explain(state, state.jobs[JobId(job)], NOW)[0] == NeverFits(asked=1, most=2)
-    assert reasons(state, job)[0] == Unsuitable(why="pinned to 7")
+    assert lack(state, Request(gpu_models=("a100", "h100"))) is None
+    assert lack(state, Request(gpu_models=("h100",))) is not None
+    assert lack(state, Request(gpus_on=(named(7),))) is not None
+    assert lack(state, Request(gpu_memory_bytes=25 * G)) is not None
+    assert lack(state, Request(cpus=9)) is not None
+    (job,) = queue(state, Request(gpus_on=(named(7),)))
+    assert explain(state, state.jobs[JobId(job)], NOW)[0] == NeverFits(lack=PinnedGone(gpus=(named(7),)))
+    assert reasons(state, job)[0] == Unsuitable(why="not one that it is pinned to", keeps="pin")
 
 
 def test_a_drained_card_gets_nothing_new_and_keeps_what_it_has() -> None:
@@ -246,14 +260,14 @@ requests = st.builds(
     gpus=st.integers(0, 3),
     gpu_memory_bytes=st.none() | st.sampled_from([4 * G, 8 * G, 13 * G]),
     gpu_models=st.sampled_from([(), ("a100",), ("h100",)]),
-    exclude_gpus=st.sampled_from([(), (0,), (1, 2)]),
+    exclude_gpus=st.sampled_from([(), (named(0),), (named(1), named(2)), (1,)]),
     idle_below=st.none() | st.just(20),
     cpus=st.integers(0, 3),
 )
 uses = st.builds(
     GpuUse,
     outside_bytes=st.sampled_from([0, G, 20 * G]),
-    outside_pids=st.sampled_from([(), (42,)]),
+    outsiders=st.sampled_from([(), (BOB,)]),
     load=st.none() | st.sampled_from([0.0, 0.15, 0.9]),
     health=st.none() | st.just("Xid 79"),
 )

@@ -12,6 +12,7 @@ from tarmac.core import policy
 from tarmac.core.explain import CpuSlotsTaken, NeverFits, NodeAway, NoNode, TooFewGpus, explain
 from tarmac.core.model import Job, JobId, NodeName, Starting
 from tarmac.core.policy.card import Taken
+from tarmac.core.policy.lacking import TooFewCards
 from tarmac.core.policy.placed import place
 from tarmac.core.state import State
 from tests.core.builders import BOX, NOW, a_booking, a_job, a_node, a_state, a_status
@@ -42,7 +43,7 @@ def test_slots_taken() -> None:
 def test_more_than_any_node_has() -> None:
     job = a_job(gpus=5)
     state = a_state(a_node(gpus=2), a_node(gpus=4, name="big"), jobs=(job,))
-    assert explain(state, job, NOW)[0] == NeverFits(asked=5, most=4)
+    assert explain(state, job, NOW)[0] == NeverFits(lack=TooFewCards(asked=5, have=4))
 
 
 def test_each_node_has_its_own_reason() -> None:

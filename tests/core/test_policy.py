@@ -11,7 +11,8 @@ from tarmac.core.events import GpusSeen, JobsSubmitted, NodeJoined, Reported
 from tarmac.core.machine import handle
 from tarmac.core.model import Booking, GpuUuid, Job, NodeName, Request, Starting
 from tarmac.core.policy.checked import refusal
-from tarmac.core.policy.placed import could_ever_fit, place
+from tarmac.core.policy.lacking import lack
+from tarmac.core.policy.placed import place
 from tarmac.core.state import State
 from tests.core.builders import BOX, NOW, a_booking, a_job, a_node, a_spec, a_state, a_status, cards, exited, submitted
 from tests.core.scene import Scene
@@ -150,24 +151,24 @@ def test_a_refused_plan_is_passed_over_and_the_pass_goes_on(monkeypatch: pytest.
 @pytest.mark.parametrize(("asked", "can"), [(0, True), (1, True), (3, True), (4, False)])
 def test_a_request_larger_than_every_node_can_never_fit(asked: int, can: bool) -> None:
     nodes = (a_node(gpus=1, name="n1"), a_node(gpus=3, name="n3", is_connected=False))
-    assert could_ever_fit(a_state(*nodes), Request(gpus=asked)) is can
+    assert (lack(a_state(*nodes), Request(gpus=asked)) is None) is can
 
 
 def test_a_busy_node_can_still_fit_it_one_day_and_an_unknown_world_may() -> None:
     busy = a_job(1, gpus=2, status=a_status("running", a_booking(0, 1)))
-    assert could_ever_fit(a_state(a_node(gpus=2), jobs=(busy,)), Request(gpus=2))
-    assert could_ever_fit(a_state(), Request(gpus=99))
+    assert lack(a_state(a_node(gpus=2), jobs=(busy,)), Request(gpus=2)) is None
+    assert lack(a_state(), Request(gpus=99)) is None
 
 
 def test_a_node_known_by_its_jobs_alone_may_have_any_number_of_cards() -> None:
     """As after a restart, before it is in reach again."""
     state = a_state(jobs=(a_job(1, gpus=2, status=a_status("running", a_booking(0, 1))),))
-    assert could_ever_fit(state, Request(gpus=99))
+    assert lack(state, Request(gpus=99)) is None
     handle(state, NodeJoined(node=BOX, cpu_job_slots=1, runs=()), 100.0)
-    assert could_ever_fit(state, Request(gpus=99))
+    assert lack(state, Request(gpus=99)) is None
     handle(state, GpusSeen(node=BOX, gpus=cards(2)), 100.0)
-    assert could_ever_fit(state, Request(gpus=2))
-    assert not could_ever_fit(state, Request(gpus=99))
+    assert lack(state, Request(gpus=2)) is None
+    assert lack(state, Request(gpus=99)) is not None
 
 
 # cost

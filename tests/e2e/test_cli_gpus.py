@@ -1,8 +1,10 @@
 """Cards and settings from the command line, against a real controller."""
 
 import json
+import os
 import signal
 import subprocess
+import termios
 from collections.abc import Iterator
 
 import pytest
@@ -106,6 +108,20 @@ def test_watching_the_cards_shows_what_changes_and_gives_the_cursor_back(home: H
     assert home.tarmac("gpus", "-w").returncode == 2
 
 
+@pytest.mark.parametrize("verb", ["gpus", "ls"])
+def test_q_ends_watching_and_the_terminal_is_as_before(home: Home, verb: str) -> None:
+    home.tarmac("status")
+    ways = termios.ECHO | termios.ICANON
+    with Terminal(home, verb, "-w") as terminal:
+        assert terminal.sees("q ends")
+        assert termios.tcgetattr(terminal.master)[3] & ways == 0
+        terminal.type(b"xq")
+        assert terminal.process.wait(20) == 0
+        assert termios.tcgetattr(terminal.master)[3] & ways == ways
+        assert terminal.ends() == 0
+        assert terminal.text.count("\x1b[?25l") == terminal.text.count("\x1b[?25h") == 1
+
+
 @pytest.fixture
 def sleeper() -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen(["sleep", "600"]) as process:
@@ -121,6 +137,24 @@ def test_a_process_is_adopted_watched_and_ended(home: Home, sleeper: subprocess.
     home.tarmac("kill", str(job))
     assert sleeper.wait(20) == -signal.SIGTERM
     assert until(lambda: home.client().job(job).is_ended)
+
+
+def test_an_adopted_process_keeps_its_output_where_it_was(home: Home, sleeper: subprocess.Popen[bytes]) -> None:
+    job = home.tarmac("adopt", str(sleeper.pid), "--gpus", "none").stdout.strip()
+    shown = home.tarmac("show", job).stdout
+    assert "its output goes where it went before" in shown
+    assert "/dev/null" not in shown
+    for words in (("log", job), ("log", "-f", job)):
+        done = home.tarmac(*words)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert "goes where it went before" in done.stderr
+    assert home.client().job(int(job)).gpus_asked == 0
+
+
+def test_the_shell_one_types_in_is_adopted_only_if_that_is_meant(shared_home: Home) -> None:
+    refused = shared_home.tarmac("adopt", str(os.getpid()), "-g", "")
+    assert refused.returncode == 2
+    assert "--yes" in refused.stderr
 
 
 def test_a_process_that_is_not_there_cannot_be_adopted(shared_home: Home) -> None:

@@ -95,6 +95,53 @@ def test_a_gigabyte_in_one_line_can_be_looked_at(home: Home) -> None:
     tail.communicate()
 
 
+def test_a_line_too_long_to_be_found_whole_is_said_to_be_cut(home: Home) -> None:
+    number = finished(home, "-c", "truncate -s 65M /proc/self/fd/1")
+    cut = home.tarmac("log", "-n", "1", number, text=False, encoding=None)
+    assert (cut.returncode, len(cut.stdout)) == (0, 64 << 20)
+    assert b"only the last 64 MiB" in bytes(cut.stderr)
+    assert home.tarmac("log", "-n", "0", number).stderr == ""
+
+
+def test_output_that_was_removed_is_said_to_be_gone(home: Home) -> None:
+    number = str(home.add("-c", "echo begun; exec sleep 600"))
+    following = home.start("log", "-f", number)
+    assert following.stdout is not None
+    assert following.stdout.readline() == b"begun\n"
+    (home.path / "logs" / f"{number}.1.log").unlink()
+    said = following.communicate(timeout=20)[1]
+    assert following.returncode == 3
+    assert b"is gone" in said
+    assert "is gone" in home.tarmac("log", "-f", number).stderr
+    home.tarmac("kill", number)
+    home.tarmac("wait", number)
+    assert home.tarmac("log", "-f", number).returncode == 3
+
+
+def test_output_that_was_emptied_is_followed_from_its_new_begin(home: Home, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    number = str(home.add("-c", f"echo a long line at first; until [ -e {go} ]; do sleep 0.05; done; echo new"))
+    following = home.start("log", "-f", number)
+    assert following.stdout is not None
+    assert following.stdout.readline() == b"a long line at first\n"
+    os.truncate(home.path / "logs" / f"{number}.1.log", 0)
+    go.touch()
+    assert following.communicate(timeout=20)[0] == b"new\n"
+
+
+def test_run_tells_how_a_job_ended_whose_output_was_removed(home: Home, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    running = home.start("run", "-c", f"echo begun; until [ -e {go} ]; do sleep 0.05; done; exit 7")
+    assert running.stdout is not None
+    assert running.stdout.readline() == b"begun\n"
+    (home.path / "logs" / "1.1.log").unlink()
+    assert running.stderr is not None
+    assert b"is gone" in running.stderr.readline()
+    go.touch()
+    running.communicate(timeout=20)
+    assert running.returncode == 7
+
+
 def test_a_job_without_output_yet(home: Home) -> None:
     home.add("-g", "2", "sleep", "600")
     number = home.add("true")

@@ -78,6 +78,21 @@ def test_an_outside_process_holds_a_card_is_named_and_its_end_frees_it(driven: H
         outsider.kill()
 
 
+def test_an_adopted_process_that_books_nothing_still_takes_what_it_takes(driven: Home, standin: Standin) -> None:
+    with subprocess.Popen(["sleep", "300"], start_new_session=True) as stranger:
+        first, second = cards(2)
+        held = Process(pid=stranger.pid, memory_bytes=20 * GIB)
+        standin.show(replace(first, memory_used_bytes=20 * GIB, processes=(held,)), second)
+        assert driven.tarmac("status").returncode == 0
+        assert until(lambda: gpu(driven, 0).held)
+        adopted = int(driven.tarmac("adopt", str(stranger.pid), "--gpus", "none").stdout)
+        assert until(lambda: f"job {adopted}" in (gpu(driven, 0).held or ""))
+        job = driven.add("--gpus-on", "0", "--gpu-mem", "9G", "--", "sleep", "60")
+        assert "4.0 G of 24.0 G free, 9.0 G asked; 20.0 G held by pid" in why(driven, job)
+        assert state_of(driven, job) == "queued"
+        stranger.kill()
+
+
 def test_a_card_gone_in_mid_job_is_drained_alone_and_the_job_goes_on(driven: Home, standin: Standin) -> None:
     running = driven.add("--gpus-on", "0", "--", "sleep", "60")
     assert until(lambda: state_of(driven, running) == "running")
@@ -107,13 +122,62 @@ def test_a_card_whose_calls_fail_is_drained_with_the_reason(driven: Home, standi
     assert "sick" in refused.stderr
 
 
-def test_a_renumbered_card_stays_booked_by_its_uuid(driven: Home, standin: Standin) -> None:
+def test_a_renumbered_card_stays_booked_and_pinned_by_its_uuid(driven: Home, standin: Standin) -> None:
     job = driven.add("--gpus-on", "0", "--", "sleep", "60")
+    waiting = driven.add("--gpus-on", "0", "--", "sleep", "60")
     assert until(lambda: state_of(driven, job) == "running")
     first, second = cards(2)
     standin.show(second, first)
     assert until(lambda: {card.uuid: card.index for card in driven.client().gpus()} == {"GPU-1": 0, "GPU-0": 1})
     assert {card.uuid: card.jobs for card in driven.client().gpus()} == {"GPU-0": [job], "GPU-1": []}
+    assert (driven.client().job(job).gpus[0]["index"], driven.client().job(waiting).gpus_on) == (1, [1])
+    driven.tarmac("kill", str(job), "--grace", "0")
+    assert until(lambda: state_of(driven, waiting) == "running")
+    assert driven.client().job(waiting).gpus[0]["uuid"] == "GPU-0"
+
+
+def test_a_card_that_is_gone_lends_its_number_to_nobody_in_what_is_shown(driven: Home, standin: Standin) -> None:
+    job = driven.add("--gpus-on", "0", "--", "sleep", "60")
+    assert until(lambda: state_of(driven, job) == "running")
+    standin.show(cards(2)[1])
+    assert until(lambda: {card.uuid: card.index for card in driven.client().gpus()} == {"GPU-0": None, "GPU-1": 0})
+    assert driven.client().job(job).gpus[0]["index"] is None
+    assert "(GPU-0)" in driven.tarmac("show", str(job)).stdout
+    assert " ? " in driven.tarmac("ls").stdout
+    shown = driven.tarmac("gpus").stdout.splitlines()
+    assert [line.split()[0] for line in shown[1:3]] == ["0", "-"]
+    assert "GPU-0; " in shown[2]
+    assert "vanished" in shown[2]
+    other = driven.add("--gpus-on", "0", "--", "sleep", "60")
+    assert until(lambda: state_of(driven, other) == "running")
+    assert driven.client().job(other).gpus[0]["uuid"] == "GPU-1"
+    lost = driven.add("--gpus-on", "GPU-0", "--", "true")
+    assert "\nGPU-0: drained: vanished from the driver" in why(driven, lost)
+    assert "(GPU-0), to which it is pinned, is gone" in why(driven, lost)
+
+
+def test_a_job_pinned_to_a_card_that_did_not_come_back_is_kept_and_told(driven: Home, standin: Standin) -> None:
+    assert driven.tarmac("gpu", "drain", "1").returncode == 0
+    job = driven.add("--gpus-on", "GPU-1", "--", "true")
+    standin.show(cards(1)[0])
+    assert until(lambda: gpu(driven, 1).health)
+    driven.client().call("POST", "/gpus/forget", body={"gpus": ["GPU-1"]})
+    assert "GPU 1 (GPU-1), to which it is pinned, is gone" in why(driven, job)
+    assert driven.client().job(job).gpus_on == ["GPU-1"]
+    standin.show(*cards(2))
+    assert until(lambda: state_of(driven, job) == "succeeded")
+
+
+def test_mig_switched_on_under_a_job_gives_nobody_a_part_of_its_card(driven: Home, standin: Standin) -> None:
+    job = driven.add("--gpus-on", "0", "--", "sleep", "60")
+    assert until(lambda: state_of(driven, job) == "running")
+    parts = (Card(uuid="MIG-0", name="NVIDIA A100 MIG 3g.20gb", memory_total_bytes=20 * GIB),)
+    standin.show(replace(cards(1)[0], instances=parts), cards(2)[1])
+    assert until(lambda: "MIG-0" in {card.uuid for card in driven.client().gpus()})
+    waiting = driven.add("--gpu-model", "mig", "--", "sleep", "60")
+    assert f"held by job {job}" in why(driven, waiting)
+    driven.tarmac("kill", str(job), "--grace", "0")
+    assert until(lambda: state_of(driven, waiting) == "running")
 
 
 def test_mig_instances_are_cards_of_their_own(driven: Home, standin: Standin) -> None:
@@ -125,6 +189,10 @@ def test_mig_instances_are_cards_of_their_own(driven: Home, standin: Standin) ->
     assert until(lambda: state_of(driven, job) == "running")
     assert driven.client().job(job).gpus[0]["uuid"] == "MIG-0"
     assert until(lambda: b"".join(driven.client().logs(job)) == b"MIG-0\n"), "CUDA knows instances by UUID only"
+    refused = driven.tarmac("add", "-g", "2", "--gpu-model", "mig", "true")
+    assert "2 GPUs asked, but a job sees one MIG instance only" in refused.stderr
+    pinned = driven.tarmac("add", "--gpus-on", "MIG-0,MIG-1", "true")
+    assert "a job sees one MIG instance only" in pinned.stderr
 
 
 def test_mixed_models_and_sixty_four_cards(driven: Home, standin: Standin) -> None:
@@ -156,6 +224,10 @@ def test_peak_memory_of_a_job_is_known_afterwards(driven: Home, standin: Standin
     assert until(lambda: driven.client().job(job).peak_gpu_memory_bytes == 7 * GIB)
     assert driven.client().gpus()[0].processes[0]["job"] == job
     assert gpu(driven, 0).held is None
+    standin.show(replace(used, processes=(Process(pid=pid, memory_bytes=GIB),)), second)
+    assert driven.tarmac("stop").returncode == 0
+    assert driven.tarmac("status").returncode == 0
+    assert driven.client().job(job).peak_gpu_memory_bytes == 7 * GIB, "also by a new controller"
     os.kill(pid, 9)
     assert until(lambda: state_of(driven, job) == "failed")
     ended = driven.client().job(job)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tarmac.core.events import JobsSubmitted
-from tarmac.core.model import JobId, is_ended
+from tarmac.core.model import GpuUuid, JobId, NamedGpu, Request, is_ended
 from tarmac.store import rows
 from tarmac.store.store import Store
 from tarmac.store.writer import Submission
@@ -49,6 +49,20 @@ def test_a_job_that_is_new_and_changed_at_once_is_written_once(store: Store, nam
     batch.changes.changed[job.id] = job
     commit(store, batch)
     assert store.reader.job(1) == job
+
+
+def test_cards_that_were_named_come_back_also_as_the_numbers_they_once_were(path: Path) -> None:
+    named = Request(gpus_on=(NamedGpu(uuid=GpuUuid("GPU-a"), index=3),), exclude_gpus=(2,))
+    with opened(path) as store:
+        commit(store, new(replace(a_job(1), spec=replace(a_spec(), request=named)), a_job(2)))
+    with sqlite3.connect(path) as old:
+        old.execute("""UPDATE jobs SET spec = json_set(spec, '$.request.gpus_on', json('[0, 2]')) WHERE id = 2""")
+    old.close()
+    with opened(path) as store:
+        first, second = (job.spec.request for job in store.load().jobs.values())
+    assert first == named
+    assert first.gpus_on[0].index == 3  # type: ignore[union-attr]
+    assert second.gpus_on == (0, 2)
 
 
 def test_everything_that_was_asked_comes_back(store: Store) -> None:

@@ -15,6 +15,7 @@ from tarmac.agent.records import EXIT, START, STOP, RunFolder
 
 class Folders:
     def __init__(self, agent_folder: str) -> None:
+        self.path = agent_folder
         self.runs_fd = _open_folder(os.path.join(agent_folder, "runs"))
         self._spare_fd = _open_folder(os.path.join(agent_folder, "spare"))
         self._made = 0

@@ -1,14 +1,14 @@
 """Keeps the GPU probe going: a child of its own, because a driver call may hang or crash. Passes on what it reads.
 
-A probe that hangs is replaced at once by one that leaves the card in question out. The card is tried again every minute
-by a probe of its own, and comes back once a reading of it has come to an end.
+A probe that hangs is replaced at once by one that leaves the card in question out. The card is tried again, soon at
+first, by a probe of its own, and comes back once a reading of it has come to an end.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from typing import Callable, Dict, List, Optional, Set, Tuple
+from typing import Callable, Dict, Iterable, List, Optional, Set, Tuple
 
 from tarmac.agent.attribution import Attribution
 from tarmac.agent.beat import Place
@@ -18,6 +18,7 @@ from tarmac.agent.memory import read_memory
 from tarmac.agent.probe import LOST_DRIVER, NO_DRIVER, Order
 from tarmac.agent.probing import Probing
 from tarmac.agent.protocol import Message
+from tarmac.agent.retries import Retries
 
 _LOOK_S = 0.5
 # Looks without a move, after which it hangs. Beginning may take long: a driver without persistence wakes every card.
@@ -26,18 +27,25 @@ _START = "-start"
 _NO_DRIVER_AGAIN_S = 60.0
 _LONGEST_BACKOFF_S = 60.0
 _CRASHES_FOR_GOOD_S = 4.0
+_CRASHED = dict.fromkeys(("nvidia", "amd"), "the GPU probe crashed")
 
 Spot = Tuple[str, Optional[int]]  # make and number
 
 
 class GpuWatch:
-    def __init__(self, loop: Loop, send: Callable[[Message], None], attribution: Callable[[], Attribution]) -> None:
+    def __init__(
+        self,
+        loop: Loop,
+        send: Callable[[Message], None],
+        attribution: Callable[[], Attribution],
+        card_file: Optional[str] = None,
+    ) -> None:
         self.latest: Optional[Message] = None
         self._loop = loop
         self._send = send
         self._attribution = attribution
-        self._again_s = float(os.environ.get("TARMAC_GPU_AGAIN_S", "60"))
-        self._ledger = Ledger()
+        self._retries = Retries()
+        self._ledger = Ledger(card_file)
         self._read: Optional[Message] = None  # the probe's newest frame
         self._probe: Optional[Probing] = None
         self._all: Set[Probing] = set()  # also those that were killed and are not gone yet
@@ -62,6 +70,28 @@ class GpuWatch:
         if self._read is not None:
             self._judge(self._read)
 
+    # What people ask for
+
+    def forget(self, uuids: Iterable[str]) -> None:
+        self._ledger.forget(uuids)
+        self.refresh()
+
+    def try_now(self, uuids: List[str]) -> List[str]:
+        """Somebody wants these back. Returns those about which more will be known in a moment."""
+        tried = self._ledger.pardon(uuids)
+        if tried:
+            self.refresh()
+        for spot, place in list(self._mute.items()):
+            covered = self._ledger.covered(uuids, place)
+            if covered:
+                self._retries.forget(spot)
+                self._try(spot)
+                tried += covered
+        if self._probe is None:  # its driver is gone, and the next look at it may be a minute away
+            self.begin()
+            return uuids
+        return tried
+
     # What is read
 
     def _hear(self, message: Message) -> None:
@@ -72,7 +102,10 @@ class GpuWatch:
             if message["source"] != "none":
                 self._backoff_s = 1.0
             self._read = message
+        before = self.latest
         self.refresh()
+        if self.latest is before is not None:
+            self._send({"type": "gpus_unchanged"})
 
     def _judge(self, read: Message) -> None:
         cards, error = self._ledger.judge(read, self._mute.values())
@@ -124,13 +157,12 @@ class GpuWatch:
         mute = self._mute[make, place.number] = Place(make, place.number, uuid)
         self._try_later((make, place.number))
         # At once: the next reading takes a moment, and nothing may be put on that card meanwhile.
-        nothing: Message = {"gpus": [], "divided": [], "absent": {}, "source": "none", "host": read_memory()}
-        read = self._read or nothing
+        read = self._read or _nothing()
         self._read = {**read, "gpus": [card for card in read["gpus"] if not mute.covers(card)]}
         self.refresh()
 
     def _try_later(self, spot: Spot) -> None:
-        self._loop.after(self._again_s, lambda: self._try(spot), "GPU probe")
+        self._loop.after(self._retries.next_s(spot), lambda: self._try(spot), "GPU probe")
 
     def _try(self, spot: Spot) -> None:
         if spot in self._mute and spot not in self._trials:
@@ -160,6 +192,7 @@ class GpuWatch:
             return
         log(f"GPU {self._mute[spot].uuid or spot} answers again")
         del self._mute[spot]
+        self._retries.answered(spot)
         if self._probe is not None:
             self._probe.kill()
             self.begin()
@@ -174,9 +207,15 @@ class GpuWatch:
             log(f"GPU probe ended with wait status {status}, begins again in {self._backoff_s:.0f} s")
             # One that was killed before its first words may speak the next time: what is not known yet is not none.
             if self.latest is None and self._backoff_s >= _CRASHES_FOR_GOOD_S:
-                self._publish([], "the GPU probe crashed", "none", read_memory())
+                cards, _ = self._ledger.judge({**_nothing(), "absent": _CRASHED}, ())
+                self._publish(cards, "the GPU probe crashed", "none", read_memory())
         self._loop.after(self._backoff_s, self.begin, "GPU probe")
         self._backoff_s = min(2 * self._backoff_s, _LONGEST_BACKOFF_S)
+
+
+def _nothing() -> Message:
+    """A frame of a probe that read nothing."""
+    return {"gpus": [], "divided": [], "absent": {}, "source": "none", "host": read_memory()}
 
 
 def _patience(probing: Probing, place: Optional[Place]) -> int:

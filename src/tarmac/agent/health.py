@@ -1,6 +1,7 @@
 """What is wrong with which card. Remembers every card that was ever seen: one that is gone or mute stays in the frame.
 
 A trouble that the driver tells once (an Xid, errors counted) is kept until the card has been well for ten minutes.
+All of it outlives the agent (see card_file): that somebody started it anew has mended no card.
 """
 
 from __future__ import annotations
@@ -11,21 +12,28 @@ from typing import Any, Callable, Collection, Dict, Iterable, List, Optional, Tu
 
 from tarmac.agent import xid
 from tarmac.agent.beat import Place
+from tarmac.agent.card_file import CardFile
 
 MUTE = "does not answer"
 VANISHED = "vanished from the driver"
 
 Card = Dict[str, Any]
 _ONLY_FOR_US = ("fault", "repair", "ecc_errors")
+_OF_THE_MOMENT = {"utilization": None, "temperature": None, "power_w": None}
 
 
 class Ledger:
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, path: Optional[str] = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._well_s = float(os.environ.get("TARMAC_GPU_WELL_S", "600"))
-        self._known: Dict[str, Card] = {}
-        self._ecc: Dict[str, int] = {}  # counted so far
-        self._troubles: Dict[str, Tuple[str, float]] = {}  # words, when
+        self._file = CardFile(path)
+        learned = self._file.read()
+        self._known: Dict[str, Card] = {uuid: _unread(card) for uuid, card in learned.cards.items()}
+        self._ecc: Dict[str, int] = learned.ecc
+        # Words, when. The ten minutes begin anew: nobody watched the card meanwhile.
+        self._troubles: Dict[str, Tuple[str, float]] = {
+            uuid: (words, clock()) for uuid, words in learned.troubles.items()
+        }
 
     def note_xid(self, uuid: str, number: int) -> None:
         words = xid.words(number)
@@ -48,10 +56,33 @@ class Ledger:
             self._known[uuid] = self._judge_listed(uuid, card)
         for uuid, card in self._known.items():
             if uuid not in listed:
-                health = self._why_missing(card, frame["absent"], mute)
-                self._known[uuid] = {**_with_living_holders(card), "health": health}
+                self._known[uuid] = self._judge_missing(card, frame["absent"], mute)
+        self._keep()
         cards = sorted(self._known.values(), key=lambda card: (card["index"], card["health"] or "", card["uuid"]))
         return cards, _error(frame["absent"], nameless, cards, mute)
+
+    def forget(self, uuids: Iterable[str]) -> None:
+        """Those of them that are gone."""
+        for uuid in uuids:
+            if uuid in self._known and self._known[uuid]["gone_since"] is not None:
+                del self._known[uuid]
+                self._ecc.pop(uuid, None)
+                self._troubles.pop(uuid, None)
+        self._keep()
+
+    def pardon(self, uuids: Iterable[str]) -> List[str]:
+        """A person says that these are well again. What the driver still tells of them counts more."""
+        known = [uuid for uuid in uuids if uuid in self._known]
+        pardoned = [uuid for uuid in known if (self._known[uuid]["parent"] or uuid) in self._troubles]
+        for uuid in pardoned:
+            self._troubles.pop(self._known[uuid]["parent"] or uuid, None)
+        return pardoned
+
+    def covered(self, uuids: Iterable[str], place: Place) -> List[str]:
+        return [uuid for uuid in uuids if uuid in self._known and place.covers(self._known[uuid])]
+
+    def _keep(self) -> None:
+        self._file.write(self._known, self._ecc, {uuid: words for uuid, (words, _) in self._troubles.items()})
 
     def _name(self, cards: Iterable[Card]) -> Tuple[Dict[str, Card], List[str]]:
         """One that does not even tell its uuid is the one that had its number, unless that turned up elsewhere."""
@@ -70,14 +101,17 @@ class Ledger:
         told = {name: value for name, value in card.items() if name not in _ONLY_FOR_US}
         if card["fault"] is not None:
             last = _with_living_holders(self._known.get(uuid) or told)
-            return {**last, "index": card["index"], "health": card["fault"]}
+            return {**last, **_OF_THE_MOMENT, "index": card["index"], "health": card["fault"], "gone_since": None}
         self._count_errors(card["parent"] or uuid, card["ecc_errors"])
-        return {**told, "health": card["repair"] or self._trouble(card["parent"] or uuid)}
+        health = card["repair"] or self._trouble(card["parent"] or uuid)
+        return {**told, "health": health, "gone_since": None}
 
     def _count_errors(self, uuid: str, count: Optional[int]) -> None:
         if count is None:
+            self._ecc.setdefault(uuid, 0)  # should it tell of any later, they are new
             return
-        rise = count - self._ecc.get(uuid, count)
+        before = self._ecc.get(uuid, count)
+        rise = count - before if count >= before else count  # less: the driver was loaded anew and counts from 0
         self._ecc[uuid] = count
         if rise > 0:
             errors = "an uncorrectable memory error" if rise == 1 else f"{rise} uncorrectable memory errors"
@@ -90,11 +124,20 @@ class Ledger:
             return None
         return words
 
-    def _why_missing(self, card: Card, absent: Dict[str, str], mute: Collection[Place]) -> str:
+    def _judge_missing(self, card: Card, absent: Dict[str, str], mute: Collection[Place]) -> Card:
+        last = {**_with_living_holders(card), **_OF_THE_MOMENT}
         if any(place.covers(card) for place in mute):
-            return MUTE
+            return {**last, "health": MUTE}
         why = absent.get(card["make"])
-        return f"its driver is gone: {why}" if why else VANISHED
+        health = f"its driver is gone: {why}" if why else VANISHED
+        since = card["gone_since"]
+        return {**last, "health": health, "gone_since": time.time() if since is None else since}
+
+
+def _unread(card: Card) -> Card:
+    """As the file has it, before the driver was asked."""
+    health = None if card["gone_since"] is None else VANISHED
+    return {**card, **_OF_THE_MOMENT, "memory_used_bytes": None, "processes": [], "health": health}
 
 
 def _with_living_holders(card: Card) -> Card:

@@ -3,8 +3,10 @@
 A frame is 4 bytes of big-endian length and that many bytes of UTF-8 JSON: one object with a "type".
 A stream that breaks the rule is not to be trusted any further: the reader raises, the connection is closed.
 
-controller → agent   hello start adopt signal forget read_log tail_log watch_log unwatch_log ping shutdown
-agent → controller   hello started exited launch_failed lost gone gpus log log_tail log_grew pong
+controller → agent   hello start adopt signal forget read_log tail_log watch_log unwatch_log forget_gpus try_gpus ping
+                     shutdown
+agent → controller   hello started exited launch_failed lost gone gpus gpus_unchanged gpus_forgotten gpus_tried log
+                     log_tail log_grew pong
 probe → agent        gpus xid alive
 
 `start.folder`, when given, is made (0700, with its parents) before the log files are opened. `start.limit_s` seconds

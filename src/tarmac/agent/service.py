@@ -38,7 +38,12 @@ class Service:
         self._spares = Spares(loop, place)
         self._launches = 0
         self._tries: Dict[Key, int] = {}
-        self._gpus = GpuWatch(loop, self.send, lambda: Attribution(place.instance, self._runs.values()))
+        self._gpus = GpuWatch(
+            loop,
+            self.send,
+            lambda: Attribution(place.instance, self._runs.values()),
+            os.path.join(place.folders.path, "cards.json"),
+        )
         self._logs = tail.LogWatch(loop, self.send)
         self._runs: Dict[Key, Run] = {}
         self._runs.update(recover(self))
@@ -53,6 +58,8 @@ class Service:
             "read_log": lambda message: tail.read_log(message, self.send),
             "watch_log": self._logs.add,
             "unwatch_log": lambda message: self._logs.remove(message.get("ref")),
+            "forget_gpus": self._forget_gpus,
+            "try_gpus": self._try_gpus,
             "ping": lambda message: self.send({"type": "pong", "ref": message.get("ref")}),
             "shutdown": lambda _: loop.stop(),
         }
@@ -210,6 +217,14 @@ class Service:
             crashpoint.reach("agent:before-forget")
             run.forget()
             crashpoint.reach("agent:after-forget")
+
+    def _forget_gpus(self, message: Message) -> None:
+        self._gpus.forget(message["uuids"])  # the frame without them goes first
+        self.send({"type": "gpus_forgotten", "ref": message.get("ref")})
+
+    def _try_gpus(self, message: Message) -> None:
+        tried = self._gpus.try_now([str(uuid) for uuid in message["uuids"]])
+        self.send({"type": "gpus_tried", "ref": message.get("ref"), "uuids": tried})
 
     # What runs say
 

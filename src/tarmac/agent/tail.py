@@ -34,7 +34,8 @@ def read_log(message: Message, send: Send) -> None:
         finally:
             os.close(fd)
     except OSError as error:
-        send({"type": "log", "ref": ref, "error": _say(error)})
+        is_missing = isinstance(error, FileNotFoundError)
+        send({"type": "log", "ref": ref, "error": _say(error), "is_missing": is_missing})
         return
     text = b2a_base64(data, newline=False).decode("ascii")
     send({"type": "log", "ref": ref, "offset": message["offset"], "size": size, "data": text})
@@ -70,15 +71,16 @@ class TailSearch:
         if found >= self._missing:
             self._finish(start + _find_from_end(data, self._missing) + 1)
         elif start == self._lowest:
-            self._finish(start)
+            self._finish(start, is_cut=start > 0)
         else:
             self._missing -= found
             self._end = start
             self._loop.after(0.0, self._step, "log search")
 
-    def _finish(self, offset: int) -> None:
+    def _finish(self, offset: int, *, is_cut: bool = False) -> None:
+        """`is_cut`: fewer lines than asked for, or less than a whole one, since no more is searched."""
         os.close(self._fd)
-        self._send({"type": "log_tail", "ref": self._ref, "offset": offset, "size": self._size})
+        self._send({"type": "log_tail", "ref": self._ref, "offset": offset, "size": self._size, "is_cut": is_cut})
 
 
 class _Watched:

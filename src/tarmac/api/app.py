@@ -11,7 +11,20 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 
 from tarmac import __version__
-from tarmac.api import errors, events, gpus, jobs, logs, machine, queue, reservations, settings, waiting
+from tarmac.api import (
+    adopting,
+    errors,
+    events,
+    gpus,
+    ignoring,
+    jobs,
+    logs,
+    machine,
+    queue,
+    reservations,
+    settings,
+    waiting,
+)
 from tarmac.api.caller import caller
 from tarmac.errors import TarmacError
 
@@ -63,9 +76,10 @@ def build_app(engine: Engine, end: Callable[[], None]) -> Litestar:
             gpus.gpu_samples,
             gpus.drain_gpus,
             gpus.resume_gpus,
+            gpus.forget_gpus,
             gpus.set_slots,
-            gpus.ignore_process,
-            gpus.adopt,
+            ignoring.ignore_process,
+            adopting.adopt,
             settings.list_settings,
             settings.show_setting,
             settings.change_setting,

@@ -9,6 +9,7 @@ from litestar import Response
 from litestar.exceptions import HTTPException, ValidationException
 
 from tarmac import __version__
+from tarmac.api.expected import must_be, refusal
 from tarmac.errors import TarmacError, TooNew, UserError
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ def from_tarmac(_: Request[Any, Any, Any], error: TarmacError) -> Response[dict[
     return _answer(error.status, error.code, error.message, error.hint)
 
 
-def from_litestar(_: Request[Any, Any, Any], error: HTTPException) -> Response[dict[str, Any]]:
+def from_litestar(request: Request[Any, Any, Any], error: HTTPException) -> Response[dict[str, Any]]:
     if isinstance(error, ValidationException):
-        return _answer(400, UserError.code, f"the request is not understood: {_details(error)}", "see docs/api.md")
+        return _answer(400, UserError.code, _details(request, error), "docs/api.md names every field")
     if error.status_code == 404:
         return _answer(404, "not_found", "there is no such address", "GET /api/v1/openapi.json lists them")
     code = "refused" if error.status_code < 500 else "internal"
@@ -48,10 +49,19 @@ async def refuse_newer_clients(request: Request[Any, Any, Any]) -> None:
         )
 
 
-def _details(error: ValidationException) -> str:
+def _details(request: Request[Any, Any, Any], error: ValidationException) -> str:
+    """In the words of whoever asked, with all that is allowed."""
     extra = error.extra if isinstance(error.extra, list) else []
-    said = [f"{item.get('key', '')}: {item.get('message', '')}".removeprefix(": ") for item in extra]
-    return "; ".join(said) or error.detail
+    taken = request.route_handler.parsed_fn_signature.parameters
+    said = [_detail(taken, item.get("key", ""), item.get("message", "")) for item in extra]
+    return "; ".join(said) or f"the request is not understood: {error.detail}"
+
+
+def _detail(taken: dict[str, Any], key: str, message: str) -> str:
+    if key == "data" or key not in taken:
+        return refusal(taken["data"].annotation, "" if key == "data" else key, message) if "data" in taken else message
+    rule = taken[key].kwarg_definition
+    return must_be(key, taken[key].annotation, getattr(rule, "ge", None), getattr(rule, "le", None))
 
 
 def _answer(status: int, code: str, message: str, hint: str | None) -> Response[dict[str, Any]]:

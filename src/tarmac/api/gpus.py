@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from litestar import get, post
@@ -14,15 +12,18 @@ from tarmac.api import schemas
 from tarmac.api.given import Caller, TheEngine
 from tarmac.api.moments import iso
 from tarmac.api.views import Viewer
+from tarmac.controller.card_names import CardNames
 from tarmac.controller.engine import Engine, Work
-from tarmac.core.events import GpusDrained, GpusResumed, ProcessAdopted, SlotsSet
-from tarmac.core.model import GpuUuid, JobSpec, NodeName, Request
-from tarmac.errors import Conflict, NotAllowed, NotFound, Unavailable, UserError
-from tarmac.store.rows import pack_environment
+from tarmac.controller.gone_cards import check_forgettable, forget, forgettable, look_again
+from tarmac.core.events import GpusDrained, GpusResumed, SlotsSet
+from tarmac.core.model import GpuUuid, NodeName
+from tarmac.errors import Conflict, NotFound, Unavailable
 
 if TYPE_CHECKING:
     from tarmac.core.model import Node
-    from tarmac.nodes.reports import GpuProcess
+    from tarmac.nodes.reports import GpuReading
+
+GONE = "gone"
 
 
 @get("/gpus", responses={200: ResponseSpec(schemas.GpuList, description="every card")})
@@ -41,8 +42,8 @@ async def gpu_samples(
     fine: FromQuery[bool] = False,  # noqa: FBT002 - a query parameter
 ) -> schemas.GpuSamples:
     """What a card did over the last `since_s` seconds: every reading still in memory, or minute by minute."""
-    node = _node(engine)
-    (uuid,) = _cards(node, [card])
+    node = node_of(engine)
+    (uuid,) = cards_named(node, [card])
     since = engine.now() - since_s
     if fine:
         ring = engine.board.usage.rings.get((node.name, uuid), ())
@@ -62,8 +63,8 @@ async def gpu_samples(
 @post("/gpus/drain", status_code=200)
 async def drain_gpus(engine: TheEngine, caller: Caller, data: JSONBody[schemas.DrainRequest]) -> schemas.GpusAnswer:
     """Place nothing new on these cards. What runs there goes on."""
-    node = _node(engine)
-    gpus = _cards(node, data.gpus)
+    node = node_of(engine)
+    gpus = cards_named(node, data.gpus)
     reason = data.reason or f"drained by {caller}"
     await engine.keep(Work(events=[GpusDrained(node=node.name, gpus=gpus, by=caller, reason=reason)]))
     return schemas.GpusAnswer(gpus=list(gpus))
@@ -76,15 +77,32 @@ async def resume_gpus(
     data: JSONBody[schemas.GpuSelection],
 ) -> schemas.GpusAnswer:
     """Use them again, also those that Tarmac took out because they were sick."""
-    node = _node(engine)
-    gpus = _cards(node, data.gpus)
-    sick = [uuid for uuid in gpus if (use := node.uses.get(uuid)) is not None and use.health is not None]
-    if sick:
+    node = node_of(engine)
+    gpus = cards_named(node, data.gpus)
+    if _sick(engine, node, gpus):
+        await look_again(engine, node, gpus)
+    if sick := _sick(engine, node, gpus):
         raise Conflict(
-            f"GPU {node.gpus[sick[0]].index} is still sick: {node.uses[sick[0]].health}",
+            f"GPU {sick[0].index} is still sick: {sick[0].health}",
             hint="it comes back by itself once it is well, or mend it first",
         )
     await engine.keep(Work(events=[GpusResumed(node=node.name, gpus=gpus)]))
+    return schemas.GpusAnswer(gpus=list(gpus))
+
+
+@post("/gpus/forget", status_code=200)
+async def forget_gpus(
+    engine: TheEngine,
+    caller: Caller,  # noqa: ARG001 - checks the caller
+    data: JSONBody[schemas.GpuSelection],
+) -> schemas.GpusAnswer:
+    """Take cards that are gone off the list; the word `gone` means all of them that no job holds."""
+    node = node_of(engine)
+    named = cards_named(node, [word for word in data.gpus if word != GONE])
+    check_forgettable(engine, node, named)
+    gpus = tuple(dict.fromkeys((*named, *(forgettable(engine, node) if GONE in data.gpus else ()))))
+    if gpus:
+        await forget(engine, node, gpus)
     return schemas.GpusAnswer(gpus=list(gpus))
 
 
@@ -95,98 +113,18 @@ async def set_slots(
     data: JSONBody[schemas.SlotsRequest],
 ) -> schemas.GpusAnswer:
     """Offer these cards n times to jobs that ask for a card. What runs there keeps what it has."""
-    node = _node(engine)
-    gpus = _cards(node, data.gpus)
+    node = node_of(engine)
+    gpus = cards_named(node, data.gpus)
     await engine.keep(Work(events=[SlotsSet(node=node.name, gpus=gpus, slots=data.slots)]))
     return schemas.GpusAnswer(gpus=list(gpus))
 
 
-@post("/gpus/ignore", status_code=200)
-async def ignore_process(
-    engine: TheEngine,
-    caller: Caller,  # noqa: ARG001 - checks the caller
-    data: JSONBody[schemas.IgnoreRequest],
-) -> schemas.IgnoreAnswer:
-    """Let a process count as nothing: by pid until it ends, by program for good (`ignore_processes`)."""
-    if (data.pid is None) == (data.command is None):
-        raise UserError("which process?", hint="give either its pid or the name of its program")
-    if data.pid is not None:
-        (engine.board.ignored_pids.discard if data.forget else engine.board.ignored_pids.add)(data.pid)
-        engine.board.refresh()
-        return schemas.IgnoreAnswer(ignored=sorted(map(str, engine.board.ignored_pids)))
-    programs = [name for name in engine.settings["ignore_processes"] if name != data.command]
-    if not data.forget:
-        programs.append(str(data.command))
-    await engine.set("ignore_processes", ",".join(programs))
-    return schemas.IgnoreAnswer(ignored=programs)
+def _sick(engine: Engine, node: Node, uuids: tuple[GpuUuid, ...]) -> list[GpuReading]:
+    readings = engine.board.readings.get(node.name, [])
+    return [reading for reading in readings if reading.uuid in uuids and reading.health is not None]
 
 
-@post("/adopt", status_code=201)
-async def adopt(engine: TheEngine, caller: Caller, data: JSONBody[schemas.AdoptRequest]) -> schemas.AdoptAnswer:
-    """Take a running process into the list as a job that is watched until it ends. Only its own owner may."""
-    node = _node(engine)
-    if not node.is_connected:
-        raise Unavailable("the agent is out of reach", hint="try again in a moment")
-    _check_owner(data.pid)
-    process = _on_cards(engine, data.pid)
-    gpus = _wanted(node, data.gpus) if data.gpus is not None else tuple(uuid for uuid, _ in process)
-    for uuid in gpus:
-        if held := node.holders(uuid):
-            raise Conflict(
-                f"GPU {node.gpus[uuid].index} is held by job {held[0]}", hint="give other cards with --gpus, or none"
-            )
-    digest, body = pack_environment({})
-    spec = _spec(data, caller, digest, len(gpus))
-    work = Work(
-        events=[ProcessAdopted(spec=spec, node=node.name, pid=data.pid, gpus=gpus)], environments={digest: body}
-    )
-    await engine.keep(work)
-    return schemas.AdoptAnswer(id=work.ids.start)
-
-
-def _check_owner(pid: int) -> None:
-    try:
-        owner = os.stat(f"/proc/{pid}").st_uid
-    except FileNotFoundError:
-        raise NotFound(f"no process {pid}", hint="`tarmac gpus` lists those on the cards") from None
-    if owner != os.getuid() and os.getuid() != 0:
-        raise NotAllowed(f"process {pid} belongs to another user", hint="only its owner can adopt it")
-
-
-def _on_cards(engine: Engine, pid: int) -> list[tuple[GpuUuid, GpuProcess]]:
-    found = [
-        (GpuUuid(reading.uuid), process)
-        for readings in engine.board.readings.values()
-        for reading in readings
-        for process in reading.processes
-        if process.pid == pid
-    ]
-    if any(process.job in engine.state.jobs for _, process in found):
-        raise Conflict(f"process {pid} belongs to job {found[0][1].job} already", hint="there is nothing to adopt")
-    return found
-
-
-def _spec(data: schemas.AdoptRequest, caller: str, environment: str, gpus: int) -> JobSpec:
-    try:
-        text = Path(f"/proc/{data.pid}/cmdline").read_text(errors="replace")
-        cwd = os.readlink(f"/proc/{data.pid}/cwd")
-    except OSError:
-        raise NotFound(f"process {data.pid} has ended meanwhile", hint=None) from None
-    return JobSpec(
-        owner=caller,
-        command=tuple(text.rstrip("\0").split("\0")),
-        shell=None,
-        cwd=cwd,
-        umask=0o022,
-        environment=environment,
-        request=Request(gpus=gpus),
-        name=data.name,
-        tags=("adopted",),
-        stdout=os.devnull,  # its output goes where whoever started it wanted it
-    )
-
-
-def _node(engine: Engine) -> Node:
+def node_of(engine: Engine) -> Node:
     if not engine.state.nodes:
         raise Unavailable("no machine is in reach: the agent is not connected", hint="`tarmac log agent` says more")
     name: NodeName = next(iter(engine.state.nodes))
@@ -195,18 +133,13 @@ def _node(engine: Engine) -> Node:
 
 def cards_of(engine: Engine, words: list[str]) -> tuple[GpuUuid, ...]:
     """Cards by index or UUID, of the only node there is."""
-    return _cards(_node(engine), words)
+    return cards_named(node_of(engine), words)
 
 
-def _cards(node: Node, words: list[str]) -> tuple[GpuUuid, ...]:
+def cards_named(node: Node, words: list[str]) -> tuple[GpuUuid, ...]:
     """By index or UUID; a drained card that is away is still found by its UUID."""
-    by_word = {str(gpu.index): uuid for uuid, gpu in node.gpus.items()}
+    by_word = {str(index): uuid for uuid in node.gpus if (index := node.index_now(uuid)) is not None}
     by_word |= {uuid: uuid for uuid in (*node.gpus, *node.drains, *node.slots)}
     if unknown := [word for word in words if word not in by_word]:
-        have = ", ".join(str(gpu.index) for gpu in node.gpus.values()) or "none"
-        raise NotFound(f"no GPU {unknown[0]}", hint=f"there are: {have}")
+        raise NotFound(f"no GPU {unknown[0]}", hint=f"there are: {CardNames([node]).there_are()}")
     return tuple(dict.fromkeys(by_word[word] for word in words))
-
-
-def _wanted(node: Node, indices: list[int]) -> tuple[GpuUuid, ...]:
-    return _cards(node, [str(index) for index in indices])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from litestar import Response, get, post
 from litestar.openapi.datastructures import ResponseSpec
@@ -94,7 +94,7 @@ async def list_jobs(
     tag: FromQuery[str | None] = None,
     limit: PageSize = 1000,
     after: FromQuery[int | None] = None,
-    order: Annotated[str, QueryParameter(pattern="^(asc|desc)$")] = "asc",
+    order: FromQuery[Literal["asc", "desc"]] = "asc",
     fields: FromQuery[str | None] = None,
 ) -> dict[str, Any]:
     """Jobs by id, page by page: give `next` of one page as `after` of the following one."""

@@ -13,7 +13,7 @@ from litestar.response import Stream
 from tarmac.api.given import Caller, TheEngine
 from tarmac.api.jobs import find_job
 from tarmac.controller.engine import Engine
-from tarmac.controller.outputs import stderr_path, stdout_path
+from tarmac.controller.outputs import is_elsewhere, stderr_path, stdout_path
 from tarmac.errors import NotFound, Unavailable
 
 if TYPE_CHECKING:
@@ -41,10 +41,15 @@ async def job_log(
     job = find_job(engine, caller, word)
     which = attempt or max(job.attempt, 1)
     path = (stdout_path if stream == "stdout" else stderr_path)(engine.state_folder, job, which)
-    if not follow:
-        await _must_exist(engine, job, path)
-    first = await _tail_offset(engine, path, lines) if lines is not None else offset or 0
-    headers = {
+    if is_elsewhere(job):
+        raise NotFound(
+            f"job {job.id} was adopted: its output goes where it went before, not to Tarmac",
+            hint="look where you started it",
+        )
+    await _must_exist(engine, job, path, follow=follow)
+    first, is_cut = await _tail_offset(engine, path, lines) if lines is not None else (offset or 0, False)
+    headers = {"Tarmac-Log-Cut": "1"} if is_cut else {}
+    headers |= {
         "Tarmac-Log-Path": path.encode("ascii", "backslashreplace").decode(),
         "Tarmac-Log-Offset": str(first),  # to go on from when the stream breaks
     }
@@ -52,9 +57,17 @@ async def job_log(
     return Stream(output, media_type="application/octet-stream", headers=headers)
 
 
-async def _must_exist(engine: Engine, job: Job, path: str) -> None:
+async def _must_exist(engine: Engine, job: Job, path: str, *, follow: bool) -> None:
+    """Who follows may come before there is a file, and need not know that it is none that can be read."""
     answer = await _ask(engine, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
     if "error" not in answer:
+        return
+    if answer.get("is_missing") and _has_run(job):
+        raise NotFound(
+            f"the output of job {job.id} is gone: there is no {path} any more",
+            hint=f"somebody removed or moved it; tarmac show {job.id} tells what else is known",
+        )
+    if follow:
         return
     if job.attempt == 0:
         hint = f"tarmac log -f {job.id} waits for it"
@@ -62,9 +75,15 @@ async def _must_exist(engine: Engine, job: Job, path: str) -> None:
     raise NotFound(f"no output of job {job.id}: {answer['error']}", hint=f"tarmac show {job.id} tells what happened")
 
 
-async def _tail_offset(engine: Engine, path: str, lines: int) -> int:
+def _has_run(job: Job) -> bool:
+    """So it had a file. Before that there is nothing to miss yet."""
+    return getattr(job.status, "started_at", None) is not None
+
+
+async def _tail_offset(engine: Engine, path: str, lines: int) -> tuple[int, bool]:
+    """Where the last lines begin, and whether that is too far back to be found."""
     answer = await _ask(engine, {"type": "tail_log", "path": path, "lines": lines})
-    return int(answer.get("offset", 0))
+    return int(answer.get("offset", 0)), bool(answer.get("is_cut"))
 
 
 async def _output(engine: Engine, job: Job, path: str, offset: int, *, follow: bool) -> AsyncIterator[bytes]:
@@ -72,25 +91,24 @@ async def _output(engine: Engine, job: Job, path: str, offset: int, *, follow: b
     try:
         while True:
             # Looked up before the reading, so that all an ended job wrote is surely read.
-            has_ended = job.id not in engine.state.jobs
-            async for chunk in _chunks(engine, path, offset):
+            now = engine.state.jobs.get(job.id)
+            answer = await _read(engine, path, offset)
+            while chunk := base64.b64decode(answer.get("data", "")):
                 offset += len(chunk)
                 yield chunk
-            if not follow or has_ended or engine.is_ending:
-                return
-            await _until_news(engine, listener, path, offset)
+                answer = await _read(engine, path, offset)
+            if not follow or now is None or engine.is_ending or (_has_run(now) and answer.get("is_missing")):
+                return  # whoever asks again after a removal is told of it
+            if answer.get("size", offset) < offset:
+                offset = 0  # emptied; what is written from now on is new
+            else:
+                await _until_news(engine, listener, path, offset)
     finally:
         engine.publisher.unlisten(listener)
 
 
-async def _chunks(engine: Engine, path: str, offset: int) -> AsyncIterator[bytes]:
-    while True:
-        answer = await _ask(engine, {"type": "read_log", "path": path, "offset": offset, "limit": CHUNK_BYTES})
-        chunk = base64.b64decode(answer.get("data", ""))
-        if not chunk:
-            return
-        offset += len(chunk)
-        yield chunk
+async def _read(engine: Engine, path: str, offset: int) -> dict[str, Any]:
+    return await _ask(engine, {"type": "read_log", "path": path, "offset": offset, "limit": CHUNK_BYTES})
 
 
 async def _until_news(engine: Engine, listener: Listener, path: str, offset: int) -> None:

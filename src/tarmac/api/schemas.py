@@ -69,8 +69,10 @@ class RemoveAnswer(Struct, kw_only=True):
 
 
 class GpuRef(Struct, kw_only=True):
+    """`index` is null where another card has got its number."""
+
     node: str
-    index: int
+    index: int | None
     uuid: str
 
 
@@ -114,8 +116,8 @@ class JobView(Struct, kw_only=True):
     gpu_share: float | None
     gpu_models: list[str]
     min_gpu_memory_bytes: int | None
-    gpus_on: list[int]
-    exclude_gpus: list[int]
+    gpus_on: list[int | str]
+    exclude_gpus: list[int | str]
     idle_below: int | None
     memory_bytes: int | None
     cpus: int | None
@@ -264,8 +266,10 @@ class GpuProcess(Struct, kw_only=True):
 
 
 class GpuView(Struct, kw_only=True):
+    """`index` is null where the card is gone and another one has got its number."""
+
     node: str
-    index: int
+    index: int | None
     uuid: str
     model: str
     memory_total_bytes: int
@@ -282,6 +286,7 @@ class GpuView(Struct, kw_only=True):
     make: str
     parent: str | None
     health: str | None
+    gone_since: str | None
     held: str | None
 
 
@@ -316,7 +321,7 @@ class IgnoreRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     """One process by its pid, or every process of a program by its name."""
 
     pid: Annotated[int, Meta(ge=1)] | None = None
-    command: Annotated[str, Meta(min_length=1, pattern="^[^,]+$")] | None = None
+    command: Annotated[str, Meta(min_length=1, max_length=4096)] | None = None
     forget: bool = False
 
 
@@ -329,7 +334,7 @@ class IgnoreAnswer(Struct, kw_only=True):
 
 
 class AdoptRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    pid: Annotated[int, Meta(ge=2)]
+    pid: Annotated[int, Meta(ge=1)]
     gpus: list[int] | None = None
     name: str | None = None
 

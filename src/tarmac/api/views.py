@@ -6,23 +6,24 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tarmac.api.moments import iso
 from tarmac.api.words import ahead_words, card_lines, sentence
-from tarmac.controller.outlook import ahead_of
 from tarmac.controller.outputs import stderr_path, stdout_path
-from tarmac.controller.outside import is_ignored
+from tarmac.controller.outside import is_ignored, told
 from tarmac.core.explain import Explainer, TooFewGpus
+from tarmac.core.forecast import position_of
 from tarmac.core.model import Draft, Failed, GpuUuid, Held, Queued, Unknown, holds_booking, state_name
-from tarmac.core.watching import idle_s
+from tarmac.core.watching import idle_s, lasting
 from tarmac.errors import UserError
+from tarmac.nodes.reports import GpuReading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tarmac.controller.engine import Engine
     from tarmac.controller.outlook import Outlook
     from tarmac.core.explain import Reason
     from tarmac.core.forecast import Estimate
-    from tarmac.core.model import Drain, Job, NodeName
-    from tarmac.nodes.reports import GpuProcess, GpuReading
+    from tarmac.core.model import Drain, Job, NamedGpu, Node, NodeName
+    from tarmac.nodes.reports import GpuProcess
 
     Getter: TypeAlias = Callable[["Viewer", Job], Any]
 
@@ -59,8 +60,19 @@ class Viewer:
         }
 
     def gpus(self) -> list[dict[str, Any]]:
-        board = self.engine.board
-        return [self._gpu(node, reading) for node, readings in board.readings.items() for reading in readings]
+        readings = self.engine.board.readings
+        nodes = dict.fromkeys((*readings, *self.engine.state.nodes))
+        return [self._gpu(node, one) for node in nodes for one in (*readings.get(node, ()), *self._untold(node))]
+
+    def _untold(self, name: NodeName) -> list[GpuReading]:
+        """Cards that jobs hold and that the agent does not tell of: it just began, or lost what it knew."""
+        known = {reading.uuid for reading in self.engine.board.readings.get(name, ())}
+        held = self.engine.state.node(name).booked
+        booked = {uuid: next(iter(jobs.values())) for uuid, jobs in held.items() if uuid not in known}
+        return [
+            GpuReading(index=gpu.index, uuid=uuid, make="", health="the agent does not tell of it")
+            for uuid, gpu in booked.items()
+        ]
 
     def waiting_reason(self, job: Job) -> str | None:
         reasons = self._reasons(job)
@@ -92,8 +104,8 @@ class Viewer:
             return []
         state, now = self.engine.state, self.engine.now()
         has_place = isinstance(job.status, Queued) and job.id not in state.blocked
-        place = [ahead_words(ahead_of(state, job))] if has_place else []
-        cards = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in card_lines(reason.cards)]
+        place = [ahead_words(position_of(state, job, now) - 1)] if has_place else []
+        cards = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in card_lines(reason.cards, now)]
         return [*place, *(sentence(reason, now) for reason in reasons), *cards]
 
     def _gpu(self, name: NodeName, reading: GpuReading) -> dict[str, Any]:
@@ -104,7 +116,7 @@ class Viewer:
         use = node.uses.get(uuid)
         return {
             "node": name,
-            "index": reading.index,
+            "index": node.last_index(uuid, reading.index),
             "uuid": reading.uuid,
             "model": reading.model,
             "memory_total_bytes": reading.memory_total_bytes,
@@ -121,14 +133,15 @@ class Viewer:
             "make": reading.make,
             "parent": reading.parent,
             "health": reading.health,
-            "held": f"held by {use.told}" if use is not None and use.told is not None else None,
+            "gone_since": iso(reading.gone_since),
+            "held": f"held by {told(use.outsiders, self.engine.now())}" if use is not None and use.outsiders else None,
         }
 
     def _drain_words(self, drain: Drain) -> str:
         if drain.healthy_since is None:
             return drain.reason
         left_s = drain.healthy_since + self.engine.state.rules.healthy_s - self.engine.now()
-        return f"was sick ({drain.reason}), used again in {max(0, left_s) / 60:.0f} min"
+        return f"was sick ({drain.reason}), used again in {lasting(max(0, left_s))}"
 
     def _process(self, process: GpuProcess) -> dict[str, Any]:
         board = self.engine.board
@@ -145,9 +158,8 @@ class Viewer:
 
     def usage(self, job: Job) -> tuple[int | None, float | None, float | None]:
         """Peak memory, average utilisation, energy: of the running one so far, of an ended one as kept."""
-        book = self.engine.board.usage.jobs.get(job.id)
-        if book is not None:
-            now = book.closed(job.id)
+        now = self.engine.board.usage.of(job.id)
+        if now is not None:
             return now.peak_gpu_memory_bytes, now.utilization, now.energy_j
         if job.attempt == 0 or job.spec.request.gpus == 0:
             return None, None, None
@@ -164,7 +176,7 @@ def warnings_of(viewer: Viewer, job: Job) -> list[str]:
     activity = node.activity.get(job.id)
     found = []
     if activity is not None and activity.is_warned:
-        found.append(f"idle for {idle_s(activity, viewer.engine.now()) / 60:.0f} min")
+        found.append(f"idle for {lasting(idle_s(activity, viewer.engine.now()))}")
     if activity is not None and activity.is_over_booking:
         found.append("takes more GPU memory than it booked")
     return found
@@ -194,11 +206,32 @@ def _of_request(name: str) -> Getter:
     return lambda _, job: getattr(job.spec.request, name)
 
 
-def _gpus(_: Viewer, job: Job) -> list[dict[str, Any]]:
+def _cards_named(name: str) -> Getter:
+    """By the index that each has now; by UUID where it has none."""
+
+    def named(viewer: Viewer, job: Job) -> list[int | str]:
+        wanted: tuple[NamedGpu | int, ...] = getattr(job.spec.request, name)
+        nodes = viewer.engine.state.nodes.values()
+        return [gpu if isinstance(gpu, int) else _name_now(nodes, gpu.uuid) for gpu in wanted]
+
+    return named
+
+
+def _name_now(nodes: Iterable[Node], uuid: GpuUuid) -> int | str:
+    return next((index for node in nodes if (index := node.index_now(uuid)) is not None), uuid)
+
+
+def _gpus(viewer: Viewer, job: Job) -> list[dict[str, Any]]:
+    """With the indices of now while it has them; of an ended job, those of its time."""
     booking = getattr(job.status, "booking", None)
     if booking is None:
         return []
-    return [{"node": booking.node, "index": gpu.index, "uuid": gpu.uuid} for gpu in booking.gpus]
+    node = viewer.engine.state.nodes.get(booking.node) if holds_booking(job.status) is not None else None
+    indices = [gpu.index if node is None else node.last_index(gpu.uuid, gpu.index) for gpu in booking.gpus]
+    return [
+        {"node": booking.node, "index": index, "uuid": gpu.uuid}
+        for index, gpu in zip(indices, booking.gpus, strict=True)
+    ]
 
 
 def _node(_: Viewer, job: Job) -> str | None:
@@ -256,8 +289,8 @@ FIELDS: dict[str, Getter] = {
     "gpu_share": _of_request("gpu_share"),
     "gpu_models": _of_request("gpu_models"),
     "min_gpu_memory_bytes": lambda _, job: job.spec.request.min_gpu_memory_bytes or None,
-    "gpus_on": _of_request("gpus_on"),
-    "exclude_gpus": _of_request("exclude_gpus"),
+    "gpus_on": _cards_named("gpus_on"),
+    "exclude_gpus": _cards_named("exclude_gpus"),
     "idle_below": _of_request("idle_below"),
     "memory_bytes": lambda _, job: job.spec.request.memory_bytes or None,
     "cpus": lambda _, job: job.spec.request.cpus or None,

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tarmac.api.moments import at_clock, iso, length
-from tarmac.api.words import ahead_words, count, gigabytes, grouped_lines, jobs_named, said_of_card, sentence, spans
-from tarmac.controller.outlook import ahead_of
+from tarmac.api.words import ahead_words, grouped_lines, jobs_named, said_of_card, sentence, spans
+from tarmac.controller.refusals import count, gigabytes
 from tarmac.core.explain import Explainer, TooFewGpus
+from tarmac.core.forecast import position_of
 from tarmac.core.model import Queued, Request, Running, Starting, Stopping, Unknown, holds_booking, state_name
 from tarmac.core.policy.card import Taken, TooLittleMemory, refusal_of
 
 if TYPE_CHECKING:
     from tarmac.controller.engine import Engine
     from tarmac.core.explain import Reason
-    from tarmac.core.model import Gpu, Job, JobId, JobSpec, Node
+    from tarmac.core.model import Gpu, GpuUuid, Job, JobId, JobSpec, Node, NodeName
     from tarmac.core.state import State
 
 _IDLE = Request()
@@ -29,9 +30,9 @@ _IDLE = Request()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    node: str
+    node: NodeName
     index: int
-    uuid: str
+    uuid: GpuUuid
     text: str
     jobs: tuple[JobId, ...]
     until: float | None  # when the last of these is expected to be gone
@@ -45,7 +46,7 @@ def why_view(engine: Engine, job: Job) -> dict[str, Any]:
     reasons = explainer.reasons(job)
     is_queued = isinstance(job.status, Queued) and job.id in state.jobs
     cards = [card for node in state.nodes.values() for card in cards_of(state, node, job, now)] if is_queued else []
-    ahead = ahead_of(state, job) if is_queued and job.id not in state.blocked else None
+    ahead = position_of(state, job, now) - 1 if is_queued and job.id not in state.blocked else None
     estimate = outlook.estimates.get(job.id)
     return {
         "id": job.id,
@@ -154,9 +155,9 @@ def _card(state: State, node: Node, gpu: Gpu, job: Job, now: float) -> Card:
     elif isinstance(reason, Taken):
         text = "; ".join(_holder(state, holder, now) for holder in jobs)
     elif isinstance(reason, TooLittleMemory) and jobs:
-        text = f"{said_of_card(reason)}; {'; '.join(_holder(state, holder, now) for holder in jobs)}"
+        text = f"{said_of_card(reason, now)}; {'; '.join(_holder(state, holder, now) for holder in jobs)}"
     else:
-        text = said_of_card(reason)
+        text = said_of_card(reason, now)
     return Card(
         node=node.name,
         index=gpu.index,
@@ -240,10 +241,15 @@ def _card_lines(cards: list[Card], state: State) -> list[str]:
     """One line for all cards of a node with the same to say; the node only where there are several."""
     lines: list[str] = []
     for name in dict.fromkeys(card.node for card in cards):
-        own = [(card.index, card.text) for card in cards if card.node == name]
+        own = [(_name(state, card), card.text) for card in cards if card.node == name]
         prefix = f"{name} " if len(state.nodes) > 1 else ""
         lines += [f"  {prefix}{line}" for line in grouped_lines(own)]
     return lines
+
+
+def _name(state: State, card: Card) -> int | GpuUuid:
+    index = state.nodes[card.node].index_now(card.uuid)
+    return card.uuid if index is None else index
 
 
 def _kept_lines(explainer: Explainer, job: Job, now: float) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from tarmac.api.moments import at_clock
+from tarmac.controller.outside import told
+from tarmac.controller.refusals import count, gigabytes, never
 from tarmac.core.explain import (
     Behind,
     CpuSlotsTaken,
@@ -27,11 +29,8 @@ from tarmac.core.policy.eligible import ArrayFull, Paused
 
 if TYPE_CHECKING:
     from tarmac.core.explain import Reason
+    from tarmac.core.model import GpuUuid
     from tarmac.core.policy.card import CardReason
-
-
-def count(number: float, noun: str) -> str:
-    return f"{number:g} {noun}" if number == 1 else f"{number:g} {noun}s"
 
 
 def sentence(reason: Reason, now: float) -> str:
@@ -103,8 +102,8 @@ def _of_machines(
             return f"{gigabytes(asked)} of host memory asked, {gigabytes(free)} of {gigabytes(total)} not booked"
         case HostBooked(what=what, asked=asked, free=free, total=total):
             return f"{asked} {what} asked, {free} of {total} not booked"
-        case NeverFits(asked=asked, most=most):
-            return f"no node has {count(asked, 'GPU')} of that kind now; the largest has {most}"
+        case NeverFits(lack=lack):
+            return never(lack).message
         case _:
             assert_never(reason)
 
@@ -123,14 +122,14 @@ def limit_words(reached: LimitReached) -> str:
     return f"{count(reached.used, noun)}{who} {verb} and {reached.asked:g} more asked, {most}: {over:g} too many"
 
 
-def _holders(cards: tuple[tuple[int, CardReason], ...]) -> str:
+def _holders(cards: tuple[tuple[int | GpuUuid, CardReason], ...]) -> str:
     jobs = tuple(
         dict.fromkeys(job for _, card in cards if isinstance(card, Taken | TooLittleMemory) for job in card.jobs)
     )
     return f", held by {jobs_named(jobs)}" if jobs else ""
 
 
-def said_of_card(reason: CardReason) -> str:
+def said_of_card(reason: CardReason, now: float) -> str:
     match reason:
         case Unsuitable(why=why):
             return why
@@ -138,16 +137,14 @@ def said_of_card(reason: CardReason) -> str:
             return f"drained: {drained}"
         case Taken(jobs=jobs):
             return f"held by {jobs_named(jobs)}"
-        case OutsideUse(told=told):
-            return f"held by {told}"
+        case OutsideUse(outsiders=outsiders):
+            return f"held by {told(outsiders, now)}"
         case TooLittleMemory(free_bytes=free, total_bytes=total, asked_bytes=asked):
-            return f"{gigabytes(free)} of {gigabytes(total)} free, {gigabytes(asked)} asked"
+            lacking = f"{gigabytes(free)} of {gigabytes(total)} free, {gigabytes(asked)} asked"
+            others = f"; {gigabytes(reason.outside_bytes)} held by {told(reason.outsiders, now)}"
+            return lacking + (others if reason.outsiders else "")
         case _:
             assert_never(reason)
-
-
-def gigabytes(size: int) -> str:
-    return f"{size / 2**30:.1f} G"
 
 
 def jobs_named(ids: tuple[int, ...], most: int = 8) -> str:
@@ -159,16 +156,21 @@ def ahead_words(ahead: int) -> str:
     return "next in the queue" if ahead == 0 else f"{count(ahead, 'job')} ahead in the queue"
 
 
-def card_lines(cards: tuple[tuple[int, CardReason], ...]) -> list[str]:
+def card_lines(cards: tuple[tuple[int | GpuUuid, CardReason], ...], now: float) -> list[str]:
     """One line for all cards with the same reason: sixty-four lines tell less than three."""
-    return grouped_lines([(index, said_of_card(reason)) for index, reason in cards])
+    return grouped_lines([(name, said_of_card(reason, now)) for name, reason in cards])
 
 
-def grouped_lines(cards: list[tuple[int, str]]) -> list[str]:
-    grouped: dict[str, list[int]] = {}
-    for index, said in cards:
-        grouped.setdefault(said, []).append(index)
-    return [f"GPU {spans(indices)}: {said}" for said, indices in grouped.items()]
+def grouped_lines(cards: list[tuple[int | GpuUuid, str]]) -> list[str]:
+    grouped: dict[str, list[int | GpuUuid]] = {}
+    for name, said in cards:
+        grouped.setdefault(said, []).append(name)
+    return [f"{_named(names)}: {said}" for said, names in grouped.items()]
+
+
+def _named(names: list[int | GpuUuid]) -> str:
+    indices = spans([name for name in names if isinstance(name, int)])
+    return ", ".join([f"GPU {indices}"] * bool(indices) + [name for name in names if isinstance(name, str)])
 
 
 def spans(indices: list[int]) -> str:

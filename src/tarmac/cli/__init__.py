@@ -34,7 +34,7 @@ def main() -> NoReturn:
         _open_missing_streams()
     signals.leave_to_kernel(signals.SIGPIPE)  # `tarmac ls | head` ends as any other program does
     signals.on(signals.SIGINT, lambda _: os._exit(INTERRUPTED))
-    os._exit(run(sys.argv[1:]))
+    os._exit(run_line(sys.argv[1:]))
 
 
 def _open_missing_streams() -> None:
@@ -44,7 +44,7 @@ def _open_missing_streams() -> None:
     os.close(descriptor)
 
 
-def run(argv: Sequence[str]) -> int:
+def run_line(argv: Sequence[str]) -> int:
     try:
         return _dispatched(argv)
     except TarmacError as error:

@@ -62,16 +62,23 @@ def share(word: str) -> float:
     number = _decimal(text.removesuffix("%").rstrip())
     if number is not None and text.endswith("%"):
         number /= 100
+    if number is not None and 10 <= number <= 100 and not text.endswith("%"):
+        raise ValueError(f"it is a part of one GPU, from 0 to 1; {number:g}%?")
     if number is None or not 0 < number <= 1:
         raise ValueError("it must be a part of one GPU, such as 0.5 or 50%")
     return number
 
 
 def percent(word: str) -> int:
-    text = word.strip().removesuffix("%").rstrip()
-    if not _is_digits(text) or not 1 <= int(text[:9]) <= 100:
-        raise ValueError("it must be per cent from 1 to 100, such as 20%")
-    return int(text)
+    """20% or 20. Not 0.2, nor a bare 1: elsewhere that is the whole, and here it would be a hundredth."""
+    text = word.strip()
+    number = _decimal(text.removesuffix("%").rstrip())
+    if number is not None and 0 < number <= 1 and not text.endswith("%"):
+        meant = "1% or 100%" if number == 1 else f"{max(1, round(number * 100))}%"
+        raise ValueError(f"it is in per cent from 1% to 100%; {meant}?")
+    if number is None or number != int(number) or not 1 <= number <= 100:
+        raise ValueError("it must be whole per cent from 1% to 100%, such as 20%")
+    return int(number)
 
 
 def cards(word: str) -> list[int]:
@@ -88,6 +95,18 @@ def cards(word: str) -> list[int]:
             raise ValueError(f"no machine has a GPU {upper}")
         found.update(range(lower, upper + 1))
     return sorted(found)
+
+
+def named_cards(word: str) -> list[int | str]:
+    """The same, and UUIDs or how they begin: 0,2 or GPU-1a2b."""
+    uuids = [part.strip() for part in word.split(",") if _is_uuid(part.strip())]
+    rest = ",".join(part for part in word.split(",") if not _is_uuid(part.strip()))
+    return [*(cards(rest) if rest or not uuids else ()), *dict.fromkeys(uuids)]
+
+
+def _is_uuid(part: str) -> bool:
+    """All makes begin with letters and a hyphen, so that no range can be meant."""
+    return part[:1].isalpha() and "-" in part and part.isprintable()
 
 
 def models(word: str) -> list[str]:

@@ -6,7 +6,7 @@ A card whose processes are all Tarmac's own, and that may be used, needs no note
 from __future__ import annotations
 
 from tarmac.cli.text import safe, size
-from tarmac.cli.times import duration, epoch
+from tarmac.cli.times import duration, epoch, local
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,10 +23,11 @@ PROCESSES = 3  # so many of a card are named
 
 def notes_of(gpu: Gpu, at: float) -> list[Note]:
     """Why it may not be used, what is odd about its jobs, who holds it, and who else is on it."""
-    notes: list[Note] = []
+    notes: list[Note] = [] if gpu["index"] is not None else [("dim", gpu["uuid"])]
     health, reason, held = gpu.get("health"), gpu.get("reason"), gpu.get("held")
     if health:
-        notes.append(("bold red", f"sick: {health}"))
+        since = gpu.get("gone_since")
+        notes.append(("bold red", f"gone since {local(since)[:16]}: {health}" if since else f"sick: {health}"))
     if gpu["drained"] and not (health and reason in {health, None}):
         words = reason or "drained"
         notes.append(("yellow", words if words.startswith("drained") else f"drained: {words}"))
@@ -50,6 +51,11 @@ def _process(who: dict[str, Any], at: float) -> str:
         since = who["started_at"]
         words += f", for {duration(at - (epoch(since) if isinstance(since, str) else since))}"
     return words + (", ignored)" if who.get("ignored") else ")")
+
+
+def number(gpu: Gpu) -> str:
+    """One that is gone has none when another card has got it; its notes have the UUID then."""
+    return "-" if gpu["index"] is None else str(gpu["index"])
 
 
 def model(gpu: Gpu) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import time
 
-from tarmac.cli.card import fullness, memory, model, notes_of, with_unit
+from tarmac.cli.card import fullness, memory, model, notes_of, number, with_unit
 from tarmac.cli.table import GAP, Column, lines
 from tarmac.cli.terminal import paint
 from tarmac.cli.text import safe, size, spans, wrapped
@@ -58,16 +58,16 @@ def table(gpus: Sequence[Gpu], *, width: int | None, has_colours: bool, now: flo
     return text
 
 
-def place(gpu: Gpu) -> tuple[str, int]:
-    """What they are ordered by."""
-    return gpu["node"], gpu["index"]
+def place(gpu: Gpu) -> tuple[str, bool, int]:
+    """What they are ordered by. Those that have no number any more come last."""
+    return gpu["node"], gpu["index"] is None, gpu["index"] or 0
 
 
 def _columns(gpus: Sequence[Gpu], *, has_colours: bool) -> list[Column]:
     bold = ["bold"] * len(gpus) if has_colours else None
     hues = [fullness(gpu) for gpu in gpus] if has_colours else None
     columns = [
-        Column("GPU", [str(gpu["index"]) for gpu in gpus], is_right=True, styles=bold),
+        Column("GPU", [number(gpu) for gpu in gpus], is_right=True, styles=bold),
         Column("MODEL", [model(gpu) for gpu in gpus], most=20),
         Column("MEMORY", [memory(gpu) for gpu in gpus], styles=hues),
     ]

@@ -205,6 +205,10 @@ def _gpus(client: Client) -> Finding:
     answer = client.call("GET", "/gpus")
     if answer["gpus"]:
         models = sorted({gpu["model"] or "?" for gpu in answer["gpus"]})
-        return Finding("ok", "gpus", f"{len(answer['gpus'])} ({', '.join(models)})")
+        text = f"{len(answer['gpus'])} ({', '.join(models)})"
+        sick = [gpu for gpu in answer["gpus"] if gpu["health"]]
+        if sick:
+            return Finding("warning", "gpus", f"{text}, {len(sick)} of them sick", "`tarmac gpus` says what each lacks")
+        return Finding("ok", "gpus", text)
     reason = answer.get("error") or "the agent has not reported any"
     return Finding("warning", "gpus", f"none: {reason}", "is the driver loaded? `nvidia-smi` must work for this user")

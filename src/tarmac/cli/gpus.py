@@ -39,7 +39,7 @@ VERB = Verb(
     usage=("tarmac gpus [-w] [--json]",),
     run=run,
     takes_words=False,
-    options=(Option("--watch", "-w", "keep the table up to date until Ctrl-C"), JSON),
+    options=(Option("--watch", "-w", "keep the table up to date until q or Ctrl-C"), JSON),
     examples=(
         ("tarmac gpus", "all cards"),
         ("tarmac gpus -w", "the same, live"),

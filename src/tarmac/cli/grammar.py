@@ -112,13 +112,17 @@ class _Parser:
                 return self.values, words + left
             if word.startswith("--"):
                 self._long(word, left)
-            elif word.startswith("-") and word != "-":
+            elif word.startswith("-") and word != "-" and not self._is_number(word):
                 self._bundle(word, left)
             else:
                 words.append(word)
                 if self.verb.is_prefix:
                     return self.values, words + left
         return self.values, words
+
+    def _is_number(self, word: str) -> bool:
+        """-1 is a value, for which whoever reads it has the right words. A command never begins with one."""
+        return not self.verb.is_prefix and word[1:].lstrip(".")[:1].isdecimal() and word[:2] not in self.by_flag
 
     def _long(self, word: str, left: list[str]) -> None:
         flag, equals, value = word.partition("=")

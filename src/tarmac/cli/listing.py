@@ -113,10 +113,11 @@ def _state(job: Mapping[str, Any]) -> str:
 
 
 def gpus(job: Mapping[str, Any]) -> str:
-    """The indices it has; in brackets how many it waits for."""
+    """The indices it has, a ? for each card that has none any more; in brackets how many it waits for."""
     held = job.get("gpus")
     if held:
-        return spans([gpu["index"] for gpu in held])
+        known = [gpu["index"] for gpu in held if gpu["index"] is not None]
+        return ",".join([spans(known)] * bool(known) + ["?"] * (len(held) - len(known)))
     return f"({job['gpus_asked']})" if job["gpus_asked"] and job["state"] not in ENDED else "-"
 
 

@@ -32,4 +32,4 @@ class LiveCards:
             return rows
         from tarmac.cli.grid import grid
 
-        return grid(self._gpus, width=columns, has_colours=has_colours())
+        return grid(self._gpus, width=columns, lines=lines, has_colours=has_colours())

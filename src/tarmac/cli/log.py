@@ -8,7 +8,7 @@ from tarmac.cli.amounts import count
 from tarmac.cli.grammar import Option, Verb
 from tarmac.cli.selection import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.session import connect
-from tarmac.cli.terminal import out, out_bytes
+from tarmac.cli.terminal import err, out, out_bytes
 from tarmac.errors import NotAllowed, NotFound, UserError
 
 TYPE_CHECKING = False
@@ -31,9 +31,13 @@ def run(values: Values, words: list[str]) -> int:
         if len(ids) > 1:
             separator = "\n" if index else ""
             out(f"{separator}==> job {job} <==\n")
-        for data in client.logs(job, follow=values["follow"], lines=values["lines"], stream=stream):
+        for data in client.logs(job, follow=values["follow"], lines=values["lines"], stream=stream, on_cut=_say_cut):
             out_bytes(data)
     return 0
+
+
+def _say_cut() -> None:
+    err("tarmac: only the last 64 MiB were searched for lines; what comes before is left out\n")
 
 
 def _own(values: Values, words: list[str]) -> int:

@@ -72,7 +72,7 @@ VERB = Verb(
     options=(
         Option("--all", "-a", "every job, not only active and the last 10 ended"),
         Option("--number", "-n", "only the newest N of the ended ones", "N", count),
-        Option("--watch", "-w", "keep the table up to date until Ctrl-C"),
+        Option("--watch", "-w", "keep the table up to date until q or Ctrl-C"),
         *FILTERS,
         JSON,
     ),

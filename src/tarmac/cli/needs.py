@@ -5,7 +5,7 @@ What contradicts itself is refused here, without asking a controller.
 
 from __future__ import annotations
 
-from tarmac.cli.amounts import cards, count, models, percent, positive, share, size
+from tarmac.cli.amounts import count, models, named_cards, percent, positive, share, size
 from tarmac.cli.grammar import Option
 from tarmac.errors import UserError
 
@@ -21,9 +21,9 @@ NEEDS = (
     Option("--gpu-share", None, "share each GPU, booking that part of it: 0.5", "PART", share),
     Option("--gpu-model", None, "only GPUs so called: a100, 'a100|h100'", "NAMES", models),
     Option("--min-gpu-mem", None, "only GPUs with at least so much memory", "SIZE", size),
-    Option("--gpus-on", None, "on these GPUs and no others: 0,2", "LIST", cards),
-    Option("--exclude-gpus", None, "not on these GPUs: 1,3", "LIST", cards),
-    Option("--idle-below", None, "only GPUs that are less busy than this: 20%", "PERCENT", percent),
+    Option("--gpus-on", None, "on these GPUs and no others, by index or UUID: 0,2", "LIST", named_cards),
+    Option("--exclude-gpus", None, "not on these GPUs, by index or UUID: 1,3", "LIST", named_cards),
+    Option("--idle-below", None, "only GPUs that are less busy than this, in per cent: 20%", "PERCENT", percent),
     Option("--mem", None, "book so much of the host's memory: 16G", "SIZE", size),
     Option("--cpus", None, "book so many of the host's cores", "N", positive),
 )

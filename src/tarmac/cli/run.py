@@ -12,7 +12,7 @@ from tarmac.cli.grammar import Verb
 from tarmac.cli.session import connect
 from tarmac.cli.submit import JOB_OPTIONS, submit
 from tarmac.cli.terminal import err, out_bytes, say
-from tarmac.errors import TarmacError
+from tarmac.errors import NotFound, TarmacError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,8 +31,11 @@ def run(values: Values, words: list[str]) -> int:
     interrupt = _Interrupt(client, job)
     signals.on(signals.SIGINT, interrupt)
     _tell_why_it_waits(client, job)
-    for data in client.logs(job, follow=True, offset=offset):
-        out_bytes(data)
+    try:
+        for data in client.logs(job, follow=True, offset=offset):
+            out_bytes(data)
+    except NotFound as error:  # its file was removed; how it ends is of interest all the same
+        err(f"tarmac: {error.message}\n")
     from tarmac.client.following import ended_jobs
 
     return _outcome(next(ended_jobs(client, [job])), client, was_interrupted=interrupt.is_asked)

@@ -10,7 +10,7 @@ from tarmac.cli.outcome import COLOURS, state_words
 from tarmac.cli.selection import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import has_colours, out, out_json, paint, width
-from tarmac.cli.text import cells, command_of, safe, spans
+from tarmac.cli.text import card_names, cells, command_of, safe
 from tarmac.cli.times import duration, epoch, local
 from tarmac.cli.waiting import terms
 
@@ -111,7 +111,7 @@ def _gpus(job: Job) -> str:
     asked = str(job["gpus_asked"])
     if not job["gpus"]:
         return asked
-    return f"{asked} (index {spans([gpu['index'] for gpu in job['gpus']])})"
+    return f"{asked} ({card_names([gpu['uuid'] if gpu['index'] is None else gpu['index'] for gpu in job['gpus']])})"
 
 
 def _times(job: Job) -> Iterator[tuple[str, str]]:
@@ -138,7 +138,9 @@ def _times(job: Job) -> Iterator[tuple[str, str]]:
 
 def _outputs(job: Job) -> Iterator[tuple[str, str]]:
     stdout, stderr = job.get("stdout_path"), job.get("stderr_path")
-    if stderr and stderr != stdout:
+    if job["log_path"] == "/dev/null" and "adopted" in job["tags"]:
+        yield "log", "none: adopted, so its output goes where it went before"
+    elif stderr and stderr != stdout:
         yield "stdout", safe(stdout or "")
         yield "stderr", safe(stderr)
     else:

@@ -103,6 +103,13 @@ def spans(numbers: Sequence[int]) -> str:
     return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in parts)
 
 
+def card_names(names: Sequence[int | str]) -> str:
+    """index 0-1,3, and by UUID those that have none."""
+    indices = [name for name in names if isinstance(name, int)]
+    uuids = [name for name in names if isinstance(name, str)]
+    return ", ".join([f"index {spans(indices)}"] * bool(indices) + uuids)
+
+
 def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 

@@ -1,6 +1,6 @@
 """`-w`: a table redrawn in place when something changes, and every second for the clock.
 
-The cursor is hidden while it lasts and comes back however it ends.
+The cursor is hidden and keys are not shown while it lasts; both come back however it ends.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ import os
 from time import monotonic, strftime
 
 from tarmac.cli import signals
+from tarmac.cli.keys import Keys
 from tarmac.cli.session import connect
 from tarmac.cli.terminal import STDOUT, is_terminal, out, size
+from tarmac.cli.text import cells, cut
 from tarmac.client.link import keep_asking
 from tarmac.errors import ConnectionLost, UserError
 
@@ -46,19 +48,23 @@ def watch(verb: str, view: View) -> int:
     gc.enable()  # it may go on for days
     client = connect()
     view.fetch(client)  # whatever is wrong is said before the screen is taken
+    keys = Keys()
+
+    def leave(number: int) -> None:
+        keys.restore()
+        os.write(STDOUT, f"{SHOW}\n".encode())
+        os._exit(0 if keys.has_left else 128 + number)
+
     for number in (signals.SIGINT, signals.SIGTERM, signals.SIGHUP):
-        signals.on(number, _leave)
+        signals.on(number, leave)
+    keys.take()
     out(HIDE + HOME + REST_OF_SCREEN)
     try:
         while True:
             _until_lost(client, view)
     finally:
+        keys.restore()
         out(SHOW)
-
-
-def _leave(number: int) -> None:
-    os.write(STDOUT, f"{SHOW}\n".encode())
-    os._exit(128 + number)
 
 
 def _until_lost(client: Client, view: View) -> None:
@@ -94,10 +100,18 @@ def _drain(events: Response, until: float) -> None:
 
 def _draw(view: View) -> None:
     columns, height = size()
-    room = max(2, height - 2)
+    room = max(2, height - 1)
     rows = view.rows(columns, room)
     if len(rows) > room:
         rows = [*rows[: room - 1], f"… {len(rows) - room + 1} more"]
-    head = f"{view.head()} · {strftime('%H:%M:%S')} · Ctrl-C ends"
-    screen = "".join(f"{line}{REST_OF_LINE}\n" for line in [head[:columns], *rows])
-    out(HOME + screen + REST_OF_SCREEN)
+    head = head_line(view.head(), strftime("%H:%M:%S"), columns)
+    # No newline after the last: it would scroll a screen that is full.
+    out(HOME + "\n".join(f"{line}{REST_OF_LINE}" for line in [head, *rows]) + REST_OF_SCREEN)
+
+
+def head_line(summary: str, clock: str, columns: int) -> str:
+    """All of it if there is room; what everybody knows, and then the clock, give way to what is watched."""
+    for line in (f"{summary} · {clock} · q ends", f"{summary} · {clock}"):
+        if cells(line) <= columns:
+            return line
+    return cut(summary, columns)

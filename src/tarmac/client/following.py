@@ -14,7 +14,7 @@ from tarmac.errors import ConnectionLost
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from tarmac.client.jobs import Id, Jobs
@@ -58,7 +58,14 @@ def _batch(client: Link, ids: list[int], deadline: float | None) -> Iterator[dic
 
 
 def log_bytes(
-    client: Link, job: Id, *, follow: bool, lines: int | None, stream: str, offset: int = 0
+    client: Link,
+    job: Id,
+    *,
+    follow: bool,
+    lines: int | None,
+    stream: str,
+    offset: int = 0,
+    on_cut: Callable[[], None] | None = None,
 ) -> Iterator[bytes]:
     """Goes on where it was when the controller went away, or took its leave before the job had ended."""
     query: dict[str, object] = {"stream": stream, "follow": 1 if follow else None}
@@ -66,6 +73,8 @@ def log_bytes(
     while True:
         response = keep_asking(client, client.stream, f"/jobs/{job}/log", {**query, **begin})
         offset = int(response.fields.get("tarmac-log-offset", offset))
+        if on_cut is not None and "tarmac-log-cut" in response.fields:
+            on_cut()
         try:
             for data in response.chunks():
                 offset += len(data)

@@ -9,7 +9,7 @@ from tarmac.errors import UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Unpack
 
     from tarmac.client.records import Job
@@ -123,12 +123,23 @@ class Jobs(Link):
         return [Job(job) for job in ended_jobs(self, numbers, timeout_s)]
 
     def logs(
-        self, job: Id, *, follow: bool = False, lines: int | None = None, offset: int = 0, stream: str = "stdout"
+        self,
+        job: Id,
+        *,
+        follow: bool = False,
+        lines: int | None = None,
+        offset: int = 0,
+        stream: str = "stdout",
+        on_cut: Callable[[], None] | None = None,
     ) -> Iterator[bytes]:
-        """The output as it is in the file, byte for byte, or its last lines; with `follow` until the job has ended."""
+        """The output as it is in the file, byte for byte, or its last lines; with `follow` until the job has ended.
+
+        `on_cut` is called when the last lines are so long that only the end of them is given.
+        """
         from tarmac.client.following import log_bytes
 
-        return log_bytes(self, self.number_of(job), follow=follow, lines=lines, offset=offset, stream=stream)
+        number = self.number_of(job)
+        return log_bytes(self, number, follow=follow, lines=lines, offset=offset, stream=stream, on_cut=on_cut)
 
     def kill(self, *ids: Id, grace_s: float | None = None, **filters: str | None) -> dict[str, list[int]]:
         """Ask to stop. Returns who was asked, and who had already ended; `wait` tells when they are gone."""

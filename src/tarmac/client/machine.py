@@ -28,6 +28,10 @@ class Machine(Link):
         """Use drained cards again."""
         return self._of_cards("resume", gpus)
 
+    def forget(self, *gpus: int | str) -> list[str]:
+        """Take cards that are gone off the list; the word "gone" means all of them that no job holds."""
+        return self._of_cards("forget", gpus)
+
     def slots(self, *gpus: int | str, slots: int) -> list[str]:
         """Offer each of these cards that many times over, to jobs that do not say how much of it they take."""
         return self._of_cards("slots", gpus, slots=slots)

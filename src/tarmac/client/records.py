@@ -61,7 +61,7 @@ class Job(Record):
     priority: int
     tier: str  # urgent, normal or preemptible
     gpus_asked: int
-    gpus: list[dict[str, Any]]  # node, index, uuid of each
+    gpus: list[dict[str, Any]]  # node, index, uuid of each; no index where another card has got it
     node: str | None
     command: list[str] | None
     cwd: str
@@ -74,8 +74,8 @@ class Job(Record):
     gpu_share: float | None  # or which part
     gpu_models: list[str] | None
     min_gpu_memory_bytes: int | None
-    gpus_on: list[int] | None
-    exclude_gpus: list[int] | None
+    gpus_on: list[int | str] | None  # indices as they are now; the UUID of a card that has none
+    exclude_gpus: list[int | str] | None
     idle_below: int | None  # per cent
     memory_bytes: int | None  # what it books of the host
     cpus: int | None
@@ -120,13 +120,15 @@ class Job(Record):
 
 class Gpu(Record):
     __slots__ = (
-        "booked_bytes", "drained", "health", "held", "index", "jobs", "make", "memory_total_bytes",
+        "booked_bytes", "drained", "gone_since", "health", "held", "index", "jobs", "make", "memory_total_bytes",
         "memory_used_bytes", "model", "node", "parent", "power_w", "processes", "reason", "slots", "temperature",
         "utilization", "uuid",
     )  # fmt: skip
 
+    _times = ("gone_since",)
+
     node: str
-    index: int
+    index: int | None  # None: it is gone, and another card has got its number
     uuid: str
     model: str
     memory_total_bytes: int | None
@@ -142,6 +144,7 @@ class Gpu(Record):
     processes: list[dict[str, Any]]  # pid, user, command, memory_bytes, started_at, job, ignored
     held: str | None  # which process of somebody else keeps it from being used
     health: str | None  # why it is sick
+    gone_since: datetime | None  # when it was missed first, while it is not there
     drained: bool
     reason: str | None  # why drained or sick
 

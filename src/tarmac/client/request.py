@@ -34,8 +34,8 @@ if TYPE_CHECKING:
         gpu_share: float | None  # or that part of it
         gpu_models: Sequence[str] | None  # parts of models' names, any of which will do
         min_gpu_memory_bytes: int | None
-        gpus_on: Sequence[int] | None  # these and no others
-        exclude_gpus: Sequence[int] | None
+        gpus_on: Sequence[int | str] | None  # these and no others, by index, UUID, or how a UUID begins
+        exclude_gpus: Sequence[int | str] | None
         idle_below: int | None  # per cent of utilisation
         memory_bytes: int | None  # of the host
         cpus: int | None

@@ -76,6 +76,7 @@ async def _run(state_folder: Path, say: _Ready) -> None:
         supervision = asyncio.create_task(node.run())
         try:
             await _serve(engine, node, state_folder, say)
+            await engine.keep_usage()
         finally:
             if node.is_ending:
                 await asyncio.wait({supervision}, timeout=AGENT_ENDS_WITHIN_S)

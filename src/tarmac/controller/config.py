@@ -6,6 +6,7 @@ import tomllib
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from tarmac.controller.limits import IN_ORDER, check_together
 from tarmac.controller.quantities import size_bytes
 from tarmac.controller.settings import SETTINGS, parsed
 from tarmac.errors import UserError
@@ -32,7 +33,12 @@ def load_config(path: Path) -> dict[str, Any]:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is no valid TOML: {error}", hint="mend that line, or move the file away") from error
-    return {key: _checked(path, key, value) for key, value in given.items()}
+    found = {key: _checked(path, key, value) for key, value in given.items()}
+    try:
+        check_together({name: found.get(name, SETTINGS[name].default) for name in IN_ORDER})
+    except UserError as error:
+        raise ConfigError(f"{path}: {error.message}", hint=error.hint) from error
+    return found
 
 
 def _checked(path: Path, key: str, value: Any) -> Any:

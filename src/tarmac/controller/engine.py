@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -19,7 +20,6 @@ from tarmac.controller.hands import Hands
 from tarmac.controller.outlook import OutlookBoard
 from tarmac.controller.progress_board import ProgressBoard
 from tarmac.controller.publisher import JobChanged, Publisher, QueueChanged
-from tarmac.controller.settings import Settings
 from tarmac.core.commands import SignalJob
 from tarmac.core.due import next_due
 from tarmac.core.events import JobEdited, JobsSubmitted, NodeJoined, Reported, RulesSet, TimePassed
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tarmac.controller.settings import Settings
     from tarmac.core.commands import Command
     from tarmac.core.events import Event
     from tarmac.core.model import NodeName
@@ -189,16 +190,21 @@ class Engine:
 
     async def set(self, name: str, text: str | None) -> None:
         """In force at once and kept; None takes it back to the config file or the default."""
-        live = {key: value for key, value in self.settings.live.items() if key != name}
-        changed = Settings(self.settings.config, live if text is None else {**live, name: text})
+        changed = self.settings.changed(name, text)
         await self.keep(Work(events=[RulesSet(rules=changed.rules())], settings={name: text}))
         self.settings = changed
         self.board.refresh()
 
-    def keep_samples(self, samples: list[Sample]) -> None:
-        if samples and self.degraded is None:
-            self._inbox.append(Work(events=[], samples=samples))
+    def keep_samples(self, samples: list[Sample], so_far: dict[str, str | None]) -> None:
+        if self.degraded is None:
+            self._inbox.append(Work(events=[], samples=samples, settings=so_far))
             self._turn()
+
+    async def keep_usage(self) -> None:
+        """Before the end; where nothing can be written, what was kept a minute ago has to do."""
+        self.board.settle()
+        with suppress(Unavailable):
+            await self.keep(Work(events=[], settings=self.board.so_far()))
 
     def signal_now(self, job: JobId, grace_s: float | None) -> bool:
         """Without a record of it, for when nothing can be written: what fills the disk must be stoppable."""
@@ -215,6 +221,9 @@ class Engine:
         self, node: NodeName, readings: list[GpuReading], host: HostReading | None, error: str | None
     ) -> None:
         self.board.take(node, readings, host, error)
+
+    def renew_readings(self, node: NodeName) -> None:
+        self.board.renew(node)
 
     # decide and commit
 
@@ -268,7 +277,7 @@ class Engine:
                     Submission(owner=owner, token=token, first_id=first, count=len(work.ids), at=now)
                 )
         self.state.take_changes()
-        batch.usage = self.board.closed([job for job in batch.changes.changed.values() if is_ended(job.status)])
+        batch.usage = self.board.took([job for job in batch.changes.changed.values() if is_ended(job.status)])
         return batch, commands
 
     def _with_outcomes(self, event: Event) -> Event:
@@ -292,6 +301,7 @@ class Engine:
         self.store.commit(batch, lambda error: self._loop.call_soon_threadsafe(back_in_the_loop, error))
 
     def _committed(self, batch: Batch, commands: list[Command], works: list[Work]) -> None:
+        self.board.kept(batch.usage)
         self._carry_out(commands, works)
         crashpoint.reach("controller:before-answer")
         _resolve(works, None)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tarmac.controller import usage_kept
+from tarmac.controller.ignored import KEPT_AS, IgnoredPids, start_of, this_boot
 from tarmac.controller.outside import taken_by_jobs, use_of
 from tarmac.controller.publisher import GpusChanged
 from tarmac.controller.usage import MINUTE_S, UsageBook
+from tarmac.controller.usage_kept import books_in
 from tarmac.core.events import NodeSampled, TimePassed
 from tarmac.core.model import GpuUuid, JobId
+from tarmac.core.watching import FRESH_S
 
 if TYPE_CHECKING:
     import asyncio
@@ -25,22 +29,30 @@ class GpuBoard:
     def __init__(self, engine: Engine) -> None:
         self.readings: dict[NodeName, list[GpuReading]] = {}
         self.errors: dict[NodeName, str | None] = {}
-        self.ignored_pids: set[int] = set()
-        self.usage = UsageBook()
+        kept = engine.store.reader.settings()
+        self.ignored_pids = IgnoredPids(kept.get(KEPT_AS), this_boot(), start_of)
+        self.usage = UsageBook(books_in(kept.get(usage_kept.KEPT_AS), engine.state.jobs))
         self._engine = engine
         self._hosts: dict[NodeName, HostReading | None] = {}
         self._posted: dict[NodeName, NodeSampled] = {}
+        self._renewed: dict[NodeName, float] = {}  # when the same was read again
         self._timer: asyncio.TimerHandle | None = None
         self._minute = 0
 
     def take(self, node: NodeName, readings: list[GpuReading], host: HostReading | None, error: str | None) -> None:
         self.readings[node] = readings
         self.errors[node] = error
+        self.ignored_pids.prune()
         self._hosts[node] = host
         self.usage.read(node, readings, self._jobs_with_gpus(), self._engine.now())
         self._sample(node)
+        self.renew(node)
         self._engine.publisher.tell([GpusChanged(node)])
         self.tick_later()
+
+    def renew(self, node: NodeName) -> None:
+        """It was read again, if only to find the same. The core hears of that when something waits for time."""
+        self._renewed[node] = self._engine.now()
 
     def refresh(self) -> None:
         """What counts as outside use was changed."""
@@ -51,18 +63,27 @@ class GpuBoard:
         """Book the time until now, while it is still known who has which card."""
         self.usage.settle(self._jobs_with_gpus(), self._engine.now())
 
-    def closed(self, ended: list[Job]) -> list[Usage]:
-        """What these jobs took, once they have ended."""
-        return [usage for job in ended if (usage := self.usage.close(job.id)) is not None]
+    def so_far(self) -> dict[str, str | None]:
+        """What running jobs took, for the store. Kept every minute, and when the controller ends."""
+        return {usage_kept.KEPT_AS: usage_kept.text_of(self.usage.jobs)}
+
+    def took(self, ended: list[Job]) -> list[Usage]:
+        """What these jobs took, once they have ended. Known here until it is on disk: nobody is told of none."""
+        return [usage for job in ended if (usage := self.usage.of(job.id)) is not None]
+
+    def kept(self, usages: list[Usage]) -> None:
+        for usage in usages:
+            self.usage.forget(JobId(usage.job))
 
     def _sample(self, node: NodeName) -> None:
-        now = self._engine.now()
-        live = self._engine.state.jobs
         host = self._hosts.get(node)
         sampled = NodeSampled(
             node=node,
             uses=tuple(
-                (GpuUuid(reading.uuid), use_of(reading, self._engine.settings, self.ignored_pids, live, now))
+                (
+                    GpuUuid(reading.uuid),
+                    use_of(reading, self._engine.settings, self.ignored_pids, self._holders(node, reading)),
+                )
                 for reading in self.readings[node]
             ),
             taken=taken_by_jobs(self.readings[node]),
@@ -71,6 +92,11 @@ class GpuBoard:
         if sampled != self._posted.get(node):
             self._posted[node] = sampled
             self._engine.post(sampled)
+
+    def _holders(self, name: NodeName, reading: GpuReading) -> tuple[JobId, ...]:
+        """Whose processes are expected there: the jobs that have the card, or the one that it is a part of."""
+        node = self._engine.state.node(name)
+        return node.holders(GpuUuid(reading.uuid)) + node.holders_of_kin(reading.as_card())
 
     def forget_posted(self) -> None:
         """The core's memory was read anew, so it has to be told again."""
@@ -96,8 +122,12 @@ class GpuBoard:
         self._timer = None
         now = self._engine.now()
         self.settle()
+        for node, at in self._renewed.items():
+            if node in self._posted and abs(now - at) <= FRESH_S:
+                self._engine.post(self._posted[node])
+        self._renewed = {}
         self._engine.post(TimePassed())
         if int(now) // MINUTE_S != self._minute:
             self._minute = int(now) // MINUTE_S
-            self._engine.keep_samples(self.usage.minute(now))
+            self._engine.keep_samples(self.usage.minute(now), self.so_far())
         self.tick_later()

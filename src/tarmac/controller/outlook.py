@@ -29,7 +29,7 @@ class Outlook:
     """Of one moment."""
 
     places: dict[JobId, int]  # among the waiting jobs of its owner and tier, the first is 1
-    estimates: dict[JobId, Estimate | None]
+    estimates: dict[JobId, Estimate]
     generation: int
     at: float
     cost_s: float
@@ -56,7 +56,7 @@ class OutlookBoard:
     def _look(self) -> Outlook:
         began = perf_counter()
         state = self._engine.state
-        found = dict(estimates(state, self._engine.now()))
+        found = estimates(state, self._engine.now())
         ordered = places(state)
         ended = perf_counter()
         return Outlook(
@@ -70,16 +70,3 @@ def places(state: State) -> dict[JobId, int]:
         if isinstance(job.status, Queued):
             lines.setdefault((job.spec.owner, job.spec.tier), []).append(job)
     return {job.id: place for line in lines.values() for place, job in enumerate(sorted(line, key=turn_of), 1)}
-
-
-def ahead_of(state: State, job: Job) -> int:
-    """How many go before it: of everybody's where priority alone decides, else of its owner's own."""
-    turn = turn_of(job)
-    is_fifo = state.rules.policy == "fifo"
-    return sum(
-        isinstance(other.status, Queued)
-        and other.id not in state.blocked
-        and (is_fifo or other.spec.owner == job.spec.owner)
-        and turn_of(other) < turn
-        for other in state.jobs.values()
-    )

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tarmac.core.model import Job, JobId
+
+
+ADOPTED = "adopted"  # the tag of a job that was a process already
+
+
+def is_elsewhere(job: Job) -> bool:
+    """Adopted: its output goes where whoever started it wanted it."""
+    return ADOPTED in job.spec.tags and job.spec.stdout == os.devnull
 
 
 def default_log(state_folder: Path, job: JobId, attempt: int) -> str:

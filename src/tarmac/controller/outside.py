@@ -6,10 +6,10 @@ from fnmatch import fnmatchcase
 from os.path import basename
 from typing import TYPE_CHECKING
 
-from tarmac.core.model import GpuUse, GpuUuid, JobId
+from tarmac.core.model import GpuUse, GpuUuid, JobId, Outsider
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from tarmac.controller.settings import Settings
     from tarmac.nodes.reports import GpuProcess, GpuReading
@@ -28,25 +28,30 @@ def is_ignored(process: GpuProcess, settings: Settings, ignored_pids: Collection
 
 
 def outside_processes(
-    reading: GpuReading, settings: Settings, ignored_pids: Collection[int], live: Collection[int]
+    reading: GpuReading, settings: Settings, ignored_pids: Collection[int], holders: Collection[int]
 ) -> list[GpuProcess]:
+    """Whatever does not belong to a job that has this card: also a job's own process on a card that is not its."""
     return [
         process
         for process in reading.processes
-        if (process.job is None or process.job not in live) and not is_ignored(process, settings, ignored_pids)
+        if (process.job is None or process.job not in holders) and not is_ignored(process, settings, ignored_pids)
     ]
 
 
-def use_of(
-    reading: GpuReading, settings: Settings, ignored_pids: Collection[int], live: Collection[int], now: float
-) -> GpuUse:
-    others = outside_processes(reading, settings, ignored_pids, live)
+def use_of(reading: GpuReading, settings: Settings, ignored_pids: Collection[int], holders: Collection[int]) -> GpuUse:
+    others = outside_processes(reading, settings, ignored_pids, holders)
     return GpuUse(
         outside_bytes=_bytes(reading, others),
-        outside_pids=tuple(process.pid for process in others),
+        outsiders=tuple(map(_outsider, others)),
         load=None if reading.utilization is None else reading.utilization / 100,
         health=reading.health,
-        told=told(others, now) if others else None,
+        is_gone=reading.gone_since is not None,
+    )
+
+
+def _outsider(process: GpuProcess) -> Outsider:
+    return Outsider(
+        pid=process.pid, user=process.user, command=process.command, started_at=process.started_at, job=process.job
     )
 
 
@@ -59,13 +64,14 @@ def _bytes(reading: GpuReading, others: list[GpuProcess]) -> int:
     return max(known, reading.memory_used_bytes - rest)
 
 
-def told(others: list[GpuProcess], now: float) -> str:
+def told(others: Sequence[Outsider], now: float) -> str:
+    """In words, at the moment they are read: a card that reads the same for hours is not sampled anew."""
     shown = "; ".join(_one(process, now) for process in others[:MOST_TOLD])
     return shown if len(others) <= MOST_TOLD else f"{shown}; and {len(others) - MOST_TOLD} more"
 
 
-def _one(process: GpuProcess, now: float) -> str:
-    who = f"pid {process.pid} of {process.user or 'somebody'}"
+def _one(process: Outsider, now: float) -> str:
+    who = f"pid {process.pid} of {process.user or 'somebody'}" + (f", job {process.job}" if process.job else "")
     what = f" ({process.command[:60]})" if process.command else ""
     return f"{who}{what}{_for(process.started_at, now)}"
 
@@ -73,7 +79,10 @@ def _one(process: GpuProcess, now: float) -> str:
 def _for(started_at: float | None, now: float) -> str:
     if started_at is None:
         return ""
-    minutes = max(0, int(now - started_at)) // 60
+    seconds = max(0, int(now - started_at))
+    minutes = seconds // 60
+    if minutes == 0:
+        return f" for {seconds} s"
     if minutes < 60:
         return f" for {minutes} min"
     return f" for {minutes // 60} h" if minutes < 48 * 60 else f" for {minutes // 1440} d"

@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", re.IGNORECASE)
-_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd]?)")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGT])i?B?|B)", re.IGNORECASE | re.ASCII)
+DAY_S = 86400
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": DAY_S}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd]?)", re.ASCII)
+LONGEST_S = 366 * DAY_S
+MOST_BYTES = 1 << 60
+MOST_COUNT = 1_000_000
 _FLAGS = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
-LONGEST_S = 366 * 86400
 
 
 def fraction(value: Any) -> float | None:
@@ -39,14 +42,20 @@ def seconds(value: Any) -> float | None:
 
 
 def size_bytes(value: Any) -> int | None:
-    """512M, 8G, 1.5T, or a number of bytes."""
-    found = _SIZE.fullmatch(str(value).strip())
-    return None if found is None or isinstance(value, bool) else int(float(found[1]) * _UNITS[found[2].upper()])
+    """512M, 8G, 1.5T, 100B. A bare number could be any of them, unless it is 0."""
+    written = str(value).strip()
+    if written == "0":
+        return 0
+    found = _SIZE.fullmatch(written)
+    if found is None:
+        return None
+    size = int(float(found[1]) * _UNITS[(found[2] or "").upper()])
+    return size if size <= MOST_BYTES else None
 
 
 def count(value: Any) -> int | None:
     text = str(value).strip()
-    return int(text) if text.isdecimal() and int(text) <= 1_000_000 else None
+    return int(text) if text.isdecimal() and text.isascii() and int(text) <= MOST_COUNT else None
 
 
 def words(value: Any) -> tuple[str, ...] | None:
@@ -74,14 +83,24 @@ def _number(text: str) -> float | None:
 
 
 KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "fraction": (fraction, "a fraction such as 0.2 or 20%"),
-    "seconds": (seconds, "a duration such as 90, 30m or 1.5h"),
-    "size": (size_bytes, "a size such as 512M or 8G"),
-    "count": (count, "a whole number"),
+    "fraction": (fraction, "a fraction from 0 to 1, such as 0.2 or 20%"),
+    "seconds": (seconds, "a duration from 0 to 366d, such as 90, 30m or 1.5h"),
+    "size": (size_bytes, "a size with its unit, such as 512M or 8G"),
+    "count": (count, f"a whole number from 0 to {MOST_COUNT}"),
     "words": (words, "a list with commas between"),
     "flag": (flag, "on or off"),
     "text": (text, "a text of at most 4096 characters"),
 }
+
+
+def meant(kind: str, value: Any) -> str | None:
+    """What a bare number most likely stands for, where it is not taken as it is."""
+    number = _number(str(value).strip())
+    if number is None or number <= 0:
+        return None
+    if kind == "size":
+        return f"{number:g}G or {number:g}M, with its unit"
+    return f"{number:g}%, or to {number / 100:g}" if kind == "fraction" and 1 < number <= 100 else None
 
 
 def show(kind: str, value: Any) -> str:
@@ -102,4 +121,11 @@ def shown_size(size: int) -> str:
         if size >= _UNITS[unit]:
             number = size / _UNITS[unit]
             return f"{number:.0f}{unit}" if number == int(number) else f"{number:.1f}{unit}"
-    return str(size)
+    return f"{size}B" if size else "0"
+
+
+def shown_seconds(seconds: float) -> str:
+    for unit in ("d", "h", "m"):
+        if seconds and seconds % _SECONDS[unit] == 0:
+            return f"{seconds / _SECONDS[unit]:g}{unit}"
+    return f"{seconds:g}s"

@@ -6,8 +6,9 @@ from dataclasses import fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from tarmac.controller.limits import IN_ORDER, check_alone, check_together
 from tarmac.controller.per_name import per_name
-from tarmac.controller.quantities import KINDS, show
+from tarmac.controller.quantities import KINDS, meant, show
 from tarmac.controller.queue_settings import QUEUE_SETTINGS
 from tarmac.controller.setting import Setting
 from tarmac.core.model import PerName, Rules
@@ -103,6 +104,12 @@ SETTINGS: dict[str, Setting] = {
             meaning="what happens to a job that takes more of a shared card than it booked",
         ),
         Setting(
+            name="overbooked_s",
+            kind="seconds",
+            default=_RULES.overbooked_s,
+            meaning="a job may take more than it booked for this long; it is stopped so much after the warning",
+        ),
+        Setting(
             name="notify_command",
             kind="text",
             default="",
@@ -154,17 +161,29 @@ class Settings:
 
     def __init__(self, config: Mapping[str, Any], live: Mapping[str, str]) -> None:
         self.config = dict(config)
-        self.live = {name: text for name, text in live.items() if name in SETTINGS}
+        self.live = {name: text for name, text in live.items() if name in SETTINGS and _is_understood(name, text)}
 
     def __getitem__(self, name: str) -> Any:
         if name in self.live:
             return parsed(SETTINGS[name], self.live[name])
-        return self.config.get(name, SETTINGS[name].default)
+        return self.without_live(name)
 
     def origin(self, name: str) -> str:
         if name in self.live:
             return "live"
         return "config" if name in self.config else "default"
+
+    def changed(self, name: str, text: str | None) -> Settings:
+        """With this one as typed, or None to take it back. Raises UserError where it does not go with the others."""
+        live = {key: value for key, value in self.live.items() if key != name}
+        after = Settings(self.config, live if text is None else {**live, name: text})
+        if name in IN_ORDER:
+            check_together({key: after[key] for key in IN_ORDER})
+        return after
+
+    def without_live(self, name: str) -> Any:
+        """What would hold had nobody set it."""
+        return self.config.get(name, SETTINGS[name].default)
 
     def rules(self) -> Rules:
         names = [field.name for field in fields(Rules)]
@@ -207,11 +226,22 @@ def parsed(setting: Setting, text: Any) -> Any:
     read, wanted = KINDS[setting.kind]
     value = read(text)
     if value is None:
-        raise UserError(f"{setting.name} = {text!r} is not {wanted}", hint=f"set {setting.name} to {wanted}")
+        right = meant(setting.kind, text) or wanted
+        raise UserError(f"{setting.name} = {text!r} is not {wanted}", hint=f"set {setting.name} to {right}")
     if isinstance(value, int | float) and value < setting.least:
         least = show(setting.kind, setting.least)
         raise UserError(f"{setting.name} = {text!r} is too little", hint=f"set {setting.name} to {least} or more")
+    check_alone(setting.name, value)
     return value
+
+
+def _is_understood(name: str, text: str) -> bool:
+    """What an earlier version took and this one does not is as if it had not been set."""
+    try:
+        parsed(SETTINGS[name], text)
+    except UserError:
+        return False
+    return True
 
 
 def _per_name(setting: Setting, text: Any) -> PerName:

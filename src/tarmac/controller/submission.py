@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from tarmac.controller.card_names import CardNames
 from tarmac.controller.dependencies import refuse_circle_of_new
+from tarmac.controller.refusals import never
 from tarmac.core.model import JobSpec, Request
-from tarmac.core.policy.card import suits
-from tarmac.core.policy.placed import could_ever_fit
+from tarmac.core.policy.lacking import lack
 from tarmac.errors import UserError
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _spec(
         cwd=cwd,
         umask=submit.umask,
         environment=environment,
-        request=check.request(_request(job)),
+        request=check.request(_request(job, check.cards)),
         name=job.name,
         project=job.project,
         tags=job.tags,
@@ -96,13 +97,14 @@ def _spec(
     )
 
 
-def _request(job: JobRequest) -> Request:
-    gpus = len(set(job.gpus_on)) or 1 if job.gpus is None else job.gpus
-    if job.gpus_on and gpus != len(set(job.gpus_on)):
+def _request(job: JobRequest, cards: CardNames) -> Request:
+    pinned, excluded = cards.found(job.gpus_on), cards.found(job.exclude_gpus)
+    gpus = (pinned.most_on_a_node or 1) if job.gpus is None else job.gpus
+    if job.gpus_on and gpus != pinned.most_on_a_node:
         raise UserError(
-            f"{gpus} GPUs asked, but pinned to {len(set(job.gpus_on))}", hint="leave -g out, or name that many cards"
+            f"{gpus} GPUs asked, but pinned to {pinned.most_on_a_node}", hint="leave -g out, or name that many cards"
         )
-    if set(job.gpus_on) & set(job.exclude_gpus):
+    if set(pinned.gpus) & set(excluded.gpus):
         raise UserError("a card is both asked for and excluded", hint="leave it out of --exclude-gpus")
     is_shared = job.gpu_memory_bytes is not None or job.gpu_share is not None
     if job.gpu_memory_bytes is not None and job.gpu_share is not None:
@@ -115,8 +117,8 @@ def _request(job: JobRequest) -> Request:
         gpu_share=None if job.gpu_share == 1 else job.gpu_share,
         gpu_models=tuple(model.lower() for model in job.gpu_models),
         min_gpu_memory_bytes=job.min_gpu_memory_bytes or 0,
-        gpus_on=tuple(sorted(set(job.gpus_on))),
-        exclude_gpus=tuple(sorted(set(job.exclude_gpus))),
+        gpus_on=pinned.gpus,
+        exclude_gpus=excluded.gpus,
         idle_below=job.idle_below,
         memory_bytes=job.memory_bytes or 0,
         cpus=job.cpus or 0,
@@ -127,6 +129,7 @@ class _Checks:
     """Remembers what was found good: an array asks the same a hundred thousand times."""
 
     def __init__(self, state: State, dependencies: Dependencies) -> None:
+        self.cards = CardNames(state.nodes.values())
         self._state = state
         self._dependencies = dependencies
         self._after: dict[tuple[str, ...], tuple[After, ...]] = {(): ()}
@@ -154,29 +157,10 @@ class _Checks:
         known = self._requests.get(request)
         if known is None:
             known = self._requests[request] = request
-            if not could_ever_fit(self._state, request):
-                raise self._cannot_be(request)
+            lacking = lack(self._state, request)
+            if lacking is not None:
+                raise never(lacking)
         return known
-
-    def _cannot_be(self, request: Request) -> UserError:
-        """No node could ever run it, not even idle."""
-        nodes = self._state.nodes.values()
-        suitable = max(sum(suits(gpu, request) is None for gpu in node.gpus.values()) for node in nodes)
-        most = max(len(node.gpus) for node in nodes)
-        asked = f"{request.gpus} {'GPU' if request.gpus == 1 else 'GPUs'} asked"
-        if request.gpus > most:
-            have = f"this machine has {most}" if most else "this machine has none that Tarmac can see"
-            at_most = f"ask for at most {most} with -g, or for none with -g 0" if most else "ask for none with -g 0"
-            return UserError(f"{asked}, {have}", hint=f"{at_most}; `tarmac gpus` lists them")
-        if request.gpus > suitable:
-            return UserError(
-                f"{asked}, only {suitable} of {most} are of that kind",
-                hint="`tarmac gpus` tells model and memory of each; ask for less, or leave a condition out",
-            )
-        return UserError(
-            f"{request.cpus} cpus and {request.memory_bytes / 2**30:.1f} G of host memory asked, more than there is",
-            hint="ask for less with --cpus and --mem",
-        )
 
     def output(self, path: str, *, append: bool) -> None:
         _refuse_nul("log path", (path,))

@@ -59,9 +59,9 @@ class JobBook:
 
 
 class UsageBook:
-    def __init__(self) -> None:
+    def __init__(self, jobs: dict[JobId, JobBook] | None = None) -> None:
         self.rings: dict[Card, deque[tuple[float, GpuReading]]] = {}
-        self.jobs: dict[JobId, JobBook] = {}
+        self.jobs = jobs or {}
         self._minutes: dict[Card, Integral] = {}
         self._last: dict[Card, tuple[float, GpuReading]] = {}
 
@@ -112,9 +112,13 @@ class UsageBook:
         self._minutes = {}
         return rows
 
-    def close(self, job: JobId) -> Usage | None:
-        book = self.jobs.pop(job, None)
+    def of(self, job: JobId) -> Usage | None:
+        """So far. An ended job is asked for it until what it took is on disk."""
+        book = self.jobs.get(job)
         return None if book is None else book.closed(job)
+
+    def forget(self, job: JobId) -> None:
+        self.jobs.pop(job, None)
 
     def _note_peak(self, job: int | None, reading: GpuReading) -> None:
         book = None if job is None else self.jobs.get(job)  # type: ignore[call-overload]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from tarmac.core.events import GpusDrained, GpusResumed, GpusSeen, NodeLeft, RulesSet, SlotsSet
+from tarmac.core.events import GpusDrained, GpusForgotten, GpusResumed, GpusSeen, NodeLeft, RulesSet, SlotsSet
 from tarmac.core.model import Drain
 
 if TYPE_CHECKING:
     from tarmac.core.events import NodeSampled
+    from tarmac.core.model import GpuUuid, Node
     from tarmac.core.state import State
 
-CardEvent: TypeAlias = NodeLeft | GpusSeen | GpusDrained | GpusResumed | SlotsSet | RulesSet
+Word: TypeAlias = GpusDrained | GpusResumed | GpusForgotten | SlotsSet  # what people say of cards
+CardEvent: TypeAlias = NodeLeft | GpusSeen | RulesSet | Word
 
 
 def sample(state: State, event: NodeSampled) -> None:
@@ -37,14 +39,22 @@ def change(state: State, event: CardEvent, now: float) -> None:
             node.gpus = {gpu.uuid: gpu for gpu in event.gpus}
             node.has_told_gpus = True
             state.touch(node)
-        case GpusDrained():
+        case GpusDrained() | GpusResumed() | GpusForgotten() | SlotsSet():
             for gpu in event.gpus:
-                state.set_drain(state.node(event.node), gpu, Drain(reason=event.reason, by=event.by, since=now))
-        case GpusResumed():
-            for gpu in event.gpus:
-                state.set_drain(state.node(event.node), gpu, None)
-        case SlotsSet():
-            for gpu in event.gpus:
-                state.set_slots(state.node(event.node), gpu, event.slots)
+                _say(state, state.node(event.node), gpu, event, now)
         case _:
             assert_never(event)
+
+
+def _say(state: State, node: Node, gpu: GpuUuid, word: Word, now: float) -> None:
+    match word:
+        case GpusDrained():
+            state.set_drain(node, gpu, Drain(reason=word.reason, by=word.by, since=now))
+        case GpusResumed():
+            state.set_drain(node, gpu, None)
+        case GpusForgotten():
+            state.forget_card(node, gpu)
+        case SlotsSet():
+            state.set_slots(node, gpu, word.slots)
+        case _:
+            assert_never(word)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tarmac.core.model import BookedGpu, Job, JobId, Node, Queued, holds_booking, is_ended
+from tarmac.core.model import BookedGpu, GpuUuid, Job, JobId, Node, Queued, holds_booking, is_ended
 from tarmac.core.policy.card import size
 
 if TYPE_CHECKING:
@@ -37,14 +37,22 @@ def _bookings(state: State) -> list[str]:
 
 
 def _cards(node: Node) -> list[str]:
-    """No card is held by two that did not agree to share it, nor over its memory."""
+    """No card is held by two that did not agree to share it, nor over its memory, nor as a whole and in MIG parts."""
     found: list[str] = []
+    parts: dict[GpuUuid, set[tuple[JobId, GpuUuid]]] = {}
     for uuid, held in node.booked.items():
+        for job, booked in held.items():
+            if booked.parent is not None:
+                parts.setdefault(booked.parent, set()).add((job, uuid))
         if len(held) > 1 and any(not booked.memory_bytes for booked in held.values()):
             found.append(f"GPU {uuid} on {node.name} is booked whole and by others too: jobs {list(held)}")
         card = node.gpus.get(uuid)
         if card is not None and sum(booked.memory_bytes for booked in held.values()) > size(card):
             found.append(f"GPU {uuid} on {node.name} is booked over its memory by jobs {list(held)}")
+        if any(booked.parent in node.booked for booked in held.values()):
+            found.append(f"GPU {uuid} on {node.name} is booked, and so is the card that it is a part of")
+    if parts != node.booked_parts:
+        found.append(f"booked parts of cards on {node.name} {node.booked_parts} are not what is booked {parts}")
     return found
 
 

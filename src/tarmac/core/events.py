@@ -193,7 +193,7 @@ class GpusSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeSampled:
-    """What cards and host do right now, beside what is booked."""
+    """What cards and host do right now, beside what is booked. Comes again when it was read again and is the same."""
 
     node: NodeName
     uses: tuple[tuple[GpuUuid, GpuUse], ...]
@@ -216,6 +216,14 @@ class GpusDrained:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpusResumed:
+    node: NodeName
+    gpus: tuple[GpuUuid, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpusForgotten:
+    """Cards that are gone are not waited for any more. Whoever asks made sure that no job holds one."""
+
     node: NodeName
     gpus: tuple[GpuUuid, ...]
 
@@ -273,6 +281,7 @@ Event: TypeAlias = (
     | TimePassed
     | GpusDrained
     | GpusResumed
+    | GpusForgotten
     | SlotsSet
     | RulesSet
 )

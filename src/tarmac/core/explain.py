@@ -10,10 +10,10 @@ from tarmac.core.model import Draft, Held, Queued
 from tarmac.core.policy import Pass, booking_for
 from tarmac.core.policy.card import CardReason, refusal_of
 from tarmac.core.policy.eligible import ArrayFull, Paused, gate, paused
+from tarmac.core.policy.lacking import Lack, lack, pinned_away
 from tarmac.core.policy.placed import (
     booked_cpus,
     booked_memory_bytes,
-    could_ever_fit,
     cpu_jobs,
     cpu_slots,
     fits,
@@ -24,7 +24,7 @@ from tarmac.core.policy.placed import (
 from tarmac.core.policy.reserved import in_the_way
 
 if TYPE_CHECKING:
-    from tarmac.core.model import Job, JobId, Node, NodeName, Request, Rules
+    from tarmac.core.model import GpuUuid, Job, JobId, Node, NodeName, Request, Rules
     from tarmac.core.policy.claimed import Claim
     from tarmac.core.state import State
 
@@ -45,7 +45,7 @@ class TooFewGpus:
     asked: int
     free: int  # cards that would do right now
     total: int
-    cards: tuple[tuple[int, CardReason], ...]  # index and reason of each that would not
+    cards: tuple[tuple[int | GpuUuid, CardReason], ...]  # name and reason of each that would not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +76,9 @@ class HostBooked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeverFits:
-    """No node has such cards now, not even idle. It waits in case they come back."""
+    """No node could run it now, not even idle. It waits in case that changes."""
 
-    asked: int
-    most: int
+    lack: Lack
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,12 +185,12 @@ class Explainer:
 
     def _of_queued(self, job: Job) -> tuple[Reason, ...]:
         state, now = self._state, self._now
-        blocked = tuple(WaitsFor(job=after.job, on=after.on) for after in job.spec.after if not after.is_met)
+        blocked: list[Reason] = [WaitsFor(job=after.job, on=after.on) for after in job.spec.after if not after.is_met]
         begin = job.spec.begin_at
         if begin is not None and begin > now:
-            blocked += (NotBefore(at=begin),)
+            blocked.append(NotBefore(at=begin))
         if blocked:
-            return blocked
+            return tuple(blocked)
         gates: list[Reason] = [found for found in (paused(state), gate(state, job, now)) if found is not None]
         return (*gates, *self._of_place(job, is_open=not gates))
 
@@ -213,13 +212,14 @@ class Explainer:
         found: list[Reason] = []
         if claim is not None and booking_for(state, job, now, None) is not None:
             found.append(KeptFor(job=claim.job, node=claim.node, cards=len(claim.cards), at=claim.at))
-        for node in state.nodes.values():
-            for one in in_the_way(state, job.spec, node.name, now, end):
-                found.append(
-                    ReservedFor(
-                        reservation=one.id, owner=one.owner, node=one.node, begins_at=one.begins_at, ends_at=one.ends_at
-                    )
-                )
+        ways = (in_the_way(state, job.spec, name, now, end) for name in state.nodes)
+        found += [
+            ReservedFor(
+                reservation=one.id, owner=one.owner, node=one.node, begins_at=one.begins_at, ends_at=one.ends_at
+            )
+            for way in ways
+            for one in way
+        ]
         return found
 
     def _first_before(self, job: Job) -> JobId | None:
@@ -240,10 +240,8 @@ def why_not(state: State, request: Request) -> tuple[Reason, ...]:
         return ()
     nodes = [node for node in state.nodes.values() if not fits(node, request, state.rules)]
     reasons = tuple(reason for node in nodes for reason in _why_not_on(node, request, state.rules))
-    if could_ever_fit(state, request):
-        return reasons
-    most = max(len(node.gpus) for node in state.nodes.values())
-    return (NeverFits(asked=request.gpus, most=most), *reasons)
+    lacking = lack(state, request) or pinned_away(state, request)
+    return reasons if lacking is None else (NeverFits(lack=lacking), *reasons)
 
 
 def _why_not_on(node: Node, request: Request, rules: Rules) -> tuple[Reason, ...]:
@@ -270,9 +268,14 @@ def _why_not_the_host(node: Node, request: Request, rules: Rules) -> list[Reason
 
 
 def _why_not_the_cards(node: Node, request: Request, rules: Rules) -> list[Reason]:
-    refused = [(gpu.index, refusal_of(node, gpu, request, rules)) for gpu in node.gpus.values()]
-    cards = tuple((index, reason) for index, reason in refused if reason is not None)
+    refused = [(gpu.uuid, refusal_of(node, gpu, request, rules)) for gpu in node.gpus.values()]
+    cards = tuple((_name(node, uuid), reason) for uuid, reason in refused if reason is not None)
     free = len(refused) - len(cards)
     if free >= request.gpus:
         return []
     return [TooFewGpus(node=node.name, asked=request.gpus, free=free, total=len(refused), cards=cards)]
+
+
+def _name(node: Node, gpu: GpuUuid) -> int | GpuUuid:
+    index = node.index_now(gpu)
+    return gpu if index is None else index

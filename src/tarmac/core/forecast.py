@@ -42,7 +42,7 @@ def line_up(state: State, now: float, most: int = MOST_LINED_UP) -> list[JobId]:
     for klass in state.queue.classes.values():
         tier = klass.key[2]
         firsts = nsmallest(most, ((*rank, job) for job, rank in klass.waiting.items()))
-        own.setdefault(klass.owner, []).extend((tier, *first) for first in firsts)  # type: ignore[misc]
+        own.setdefault(klass.owner, []).extend((tier, *first) for first in firsts)
     for turns in own.values():
         turns.sort(reverse=True)
     more = dict.fromkeys(own, 0.0)  # GPUs of those that are in the list already

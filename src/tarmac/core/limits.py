@@ -11,7 +11,7 @@ from tarmac.core.model import Held, Queued
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tarmac.core.model import Job, JobSpec, PerName
+    from tarmac.core.model import Job, JobSpec, PerName, Rules
     from tarmac.core.state import State
 
 
@@ -55,8 +55,8 @@ def _reached(state: State, job: Job, now: float) -> Iterator[LimitReached]:
     if not gpus:
         return
     if rules.max_gpus_per_job and spec.request.gpus > rules.max_gpus_per_job:
-        most = rules.max_gpus_per_job
-        yield LimitReached(limit="max_gpus_per_job", name=None, most=most, used=0, asked=spec.request.gpus)
+        widest = rules.max_gpus_per_job
+        yield LimitReached(limit="max_gpus_per_job", name=None, most=widest, used=0, asked=spec.request.gpus)
     for limit, most, name, used in (
         ("max_gpus_per_user", rules.max_gpus_per_user, spec.owner, ledger.gpus_of_owner),
         ("max_gpus_per_project", rules.max_gpus_per_project, spec.project, ledger.gpus_of_project),
@@ -77,6 +77,14 @@ def gpus_asked(spec: JobSpec) -> float:
     """Shared cards count by their part, as far as it is known before the card is chosen."""
     share = spec.request.gpu_share
     return spec.request.gpus * (1.0 if share is None else share)
+
+
+def has_limits(rules: Rules) -> bool:
+    """Any that a start could be held up by."""
+    per_name = (
+        rules.max_gpus_per_user, rules.max_gpus_per_project, rules.gpu_hours_per_user, rules.gpu_hours_per_project,
+    )  # fmt: skip
+    return bool(rules.max_gpus_per_job) or any(map(_is_set, per_name))
 
 
 def has_hour_limits(state: State) -> bool:

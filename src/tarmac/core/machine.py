@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
-from tarmac.core import cards, reserve, runs, stopping, waiting
+from tarmac.core import cards, reserve, runs, steering, stopping, waiting
 from tarmac.core.commands import AdoptProcess, Notify, StartJob
 from tarmac.core.events import (
     GpusDrained,
+    GpusForgotten,
     GpusResumed,
     GpusSeen,
     JobEdited,
@@ -37,12 +38,12 @@ from tarmac.core.events import (
     StopAsked,
     TimePassed,
 )
-from tarmac.core.model import BookedGpu, Booking, Draft, Held, Job, JobId, Mode, Queued, Starting
+from tarmac.core.model import BookedGpu, Booking, Draft, Held, Job, JobId, Queued, Starting
 from tarmac.core.policy import Evict, decisions
 from tarmac.core.policy.forced import booking_by_force
 from tarmac.core.policy.reserved import used_by
 from tarmac.core.story import enter, tell
-from tarmac.core.watching import watch_cards, watch_jobs
+from tarmac.core.watching import is_fresh, note_reading, watch_cards, watch_jobs
 
 if TYPE_CHECKING:
     from tarmac.core.commands import Command
@@ -69,57 +70,36 @@ def _may_start_something(event: Event) -> bool:
 
 def _apply(state: State, event: Event, now: float) -> list[Command]:
     match event:
-        case JobsSubmitted():
-            waiting.submit(state, event, now)
-        case JobsHeld():
-            waiting.hold(state, event, now)
-        case JobsReleased():
-            waiting.release(state, event, now)
-        case JobMoved():
-            waiting.move(state, event, now)
-        case JobEdited():
-            waiting.edit(state, event, now)
+        case JobsSubmitted() | JobsHeld() | JobsReleased() | JobMoved() | JobEdited():
+            waiting.change(state, event, now)
+        case QueuePaused() | QueueResumed() | QueueDrained() | ReservationMade() | ReservationEnded():
+            steering.change(state, event, now)
+        case NodeLeft() | GpusSeen() | GpusDrained() | GpusResumed() | GpusForgotten() | SlotsSet() | RulesSet():
+            cards.change(state, event, now)
+        case StopAsked() | QueueStopped():
+            return stopping.ask(state, event, now)
         case StartForced():
             return _start_by_force(state, event, now)
-        case StopAsked():
-            return stopping.stop(state, event, now)
-        case QueueStopped():
-            return stopping.stop_all(state, event, now)
-        case QueuePaused() | QueueResumed() | QueueDrained():
-            _set_mode(state, event, now)
-        case ReservationMade(reservation=reservation):
-            state.set_reservation(reservation.id, reservation)
-            state.next_reservation = max(state.next_reservation, reservation.id + 1)
-        case ReservationEnded(reservation=number):
-            state.set_reservation(number, None)
-        case Reported():
-            return runs.take_report(state, event.node, event.report, now)
-        case NodeJoined():
-            return runs.join(state, event, now)
         case ProcessAdopted():
             return _adopt(state, event, now)
-        case TimePassed():
-            return [command for node in state.nodes.values() for command in _watch(state, node, now)]
-        case NodeSampled():
-            cards.sample(state, event)
-            return _watch(state, state.node(event.node), now)
-        case NodeLeft() | GpusSeen() | GpusDrained() | GpusResumed() | SlotsSet() | RulesSet():
-            cards.change(state, event, now)
+        case Reported() | NodeJoined():
+            return runs.take_in(state, event, now)
+        case TimePassed() | NodeSampled():
+            return _look(state, event, now)
         case _:
             assert_never(event)
     return []
 
 
-def _set_mode(state: State, event: QueuePaused | QueueResumed | QueueDrained, now: float) -> None:
-    match event:
-        case QueuePaused():
-            mode = replace(state.mode, is_paused=True, by=event.by, reason=event.reason, since=now)
-        case QueueDrained():
-            mode = replace(state.mode, is_draining=True, by=event.by, reason=event.reason, since=now)
-        case QueueResumed():
-            mode = Mode()
-            state.failures.clear()
-    state.set_mode(mode)
+def _look(state: State, event: TimePassed | NodeSampled, now: float) -> list[Command]:
+    """Readings came, or time went by since the last ones."""
+    if isinstance(event, NodeSampled):
+        node = state.node(event.node)
+        note_reading(state, node, now)
+        cards.sample(state, event)
+        return _watch(state, node, now)
+    read = [node for node in state.nodes.values() if is_fresh(node, now)]
+    return [command for node in read for command in _watch(state, node, now)]
 
 
 def _adopt(state: State, event: ProcessAdopted, now: float) -> list[Command]:
@@ -130,7 +110,8 @@ def _adopt(state: State, event: ProcessAdopted, now: float) -> list[Command]:
     job = Job(id=number, spec=spec, submitted_at=now, position=number, attempt=1)
     state.next_id += 1
     state.accept([job])
-    gpus = tuple(BookedGpu(uuid=uuid, index=node.gpus[uuid].index) for uuid in event.gpus)
+    taken = [node.gpus[uuid] for uuid in event.gpus]
+    gpus = tuple(BookedGpu(uuid=card.uuid, index=card.index, parent=card.parent) for card in taken)
     booking = Booking(node=event.node, gpus=gpus)
     detail = {"node": event.node, "gpus": [gpu.index for gpu in gpus], "pid": event.pid}
     enter(state, job, Starting(booking=booking, decided_at=now, adopted_pid=event.pid), "ProcessAdopted", now, detail)
@@ -140,11 +121,13 @@ def _adopt(state: State, event: ProcessAdopted, now: float) -> list[Command]:
 def _watch(state: State, node: Node, now: float) -> list[Command]:
     commands: list[Command] = list(watch_cards(state, node, now))
     for job, told, action in list(watch_jobs(state, node, now)):
+        if action == "stop":  # its line in the story is that of the stop, which says why
+            commands.append(Notify(what="job-warned", message=f"job {job.id} is stopped: {told}", job=job.id))
+            commands += stopping.stop(state, StopAsked(job=job.id, by=f"tarmac: stopped, as {told}"), now)
+            continue
         tell(state, job, "Warned", now, {"message": told})
-        if action != "none":
+        if action == "warn":
             commands.append(Notify(what="job-warned", message=f"job {job.id}: {told}", job=job.id))
-        if action == "stop":
-            commands += stopping.stop(state, StopAsked(job=job.id, by=f"tarmac: {told}"), now)
     return commands
 
 

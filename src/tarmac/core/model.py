@@ -19,6 +19,14 @@ POLICIES = ("fifo", "balance", "fairshare")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NamedGpu:
+    """A card that a job is pinned to or kept off. It is the UUID that counts, whatever a driver numbers it later."""
+
+    uuid: GpuUuid
+    index: int = field(compare=False)  # as it was at submit, for words about a card that is gone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What a job asks of a node. Jobs of one owner with equal requests form a class."""
 
@@ -27,8 +35,9 @@ class Request:
     gpu_share: float | None = None  # the same for those who do not know their memory
     gpu_models: tuple[str, ...] = ()  # any of these, in lower case, somewhere in the model's name
     min_gpu_memory_bytes: int = 0  # of the whole card
-    gpus_on: tuple[int, ...] = ()  # exactly these cards
-    exclude_gpus: tuple[int, ...] = ()
+    # A bare number is of a job that was stored when pins were indices: the card that has that number now.
+    gpus_on: tuple[NamedGpu | int, ...] = ()  # exactly these cards
+    exclude_gpus: tuple[NamedGpu | int, ...] = ()
     idle_below: int | None = None  # per cent: a card others use counts as free while it does less than that
     memory_bytes: int = 0  # of the host
     cpus: int = 0
@@ -85,26 +94,40 @@ class Gpu:
     model: str = ""
     memory_total_bytes: int = 0
     links: tuple[tuple[GpuUuid, int], ...] = ()  # how near other cards are, nearer is higher
+    parent: GpuUuid | None = None  # of a MIG instance: the card that it is a part of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outsider:
+    """A process on a card that belongs to no job there: nobody's, or of a job that did not book this card."""
+
+    pid: int
+    user: str | None = None
+    command: str | None = None
+    started_at: float | None = None
+    job: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuUse:
     """What a card does that Tarmac did not book, as last read."""
 
-    outside_bytes: int = 0  # memory of processes that belong to no job
-    outside_pids: tuple[int, ...] = ()
+    outside_bytes: int = 0  # memory of processes that belong to no job there
+    outsiders: tuple[Outsider, ...] = ()
     load: float | None = None  # fraction; of everything on the card
     health: str | None = None  # why the card is sick; None: it is not
-    told: str | None = None  # the holders in words, for people
+    is_gone: bool = False  # the driver does not tell of it any more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity:
-    """Since when the cards of a job do nothing, and whether that has been said."""
+    """Since when the cards of a job do nothing, or too much, and whether that has been said."""
 
     idle_since: float | None = None
     is_warned: bool = False
-    is_over_booking: bool = False
+    over_since: float | None = None  # takes more than it booked
+    is_over_booking: bool = False  # and that for long enough to be marked
+    over_told_at: float | None = None  # its owner was warned of that
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +184,7 @@ class Rules:
     idle_stop_s: float = 7200.0
     idle_action: str = "none"  # none, warn or stop
     overbooked_action: str = "warn"  # none, warn or stop: a job that takes more of a shared card than it booked
+    overbooked_s: float = 30.0  # so long it may; it is stopped so much later again at the earliest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +194,7 @@ class BookedGpu:
     memory_bytes: int = 0  # 0: the whole card
     part: float = 1.0  # of the card, for limits and shares
     is_forced: bool = False  # a person put it there beside whatever else holds the card
+    parent: GpuUuid | None = None  # kept here too: an instance may vanish while it is booked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,8 +359,10 @@ class Node:
     cpus: int = 0  # 0: not known, so not counted
     memory_total_bytes: int = 0
     memory_available_bytes: int | None = None  # as last read; None: not known, so not counted
+    read_at: float | None = None  # when the newest reading of its cards came in, also one that told nothing new
     gpus: dict[GpuUuid, Gpu] = field(default_factory=dict)  # in index order
     booked: dict[GpuUuid, dict[JobId, BookedGpu]] = field(default_factory=dict)
+    booked_parts: dict[GpuUuid, set[tuple[JobId, GpuUuid]]] = field(default_factory=dict)  # the same by parent
     host: dict[JobId, Request] = field(default_factory=dict)  # what running jobs asked of the host
     uses: dict[GpuUuid, GpuUse] = field(default_factory=dict)
     drains: dict[GpuUuid, Drain] = field(default_factory=dict)  # of cards that are not here, too
@@ -347,6 +374,35 @@ class Node:
 
     def holders(self, gpu: GpuUuid) -> tuple[JobId, ...]:
         return tuple(self.booked.get(gpu, ()))
+
+    def holders_of_kin(self, gpu: Gpu) -> tuple[JobId, ...]:
+        """Of the card that it is a part of, or of its parts: MIG may be switched while jobs are on the card."""
+        if gpu.parent is not None:
+            return self.holders(gpu.parent)
+        parts = self.booked_parts.get(gpu.uuid)
+        return () if parts is None else tuple(sorted({job for job, _ in parts}))
+
+    def index_now(self, gpu: GpuUuid) -> int | None:
+        """The number that means this card; None where it is not here, or where another one has got its number."""
+        card = self.gpus.get(gpu)
+        if card is None:
+            return None
+        rivals = [uuid for uuid, other in self.gpus.items() if other.index == card.index]
+        return card.index if min(rivals, key=self._is_sick) == gpu else None
+
+    def last_index(self, gpu: GpuUuid, before: int) -> int | None:
+        """The same; of one that is not here, the number it had before, unless that is another's now."""
+        if gpu in self.gpus:
+            return self.index_now(gpu)
+        return None if any(other.index == before for other in self.gpus.values()) else before
+
+    def is_gone(self, gpu: GpuUuid) -> bool:
+        use = self.uses.get(gpu)
+        return use is not None and use.is_gone
+
+    def _is_sick(self, gpu: GpuUuid) -> bool:
+        use = self.uses.get(gpu)
+        return use is not None and use.health is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,11 @@ class JobClass:
     def request(self) -> Request:
         return self.key[5]
 
+    @property
+    def least_limit_s(self) -> int:
+        """No job of it has a shorter time limit; 0 where they have none."""
+        return 0 if self.key[4] <= 0 else 1 << (self.key[4] - 1)
+
     def add_many(self, jobs: list[Job]) -> None:
         """A few are pushed, many are heaped anew: neither may cost a lone submit the length of the queue."""
         self.waiting.update((job.id, job.rank) for job in jobs)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from tarmac.core import transitions
 from tarmac.core.commands import AdoptProcess, Command, ForgetRun, SignalJob, StartJob
-from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, TreeGone
+from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, Reported, TreeGone
 from tarmac.core.failures import count_end
 from tarmac.core.model import (
     Booked,
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from tarmac.core.events import NodeJoined, RunReport
     from tarmac.core.model import Job, NodeName, Status
     from tarmac.core.state import State
+
+
+def take_in(state: State, event: Reported | NodeJoined, now: float) -> list[Command]:
+    if isinstance(event, Reported):
+        return take_report(state, event.node, event.report, now)
+    return _join(state, event, now)
 
 
 def take_report(state: State, node: NodeName, report: RunReport, now: float) -> list[Command]:
@@ -185,7 +191,7 @@ def _gone(status: Booked, report: TreeGone) -> Unknown:
     return _unknown(status, "its shim was killed, so how it ended cannot be known", report.at)
 
 
-def join(state: State, event: NodeJoined, now: float) -> list[Command]:
+def _join(state: State, event: NodeJoined, now: float) -> list[Command]:
     node = state.node(event.node)
     node.is_connected = True
     node.cpu_job_slots = event.cpu_job_slots

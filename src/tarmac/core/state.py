@@ -157,6 +157,13 @@ class State:
         self.touch(node)
         self.changes.cards[node.name, gpu] = (node.drains.get(gpu), slots)
 
+    def forget_card(self, node: Node, gpu: GpuUuid) -> None:
+        """All that was said and read of it. One that a job holds is not forgotten: that is for the asker to refuse."""
+        node.gpus.pop(gpu, None)
+        node.uses.pop(gpu, None)
+        node.slots.pop(gpu, None)
+        self.set_drain(node, gpu, None)
+
     def set_rules(self, rules: Rules) -> None:
         has_other_half_life = rules.half_life_s != self.rules.half_life_s
         self.rules = rules
@@ -273,6 +280,8 @@ class State:
         node.host[job.id] = job.spec.request
         for gpu in booking.gpus:
             node.booked.setdefault(gpu.uuid, {})[job.id] = gpu
+            if gpu.parent is not None:
+                node.booked_parts.setdefault(gpu.parent, set()).add((job.id, gpu.uuid))
         self.touch(node)
         self.ledger.begin(job, booking, since, self.now, self.rules.half_life_s)
         self._count_preemptible(job)
@@ -289,6 +298,11 @@ class State:
             held.pop(job.id, None)
             if not held:
                 node.booked.pop(gpu.uuid, None)
+            if gpu.parent is not None:
+                parts = node.booked_parts.get(gpu.parent, set())
+                parts.discard((job.id, gpu.uuid))
+                if not parts:
+                    node.booked_parts.pop(gpu.parent, None)
         self.touch(node)
         for hour, owner, project, gpu_s in self.ledger.end(job.id, self.now, self.rules.half_life_s):
             key = (hour, owner, project)

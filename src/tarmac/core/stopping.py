@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tarmac.core.events import StopAsked
 from tarmac.core.model import Cancelled, Draft, Held, Mode, Queued, Running, Starting, Stopping, Unknown
 from tarmac.core.runs import stop_signal
 from tarmac.core.story import enter
 
 if TYPE_CHECKING:
     from tarmac.core.commands import Command
-    from tarmac.core.events import QueueStopped, StopAsked
+    from tarmac.core.events import QueueStopped
     from tarmac.core.model import Job
     from tarmac.core.state import State
+
+
+def ask(state: State, event: StopAsked | QueueStopped, now: float) -> list[Command]:
+    return stop(state, event, now) if isinstance(event, StopAsked) else stop_all(state, event, now)
 
 
 def stop(state: State, event: StopAsked, now: float) -> list[Command]:
@@ -66,11 +71,11 @@ def stop_all(state: State, event: QueueStopped, now: float) -> list[Command]:
 
 
 def _stopping(status: Starting | Running, now: float, grace_s: float, requeue: str | None) -> Stopping:
-    is_running = isinstance(status, Running)
+    pid, started_at = (status.pid, status.started_at) if isinstance(status, Running) else (None, None)
     return Stopping(
         booking=status.booking,
-        pid=status.pid if is_running else None,
-        started_at=status.started_at if is_running else None,
+        pid=pid,
+        started_at=started_at,
         asked_at=now,
         grace_s=grace_s,
         requeue=requeue,

@@ -1,11 +1,12 @@
-"""What people do with jobs that do not run: submit, hold, release, move, edit; and what they wait for comes or fails."""
+"""What people do with jobs that do not run: submit, hold, release, move, edit; and what comes of their waiting."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from heapq import heappop
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
+from tarmac.core.events import JobEdited, JobMoved, JobsHeld, JobsReleased, JobsSubmitted
 from tarmac.core.model import After, Draft, Failed, Held, Job, JobId, Queued
 from tarmac.core.queue import turn_of
 from tarmac.core.story import enter, tell
@@ -13,12 +14,29 @@ from tarmac.core.story import enter, tell
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tarmac.core.events import JobEdited, JobMoved, JobsHeld, JobsReleased, JobsSubmitted
     from tarmac.core.model import JobSpec, Status
     from tarmac.core.state import State
 
+WaitingEvent: TypeAlias = JobsSubmitted | JobsHeld | JobsReleased | JobMoved | JobEdited
 
-def submit(state: State, event: JobsSubmitted, now: float) -> None:
+
+def change(state: State, event: WaitingEvent, now: float) -> None:
+    match event:
+        case JobsSubmitted():
+            _submit(state, event, now)
+        case JobsHeld():
+            _hold(state, event, now)
+        case JobsReleased():
+            _release(state, event, now)
+        case JobMoved():
+            _move(state, event, now)
+        case JobEdited():
+            _edit(state, event, now)
+        case _:
+            assert_never(event)
+
+
+def _submit(state: State, event: JobsSubmitted, now: float) -> None:
     first = state.next_id
     group = JobId(first) if event.is_array else None
     entry: Status = Queued()
@@ -43,21 +61,21 @@ def submit(state: State, event: JobsSubmitted, now: float) -> None:
             _end_if_hopeless(state, job, ended, now)
 
 
-def hold(state: State, event: JobsHeld, now: float) -> None:
+def _hold(state: State, event: JobsHeld, now: float) -> None:
     for number in event.jobs:
         job = state.jobs.get(number)
         if job is not None and isinstance(job.status, Queued):
             enter(state, job, Held(by=event.by, since=now), "JobsHeld", now, {"by": event.by})
 
 
-def release(state: State, event: JobsReleased, now: float) -> None:
+def _release(state: State, event: JobsReleased, now: float) -> None:
     for number in event.jobs:
         job = state.jobs.get(number)
         if job is not None and isinstance(job.status, Held | Draft):
             enter(state, job, Queued(since=now), "JobsReleased", now, {"by": event.by})
 
 
-def edit(state: State, event: JobEdited, now: float) -> None:
+def _edit(state: State, event: JobEdited, now: float) -> None:
     job = state.jobs.get(event.job)
     if job is None or not isinstance(job.status, Queued | Held | Draft):
         return
@@ -67,7 +85,7 @@ def edit(state: State, event: JobEdited, now: float) -> None:
     _end_if_hopeless(state, job, ended, now)
 
 
-def move(state: State, event: JobMoved, now: float) -> None:
+def _move(state: State, event: JobMoved, now: float) -> None:
     """Between two neighbours of its owner's own order. It takes over a priority only where it must."""
     job = state.jobs.get(event.job)
     if job is None or not isinstance(job.status, Queued | Held | Draft):
@@ -83,7 +101,7 @@ def move(state: State, event: JobMoved, now: float) -> None:
     high = behind.position if behind is not None and behind.spec.priority == priority else None
     if low is not None and high is not None and not low < (low + high) / 2 < high:
         _spread([other for other in others if other.spec.priority == priority], state)
-        move(state, event, now)
+        _move(state, event, now)
         return
     state.put(job, _between(low, high, job.position))
     tell(state, job, "JobMoved", now, {"by": event.by, "place": place + 1})

@@ -1,6 +1,7 @@
 """What readings mean for cards and for the jobs on them: sick cards drain by themselves, idle and greedy jobs are told.
 
-Only what is due is done: a sample changes nothing by itself unless a line was crossed.
+Only what is due is done: a sample changes nothing by itself unless a line was crossed. Only time that was observed
+counts: after a gap between readings, whatever was being counted (idle, greedy, well again) is counted anew.
 """
 
 from __future__ import annotations
@@ -18,6 +19,24 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 Told: TypeAlias = tuple["Job", str, str]  # the job, what happened, what is to be done: none, warn or stop
+
+FRESH_S = 30.0  # a reading holds for so long: the node says at least every 15 s that it has read again
+# So much more than was booked is no greed: a CUDA context alone takes some hundred MiB.
+SPARE_PART, SPARE_BYTES = 0.05, 256 * 2**20
+
+
+def is_fresh(node: Node, now: float) -> bool:
+    return node.read_at is not None and abs(now - node.read_at) <= FRESH_S
+
+
+def note_reading(state: State, node: Node, now: float) -> None:
+    """Where nothing was heard for long (agent or controller away, clock set), nobody knows what happened meanwhile."""
+    if not is_fresh(node, now):
+        node.activity = {job: Activity() for job in node.activity}
+        for uuid, drain in list(node.drains.items()):
+            if drain.healthy_since is not None:
+                state.set_drain(node, uuid, replace(drain, healthy_since=None))
+    node.read_at = now
 
 
 def watch_cards(state: State, node: Node, now: float) -> Iterator[Notify]:
@@ -44,15 +63,20 @@ def _watch_sick(state: State, node: Node, uuid: GpuUuid, drain: Drain, health: s
 
 
 def watch_jobs(state: State, node: Node, now: float) -> Iterator[Told]:
+    rules = state.rules
     for number in list(node.host):
         job = state.jobs[number]
         if isinstance(job.status, Running) and job.status.booking.gpus:
             before = node.activity.get(number, Activity())
-            after = observed(before, _load(node, job), now, state.rules)
             over = _over_booking(node, job)
-            yield from _crossings(job, before, after, over, now, state.rules)
+            after = greedy(observed(before, _load(node, job), now, rules), is_over=over is not None, now=now)
+            idle, greed = _idle_line(before, after, now, rules), _greed_line(after, over, now, rules)
+            yield from ((job, *line) for line in (idle, greed) if line is not None)
             node.activity[number] = replace(
-                after, is_warned=idle_s(after, now) >= state.rules.idle_warn_s, is_over_booking=over is not None
+                after,
+                is_warned=idle_s(after, now) >= rules.idle_warn_s,
+                is_over_booking=_is_long_over(after, now, rules),
+                over_told_at=now if greed is not None else after.over_told_at,
             )
 
 
@@ -61,6 +85,13 @@ def observed(activity: Activity, load: float | None, now: float, rules: Rules) -
     if load is None or load >= rules.idle_load:
         return replace(activity, idle_since=None)
     return activity if activity.idle_since is not None else replace(activity, idle_since=now)
+
+
+def greedy(activity: Activity, *, is_over: bool, now: float) -> Activity:
+    """One more reading. A single one within what was booked lets the count begin anew."""
+    if not is_over:
+        return replace(activity, over_since=None, over_told_at=None)
+    return activity if activity.over_since is not None else replace(activity, over_since=now)
 
 
 def idle_s(activity: Activity, now: float) -> float:
@@ -72,31 +103,54 @@ def is_to_stop(activity: Activity, now: float, rules: Rules) -> bool:
     return rules.idle_action == "stop" and activity.is_warned and idle_s(activity, now) >= rules.idle_stop_s
 
 
-def _crossings(
-    job: Job, before: Activity, after: Activity, over: str | None, now: float, rules: Rules
-) -> Iterator[Told]:
+def _idle_line(before: Activity, after: Activity, now: float, rules: Rules) -> tuple[str, str] | None:
+    told = f"its GPUs did nothing for {lasting(idle_s(after, now))}"
     if is_to_stop(before, now, rules) and after.idle_since is not None:
-        yield job, f"its GPUs did nothing for {idle_s(after, now) / 60:.0f} min", "stop"
-    elif not before.is_warned and idle_s(after, now) >= rules.idle_warn_s:
-        action = "none" if rules.idle_action == "none" else "warn"
-        yield job, f"its GPUs did nothing for {idle_s(after, now) / 60:.0f} min", action
-    if over is not None and not before.is_over_booking and rules.overbooked_action != "none":
-        yield job, over, rules.overbooked_action
+        return told, "stop"
+    if not before.is_warned and idle_s(after, now) >= rules.idle_warn_s:
+        return told, "none" if rules.idle_action == "none" else "warn"
+    return None
+
+
+def _greed_line(after: Activity, over: str | None, now: float, rules: Rules) -> tuple[str, str] | None:
+    """First the warning, whatever is set; the stop not before it was there for as long again."""
+    if over is None or rules.overbooked_action == "none" or not _is_long_over(after, now, rules):
+        return None
+    if after.over_told_at is None:
+        return f"it {over}", "warn"
+    if rules.overbooked_action == "stop" and now - after.over_told_at >= rules.overbooked_s:
+        return f"it {over}", "stop"
+    return None
+
+
+def _is_long_over(activity: Activity, now: float, rules: Rules) -> bool:
+    return activity.over_since is not None and now - activity.over_since >= rules.overbooked_s
+
+
+def lasting(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.0f} min"
 
 
 def _load(node: Node, job: Job) -> float | None:
     """The busiest of its cards; None when one of them does not tell."""
     assert isinstance(job.status, Running)
-    loads = [use.load for gpu in job.status.booking.gpus if (use := node.uses.get(gpu.uuid)) is not None]
+    uuids = [gpu.uuid for gpu in job.status.booking.gpus]
+    loads = [node.uses[uuid].load for uuid in uuids if _is_read(node, uuid)]
     known = [load for load in loads if load is not None]
-    return max(known) if known and len(known) == len(job.status.booking.gpus) else None
+    return max(known) if known and len(known) == len(uuids) else None
+
+
+def _is_read(node: Node, uuid: GpuUuid) -> bool:
+    """What is known of a sick card may be of long ago."""
+    return uuid in node.uses and node.uses[uuid].health is None
 
 
 def _over_booking(node: Node, job: Job) -> str | None:
     assert isinstance(job.status, Running)
     taken = node.taken_bytes.get(job.id, {})
     for gpu in job.status.booking.gpus:
-        if gpu.memory_bytes and taken.get(gpu.uuid, 0) > gpu.memory_bytes:
+        most = gpu.memory_bytes + max(SPARE_PART * gpu.memory_bytes, SPARE_BYTES)
+        if gpu.memory_bytes and _is_read(node, gpu.uuid) and taken.get(gpu.uuid, 0) > most:
             return (
                 f"takes {taken[gpu.uuid] / 2**30:.1f} G of GPU {gpu.index}, {gpu.memory_bytes / 2**30:.1f} G are booked"
             )

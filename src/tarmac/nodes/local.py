@@ -43,6 +43,8 @@ class NodeListener(Protocol):
         self, node: NodeName, readings: list[GpuReading], host: HostReading | None, error: str | None
     ) -> None: ...
 
+    def renew_readings(self, node: NodeName) -> None: ...
+
 
 class Hello(msgspec.Struct, kw_only=True):
     """What the agent says of itself and its machine."""
@@ -198,6 +200,8 @@ class LocalNode:
             self._listener.post(Reported(node=self.name, report=report_of(frame)))
         elif frame["type"] == "gpus":
             self._take_gpus(self.name, frame)
+        elif frame["type"] == "gpus_unchanged":
+            self._listener.renew_readings(self.name)
 
     def _join(self, hello: Hello) -> None:
         if hello.version != __version__ and not self._is_started_by_us(hello):

@@ -78,6 +78,7 @@ class GpuReading(msgspec.Struct, kw_only=True):
     temperature: int | None = None
     power_w: float | None = None
     health: str | None = None
+    gone_since: float | None = None
     links: dict[str, int] = {}
     parent: str | None = None
     make: str = "nvidia"
@@ -90,6 +91,7 @@ class GpuReading(msgspec.Struct, kw_only=True):
             model=self.model,
             memory_total_bytes=self.memory_total_bytes,
             links=tuple((GpuUuid(uuid), level) for uuid, level in sorted(self.links.items())),
+            parent=None if self.parent is None else GpuUuid(self.parent),
         )
 
 

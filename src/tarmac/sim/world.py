@@ -16,7 +16,7 @@ from tarmac.core.commands import SignalJob, StartJob
 from tarmac.core.events import JobExited, JobsSubmitted, JobStarted, Reported, RulesSet
 from tarmac.core.machine import handle
 from tarmac.core.model import TERM, JobId
-from tarmac.core.policy.placed import could_ever_fit
+from tarmac.core.policy.lacking import lack
 from tarmac.core.state import State
 from tarmac.sim.machines import joinings
 from tarmac.sim.outcome import Outcome
@@ -103,7 +103,7 @@ class _World:
 
     def _could_fit(self, request: Request) -> bool:
         if request not in self.could_fit:
-            self.could_fit[request] = could_ever_fit(self.state, request)
+            self.could_fit[request] = lack(self.state, request) is None
         return self.could_fit[request]
 
     def _feed(self, event: Event, now: float) -> None:

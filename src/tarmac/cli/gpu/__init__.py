@@ -1,4 +1,4 @@
-"""`tarmac gpu VERB`: take cards out and back in, offer them several times, let some processes not count."""
+"""`tarmac gpu VERB`: take cards out and back in, offer them several times, forget them, ignore processes on them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tarmac.cli.grammar import Values
 
-VERBS = ("drain", "resume", "slots", "ignore-process")
+VERBS = ("drain", "resume", "forget", "slots", "ignore-process")
 
 
 def run(_: Values, words: list[str]) -> int:
@@ -40,10 +40,9 @@ VERB = Verb(
     examples=(
         ("tarmac gpu drain 0 --reason 'new fan'", "start nothing more on it"),
         ("tarmac gpu resume 0", "use it again"),
+        ("tarmac gpu forget gone", "take off the list what was taken out"),
         ("tarmac gpu slots 0-3 2", "two jobs on each of four cards"),
         ("tarmac gpu ignore-process Xorg", "never counts as somebody on a card"),
     ),
-    notes=(
-        "All of it is in force at once and kept over restarts (but an ignored pid). `tarmac gpus` shows the cards.",
-    ),
+    notes=("All of it is in force at once and kept over restarts. `tarmac gpus` shows the cards.",),
 )

@@ -38,11 +38,11 @@ VERB = Verb(
     options=(Option("--forget", None, "let it count again"), JSON),
     examples=(
         ("tarmac gpu ignore-process Xorg", "every process of that program"),
-        ("tarmac gpu ignore-process 4242", "this one, until it ends or the controller does"),
+        ("tarmac gpu ignore-process 4242", "this one, until it ends"),
         ("tarmac gpu ignore-process --forget Xorg", "let it count again"),
     ),
     notes=(
-        "A name is kept over restarts; a pid is forgotten when the controller ends, since it may be another's by then.",
+        "Both are kept over restarts of Tarmac; a pid is forgotten when its process ends.",
         "Display servers and processes with little memory never count: `tarmac set` shows which.",
     ),
 )

@@ -32,5 +32,9 @@ VERB = Verb(
         ("tarmac gpu resume 0", "one card"),
         ("tarmac gpu resume all", "every card that was drained"),
     ),
-    notes=(NOTE, "One that is still sick is refused: it comes back by itself once it has been well for a while."),
+    notes=(
+        NOTE,
+        "One that does not answer is tried at once.",
+        "One that is still sick then is refused: it comes back by itself once it has been well for a while.",
+    ),
 )

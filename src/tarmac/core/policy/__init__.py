@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from tarmac.core.limits import has_limits
 from tarmac.core.policy.checked import refusal
-from tarmac.core.policy.claimed import Bounds, Claim, claim_for, prospects_for
+from tarmac.core.policy.claimed import Bounds, Claim, OffClaim, claim_for, is_over_before, prospects_for
 from tarmac.core.policy.eligible import gate, paused
 from tarmac.core.policy.ordered import Line
 from tarmac.core.policy.placed import booking_on, fitting_cards, place
@@ -17,9 +18,9 @@ from tarmac.core.policy.preempted import victims
 from tarmac.core.policy.reserved import own_cards
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
-    from tarmac.core.model import Booking, Job
+    from tarmac.core.model import Booking, Job, Request
     from tarmac.core.queue import JobClass
     from tarmac.core.state import State
 
@@ -73,6 +74,8 @@ class Pass:
     def __init__(self, state: State, now: float) -> None:
         self._state = state
         self._now = now
+        self._has_limits = has_limits(state.rules)
+        self._full: set[tuple[Request, bool]] = set()  # what found no room: in a pass it only gets less
         self.claim: Claim | None = None  # for the first that does not fit
         self.blocker: Job | None = None  # without backfill: the one that everybody behind waits for
 
@@ -80,30 +83,54 @@ class Pass:
         state, now = self._state, self._now
         if paused(state) is not None or not any(node.is_connected for node in state.nodes.values()):
             return
-        line, planned = Line(state, now), 0
+        line = Line(state, now)
+        for _ in range(MOST_PLANNED):
+            stuck = yield from self._start_until_stuck(line)
+            if stuck is None:
+                return
+            yield from self._plan(stuck)
+            if self.blocker is not None:
+                return
+            if self.claim is not None:
+                break
+        line = Line(state, now, self._open())
+        while (yield from self._start_until_stuck(line)) is not None:
+            pass
+
+    def _start_until_stuck(self, line: Line) -> Generator[Decision, None, Job | None]:
+        """Down the line to the first that does not fit, which is set aside; None at the end of the line."""
         while (klass := line.first()) is not None:
             job = self._head(klass)
-            if gate(state, job, now) is not None:
-                line.set_aside()
-                continue
-            booking = booking_for(state, job, now, self.claim)
-            if booking is not None and refusal(state, job, booking) is None:
+            booking = None if self._is_gated(job) else self._booking(job)
+            if booking is not None and refusal(self._state, job, booking) is None:
                 yield Start(job, booking)
                 line.started()
                 continue
             line.set_aside()
-            if booking is None and self.claim is None and planned < MOST_PLANNED:
-                planned += 1
-                yield from self._plan(job)
-                if self.blocker is not None:
-                    return
-                if self.claim is not None or planned == MOST_PLANNED:
-                    line = Line(state, now, self._open())
+            if booking is None and not self._is_gated(job):
+                return job
+        return None
 
     def _head(self, klass: JobClass) -> Job:
         entry = klass.head()
         assert entry is not None, "a class in the line has a head"
         return self._state.jobs[entry[1]]
+
+    def _is_gated(self, job: Job) -> bool:
+        has_gate = self._has_limits or job.spec.max_running is not None
+        return has_gate and gate(self._state, job, self._now) is not None
+
+    def _booking(self, job: Job) -> Booking | None:
+        state, request = self._state, job.spec.request
+        if state.reservations:
+            return booking_for(state, job, self._now, self.claim)  # what is kept differs from owner to owner
+        is_bound = self.claim is not None and not is_over_before(state, job.spec, self._now, self.claim)
+        if (request, False) in self._full or (request, is_bound) in self._full:
+            return None
+        booking = booking_for(state, job, self._now, self.claim)
+        if booking is None:
+            self._full.add((request, is_bound))
+        return booking
 
     def _plan(self, job: Job) -> Iterator[Decision]:
         for number in victims(self._state, job, self._now):
@@ -114,8 +141,17 @@ class Pass:
             self.blocker = job
 
     def _open(self) -> Iterator[JobClass]:
-        """Classes of which it is not plain already that they fit nowhere."""
-        state = self._state
+        """Classes of which it is not plain already that they cannot start."""
+        state, claim = self._state, self.claim
         for request, classes in state.queue.requests.items():
-            if state.room.fits_somewhere(state.nodes, request, state.rules):
+            if not state.room.fits_somewhere(state.nodes, request, state.rules):
+                continue
+            if claim is None or state.reservations or place(state, request, OffClaim(claim, request)) is not None:
                 yield from classes.values()
+            elif claim.at is not None:
+                left_s = claim.at - self._now
+                for klass in classes.values():
+                    if klass.least_limit_s <= left_s and is_over_before(
+                        state, self._head(klass).spec, self._now, claim
+                    ):
+                        yield klass

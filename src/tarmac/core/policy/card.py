@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from tarmac.core.model import BookedGpu, GpuUse
 
 if TYPE_CHECKING:
-    from tarmac.core.model import Gpu, JobId, Node, Request, Rules
+    from tarmac.core.model import Gpu, JobId, NamedGpu, Node, Outsider, Request, Rules
 
+CONDITIONS = ("pin", "exclude", "model", "mig", "size", "kept")
 UNKNOWN_MEMORY_BYTES = 1 << 40  # a card that does not tell its size is shared out by fractions of this
 
 
@@ -21,6 +22,7 @@ class Unsuitable:
     """It will not do however long one waits."""
 
     why: str
+    keeps: str  # the condition that it does not meet, one of CONDITIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +41,7 @@ class Taken:
 class OutsideUse:
     """By processes that Tarmac did not start."""
 
-    told: str
+    outsiders: tuple[Outsider, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,8 @@ class TooLittleMemory:
     total_bytes: int
     asked_bytes: int
     jobs: tuple[JobId, ...]
+    outside_bytes: int = 0  # what processes take that belong to no job there
+    outsiders: tuple[Outsider, ...] = ()
 
 
 CardReason: TypeAlias = Unsuitable | Drained | Taken | OutsideUse | TooLittleMemory
@@ -59,38 +63,56 @@ def size(gpu: Gpu) -> int:
     return gpu.memory_total_bytes or UNKNOWN_MEMORY_BYTES
 
 
-def suits(gpu: Gpu, request: Request) -> Unsuitable | None:
-    """Does the card itself answer the request, were it idle?"""
-    if request.gpus_on and gpu.index not in request.gpus_on:
-        return Unsuitable(why=f"pinned to {', '.join(map(str, request.gpus_on))}")
-    if gpu.index in request.exclude_gpus:
-        return Unsuitable(why="excluded")
+def bookable_bytes(gpu: Gpu, rules: Rules) -> int:
+    """What jobs that share it may book of it together."""
+    return size(gpu) - int(rules.keep_gpu_memory * size(gpu))
+
+
+def is_named(gpu: Gpu, names: tuple[NamedGpu | int, ...]) -> bool:
+    return any(gpu.index == name if isinstance(name, int) else gpu.uuid == name.uuid for name in names)
+
+
+def suits(gpu: Gpu, request: Request, rules: Rules) -> Unsuitable | None:
+    """Does the card itself answer the request, were it idle? The conditions in the order of `CONDITIONS`."""
+    if request.gpus_on and not is_named(gpu, request.gpus_on):
+        return Unsuitable(why="not one that it is pinned to", keeps="pin")
+    if is_named(gpu, request.exclude_gpus):
+        return Unsuitable(why="excluded", keeps="exclude")
     model = gpu.model.lower()
     if request.gpu_models and not any(word in model for word in request.gpu_models):
-        return Unsuitable(why=f"{gpu.model} is no {' or '.join(request.gpu_models)}")
-    if size(gpu) < request.min_gpu_memory_bytes:
-        return Unsuitable(why="too small")
-    if size(gpu) < (request.gpu_memory_bytes or 0):
-        return Unsuitable(why="too small")
+        return Unsuitable(why=f"{gpu.model} is no {' or '.join(request.gpu_models)}", keeps="model")
+    if request.gpus > 1 and gpu.parent is not None:
+        return Unsuitable(why="a MIG instance, of which a job sees one only", keeps="mig")
+    if size(gpu) < max(request.min_gpu_memory_bytes, request.gpu_memory_bytes or 0):
+        return Unsuitable(why="too small", keeps="size")
+    if request.is_shared and _shared_bytes(gpu, request) > bookable_bytes(gpu, rules):
+        return Unsuitable(why="too small with what keep_gpu_memory holds back", keeps="kept")
     return None
+
+
+def has_conditions(request: Request) -> bool:
+    """May a whole card be the wrong one for it? MIG instances apart, which are for jobs with one GPU only."""
+    return bool(request.gpus_on or request.exclude_gpus or request.gpu_models or request.min_gpu_memory_bytes)
+
+
+def _shared_bytes(gpu: Gpu, request: Request) -> int:
+    if request.gpu_memory_bytes is not None:
+        return request.gpu_memory_bytes
+    return int((request.gpu_share or 0) * size(gpu))
 
 
 def booking_of(node: Node, gpu: Gpu, request: Request) -> BookedGpu:
     """What the request takes of this card. A slot is that part of the card, so all ways of sharing add up."""
     slots = node.slots.get(gpu.uuid, 1)
-    if request.gpu_memory_bytes is not None:
-        memory_bytes = request.gpu_memory_bytes
-    elif request.gpu_share is not None:
-        memory_bytes = int(request.gpu_share * size(gpu))
-    else:
-        memory_bytes = 0 if slots == 1 else size(gpu) // slots
+    of_slot = 0 if slots == 1 else size(gpu) // slots
+    memory_bytes = _shared_bytes(gpu, request) if request.is_shared else of_slot
     part = min(1.0, memory_bytes / size(gpu)) if memory_bytes else 1.0
-    return BookedGpu(uuid=gpu.uuid, index=gpu.index, memory_bytes=memory_bytes, part=part)
+    return BookedGpu(uuid=gpu.uuid, index=gpu.index, memory_bytes=memory_bytes, part=part, parent=gpu.parent)
 
 
 def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> CardReason | None:
     """Why not this card, or None."""
-    if (unsuitable := suits(gpu, request)) is not None:
+    if (unsuitable := suits(gpu, request, rules)) is not None:
         return unsuitable
     if (drain := node.drains.get(gpu.uuid)) is not None:
         return Drained(reason=drain.reason)
@@ -99,38 +121,39 @@ def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> CardReas
     use = node.uses.get(gpu.uuid, _UNUSED)
     if held and (not wanted.memory_bytes or any(not booked.memory_bytes for booked in held.values())):
         return Taken(jobs=tuple(held))
-    if not request.is_shared and (told := _outside(gpu, request, rules, use)) is not None:
-        return OutsideUse(told=told)
+    if kin := node.holders_of_kin(gpu):
+        return Taken(jobs=kin)
+    if not request.is_shared and _is_occupied(gpu, request, rules, use):
+        return OutsideUse(outsiders=use.outsiders)
     if wanted.memory_bytes:
         return _memory(node, gpu, request, rules, wanted)
     return None
 
 
-def _outside(gpu: Gpu, request: Request, rules: Rules, use: GpuUse) -> str | None:
-    """What others do on a card that a job wants for itself. Little is tolerated, so is a card that idles enough."""
-    if not use.outside_pids:
-        return None
+def _is_occupied(gpu: Gpu, request: Request, rules: Rules, use: GpuUse) -> bool:
+    """By others, on a card that a job wants for itself. Little is tolerated, so is a card that idles enough."""
+    if not use.outsiders:
+        return False
     if request.idle_below is not None:
-        is_idle = use.load is not None and use.load * 100 < request.idle_below
-        return None if is_idle else _told(use)
+        return use.load is None or use.load * 100 >= request.idle_below
     is_small = use.outside_bytes <= rules.max_memory * size(gpu)
     is_quiet = use.load is None or use.load <= rules.max_load
-    return None if is_small and is_quiet else _told(use)
-
-
-def _told(use: GpuUse) -> str:
-    return use.told or f"pid {', '.join(map(str, use.outside_pids))}"
+    return not (is_small and is_quiet)
 
 
 def _memory(node: Node, gpu: Gpu, request: Request, rules: Rules, wanted: BookedGpu) -> TooLittleMemory | None:
     """A job that took more than it booked counts for what it took: the next one would find the card full."""
     held = node.booked.get(gpu.uuid, {})
-    kept = int(rules.keep_gpu_memory * size(gpu)) if request.is_shared else 0
-    outside = node.uses.get(gpu.uuid, _UNUSED).outside_bytes if request.is_shared else 0
+    use = node.uses.get(gpu.uuid, _UNUSED) if request.is_shared else _UNUSED
     taken = (max(booked.memory_bytes, node.taken_bytes.get(job, {}).get(gpu.uuid, 0)) for job, booked in held.items())
-    free = size(gpu) - sum(taken) - outside - kept
+    free = (bookable_bytes(gpu, rules) if request.is_shared else size(gpu)) - sum(taken) - use.outside_bytes
     if wanted.memory_bytes <= free:
         return None
     return TooLittleMemory(
-        free_bytes=max(0, free), total_bytes=size(gpu), asked_bytes=wanted.memory_bytes, jobs=tuple(held)
+        free_bytes=max(0, free),
+        total_bytes=size(gpu),
+        asked_bytes=wanted.memory_bytes,
+        jobs=tuple(held),
+        outside_bytes=use.outside_bytes,
+        outsiders=use.outsiders,
     )

@@ -43,6 +43,10 @@ def _card_refusal(node: Node, wanted: BookedGpu) -> str | None:
         return f"GPU {wanted.uuid} is drained"
     if any(other.memory_bytes == 0 or wanted.memory_bytes == 0 for other in held.values()):
         return f"GPU {wanted.uuid} is booked by job {next(iter(held))}"
+    if wanted.parent in node.booked or any(
+        other.parent == wanted.uuid for others in node.booked.values() for other in others.values()
+    ):
+        return f"GPU {wanted.uuid} is booked as a whole or in parts"
     booked = sum(other.memory_bytes for other in held.values())
     if booked + wanted.memory_bytes > (card.memory_total_bytes or UNKNOWN_MEMORY_BYTES):
         return f"GPU {wanted.uuid} would be booked over its memory"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.model import Queued
-from tarmac.core.policy.card import OutsideUse, Taken, refusal_of
+from tarmac.core.model import Queued, Request
+from tarmac.core.policy.card import OutsideUse, Taken, has_conditions, refusal_of, suits
 from tarmac.core.policy.placed import EVERYTHING, chosen_cards, fitting_cards, is_short_of_memory
 from tarmac.core.policy.reserved import in_the_way
 from tarmac.core.policy.room import Prospects
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tarmac.core.durations import End
-    from tarmac.core.model import GpuUuid, Job, JobId, Node, NodeName, Request
+    from tarmac.core.model import GpuUuid, Job, JobId, JobSpec, Node, NodeName
     from tarmac.core.state import State
 
 
@@ -48,7 +48,8 @@ class Claim:
 
 
 NOWHERE = Prospect(at=None, cards=())
-_Hope: TypeAlias = tuple[int, float, int, "GpuUuid", "frozenset[str]", float]
+Hope: TypeAlias = tuple[int, float, int, "GpuUuid", "frozenset[str]", float]  # kind, when, index, card, why, good until
+WHOLE_CARD = Request()
 
 
 class Bounds:
@@ -58,17 +59,16 @@ class Bounds:
         self._state = state
         self._job = job
         self._now = now
-        self._claim = claim if claim is not None and claim.job != job.id else None
+        is_bound = claim is not None and claim.job != job.id and not is_over_before(state, job.spec, now, claim)
+        self._claim = claim if is_bound else None
         self._end = state.durations.end_if_started(job.spec, now)
 
     def off(self, node: Node) -> frozenset[GpuUuid]:
-        claim, request = self._claim, self._job.spec.request
         reserved = self.reserved(node)
-        if claim is None or claim.node != node.name or self._is_over_before(claim):
+        if self._claim is None:
             return reserved
-        if claim.asks_host and (request.memory_bytes or request.cpus):
-            return EVERYTHING
-        return reserved | claim.cards
+        claimed = OffClaim(self._claim, self._job.spec.request).off(node)
+        return claimed if claimed is EVERYTHING else reserved | claimed
 
     def reserved(self, node: Node) -> frozenset[GpuUuid]:
         if not self._state.reservations:
@@ -76,8 +76,24 @@ class Bounds:
         others = in_the_way(self._state, self._job.spec, node.name, self._now, self._end)
         return frozenset(card for one in others for card in one.gpus)
 
-    def _is_over_before(self, claim: Claim) -> bool:
-        return claim.at is not None and self._end is not None and self._end <= claim.at
+
+class OffClaim:
+    """What a claim keeps from a job that would not be over in time."""
+
+    def __init__(self, claim: Claim, request: Request) -> None:
+        self._claim = claim
+        self._is_rival_for_host = claim.asks_host and bool(request.memory_bytes or request.cpus)
+
+    def off(self, node: Node) -> frozenset[GpuUuid]:
+        if node.name != self._claim.node:
+            return frozenset()
+        return EVERYTHING if self._is_rival_for_host else self._claim.cards
+
+
+def is_over_before(state: State, spec: JobSpec, now: float, claim: Claim) -> bool:
+    """Started now, it would be gone when the claim is due."""
+    end = state.durations.end_if_started(spec, now)
+    return claim.at is not None and end is not None and end <= claim.at
 
 
 def claim_for(state: State, job: Job, now: float) -> Claim | None:
@@ -151,7 +167,7 @@ def _prospect(state: State, node: Node, request: Request, now: float, off: froze
         return NOWHERE
     if request.is_shared or request.memory_bytes or request.cpus or node.slots:
         return _by_release(state, node, request, now, off)
-    hopes = sorted(_hopes(state, node, request, now, off))[: request.gpus]
+    hopes = _hopes_for(state, node, request, now, off)[: request.gpus]
     if len(hopes) < request.gpus:
         return NOWHERE
     cards = tuple(hope[3] for hope in hopes)
@@ -164,17 +180,28 @@ def _prospect(state: State, node: Node, request: Request, now: float, off: froze
     )
 
 
-def _hopes(state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid]) -> Iterable[_Hope]:
+def _hopes_for(state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid]) -> list[Hope]:
+    """Cards that suit, the best first. Who holds them is the same for all whole-card requests, so it is kept."""
+    if request.idle_below is not None:
+        hopes = sorted(_hopes(state, node, request, now))
+    elif (kept := state.room.hopes_on(node.name, now)) is not None:
+        hopes = kept
+    else:
+        hopes = state.room.hopes[node.name] = sorted(_hopes(state, node, WHOLE_CARD, now))
+    has_instances = request.gpus > 1 and any(gpu.parent is not None for gpu in node.gpus.values())
+    if not off and not has_instances and not has_conditions(request):
+        return hopes
+    return [hope for hope in hopes if hope[3] not in off and suits(node.gpus[hope[3]], request, state.rules) is None]
+
+
+def _hopes(state: State, node: Node, request: Request, now: float) -> Iterable[Hope]:
     """Each card that could serve: free ones first, then by when they become free, then those of which nobody knows."""
     for gpu in node.gpus.values():
-        reason = None if gpu.uuid in off else refusal_of(node, gpu, request, state.rules)
-        if gpu.uuid in off:
-            continue
+        reason = refusal_of(node, gpu, request, state.rules)
         if reason is None:
             yield (0, 0.0, gpu.index, gpu.uuid, frozenset(), inf)
         elif isinstance(reason, Taken):
-            ends = [state.durations.end_of(state.jobs[job], now) for job in reason.jobs]
-            latest = _latest(ends)
+            latest = _latest([state.durations.end_of(state.jobs[job], now) for job in reason.jobs])
             if latest is None:
                 yield (2, 0.0, gpu.index, gpu.uuid, frozenset(), inf)
             else:

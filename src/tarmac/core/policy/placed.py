@@ -9,7 +9,7 @@ from itertools import combinations, islice
 from typing import TYPE_CHECKING, Protocol
 
 from tarmac.core.model import Booking, GpuUuid
-from tarmac.core.policy.card import booking_of, refusal_of, suits
+from tarmac.core.policy.card import booking_of, refusal_of
 
 if TYPE_CHECKING:
     from tarmac.core.model import Gpu, Node, Request, Rules
@@ -89,19 +89,6 @@ def booked_cpus(node: Node) -> int:
 
 def booked_memory_bytes(node: Node) -> int:
     return sum(request.memory_bytes for request in node.host.values())
-
-
-def could_ever_fit(state: State, request: Request) -> bool:
-    """With everything on the nodes idle. While no node has told what it has, nobody can say, so it may wait."""
-    return not state.nodes or any(_could_fit(node, request) for node in state.nodes.values())
-
-
-def _could_fit(node: Node, request: Request) -> bool:
-    suitable = sum(suits(gpu, request) is None for gpu in node.gpus.values())
-    has_cards = suitable >= request.gpus or not node.has_told_gpus
-    has_cpus = not node.cpus or request.cpus <= node.cpus
-    has_memory = not node.memory_total_bytes or request.memory_bytes <= node.memory_total_bytes
-    return has_cards and has_cpus and has_memory
 
 
 def chosen_cards(node: Node, cards: list[Gpu], request: Request) -> list[Gpu]:

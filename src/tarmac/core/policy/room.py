@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tarmac.core.model import Node, NodeName, Request, Rules
-    from tarmac.core.policy.claimed import Prospect
+    from tarmac.core.policy.claimed import Hope, Prospect
 
 MOST_REQUESTS = 2_000  # remembered beyond those that wait
 LONGEST_LOG = 100_000
@@ -58,6 +58,8 @@ class Prospects:
 class Room:
     fits: dict[Request, Fits] = field(default_factory=dict)
     prospects: dict[Request, Prospects] = field(default_factory=dict)
+    hopes: dict[NodeName, list[Hope]] = field(default_factory=dict)
+    _hopes_seen: int = 0
     _log: list[NodeName] = field(default_factory=list)
     _names: list[NodeName] = field(default_factory=list)
     _numbers: dict[NodeName, int] = field(default_factory=dict)
@@ -70,7 +72,16 @@ class Room:
 
     def forget(self) -> None:
         """Everything may be different, as when a rule was changed."""
-        self.fits, self.prospects, self._log = {}, {}, []
+        self.fits, self.prospects, self.hopes, self._log, self._hopes_seen = {}, {}, {}, [], 0
+
+    def hopes_on(self, name: NodeName, now: float) -> list[Hope] | None:
+        """As kept, unless something happened there or an expectation ran out."""
+        if self._hopes_seen != len(self._log):
+            for touched in set(self._log[self._hopes_seen :]):
+                self.hopes.pop(touched, None)
+            self._hopes_seen = len(self._log)
+        hopes = self.hopes.get(name)
+        return None if hopes is None or any(hope[5] < now for hope in hopes) else hopes
 
     def fitting(self, nodes: dict[NodeName, Node], request: Request, rules: Rules) -> Iterator[Node]:
         """Every node it fits on, the fullest first, equally full ones in their own order."""

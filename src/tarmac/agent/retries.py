@@ -1,0 +1,33 @@
+"""When to try a card again that hung: soon, then ever less often, since a trial may hang a process for good."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Callable, Dict, Hashable
+
+_FIRST_S = 5.0
+_LONGEST_S = 60.0
+
+
+class Retries:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._longest_s = float(os.environ.get("TARMAC_GPU_AGAIN_S", _LONGEST_S))
+        self._next_s: Dict[Hashable, float] = {}
+        self._answered_at: Dict[Hashable, float] = {}
+
+    def next_s(self, spot: Hashable) -> float:
+        """5, 10, 20, 40, 60, 60 …"""
+        if self._clock() - self._answered_at.pop(spot, self._clock()) >= self._longest_s:
+            self.forget(spot)
+        now_s = self._next_s.get(spot, _FIRST_S)
+        self._next_s[spot] = min(2 * now_s, self._longest_s)
+        return min(now_s, self._longest_s)
+
+    def answered(self, spot: Hashable) -> None:
+        """One that hangs again soon after goes on where it was: each time costs the other cards some seconds."""
+        self._answered_at[spot] = self._clock()
+
+    def forget(self, spot: Hashable) -> None:
+        self._next_s.pop(spot, None)

@@ -1,0 +1,32 @@
+"""The queue as a whole, steered by people: paused, resumed, drained; cards reserved and given back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias, assert_never
+
+from tarmac.core.events import QueueDrained, QueuePaused, QueueResumed, ReservationEnded, ReservationMade
+from tarmac.core.model import Mode
+
+if TYPE_CHECKING:
+    from tarmac.core.state import State
+
+SteeringEvent: TypeAlias = QueuePaused | QueueResumed | QueueDrained | ReservationMade | ReservationEnded
+
+
+def change(state: State, event: SteeringEvent, now: float) -> None:
+    match event:
+        case QueuePaused():
+            state.set_mode(replace(state.mode, is_paused=True, by=event.by, reason=event.reason, since=now))
+        case QueueDrained():
+            state.set_mode(replace(state.mode, is_draining=True, by=event.by, reason=event.reason, since=now))
+        case QueueResumed():
+            state.failures.clear()
+            state.set_mode(Mode())
+        case ReservationMade(reservation=reservation):
+            state.set_reservation(reservation.id, reservation)
+            state.next_reservation = max(state.next_reservation, reservation.id + 1)
+        case ReservationEnded(reservation=number):
+            state.set_reservation(number, None)
+        case _:
+            assert_never(event)

@@ -1,0 +1,59 @@
+"""Processes from outside that are to hold no card: said once, kept, and taken back."""
+
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from tests.api.served import Served
+from tests.home import Home
+
+
+@pytest.fixture
+def sleeper() -> Iterator[int]:
+    with subprocess.Popen(["sleep", "600"]) as process:
+        yield process.pid
+        process.kill()
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "says"),
+    [
+        ({"pid": 2**30}, 404, f"no process {2**30}"),
+        ({"pid": 2**30, "forget": True}, 404, f"pid {2**30} is not ignored"),
+        ({"command": "nothere", "forget": True}, 404, "nothere is not ignored"),
+        ({"command": "*"}, 400, "* would ignore every process of every program"),
+        ({"command": "a,b"}, 400, "a,b is no program's name: it has a comma"),
+    ],
+)
+def test_what_would_change_nothing_or_everything_is_refused(
+    api: Served, body: dict[str, object], status: int, says: str
+) -> None:
+    answer = api.ask("POST", "/gpus/ignore", body)
+    assert (answer[0], answer[1]["error"]["message"]) == (status, says)
+    assert answer[1]["error"]["hint"]
+    assert api.ask("GET", "/settings/ignore_processes")[1]["origin"] == "default"
+
+
+def test_a_program_that_is_taken_back_leaves_the_setting_as_it_was(api: Served) -> None:
+    api.ask("POST", "/gpus/ignore", {"command": "sunshine"})
+    assert api.ask("GET", "/settings/ignore_processes")[1]["origin"] == "live"
+    api.ask("POST", "/gpus/ignore", {"command": "sunshine", "forget": True})
+    assert api.ask("GET", "/settings/ignore_processes")[1]["origin"] == "default"
+
+
+def test_programs_and_pids_are_ignored_over_a_restart(home: Home, sleeper: int) -> None:
+    here = Served(home)
+    here.ask("POST", "/gpus/ignore", {"command": "sunshine"})
+    here.ask("POST", "/gpus/ignore", {"pid": sleeper})
+    home.tarmac("stop")
+    home.tarmac("status")
+    assert "sunshine" in here.ask("GET", "/settings/ignore_processes")[1]["value"]
+    assert here.ask("POST", "/gpus/ignore", {"pid": sleeper, "forget": True}) == (200, {"ignored": []})
+
+
+def test_settings_that_do_not_go_together_are_refused(api: Served) -> None:
+    status, answer = api.ask("PUT", "/settings/idle_stop_s", {"value": "5m"})
+    assert status == 400
+    assert "idle_stop_s (5m) would be below idle_warn_s (30m)" in answer["error"]["message"]
+    assert api.ask("GET", "/settings/idle_stop_s")[1]["origin"] == "default"

@@ -1,0 +1,31 @@
+"""Readings that come in, or come in again, as the core hears of them."""
+
+from pathlib import Path
+
+import pytest
+
+from tarmac.controller.engine import Engine, Work
+from tarmac.core.events import JobStarted, Reported
+from tarmac.core.model import JobId
+from tarmac.nodes.reports import GpuReading
+from tests.controller.test_engine import BODY, DESK, DIGEST, ToldNode, run, specs
+
+
+@pytest.mark.parametrize("is_renewed", [True, False])
+def test_a_job_is_idle_while_the_same_is_read_again_and_not_while_nothing_is(tmp_path: Path, is_renewed: bool) -> None:
+    async def story(engine: Engine, _: ToldNode) -> None:
+        now = [1000.0]
+        engine._clock = lambda: now[0]
+        (job,) = await engine.submit(specs(), {DIGEST: BODY}, None)
+        started = JobStarted(job=JobId(job), attempt=1, pid=9, started_at=1000.0)
+        await engine.keep(Work(events=[Reported(node=DESK, report=started)]))
+        engine.take_readings(DESK, [GpuReading(index=0, uuid="G0", utilization=0)], None, None)
+        for _ in range(2000 // 5):
+            now[0] += 5
+            if is_renewed:
+                engine.renew_readings(DESK)
+            engine.board._tick()
+            await engine.keep(Work(events=[]))
+        assert engine.state.nodes[DESK].activity[JobId(job)].is_warned == is_renewed
+
+    run(tmp_path, story)
