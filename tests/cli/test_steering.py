@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tarmac.cli import run
+from tarmac.cli import run_line
 from tarmac.cli.queue.mode import alarm, mode
 from tarmac.cli.reservations import in_words, of_card, table
 from tarmac.cli.why import lines
@@ -73,7 +73,7 @@ def test_what_is_sent(
     socket: Path, capfd: pytest.CaptureFixture[str], line: str, request_line: str, body: dict[str, object]
 ) -> None:
     with serving(socket, said(ANSWERS[line.split(maxsplit=1)[0]])) as stub:
-        assert run(line.split()) == 0
+        assert run_line(line.split()) == 0
     assert asked(stub) == [(request_line, body)]
     assert capfd.readouterr() == ("", "")
 
@@ -97,7 +97,7 @@ def test_what_is_sent(
 )
 def test_json_is_the_answer(socket: Path, capfd: pytest.CaptureFixture[str], line: str, value: object) -> None:
     with serving(socket, said(ANSWERS[line.split(maxsplit=1)[0]])):
-        assert run(line.split()) == 0
+        assert run_line(line.split()) == 0
     assert json.loads(capfd.readouterr().out) == value
 
 
@@ -135,19 +135,19 @@ def test_json_is_the_answer(socket: Path, capfd: pytest.CaptureFixture[str], lin
 def test_what_is_refused_without_a_controller(
     socket: Path, capfd: pytest.CaptureFixture[str], line: str, words: str
 ) -> None:
-    assert run(line.split()) == 2
+    assert run_line(line.split()) == 2
     assert words in capfd.readouterr().err
 
 
 def test_what_did_not_wait_is_said(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(socket, said({"held": [], "not_waiting": [7, 8]}), said({"held": [], "not_waiting": []})):
-        assert run(["hold", "7-8"]) == 0
+        assert run_line(["hold", "7-8"]) == 0
     assert "jobs 7-8 did not wait" in capfd.readouterr().err
 
 
 def test_a_reservation_prints_its_id_alone(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(socket, said(RESERVATION)) as stub:
-        assert run(["reserve", "2", "--from", "in 3h", "--for", "90m", "--user", "ann"]) == 0
+        assert run_line(["reserve", "2", "--from", "in 3h", "--for", "90m", "--user", "ann"]) == 0
     [(request, body)] = asked(stub)
     assert request == "POST /reservations"
     assert isinstance(body, dict)
@@ -159,7 +159,7 @@ def test_a_reservation_prints_its_id_alone(socket: Path, capfd: pytest.CaptureFi
 @pytest.mark.parametrize("line", ["reserve", "reserve --list", "reserve -l"])
 def test_reservations_are_listed(socket: Path, capfd: pytest.CaptureFixture[str], line: str) -> None:
     with serving(socket, said({"reservations": [RESERVATION]})) as stub:
-        assert run(line.split()) == 0
+        assert run_line(line.split()) == 0
     assert asked(stub) == [("GET /reservations", None)]
     head, row = capfd.readouterr().out.splitlines()
     assert head.split() == ["ID", "STATE", "USER", "GPUS", "FROM", "UNTIL", "BY"]
@@ -220,7 +220,7 @@ def test_the_alarm_says_what_to_do() -> None:
 
 def test_bare_queue_tells_how_it_is(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(socket, said(QUEUE | {"paused": True, "by": "ann", "since": "2020-01-01T10:00:00.000Z"})):
-        assert run(["queue"]) == 0
+        assert run_line(["queue"]) == 0
     first, *rest = capfd.readouterr().out.splitlines()
     assert first.startswith("queue   paused since 2020-01-01 ")
     assert rest == ["jobs    2 running, 3 queued", "policy  balance"]
@@ -228,7 +228,7 @@ def test_bare_queue_tells_how_it_is(socket: Path, capfd: pytest.CaptureFixture[s
 
 @pytest.mark.parametrize("verb", ["pause", "resume", "drain", "stop"])
 def test_every_verb_about_the_queue_has_help_of_its_own(capfd: pytest.CaptureFixture[str], verb: str) -> None:
-    assert run(["queue", verb, "--help"]) == 0
+    assert run_line(["queue", verb, "--help"]) == 0
     text = capfd.readouterr().out
     assert text.startswith(f"Usage: tarmac queue {verb}")
     assert "Examples" in text
@@ -239,7 +239,7 @@ def test_why_prints_what_the_controller_worded(socket: Path, capfd: pytest.Captu
     with serving(
         socket, said({"lines": ["Job 7 waits", "  GPU 0: \x1b[2J"]}), said({"lines": ["Job 8 waits"]})
     ) as stub:
-        assert run(["why", "7", "8"]) == 0
+        assert run_line(["why", "7", "8"]) == 0
     assert [request for request, _ in asked(stub)] == ["GET /jobs/7/why", "GET /jobs/8/why"]
     assert capfd.readouterr() == ("Job 7 waits\n  GPU 0: \\x1b[2J\n\nJob 8 waits\n", "")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tarmac.cli import run
+from tarmac.cli import run_line
 from tarmac.cli.when import copies, dependencies, signal_number
 from tests.cli.stub import answer, asked, serving
 
@@ -15,7 +15,7 @@ from tests.cli.stub import answer, asked, serving
 def sent(socket: Path, *argv: str, ids: list[int] | None = None, before: tuple[bytes, ...] = ()) -> dict[str, Any]:
     """The body of the submit that these words make."""
     with serving(socket, *before, answer(json.dumps({"ids": ids or [7]}).encode(), "201 Created")) as stub:
-        assert run(["add", *argv, "true"]) == 0
+        assert run_line(["add", *argv, "true"]) == 0
     body = asked(stub)[-1][1]
     assert isinstance(body, dict)
     return body
@@ -107,7 +107,7 @@ def test_json_has_every_id_of_an_array(socket: Path, capfd: pytest.CaptureFixtur
 def test_what_is_refused_without_a_controller(
     socket: Path, capfd: pytest.CaptureFixture[str], line: str, said: str
 ) -> None:
-    assert run(line.split()) == 2
+    assert run_line(line.split()) == 2
     message, _, hint = capfd.readouterr().err.partition("\n")
     assert said in message
     assert hint

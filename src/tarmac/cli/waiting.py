@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     Job = Mapping[str, Any]
 
 TERM = 15
+QUARTER_S = 900  # in no country a day ends in the middle of one
+# The jobs of a queue start in few different minutes, so each is worked out once.
+_clocks: dict[tuple[str | float, int], str] = {}
 
 
 def starts(job: Job, at: float) -> str:
@@ -82,9 +85,13 @@ def _array(job: Job) -> str:
 
 
 def _clock(value: str | float, at: float) -> str:
-    from tarmac.cli.moments import in_words
+    key = (value[:16] if isinstance(value, str) else value, int(at) // QUARTER_S)
+    words = _clocks.get(key)
+    if words is None:
+        from tarmac.cli.moments import in_words
 
-    return in_words(moment(value), at)
+        words = _clocks[key] = in_words(moment(value), at)
+    return words
 
 
 def _named(job: Job) -> list[int]:
