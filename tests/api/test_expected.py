@@ -1,7 +1,7 @@
 import pytest
 
 from tarmac.api.schemas import AdoptRequest, GpuSelection, IgnoreRequest, KillRequest, SlotsRequest
-from tarmac.controller.submission import SubmitRequest
+from tarmac.controller.job_request import SubmitRequest
 from tests.api.served import Served
 
 JOB = {"command": ["true"]}

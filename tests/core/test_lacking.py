@@ -83,7 +83,7 @@ def test_a_job_that_a_setting_keeps_from_ever_starting_says_so_and_starts_when_i
         free_bytes=4 * G, total_bytes=24 * G, asked_bytes=19 * G, jobs=(JobId(first),)
     )
     handle(state, RulesSet(rules=Rules(keep_gpu_memory=0.25)), 0.0)
-    reason = explain(state, state.jobs[JobId(job)])[0]
+    reason = explain(state, state.jobs[JobId(job)], 0.0)[0]
     assert isinstance(reason, NeverFits)
     assert isinstance(reason.lack, Conditioned)
     assert reason.lack.condition == "kept"

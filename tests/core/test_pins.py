@@ -46,7 +46,7 @@ def test_a_job_whose_card_is_gone_waits_is_told_and_starts_when_it_is_back() -> 
     state = a_machine()
     see(state, a_card(0))
     (job,) = queue(state, Request(gpus_on=(named(1),)))
-    assert explain(state, state.jobs[JobId(job)])[0] == NeverFits(lack=PinnedGone(gpus=(named(1),)))
+    assert explain(state, state.jobs[JobId(job)], 0.0)[0] == NeverFits(lack=PinnedGone(gpus=(named(1),)))
     see(state, a_card(0), a_card(1))
     assert uuids(state, job) == ["g1"]
 
@@ -55,11 +55,11 @@ def test_a_job_whose_card_is_gone_but_still_listed_is_told_the_same() -> None:
     state = a_machine()
     handle(state, NodeSampled(node=BOX, uses=((GpuUuid("g1"), VANISHED),)), 2.0)
     pinned, free = queue(state, Request(gpus_on=(named(1),)), Request(gpus=2))
-    assert explain(state, state.jobs[JobId(pinned)])[0] == NeverFits(lack=PinnedGone(gpus=(named(1),)))
-    assert not isinstance(explain(state, state.jobs[JobId(free)])[0], NeverFits)
+    assert explain(state, state.jobs[JobId(pinned)], 0.0)[0] == NeverFits(lack=PinnedGone(gpus=(named(1),)))
+    assert not isinstance(explain(state, state.jobs[JobId(free)], 0.0)[0], NeverFits)
     handle(state, NodeSampled(node=BOX, uses=((GpuUuid("g1"), replace(VANISHED, is_gone=False)),)), 3.0)
     assert reasons(state, pinned)[1] == Drained(reason=VANISHED.health or "")
-    assert len(explain(state, state.jobs[JobId(pinned)])) == 1, "it is there, though sick"
+    assert len(explain(state, state.jobs[JobId(pinned)], 0.0)) == 1, "it is there, though sick"
 
 
 def test_two_jobs_pinned_to_one_card_are_of_one_class_whatever_its_number_was() -> None:

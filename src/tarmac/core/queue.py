@@ -40,6 +40,7 @@ class JobClass:
     key: ClassKey
     waiting: dict[JobId, Rank] = field(default_factory=dict)  # rank under which the job waits
     heap: list[Entry] = field(default_factory=list)  # may hold entries that `waiting` no longer confirms
+    _turn: Turn | None = None
 
     @property
     def owner(self) -> str:
@@ -56,6 +57,7 @@ class JobClass:
 
     def add_many(self, jobs: list[Job]) -> None:
         """A few are pushed, many are heaped anew: neither may cost a lone submit the length of the queue."""
+        self._turn = None
         self.waiting.update((job.id, job.rank) for job in jobs)
         if len(jobs) * 16 < len(self.heap):
             for job in jobs:
@@ -71,10 +73,16 @@ class JobClass:
         return self.heap[0] if self.heap else None
 
     def turn(self) -> Turn:
-        entry = self.head()
-        assert entry is not None, "a class in the queue has a head"
-        (priority, position), job = entry
-        return (self.key[2], priority, position, job)
+        if self._turn is None:
+            entry = self.head()
+            assert entry is not None, "a class in the queue has a head"
+            (priority, position), job = entry
+            self._turn = (self.key[2], priority, position, job)
+        return self._turn
+
+    def remove(self, job: JobId) -> None:
+        self._turn = None
+        del self.waiting[job]
 
 
 @dataclass(slots=True, eq=False)
@@ -114,7 +122,7 @@ class Queue:
     def remove(self, job: Job) -> None:
         key = class_key(job)
         klass = self.classes[key]
-        del klass.waiting[job.id]
+        klass.remove(job.id)
         self.owners[key[0]].changed()
         if not klass.waiting:
             self._drop(key)

@@ -95,7 +95,8 @@ class Pass:
                 break
         line = Line(state, now, self._open())
         while (yield from self._start_until_stuck(line)) is not None:
-            pass
+            if not state.reservations:
+                line = Line(state, now, self._open())  # without any of the kind that just found no room
 
     def _start_until_stuck(self, line: Line) -> Generator[Decision, None, Job | None]:
         """Down the line to the first that does not fit, which is set aside; None at the end of the line."""
@@ -144,14 +145,20 @@ class Pass:
         """Classes of which it is not plain already that they cannot start."""
         state, claim = self._state, self.claim
         for request, classes in state.queue.requests.items():
-            if not state.room.fits_somewhere(state.nodes, request, state.rules):
+            if (request, False) in self._full or not state.room.fits_somewhere(state.nodes, request, state.rules):
                 continue
-            if claim is None or state.reservations or place(state, request, OffClaim(claim, request)) is not None:
+            if claim is None or state.reservations or self._fits_beside(claim, request):
                 yield from classes.values()
             elif claim.at is not None:
-                left_s = claim.at - self._now
-                for klass in classes.values():
-                    if klass.least_limit_s <= left_s and is_over_before(
-                        state, self._head(klass).spec, self._now, claim
-                    ):
-                        yield klass
+                yield from (klass for klass in classes.values() if self._is_short(klass, claim.at))
+
+    def _fits_beside(self, claim: Claim, request: Request) -> bool:
+        if (request, True) in self._full:
+            return False
+        return place(self._state, request, OffClaim(claim, request)) is not None
+
+    def _is_short(self, klass: JobClass, until: float) -> bool:
+        if klass.least_limit_s > until - self._now:
+            return False
+        end = self._state.durations.end_if_started(self._head(klass).spec, self._now)
+        return end is not None and end <= until
