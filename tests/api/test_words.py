@@ -12,6 +12,7 @@ from tarmac.core import explain
 from tarmac.core.limits import LimitReached
 from tarmac.core.model import JobId, NodeName
 from tarmac.core.policy.eligible import ArrayFull, Paused
+from tarmac.core.policy.lacking import TooFewCards
 
 NOW = time.mktime((2026, 3, 4, 12, 0, 0, 0, 0, -1))
 AT = NOW + 7200  # 14:00
@@ -51,9 +52,9 @@ def test_a_reason_in_words(reason: Any, words: str) -> None:
 def test_every_kind_of_reason_has_words() -> None:
     for kind in get_args(explain.Reason):
         samples: dict[str, Any] = {"str": "memory", "NodeName": "box", "int": 1, "float": NOW, "JobId": 1}
+        named: dict[str, Any] = {"on": "ok", "lack": TooFewCards(asked=2, have=1)}
         given = {
-            field.name: "ok" if field.name == "on" else samples.get(str(field.type).split(" |")[0], ())
-            for field in fields(kind)
+            field.name: named.get(field.name, samples.get(str(field.type).split(" |")[0], ())) for field in fields(kind)
         }
         assert sentence(kind(**given), NOW), kind
 

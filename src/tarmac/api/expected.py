@@ -20,7 +20,8 @@ _TYPED = {
     "gpus": "-g", "gpu_memory_bytes": "--gpu-mem", "gpu_share": "--gpu-share", "gpu_models": "--gpu-model",
     "min_gpu_memory_bytes": "--min-gpu-mem", "gpus_on": "--gpus-on", "exclude_gpus": "--exclude-gpus",
     "idle_below": "--idle-below", "memory_bytes": "--mem", "cpus": "--cpus", "priority": "--priority",
-    "grace_s": "--grace", "lines": "-n",
+    "grace_s": "--grace", "lines": "-n", "tier": "--tier", "time_limit_s": "--time", "begin_at": "--begin",
+    "after": "--after", "max_running": "--max-running", "signal": "--signal",
 }  # fmt: skip
 
 
