@@ -76,14 +76,15 @@ def suits(gpu: Gpu, request: Request, rules: Rules) -> Unsuitable | None:
     """Does the card itself answer the request, were it idle? The conditions in the order of `CONDITIONS`."""
     if request.gpus_on and not is_named(gpu, request.gpus_on):
         return Unsuitable(why="not one that it is pinned to", keeps="pin")
-    if is_named(gpu, request.exclude_gpus):
+    if request.exclude_gpus and is_named(gpu, request.exclude_gpus):
         return Unsuitable(why="excluded", keeps="exclude")
-    model = gpu.model.lower()
-    if request.gpu_models and not any(word in model for word in request.gpu_models):
+    if request.gpu_models and not any(word in gpu.model.lower() for word in request.gpu_models):
         return Unsuitable(why=f"{gpu.model} is no {' or '.join(request.gpu_models)}", keeps="model")
     if request.gpus > 1 and gpu.parent is not None:
         return Unsuitable(why="a MIG instance, of which a job sees one only", keeps="mig")
-    if size(gpu) < max(request.min_gpu_memory_bytes, request.gpu_memory_bytes or 0):
+    if request.min_gpu_memory_bytes and size(gpu) < request.min_gpu_memory_bytes:
+        return Unsuitable(why="too small", keeps="size")
+    if request.gpu_memory_bytes is not None and size(gpu) < request.gpu_memory_bytes:
         return Unsuitable(why="too small", keeps="size")
     if request.is_shared and _shared_bytes(gpu, request) > bookable_bytes(gpu, rules):
         return Unsuitable(why="too small with what keep_gpu_memory holds back", keeps="kept")
@@ -103,11 +104,17 @@ def _shared_bytes(gpu: Gpu, request: Request) -> int:
 
 def booking_of(node: Node, gpu: Gpu, request: Request) -> BookedGpu:
     """What the request takes of this card. A slot is that part of the card, so all ways of sharing add up."""
-    slots = node.slots.get(gpu.uuid, 1)
-    of_slot = 0 if slots == 1 else size(gpu) // slots
-    memory_bytes = _shared_bytes(gpu, request) if request.is_shared else of_slot
+    memory_bytes = _wanted_bytes(node, gpu, request)
     part = min(1.0, memory_bytes / size(gpu)) if memory_bytes else 1.0
     return BookedGpu(uuid=gpu.uuid, index=gpu.index, memory_bytes=memory_bytes, part=part, parent=gpu.parent)
+
+
+def _wanted_bytes(node: Node, gpu: Gpu, request: Request) -> int:
+    """0: the whole card."""
+    if request.is_shared:
+        return _shared_bytes(gpu, request)
+    slots = node.slots.get(gpu.uuid, 1)
+    return 0 if slots == 1 else size(gpu) // slots
 
 
 def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> CardReason | None:
@@ -116,18 +123,16 @@ def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> CardReas
         return unsuitable
     if (drain := node.drains.get(gpu.uuid)) is not None:
         return Drained(reason=drain.reason)
-    held = node.booked.get(gpu.uuid, {})
-    wanted = booking_of(node, gpu, request)
+    held = node.booked.get(gpu.uuid)
+    wanted_bytes = _wanted_bytes(node, gpu, request)
     use = node.uses.get(gpu.uuid, _UNUSED)
-    if held and (not wanted.memory_bytes or any(not booked.memory_bytes for booked in held.values())):
+    if held and (not wanted_bytes or any(not booked.memory_bytes for booked in held.values())):
         return Taken(jobs=tuple(held))
     if kin := node.holders_of_kin(gpu):
         return Taken(jobs=kin)
     if not request.is_shared and _is_occupied(gpu, request, rules, use):
         return OutsideUse(outsiders=use.outsiders)
-    if wanted.memory_bytes:
-        return _memory(node, gpu, request, rules, wanted)
-    return None
+    return _memory(node, gpu, request, rules, wanted_bytes) if wanted_bytes else None
 
 
 def _is_occupied(gpu: Gpu, request: Request, rules: Rules, use: GpuUse) -> bool:
@@ -141,18 +146,18 @@ def _is_occupied(gpu: Gpu, request: Request, rules: Rules, use: GpuUse) -> bool:
     return not (is_small and is_quiet)
 
 
-def _memory(node: Node, gpu: Gpu, request: Request, rules: Rules, wanted: BookedGpu) -> TooLittleMemory | None:
+def _memory(node: Node, gpu: Gpu, request: Request, rules: Rules, wanted_bytes: int) -> TooLittleMemory | None:
     """A job that took more than it booked counts for what it took: the next one would find the card full."""
     held = node.booked.get(gpu.uuid, {})
     use = node.uses.get(gpu.uuid, _UNUSED) if request.is_shared else _UNUSED
     taken = (max(booked.memory_bytes, node.taken_bytes.get(job, {}).get(gpu.uuid, 0)) for job, booked in held.items())
     free = (bookable_bytes(gpu, rules) if request.is_shared else size(gpu)) - sum(taken) - use.outside_bytes
-    if wanted.memory_bytes <= free:
+    if wanted_bytes <= free:
         return None
     return TooLittleMemory(
         free_bytes=max(0, free),
         total_bytes=size(gpu),
-        asked_bytes=wanted.memory_bytes,
+        asked_bytes=wanted_bytes,
         jobs=tuple(held),
         outside_bytes=use.outside_bytes,
         outsiders=use.outsiders,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tarmac.core.durations import End
-    from tarmac.core.model import GpuUuid, Job, JobId, JobSpec, Node, NodeName
+    from tarmac.core.model import Gpu, GpuUuid, Job, JobId, JobSpec, Node, NodeName
     from tarmac.core.state import State
 
 
@@ -191,7 +191,19 @@ def _hopes_for(state: State, node: Node, request: Request, now: float, off: froz
     has_instances = request.gpus > 1 and any(gpu.parent is not None for gpu in node.gpus.values())
     if not off and not has_instances and not has_conditions(request):
         return hopes
-    return [hope for hope in hopes if hope[3] not in off and suits(node.gpus[hope[3]], request, state.rules) is None]
+    return [hope for hope in hopes if hope[3] not in off and _suits(state, node.gpus[hope[3]], request)]
+
+
+def _suits(state: State, gpu: Gpu, request: Request) -> bool:
+    """Where cards are not named one by one, all of one model and size are alike."""
+    if request.gpus_on or request.exclude_gpus or gpu.parent is not None:
+        return suits(gpu, request, state.rules) is None
+    alike = state.room.alike.setdefault(request, {})
+    kind = (gpu.model, gpu.memory_total_bytes)
+    known = alike.get(kind)
+    if known is None:
+        known = alike[kind] = suits(gpu, request, state.rules) is None
+    return known
 
 
 def _hopes(state: State, node: Node, request: Request, now: float) -> Iterable[Hope]:

@@ -12,6 +12,8 @@ from tarmac.core.model import Booking, GpuUuid
 from tarmac.core.policy.card import booking_of, refusal_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tarmac.core.model import Gpu, Node, Request, Rules
     from tarmac.core.state import State
 
@@ -47,7 +49,12 @@ def fitting_cards(node: Node, request: Request, rules: Rules) -> list[Gpu] | Non
     """Every card that would do now; None where the node as a whole does not."""
     if not node.is_connected or not host_fits(node, request, rules):
         return None
-    cards = [gpu for gpu in node.gpus.values() if refusal_of(node, gpu, request, rules) is None]
+    candidates: Iterable[Gpu] = node.gpus.values()
+    if not request.is_shared and not node.slots:  # plain at a glance, and the rule on a busy node
+        candidates = [gpu for gpu in candidates if gpu.uuid not in node.booked]
+        if len(candidates) < request.gpus:
+            return None
+    cards = [gpu for gpu in candidates if refusal_of(node, gpu, request, rules) is None]
     return cards if len(cards) >= request.gpus else None
 
 
@@ -60,8 +67,10 @@ def host_fits(node: Node, request: Request, rules: Rules) -> bool:
         return False
     if is_short_of_memory(node, rules):
         return False
-    has_cpus = has_room(booked_cpus(node), request.cpus, node.cpus)
-    return has_cpus and has_room(booked_memory_bytes(node), request.memory_bytes, node.memory_total_bytes)
+    if request.cpus and not has_room(booked_cpus(node), request.cpus, node.cpus):
+        return False
+    asked = request.memory_bytes
+    return not asked or has_room(booked_memory_bytes(node), asked, node.memory_total_bytes)
 
 
 def has_room(booked: int, asked: int, total: int) -> bool:

@@ -59,6 +59,9 @@ class Room:
     fits: dict[Request, Fits] = field(default_factory=dict)
     prospects: dict[Request, Prospects] = field(default_factory=dict)
     hopes: dict[NodeName, list[Hope]] = field(default_factory=dict)
+    alike: dict[Request, dict[tuple[str, int], bool]] = field(
+        default_factory=dict
+    )  # do cards of a model and size suit?
     _hopes_seen: int = 0
     _log: list[NodeName] = field(default_factory=list)
     _names: list[NodeName] = field(default_factory=list)
@@ -72,7 +75,8 @@ class Room:
 
     def forget(self) -> None:
         """Everything may be different, as when a rule was changed."""
-        self.fits, self.prospects, self.hopes, self._log, self._hopes_seen = {}, {}, {}, [], 0
+        self.fits, self.prospects, self.hopes, self.alike = {}, {}, {}, {}
+        self._log, self._hopes_seen = [], 0
 
     def hopes_on(self, name: NodeName, now: float) -> list[Hope] | None:
         """As kept, unless something happened there or an expectation ran out."""
