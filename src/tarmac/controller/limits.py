@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _WILD = re.compile(r"\[[^]]*\]|[*?]")  # what a glob matches without naming it
 _SECONDS: dict[str, tuple[float, float]] = {  # least and most
     "grace_s": (0, DAY_S),
+    "half_life_s": (60, 366 * DAY_S),  # nothing can be halved in no time
     "idle_warn_s": (1, 366 * DAY_S),  # with nothing, every job would be marked as soon as it starts
 }
 IN_ORDER = ("idle_warn_s", "idle_stop_s")

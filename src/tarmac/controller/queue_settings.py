@@ -27,7 +27,6 @@ QUEUE_SETTINGS: tuple[Setting, ...] = (
         name="half_life_s",
         kind="seconds",
         default=_RULES.half_life_s,
-        least=60.0,
         meaning="after this long GPU-hours count half, for fairshare",
     ),
     Setting(

@@ -13,4 +13,4 @@ class Setting:
     default: Any
     meaning: str
     choices: tuple[str, ...] = ()
-    least: float = 0  # of a number, or of those per name
+    least: float = 0  # of the numbers per name

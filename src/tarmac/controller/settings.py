@@ -228,9 +228,6 @@ def parsed(setting: Setting, text: Any) -> Any:
     if value is None:
         right = meant(setting.kind, text) or wanted
         raise UserError(f"{setting.name} = {text!r} is not {wanted}", hint=f"set {setting.name} to {right}")
-    if isinstance(value, int | float) and value < setting.least:
-        least = show(setting.kind, setting.least)
-        raise UserError(f"{setting.name} = {text!r} is too little", hint=f"set {setting.name} to {least} or more")
     check_alone(setting.name, value)
     return value
 
