@@ -1,4 +1,4 @@
-"""Where a job goes that a person starts by force: order, limits and free tests do not count, places do."""
+"""Where a job goes that a person starts by force: order, limits and free tests do not count, what it needs does."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tarmac.core.model import Booking
-from tarmac.core.policy.card import booking_of, refusal_of
+from tarmac.core.policy.card import booking_of, refusal_of, suits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 
 
 def plan(state: State, job: Job, wanted: tuple[GpuUuid, ...] = ()) -> Booking | None:
-    """On the cards wanted, else on those that disturb least. None: no node in reach has so many."""
+    """On the cards wanted, else on those that suit it and disturb least. None: no node in reach has so many."""
     request = job.spec.request
     candidates = []
     for number, node in enumerate(state.nodes.values()):
-        cards = [gpu for gpu in node.gpus.values() if not wanted or gpu.uuid in wanted]
+        cards = [
+            gpu
+            for gpu in node.gpus.values()
+            if (gpu.uuid in wanted if wanted else suits(gpu, request, state.rules) is None)
+        ]
         if node.is_connected and len(cards) >= request.gpus:
             cards.sort(key=lambda gpu: _disturbance(state, node, gpu, job))
             chosen = cards[: request.gpus]
