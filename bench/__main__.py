@@ -8,7 +8,7 @@ import sys
 import tempfile
 from dataclasses import asdict
 
-from bench import floors, idling, sampling, simulating, starting, submitting
+from bench import floors, idling, passing, sampling, simulating, starting, submitting
 from bench.figures import Figure, milliseconds, table
 from bench.home import compile_program
 
@@ -27,6 +27,7 @@ def main() -> int:
             submitting.figures(program),
             idling.figures(program),
             sampling.figures(),
+            passing.figures(),
             simulating.figures(),
         )
         figures = [told(figure) for figure in itertools.chain(*parts)]
