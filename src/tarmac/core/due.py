@@ -29,7 +29,8 @@ def _moments(state: State, now: float) -> Iterator[float]:
         if not one.is_used:
             yield one.begins_at + state.rules.no_show_s
     for queue in state.queue.owners.values():
-        turn, _ = queue.first()
-        yield waits_since(state.jobs[turn[3]]) + state.rules.starvation_s  # type: ignore[index]
+        head = queue.first().head()
+        assert head is not None, "a class in the queue has a head"
+        yield waits_since(state.jobs[head[1]]) + state.rules.starvation_s
     if state.queue.owners and has_hour_limits(state):
         yield now + HOURS_AGAIN_S

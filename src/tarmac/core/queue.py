@@ -86,17 +86,20 @@ class JobClass:
 
 
 @dataclass(slots=True, eq=False)
-class OwnerQueue:
-    """One owner's classes. Which goes first is found once, until one of them changes."""
+class Classes:
+    """Several classes of one owner. Which goes first is found once, until one of them changes."""
 
+    owner: str
     classes: dict[ClassKey, JobClass] = field(default_factory=dict)
-    _first: tuple[Turn, JobClass] | None = None
+    _first: JobClass | None = None
 
-    def first(self) -> tuple[Turn, JobClass]:
+    def first(self) -> JobClass:
         if self._first is None:
-            klass = min(self.classes.values(), key=JobClass.turn)
-            self._first = (klass.turn(), klass)
+            self._first = min(self.classes.values(), key=JobClass.turn)
         return self._first
+
+    def turn(self) -> Turn:
+        return self.first().turn()
 
     def changed(self) -> None:
         self._first = None
@@ -105,8 +108,8 @@ class OwnerQueue:
 @dataclass(slots=True)
 class Queue:
     classes: dict[ClassKey, JobClass] = field(default_factory=dict)
-    owners: dict[str, OwnerQueue] = field(default_factory=dict)
-    requests: dict[Request, dict[ClassKey, JobClass]] = field(default_factory=dict)
+    owners: dict[str, Classes] = field(default_factory=dict)
+    requests: dict[Request, dict[str, Classes]] = field(default_factory=dict)  # and again by owner
 
     def __len__(self) -> int:
         return sum(len(klass.waiting) for klass in self.classes.values())
@@ -117,13 +120,13 @@ class Queue:
             grown.setdefault(class_key(job), []).append(job)
         for key, together in grown.items():
             self._class_of(key).add_many(together)
-            self.owners[key[0]].changed()
+            self._changed(key)
 
     def remove(self, job: Job) -> None:
         key = class_key(job)
         klass = self.classes[key]
         klass.remove(job.id)
-        self.owners[key[0]].changed()
+        self._changed(key)
         if not klass.waiting:
             self._drop(key)
 
@@ -139,15 +142,25 @@ class Queue:
         klass = self.classes.get(key)
         if klass is None:
             klass = self.classes[key] = JobClass(key=key)
-            self.owners.setdefault(key[0], OwnerQueue()).classes[key] = klass
-            self.requests.setdefault(key[5], {})[key] = klass
+            owner, request = key[0], key[5]
+            self.owners.setdefault(owner, Classes(owner)).classes[key] = klass
+            self.requests.setdefault(request, {}).setdefault(owner, Classes(owner)).classes[key] = klass
         return klass
 
+    def _changed(self, key: ClassKey) -> None:
+        self.owners[key[0]].changed()
+        self.requests[key[5]][key[0]].changed()
+
     def _drop(self, key: ClassKey) -> None:
+        owner, request = key[0], key[5]
         del self.classes[key]
-        del self.owners[key[0]].classes[key]
-        del self.requests[key[5]][key]
-        if not self.owners[key[0]].classes:
-            del self.owners[key[0]]
-        if not self.requests[key[5]]:
-            del self.requests[key[5]]
+        _drop(self.owners, owner, key)
+        _drop(self.requests[request], owner, key)
+        if not self.requests[request]:
+            del self.requests[request]
+
+
+def _drop(together: dict[str, Classes], owner: str, key: ClassKey) -> None:
+    del together[owner].classes[key]
+    if not together[owner].classes:
+        del together[owner]

@@ -12,7 +12,7 @@ from tarmac.core.limits import has_limits
 from tarmac.core.policy.checked import refusal
 from tarmac.core.policy.claimed import Bounds, Claim, OffClaim, claim_for, is_over_before, prospects_for
 from tarmac.core.policy.eligible import gate, paused
-from tarmac.core.policy.ordered import Line
+from tarmac.core.policy.ordered import Line, Source
 from tarmac.core.policy.placed import booking_on, fitting_cards, place
 from tarmac.core.policy.preempted import victims
 from tarmac.core.policy.reserved import own_cards
@@ -141,16 +141,17 @@ class Pass:
         elif any(prospect.cards for _, prospect in prospects_for(self._state, job, self._now)):
             self.blocker = job
 
-    def _open(self) -> Iterator[JobClass]:
+    def _open(self) -> Iterator[Source]:
         """Classes of which it is not plain already that they cannot start."""
         state, claim = self._state, self.claim
-        for request, classes in state.queue.requests.items():
+        for request, owners in state.queue.requests.items():
             if (request, False) in self._full or not state.room.fits_somewhere(state.nodes, request, state.rules):
                 continue
             if claim is None or state.reservations or self._fits_beside(claim, request):
-                yield from classes.values()
+                yield from owners.values()
             elif claim.at is not None:
-                yield from (klass for klass in classes.values() if self._is_short(klass, claim.at))
+                classes = (klass for own in owners.values() for klass in own.classes.values())
+                yield from (klass for klass in classes if self._is_short(klass, claim.at))
 
     def _fits_beside(self, claim: Claim, request: Request) -> bool:
         if (request, True) in self._full:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush, heapreplace
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.queue import JobClass
+from tarmac.core.queue import Classes, JobClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Score: TypeAlias = tuple[int, float]
 Key: TypeAlias = tuple[int, int, float, float, int]
+Source: TypeAlias = Classes | JobClass
 
 
 def score(share: float, used: float) -> Score:
@@ -45,55 +46,53 @@ def key_of(state: State, owner: str, turn: Turn, now: float) -> Key:
 
 
 class Line:
-    """The classes that may start, in turn. Starting a job moves its owner back; a class can be set aside."""
+    """The classes that may start, in turn. Starting a job moves its owner back; a class can be set aside.
 
-    def __init__(self, state: State, now: float, only: Iterable[JobClass] | None = None) -> None:
+    Classes of one owner stand in it together, and are told apart only once one of them is set aside.
+    """
+
+    def __init__(self, state: State, now: float, only: Iterable[Source] | None = None) -> None:
         self._state = state
         self._now = now
-        self._own: dict[str, list[tuple[Turn, int, JobClass]]] = {}
-        firsts: list[tuple[str, Turn]]
-        if only is None:
-            # The other classes of an owner are looked at only once it is that owner's turn.
-            firsts = [(owner, queue.first()[0]) for owner, queue in state.queue.owners.items()]
-        else:
-            for klass in only:
-                self._own.setdefault(klass.owner, []).append((klass.turn(), id(klass), klass))
-            for own in self._own.values():
-                heapify(own)
-            firsts = [(owner, own[0][0]) for owner, own in self._own.items()]
-        self._owners = [(key_of(state, owner, turn, now), owner) for owner, turn in firsts]
+        self._own: dict[str, list[tuple[Turn, int, Source]]] = {}
+        sources = state.queue.owners.values() if only is None else only
+        for number, source in enumerate(sources):
+            self._own.setdefault(source.owner, []).append((source.turn(), number, source))
+        self._number = len(state.queue.classes) + len(self._own)  # of what is told apart later
+        for own in self._own.values():
+            heapify(own)
+        self._owners = [(key_of(state, owner, own[0][0], now), owner) for owner, own in self._own.items()]
         heapify(self._owners)
 
     def first(self) -> JobClass | None:
-        return self._classes(self._owners[0][1])[0][2] if self._owners else None
+        if not self._owners:
+            return None
+        source = self._own[self._owners[0][1]][0][2]
+        return source.first() if isinstance(source, Classes) else source
 
     def set_aside(self) -> None:
         """The first does not start in this pass, and none of its class."""
-        owner = self._owners[0][1]
-        own = self._classes(owner)
-        heappop(own)
-        self._again(owner, own)
+        own = self._own[self._owners[0][1]]
+        _, _, source = heappop(own)
+        if isinstance(source, Classes):
+            first = source.first()
+            for klass in source.classes.values():
+                if klass is not first:
+                    self._number += 1
+                    heappush(own, (klass.turn(), self._number, klass))
+        self._again()
 
     def started(self) -> None:
         """The head of the first class left the queue."""
-        owner = self._owners[0][1]
-        own = self._classes(owner)
-        klass = own[0][2]
-        if klass.waiting:
-            heapreplace(own, (klass.turn(), id(klass), klass))
+        own = self._own[self._owners[0][1]]
+        _, number, source = own[0]
+        if source.classes if isinstance(source, Classes) else source.waiting:
+            heapreplace(own, (source.turn(), number, source))
         else:
             heappop(own)
-        self._again(owner, own)
+        self._again()
 
-    def _again(self, owner: str, own: list[tuple[Turn, int, JobClass]]) -> None:
-        heappop(self._owners)
-        if own:
+    def _again(self) -> None:
+        _, owner = heappop(self._owners)
+        if own := self._own[owner]:
             heappush(self._owners, (key_of(self._state, owner, own[0][0], self._now), owner))
-
-    def _classes(self, owner: str) -> list[tuple[Turn, int, JobClass]]:
-        own = self._own.get(owner)
-        if own is None:
-            classes = self._state.queue.owners[owner].classes.values()
-            own = self._own[owner] = [(klass.turn(), id(klass), klass) for klass in classes]
-            heapify(own)
-        return own
