@@ -219,6 +219,27 @@ def test_a_job_that_makes_room_for_another_waits_for_its_next_attempt(home: Home
     assert "preemptible" in done(home, "show", "1")
 
 
+def test_output_is_followed_from_one_attempt_to_the_next_and_the_earlier_one_stays_readable(home: Home) -> None:
+    script = "echo this is attempt $TARMAC_ATTEMPT; test $TARMAC_ATTEMPT = 2 || sleep 600"
+    number = home.add("-g", "2", "--tier", "preemptible", "--grace", "1", "-c", script)
+    follower = home.start("log", "-f", str(number))
+    assert until(lambda: "attempt 1" in home.tarmac("log", str(number)).stdout)
+    home.add("-g", "2", "true")
+    assert follower.communicate(timeout=60)[0] == b"this is attempt 1\nthis is attempt 2\n"
+    assert done(home, "log", "--attempt", "1", str(number)) == "this is attempt 1\n"
+    assert done(home, "log", str(number)) == "this is attempt 2\n"
+
+
+def test_a_file_of_ones_own_keeps_what_every_attempt_wrote(home: Home) -> None:
+    log = home.path / "out.txt"
+    script = "echo this is attempt $TARMAC_ATTEMPT; test $TARMAC_ATTEMPT = 2 || sleep 600"
+    number = home.add("-g", "2", "--tier", "preemptible", "--grace", "1", "--log", str(log), "-c", script)
+    assert until(lambda: log.exists() and "attempt 1" in log.read_text())
+    home.add("-g", "2", "true")
+    home.tarmac("wait", str(number))
+    assert log.read_text() == "this is attempt 1\nthis is attempt 2\n"
+
+
 def test_a_queue_that_pauses_itself_says_so_and_why(home: Home) -> None:
     done(home, "set", "pause_after_failures", "2")
     for _ in range(2):

@@ -53,7 +53,7 @@ async def job_log(
         "Tarmac-Log-Path": path.encode("ascii", "backslashreplace").decode(),
         "Tarmac-Log-Offset": str(first),  # to go on from when the stream breaks
     }
-    output = _output(engine, job, path, first, follow=follow)
+    output = _output(engine, job, which, path, first, follow=follow)
     return Stream(output, media_type="application/octet-stream", headers=headers)
 
 
@@ -86,18 +86,24 @@ async def _tail_offset(engine: Engine, path: str, lines: int) -> tuple[int, bool
     return int(answer.get("offset", 0)), bool(answer.get("is_cut"))
 
 
-async def _output(engine: Engine, job: Job, path: str, offset: int, *, follow: bool) -> AsyncIterator[bytes]:
+async def _output(
+    engine: Engine, job: Job, attempt: int, path: str, offset: int, *, follow: bool
+) -> AsyncIterator[bytes]:
+    """Of one attempt. Whoever follows asks again for the next one, which may write to another file."""
     listener = engine.publisher.listen()
     try:
         while True:
             # Looked up before the reading, so that all an ended job wrote is surely read.
             now = engine.state.jobs.get(job.id)
+            is_over = now is None or now.attempt > attempt
             answer = await _read(engine, path, offset)
             while chunk := base64.b64decode(answer.get("data", "")):
                 offset += len(chunk)
                 yield chunk
                 answer = await _read(engine, path, offset)
-            if not follow or now is None or engine.is_ending or (_has_run(now) and answer.get("is_missing")):
+            if not follow or now is None or is_over or engine.is_ending:
+                return
+            if _has_run(now) and answer.get("is_missing"):
                 return  # whoever asks again after a removal is told of it
             if answer.get("size", offset) < offset:
                 offset = 0  # emptied; what is written from now on is new

@@ -45,7 +45,8 @@ def why_view(engine: Engine, job: Job) -> dict[str, Any]:
     explainer = Explainer(state, now)
     reasons = explainer.reasons(job)
     is_queued = isinstance(job.status, Queued) and job.id in state.jobs
-    cards = [card for node in state.nodes.values() for card in cards_of(state, node, job, now)] if is_queued else []
+    has_cards = is_queued and job.spec.request.gpus > 0
+    cards = [card for node in state.nodes.values() for card in cards_of(state, node, job, now)] if has_cards else []
     ahead = position_of(state, job, now) - 1 if is_queued and job.id not in state.blocked else None
     estimate = outlook.estimates.get(job.id)
     return {

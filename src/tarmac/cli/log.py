@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tarmac.cli.amounts import count
+from tarmac.cli.amounts import count, positive
 from tarmac.cli.grammar import Option, Verb
 from tarmac.cli.selection import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.session import connect
@@ -31,7 +31,15 @@ def run(values: Values, words: list[str]) -> int:
         if len(ids) > 1:
             separator = "\n" if index else ""
             out(f"{separator}==> job {job} <==\n")
-        for data in client.logs(job, follow=values["follow"], lines=values["lines"], stream=stream, on_cut=_say_cut):
+        output = client.logs(
+            job,
+            follow=values["follow"],
+            lines=values["lines"],
+            stream=stream,
+            attempt=values["attempt"],
+            on_cut=_say_cut,
+        )
+        for data in output:
             out_bytes(data)
     return 0
 
@@ -44,7 +52,7 @@ def _own(values: Values, words: list[str]) -> int:
     """Read straight from the file: it must be there to be read when nothing else works."""
     from tarmac import paths
 
-    if len(words) > 1 or values["stderr"]:
+    if len(words) > 1 or values["stderr"] or values["attempt"] is not None:
         raise UserError("log: one log at a time", "`tarmac log controller` or `tarmac log agent`")
     state = paths.state_folder()
     path = paths.controller_log(state) if words[0] == "controller" else paths.agent_log(state)
@@ -70,12 +78,14 @@ VERB = Verb(
         Option("--follow", "-f", "go on as it grows, until the job has ended"),
         Option("--lines", "-n", "only the last N lines", "N", count),
         Option("--stderr", None, "what went to stderr, where that has a file of its own"),
+        Option("--attempt", None, "of an earlier attempt; `show` counts them", "N", positive),
         *FILTERS,
     ),
     examples=(
         ("tarmac log", "of your newest job"),
         ("tarmac log -f 7", "as it is written"),
         ("tarmac log -n 20 7", "its last 20 lines"),
+        ("tarmac log --attempt 1 7", "of its first attempt, before it made room"),
         ("tarmac log controller", "what the controller has to say"),
     ),
     notes=(IDS_NOTE, "The files themselves: `tarmac show ID` names them."),

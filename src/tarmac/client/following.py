@@ -65,13 +65,20 @@ def log_bytes(
     lines: int | None,
     stream: str,
     offset: int = 0,
+    attempt: int | None = None,
     on_cut: Callable[[], None] | None = None,
 ) -> Iterator[bytes]:
-    """Goes on where it was when the controller went away, or took its leave before the job had ended."""
-    query: dict[str, object] = {"stream": stream, "follow": 1 if follow else None}
+    """Goes on where it was when the controller went away, or with the next attempt when one is over."""
+    query: dict[str, object] = {"stream": stream, "follow": 1 if follow else None, "attempt": attempt}
     begin: dict[str, object] = {"offset": offset or None} if lines is None else {"lines": lines}
+    path: str | None = None
     while True:
         response = keep_asking(client, client.stream, f"/jobs/{job}/log", {**query, **begin})
+        before, path = path, response.fields.get("tarmac-log-path")
+        if before not in {None, path} and offset:
+            response.close()
+            offset, begin = 0, {}
+            continue
         offset = int(response.fields.get("tarmac-log-offset", offset))
         if on_cut is not None and "tarmac-log-cut" in response.fields:
             on_cut()
@@ -83,7 +90,7 @@ def log_bytes(
             if not follow:
                 raise
         else:
-            if not follow or is_ended(keep_asking(client, client.call, "GET", f"/jobs/{job}")):
+            if not follow or attempt is not None or is_ended(keep_asking(client, client.call, "GET", f"/jobs/{job}")):
                 return
         finally:
             response.close()

@@ -130,16 +130,27 @@ class Jobs(Link):
         lines: int | None = None,
         offset: int = 0,
         stream: str = "stdout",
+        attempt: int | None = None,
         on_cut: Callable[[], None] | None = None,
     ) -> Iterator[bytes]:
         """The output as it is in the file, byte for byte, or its last lines; with `follow` until the job has ended.
 
+        Without `attempt` it is that of the newest one, and following goes on to the next.
         `on_cut` is called when the last lines are so long that only the end of them is given.
         """
         from tarmac.client.following import log_bytes
 
         number = self.number_of(job)
-        return log_bytes(self, number, follow=follow, lines=lines, offset=offset, stream=stream, on_cut=on_cut)
+        return log_bytes(
+            self,
+            number,
+            follow=follow,
+            lines=lines,
+            offset=offset,
+            stream=stream,
+            attempt=attempt,
+            on_cut=on_cut,
+        )
 
     def kill(self, *ids: Id, grace_s: float | None = None, **filters: str | None) -> dict[str, list[int]]:
         """Ask to stop. Returns who was asked, and who had already ended; `wait` tells when they are gone."""

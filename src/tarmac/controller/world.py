@@ -77,7 +77,7 @@ def start_frame(job: Job, start: StartJob, environment: dict[str, str], state_fo
         "env": environment,
         "stdout": stdout_path(state_folder, job, start.attempt),
         "stderr": job.spec.stderr,
-        "append": job.spec.append,
+        "append": job.spec.append or start.attempt > 1,  # what an earlier attempt wrote stays
         "limit_s": job.spec.time_limit_s,
         "stop_signal": job.spec.signal,
         "grace_s": job.spec.grace_s,

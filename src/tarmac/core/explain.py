@@ -199,7 +199,7 @@ class Explainer:
         if request not in self._of_requests:
             self._of_requests[request] = why_not(self._state, request)
         if reasons := self._of_requests[request]:
-            return reasons
+            return (*reasons, *self._reserved(job))
         if booking_for(self._state, job, self._now, self._turn.claim) is None:
             return tuple(self._kept_from(job))
         first = self._first_before(job) if is_open else None
@@ -207,20 +207,25 @@ class Explainer:
 
     def _kept_from(self, job: Job) -> list[Reason]:
         """It would fit, but what it would fit on is spoken for."""
-        state, now, claim = self._state, self._now, self._turn.claim
-        end = state.durations.end_if_started(job.spec, now)
-        found: list[Reason] = []
-        if claim is not None and booking_for(state, job, now, None) is not None:
-            found.append(KeptFor(job=claim.job, node=claim.node, cards=len(claim.cards), at=claim.at))
-        ways = (in_the_way(state, job.spec, name, now, end) for name in state.nodes)
-        found += [
+        claim = self._turn.claim
+        found = self._reserved(job)
+        if claim is not None and booking_for(self._state, job, self._now, None) is not None:
+            found.insert(0, KeptFor(job=claim.job, node=claim.node, cards=len(claim.cards), at=claim.at))
+        return found
+
+    def _reserved(self, job: Job) -> list[Reason]:
+        """Others' reservations that it would run into, were it started now."""
+        if not self._state.reservations or not job.spec.request.gpus:
+            return []
+        end = self._state.durations.end_if_started(job.spec, self._now)
+        ways = (in_the_way(self._state, job.spec, name, self._now, end) for name in self._state.nodes)
+        return [
             ReservedFor(
                 reservation=one.id, owner=one.owner, node=one.node, begins_at=one.begins_at, ends_at=one.ends_at
             )
             for way in ways
             for one in way
         ]
-        return found
 
     def _first_before(self, job: Job) -> JobId | None:
         """Whoever stands in front: of its own class, or the one that does not fit where nothing may pass."""
