@@ -8,15 +8,20 @@ from dataclasses import replace
 import pytest
 
 from tarmac.core import check
-from tarmac.core.model import BookedGpu, GpuUuid, JobId
+from tarmac.core.model import After, BookedGpu, GpuUuid, JobId, Request
 from tarmac.core.state import State
 from tests.core.builders import BOX, a_booking, a_job, a_node, a_state, a_status
 
 
 def a_sound_state() -> State:
     running = a_job(1, status=a_status("running", a_booking(0)))
+    running.spec = replace(running.spec, tier="preemptible", project="p")
+    running.group = JobId(1)
     computing = a_job(2, gpus=0, status=a_status("stopping", a_booking()))
-    return a_state(a_node(gpus=2), jobs=(running, computing, a_job(3), a_job(4, priority=1)))
+    dependent, later = a_job(5), a_job(6)
+    dependent.spec = replace(dependent.spec, after=(After(job=JobId(1)),))
+    later.spec = replace(later.spec, begin_at=900.0)
+    return a_state(a_node(gpus=2), jobs=(running, computing, a_job(3), a_job(4, priority=1), dependent, later))
 
 
 def _book_a_free_card(state: State) -> None:
@@ -68,11 +73,58 @@ def _file_a_job_wrongly(state: State) -> None:
 
 
 def _fall_behind_with_ids(state: State) -> None:
-    state.next_id = 4
+    state.next_id = 6
 
 
 def _run_without_an_attempt(state: State) -> None:
     state.jobs[JobId(1)].attempt = 0
+
+
+def _line_up_what_waits_for_another(state: State) -> None:
+    job = state.blocked.pop(JobId(5))
+    state.queue.add_many([job])
+
+
+def _forget_who_waits(state: State) -> None:
+    state.dependents.clear()
+
+
+def _forget_the_time(state: State) -> None:
+    state.timers.clear()
+
+
+def _spoil_the_timers(state: State) -> None:
+    state.timers += [(1.0, JobId(6))]
+
+
+def _forget_an_array(state: State) -> None:
+    state.groups.clear()
+
+
+def _forget_who_may_leave(state: State) -> None:
+    state.preemptible.clear()
+
+
+def _count_gpus_twice(state: State) -> None:
+    state.ledger.gpus_of_owner["ann"] += 1.0
+
+
+def _lose_a_project(state: State) -> None:
+    state.ledger.gpus_of_project.clear()
+
+
+def _lose_a_use(state: State) -> None:
+    del state.ledger.running[JobId(1)]
+
+
+def _go_on_fading(state: State) -> None:
+    state.ledger.faded["ann"].gpus += 1.0
+
+
+def _keep_a_stale_fit(state: State) -> None:
+    """A change of a node that nobody was told of."""
+    assert state.room.fits_somewhere(state.nodes, Request(gpus=1), state.rules)
+    state.nodes[BOX].gpus.clear()
 
 
 DAMAGE = {
@@ -86,8 +138,19 @@ DAMAGE = {
     _spoil_the_heap: "the head of class ann",
     _keep_an_ended_job: "has ended and is still here",
     _file_a_job_wrongly: "is filed under 3",
-    _fall_behind_with_ids: "is not below 4",
+    _fall_behind_with_ids: "is not below 6",
     _run_without_an_attempt: "runs without an attempt",
+    _line_up_what_waits_for_another: "aside stand",
+    _forget_who_waits: "who waits for whom",
+    _forget_the_time: "nothing wakes job 6",
+    _spoil_the_timers: "timers are no heap",
+    _forget_an_array: "arrays at work",
+    _forget_who_may_leave: "to be asked to leave",
+    _count_gpus_twice: "GPUs of owners",
+    _lose_a_project: "GPUs of projects",
+    _lose_a_use: "GPUs of jobs in the ledger",
+    _go_on_fading: "GPUs that add to faded hours",
+    _keep_a_stale_fit: "is thought to fit",
 }
 
 
