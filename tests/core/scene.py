@@ -39,6 +39,7 @@ class Scene:
     def happen(self, event: Event) -> list[Command]:
         self.now += 1.0
         self.said = handle(self.state, event, self.now)
+        self.jobs.update((job.id, job) for job in self.state.changes.new)  # one may end as soon as it is there
         self.jobs.update(self.state.jobs)
         assert check.violations(self.state) == []
         return self.said

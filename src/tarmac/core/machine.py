@@ -54,11 +54,13 @@ if TYPE_CHECKING:
 
 def handle(state: State, event: Event, now: float) -> list[Command]:
     state.now = now
-    waiting.pass_time(state, now)
-    commands: list[Command] = list(reserve.pass_time(state, now)) if state.reservations else []
+    reserved = len(state.reservations)
+    is_due = waiting.pass_time(state, now)
+    commands: list[Command] = list(reserve.pass_time(state, now)) if reserved else []
+    is_due = is_due or len(state.reservations) < reserved
     commands += _apply(state, event, now)
     waiting.settle(state, now)
-    if _may_start_something(event):
+    if is_due or _may_start_something(event):
         commands += _start_what_fits(state, now)
     return commands
 
@@ -135,6 +137,9 @@ def _start_by_force(state: State, event: StartForced, now: float) -> list[Comman
     job = state.jobs.get(event.job)
     if job is None or not isinstance(job.status, Queued | Held | Draft):
         return []
+    if any(not after.is_met for after in job.spec.after):  # how these go is of no account for it any more
+        met = tuple(replace(after, is_met=True) for after in job.spec.after)
+        state.edit(job, replace(job.spec, after=met))
     booking = booking_by_force(state.node(event.node), job, event.gpus)
     return [_start(state, job, booking, "StartForced", now, {"by": event.by})]
 

@@ -258,9 +258,12 @@ class State:
         self._forget_dependencies(job)
         self.durations.learn(job)
         self.outcomes[job.id] = "ok" if isinstance(job.status, Succeeded) else "fail"
-        if len(self.outcomes) > MOST_OUTCOMES:
-            del self.outcomes[next(iter(self.outcomes))]
         self.settled.append(job.id)
+
+    def forget_old_outcomes(self) -> None:
+        """Once everybody who waited was told: very many may end in one event."""
+        while len(self.outcomes) > MOST_OUTCOMES:
+            del self.outcomes[next(iter(self.outcomes))]
 
     def _remember_dependencies(self, job: Job) -> None:
         for after in job.spec.after:

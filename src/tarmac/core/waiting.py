@@ -120,13 +120,16 @@ def own_line(state: State, job: Job) -> list[Job]:
     return sorted(line, key=turn_of)
 
 
-def pass_time(state: State, now: float) -> None:
-    """Jobs whose time has come join the queue."""
+def pass_time(state: State, now: float) -> bool:
+    """Jobs whose time has come join the queue. Are there any?"""
+    has_any = False
     while state.timers and state.timers[0][0] <= now:
         _, number = heappop(state.timers)
         job = state.blocked.pop(number, None)
         if job is not None:
+            has_any = True
             state.enlist([job])
+    return has_any
 
 
 def settle(state: State, now: float) -> None:
@@ -137,6 +140,7 @@ def settle(state: State, now: float) -> None:
             job = state.jobs[waiting]
             state.edit(job, _resolved(state, job.spec, 0, {}))
             _end_if_hopeless(state, job, {}, now)
+    state.forget_old_outcomes()
 
 
 def _resolved(state: State, spec: JobSpec, first: int, ended: dict[JobId, str]) -> JobSpec:
@@ -145,7 +149,7 @@ def _resolved(state: State, spec: JobSpec, first: int, ended: dict[JobId, str]) 
     for one in spec.after:
         number = JobId(first - one.job - 1) if one.job < 0 else one.job
         outcome = state.outcomes.get(number) or ended.get(number)
-        is_met = one.is_met or (number not in state.jobs and outcome is not None and one.on in {"any", outcome})
+        is_met = one.is_met or (number not in state.jobs and _is_as_wanted(one, outcome))
         after.append(After(job=number, on=one.on, is_met=is_met))
     return replace(spec, after=tuple(after))
 
@@ -153,12 +157,16 @@ def _resolved(state: State, spec: JobSpec, first: int, ended: dict[JobId, str]) 
 def _end_if_hopeless(state: State, job: Job, ended: dict[JobId, str], now: float) -> None:
     """A dependency that can no longer be met ends the job at once."""
     for after in job.spec.after:
-        is_open = after.job in state.jobs or after.is_met
+        outcome = state.outcomes.get(after.job) or ended.get(after.job)
+        is_open = after.job in state.jobs or after.is_met or _is_as_wanted(after, outcome)
         if not is_open and job.id in state.jobs:
-            outcome = state.outcomes.get(after.job) or ended.get(after.job)
             message = _hopeless(after, outcome)
             status = Failed(booking=None, pid=None, started_at=None, ended_at=now, reason="dependency", message=message)
             enter(state, job, status, "DependencyFailed", now, {"message": message})
+
+
+def _is_as_wanted(after: After, outcome: str | None) -> bool:
+    return outcome is not None and after.on in {"any", outcome}
 
 
 def _hopeless(after: After, outcome: str | None) -> str:
