@@ -86,6 +86,12 @@ def test_slots_limit_jobs_without_cards() -> None:
     assert [job for job, *_ in chosen(a_state(a_node(cpu_job_slots=2), jobs=jobs))] == [1, 2]
 
 
+def test_without_backfill_nothing_waits_behind_a_job_without_gpus() -> None:
+    state = a_state(a_node(gpus=1, cpu_job_slots=0), jobs=(a_job(1, gpus=0), a_job(2)))
+    state.rules = replace(state.rules, is_backfilling=False)
+    assert [job for job, *_ in chosen(state)] == [2]
+
+
 # checked: written apart from placed, so each of its refusals is asked for by itself
 
 

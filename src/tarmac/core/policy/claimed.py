@@ -163,8 +163,8 @@ def _claim(job: Job, node: NodeName, prospect: Prospect, at: float | None) -> Cl
 
 
 def _prospect(state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid]) -> Prospect:
-    if not node.is_connected or len(node.gpus) < request.gpus:
-        return NOWHERE
+    if not node.is_connected or not 0 < request.gpus <= len(node.gpus):
+        return NOWHERE  # without GPUs, too: one slot is as wide as any other, so nothing is planned for it
     if request.is_shared or request.memory_bytes or request.cpus or node.slots:
         return _by_release(state, node, request, now, off)
     hopes = _hopes_for(state, node, request, now, off)[: request.gpus]
