@@ -323,7 +323,7 @@ def test_mode_reservations_and_the_past_outlive_a_restart_and_a_failed_commit(tm
     def check(engine: Engine) -> None:
         assert engine.state.mode == Mode(is_paused=True, by="ann", reason="tea", since=4600.0)
         assert engine.state.reservations == {1: reservation}
-        assert engine.state.ledger.week_hours("ann", None, 4600.0) == pytest.approx(1.0)
+        assert engine.state.ledger.week_hours_of_owner("ann", 4600.0) == pytest.approx(1.0)
         assert engine.state.durations.expected_s(specs().specs[0]) == 1.0
 
     async def second(engine: Engine, _: ToldNode) -> None:

@@ -92,7 +92,7 @@ def test_the_past_is_loaded_as_far_as_it_weighs(store: Store) -> None:
     commit(store, changed(a_job(2, status=a_status("succeeded"))))
     state = store.load(now)
     store.load_past(state, now)
-    assert state.ledger.week_hours("ann", None, now) == 2.0
+    assert state.ledger.week_hours_of_owner("ann", now) == 2.0
     assert "bob" not in state.ledger.hours_of_owner
     assert state.durations.expected_s(a_job(3).spec) == 20.0, "as long as job 2 took"
 

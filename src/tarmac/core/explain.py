@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.limits import LimitReached
+from tarmac.core.limits import LimitReached, reached_there
 from tarmac.core.model import Draft, Held, Queued
 from tarmac.core.policy import Pass, booking_for
 from tarmac.core.policy.card import CardReason, refusal_of
@@ -200,8 +200,11 @@ class Explainer:
             self._of_requests[request] = why_not(self._state, request)
         if reasons := self._of_requests[request]:
             return (*reasons, *self._reserved(job))
-        if booking_for(self._state, job, self._now, self._turn.claim) is None:
+        booking = booking_for(self._state, job, self._now, self._turn.claim)
+        if booking is None:
             return tuple(self._kept_from(job))
+        if (limit := reached_there(self._state, job, booking)) is not None:
+            return (limit,)
         first = self._first_before(job) if is_open else None
         return () if first is None else (Behind(job=first),)
 

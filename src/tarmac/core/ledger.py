@@ -43,6 +43,8 @@ class Faded:
 @dataclass(slots=True)
 class Ledger:
     running: dict[JobId, Use] = field(default_factory=dict)
+    _of_owner: dict[str, set[JobId]] = field(default_factory=dict)  # those that run
+    _of_project: dict[str, set[JobId]] = field(default_factory=dict)
     gpus_of_owner: dict[str, float] = field(default_factory=dict)
     gpus_of_project: dict[str, float] = field(default_factory=dict)
     hours_of_owner: dict[str, Hours] = field(default_factory=dict)
@@ -53,6 +55,9 @@ class Ledger:
         gpus = sum(gpu.part for gpu in booking.gpus)
         use = self.running[job.id] = Use(job.spec.owner, job.spec.project, gpus, since)
         self._count(use, gpus)
+        self._of_owner.setdefault(use.owner, set()).add(job.id)
+        if use.project is not None:
+            self._of_project.setdefault(use.project, set()).add(job.id)
         faded = self._settled(use.owner, now, half_life_s)
         faded.gpu_s += gpus * _faded_span(since, now, now, half_life_s)
         faded.gpus += gpus
@@ -61,6 +66,9 @@ class Ledger:
         """What the job had, by hours; the caller keeps it."""
         use = self.running.pop(job)
         self._count(use, -use.gpus)
+        _discard(self._of_owner, use.owner, job)
+        if use.project is not None:
+            _discard(self._of_project, use.project, job)
         self._settled(use.owner, now, half_life_s).gpus -= use.gpus
         rows = [
             (hour, use.owner, use.project or "", seconds * use.gpus)
@@ -76,16 +84,18 @@ class Ledger:
             if project:
                 _add(self.hours_of_project, project, hour, gpu_s)
 
-    def week_hours(self, owner: str | None, project: str | None, now: float) -> float:
-        """GPU-hours of the last seven days, with what runs now; of an owner, else of a project."""
+    def week_hours_of_owner(self, owner: str, now: float) -> float:
+        """GPU-hours of the last seven days, with what runs now."""
+        return self._week_hours(self.hours_of_owner.get(owner, {}), self._of_owner.get(owner, set()), now)
+
+    def week_hours_of_project(self, project: str, now: float) -> float:
+        return self._week_hours(self.hours_of_project.get(project, {}), self._of_project.get(project, set()), now)
+
+    def _week_hours(self, kept: Hours, running: set[JobId], now: float) -> float:
         since = now - WEEK_S
-        kept = self.hours_of_owner.get(owner, {}) if owner is not None else self.hours_of_project.get(project or "", {})
         past = sum(gpu_s for hour, gpu_s in kept.items() if (hour + 1) * HOUR_S > since)
-        present = sum(
-            use.gpus * max(0.0, now - max(use.since, since))
-            for use in self.running.values()
-            if (use.owner == owner if owner is not None else use.project == project)
-        )
+        uses = (self.running[job] for job in running)
+        present = sum(use.gpus * max(0.0, now - max(use.since, since)) for use in uses)
         return (past + present) / HOUR_S
 
     def faded_gpu_s(self, owner: str, now: float, half_life_s: float) -> float:
@@ -142,6 +152,12 @@ def _by_hours(start: float, end: float) -> list[tuple[int, float]]:
 def _add(books: dict[str, Hours], name: str, hour: int, gpu_s: float) -> None:
     hours = books.setdefault(name, {})
     hours[hour] = hours.get(hour, 0.0) + gpu_s
+
+
+def _discard(books: dict[str, set[JobId]], name: str, job: JobId) -> None:
+    books[name].discard(job)
+    if not books[name]:
+        del books[name]
 
 
 def _add_to(counts: dict[str, float], name: str, gpus: float) -> None:

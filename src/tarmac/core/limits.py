@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
-
-from tarmac.core.model import Held, Queued
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tarmac.core.model import Job, JobSpec, PerName, Rules
+    from tarmac.core.model import Booking, Job, JobSpec, PerName, Rules
     from tarmac.core.state import State
+
+ROUNDING = 1e-9  # parts of cards are fractions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,49 +35,72 @@ def refusal_at_submit(state: State, specs: Sequence[JobSpec]) -> LimitReached | 
         return LimitReached(limit="max_gpus_per_job", name=None, most=rules.max_gpus_per_job, used=0, asked=widest)
     if not (rules.max_queued or _is_set(rules.max_queued_per_user) or _is_set(rules.max_queued_per_project)):
         return None
-    waiting = [job.spec for job in state.jobs.values() if isinstance(job.status, Queued | Held)]
-    if rules.max_queued and len(waiting) + len(specs) > rules.max_queued:
-        return LimitReached(limit="max_queued", name=None, most=rules.max_queued, used=len(waiting), asked=len(specs))
-    owners = Counter(spec.owner for spec in waiting), Counter(spec.owner for spec in specs)
-    projects = Counter(spec.project for spec in waiting), Counter(spec.project for spec in specs)
-    return _too_many("max_queued_per_user", rules.max_queued_per_user, *owners) or _too_many(
-        "max_queued_per_project", rules.max_queued_per_project, *projects
+    lines = state.lines
+    if rules.max_queued and lines.total + len(specs) > rules.max_queued:
+        return LimitReached(limit="max_queued", name=None, most=rules.max_queued, used=lines.total, asked=len(specs))
+    owners, projects = Counter(spec.owner for spec in specs), Counter(spec.project or "" for spec in specs)
+    return _too_many("max_queued_per_user", rules.max_queued_per_user, lines.of_owner, owners) or _too_many(
+        "max_queued_per_project", rules.max_queued_per_project, lines.of_project, projects
     )
 
 
 def reached(state: State, job: Job, now: float) -> LimitReached | None:
-    """Why its owner or project may not start this one now."""
-    return next(_reached(state, job, now), None)
+    """Why its owner or project may not start this one now, wherever it would go."""
+    gpus = gpus_asked(job.spec)
+    if not job.spec.request.gpus:
+        return None
+    return next(chain(_width(state, job), _at_once(state, job, gpus), _in_a_week(state, job, now)), None)
 
 
-def _reached(state: State, job: Job, now: float) -> Iterator[LimitReached]:
+def reached_there(state: State, job: Job, booking: Booking) -> LimitReached | None:
+    """The same for the cards it would get: what part of a card some memory is, only the card tells."""
+    if job.spec.request.gpu_memory_bytes is None:
+        return None
+    return next(_at_once(state, job, sum(gpu.part for gpu in booking.gpus)), None)
+
+
+def _width(state: State, job: Job) -> Iterator[LimitReached]:
+    most, asked = state.rules.max_gpus_per_job, job.spec.request.gpus
+    if most and asked > most:
+        yield LimitReached(limit="max_gpus_per_job", name=None, most=most, used=0, asked=asked)
+
+
+def _at_once(state: State, job: Job, gpus: float) -> Iterator[LimitReached]:
     rules, ledger, spec = state.rules, state.ledger, job.spec
-    gpus = gpus_asked(spec)
-    if not gpus:
-        return
-    if rules.max_gpus_per_job and spec.request.gpus > rules.max_gpus_per_job:
-        widest = rules.max_gpus_per_job
-        yield LimitReached(limit="max_gpus_per_job", name=None, most=widest, used=0, asked=spec.request.gpus)
-    for limit, most, name, used in (
+    for limit, most, name, counts in (
         ("max_gpus_per_user", rules.max_gpus_per_user, spec.owner, ledger.gpus_of_owner),
         ("max_gpus_per_project", rules.max_gpus_per_project, spec.project, ledger.gpus_of_project),
     ):
-        if name is not None and (bound := most(name)) and used.get(name, 0.0) + gpus > bound + 1e-9:
-            yield LimitReached(limit=limit, name=name, most=bound, used=used.get(name, 0.0), asked=gpus)
-    if bound := rules.gpu_hours_per_user(spec.owner):
-        hours = ledger.week_hours(spec.owner, None, now)
+        bound = 0.0 if name is None else most(name)
+        used = counts.get(name or "", 0.0)
+        if bound and used + gpus > bound + ROUNDING:
+            yield LimitReached(limit=limit, name=name, most=bound, used=used, asked=gpus)
+
+
+def _in_a_week(state: State, job: Job, now: float) -> Iterator[LimitReached]:
+    rules, ledger, owner, project = state.rules, state.ledger, job.spec.owner, job.spec.project
+    if bound := rules.gpu_hours_per_user(owner):
+        hours = ledger.week_hours_of_owner(owner, now)
         if hours >= bound:
-            yield LimitReached(limit="gpu_hours_per_user", name=spec.owner, most=bound, used=hours, asked=0)
-    if spec.project is not None and (bound := rules.gpu_hours_per_project(spec.project)):
-        hours = ledger.week_hours(None, spec.project, now)
+            yield LimitReached(limit="gpu_hours_per_user", name=owner, most=bound, used=hours, asked=0)
+    if project is not None and (bound := rules.gpu_hours_per_project(project)):
+        hours = ledger.week_hours_of_project(project, now)
         if hours >= bound:
-            yield LimitReached(limit="gpu_hours_per_project", name=spec.project, most=bound, used=hours, asked=0)
+            yield LimitReached(limit="gpu_hours_per_project", name=project, most=bound, used=hours, asked=0)
+
+
+def is_owner_done(limit: LimitReached) -> bool:
+    """Nothing with a GPU of this owner can start, however little it asks for."""
+    is_full = limit.used >= limit.most - ROUNDING
+    return is_full and limit.limit in {"max_gpus_per_user", "gpu_hours_per_user"}
 
 
 def gpus_asked(spec: JobSpec) -> float:
-    """Shared cards count by their part, as far as it is known before the card is chosen."""
-    share = spec.request.gpu_share
-    return spec.request.gpus * (1.0 if share is None else share)
+    """Shared cards count by their part; of one that is asked for by memory it is not known before it is chosen."""
+    request = spec.request
+    if request.gpu_memory_bytes is not None:
+        return 0.0
+    return request.gpus * (1.0 if request.gpu_share is None else request.gpu_share)
 
 
 def has_limits(rules: Rules) -> bool:
@@ -95,10 +119,8 @@ def _is_set(most: PerName) -> bool:
     return bool(most.default or most.of)
 
 
-def _too_many(
-    limit: str, most: PerName, waiting: Counter[str] | Counter[str | None], new: Counter[str] | Counter[str | None]
-) -> LimitReached | None:
+def _too_many(limit: str, most: PerName, waiting: Counter[str], new: Counter[str]) -> LimitReached | None:
     for name, asked in new.items():
-        if name is not None and (bound := most(name)) and waiting[name] + asked > bound:
+        if name and (bound := most(name)) and waiting[name] + asked > bound:
             return LimitReached(limit=limit, name=name, most=bound, used=waiting[name], asked=asked)
     return None

@@ -5,6 +5,7 @@ Ended jobs leave it: the store remembers them.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from heapq import heappush
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tarmac.core.durations import Durations
 from tarmac.core.ledger import Ledger
 from tarmac.core.model import (
+    Held,
     Job,
     JobId,
     Mode,
@@ -70,15 +72,32 @@ class Changes:
 
 
 @dataclass(slots=True)
+class Lines:
+    """How many jobs wait, for limits. Drafts do not."""
+
+    total: int = 0
+    of_owner: Counter[str] = field(default_factory=Counter)
+    of_project: Counter[str] = field(default_factory=Counter)
+
+    def count(self, spec: JobSpec, step: int) -> None:
+        self.total += step
+        self.of_owner[spec.owner] += step
+        if spec.project is not None:
+            self.of_project[spec.project] += step
+
+
+@dataclass(slots=True)
 class State:
     jobs: dict[JobId, Job] = field(default_factory=dict)
     nodes: dict[NodeName, Node] = field(default_factory=dict)
     queue: Queue = field(default_factory=Queue)
+    lines: Lines = field(default_factory=Lines)
     blocked: dict[JobId, Job] = field(default_factory=dict)  # queued, but another job or their time must come first
     dependents: dict[JobId, set[JobId]] = field(default_factory=dict)  # who waits for a job to end
     timers: list[tuple[float, JobId]] = field(default_factory=list)  # a heap of begins; some may be stale
     groups: dict[JobId, set[JobId]] = field(default_factory=dict)  # which jobs of an array have their booking
     preemptible: set[JobId] = field(default_factory=set)  # run, and may be asked to leave
+    leaving: set[JobId] = field(default_factory=set)  # were asked to stop, and are not gone yet
     outcomes: dict[JobId, str] = field(default_factory=dict)  # how the last jobs ended: ok or fail
     settled: list[JobId] = field(default_factory=list)  # ended just now; who waits for them is yet to be told
     failures: list[JobId] = field(default_factory=list)  # in a row, each soon after its start
@@ -112,6 +131,8 @@ class State:
         for job in jobs:
             self.jobs[job.id] = job
             self._remember_dependencies(job)
+            if isinstance(job.status, Queued | Held):
+                self.lines.count(job.spec, 1)
             if isinstance(job.status, Queued):
                 waiting.append(job)
             elif (booking := holds_booking(job.status)) is not None:
@@ -188,6 +209,8 @@ class State:
         was_queued, had = isinstance(job.status, Queued), holds_booking(job.status)
         if was_queued:
             self._delist(job)
+        if isinstance(job.status, Queued | Held) != isinstance(status, Queued | Held):
+            self.lines.count(job.spec, 1 if isinstance(status, Queued | Held) else -1)
         job.status = status
         has = holds_booking(status)
         if had is not None and had != has:
@@ -195,7 +218,7 @@ class State:
         if has is not None and had != has:
             self._book(job, has, self.now)
         elif has is not None:
-            self._count_preemptible(job)
+            self._sort_by_leave(job)
             self.room.touch(has.node)  # when it ends may be known better now
         if isinstance(status, Queued):
             self.enlist([job])
@@ -209,6 +232,9 @@ class State:
         if is_queued:
             self._delist(job)
         self._forget_dependencies(job)
+        if isinstance(job.status, Queued | Held):
+            self.lines.count(job.spec, -1)
+            self.lines.count(spec, 1)
         job.spec = spec
         self._remember_dependencies(job)
         if is_queued:
@@ -244,6 +270,8 @@ class State:
         """New ones."""
         self.jobs.update((job.id, job) for job in jobs)
         for job in jobs:
+            if isinstance(job.status, Queued | Held):
+                self.lines.count(job.spec, 1)
             if job.spec.after:
                 self._remember_dependencies(job)
         self.enlist([job for job in jobs if isinstance(job.status, Queued)])
@@ -287,7 +315,7 @@ class State:
                 node.booked_parts.setdefault(gpu.parent, set()).add((job.id, gpu.uuid))
         self.touch(node)
         self.ledger.begin(job, booking, since, self.now, self.rules.half_life_s)
-        self._count_preemptible(job)
+        self._sort_by_leave(job)
         if job.group is not None:
             self.groups.setdefault(job.group, set()).add(job.id)
 
@@ -311,18 +339,21 @@ class State:
             key = (hour, owner, project)
             self.changes.hours[key] = self.changes.hours.get(key, 0.0) + gpu_s
         self.preemptible.discard(job.id)
+        self.leaving.discard(job.id)
         if job.group is not None:
             together = self.groups[job.group]
             together.discard(job.id)
             if not together:
                 del self.groups[job.group]
 
-    def _count_preemptible(self, job: Job) -> None:
+    def _sort_by_leave(self, job: Job) -> None:
         """One that is on its way out already cannot be asked again."""
-        if job.spec.tier == "preemptible" and isinstance(job.status, Starting | Running):
-            self.preemptible.add(job.id)
-        else:
-            self.preemptible.discard(job.id)
+        may_leave = job.spec.tier == "preemptible" and isinstance(job.status, Starting | Running)
+        for is_one, jobs in ((may_leave, self.preemptible), (isinstance(job.status, Stopping), self.leaving)):
+            if is_one:
+                jobs.add(job.id)
+            else:
+                jobs.discard(job.id)
 
 
 def _since(status: Status, now: float) -> float:

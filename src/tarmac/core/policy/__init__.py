@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.limits import has_limits
+from tarmac.core.limits import LimitReached, has_limits, is_owner_done, reached_there
 from tarmac.core.policy.checked import refusal
 from tarmac.core.policy.claimed import Bounds, Claim, OffClaim, claim_for, is_over_before, prospects_for
-from tarmac.core.policy.eligible import gate, paused
+from tarmac.core.policy.eligible import ArrayFull, gate, paused
 from tarmac.core.policy.ordered import Line, Source
 from tarmac.core.policy.placed import booking_on, fitting_cards, place
 from tarmac.core.policy.preempted import victims
@@ -76,6 +76,7 @@ class Pass:
         self._now = now
         self._has_limits = has_limits(state.rules)
         self._full: set[tuple[Request, bool]] = set()  # what found no room: in a pass it only gets less
+        self._immovable: set[Request] = set()  # for which nobody is to leave
         self.claim: Claim | None = None  # for the first that does not fit
         self.blocker: Job | None = None  # without backfill: the one that everybody behind waits for
 
@@ -102,13 +103,17 @@ class Pass:
         """Down the line to the first that does not fit, which is set aside; None at the end of the line."""
         while (klass := line.first()) is not None:
             job = self._head(klass)
-            booking = None if self._is_gated(job) else self._booking(job)
-            if booking is not None and refusal(self._state, job, booking) is None:
+            gated = self._gate(job)
+            if isinstance(gated, LimitReached) and is_owner_done(gated):
+                line.set_owner_aside()
+                continue
+            booking = None if gated is not None else self._booking(job)
+            if booking is not None and self._is_sound(job, booking):
                 yield Start(job, booking)
                 line.started()
                 continue
             line.set_aside()
-            if booking is None and not self._is_gated(job):
+            if booking is None and gated is None:
                 return job
         return None
 
@@ -117,9 +122,14 @@ class Pass:
         assert entry is not None, "a class in the line has a head"
         return self._state.jobs[entry[1]]
 
-    def _is_gated(self, job: Job) -> bool:
+    def _gate(self, job: Job) -> LimitReached | ArrayFull | None:
         has_gate = self._has_limits or job.spec.max_running is not None
-        return has_gate and gate(self._state, job, self._now) is not None
+        return gate(self._state, job, self._now) if has_gate else None
+
+    def _is_sound(self, job: Job, booking: Booking) -> bool:
+        if self._has_limits and reached_there(self._state, job, booking) is not None:
+            return False
+        return refusal(self._state, job, booking) is None
 
     def _booking(self, job: Job) -> Booking | None:
         state, request = self._state, job.spec.request
@@ -134,8 +144,11 @@ class Pass:
         return booking
 
     def _plan(self, job: Job) -> Iterator[Decision]:
-        for number in victims(self._state, job, self._now):
-            yield Evict(self._state.jobs[number], job)
+        if job.spec.request not in self._immovable:
+            leaving = victims(self._state, job, self._now)
+            self._immovable |= set() if leaving else {job.spec.request}
+            for number in leaving:
+                yield Evict(self._state.jobs[number], job)
         if self._state.rules.is_backfilling:
             self.claim = claim_for(self._state, job, self._now)
         elif any(prospect.cards for _, prospect in prospects_for(self._state, job, self._now)):

@@ -74,12 +74,20 @@ class Line:
         """The first does not start in this pass, and none of its class."""
         own = self._own[self._owners[0][1]]
         _, _, source = heappop(own)
-        if isinstance(source, Classes):
-            first = source.first()
-            for klass in source.classes.values():
-                if klass is not first:
-                    self._number += 1
-                    heappush(own, (klass.turn(), self._number, klass))
+        first = source.first() if isinstance(source, Classes) else source
+        for klass in _apart(source):
+            if klass is not first:
+                self._number += 1
+                heappush(own, (klass.turn(), self._number, klass))
+        self._again()
+
+    def set_owner_aside(self) -> None:
+        """Nothing of this owner that asks for a GPU starts in this pass."""
+        own = self._own[self._owners[0][1]]
+        classes = (klass for _, _, source in own for klass in _apart(source) if not klass.request.gpus)
+        own[:] = [(klass.turn(), self._number + number, klass) for number, klass in enumerate(classes, 1)]
+        self._number += len(own)
+        heapify(own)
         self._again()
 
     def started(self) -> None:
@@ -96,3 +104,7 @@ class Line:
         _, owner = heappop(self._owners)
         if own := self._own[owner]:
             heappush(self._owners, (key_of(self._state, owner, own[0][0], self._now), owner))
+
+
+def _apart(source: Source) -> Iterable[JobClass]:
+    return source.classes.values() if isinstance(source, Classes) else (source,)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from heapq import nsmallest
 from typing import TYPE_CHECKING
 
-from tarmac.core.model import Running, Stopping
+from tarmac.core.model import Running, holds_booking
 from tarmac.core.policy.claimed import Bounds
 from tarmac.core.policy.placed import fitting_cards
 from tarmac.core.policy.scratch import without
@@ -12,8 +13,10 @@ from tarmac.core.policy.scratch import without
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tarmac.core.model import Job, JobId, Node
+    from tarmac.core.model import Job, JobId, Node, NodeName
     from tarmac.core.state import State
+
+MOST_NODES = 64  # that are looked at closely, for one job
 
 
 def victims(state: State, job: Job, now: float) -> tuple[JobId, ...]:
@@ -21,18 +24,32 @@ def victims(state: State, job: Job, now: float) -> tuple[JobId, ...]:
     if job.spec.tier == "preemptible" or not state.preemptible:
         return ()
     bounds = Bounds(state, job, now, None)
+    leaving, evictable = _by_node(state, state.leaving), _by_node(state, state.preemptible)
+    if any(_fits(state, state.nodes[name], job, gone, bounds) for name, gone in leaving.items()):
+        return ()
     best: tuple[float, int, tuple[JobId, ...]] | None = None
-    for node in state.nodes.values():
-        leaving = [other for other in node.host if isinstance(state.jobs[other].status, Stopping)]
-        evictable = [other for other in node.host if other in state.preemptible]
-        if leaving and _fits(state, node, job, leaving, bounds):
-            return ()
-        if evictable:
-            chosen = _fewest(state, node, job, leaving, evictable, bounds, now)
-            if chosen:
-                cost = (sum(work_lost(state, other, now) for other in chosen), len(chosen), chosen)
-                best = cost if best is None or cost < best else best
+    for name, others in _likeliest(state, evictable, now):
+        chosen = _fewest(state, state.nodes[name], job, leaving.get(name, []), others, bounds, now)
+        if chosen:
+            cost = (sum(work_lost(state, other, now) for other in chosen), len(chosen), chosen)
+            best = cost if best is None or cost < best else best
     return () if best is None else best[2]
+
+
+def _by_node(state: State, jobs: set[JobId]) -> dict[NodeName, list[JobId]]:
+    found: dict[NodeName, list[JobId]] = {}
+    for job in sorted(jobs):
+        booking = holds_booking(state.jobs[job].status)
+        assert booking is not None, "who can leave has a place"
+        found.setdefault(booking.node, []).append(job)
+    return found
+
+
+def _likeliest(state: State, evictable: dict[NodeName, list[JobId]], now: float) -> list[tuple[NodeName, list[JobId]]]:
+    """Where there are many nodes, those on which the least work could be lost."""
+    if len(evictable) <= MOST_NODES:
+        return list(evictable.items())
+    return nsmallest(MOST_NODES, evictable.items(), key=lambda one: sum(work_lost(state, job, now) for job in one[1]))
 
 
 def work_lost(state: State, number: JobId, now: float) -> float:
