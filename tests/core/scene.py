@@ -72,7 +72,7 @@ class Scene:
         for number in jobs or tuple(self.state.jobs):
             job = self.jobs[JobId(number)]
             if isinstance(job.status, Starting):
-                told = JobStarted(job=job.id, attempt=job.attempt, pid=41, started_at=self.now)
+                told = JobStarted(job=job.id, attempt=job.attempt, pid=41, started_at=self.now + 1.0)
                 self.report(told, job.status.booking.node)
 
     def finish(self, job: int = 1, *, exit_code: int | None = 0, **more: Any) -> list[Command]:

@@ -348,7 +348,8 @@ class State:
 
     def _sort_by_leave(self, job: Job) -> None:
         """One that is on its way out already cannot be asked again."""
-        may_leave = job.spec.tier == "preemptible" and isinstance(job.status, Starting | Running)
+        is_at_work = isinstance(job.status, Starting | Running) and not job.spec.is_adopted
+        may_leave = job.spec.tier == "preemptible" and is_at_work  # what somebody else started cannot come back
         for is_one, jobs in ((may_leave, self.preemptible), (isinstance(job.status, Stopping), self.leaving)):
             if is_one:
                 jobs.add(job.id)

@@ -62,10 +62,11 @@ def stop_all(state: State, event: QueueStopped, now: float) -> list[Command]:
     running = [job for job in state.jobs.values() if isinstance(job.status, Starting | Running)]
     first = min((job.position for job in state.jobs.values() if isinstance(job.status, Queued)), default=None)
     commands: list[Command] = []
-    for number, job in enumerate(sorted(running, key=lambda job: job.rank, reverse=True), 1):
+    for job in sorted(running, key=lambda job: job.rank, reverse=True):
         sent = send_back(state, job, "QueueStopped", f"{event.by} stopped the queue", now, event.grace_s)
-        if sent and first is not None and job.position >= first:
-            state.put(job, first - number)
+        if sent and first is not None:
+            first = min(first - 1, job.position)  # in front of the line, and of those of its own rank behind it
+            state.put(job, first)
         commands += sent
     return commands
 
