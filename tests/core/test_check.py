@@ -105,6 +105,18 @@ def _forget_who_may_leave(state: State) -> None:
     state.preemptible.clear()
 
 
+def _forget_who_leaves(state: State) -> None:
+    state.leaving.clear()
+
+
+def _lose_count_of_the_line(state: State) -> None:
+    state.lines.total += 1
+
+
+def _lose_count_of_an_owners_line(state: State) -> None:
+    state.lines.of_owner["ann"] -= 1
+
+
 def _count_gpus_twice(state: State) -> None:
     state.ledger.gpus_of_owner["ann"] += 1.0
 
@@ -146,6 +158,9 @@ DAMAGE = {
     _spoil_the_timers: "timers are no heap",
     _forget_an_array: "arrays at work",
     _forget_who_may_leave: "to be asked to leave",
+    _forget_who_leaves: "leaving are",
+    _lose_count_of_the_line: "jobs that wait",
+    _lose_count_of_an_owners_line: "waiting jobs of owners",
     _count_gpus_twice: "GPUs of owners",
     _lose_a_project: "GPUs of projects",
     _lose_a_use: "GPUs of jobs in the ledger",

@@ -6,7 +6,20 @@ from collections import Counter
 from math import isclose
 from typing import TYPE_CHECKING
 
-from tarmac.core.model import BookedGpu, GpuUuid, Job, JobId, Node, Queued, Running, Starting, holds_booking, is_ended
+from tarmac.core.model import (
+    BookedGpu,
+    GpuUuid,
+    Held,
+    Job,
+    JobId,
+    Node,
+    Queued,
+    Running,
+    Starting,
+    Stopping,
+    holds_booking,
+    is_ended,
+)
 from tarmac.core.policy.card import size
 from tarmac.core.policy.placed import fitting_cards
 
@@ -140,13 +153,16 @@ def _sets(state: State) -> list[str]:
             preemptible.add(job.id)
     if state.groups != groups:
         found.append(f"arrays at work are {groups}, not {state.groups}")
+    leaving = {job.id for job in state.jobs.values() if isinstance(job.status, Stopping)}
+    if state.leaving != leaving:
+        found.append(f"leaving are {sorted(leaving)}, not {sorted(state.leaving)}")
     if state.preemptible != preemptible:
         found.append(f"to be asked to leave are {sorted(preemptible)}, not {sorted(state.preemptible)}")
     return found
 
 
 def _ledger(state: State) -> list[str]:
-    """What is counted for people and projects is what their jobs have booked."""
+    """What is counted for people and projects is what their jobs have booked, and how many of them wait."""
     ledger = state.ledger
     gpus: dict[JobId, float] = {}
     owners, projects = Counter[str](), Counter[str]()
@@ -156,14 +172,18 @@ def _ledger(state: State) -> list[str]:
             owners[job.spec.owner] += gpus[job.id]  # type: ignore[assignment]
             projects[job.spec.project or ""] += gpus[job.id]  # type: ignore[assignment]
     del projects[""]
+    lines, waiting = state.lines, [job.spec for job in state.jobs.values() if isinstance(job.status, Queued | Held)]
     fading = {owner: faded.gpus for owner, faded in ledger.faded.items()}
     return [
-        f"{what} are {counted}, booked are {dict(booked)}"
+        f"{what} are {dict(counted)}, should be {dict(booked)}"
         for what, counted, booked in (
             ("GPUs of jobs in the ledger", {job: use.gpus for job, use in ledger.running.items()}, gpus),
             ("GPUs of owners", ledger.gpus_of_owner, owners),
             ("GPUs of projects", ledger.gpus_of_project, projects),
             ("GPUs that add to faded hours", fading, owners),
+            ("jobs that wait", {"all": lines.total}, {"all": len(waiting)}),
+            ("waiting jobs of owners", lines.of_owner, Counter(spec.owner for spec in waiting)),
+            ("waiting jobs of projects", lines.of_project, Counter(spec.project for spec in waiting if spec.project)),
         )
         if not _is_alike(counted, booked)
     ]
