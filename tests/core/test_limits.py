@@ -1,0 +1,185 @@
+"""Each limit holds exactly, at submit and at start, and says what it is, how much there is and what was asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tarmac.core.events import JobsHeld, ProcessAdopted
+from tarmac.core.explain import explain
+from tarmac.core.ledger import HOUR_S
+from tarmac.core.limits import LimitReached, refusal_at_submit
+from tarmac.core.model import GpuUuid, JobId, PerName, Request
+from tests.core.builders import BOX, a_spec
+from tests.core.scene import Scene
+
+
+def reached(limit: str, most: float, used: float, asked: float, name: str | None = None) -> LimitReached:
+    return LimitReached(limit=limit, name=name, most=most, used=used, asked=asked)
+
+
+def why(scene: Scene, job: int) -> tuple[Any, ...]:
+    return explain(scene.state, scene.jobs[JobId(job)], scene.now)
+
+
+def waiting(scene: Scene, *, ann: int, bob: int = 0, project: str | None = None) -> Scene:
+    specs = [a_spec(project=project)] * ann + [a_spec(owner="bob", project=project)] * bob
+    scene.submit(*specs)
+    return scene
+
+
+def test_too_wide_a_job_is_refused_at_submit() -> None:
+    scene = Scene(max_gpus_per_job=2)
+    assert refusal_at_submit(scene.state, [a_spec(gpus=1), a_spec(gpus=2), a_spec(gpus=0)]) is None
+    assert refusal_at_submit(scene.state, [a_spec(), a_spec(gpus=3)]) == reached("max_gpus_per_job", 2, 0, 3)
+
+
+def test_too_many_that_wait_are_refused_at_submit() -> None:
+    scene = waiting(Scene(gpus=0, max_queued=4), ann=2, bob=1)
+    assert refusal_at_submit(scene.state, [a_spec()]) is None
+    assert refusal_at_submit(scene.state, [a_spec()] * 2) == reached("max_queued", 4, 3, 2)
+
+
+def test_held_jobs_wait_and_drafts_and_running_ones_do_not() -> None:
+    scene = Scene(gpus=1, max_queued=2)
+    scene.run()
+    scene.submit()
+    scene.happen(JobsHeld(jobs=(JobId(2),), by="ann"))
+    scene.submit_as(a_spec(), entry="draft")
+    assert refusal_at_submit(scene.state, [a_spec()]) is None
+    assert refusal_at_submit(scene.state, [a_spec()] * 2) == reached("max_queued", 2, 1, 2)
+
+
+def test_each_persons_line_has_its_limit_with_exceptions_by_name() -> None:
+    scene = Scene(gpus=0, max_queued_per_user=PerName(2.0, (("bob", 3.0), ("root", 0.0))))
+    waiting(scene, ann=1, bob=2)
+    assert refusal_at_submit(scene.state, [a_spec(), a_spec(owner="bob")]) is None
+    assert refusal_at_submit(scene.state, [a_spec()] * 2) == reached("max_queued_per_user", 2, 1, 2, "ann")
+    assert refusal_at_submit(scene.state, [a_spec(owner="bob")] * 2) == reached("max_queued_per_user", 3, 2, 2, "bob")
+    assert refusal_at_submit(scene.state, [a_spec(owner="root")] * 99) is None
+
+
+def test_each_projects_line_has_its_limit() -> None:
+    scene = waiting(Scene(gpus=0, max_queued_per_project=PerName(0.0, (("p", 3.0),))), ann=1, bob=1, project="p")
+    assert refusal_at_submit(scene.state, [a_spec(project="p")]) is None
+    assert refusal_at_submit(scene.state, [a_spec(project="q")] * 9 + [a_spec()] * 9) is None
+    refused = refusal_at_submit(scene.state, [a_spec(project="p")] * 2)
+    assert refused == reached("max_queued_per_project", 3, 2, 2, "p")
+
+
+def test_a_person_gets_so_many_gpus_at_once_and_others_pass() -> None:
+    scene = Scene(gpus=6, max_gpus_per_user=PerName(2.0))
+    scene.run(a_spec(), a_spec(), a_spec(), a_spec(owner="bob"))
+    assert scene.at_work() == [1, 2, 4]
+    assert why(scene, 3) == (reached("max_gpus_per_user", 2, 2, 1, "ann"),)
+    scene.finish(2)
+    assert [job for job, _ in scene.starts()] == [3]
+
+
+def test_a_narrower_job_still_starts_within_the_limit() -> None:
+    scene = Scene(gpus=6, max_gpus_per_user=PerName(3.0))
+    scene.run(a_spec(gpus=2), a_spec(gpus=2), a_spec())
+    assert scene.at_work() == [1, 3]
+    assert why(scene, 2) == (reached("max_gpus_per_user", 3, 3, 2, "ann"),)
+
+
+def test_limits_by_name() -> None:
+    limit = PerName(1.0, (("bob", 2.0), ("root", 0.0)))
+    scene = Scene(gpus=8, max_gpus_per_user=limit)
+    for owner in ("ann", "bob", "root"):
+        scene.run(*[a_spec(owner=owner)] * 3)
+    assert scene.at_work() == [1, 4, 5, 7, 8, 9]
+
+
+def test_a_project_gets_so_many_gpus_whoever_runs_them() -> None:
+    scene = Scene(gpus=6, max_gpus_per_project=PerName(2.0))
+    scene.run(a_spec(project="p"), a_spec(owner="bob", project="p"), a_spec(project="p"), a_spec(project="q"), a_spec())
+    assert scene.at_work() == [1, 2, 4, 5]
+    assert why(scene, 3) == (reached("max_gpus_per_project", 2, 2, 1, "p"),)
+
+
+def test_parts_of_cards_count_as_parts() -> None:
+    scene = Scene(gpus=2, max_gpus_per_user=PerName(1.0))
+    half = replace(a_spec(), request=Request(gpu_share=0.5))
+    scene.run(half, half, half)
+    assert scene.at_work() == [1, 2]
+    assert why(scene, 3) == (reached("max_gpus_per_user", 1, 1, 0.5, "ann"),)
+
+
+def test_jobs_without_gpus_are_under_no_limit_of_gpus() -> None:
+    scene = Scene(gpus=2, max_gpus_per_user=PerName(1.0), max_gpus_per_job=1, gpu_hours_per_user=PerName(1e-9))
+    scene.state.load_hours([(0, "ann", "", 9e9)], scene.now)
+    scene.run(a_spec(), a_spec(gpus=0))
+    assert scene.at_work() == [2]
+
+
+def test_width_is_looked_at_again_at_the_start() -> None:
+    scene = Scene(gpus=0)
+    scene.submit(gpus=3)
+    scene.set_rules(max_gpus_per_job=2)
+    scene.see_gpus(4)
+    assert scene.at_work() == []
+    assert why(scene, 1) == (reached("max_gpus_per_job", 2, 0, 3),)
+    scene.set_rules(max_gpus_per_job=0)
+    assert scene.at_work() == [1]
+
+
+def test_a_limit_that_is_lowered_stops_nothing_and_starts_nothing_until_it_is_met() -> None:
+    scene = Scene(gpus=4)
+    scene.run(*[a_spec()] * 3)
+    scene.set_rules(max_gpus_per_user=PerName(2.0))
+    assert scene.signals() == []
+    scene.submit()
+    assert why(scene, 4) == (reached("max_gpus_per_user", 2, 3, 1, "ann"),)
+    scene.finish(1)
+    assert scene.starts() == []
+    scene.finish(2)
+    assert [job for job, _ in scene.starts()] == [4]
+
+
+def test_what_is_stopping_counts_until_it_is_gone() -> None:
+    scene = Scene(gpus=2, max_gpus_per_user=PerName(1.0))
+    scene.run()
+    scene.submit()
+    scene.stop(1)
+    assert scene.starts() == []
+    scene.finish(1, exit_code=None, signal=15)
+    assert [job for job, _ in scene.starts()] == [2]
+
+
+def test_adopted_processes_count() -> None:
+    scene = Scene(gpus=2, max_gpus_per_user=PerName(1.0))
+    scene.happen(ProcessAdopted(spec=a_spec(), node=BOX, pid=7, gpus=(GpuUuid("box-0"),)))
+    scene.submit()
+    assert scene.at_work() == [1]
+
+
+@pytest.mark.parametrize("limit", ["gpu_hours_per_user", "gpu_hours_per_project"])
+def test_gpu_hours_of_a_week(limit: str) -> None:
+    """3 hours with 2 GPUs are 6; one more is there when the oldest are more than a week ago."""
+    scene = Scene(gpus=2, **{limit: PerName(0.0, (("ann", 6.0), ("p", 6.0)))})
+    scene.now = 1000.0 * HOUR_S - 1.0
+    scene.run(a_spec(gpus=2, project="p"), a_spec(project="p"))
+    scene.pass_s(3.0 * HOUR_S)
+    scene.finish(1)
+    assert scene.starts() == []
+    name = "ann" if limit == "gpu_hours_per_user" else "p"
+    (reason,) = why(scene, 2)
+    assert isinstance(reason, LimitReached)
+    assert (reason.limit, reason.name, reason.most, reason.asked) == (limit, name, 6.0, 0)
+    assert reason.used == pytest.approx(6.0, abs=0.01)
+    scene.pass_s(164.0 * HOUR_S)
+    assert scene.starts() == []
+    scene.pass_s(2.0 * HOUR_S)
+    assert [job for job, _ in scene.starts()] == [2]
+
+
+def test_below_the_hours_a_job_starts_and_runs_on_beyond_them() -> None:
+    scene = Scene(gpus=2, gpu_hours_per_user=PerName(1.0))
+    scene.run()
+    scene.pass_s(5.0 * HOUR_S)
+    assert scene.state_of(1) == "running"
+    scene.submit()
+    assert scene.at_work() == [1]
