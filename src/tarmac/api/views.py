@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tarmac.api.moments import iso
-from tarmac.api.words import ahead_words, card_lines, sentence
+from tarmac.api.words import ahead_words, card_lines, sentences
 from tarmac.controller.outputs import stderr_path, stdout_path
 from tarmac.controller.outside import is_ignored, told
 from tarmac.core.explain import Explainer, TooFewGpus
@@ -78,7 +78,7 @@ class Viewer:
         reasons = self._reasons(job)
         if reasons not in self._said:
             now = self.engine.now()
-            self._said[reasons] = "; ".join(sentence(reason, now) for reason in reasons) or None
+            self._said[reasons] = "; ".join(sentences(reasons, now)) or None
         return self._said[reasons]
 
     def place(self, job: Job) -> int | None:
@@ -106,7 +106,7 @@ class Viewer:
         has_place = isinstance(job.status, Queued) and job.id not in state.blocked
         place = [ahead_words(position_of(state, job, now) - 1)] if has_place else []
         cards = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in card_lines(reason.cards, now)]
-        return [*place, *(sentence(reason, now) for reason in reasons), *cards]
+        return [*place, *sentences(reasons, now), *cards]
 
     def _gpu(self, name: NodeName, reading: GpuReading) -> dict[str, Any]:
         node = self.engine.state.node(name)

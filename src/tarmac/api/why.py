@@ -12,16 +12,25 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tarmac.api.moments import at_clock, iso, length
-from tarmac.api.words import ahead_words, grouped_lines, jobs_named, said_of_card, sentence, spans
+from tarmac.api.words import (
+    ahead_words,
+    grouped_lines,
+    jobs_named,
+    kept_words,
+    said_of_card,
+    sentence,
+    sentences,
+    spans,
+)
 from tarmac.controller.refusals import count, gigabytes
-from tarmac.core.explain import Explainer, TooFewGpus
+from tarmac.core.explain import Explainer, ReservedFor, TooFewGpus
 from tarmac.core.forecast import position_of
 from tarmac.core.model import Queued, Request, Running, Starting, Stopping, Unknown, holds_booking, state_name
 from tarmac.core.policy.card import Taken, TooLittleMemory, refusal_of
 
 if TYPE_CHECKING:
     from tarmac.controller.engine import Engine
-    from tarmac.core.explain import Reason
+    from tarmac.core.explain import KeptFor, Reason
     from tarmac.core.model import Gpu, GpuUuid, Job, JobId, JobSpec, Node, NodeName
     from tarmac.core.state import State
 
@@ -46,7 +55,7 @@ def why_view(engine: Engine, job: Job) -> dict[str, Any]:
     reasons = explainer.reasons(job)
     is_queued = isinstance(job.status, Queued) and job.id in state.jobs
     has_cards = is_queued and job.spec.request.gpus > 0
-    cards = [card for node in state.nodes.values() for card in cards_of(state, node, job, now)] if has_cards else []
+    cards = [card for node in state.nodes.values() for card in cards_of(explainer, node, job)] if has_cards else []
     ahead = position_of(state, job, now) - 1 if is_queued and job.id not in state.blocked else None
     estimate = outlook.estimates.get(job.id)
     return {
@@ -65,7 +74,7 @@ def why_view(engine: Engine, job: Job) -> dict[str, Any]:
             f"asked: {', '.join(asked_words(job.spec, now))}",
             *_runs_line(state, job, now),
             *_free_lines(cards, job),
-            *(sentence(reason, now) for reason in reasons),
+            *sentences(reasons, now),
             *_card_lines(cards, state),
             *_kept_lines(explainer, job, now),
             *_others_line(state, job, ahead),
@@ -142,16 +151,21 @@ def free_for(state: State, cards: list[Card]) -> dict[str, Any]:
     }
 
 
-def cards_of(state: State, node: Node, job: Job, now: float) -> list[Card]:
-    return [_card(state, node, gpu, job, now) for gpu in node.gpus.values()] if node.is_connected else []
+def cards_of(explainer: Explainer, node: Node, job: Job) -> list[Card]:
+    if not node.is_connected:
+        return []
+    kept = explainer.spoken_for(job, node)
+    return [_card(explainer.state, node, gpu, job, explainer.now, kept.get(gpu.uuid)) for gpu in node.gpus.values()]
 
 
-def _card(state: State, node: Node, gpu: Gpu, job: Job, now: float) -> Card:
+def _card(state: State, node: Node, gpu: Gpu, job: Job, now: float, kept: KeptFor | ReservedFor | None) -> Card:
     reason = refusal_of(node, gpu, job.spec.request, state.rules)
     jobs = node.holders(gpu.uuid)
     ends = [state.durations.end_of(state.jobs[holder], now) for holder in jobs]
     known = [end.at for end in ends if end is not None]
-    if reason is None:
+    if reason is None and kept is not None:
+        text = f"free, but {kept_words(kept, now)}"
+    elif reason is None:
         text = "would do" if not jobs else f"would do, beside {jobs_named(jobs)}"
     elif isinstance(reason, Taken):
         text = "; ".join(_holder(state, holder, now) for holder in jobs)
@@ -159,6 +173,8 @@ def _card(state: State, node: Node, gpu: Gpu, job: Job, now: float) -> Card:
         text = f"{said_of_card(reason, now)}; {'; '.join(_holder(state, holder, now) for holder in jobs)}"
     else:
         text = said_of_card(reason, now)
+    if reason is not None and isinstance(kept, ReservedFor):
+        text += f"; {kept_words(kept, now)}"
     return Card(
         node=node.name,
         index=gpu.index,
@@ -166,7 +182,7 @@ def _card(state: State, node: Node, gpu: Gpu, job: Job, now: float) -> Card:
         text=text,
         jobs=jobs,
         until=max(known) if known and len(known) == len(jobs) else None,
-        would_do=reason is None,
+        would_do=reason is None and kept is None,
     )
 
 

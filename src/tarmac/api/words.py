@@ -28,6 +28,8 @@ from tarmac.core.policy.card import Drained, OutsideUse, Taken, TooLittleMemory,
 from tarmac.core.policy.eligible import ArrayFull, Paused
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tarmac.core.explain import Reason
     from tarmac.core.model import GpuUuid
     from tarmac.core.policy.card import CardReason
@@ -44,6 +46,32 @@ def sentence(reason: Reason, now: float) -> str:
             return _of_the_queue(reason, now)
         case _:
             assert_never(reason)
+
+
+def sentences(reasons: Sequence[Reason], now: float) -> list[str]:
+    """A line for each, but one for all the jobs that it waits for in the same way."""
+    waits: dict[str, list[int]] = {}
+    for reason in reasons:
+        if isinstance(reason, WaitsFor):
+            waits.setdefault(reason.on, []).append(reason.job)
+    lines: list[str] = []
+    for reason in reasons:
+        if not isinstance(reason, WaitsFor):
+            lines.append(sentence(reason, now))
+        elif jobs := waits.pop(reason.on, None):
+            lines.append(f"waits for {_jobs(jobs)} to {_OUTCOMES[reason.on]}")
+    return lines
+
+
+def _jobs(ids: list[int]) -> str:
+    return f"{'job' if len(ids) == 1 else 'jobs'} {spans(ids)}"
+
+
+def kept_words(kept: KeptFor | ReservedFor, now: float) -> str:
+    """Of one card."""
+    if isinstance(kept, ReservedFor):
+        return f"reserved for {kept.owner} from {at_clock(kept.begins_at, now)} to {at_clock(kept.ends_at, now)}"
+    return f"kept back for job {kept.job} in front"
 
 
 def _of_the_job(reason: HeldBy | IsDraft | WaitsFor | NotBefore, now: float) -> str:

@@ -9,6 +9,7 @@ from tarmac.core.limits import LimitReached, reached_there
 from tarmac.core.model import Draft, Held, Queued
 from tarmac.core.policy import Pass, booking_for
 from tarmac.core.policy.card import CardReason, refusal_of
+from tarmac.core.policy.claimed import is_over_before
 from tarmac.core.policy.eligible import ArrayFull, Paused, gate, paused
 from tarmac.core.policy.lacking import Lack, lack, pinned_away
 from tarmac.core.policy.placed import (
@@ -24,7 +25,9 @@ from tarmac.core.policy.placed import (
 from tarmac.core.policy.reserved import in_the_way
 
 if TYPE_CHECKING:
-    from tarmac.core.model import GpuUuid, Job, JobId, Node, NodeName, Request, Rules
+    from collections.abc import Iterator
+
+    from tarmac.core.model import GpuUuid, Job, JobId, Node, NodeName, Request, Reservation, Rules
     from tarmac.core.policy.claimed import Claim
     from tarmac.core.state import State
 
@@ -160,8 +163,8 @@ class Explainer:
     """Why jobs wait at one moment. What holds for many of them is found out once."""
 
     def __init__(self, state: State, now: float) -> None:
-        self._state = state
-        self._now = now
+        self.state = state
+        self.now = now
         self._turn = Pass(state, now)
         self._is_turn_over = next(self._turn.run(), None) is None
         self._of_requests: dict[Request, tuple[Reason, ...]] = {}
@@ -175,35 +178,50 @@ class Explainer:
         """Empty for a job that would start if it were asked now, and for one that does not wait."""
         match job.status:
             case Held(by=by, since=since):
-                return (HeldBy(by=by, since=since),)
+                return (HeldBy(by=by, since=since), *self._not_yet(job))
             case Draft():
-                return (IsDraft(),)
+                return (IsDraft(), *self._not_yet(job))
             case Queued():
                 return self._of_queued(job)
             case _:
                 return ()
 
-    def _of_queued(self, job: Job) -> tuple[Reason, ...]:
-        state, now = self._state, self._now
-        blocked: list[Reason] = [WaitsFor(job=after.job, on=after.on) for after in job.spec.after if not after.is_met]
+    def spoken_for(self, job: Job, node: Node) -> dict[GpuUuid, KeptFor | ReservedFor]:
+        """Cards of the node that are not for this job although they may be free, and for whom they are kept."""
+        claim = self._turn.claim
+        found: dict[GpuUuid, KeptFor | ReservedFor] = {}
+        if claim is not None and claim.node == node.name and claim.job != job.id:
+            is_bound = not is_over_before(self.state, job.spec, self.now, claim)
+            found = dict.fromkeys(claim.cards, _kept_for(claim)) if is_bound else {}
+        ways = sorted(self._ways(job, node.name), key=lambda one: -one.begins_at)  # of several, the first is told
+        return found | {card: _reserved_for(one) for one in ways for card in one.gpus}
+
+    def _not_yet(self, job: Job) -> tuple[Reason, ...]:
+        """What it waits for besides its turn."""
+        found: list[Reason] = [WaitsFor(job=after.job, on=after.on) for after in job.spec.after if not after.is_met]
         begin = job.spec.begin_at
-        if begin is not None and begin > now:
-            blocked.append(NotBefore(at=begin))
-        if blocked:
-            return tuple(blocked)
-        gates: list[Reason] = [found for found in (paused(state), gate(state, job, now)) if found is not None]
+        if begin is not None and begin > self.now:
+            found.append(NotBefore(at=begin))
+        return tuple(found)
+
+    def _of_queued(self, job: Job) -> tuple[Reason, ...]:
+        state, now = self.state, self.now
+        stopped = paused(state)
+        if blocked := self._not_yet(job):
+            return blocked if stopped is None else (*blocked, stopped)
+        gates: list[Reason] = [found for found in (stopped, gate(state, job, now)) if found is not None]
         return (*gates, *self._of_place(job, is_open=not gates))
 
     def _of_place(self, job: Job, *, is_open: bool) -> tuple[Reason, ...]:
         request = job.spec.request
         if request not in self._of_requests:
-            self._of_requests[request] = why_not(self._state, request)
+            self._of_requests[request] = why_not(self.state, request)
         if reasons := self._of_requests[request]:
             return (*reasons, *self._reserved(job))
-        booking = booking_for(self._state, job, self._now, self._turn.claim)
+        booking = booking_for(self.state, job, self.now, self._turn.claim)
         if booking is None:
             return tuple(self._kept_from(job))
-        if (limit := reached_there(self._state, job, booking)) is not None:
+        if (limit := reached_there(self.state, job, booking)) is not None:
             return (limit,)
         first = self._first_before(job) if is_open else None
         return () if first is None else (Behind(job=first),)
@@ -212,32 +230,36 @@ class Explainer:
         """It would fit, but what it would fit on is spoken for."""
         claim = self._turn.claim
         found = self._reserved(job)
-        if claim is not None and booking_for(self._state, job, self._now, None) is not None:
-            found.insert(0, KeptFor(job=claim.job, node=claim.node, cards=len(claim.cards), at=claim.at))
+        if claim is not None and booking_for(self.state, job, self.now, None) is not None:
+            found.insert(0, _kept_for(claim))
         return found
 
     def _reserved(self, job: Job) -> list[Reason]:
         """Others' reservations that it would run into, were it started now."""
-        if not self._state.reservations or not job.spec.request.gpus:
+        if not job.spec.request.gpus:
             return []
-        end = self._state.durations.end_if_started(job.spec, self._now)
-        ways = (in_the_way(self._state, job.spec, name, self._now, end) for name in self._state.nodes)
-        return [
-            ReservedFor(
-                reservation=one.id, owner=one.owner, node=one.node, begins_at=one.begins_at, ends_at=one.ends_at
-            )
-            for way in ways
-            for one in way
-        ]
+        return [_reserved_for(one) for name in self.state.nodes for one in self._ways(job, name)]
+
+    def _ways(self, job: Job, node: NodeName) -> Iterator[Reservation]:
+        end = self.state.durations.end_if_started(job.spec, self.now)
+        return in_the_way(self.state, job.spec, node, self.now, end)
 
     def _first_before(self, job: Job) -> JobId | None:
         """Whoever stands in front: of its own class, or the one that does not fit where nothing may pass."""
         blocker = self._turn.blocker
         if blocker is not None and blocker.id != job.id:
             return blocker.id
-        klass = self._state.queue.class_of(job)
+        klass = self.state.queue.class_of(job)
         head = None if klass is None else klass.head()
         return None if head is None or head[1] == job.id or not self._is_turn_over else head[1]
+
+
+def _kept_for(claim: Claim) -> KeptFor:
+    return KeptFor(job=claim.job, node=claim.node, cards=len(claim.cards), at=claim.at)
+
+
+def _reserved_for(one: Reservation) -> ReservedFor:
+    return ReservedFor(reservation=one.id, owner=one.owner, node=one.node, begins_at=one.begins_at, ends_at=one.ends_at)
 
 
 def why_not(state: State, request: Request) -> tuple[Reason, ...]:

@@ -8,13 +8,15 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from tarmac.core.limits import gpus_asked
-from tarmac.core.policy.card import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable, refusal_of
+from tarmac.core.openings import opening_on, slots_of
+from tarmac.core.policy.claimed import waits_since
 from tarmac.core.policy.eligible import gate
 from tarmac.core.policy.ordered import Score, owner_score
 from tarmac.core.queue import turn_of
 
 if TYPE_CHECKING:
-    from tarmac.core.model import GpuUuid, Job, JobId, Node, NodeName
+    from tarmac.core.model import GpuUuid, Job, JobId, NodeName
+    from tarmac.core.openings import Opening, Slot
     from tarmac.core.queue import Turn
     from tarmac.core.state import State
 
@@ -26,14 +28,6 @@ MOST_LOOKS = 20_000  # jobs times nodes that are planned ahead
 class Estimate:
     start_at: float
     basis: str  # what it rests on, in words
-
-
-@dataclass(slots=True)
-class _Slot:
-    """A card: when it comes free, and what that rests on."""
-
-    at: float
-    rests_on: frozenset[str]
 
 
 def line_up(state: State, now: float, most: int = MOST_LINED_UP) -> list[JobId]:
@@ -77,58 +71,40 @@ def estimates(state: State, now: float) -> dict[JobId, Estimate]:
     if state.mode.is_paused:
         return {}
     most = max(10, min(MOST_LINED_UP // 2, MOST_LOOKS // max(1, len(state.nodes))))
-    slots = {name: _slots(state, node, now) for name, node in state.nodes.items() if node.is_connected}
+    slots = {name: slots_of(state, node, now) for name, node in state.nodes.items() if node.is_connected}
     found: dict[JobId, Estimate] = {}
+    not_before, is_kept_back = now, False
     for number in line_up(state, now, most):
         job = state.jobs[number]
         if not job.spec.request.gpus or gate(state, job, now) is not None:
             continue
-        planned = _planned(state, job, slots, now)
-        if planned is not None:
-            found[number] = planned
+        opening = _first_opening(state, job, slots, not_before)
+        if opening is None:
+            continue
+        if opening.at < inf:
+            found[number] = Estimate(start_at=opening.at, basis=basis_in_words(opening.rests_on))
+        if opening.at < inf or (not is_kept_back and now - waits_since(job) >= state.rules.starvation_s):
+            is_kept_back = is_kept_back or opening.at > now
+            _take(state, job, opening)
+        if not state.rules.is_backfilling:
+            not_before = opening.at  # nobody passes, so nobody behind starts earlier
     return found
 
 
-def _planned(state: State, job: Job, slots: dict[NodeName, dict[GpuUuid, _Slot]], now: float) -> Estimate | None:
-    """The earliest node; its cards are then taken until the job would be over."""
-    request, best = job.spec.request, None
-    for name, cards in slots.items():
-        node = state.nodes[name]
-        usable = [slot for uuid, slot in cards.items() if _could_serve(state, node, uuid, job)]
-        if len(usable) >= request.gpus:
-            chosen = sorted(usable, key=lambda slot: slot.at)[: request.gpus]
-            if best is None or chosen[-1].at < best[-1].at:
-                best = chosen
-    if best is None or best[-1].at == inf:
-        return None
-    start_at = max(now, best[-1].at)
-    rests_on = frozenset().union(*(slot.rests_on for slot in best))
+def _first_opening(
+    state: State, job: Job, slots: dict[NodeName, dict[GpuUuid, Slot]], not_before: float
+) -> Opening | None:
+    openings = (opening_on(state, state.nodes[name], job, cards, not_before) for name, cards in slots.items())
+    return min((one for one in openings if one is not None), key=lambda one: one.at, default=None)
+
+
+def _take(state: State, job: Job, opening: Opening) -> None:
+    """Its cards are taken until the job would be over; where it starts at a time that nobody knows, for good."""
     expected = state.durations.expected_s(job.spec)
     own = "limit" if job.spec.time_limit_s is not None else "history"
-    for slot in best:
-        slot.at = inf if expected is None else start_at + expected
-        slot.rests_on = rests_on | {own}
-    return Estimate(start_at=start_at, basis=basis_in_words(rests_on))
-
-
-def _slots(state: State, node: Node, now: float) -> dict[GpuUuid, _Slot]:
-    found: dict[GpuUuid, _Slot] = {}
-    for uuid in node.gpus:
-        ends = [state.durations.end_of(state.jobs[job], now) for job in node.booked.get(uuid, ())]
-        known = [end for end in ends if end is not None]
-        at = max((end.at for end in known), default=now) if len(known) == len(ends) else inf
-        found[uuid] = _Slot(max(now, at), frozenset(end.rests_on for end in known))
-    return found
-
-
-def _could_serve(state: State, node: Node, uuid: GpuUuid, job: Job) -> bool:
-    """Once whoever holds it now has left."""
-    reason = refusal_of(node, node.gpus[uuid], job.spec.request, state.rules)
-    match reason:
-        case None | Taken() | TooLittleMemory():
-            return True
-        case Unsuitable() | Drained() | OutsideUse():
-            return False
+    for slot in opening.slots:
+        slot.at = inf if expected is None else opening.at + expected
+        slot.rests_on = opening.rests_on | {own}
 
 
 def _key(
@@ -146,8 +122,9 @@ def _key(
 
 def basis_in_words(rests_on: frozenset[str]) -> str:
     words = {
+        "stop": "jobs that are stopping",
         "limit": "the time limits of jobs",
         "history": "how long such jobs took before",
-        "stop": "jobs that are stopping",
+        "reservation": "the end of a reservation",
     }
-    return " and ".join(words[one] for one in ("stop", "limit", "history") if one in rests_on) or "what is free now"
+    return " and ".join(word for one, word in words.items() if one in rests_on) or "what is free now"

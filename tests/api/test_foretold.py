@@ -1,0 +1,122 @@
+"""When a waiting job is said to start: never a moment at which something that is known keeps it from starting."""
+
+import os
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from tests.api.served import Served
+
+ONE = {"command": ["sleep", "60"], "gpus": 1}
+TWO = {"command": ["sleep", "60"], "gpus": 2}
+HOUR_S = 3600.0
+
+
+@pytest.fixture(autouse=True)
+def _as_before(api: Served) -> Iterator[None]:
+    yield
+    for one in api.ask("GET", "/reservations")[1]["reservations"]:
+        api.ask("POST", f"/reservations/{one['id']}/end", {})
+    for name in ("backfill", "starvation_s"):
+        api.ask("DELETE", f"/settings/{name}")
+
+
+def reserve(api: Served, gpus: int, begin_s: float, for_s: float, user: str = "bob") -> dict[str, Any]:
+    body = {"gpus": gpus, "from": time.time() + begin_s, "for_s": for_s, "user": user}
+    status, answer = api.ask("POST", "/reservations", body)
+    assert status == 201, answer
+    return answer  # type: ignore[no-any-return]
+
+
+def why(api: Served, job: int) -> dict[str, Any]:
+    return api.ask("GET", f"/jobs/{job}/why")[1]  # type: ignore[no-any-return]
+
+
+def in_s(answer: dict[str, Any]) -> float:
+    """From now until the start that is told."""
+    return datetime.fromisoformat(answer["estimated_start"]).timestamp() - time.time()
+
+
+def test_one_that_a_reservation_keeps_off_starts_when_that_is_over(api: Served) -> None:
+    kept = reserve(api, 2, 0, HOUR_S)
+    (job,) = api.ids({**ONE, "time_limit_s": 60})
+    answer = why(api, job)
+    assert answer["estimated_start"] == kept["ends_at"]
+    assert answer["estimate_basis"] == "the end of a reservation"
+    assert answer["free"]["gpus"] == 0
+    assert all("free, but reserved for bob from" in card["text"] for card in answer["cards"])
+
+
+def test_one_that_would_run_into_a_later_reservation_starts_behind_it(api: Served) -> None:
+    reserve(api, 2, HOUR_S, HOUR_S)
+    (running,) = api.ids({**TWO, "time_limit_s": 1800})
+    api.until(running, "running")
+    short, long = api.ids({**TWO, "time_limit_s": 60}, {**TWO, "time_limit_s": 2 * HOUR_S})
+    assert in_s(why(api, short)) < HOUR_S
+    assert in_s(why(api, long)) > 1.9 * HOUR_S
+    assert "reserved for bob" in why(api, long)["cards"][0]["text"]
+    assert "reserved" not in why(api, short)["cards"][0]["text"]
+
+
+def test_of_several_reservations_on_a_card_the_first_is_told(api: Served) -> None:
+    reserve(api, 2, 2 * HOUR_S, HOUR_S, "ann")
+    reserve(api, 2, 0, HOUR_S)
+    (job,) = api.ids(ONE)
+    assert all("reserved for bob" in card["text"] for card in why(api, job)["cards"])
+
+
+def test_one_that_waits_for_processors_starts_when_they_are_free(api: Served) -> None:
+    (running,) = api.ids({**ONE, "cpus": 1, "time_limit_s": HOUR_S})
+    api.until(running, "running")
+    (waiting,) = api.ids({**ONE, "cpus": len(os.sched_getaffinity(0))})
+    answer = why(api, waiting)
+    assert [reason["kind"] for reason in answer["reasons"]] == ["host_booked"]
+    assert in_s(answer) > HOUR_S - 60
+    assert answer["estimate_basis"] == "the time limits of jobs"
+
+
+def test_without_backfill_nobody_is_told_to_start_before_those_in_front(api: Served) -> None:
+    api.ask("PUT", "/settings/backfill", {"value": "off"})
+    (running,) = api.ids({**ONE, "time_limit_s": HOUR_S})
+    api.until(running, "running")
+    wide, narrow = api.ids({**TWO, "time_limit_s": 60}, {**ONE, "time_limit_s": 60})
+    assert [reason["kind"] for reason in why(api, narrow)["reasons"]] == ["behind"]
+    assert why(api, narrow)["estimated_start"] > why(api, wide)["estimated_start"]
+
+
+def test_one_for_which_cards_are_kept_back_takes_them_from_those_behind(api: Served) -> None:
+    (running,) = api.ids({**ONE, "name": "endless"})
+    api.until(running, "running")
+    api.ask("PUT", "/settings/starvation_s", {"value": "0"})
+    wide, narrow = api.ids(TWO, ONE)
+    answer = why(api, narrow)
+    assert [reason["kind"] for reason in answer["reasons"]] == ["kept_for"]
+    assert answer["estimated_start"] is None
+    assert answer["free"]["gpus"] == 0
+    assert any(card["text"] == f"free, but kept back for job {wide} in front" for card in answer["cards"])
+
+
+def test_what_is_held_is_told_what_else_it_waits_for(api: Served) -> None:
+    (running,) = api.ids(TWO)
+    api.until(running, "running")
+    others = api.ids(TWO, TWO)
+    after = [f"{job}:any" for job in others]
+    waiting = {**ONE, "after": after, "begin_at": time.time() + HOUR_S}
+    (held,), (draft,) = (api.ids(waiting, entry=entry) for entry in ("held", "draft"))
+    kinds = [reason["kind"] for reason in why(api, held)["reasons"]]
+    assert kinds == ["held_by", "waits_for", "waits_for", "not_before"]
+    assert why(api, draft)["reasons"][1:] == why(api, held)["reasons"][1:]
+    assert f"waits for jobs {others[0]}-{others[1]} to end" in why(api, held)["lines"]
+
+
+def test_one_that_waits_for_another_is_told_of_a_pause_as_well(api: Served) -> None:
+    (running,) = api.ids(TWO)
+    (job,) = api.ids({**ONE, "after": [str(running)]})
+    api.ask("POST", "/queue/pause", {"reason": "dinner"})
+    try:
+        assert [reason["kind"] for reason in why(api, job)["reasons"]] == ["waits_for", "paused"]
+    finally:
+        api.ask("POST", "/queue/resume", {})
