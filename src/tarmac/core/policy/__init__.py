@@ -13,7 +13,7 @@ from tarmac.core.policy.checked import refusal
 from tarmac.core.policy.claimed import Bounds, Claim, OffClaim, claim_for, is_over_before, prospects_for
 from tarmac.core.policy.eligible import ArrayFull, gate, paused
 from tarmac.core.policy.ordered import Line, Source
-from tarmac.core.policy.placed import booking_on, fitting_cards, place
+from tarmac.core.policy.placed import EVERYTHING, booking_on, fitting_cards, place
 from tarmac.core.policy.preempted import victims
 from tarmac.core.policy.reserved import own_cards
 
@@ -55,15 +55,18 @@ def booking_for(state: State, job: Job, now: float, claim: Claim | None) -> Book
     """Where the job would go now. What is kept for its owner comes first."""
     if not state.reservations and claim is None:
         return place(state, job.spec.request)
-    return _on_own_cards(state, job, now) or place(state, job.spec.request, Bounds(state, job, now, claim))
+    bounds = Bounds(state, job, now, claim)
+    return _on_own_cards(state, job, now, bounds) or place(state, job.spec.request, bounds)
 
 
-def _on_own_cards(state: State, job: Job, now: float) -> Booking | None:
+def _on_own_cards(state: State, job: Job, now: float, bounds: Bounds) -> Booking | None:
+    """They are kept from others, and what a job in front claims of them from the owner's own as well."""
     request = job.spec.request
     for name, cards in own_cards(state, job.spec.owner, now).items():
         fitting = fitting_cards(state.nodes[name], request, state.rules) if name in state.nodes else None
-        own = [gpu for gpu in fitting or () if gpu.uuid in cards]
-        if request.gpus and len(own) >= request.gpus:
+        off = bounds.off(state.nodes[name]) if fitting else EVERYTHING
+        own = [gpu for gpu in fitting or () if gpu.uuid in cards and gpu.uuid not in off]
+        if request.gpus and len(own) >= request.gpus and off is not EVERYTHING:
             return booking_on(state.nodes[name], own, request)
     return None
 
