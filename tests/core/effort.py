@@ -14,3 +14,12 @@ HISTORIES = settings(
     deadline=None,  # no test asserts a time
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
+
+
+def tries(count: int) -> settings:
+    """So many examples of a property; a hundred times as many when it is deep."""
+    return settings(
+        max_examples=count * (100 if _IS_DEEP else 1),
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+    )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.model import Queued, Request
+from tarmac.core.model import Queued, Request, Stopping
 from tarmac.core.policy.card import OutsideUse, Taken, has_conditions, refusal_of, suits
 from tarmac.core.policy.placed import EVERYTHING, chosen_cards, fitting_cards, is_short_of_memory
 from tarmac.core.policy.reserved import in_the_way
@@ -91,7 +91,9 @@ class OffClaim:
 
 
 def is_over_before(state: State, spec: JobSpec, now: float, claim: Claim) -> bool:
-    """Started now, it would be gone when the claim is due."""
+    """Started now, it would be gone when the claim is due. Whoever is stopping may be gone long before its grace is."""
+    if "stop" in claim.rests_on:
+        return False
     end = state.durations.end_if_started(spec, now)
     return claim.at is not None and end is not None and end <= claim.at
 
@@ -104,7 +106,8 @@ def claim_for(state: State, job: Job, now: float) -> Claim | None:
         (prospect.at, number, name) for number, (name, prospect) in enumerate(prospects) if prospect.at is not None
     ]
     if known:
-        at, number, name = min(known)
+        made = _made_by(state) if state.leaving else {}
+        at, number, name = min((one for one in known if one[0] <= made.get(one[2], -inf)), default=min(known))
         return _claim(job, name, prospects[number][1], max(at, now))
     if now - waits_since(job) < state.rules.starvation_s:
         return None
@@ -113,6 +116,17 @@ def claim_for(state: State, job: Job, now: float) -> Claim | None:
         return None
     _, number = min(possible)
     return _claim(job, *prospects[number], None)
+
+
+def _made_by(state: State) -> dict[NodeName, float]:
+    """Where jobs were asked to make room, and by when they have. Claimed first, or they would leave for nothing."""
+    found: dict[NodeName, float] = {}
+    for number in state.leaving:
+        status = state.jobs[number].status
+        if isinstance(status, Stopping) and status.requeue is not None:
+            node, gone_at = status.booking.node, status.asked_at + status.grace_s
+            found[node] = max(gone_at, found.get(node, gone_at))
+    return found
 
 
 def waits_since(job: Job) -> float:
