@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tarmac.cli import run
+from tarmac.cli import run_line
 from tarmac.cli.simulate.nodes import machines
 from tarmac.cli.simulate.past import machines_here, past_trace
 from tarmac.errors import UserError
@@ -21,7 +21,7 @@ ROWS = HEADER + "0,ann,1,100,100\n0,ann,2,50,50\n10,bob,1,50,50\n20,bob,1,500,60
 
 
 def asked(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    code = run(["simulate", *words])
+    code = run_line(["simulate", *words])
     return code, *capfd.readouterr()
 
 
@@ -194,3 +194,23 @@ def test_the_past_runs_on_the_gpus_that_are_here():
     big = Card(memory_bytes=80 << 30, model="H100")
     found = machines_here(Remembering(), cpus=0, memory_bytes=0)  # type: ignore[arg-type]
     assert found == [Machine(cards=(big, big)), Machine(cards=(Card(),))]
+
+
+def test_a_picture_replaces_no_other_file(capfd: pytest.CaptureFixture[str], tmp_path: Path):
+    trace = traced(tmp_path, ROWS)
+    code, printed, said = asked(capfd, "--trace", trace, "--nodes", "1x2", "--svg", trace)
+    assert (code, printed) == (2, "")
+    assert "something else than a picture" in said
+    assert Path(trace).read_text(encoding="utf-8") == ROWS
+    drawn = tmp_path / "a.svg"
+    for _ in range(2):
+        assert asked(capfd, "--trace", trace, "--nodes", "1x2", "--svg", str(drawn))[0] == 0
+    assert drawn.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_a_picture_that_cannot_be_written_is_refused_before_anything_is_simulated(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+):
+    for path in (tmp_path / "none" / "a.svg", tmp_path, Path("")):
+        code, printed, said = asked(capfd, "--trace", traced(tmp_path, ROWS), "--nodes", "1x2", "--svg", str(path))
+        assert (code, printed) == (2, ""), said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tarmac.cli.amounts import count, size
 from tarmac.cli.grammar import Option, Verb
+from tarmac.cli.simulate import picture_file
 from tarmac.cli.terminal import out, out_json, say, width
 from tarmac.errors import UserError
 
@@ -30,11 +31,10 @@ def run(values: Values, _: list[str]) -> int:
         out_json([as_data(scenario) for scenario in scenarios])
     else:
         out("\n".join([title, "", *tables(scenarios, width())]) + "\n")
-    if values["svg"]:
+    if values["svg"] is not None:
         from tarmac.sim.picture import picture
 
-        with open(values["svg"], "w", encoding="utf-8") as file:
-            file.write(picture(scenarios, title))
+        picture_file.write(values["svg"], picture(scenarios, title))
     return 0
 
 
@@ -44,6 +44,8 @@ def _asked(values: Values) -> tuple[list[TraceJob], list[Machine]]:
         raise UserError("simulate: which jobs?", "--trace FILE, --trace synthetic:1000 or --from-history, one of them")
     if values["seed"] is not None and not (values["trace"] or "").startswith(MADE_UP):
         raise UserError("simulate: --seed is for made-up traces; with any other nothing is left to chance")
+    if values["svg"] is not None:
+        picture_file.check(values["svg"])
     host = {"cpus": values["cpus"] or 0, "memory_bytes": values["mem"] or 0}
     if values["from_history"]:
         from tarmac.cli.session import connect
