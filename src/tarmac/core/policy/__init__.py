@@ -97,10 +97,12 @@ class Pass:
                 return
             if self.claim is not None:
                 break
-        line = Line(state, now, self._open())
+        line, known = Line(state, now, self._open()), len(self._full)
         while (yield from self._start_until_stuck(line)) is not None:
-            if not state.reservations:
-                line = Line(state, now, self._open())  # without any of the kind that just found no room
+            # Without any of the kind that just found no room; where nothing new was learned, the same line goes on, so
+            # that it comes to an end.
+            if not state.reservations and len(self._full) > known:
+                line, known = Line(state, now, self._open()), len(self._full)
 
     def _start_until_stuck(self, line: Line) -> Generator[Decision, None, Job | None]:
         """Down the line to the first that does not fit, which is set aside; None at the end of the line."""
@@ -165,9 +167,9 @@ class Pass:
                 continue
             if claim is None or state.reservations or self._fits_beside(claim, request):
                 yield from owners.values()
-            elif claim.at is not None:
+            elif (until := claim.not_before) is not None:
                 classes = (klass for own in owners.values() for klass in own.classes.values())
-                yield from (klass for klass in classes if self._is_short(klass, claim.at))
+                yield from (klass for klass in classes if self._is_short(klass, until))
 
     def _fits_beside(self, claim: Claim, request: Request) -> bool:
         if (request, True) in self._full:

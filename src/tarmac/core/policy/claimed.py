@@ -46,6 +46,11 @@ class Claim:
     rests_on: frozenset[str]
     asks_host: bool
 
+    @property
+    def not_before(self) -> float | None:
+        """Whoever is over by then is not in its way. Whoever is stopping may be gone long before its grace is."""
+        return None if "stop" in self.rests_on else self.at
+
 
 NOWHERE = Prospect(at=None, cards=())
 Hope: TypeAlias = tuple[int, float, int, "GpuUuid", "frozenset[str]", float]  # kind, when, index, card, why, good until
@@ -91,11 +96,9 @@ class OffClaim:
 
 
 def is_over_before(state: State, spec: JobSpec, now: float, claim: Claim) -> bool:
-    """Started now, it would be gone when the claim is due. Whoever is stopping may be gone long before its grace is."""
-    if "stop" in claim.rests_on:
-        return False
+    """Started now, it would be gone when the claim is due."""
     end = state.durations.end_if_started(spec, now)
-    return claim.at is not None and end is not None and end <= claim.at
+    return claim.not_before is not None and end is not None and end <= claim.not_before
 
 
 def claim_for(state: State, job: Job, now: float) -> Claim | None:
