@@ -4,12 +4,20 @@ import os
 import sqlite3
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
+from tests.faults import books
+from tests.faults.load import OVER_LIMIT_MS
 from tests.faults.world import World, eventually
 
-SIGKILL = 9
+SIGKILL, SIGTERM = 9, 15
+# What a witness finds that must not be, and under which promise it is counted.
+BROKEN = {
+    "clash": "found GPU {gpus} taken",
+    "overlap": "found an earlier attempt alive",
+    "crowd": "found too many of its array alive",
+    "early": "found a job alive that it waits for",
+}
 
 
 @dataclass(kw_only=True)
@@ -19,29 +27,31 @@ class Verdict:
     jobs: int
     unknown: int
     lost: list[int] = field(default_factory=list)  # acknowledged, and without a final state
-    run_twice: list[int] = field(default_factory=list)
+    run_twice: list[str] = field(default_factory=list)
     booked_twice: list[str] = field(default_factory=list)
     wrong_exit: list[str] = field(default_factory=list)
     not_unknown: list[int] = field(default_factory=list)  # its shim was killed in the middle, yet an end is claimed
+    out_of_turn: list[str] = field(default_factory=list)  # begun when it was not to: paused, reserved, array full, …
     other: list[str] = field(default_factory=list)
 
     @property
     def is_good(self) -> bool:
-        return not (
-            self.lost or self.run_twice or self.booked_twice or self.wrong_exit or self.not_unknown or self.other
-        )
+        return not any(self._broken().values())
 
-    def __str__(self) -> str:
-        broken = {
+    def _broken(self) -> dict[str, list[Any]]:
+        return {
             "lost": self.lost,
             "run twice": self.run_twice,
             "booked twice": self.booked_twice,
             "wrong exit codes": self.wrong_exit,
             "an end claimed that nobody saw": self.not_unknown,
+            "begun out of turn": self.out_of_turn,
             "other": self.other,
         }
+
+    def __str__(self) -> str:
         return f"{self.jobs} jobs, {self.unknown} unknown; " + "; ".join(
-            f"{len(found)} {name}" + (f" {found[:5]}" if found else "") for name, found in broken.items()
+            f"{len(found)} {name}" + (f" {found[:5]}" if found else "") for name, found in self._broken().items()
         )
 
 
@@ -68,6 +78,7 @@ def judge(world: World) -> Verdict:
         if n in rows and rows[n][0] != job["state"]
     ]
     _look_at_witness(world, jobs, verdict)
+    _look_at_books(world, jobs, verdict)
     _look_at_ends(world, jobs, verdict)
     return verdict
 
@@ -84,47 +95,67 @@ def _rows(world: World) -> dict[int, tuple[str, int]]:
 def _look_at_witness(world: World, jobs: dict[int, dict[str, Any]], verdict: Verdict) -> None:
     lines = [line for line in world.lines() if int(line[0]) not in world.removed]
     verdict.other += [f"job {line[0]} ran and is not on record" for line in lines if int(line[0]) not in jobs]
-    starts = Counter(int(line[0]) for line in lines if line[3] == "start")
-    verdict.run_twice = sorted(job for job, count in starts.items() if count > 1)
-    verdict.booked_twice = [f"job {line[0]} found GPU {line[2]} held" for line in lines if line[3] == "clash"]
-    verdict.booked_twice += _overlaps(jobs)
-    for line in lines:
-        told = ",".join(str(gpu["index"]) for gpu in jobs.get(int(line[0]), {}).get("gpus") or []) or "-"
-        if line[3] == "start" and line[2] != told:
-            verdict.other.append(f"job {line[0]} was given GPUs {line[2]}, Tarmac says {told}")
+    starts = Counter((line[0], line[1]) for line in lines if line[3] == "start")
+    verdict.run_twice = [f"attempt {attempt} of job {job}" for (job, attempt), count in starts.items() if count > 1]
+    for job, attempt, gpus, event, *_ in lines:
+        if event in BROKEN:
+            told = f"attempt {attempt} of job {job} {BROKEN[event].format(gpus=gpus)}"
+            {"clash": verdict.booked_twice, "overlap": verdict.run_twice}.get(event, verdict.out_of_turn).append(told)
 
 
-def _overlaps(jobs: dict[int, dict[str, Any]]) -> list[str]:
-    """By Tarmac's own times: on one card, one job ends before the next starts."""
-    cards: dict[int, list[tuple[str, str, int]]] = {}
-    for number, job in jobs.items():
-        if job["started_at"] and job["ended_at"]:
-            for gpu in job["gpus"] or []:
-                cards.setdefault(gpu["index"], []).append((job["started_at"], job["ended_at"], number))
-    return [
-        f"jobs {one[2]} and {other[2]} had GPU {index} at once"
-        for index, held in cards.items()
-        for one, other in pairwise(sorted(held))
-        if other[0] < one[1]
+def _look_at_books(world: World, jobs: dict[int, dict[str, Any]], verdict: Verdict) -> None:
+    story = books.story_of(world)
+    verdict.booked_twice += books.overbooked(jobs)
+    verdict.run_twice += books.attempts_without_cause(jobs, story)
+    verdict.other += books.marks_without_decision(world, story)
+    verdict.out_of_turn += [
+        *books.begun_while_paused(world, story),
+        *books.begun_on_reserved(world, story),
+        *books.begun_too_early(world, jobs),
     ]
 
 
 def _look_at_ends(world: World, jobs: dict[int, dict[str, Any]], verdict: Verdict) -> None:
-    started, ended = set(world.started()), {int(line[0]) for line in world.lines() if line[3] == "end"}
+    marks = {(int(line[0]), int(line[1]), line[3]) for line in world.lines()}
     for number, job in jobs.items():
         if number in world.bereft:
             verdict.not_unknown += [number] if job["state"] != "unknown" else []
             continue
-        if number in world.stopped:
-            verdict.wrong_exit += [] if job["state"] == "cancelled" else [f"job {number} was stopped: {job['state']}"]
-            continue
-        code, signal = (None, SIGKILL) if number in world.killed_jobs else expected_end(number)
-        state = "succeeded" if code == 0 else "failed"
-        if (job["state"], job["exit_code"], job["signal"]) != (state, code, signal):
-            claimed = f"{job['state']} {job['reason']} code {job['exit_code']} signal {job['signal']}"
-            verdict.wrong_exit.append(f"job {number}: {claimed}, should be {state} code {code} signal {signal}")
-        elif number not in started or (number not in ended and number not in world.killed_jobs):
+        claimed = (job["state"], job["reason"], job["exit_code"], job["signal"])
+        right = _right_ends(world, jobs, job)
+        if claimed not in right:
+            verdict.wrong_exit.append(f"job {number}: {claimed}, should be {right[0]}")
+        elif job["reason"] == "dependency" and job["attempt"]:
+            verdict.out_of_turn.append(f"job {number} ran, and what it waited for ended otherwise")
+        elif _must_leave_marks(world, job) and not {(number, job["attempt"], it) for it in ("start", "end")} <= marks:
             verdict.other.append(f"job {number} is {job['state']} and was never seen to run to its end")
+
+
+def _right_ends(
+    world: World, jobs: dict[int, dict[str, Any]], job: dict[str, Any]
+) -> list[tuple[str, str | None, int | None, int | None]]:
+    """(state, reason, exit code, signal): one of these is the truth."""
+    if job["id"] in world.stopped:
+        return [("cancelled", None, job["exit_code"], job["signal"])]
+    if books.is_hopeless(jobs, job):
+        return [("failed", "dependency", None, None)]
+    if is_over_limit(job):
+        # Late to its own end on a busy machine, it is killed; one that ignores the signal always is.
+        return [("failed", "timeout", None, n) for n in (SIGKILL, *([] if "stubborn" in job["command"] else [SIGTERM]))]
+    code, signal = (None, SIGKILL) if job["id"] in world.killed_jobs else expected_end(job["id"])
+    if code == 0:
+        return [("succeeded", None, 0, None)]
+    return [("failed", "exit" if signal is None else "signal", code, signal)]
+
+
+def is_over_limit(job: dict[str, Any]) -> bool:
+    return job["command"][2:3] == [str(OVER_LIMIT_MS)]
+
+
+def _must_leave_marks(world: World, job: dict[str, Any]) -> bool:
+    """It was let run to its end. Of one with a time limit even the start may be cut short."""
+    is_cut_short = job["id"] in world.stopped | world.killed_jobs or is_over_limit(job)
+    return not is_cut_short and job["reason"] != "dependency"
 
 
 def expect_all_well(world: World, within_s: float = 60.0) -> Verdict:

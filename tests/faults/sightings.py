@@ -7,6 +7,8 @@ from pathlib import Path
 
 from tarmac.agent.records import RunFolder
 
+Key = tuple[int, int]  # job and attempt
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sighting:
@@ -32,10 +34,10 @@ class Sighting:
         stat = _stat(self.pid)
         return stat is None or stat[0] in "TZX"
 
-    def now_at(self) -> tuple[str, int | None]:
-        """The run folder it holds open by now, and the job that is for."""
+    def now_at(self) -> tuple[str, Key | None]:
+        """The run folder it holds open by now, and the attempt that is for."""
         folder = _run_folder(self.pid)
-        return folder or "", _job_of(folder)
+        return folder or "", _key_of(folder)
 
 
 def of(state: str) -> list[Sighting]:
@@ -66,13 +68,13 @@ def _of_agent(pid: int, agents: set[int]) -> Sighting | None:
         if parent in agents and _name(parent) == "tarmac-shim":
             return Sighting(pid=pid, kind="job")  # about to execute its command
         folder = _run_folder(pid)
-        job = _job_of(folder)
-        return Sighting(pid=pid, kind="spare" if job is None else "shim", folder=folder, job=job)
+        key = _key_of(folder)
+        return Sighting(pid=pid, kind="shim" if key else "spare", folder=folder, job=key[0] if key else None)
     return Sighting(pid=pid, kind="fork" if parent in agents else "agent")
 
 
-def record(folder: str, name: str) -> int | None:
-    """The job that a readable start or exit record in the folder speaks of."""
+def record(folder: str, name: str) -> Key | None:
+    """The attempt that a readable start or exit record in the folder speaks of."""
     parent, base = os.path.split(folder)
     try:
         parent_fd = os.open(parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -86,7 +88,7 @@ def record(folder: str, name: str) -> int | None:
         os.close(parent_fd)
     try:
         found = run.read(f"{name}.json")
-        return None if found is None else int(found["job"])
+        return None if found is None else (int(found["job"]), int(found["attempt"]))
     finally:
         run.close()
 
@@ -103,9 +105,9 @@ def _run_folder(pid: int) -> str | None:
     return None
 
 
-def _job_of(folder: str | None) -> int | None:
-    number = os.path.basename(folder or "").partition(".")[0]
-    return int(number) if number.isdigit() else None
+def _key_of(folder: str | None) -> Key | None:
+    job, _, attempt = os.path.basename(folder or "").partition(".")
+    return (int(job), int(attempt)) if job.isdigit() and attempt.isdigit() else None
 
 
 def _is(words: list[str], module: str, state: str) -> bool:

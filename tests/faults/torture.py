@@ -1,7 +1,8 @@
 """Random kill -9 under load: `python -m tests.faults.torture [--kills N] [--jobs N] [--seed N] [--scan]`.
 
-One thread submits, one kills, Tarmac restarts by the next command whenever something was killed. The judge has the
-last word. The same seed gives the same jobs and the same order of kills; when each strikes is up to the machine.
+One thread submits, one kills, one meddles with what waits and with the queue; Tarmac restarts by the next command
+whenever something was killed. The judge has the last word. The same seed gives the same jobs and the same order of
+kills; when each strikes is up to the machine.
 """
 
 import argparse
@@ -14,7 +15,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.faults.books import story_of
 from tests.faults.judge import Verdict, expect_all_well, judge
+from tests.faults.load import ENDLESS_MS, Load
+from tests.faults.meddler import Meddler
 from tests.faults.world import World, compile_witness
 from tests.home import Home, until
 
@@ -30,16 +34,25 @@ class Torture:
     seed: int
     pause_s: float = 0.6  # between two kills, on average
     done: Counter[str] = field(default_factory=Counter)
+    meddled: Counter[str] = field(default_factory=Counter)
     trouble: list[BaseException] = field(default_factory=list)
 
     def run(self, within_s: float) -> None:
         self._deadline = time.monotonic() + within_s
         self.world.wake()
-        threads = [threading.Thread(target=self._guarded, args=(what,)) for what in (self._submit, self._kill)]
-        for thread in threads:
+        # Failing at once is what many of these jobs are for.
+        self.world.ask(lambda: self.world.client.set("pause_after_failures", 0))
+        meddler = Meddler(self.world, self.seed + 2)
+        submit, kill, meddle = (
+            threading.Thread(target=self._guarded, args=(what,)) for what in (self._submit, self._kill, meddler.run)
+        )
+        for thread in (submit, kill, meddle):
             thread.start()
-        for thread in threads:
-            thread.join()
+        submit.join()
+        kill.join()
+        meddler.end()
+        meddle.join()
+        self.meddled = meddler.done
         if self.trouble:
             raise self.trouble[0]
 
@@ -56,32 +69,19 @@ class Torture:
     # One thread
 
     def _submit(self) -> None:
-        chance = random.Random(self.seed)
+        load = Load(self.world, self.seed)
         while (count := len(self.world.acknowledged)) < self.jobs and not self.is_late:
             if count / self.jobs > (sum(self.done.values()) + 1) / self.kills:
                 self.world.ask(self.world.client.status)  # the next command, which starts what was killed
                 time.sleep(0.02)
                 continue
-            batch = self._batch(chance, min(chance.choice((1, 1, 2, 5, 10, 30)), self.jobs - count))
-            ids = self.world.submit(batch)
-            self._stop_endless_ones(batch, ids)
+            submit = load.next(self.jobs - count)
+            ids = self.world.submit(submit.requests, **submit.how)
+            for number, request in zip(ids, submit.requests, strict=True):
+                if request["command"][2] == str(ENDLESS_MS):
+                    self.world.stop(number)
 
-    def _batch(self, chance: random.Random, count: int) -> list[dict[str, object]]:
-        return [one for _ in range(count) for one in self._request(chance)]
-
-    def _request(self, chance: random.Random) -> list[dict[str, object]]:
-        gpus = chance.choices((0, 1, 2, 4), (2, 10, 2, 1))[0]
-        leave = chance.choices((None, "straggler", "detached"), (20, 1, 1))[0]
-        ms = chance.choices((0, chance.randrange(100), 600_000), (6, 6, 1))[0]
-        return self.world.requests(1, gpus=gpus, ms=ms, leave=leave)
-
-    def _stop_endless_ones(self, batch: list[dict[str, object]], ids: list[int]) -> None:
-        """Some jobs end only because somebody asks them to."""
-        for number, request in zip(ids, batch, strict=True):
-            if "600000" in request["command"]:  # type: ignore[operator]
-                self.world.stop(number)
-
-    # The other thread
+    # Another
 
     def _kill(self) -> None:
         chance = random.Random(self.seed + 1)
@@ -104,21 +104,41 @@ class Torture:
 
 
 def summary(torture: Torture, verdict: Verdict) -> str:
-    kills = ", ".join(f"{count} {kind}" for kind, count in sorted(torture.done.items()))
     return "\n".join(
         [
             f"seed              {torture.seed}",
-            f"kills             {sum(torture.done.values())} ({kills})",
+            f"kills             {sum(torture.done.values())} ({_listed(torture.done)})",
             f"jobs              {verdict.jobs}, {len(torture.world.stopped)} of them stopped by hand",
+            f"meddled           {sum(torture.meddled.values())} times ({_listed(torture.meddled)})",
+            *_happened(torture.world),
             f"lost              {len(verdict.lost)}",
             f"run twice         {len(verdict.run_twice)}",
             f"GPUs booked twice {len(verdict.booked_twice)}",
+            f"begun out of turn {len(verdict.out_of_turn)}",
             f"wrong exit codes  {len(verdict.wrong_exit)}",
             f"unknown           {verdict.unknown}, all of them after their shim was killed"
             if not verdict.not_unknown
             else f"unknown           {verdict.unknown}; ends claimed that nobody saw: {len(verdict.not_unknown)}",
         ]
     )
+
+
+def _happened(world: World) -> list[str]:
+    """How much of what is to be tried was tried."""
+    story = story_of(world)
+    jobs = [job for page in world.client.pages({}) for job in page]
+    again = [job["attempt"] for job in jobs if job["attempt"] > 1]
+    ends = Counter(str(job["reason"]) for job in jobs)
+    sent_back = f"{story.count('Preempted')} preempted, {story.count('QueueStopped')} by stopping the queue"
+    return [
+        f"sent back         {sent_back}; {len(again)} jobs ran again, one of them {max(again, default=1)} times",
+        f"ended by Tarmac   {ends['timeout']} at their time limit, {ends['dependency']} for what they waited for",
+        f"queue             {len(world.pauses)} times paused, {len(world.reserved)} reservations",
+    ]
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
 
 
 def main() -> int:
@@ -142,6 +162,8 @@ def main() -> int:
             world.wait_for_all(300)
             verdict = judge(world)
             print(summary(torture, verdict))
+            if not verdict.is_good:
+                print(verdict)
             print(f"took              {time.monotonic() - began:.0f} s", flush=True)
             expect_all_well(world)
         finally:

@@ -49,6 +49,8 @@ class World:
     killed_jobs: set[int] = field(default_factory=set)  # by a kill -9 from outside
     removed: set[int] = field(default_factory=set)
     stopped: set[int] = field(default_factory=set)  # asked to end by their owner, and that is acknowledged
+    pauses: list[tuple[float, float]] = field(default_factory=list)  # from acknowledged until taken back, by the date
+    reserved: list[tuple[float, float, set[int]]] = field(default_factory=list)  # the same, with the GPUs
 
     def __post_init__(self) -> None:
         self.home.path.mkdir(parents=True, exist_ok=True)
@@ -91,14 +93,24 @@ class World:
         except Unavailable:
             return None
 
-    def requests(self, count: int, *, gpus: int = 1, ms: int = 0, leave: str | None = None) -> list[dict[str, Any]]:
-        words = [str(self.witness), str(self.folder), str(ms), *([leave] if leave else [])]
-        return [{"command": words, "gpus": gpus, "cwd": "/"}] * count
+    def requests(
+        self,
+        count: int,
+        *,
+        gpus: int = 1,
+        ms: int = 0,
+        leave: str | None = None,
+        words: Sequence[str] = (),
+        **asked: Any,
+    ) -> list[dict[str, Any]]:
+        """`words` are for the witness, the rest is for Tarmac."""
+        command = [str(self.witness), str(self.folder), str(ms), *([leave] if leave else []), *words]
+        return [{"command": command, "gpus": gpus, "cwd": "/", **asked}] * count
 
-    def submit(self, requests: Sequence[dict[str, Any]], token: str | None = None) -> list[int]:
+    def submit(self, requests: Sequence[dict[str, Any]], token: str | None = None, **how: Any) -> list[int]:
         """Acknowledged once this returns; sent again under the same token until it is."""
         token = token or os.urandom(8).hex()
-        ids = self.ask(lambda: self.client.submit_many(requests, environment={}, token=token))  # type: ignore[arg-type]
+        ids = self.ask(lambda: self.client.submit_many(requests, environment={}, token=token, **how))  # type: ignore[arg-type]
         self.acknowledged += ids
         return list(ids)
 
@@ -177,9 +189,9 @@ class World:
         os.kill(shim.pid, signal.SIGKILL)
 
     def _note_bereft(self, shim: Sighting) -> None:
-        folder, job = shim.now_at()
-        if job is not None and record(folder, "start") == job and record(folder, "exit") != job:
-            self.bereft.add(job)
+        folder, key = shim.now_at()
+        if key is not None and record(folder, "start") == key and record(folder, "exit") != key:
+            self.bereft.add(key[0])
 
     def cut_power(self) -> None:
         """All of Tarmac and all jobs end at the same moment, and the machine boots anew."""

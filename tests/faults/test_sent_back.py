@@ -1,0 +1,164 @@
+"""kill -9 of the controller around jobs that are sent back, and what waits for them: each is done once, and to its end.
+
+All of it on one machine of four GPUs: a preemptible job that has them all is in the way of whatever comes next.
+"""
+
+import pytest
+
+from tests.agent_peer import is_alive
+from tests.faults.books import story_of
+from tests.faults.judge import expect_all_well
+from tests.faults.world import World, eventually
+
+PREEMPTIBLE = {"gpus": 4, "tier": "preemptible", "grace_s": 0.3}
+
+
+def start_victims(world: World, count: int = 1, **asked: object) -> list[int]:
+    """Running, until `let_go` is called or somebody needs their room."""
+    world.hold()
+    jobs = world.run(count, **{**PREEMPTIBLE, "gpus": 4 // count, **asked})
+    eventually(lambda: set(world.started()) >= set(jobs), "they are at work")
+    eventually(lambda: all(world.state(job) == "running" for job in jobs), "and Tarmac knows")
+    return jobs
+
+
+def strike_on_the_next(world: World, point: str, question: object) -> None:
+    """From here on the controller is one that dies there; the question is asked once, and may well be its end."""
+    world.kill_all("controller")
+    world.wake(TARMAC_CRASH_AT=point)
+    assert not world.has_struck(point), "finding the jobs again does not reach it"
+    world.try_once(question)  # type: ignore[arg-type]
+    eventually(lambda: world.has_struck(point), f"{point} is reached")
+    eventually(lambda: not world.seen("controller"), "the controller is dead")
+
+
+def marks(world: World, job: int, event: str = "start") -> list[int]:
+    """The attempts that left such a mark, in order."""
+    return [int(line[1]) for line in world.lines() if line[0] == str(job) and line[3] == event]
+
+
+def told(world: World, job: int, kind: str) -> int:
+    return sum(line.key[0] == job and line.kind == kind for line in story_of(world).lines)
+
+
+@pytest.mark.parametrize("words", [[], ["stubborn"]], ids=["obeys", "ignores the signal"])
+@pytest.mark.parametrize("point", ["controller:before-signal", "controller:after-signal"])
+def test_a_victim_is_signalled_after_the_restart_and_requeued_once(world: World, point: str, words: list[str]) -> None:
+    world.wake()
+    (victim,) = start_victims(world, words=words)
+    urgent = world.requests(1, gpus=4, tier="urgent")
+    submit = lambda: world.client.submit_many(urgent, environment={}, token="urgent")  # noqa: E731
+    strike_on_the_next(world, point, submit)
+    assert told(world, victim, "Preempted") == 1, "that it has to leave is kept"
+    if point == "controller:before-signal":
+        assert is_alive(world.pid_of(victim)), "and nobody told it"
+    (first,) = world.submit(urgent, "urgent")
+    eventually(lambda: world.state(first) == "running", "it has made room")
+    world.let_go()
+    expect_all_well(world)
+    assert marks(world, victim) == [1, 2]
+    assert told(world, victim, "Preempted") == 1
+    assert world.job(victim)["attempt"] == 2
+
+
+def test_a_victim_that_waits_again_is_still_there_after_a_restart(world: World) -> None:
+    world.wake()
+    (victim,) = start_victims(world)
+    (first,) = world.run(1, gpus=4, tier="urgent")
+    eventually(lambda: world.state(victim) == "queued" and world.state(first) == "running", "it has made room")
+    place = world.job(victim)["position"]
+    world.kill_all("controller", "agent")
+    world.wake()
+    assert (world.state(victim), world.job(victim)["position"], world.job(victim)["attempt"]) == ("queued", place, 1)
+    world.let_go()
+    expect_all_well(world)
+    assert marks(world, victim) == [1, 2]
+
+
+@pytest.mark.parametrize("point", ["controller:before-start", "controller:after-start", "controller:after-forget"])
+def test_the_next_attempt_of_a_victim_is_begun_once(world: World, point: str) -> None:
+    """The room is free and the next attempt decided on; then the controller dies."""
+    world.wake()
+    (victim,) = start_victims(world)
+    (first,) = world.run(1, gpus=4, tier="urgent")
+    eventually(lambda: world.state(first) == "running" and first in world.started(), "it has made room")
+    world.run(1, gpus=4, tier="preemptible")
+    strike_on_the_next(world, point, world.let_go)
+    expect_all_well(world)
+    assert marks(world, victim) == [1, 2]
+    assert world.job(victim)["attempt"] == 2
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        "controller:before-commit",
+        "controller:after-commit",
+        "controller:before-signal@2",
+        "controller:before-answer",
+    ],
+)
+def test_a_queue_that_is_stopped_sends_each_job_back_once(world: World, point: str) -> None:
+    world.wake()
+    jobs = start_victims(world, 2, tier="normal", words=["stubborn"])
+    waiting = world.run(1, gpus=4)
+    strike_on_the_next(world, point, lambda: world.client.stop_queue(grace_s=0.2))
+    is_kept = point != "controller:before-commit"
+    assert world.ask(world.client.queue)["paused"] is is_kept
+    if not is_kept:
+        assert [world.state(job) for job in jobs] == ["running", "running"], "nothing was begun of it"
+        world.ask(lambda: world.client.stop_queue(grace_s=0.2))
+    eventually(lambda: [world.state(job) for job in jobs] == ["queued", "queued"], "both are back")
+    assert [world.job(job)["position"] for job in (*jobs, *waiting)] == [1, 2, 3]
+    assert [told(world, job, "QueueStopped") for job in jobs] == [1, 1]
+    world.let_go()
+    assert sorted(world.started()) == jobs, "nothing starts while it is paused"
+    world.ask(world.client.resume_queue)
+    expect_all_well(world)
+    assert [marks(world, job) for job in jobs] == [[1, 2], [1, 2]]
+
+
+def test_the_controller_answers_while_short_jobs_wait_for_room_that_somebody_is_leaving(world: World) -> None:
+    """Two cards are free and would do for them; all four are claimed, by when is not known exactly."""
+    world.wake()
+    world.run(2, ms=20, name="short")
+    world.wait_for_all()
+    (victim,) = start_victims(world, gpus=2, words=["stubborn"], grace_s=2.0)
+    (wide,) = world.run(1, gpus=4)
+    eventually(lambda: told(world, victim, "Preempted"), "it is asked to leave")
+    world.let_go()
+    short = world.run(3, ms=20, name="short")
+    eventually(lambda: world.state(wide) == "succeeded", "the wide one has had its room")
+    expect_all_well(world)
+    assert min(map(world.started().index, short)) > world.started().index(wide), "nobody got in before"
+
+
+@pytest.mark.parametrize("killed", [("controller",), ("controller", "agent")], ids=" and ".join)
+@pytest.mark.parametrize("is_over_before", [False, True], ids=["ends later", "ends unwatched"])
+def test_a_dependency_is_not_forgotten(world: World, killed: tuple[str, ...], is_over_before: bool) -> None:
+    world.wake()
+    (first,) = start_victims(world, gpus=1)
+    ways = ("ok", "any", "fail")
+    after = [world.run(1, after=[f"{first}:{on}"], words=[f"after:{first}"])[0] for on in ways]
+    (last,) = world.run(1, after=[f"{after[2]}:any"], words=[f"after:{after[2]}"])
+    world.kill_all(*killed)
+    if is_over_before:
+        world.let_go()
+        eventually(lambda: marks(world, first, "end"), "it has ended, and nobody was told")
+    world.wake()
+    if not is_over_before:
+        assert [world.state(job) for job in (*after, last)] == ["queued"] * 4
+        world.let_go()
+    expect_all_well(world)
+    assert [world.job(job)["reason"] for job in after][2] == "dependency"
+    assert set(world.started()) == {first, after[0], after[1], last}
+
+
+@pytest.mark.parametrize("point", ["controller:before-commit", "controller:after-commit", "controller:before-start"])
+def test_what_waits_for_a_job_starts_once_although_the_controller_dies_over_its_end(world: World, point: str) -> None:
+    world.wake()
+    (first,) = start_victims(world, gpus=1)
+    (second,) = world.run(1, after=[f"{first}:ok"], words=[f"after:{first}"])
+    strike_on_the_next(world, point, world.let_go)
+    expect_all_well(world)
+    assert (marks(world, first), marks(world, second)) == ([1], [1])
