@@ -36,7 +36,9 @@ class Dependencies:
 
     def read(self, words: Iterable[str]) -> tuple[After, ...]:
         """Raises UserError for words that mean nothing, NotFound for jobs that are not there."""
-        return tuple(dict.fromkeys(self._after(word) for word in words))
+        found = tuple(dict.fromkeys(self._after(word) for word in words))
+        _refuse_opposites(found)
+        return found
 
     def _after(self, word: str) -> After:
         known = self._known.get(word)
@@ -69,6 +71,17 @@ class Dependencies:
                 f"after {number}: there is no job {number}", hint="`tarmac ls -a` lists every job that is remembered"
             )
         return number
+
+
+def _refuse_opposites(found: tuple[After, ...]) -> None:
+    """A job that is to start both if another ends well and if it fails would never start."""
+    wanted = {after.job for after in found if after.on == "ok"}
+    for after in found:
+        if after.on == "fail" and after.job in wanted:
+            name = after.job if after.job > 0 else f"#{-after.job - 1}"
+            raise UserError(
+                f"after {name}:ok and {name}:fail: it cannot end both ways", hint=f"{name}:any is however it ends"
+            )
 
 
 def refuse_circle_of_new(specs: Sequence[JobSpec]) -> None:

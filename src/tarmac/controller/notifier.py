@@ -21,6 +21,7 @@ class Notifier:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def tell(self, command: str, notice: Notify) -> None:
+        log.warning("%s", notice.message)  # whoever looks for it later finds it, with a command or without
         if not command:
             return
         if len(self._tasks) >= MOST_AT_ONCE:

@@ -20,7 +20,7 @@ def per_name(value: Any, *, default: float, least: float = 0) -> PerName | str:
     of: dict[str, float] = {}
     for item in (part.strip() for part in text.split(",")):
         name, is_named, number_text = item.rpartition("=")
-        number, name = _number(number_text), name.strip()
+        number, name = finite(number_text), name.strip()
         if number is None:
             return f"{number_text.strip() or item!r} is no number"
         if not least <= number <= MOST:
@@ -46,7 +46,8 @@ def show_per_name(value: PerName) -> str:
     return ", ".join([shown(value.default), *(f"{name}={shown(number)}" for name, number in value.of)])
 
 
-def _number(text: str) -> float | None:
+def finite(text: str) -> float | None:
+    """The number that a text stands for, if it is one."""
     try:
         number = float(text)
     except ValueError:

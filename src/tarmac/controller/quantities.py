@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from tarmac.controller.per_name import show_per_name, shown
+from tarmac.controller.per_name import finite, show_per_name, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +24,7 @@ _FLAGS = {"on": True, "true": True, "yes": True, "off": False, "false": False, "
 def fraction(value: Any) -> float | None:
     """0.2 or 20%."""
     text = str(value).strip()
-    number = _number(text.removesuffix("%"))
+    number = finite(text.removesuffix("%"))
     if number is None or isinstance(value, bool):
         return None
     number = number / 100 if text.endswith("%") else number
@@ -74,14 +73,6 @@ def text(value: Any) -> str | None:
     return value if isinstance(value, str) and len(value) <= 4096 and "\0" not in value else None
 
 
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
 KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "fraction": (fraction, "a fraction from 0 to 1, such as 0.2 or 20%"),
     "seconds": (seconds, "a duration from 0 to 366d, such as 90, 30m or 1.5h"),
@@ -95,7 +86,7 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 def meant(kind: str, value: Any) -> str | None:
     """What a bare number most likely stands for, where it is not taken as it is."""
-    number = _number(str(value).strip())
+    number = finite(str(value).strip())
     if number is None or number <= 0:
         return None
     if kind == "size":
