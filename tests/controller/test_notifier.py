@@ -32,7 +32,8 @@ def test_a_command_that_fails_is_noted_and_harms_nothing(caplog: pytest.LogCaptu
     assert "ended with 3" in caplog.text
 
 
-def test_without_a_command_nothing_is_run() -> None:
+def test_without_a_command_nothing_is_run_and_the_words_are_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     notifier = Notifier()
     notifier.tell("", NOTICE)
     assert notifier._tasks == set()
+    assert NOTICE.message in caplog.text

@@ -69,7 +69,7 @@ def pass_time(state: State, now: float) -> Iterator[Notify]:
         elif is_active(one, now) and not one.is_used:
             if _is_at_work(state, one):
                 state.set_reservation(one.id, replace(one, is_used=True))
-            elif now >= one.begins_at + state.rules.no_show_s:
+            elif now >= one.begins_at + state.rules.no_show_s and not _is_kept_out(state, one):
                 state.set_reservation(one.id, None)
                 yield Notify(
                     what="reservation-released",
@@ -95,3 +95,15 @@ def _is_at_work(state: State, reservation: Reservation) -> bool:
     node = state.nodes.get(reservation.node)
     holders = [job for card in reservation.gpus for job in (node.booked.get(card, ()) if node is not None else ())]
     return any(state.jobs[job].spec.owner == reservation.owner for job in holders)
+
+
+def _is_kept_out(state: State, reservation: Reservation) -> bool:
+    """Its owner came, but nothing starts, or somebody is still on the cards: that is no fault of the owner's."""
+    own = state.queue.owners.get(reservation.owner)
+    if own is None or not any(klass.request.gpus for klass in own.classes.values()):
+        return False
+    node = state.nodes.get(reservation.node)
+    if node is None or not node.is_connected or state.mode.is_paused:
+        return True
+    cards = [node.gpus[card] for card in reservation.gpus if card in node.gpus]
+    return any(refusal_of(node, gpu, WHOLE_CARD, state.rules) is not None for gpu in cards)
