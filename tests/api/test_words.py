@@ -73,7 +73,15 @@ def test_every_kind_of_reason_has_words() -> None:
         ),
         (
             ("gpu_hours_per_project", "p", 100, 100.25, 0),
-            "100.2 GPU-hours of p in the last seven days, gpu_hours_per_project of p is 100",
+            "100.2 GPU-hours of p in the last seven days, gpu_hours_per_project of p is 100: 0.2 more",
+        ),
+        (
+            ("gpu_hours_per_user", "ann", 5, 5, 0),
+            "5.0 GPU-hours of ann in the last seven days, gpu_hours_per_user of ann is 5: used up",
+        ),
+        (
+            ("max_queued_per_user", "ann", 1, 1, 1),
+            "1 job of ann waits and 1 more asked, max_queued_per_user of ann is 1: 1 too many",
         ),
     ],
 )

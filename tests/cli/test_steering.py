@@ -129,6 +129,9 @@ def test_json_is_the_answer(socket: Path, capfd: pytest.CaptureFixture[str], lin
         ("reserve 4 --for 6", "which unit?"),
         ("reserve 4 --from 2020-01-01 --for 6h", "ago"),
         ("reserve end", "which one?"),
+        ("reserve end 3 --for 6h", "end and --for are two things"),
+        ("reserve end 3 --list", "end and --list are two things"),
+        ("reserve 4 --for 6h --list", "--list and --for 4 are two things"),
         ("reserve end x", "not the id of a reservation"),
     ],
 )

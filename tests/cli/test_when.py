@@ -89,6 +89,7 @@ def test_json_has_every_id_of_an_array(socket: Path, capfd: pytest.CaptureFixtur
         ("add --after x true", "is no job id"),
         ("add --after , true", "it must be a job"),
         ("add --after 5-3 true", "no range of jobs"),
+        ("add --after 1-99999 true", "at most 10,000 others"),
         ("add --array 5-9 true", "begins at 0"),
         ("add --array 0 true", "from 1 to 1,000,000"),
         ("add --array 0-99%4 true", "--max-running says how many at once"),

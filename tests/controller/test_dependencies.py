@@ -53,6 +53,15 @@ def test_words_that_mean_nothing_are_refused(store: Store, word: str) -> None:
     assert caught.value.hint
 
 
+@pytest.mark.parametrize("words", [["7", "7:fail"], ["8:fail", "7:fail", "7:ok"], ["#0:ok", "#0:fail"]])
+def test_both_ends_of_one_job_cannot_be_waited_for(store: Store, words: list[str]) -> None:
+    read = Dependencies(a_state(jobs=(a_job(7), a_job(8))), store.reader, "ann", siblings=1).read
+    with pytest.raises(UserError, match="it cannot end both ways") as caught:
+        read(words)
+    assert ":any" in str(caught.value.hint)
+    assert len(read(["7", "7:any", "8:fail"])) == 3
+
+
 def test_a_job_that_nobody_knows_is_named(store: Store) -> None:
     with pytest.raises(NotFound, match="99"):
         Dependencies(State(), store.reader, "ann").read(["99:any"])

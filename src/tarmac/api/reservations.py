@@ -11,6 +11,7 @@ from tarmac.api import schemas
 from tarmac.api.given import Caller, TheEngine
 from tarmac.api.moments import iso
 from tarmac.controller.engine import Engine, Work
+from tarmac.controller.refusals import count
 from tarmac.controller.rights import is_admin, need_admin
 from tarmac.core.events import ReservationEnded, ReservationMade
 from tarmac.core.model import Reservation
@@ -76,7 +77,7 @@ def _planned(state: State, caller: str, data: schemas.ReservationRequest, now: f
     chosen = chosen_cards(state, gpus=data.gpus, owner=owner, begins_at=begins_at, ends_at=ends_at)
     if chosen is None:
         raise Conflict(
-            f"{data.gpus} GPUs are not to be had then: others reserved them, or they are drained",
+            f"{count(data.gpus, 'GPU')} cannot be had then: what there is is reserved by others, or drained",
             hint="`tarmac reserve` lists what is reserved; choose another time, or fewer",
         )
     node, gpus = chosen

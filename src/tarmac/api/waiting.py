@@ -21,6 +21,7 @@ from tarmac.controller.dependencies import Dependencies, refuse_circle_with
 from tarmac.controller.engine import Engine, Work
 from tarmac.controller.job_request import EditRequest
 from tarmac.controller.outlook import places
+from tarmac.controller.refusals import count
 from tarmac.controller.rights import need_admin, refuse_others_jobs
 from tarmac.core.events import JobEdited, JobMoved, JobsHeld, JobsReleased, StartForced
 from tarmac.core.limits import refusal_at_submit
@@ -172,11 +173,14 @@ def _forced_booking(engine: Engine, job: Job, data: schemas.StartRequest) -> Boo
     wanted = cards_of(engine, list(map(str, data.gpus_on))) if data.gpus_on is not None else ()
     asked = job.spec.request.gpus
     if wanted and len(wanted) != asked:
-        raise UserError(f"job {job.id} asks for {asked} GPUs, and {len(wanted)} are named", hint=f"name {asked} cards")
+        raise UserError(
+            f"job {job.id} asks for {count(asked, 'GPU')}, and {len(wanted)} are named",
+            hint=f"name {count(asked, 'card')}",
+        )
     booking = forced.plan(state, job, wanted)
     if booking is None:
         raise Unavailable(
-            f"no machine in reach has the {asked} GPUs that job {job.id} asks for", hint="try again later"
+            f"no machine in reach has the {count(asked, 'GPU')} that job {job.id} asks for", hint="try again later"
         )
     taken = list(forced.double_booked(state, booking))
     if taken and not data.yes:

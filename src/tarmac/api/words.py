@@ -143,11 +143,12 @@ def limit_words(reached: LimitReached) -> str:
     if reached.limit == "max_gpus_per_job":
         return f"{count(reached.asked, 'GPU')} asked, {most}: {reached.asked - reached.most:g} too many"
     if reached.limit.startswith("gpu_hours"):
-        return f"{reached.used:.1f} GPU-hours{who} in the last seven days, {most}"
-    over = reached.used + reached.asked - reached.most
-    verb = "run" if reached.limit.startswith("max_gpus") else "wait"
-    noun = "GPU" if verb == "run" else "job"
-    return f"{count(reached.used, noun)}{who} {verb} and {reached.asked:g} more asked, {most}: {over:g} too many"
+        over = f"{reached.used - reached.most:.1f} more" if reached.used > reached.most else "used up"
+        return f"{reached.used:.1f} GPU-hours{who} in the last seven days, {most}: {over}"
+    over = f"{reached.used + reached.asked - reached.most:g}"
+    noun, verb = ("GPU", "run") if reached.limit.startswith("max_gpus") else ("job", "wait")
+    verb += "s" * (reached.used == 1)
+    return f"{count(reached.used, noun)}{who} {verb} and {reached.asked:g} more asked, {most}: {over} too many"
 
 
 def _holders(cards: tuple[tuple[int | GpuUuid, CardReason], ...]) -> str:

@@ -17,9 +17,15 @@ HOW = "`tarmac reserve 4 --from 22:00 --for 6h`; `tarmac reserve` lists, `tarmac
 
 
 def run(values: Values, words: list[str]) -> int:
+    given = [f"--{name}" for name in ("from", "for", "user") if values[name] is not None]
+    if words[:1] == ["end"] or values["list"]:
+        verb = "end" if words[:1] == ["end"] else "--list"
+        more = [*given, *(["--list"] if values["list"] and verb == "end" else words if verb == "--list" else [])]
+        if more:
+            raise UserError(f"reserve: {verb} and {' '.join(more)} are two things", HOW)
     if words[:1] == ["end"]:
         return _end(values, words[1:])
-    if values["list"] or not (words or values["from"] or values["for"] or values["user"]):
+    if values["list"] or not (words or given):
         return _list(values)
     return _make(values, words)
 

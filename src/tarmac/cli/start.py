@@ -50,6 +50,7 @@ VERB = Verb(
     notes=(
         "Only admins start out of turn: root, whoever runs Tarmac, and those of `tarmac set admins`.",
         "Order, limits, reservations, other people's processes and a paused queue do not count for it.",
+        "Neither does what the job itself was told to wait for: --after, --begin, a hold.",
         "A GPU that a job has to itself is given to a second one only with --yes: they share its memory then.",
     ),
 )

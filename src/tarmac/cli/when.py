@@ -133,8 +133,12 @@ def waited_for(client: Client, given: Sequence[Sequence[str]]) -> list[str]:
         if not dash:
             found[f"{client.number_of(job)}:{on}"] = None
             continue
-        if int(last) < int(first) or int(last) - int(first) >= MOST_AFTER:
+        if int(last) < int(first):
             raise UserError(f"--after {job}: that is no range of jobs to wait for", "the smaller first, such as 3-7")
+        if int(last) - int(first) >= MOST_AFTER:
+            raise UserError(
+                f"--after {job}: one job may wait for at most {MOST_AFTER:,} others", "name the last of them"
+            )
         found |= dict.fromkeys(f"{number}:{on}" for number in range(int(first), int(last) + 1))
     return list(found)
 
