@@ -47,6 +47,7 @@ def test_order_and_limits_do_not_count() -> None:
     assert scene.states() == ["running", "queued", "starting"]
     assert scene.jobs[JobId(3)].attempt == 1
     assert scene.story(3) == ["StartForced"]
+    assert not scene.state.nodes[BOX].booked[GpuUuid("box-1")][JobId(3)].is_forced, "nobody else has this card"
 
 
 @pytest.mark.parametrize("entry", ["held", "draft"])

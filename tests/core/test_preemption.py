@@ -115,6 +115,13 @@ def test_the_least_work_is_lost() -> None:
     assert asked_to_leave(scene) == [3, 2]
 
 
+def test_of_those_that_lose_the_same_the_newest_leaves() -> None:
+    scene = Scene(gpus=2)
+    scene.submit(guest(), guest())
+    scene.submit(a_spec(owner="bob"))
+    assert asked_to_leave(scene) == [2]
+
+
 def test_work_is_counted_in_gpus() -> None:
     """A narrow one that runs for 100 s has less to lose than a wide one that runs for 60."""
     scene = Scene(gpus=3)
