@@ -1,0 +1,156 @@
+"""What holds after every event, whatever came before: nothing is over-booked, nobody is over a limit, every wait has
+its reason. Counted here anew from the jobs alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tarmac.core import waiting
+from tarmac.core.events import JobsSubmitted
+from tarmac.core.explain import explain
+from tarmac.core.limits import reached_there
+from tarmac.core.model import JobSpec, Node, Queued, Rules, holds_booking
+from tarmac.core.policy import Pass, Start, booking_for
+from tarmac.core.policy.eligible import gate
+from tarmac.core.state import State, StoryLine
+from tests.core.effort import tries
+from tests.core.loads import limits, machines, rules, specs
+from tests.core.play import Play, Step, steps
+
+in_arrays = specs(max_running=st.sampled_from([None, 1, 2]))
+
+
+@tries(150)
+@given(nodes=machines(), rules=rules, steps=steps())
+def test_nothing_is_booked_twice_or_over(nodes: list[Node], rules: Rules, steps: list[Step]) -> None:
+    play = Play(nodes, rules)
+    for step in steps:
+        play.take(step)
+        for node in play.state.nodes.values():
+            recount_cards(play, node)
+            recount_host(play, node)
+
+
+def recount_cards(play: Play, node: Node) -> None:
+    for card in node.gpus.values():
+        held = [
+            gpu
+            for job in play.booked
+            if (booking := holds_booking(job.status)) is not None and booking.node == node.name
+            for gpu in booking.gpus
+            if gpu.uuid == card.uuid
+        ]
+        assert len(held) <= 1 or all(gpu.memory_bytes > 0 for gpu in held), "one has the whole card"
+        assert sum(gpu.memory_bytes for gpu in held) <= card.memory_total_bytes
+        assert sum(gpu.part for gpu in held) <= 1.0 + 1e-9
+
+
+def recount_host(play: Play, node: Node) -> None:
+    """Whoever is started by force does not ask the host."""
+    here = [job for job in play.booked if job.status.booking.node == node.name]  # type: ignore[union-attr]
+    if any((job.id, job.attempt) in play.forced for job in here):
+        return
+    asked = [job.spec.request for job in here]
+    assert sum(request.gpus == 0 for request in asked) <= node.cpu_job_slots
+    assert sum(request.cpus for request in asked) <= node.cpus
+    assert sum(request.memory_bytes for request in asked) <= node.memory_total_bytes
+
+
+@tries(150)
+@given(nodes=machines(), rules=limits, steps=steps(in_arrays), later=limits)
+def test_nobody_is_let_over_a_limit(nodes: list[Node], rules: Rules, steps: list[Step], later: Rules) -> None:
+    """Others may be over one: a person forced a start, or the limit was lowered since."""
+    play = Play(nodes, rules)
+    for step in steps:
+        recount_limits(play, play.take(step))
+    recount_limits(play, play.set_rules(later))
+
+
+def recount_limits(play: Play, told: list[StoryLine]) -> None:
+    rules, jobs = play.state.rules, play.state.jobs
+    owners: Counter[str | None] = Counter()
+    projects: Counter[str | None] = Counter()
+    for job in play.booked:
+        part = sum(gpu.part for gpu in job.status.booking.gpus)  # type: ignore[union-attr]
+        owners[job.spec.owner] += part  # type: ignore[assignment]
+        projects[job.spec.project] += part  # type: ignore[assignment]
+    for spec, group in ((jobs[n].spec, jobs[n].group) for n in decided(play, told)):
+        together = [job for job in play.booked if job.group == group]
+        assert spec.max_running is None or group is None or len(together) <= spec.max_running
+        if spec.request.gpus:
+            assert owners[spec.owner] <= (rules.max_gpus_per_user(spec.owner) or 1e9) + 1e-6
+            assert spec.request.gpus <= (rules.max_gpus_per_job or 1e9)
+        if spec.request.gpus and spec.project is not None:
+            assert projects[spec.project] <= (rules.max_gpus_per_project(spec.project) or 1e9) + 1e-6
+
+
+def decided(play: Play, told: list[StoryLine]) -> list[int]:
+    return [line.job for line in told if line.kind == "Decided" and line.job in play.state.jobs]
+
+
+@tries(100)
+@given(nodes=machines(), rules=limits, steps=steps())
+def test_a_paused_queue_starts_nothing_whatever_happens(nodes: list[Node], rules: Rules, steps: list[Step]) -> None:
+    play = Play(nodes, rules)
+    for step in steps:
+        told = play.take(step)
+        if play.state.mode.is_paused:
+            assert {line.kind for line in told} & {"Decided", "Preempted"} == set()
+
+
+@tries(150)
+@given(nodes=machines(), rules=st.one_of(rules, limits), steps=steps(in_arrays))
+def test_after_a_pass_every_wait_has_its_reason(nodes: list[Node], rules: Rules, steps: list[Step]) -> None:
+    play = Play(nodes, rules)
+    for step in steps:
+        play.take(step)
+        if step[0] == "begin":  # makes no room, so no pass follows
+            continue
+        assert list(Pass(play.state, play.now).run()) == [], "a pass leaves nothing to do"
+        without = [job.id for job in play.waiting if not explain(play.state, job, play.now)]
+        assert without == []
+        assert not any(explain(play.state, job, play.now) for job in play.booked)
+
+
+@tries(150)
+@given(
+    nodes=machines(),
+    rules=st.one_of(rules, limits),
+    running=steps(in_arrays, most=10),
+    new=st.lists(in_arrays, max_size=5),
+)
+def test_no_reason_is_given_exactly_to_a_job_that_would_start(
+    nodes: list[Node], rules: Rules, running: list[Step], new: list[JobSpec]
+) -> None:
+    """Asked in front of a pass, when much could still start."""
+    play = Play(nodes, rules)
+    for step in running:
+        play.take(step)
+    put_in_line(play.state, new, play.now)
+    line = Pass(play.state, play.now)
+    first = next(line.run(), None)
+    if isinstance(first, Start):
+        assert explain(play.state, first.job, play.now) == ()
+    for job in play.waiting:
+        would = would_start(play.state, job.id, line, play.now)
+        if first is None and would:
+            continue  # only its turn is missing
+        assert (explain(play.state, job, play.now) == ()) == would
+
+
+def would_start(state: State, number: int, line: Pass, now: float) -> bool:
+    job = state.jobs[number]  # type: ignore[index]
+    is_ready = isinstance(job.status, Queued) and job.id not in state.blocked and not state.mode.is_paused
+    is_passed = line.blocker is None or line.blocker.id == job.id
+    if not is_ready or not is_passed or gate(state, job, now) is not None:
+        return False
+    booking = booking_for(state, job, now, line.claim)
+    return booking is not None and reached_there(state, job, booking) is None
+
+
+def put_in_line(state: State, specs: list[JobSpec], now: float) -> None:
+    """As a submit does, without the pass that follows it."""
+    waiting.change(state, JobsSubmitted(specs=tuple(specs)), now)
