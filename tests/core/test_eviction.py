@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarmac.core.model import Job, JobId, JobSpec, Node, Queued, Rules, Starting, Stopping
+from tarmac.core.model import Job, JobId, JobSpec, Node, PerName, Queued, Request, Rules, Starting, Stopping
 from tarmac.core.policy import Pass
 from tests.core.brute import fits
 from tests.core.builders import a_node, a_spec
 from tests.core.effort import tries
-from tests.core.loads import machines, specs, with_gpus
+from tests.core.loads import GIB, machines, specs, with_gpus
 from tests.core.play import Play, report
 
 low = specs(tier=st.sampled_from(["preemptible", "preemptible", "normal"]))
@@ -92,7 +93,7 @@ def test_what_is_made_free_is_claimed_even_where_another_node_would_be_free_soon
     turn = Pass(play.state, play.now)
     assert list(turn.run()) == []
     assert turn.claim is not None
-    assert turn.claim.node == "n0"
+    assert turn.claim.node == play.state.jobs[JobId(1)].status.booking.node  # type: ignore[union-attr]
 
 
 def test_who_made_room_does_not_slip_in_again_before_the_others_have() -> None:
@@ -103,3 +104,14 @@ def test_who_made_room_does_not_slip_in_again_before_the_others_have() -> None:
     play.now += 1.0
     play.happen(report(play.state.jobs[JobId(1)], "exit", play.now))
     assert isinstance(play.state.jobs[JobId(1)].status, Queued)
+
+
+def test_nobody_leaves_for_a_job_that_a_limit_keeps_off_their_cards() -> None:
+    """What part of a card its memory is, only the card tells."""
+    node = a_node(gpus=1, name="n0")
+    node.gpus = {uuid: replace(gpu, memory_total_bytes=24 * GIB) for uuid, gpu in node.gpus.items()}
+    play = Play([node], Rules(policy="fifo", max_gpus_per_user=PerName(0.0, (("bob", 0.5),))))
+    play.take(("submit", 1, ([a_spec(tier="preemptible")], "queued")))
+    ask = Request(gpus=1, gpu_memory_bytes=20 * GIB)
+    play.take(("submit", 1, ([replace(a_spec(owner="bob", tier="urgent"), request=ask)], "queued")))
+    assert whom_for(play) == {}

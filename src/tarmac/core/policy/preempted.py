@@ -5,9 +5,10 @@ from __future__ import annotations
 from heapq import nsmallest
 from typing import TYPE_CHECKING
 
+from tarmac.core.limits import reached_there
 from tarmac.core.model import Running, holds_booking
 from tarmac.core.policy.claimed import Bounds
-from tarmac.core.policy.placed import fitting_cards
+from tarmac.core.policy.placed import booking_on, fitting_cards
 from tarmac.core.policy.scratch import without
 
 if TYPE_CHECKING:
@@ -81,4 +82,8 @@ def _fewest(
 def _fits(state: State, node: Node, job: Job, gone: Iterable[JobId], bounds: Bounds) -> bool:
     request = job.spec.request
     cards = fitting_cards(without(node, list(gone)), request, state.rules)
-    return cards is not None and len([gpu for gpu in cards if gpu.uuid not in bounds.off(node)]) >= request.gpus
+    usable = [gpu for gpu in cards or () if gpu.uuid not in bounds.off(node)]
+    if cards is None or len(usable) < request.gpus:
+        return False
+    # Only the cards tell what part of them some memory is, and so whether a limit would keep the job off all the same.
+    return reached_there(state, job, booking_on(node, usable, request)) is None
