@@ -61,7 +61,7 @@ def machines(draw: st.DrawFn, most: int = 3) -> list[Node]:
 def _machine(draw: st.DrawFn, name: str) -> Node:
     makes = draw(st.lists(st.sampled_from([("A100", 24), ("A100", 24), ("L40", 16)]), min_size=1, max_size=4))
     node = a_node(gpus=0, name=name, cpu_job_slots=draw(st.sampled_from([1, 2])))
-    node.cpus, node.memory_total_bytes = 8, 64 * GIB
+    node.cpus, node.memory_total_bytes = 6, 40 * GIB
     for card, (model, gib) in zip(cards(len(makes), name), makes, strict=True):
         node.gpus[card.uuid] = _made(card, model, gib)
     for uuid in node.gpus:

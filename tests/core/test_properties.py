@@ -17,10 +17,11 @@ from tarmac.core.policy import Pass, Start, booking_for
 from tarmac.core.policy.eligible import gate
 from tarmac.core.state import State, StoryLine
 from tests.core.effort import tries
-from tests.core.loads import limits, machines, rules, specs
+from tests.core.loads import limits, machines, rules, specs, whole
 from tests.core.play import Play, Step, steps
 
 in_arrays = specs(max_running=st.sampled_from([None, 1, 2]))
+plain = specs(whole, tier=st.just("normal"))  # often in each other's way
 
 
 @tries(150)
@@ -101,8 +102,8 @@ def test_a_paused_queue_starts_nothing_whatever_happens(nodes: list[Node], rules
             assert {line.kind for line in told} & {"Decided", "Preempted"} == set()
 
 
-@tries(150)
-@given(nodes=machines(), rules=st.one_of(rules, limits), steps=steps(in_arrays))
+@tries(250)
+@given(nodes=machines(), rules=st.one_of(rules, rules, limits), steps=st.one_of(steps(in_arrays), steps(plain)))
 def test_after_a_pass_every_wait_has_its_reason(nodes: list[Node], rules: Rules, steps: list[Step]) -> None:
     play = Play(nodes, rules)
     for step in steps:
