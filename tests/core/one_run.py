@@ -8,8 +8,11 @@ from __future__ import annotations
 from random import Random
 
 from tarmac.core.model import PerName, Request, Rules
+from tarmac.sim.comparison import as_data, played
+from tarmac.sim.made_up import made_up
 from tests.core.builders import a_node, a_spec
 from tests.core.clockwork import Clockwork
+from tests.sim.scene import nodes as nodes_of_trace
 
 
 def main() -> None:
@@ -26,6 +29,8 @@ def main() -> None:
             works.end_next()
         for line in works.log:
             print(policy, *line)
+    machines = nodes_of_trace(4, 8)
+    print(as_data(played(made_up(300, machines, 7), machines, "balance", is_backfilling=True)))
 
 
 def _spec(random: Random) -> object:
