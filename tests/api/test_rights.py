@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tarmac.api import jobs, queue, reservations, schemas, settings, waiting
+from tarmac.api import editing, jobs, queue, reservations, schemas, settings, waiting
 from tarmac.controller.engine import Engine
 from tarmac.controller.job_request import EditRequest, JobRequest, SubmitRequest
 from tarmac.controller.publisher import Publisher
@@ -30,7 +30,10 @@ TO_A_JOB: dict[str, Act] = {
     "hold": lambda engine, caller: waiting.hold_jobs.fn(engine, caller, ONE),
     "release": lambda engine, caller: waiting.release_jobs.fn(engine, caller, ONE),
     "move": lambda engine, caller: waiting.move_job.fn(engine, caller, "1", schemas.MoveRequest(position=1)),
-    "edit": lambda engine, caller: waiting.edit_job.fn(engine, caller, "1", EditRequest(priority=1)),
+    "edit many": lambda engine, caller: editing.edit_jobs.fn(
+        engine, caller, schemas.EditManyRequest(ids=["1"], changes=EditRequest(priority=1))
+    ),
+    "edit": lambda engine, caller: editing.edit_job.fn(engine, caller, "1", EditRequest(priority=1)),
     "kill": lambda engine, caller: jobs.kill_jobs.fn(engine, caller, schemas.KillRequest(ids=["1"])),
     "rm": lambda engine, caller: jobs.remove_jobs.fn(engine, caller, ONE),
 }
@@ -48,7 +51,10 @@ TO_THE_QUEUE: dict[str, Act] = {
     ),
     "reset": lambda engine, caller: settings.reset_setting.fn(engine, caller, "grace_s"),
     "urgent": lambda engine, caller: jobs.submit.fn(engine, caller, URGENT),
-    "make urgent": lambda engine, caller: waiting.edit_job.fn(engine, caller, "1", EditRequest(tier="urgent")),
+    "make many urgent": lambda engine, caller: editing.edit_jobs.fn(
+        engine, caller, schemas.EditManyRequest(ids=["1"], changes=EditRequest(tier="urgent"))
+    ),
+    "make urgent": lambda engine, caller: editing.edit_job.fn(engine, caller, "1", EditRequest(tier="urgent")),
 }
 
 

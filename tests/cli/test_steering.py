@@ -148,6 +148,22 @@ def test_what_did_not_wait_is_said(socket: Path, capfd: pytest.CaptureFixture[st
     assert "jobs 7-8 did not wait" in capfd.readouterr().err
 
 
+def test_many_are_edited_at_once_and_what_runs_of_them_is_said(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with serving(socket, said({"edited": [9, 10], "not_waiting": [7, 8]})) as stub:
+        assert run_line(["edit", "7-10", "--max-running", "4"]) == 0
+    assert asked(stub) == [("POST /jobs/edit", {"ids": ["7-10"], "changes": {"max_running": 4}})]
+    assert "jobs 7-8 did not wait" in capfd.readouterr().err
+
+
+def test_an_edit_that_reaches_nobody_is_an_error(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with serving(socket, said({"edited": [], "not_waiting": [7, 8]})):
+        assert run_line(["edit", "7,8", "-p", "4"]) == 2
+    assert "jobs 7-8 did not wait" in capfd.readouterr().err
+    with serving(socket, said({"edited": [], "not_waiting": []})):
+        assert run_line(["edit", "7-8", "-p", "4"]) == 3
+    assert "no job fits that" in capfd.readouterr().err
+
+
 def test_a_reservation_prints_its_id_alone(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(socket, said(RESERVATION)) as stub:
         assert run_line(["reserve", "2", "--from", "in 3h", "--for", "90m", "--user", "ann"]) == 0

@@ -94,9 +94,11 @@ def test_diamonds_and_long_chains_are_no_circles() -> None:
 def test_a_circle_through_jobs_that_wait_already_is_named() -> None:
     jobs = (a_job(1), replace(a_job(2), spec=waiting_for(1)), replace(a_job(3), spec=waiting_for(2)))
     state = a_state(jobs=jobs)
-    refuse_circle_with(state, state.jobs[JobId(3)], after(1))
+    refuse_circle_with(state, [state.jobs[JobId(3)]], after(1))
     with pytest.raises(UserError, match="1 after 3 after 2 after 1"):
-        refuse_circle_with(state, state.jobs[JobId(1)], after(3))
+        refuse_circle_with(state, [state.jobs[JobId(1)]], after(3))
+    with pytest.raises(UserError, match="2 after 2"):
+        refuse_circle_with(state, [state.jobs[JobId(3)], state.jobs[JobId(2)]], after(2))
 
 
 def test_how_a_job_went_is_known_even_if_it_ended_in_the_same_breath(store: Store) -> None:

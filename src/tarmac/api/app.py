@@ -13,6 +13,7 @@ from litestar.openapi.plugins import JsonRenderPlugin
 from tarmac import __version__
 from tarmac.api import (
     adopting,
+    editing,
     errors,
     events,
     gpus,
@@ -60,7 +61,8 @@ def build_app(engine: Engine, end: Callable[[], None]) -> Litestar:
             waiting.hold_jobs,
             waiting.release_jobs,
             waiting.move_job,
-            waiting.edit_job,
+            editing.edit_job,
+            editing.edit_jobs,
             waiting.start_job,
             waiting.why_job,
             logs.job_log,

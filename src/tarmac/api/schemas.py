@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 
+from tarmac.controller.job_request import EditRequest
+
 Grace = Annotated[float, Meta(ge=0, le=86400)]
 
 
@@ -21,6 +23,15 @@ class Selection(Struct, kw_only=True, forbid_unknown_fields=True):
 
 class KillRequest(Selection, kw_only=True, forbid_unknown_fields=True):
     grace_s: Grace | None = None
+
+
+class EditManyRequest(Selection, kw_only=True, forbid_unknown_fields=True):
+    changes: EditRequest
+
+
+class EditAnswer(Struct, kw_only=True):
+    edited: list[int]
+    not_waiting: list[int]
 
 
 class HoldAnswer(Struct, kw_only=True):

@@ -1,37 +1,31 @@
-"""Jobs that wait: held and released, moved, changed, started by hand, and why they wait."""
+"""Jobs that wait: held and released, moved, started by hand, and why they wait."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from litestar import get, patch, post
+from litestar import get, post
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import FromPath, JSONBody
-from msgspec import UNSET
 
 from tarmac.api import schemas
 from tarmac.api.given import Caller, TheEngine
 from tarmac.api.gpus import cards_of
 from tarmac.api.jobs import find_job, selected_own
-from tarmac.api.views import Viewer
 from tarmac.api.why import why_view
-from tarmac.api.words import jobs_named, limit_words
-from tarmac.controller.dependencies import Dependencies, refuse_circle_with
+from tarmac.api.words import jobs_named
 from tarmac.controller.engine import Engine, Work
-from tarmac.controller.job_request import EditRequest
 from tarmac.controller.outlook import places
 from tarmac.controller.refusals import count
 from tarmac.controller.rights import need_admin, refuse_others_jobs
-from tarmac.core.events import JobEdited, JobMoved, JobsHeld, JobsReleased, StartForced
-from tarmac.core.limits import refusal_at_submit
+from tarmac.core.events import JobMoved, JobsHeld, JobsReleased, StartForced
 from tarmac.core.model import Draft, Held, JobId, Queued, state_name
 from tarmac.core.policy import forced
 from tarmac.errors import Conflict, Unavailable, UserError
 
 if TYPE_CHECKING:
     from tarmac.core.events import Event
-    from tarmac.core.model import Booking, Job, JobSpec
+    from tarmac.core.model import Booking, Job
     from tarmac.core.state import State
 
 
@@ -74,25 +68,6 @@ async def move_job(
     return schemas.MoveAnswer(position=place, priority=moved.spec.priority)
 
 
-@patch("/jobs/{word:str}", responses={200: ResponseSpec(schemas.WholeJobView, description="as it is now")})
-async def edit_job(
-    engine: TheEngine, caller: Caller, word: FromPath[str], data: JSONBody[EditRequest]
-) -> dict[str, Any]:
-    """Change what a waiting job asks for. What is left out stays; null takes it back to none."""
-    job = find_job(engine, caller, word)
-    refuse_others_jobs([job], caller, engine.settings)
-    if data.tier == "urgent" and job.spec.tier != "urgent":
-        need_admin(caller, engine.settings, "make a job urgent")
-
-    def plan(state: State) -> list[Event]:
-        live = _still_waiting(state, job.id)
-        spec = _edited(engine, state, live, caller, data)
-        return [JobEdited(job=live.id, spec=spec, by=caller)]
-
-    await engine.keep(Work(plan=plan))
-    return Viewer(engine, is_fresh=True).whole_job(find_job(engine, caller, str(job.id)))
-
-
 @post("/jobs/{word:str}/start", status_code=200)
 async def start_job(
     engine: TheEngine, caller: Caller, word: FromPath[str], data: JSONBody[schemas.StartRequest]
@@ -103,7 +78,7 @@ async def start_job(
     booked: list[Booking] = []
 
     def plan(state: State) -> list[Event]:
-        live = _still_waiting(state, job.id)
+        live = still_waiting(state, job.id)
         booking = _forced_booking(engine, live, data)
         booked.append(booking)
         gpus = tuple(gpu.uuid for gpu in booking.gpus)
@@ -127,7 +102,7 @@ def _waiting(engine: Engine, number: int, *kinds: type[Queued | Held | Draft]) -
     return job if job is not None and isinstance(job.status, kinds) else None
 
 
-def _still_waiting(state: State, number: JobId) -> Job:
+def still_waiting(state: State, number: JobId) -> Job:
     job = state.jobs.get(number)
     if job is None or not isinstance(job.status, Queued | Held | Draft):
         now = "has ended" if job is None else f"is {state_name(job.status)}"
@@ -136,36 +111,11 @@ def _still_waiting(state: State, number: JobId) -> Job:
 
 
 def _queued(state: State, number: JobId, what: str) -> None:
-    job = _still_waiting(state, number)
+    job = still_waiting(state, number)
     if not isinstance(job.status, Queued):
         raise Conflict(
             f"job {number} is {state_name(job.status)}, so it cannot {what}", hint=f"tarmac release {number} first"
         )
-
-
-def _edited(engine: Engine, state: State, job: Job, caller: str, data: EditRequest) -> JobSpec:
-    names = [name for name in data.__struct_fields__ if getattr(data, name) is not UNSET]
-    if not names:
-        raise UserError("nothing to change", hint=f"give one of {', '.join(data.__struct_fields__)}")
-    given: dict[str, Any] = {name: getattr(data, name) for name in names}
-    texts = [text for name in ("name", "project", "tags") for text in _texts(given.get(name))]
-    if any("\0" in text for text in texts):
-        raise UserError("name, project and tags: contains a NUL character", hint="remove it")
-    if given.get("max_running") is not None and job.group is None:
-        raise UserError(f"job {job.id} is part of no array, so max_running has no meaning", hint="leave it out")
-    if "after" in given:
-        given["after"] = Dependencies(state, engine.store.reader, caller).read(given["after"] or ())
-        refuse_circle_with(state, job, given["after"])
-    spec = replace(job.spec, **given)
-    if spec.project != job.spec.project:
-        reached = refusal_at_submit(state, [spec])
-        if reached is not None and reached.limit == "max_queued_per_project":
-            raise UserError(limit_words(reached), hint="wait until some have started, or choose another project")
-    return spec
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return () if value is None else (value,) if isinstance(value, str) else tuple(value)
 
 
 def _forced_booking(engine: Engine, job: Job, data: schemas.StartRequest) -> Booking:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from tarmac.cli.amounts import integer, positive
 from tarmac.cli.grammar import JSON, Option, Verb
-from tarmac.cli.selection import FILTER_NAMES, IDS_NOTE, numbers_of
+from tarmac.cli.selection import IDS_NOTE, ids_of
 from tarmac.cli.session import connect
 from tarmac.cli.submit import label
-from tarmac.cli.terminal import out_json, say
+from tarmac.cli.terminal import err, out_json, say
 from tarmac.cli.text import spans
 from tarmac.cli.when import dependencies, length, moment, tier, waited_for
-from tarmac.errors import UserError
+from tarmac.errors import NotFound, UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,13 +34,34 @@ def run(values: Values, words: list[str]) -> int:
     changes = _changes(client, values)
     if not changes:
         raise UserError("edit: nothing to change", "`tarmac edit --help` lists what can be: `tarmac edit 7 --time 6h`")
-    ids = numbers_of(client, dict.fromkeys(FILTER_NAMES), words)
-    jobs = [client.edit(job, **changes).raw for job in ids]
-    if values["json"]:
-        out_json(jobs[0] if len(jobs) == 1 else jobs)
-    else:
-        say(f"changed {'job' if len(ids) == 1 else 'jobs'} {spans(ids)}; `tarmac show {ids[0]}` tells how it is")
+    if len(words) == 1 and (words[0].isdigit() or words[0] == "last"):
+        job = client.edit(words[0], **changes)
+        if values["json"]:
+            out_json(job.raw)
+        else:
+            say(f"changed job {job.id}; `tarmac show {job.id}` tells how it is")
+        return 0
+    return _told(client.edit_many(ids_of(words), **changes), is_json=values["json"])
+
+
+def _told(answer: dict[str, list[int]], *, is_json: bool) -> int:
+    """Those of an array that run already are no reason not to change the others."""
+    edited, others = answer["edited"], answer["not_waiting"]
+    if is_json:
+        out_json(answer)
+    if not edited and not others:
+        raise NotFound("no job fits that", "`tarmac ls -a` lists all")
+    if not edited:
+        raise UserError(f"edit: {_jobs(others)} did not wait, so nothing is changed", "`tarmac ls` lists what waits")
+    if not is_json:
+        say(f"changed {_jobs(edited)}; `tarmac show {edited[0]}` tells how it is")
+        if others:
+            err(f"tarmac: {_jobs(others)} did not wait, so nothing is changed there\n")
     return 0
+
+
+def _jobs(ids: list[int]) -> str:
+    return f"{'job' if len(ids) == 1 else 'jobs'} {spans(ids)}"
 
 
 def _changes(client: Client, values: Values) -> dict[str, Any]:

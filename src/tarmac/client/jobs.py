@@ -181,6 +181,10 @@ class Jobs(Link):
 
         return Job(self.call("PATCH", f"/jobs/{self.number_of(job)}", body=changes))
 
+    def edit_many(self, ids: Iterable[Id], **changes: object) -> dict[str, list[int]]:
+        """The same for all of these that wait, or none. Returns who was edited, and who does not wait."""
+        return self.call("POST", "/jobs/edit", body={**selection(ids, {}), "changes": changes})
+
     def start_now(
         self, job: Id, *, gpus_on: Iterable[int | str] | None = None, yes: bool = False
     ) -> list[dict[str, Any]]:

@@ -95,13 +95,13 @@ def refuse_circle_of_new(specs: Sequence[JobSpec]) -> None:
         raise _in_a_circle([f"#{number}" for number in circle])
 
 
-def refuse_circle_with(state: State, job: Job, after: Iterable[After]) -> None:
-    """A waiting job is to wait for others, which may already wait for it."""
+def refuse_circle_with(state: State, jobs: Sequence[Job], after: Sequence[After]) -> None:
+    """Waiting jobs are to wait for others, which may already wait for them."""
     waits: dict[int, list[int]] = {
         one.id: [other.job for other in one.spec.after] for one in state.jobs.values() if one.spec.after
     }
-    waits[job.id] = [other.job for other in after]
-    if (circle := _circle(waits, [job.id])) is not None:
+    waits |= {job.id: [other.job for other in after] for job in jobs}
+    if (circle := _circle(waits, [job.id for job in jobs])) is not None:
         raise _in_a_circle([str(number) for number in circle])
 
 
