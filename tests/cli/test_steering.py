@@ -155,13 +155,15 @@ def test_many_are_edited_at_once_and_what_runs_of_them_is_said(socket: Path, cap
     assert "jobs 7-8 did not wait" in capfd.readouterr().err
 
 
-def test_an_edit_that_reaches_nobody_is_an_error(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with serving(socket, said({"edited": [], "not_waiting": [7, 8]})):
-        assert run_line(["edit", "7,8", "-p", "4"]) == 2
-    assert "jobs 7-8 did not wait" in capfd.readouterr().err
-    with serving(socket, said({"edited": [], "not_waiting": []})):
-        assert run_line(["edit", "7-8", "-p", "4"]) == 3
-    assert "no job fits that" in capfd.readouterr().err
+@pytest.mark.parametrize(
+    ("others", "code", "words"), [([7, 8], 2, "jobs 7-8 did not wait"), ([], 3, "no job fits that")]
+)
+def test_an_edit_that_reaches_nobody_is_an_error(
+    socket: Path, capfd: pytest.CaptureFixture[str], others: list[int], code: int, words: str
+) -> None:
+    with serving(socket, said({"edited": [], "not_waiting": others})):
+        assert run_line(["edit", "7-8", "-p", "4"]) == code
+    assert words in capfd.readouterr().err
 
 
 def test_a_reservation_prints_its_id_alone(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
