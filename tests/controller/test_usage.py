@@ -68,3 +68,28 @@ def test_a_minute_is_one_row_a_card_and_an_idle_card_writes_none() -> None:
     (row,) = book.minute(60.0)
     assert (row.uuid, row.at, row.utilization, row.power_w) == ("g0", 60, 40.0, 100.0)
     assert book.minute(61.0) == []
+
+
+def test_seconds_of_which_nobody_knows_do_not_count_as_idle() -> None:
+    book, job = UsageBook(), a_job()
+    book.read(NODE, [a_reading(80, 4)], [job], 0.0)
+    book.read(NODE, [a_reading(None, 4)], [job], 10.0)
+    book.settle([job], 30.0)
+    usage = book.of(job.id)
+    assert usage is not None
+    assert usage.utilization == 80.0
+
+
+def test_nothing_is_booked_while_nobody_reads() -> None:
+    book, job = UsageBook(), a_job()
+    book.read(NODE, [a_reading(50, 4)], [job], 0.0)
+    for now in range(5, 3600, 5):
+        book.settle([job], float(now))
+    usage = book.of(job.id)
+    assert usage is not None
+    assert usage.energy_j == 100.0 * 30, "a reading holds for half a minute"
+    book.confirm(NODE, 3600.0)
+    book.settle([job], 3610.0)
+    usage = book.of(job.id)
+    assert usage is not None
+    assert usage.energy_j == 100.0 * (30 + 10 + 5)

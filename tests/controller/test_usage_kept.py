@@ -4,7 +4,7 @@ from tarmac.core.model import JobId
 
 
 def test_what_running_jobs_took_is_read_as_it_was_kept_and_that_of_ended_ones_is_left_out() -> None:
-    work = Integral(seconds=7.0, utilization=300.0, energy_j=9.5, is_known=True, has_power=True)
+    work = Integral(seconds=7.0, utilization=300.0, energy_j=9.5, known_s=6.0, has_power=True)
     books = {JobId(1): JobBook(peak_bytes=5, work=work), JobId(2): JobBook()}
     assert books_in(text_of(books), {JobId(1), JobId(3)}) == {JobId(1): books[JobId(1)]}
 

@@ -67,6 +67,7 @@ class Work:
     removed: list[JobId] = field(default_factory=list)
     settings: dict[str, str | None] = field(default_factory=dict)
     samples: list[Sample] = field(default_factory=list)
+    samples_from: int | None = None  # what is older goes
     done: Done | None = None
 
 
@@ -195,9 +196,9 @@ class Engine:
         self.settings = changed
         self.board.refresh()
 
-    def keep_samples(self, samples: list[Sample], so_far: dict[str, str | None]) -> None:
+    def keep_samples(self, samples: list[Sample], so_far: dict[str, str | None], since: int | None = None) -> None:
         if self.degraded is None:
-            self._inbox.append(Work(events=[], samples=samples, settings=so_far))
+            self._inbox.append(Work(events=[], samples=samples, settings=so_far, samples_from=since))
             self._turn()
 
     async def keep_usage(self) -> None:
@@ -271,6 +272,7 @@ class Engine:
             batch.removed += work.removed
             batch.settings |= work.settings
             batch.samples += work.samples
+            batch.samples_from = work.samples_from or batch.samples_from
             if work.token is not None:
                 owner, token = work.token
                 batch.submissions.append(

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tarmac.store.writer import Usage
 
 TICK_S = 5.0
+DAY_S = 86400
+DAYS_KEPT = 90  # of minutes, on disk
 
 
 class GpuBoard:
@@ -38,6 +40,7 @@ class GpuBoard:
         self._renewed: dict[NodeName, float] = {}  # when the same was read again
         self._timer: asyncio.TimerHandle | None = None
         self._minute = 0
+        self._day = 0
 
     def take(self, node: NodeName, readings: list[GpuReading], host: HostReading | None, error: str | None) -> None:
         self.readings[node] = readings
@@ -53,6 +56,7 @@ class GpuBoard:
     def renew(self, node: NodeName) -> None:
         """It was read again, if only to find the same. The core hears of that when something waits for time."""
         self._renewed[node] = self._engine.now()
+        self.usage.confirm(node, self._engine.now())
 
     def refresh(self) -> None:
         """What counts as outside use was changed."""
@@ -109,6 +113,14 @@ class GpuBoard:
 
     # What waits for time alone: an idle machine has nothing of the kind, and is left alone.
 
+    def _outdated(self, now: float) -> int | None:
+        """Before when minutes may be forgotten; said once a day, for it takes a look at all of them."""
+        day = int(now) // DAY_S
+        if day == self._day:
+            return None
+        self._day = day
+        return (day - DAYS_KEPT) * DAY_S
+
     def tick_later(self) -> None:
         """Asked after readings and after commits: either may have brought something that waits for time."""
         if self._timer is None and self._has_something_due():
@@ -129,5 +141,5 @@ class GpuBoard:
         self._engine.post(TimePassed())
         if int(now) // MINUTE_S != self._minute:
             self._minute = int(now) // MINUTE_S
-            self._engine.keep_samples(self.usage.minute(now), self.so_far())
+            self._engine.keep_samples(self.usage.minute(now), self.so_far(), self._outdated(now))
         self.tick_later()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.model import Running, Stopping
+from tarmac.core.watching import FRESH_S
 from tarmac.store.writer import Sample, Usage
 
 if TYPE_CHECKING:
@@ -31,13 +32,13 @@ class Integral:
     seconds: float = 0.0
     utilization: float = 0.0
     energy_j: float = 0.0
-    is_known: bool = False
+    known_s: float = 0.0  # of these, with a utilisation that is known
     has_power: bool = False
 
     def add(self, reading: GpuReading, seconds: float, part: float = 1.0) -> None:
         self.seconds += seconds
         if reading.utilization is not None:
-            self.is_known = True
+            self.known_s += seconds
             self.utilization += reading.utilization * seconds
         if reading.power_w is not None:
             self.has_power = True
@@ -45,7 +46,7 @@ class Integral:
 
     @property
     def average(self) -> float | None:
-        return round(self.utilization / self.seconds, 1) if self.is_known and self.seconds else None
+        return round(self.utilization / self.known_s, 1) if self.known_s else None
 
 
 @dataclass(slots=True)
@@ -64,10 +65,12 @@ class UsageBook:
         self.jobs = jobs or {}
         self._minutes: dict[Card, Integral] = {}
         self._last: dict[Card, tuple[float, GpuReading]] = {}
+        self._read_at: dict[str, float] = {}
 
     def read(self, node: str, readings: Iterable[GpuReading], jobs: Iterable[Job], now: float) -> None:
         """New readings; what was read before held until now."""
         self.settle(jobs, now)
+        self.confirm(node, now)
         for reading in readings:
             card = (node, reading.uuid)
             self._last[card] = (now, reading)
@@ -75,9 +78,18 @@ class UsageBook:
             for process in reading.processes:
                 self._note_peak(process.job, reading)
 
+    def confirm(self, node: str, now: float) -> None:
+        """Read again, and found as it was."""
+        self._read_at[node] = now
+
     def settle(self, jobs: Iterable[Job], now: float) -> None:
-        """Book the time since the last reading, on cards and on the jobs that have them."""
-        seconds = {card: max(0.0, now - at) for card, (at, _) in self._last.items()}
+        """Book the time since the last reading, on cards and on the jobs that have them.
+
+        While nobody reads (the agent is away, the machine slept), nobody knows: that time is not booked.
+        """
+        seconds = {
+            card: max(0.0, min(now, self._read_at[card[0]] + FRESH_S) - at) for card, (at, _) in self._last.items()
+        }
         for job in jobs:
             if isinstance(job.status, Running | Stopping) and job.status.booking.gpus:
                 book = self.jobs.setdefault(job.id, JobBook())

@@ -64,9 +64,10 @@ class Batch:
     settings: dict[str, str | None] = field(default_factory=dict)  # None: back to what it was
     usage: list[Usage] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
+    samples_from: int | None = None  # older ones are forgotten
 
     def __bool__(self) -> bool:
-        return bool(self.changes or self.removed or self.settings or self.usage or self.samples)
+        return bool(self.changes or self.removed or self.settings or self.usage or self.samples or self.samples_from)
 
 
 class Writer:
@@ -170,6 +171,8 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
     _write_settings(connection, batch.settings)
     connection.executemany("INSERT OR REPLACE INTO usage VALUES (?, ?, ?, ?)", map(astuple, batch.usage))
     connection.executemany("INSERT OR REPLACE INTO samples VALUES (?, ?, ?, ?, ?, ?)", map(astuple, batch.samples))
+    if batch.samples_from is not None:
+        connection.execute("DELETE FROM samples WHERE at < ?", (batch.samples_from,))
     for number in batch.removed:
         connection.execute("DELETE FROM usage WHERE job = ?", (number,))
         connection.execute("DELETE FROM jobs WHERE id = ?", (number,))

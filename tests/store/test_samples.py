@@ -1,0 +1,24 @@
+"""Minutes of cards: kept, told, and forgotten when they are old."""
+
+from pathlib import Path
+
+from tarmac.core.state import Changes
+from tarmac.store.database import connect_reader, connect_writer
+from tarmac.store.reader import Reader
+from tarmac.store.writer import Batch, Sample, write
+
+
+def a_minute(at: int) -> Sample:
+    return Sample(at=at, node="box", uuid="g0", memory_used_bytes=1, utilization=50.0, power_w=None)
+
+
+def test_minutes_are_forgotten_once_they_are_old_and_only_then(tmp_path: Path) -> None:
+    path = tmp_path / "tarmac.db"
+    writer = connect_writer(path)
+    write(writer, Batch(changes=Changes(), samples=[a_minute(at) for at in (60, 120, 180)]))
+    write(writer, Batch(changes=Changes(), samples=[a_minute(240)], samples_from=120))
+    reader = Reader(connect_reader(path))
+    assert [row[0] for row in reader.samples("box", "g0", 0)] == [120, 180, 240]
+    assert Batch(changes=Changes(), samples_from=1), "nothing else need be written with it"
+    reader.close()
+    writer.close()
