@@ -16,6 +16,7 @@ from tarmac.core.state import State
 NODES, GPUS, OWNERS = 1_000, 8, 50
 SHORT, LONG = 1_000, 100_000
 PASSES, WARM_UP = 1_000, 50
+KINDS = 6  # of jobs that each owner has: a pass follows how many there are, not how many jobs
 LIMITS_S = (None, 1800.0, 3600.0, 4 * 3600.0, 12 * 3600.0, 86400.0)
 
 
@@ -47,6 +48,7 @@ class Machine:
         self.state = State()
         self.now = 1.0
         self.dice = random.Random(seed)
+        self.kinds = [[self.a_kind(f"owner{number}") for _ in range(KINDS)] for number in range(OWNERS)]
         self.running: list[Job] = []
         for number in range(NODES):
             name = NodeName(f"n{number}")
@@ -89,19 +91,22 @@ class Machine:
         return Reported(node=job.status.booking.node, report=end)
 
     def a_spec(self) -> JobSpec:
+        kind = self.dice.choice(self.dice.choice(self.kinds))
+        return replace(kind, priority=self.dice.choice((5, 10, 10, 10)))
+
+    def a_kind(self, owner: str) -> JobSpec:
         dice = self.dice
         request = Request(gpus=dice.choice((1, 1, 1, 1, 2, 2, 4, 8)))
         if dice.random() < 0.2:
             request = replace(request, gpu_models=(dice.choice(("a100", "h100")),))
         return JobSpec(
-            owner=f"owner{dice.randrange(OWNERS)}",
+            owner=owner,
             command=("python", "train.py"),
             shell=None,
             cwd="/",
             umask=0o022,
             environment="",
             request=request,
-            priority=dice.choice((5, 10, 10, 10)),
             time_limit_s=dice.choice(LIMITS_S),
         )
 
