@@ -30,7 +30,7 @@ class Meddler:
             self._edit: 4,
             self._pause: 3,
             self._stop: 2,
-            self._reserve: 2,
+            self._reserve: 4,
             self._change_policy: 1,
         }
 
