@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
-from tarmac.core.events import JobsHeld, ProcessAdopted
-from tarmac.core.explain import explain
+from tarmac.core.events import GpusSeen, JobsHeld, ProcessAdopted
+from tarmac.core.explain import ArrayFull, explain
 from tarmac.core.ledger import HOUR_S
 from tarmac.core.limits import LimitReached, refusal_at_submit
 from tarmac.core.model import GpuUuid, JobId, PerName, Request
-from tests.core.builders import BOX, a_spec
+from tests.core.builders import BOX, a_spec, cards
 from tests.core.scene import Scene
+
+GIB = 2**30
 
 
 def reached(limit: str, most: float, used: float, asked: float, name: str | None = None) -> LimitReached:
@@ -76,6 +78,25 @@ def test_a_person_gets_so_many_gpus_at_once_and_others_pass() -> None:
     assert why(scene, 3) == (reached("max_gpus_per_user", 2, 2, 1, "ann"),)
     scene.finish(2)
     assert [job for job, _ in scene.starts()] == [3]
+
+
+def test_every_limit_in_the_way_is_told_at_once() -> None:
+    scene = Scene(gpus=6, max_gpus_per_user=PerName(2.0), max_gpus_per_project=PerName(2.0))
+    scene.submit_as(*[a_spec(project="p", max_running=2)] * 3, is_array=True)
+    assert why(scene, 3) == (
+        ArrayFull(group=JobId(1), most=2),
+        reached("max_gpus_per_user", 2, 2, 1, "ann"),
+        reached("max_gpus_per_project", 2, 2, 1, "p"),
+    )
+
+
+def test_every_limit_is_told_where_only_the_card_tells_how_much_is_asked() -> None:
+    half = replace(a_spec(project="p"), request=Request(gpu_memory_bytes=GIB))
+    scene = Scene(gpus=0, max_gpus_per_user=PerName(0.6), max_gpus_per_project=PerName(0.7), keep_gpu_memory=0.0)
+    scene.happen(GpusSeen(node=BOX, gpus=tuple(replace(gpu, memory_total_bytes=2 * GIB) for gpu in cards(2))))
+    scene.run(half, half)
+    assert scene.at_work() == [1]
+    assert [one.limit for one in why(scene, 2)] == ["max_gpus_per_user", "max_gpus_per_project"]
 
 
 def test_a_narrower_job_still_starts_within_the_limit() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.limits import LimitReached, reached_there
+from tarmac.core.limits import LimitReached, all_reached, all_reached_there
 from tarmac.core.model import Draft, Held, Queued
 from tarmac.core.policy import Pass, booking_for
 from tarmac.core.policy.card import CardReason, refusal_of
@@ -205,12 +205,19 @@ class Explainer:
         return tuple(found)
 
     def _of_queued(self, job: Job) -> tuple[Reason, ...]:
-        state, now = self.state, self.now
-        stopped = paused(state)
+        stopped = paused(self.state)
         if blocked := self._not_yet(job):
             return blocked if stopped is None else (*blocked, stopped)
-        gates: list[Reason] = [found for found in (stopped, gate(state, job, now)) if found is not None]
+        gates = self._gates(job) if stopped is None else [stopped, *self._gates(job)]
         return (*gates, *self._of_place(job, is_open=not gates))
+
+    def _gates(self, job: Job) -> list[Reason]:
+        """All that is in its way where the pass stops at the first."""
+        first = gate(self.state, job, self.now)
+        if first is None:
+            return []
+        limits = all_reached(self.state, job, self.now)
+        return [first, *limits] if isinstance(first, ArrayFull) else [*limits]
 
     def _of_place(self, job: Job, *, is_open: bool) -> tuple[Reason, ...]:
         request = job.spec.request
@@ -221,8 +228,8 @@ class Explainer:
         booking = booking_for(self.state, job, self.now, self._turn.claim)
         if booking is None:
             return tuple(self._kept_from(job))
-        if (limit := reached_there(self.state, job, booking)) is not None:
-            return (limit,)
+        if limits := tuple(all_reached_there(self.state, job, booking)):
+            return limits
         first = self._first_before(job) if is_open else None
         return () if first is None else (Behind(job=first),)
 

@@ -45,18 +45,24 @@ def refusal_at_submit(state: State, specs: Sequence[JobSpec]) -> LimitReached | 
 
 
 def reached(state: State, job: Job, now: float) -> LimitReached | None:
-    """Why its owner or project may not start this one now, wherever it would go."""
-    gpus = gpus_asked(job.spec)
-    if not job.spec.request.gpus:
-        return None
-    return next(chain(_width(state, job), _at_once(state, job, gpus), _in_a_week(state, job, now)), None)
+    """Why its owner or project may not start this one now, wherever it would go: the first of all."""
+    return next(all_reached(state, job, now), None)
+
+
+def all_reached(state: State, job: Job, now: float) -> Iterator[LimitReached]:
+    """Every limit in its way: whoever has one raised should not learn of the next only then."""
+    if job.spec.request.gpus:
+        yield from chain(_width(state, job), _at_once(state, job, gpus_asked(job.spec)), _in_a_week(state, job, now))
 
 
 def reached_there(state: State, job: Job, booking: Booking) -> LimitReached | None:
     """The same for the cards it would get: what part of a card some memory is, only the card tells."""
-    if job.spec.request.gpu_memory_bytes is None:
-        return None
-    return next(_at_once(state, job, sum(gpu.part for gpu in booking.gpus)), None)
+    return next(all_reached_there(state, job, booking), None)
+
+
+def all_reached_there(state: State, job: Job, booking: Booking) -> Iterator[LimitReached]:
+    if job.spec.request.gpu_memory_bytes is not None:
+        yield from _at_once(state, job, sum(gpu.part for gpu in booking.gpus))
 
 
 def _width(state: State, job: Job) -> Iterator[LimitReached]:
