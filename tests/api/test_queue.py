@@ -55,6 +55,16 @@ def test_a_draining_queue_takes_nothing_new_and_works_off_the_rest(api: Served) 
     api.until(second, "running")
 
 
+def test_a_drain_of_a_paused_queue_keeps_the_reason_of_the_pause(api: Served) -> None:
+    api.ask("POST", "/queue/pause", {"reason": "new driver"})
+    both = api.ask("POST", "/queue/drain", {})[1]
+    assert (both["paused"], both["draining"], both["reason"]) == (True, True, "new driver")
+    message = api.submit(NOTHING)[1]["error"]["message"]
+    assert message == f"no new jobs are taken: the queue is paused and draining by {both['by']}: new driver"
+    after = api.ask("POST", "/queue/resume", {})[1]
+    assert (after["paused"], after["draining"], after["reason"]) == (False, False, None)
+
+
 def test_a_stopped_queue_puts_what_ran_back_in_front(api: Served) -> None:
     (running,) = api.ids({**SLEEP, "gpus": 2})
     api.until(running, "running")

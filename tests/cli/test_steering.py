@@ -234,6 +234,8 @@ def test_the_alarm_says_what_to_do() -> None:
     assert alarm(QUEUE) == []
     assert alarm(QUEUE | {"paused": True})[-1] == "  nothing starts until `tarmac queue resume`"
     assert alarm(QUEUE | {"draining": True})[-1] == "  no new jobs are taken until `tarmac queue resume`"
+    both = alarm(QUEUE | {"paused": True, "draining": True})[-1]
+    assert both == "  nothing starts and no new jobs are taken until `tarmac queue resume`"
     narrow = alarm(QUEUE | {"paused": True, "reason": "a new driver " * 10}, 50)
     assert len(narrow) > 3
     assert all(len(line) <= 50 for line in narrow)

@@ -50,6 +50,24 @@ def test_pausing_a_draining_queue_keeps_it_draining() -> None:
     assert scene.state.mode == Mode()
 
 
+@pytest.mark.parametrize("event", [QueuePaused(by="ann"), QueueDrained(by="ann"), QueueDrained(by="ann", reason="")])
+def test_what_is_done_without_a_reason_keeps_the_one_that_was_given(event: QueuePaused | QueueDrained) -> None:
+    scene = Scene()
+    scene.happen(QueuePaused(by="root", reason="new driver"))
+    paused_at = scene.now
+    scene.happen(event)
+    mode = scene.state.mode
+    assert (mode.is_paused, mode.is_draining) == (True, isinstance(event, QueueDrained))
+    assert (mode.by, mode.reason, mode.since) == ("root", "new driver", paused_at)
+
+
+def test_a_reason_that_is_given_later_is_the_one_that_counts() -> None:
+    scene = Scene()
+    scene.happen(QueuePaused(by="root", reason="new driver"))
+    scene.happen(QueueDrained(by="ann", reason="move"))
+    assert scene.state.mode == Mode(is_paused=True, is_draining=True, by="ann", reason="move", since=scene.now)
+
+
 def stopped(scene: Scene) -> list[int]:
     """Stop everything; the order in which it all waits then."""
     scene.happen(QueueStopped(by="root"))

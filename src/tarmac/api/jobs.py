@@ -74,8 +74,9 @@ def _refuse_too_many(state: State, specs: tuple[JobSpec, ...]) -> None:
     mode = state.mode
     if mode.is_draining:
         why = f": {mode.reason}" if mode.reason else ""
+        how = "paused and draining" if mode.is_paused else "draining"
         raise Conflict(
-            f"no new jobs are taken: {mode.by or 'Tarmac'} lets the queue drain{why}",
+            f"no new jobs are taken: the queue is {how} by {mode.by or 'Tarmac itself'}{why}",
             hint="`tarmac queue resume` opens it again",
         )
     if (reached := refusal_at_submit(state, specs)) is not None:

@@ -17,9 +17,9 @@ SteeringEvent: TypeAlias = QueuePaused | QueueResumed | QueueDrained | Reservati
 def change(state: State, event: SteeringEvent, now: float) -> None:
     match event:
         case QueuePaused():
-            state.set_mode(replace(state.mode, is_paused=True, by=event.by, reason=event.reason, since=now))
+            state.set_mode(_closed(replace(state.mode, is_paused=True), event, now))
         case QueueDrained():
-            state.set_mode(replace(state.mode, is_draining=True, by=event.by, reason=event.reason, since=now))
+            state.set_mode(_closed(replace(state.mode, is_draining=True), event, now))
         case QueueResumed():
             state.failures.clear()
             state.set_mode(Mode())
@@ -30,3 +30,10 @@ def change(state: State, event: SteeringEvent, now: float) -> None:
             state.set_reservation(number, None)
         case _:
             assert_never(event)
+
+
+def _closed(mode: Mode, event: QueuePaused | QueueDrained, now: float) -> Mode:
+    """Whoever gives no reason does not take away the one that stands there, nor who gave it and when."""
+    if mode.reason and not event.reason:
+        return mode
+    return replace(mode, by=event.by, reason=event.reason, since=now)

@@ -34,8 +34,8 @@ def alarm(queue: Mapping[str, Any], width: int | None = None) -> list[str]:
     words = mode(queue)
     if words is None:
         return []
-    effect = "nothing starts" if queue["paused"] else "no new jobs are taken"
-    return [*folded(f"The queue is {words}", width, 2), f"  {effect} until `tarmac queue resume`"]
+    effects = ["nothing starts"] * bool(queue["paused"]) + ["no new jobs are taken"] * bool(queue["draining"])
+    return [*folded(f"The queue is {words}", width, 2), f"  {' and '.join(effects)} until `tarmac queue resume`"]
 
 
 def folded(text: str, width: int | None, indent: int) -> list[str]:
