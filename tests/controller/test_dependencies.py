@@ -45,7 +45,7 @@ def test_words_are_read_as_people_write_them(store: Store) -> None:
     assert read([]) == ()
 
 
-@pytest.mark.parametrize("word", ["7:never", "x", "#2", "#x", "#", "-1", "7-8", ":ok", "#-1"])
+@pytest.mark.parametrize("word", ["7:never", "x", "#2", "#x", "#", "-1", "7-8", ":ok", "#-1", "٧", "#١"])
 def test_words_that_mean_nothing_are_refused(store: Store, word: str) -> None:
     state = a_state(jobs=(a_job(7), a_job(8)))
     with pytest.raises(UserError) as caught:

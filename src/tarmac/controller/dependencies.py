@@ -56,7 +56,7 @@ class Dependencies:
         return After(job=self._sibling(word, which) if which.startswith("#") else self._job(which), on=on)
 
     def _sibling(self, word: str, which: str) -> JobId:
-        number = int(which[1:]) if which[1:].isdecimal() else -1
+        number = int(which[1:]) if which[1:].isdecimal() and which.isascii() else -1
         if not 0 <= number < self._siblings:
             raise UserError(
                 f"after {word}: this submit has no such job",

@@ -62,12 +62,17 @@ def _span(reader: Reader, caller: str, word: str) -> range:
             raise NotFound("there is no last job: you have not submitted any", hint="tarmac add -- CMD… queues one")
         return range(newest, newest + 1)
     first, dash, last = word.partition("-")
-    if not first.isdecimal() or (dash and not last.isdecimal()):
+    if not _is_number(first) or (dash and not _is_number(last)):
         raise UserError(f"{word!r} is no job id", hint="give ids such as 7, ranges such as 3-7, `last` or `all`")
     start, stop = int(first), int(last if dash else first)
     if stop < start or stop > LARGEST_ID:
         raise UserError(f"{word!r} is no range of job ids", hint=f"ranges count upwards: {stop}-{start}?")
     return range(start, stop + 1)
+
+
+def _is_number(text: str) -> bool:
+    """In plain digits: those of other scripts would be taken for the same job by some and for none by others."""
+    return text.isdecimal() and text.isascii()
 
 
 def _states(words: str | None) -> tuple[tuple[str, ...], bool | None]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 LONGEST_TEXT_BYTES = 131_071  # MAX_ARG_STRLEN of Linux, less its closing zero
+UNCATCHABLE = {9, 19}  # KILL and STOP of Linux
 MOST_TEXT_BYTES = 2_000_000  # Linux grants about that much to arguments and environment together
 
 
@@ -63,6 +64,10 @@ def _spec(
     _refuse_too_long(job.command or (job.shell or "",))
     _refuse_nul("name, project and tags", (job.name or "", job.project or "", *job.tags))
     check.folder(cwd)
+    if job.signal in UNCATCHABLE:
+        raise UserError(
+            f"signal {job.signal}: no process can catch that one", hint="to be killed at once: --grace 0 (grace_s: 0)"
+        )
     if job.max_running is not None and index is None:
         raise UserError("max_running is for arrays, and this is none", hint='leave it out, or say "array": true')
     stdout = job.log or job.stdout

@@ -23,13 +23,20 @@ def _tier(word: str) -> str:
     return word
 
 
+def _limit(word: str) -> float:
+    limit_s = seconds(word)
+    if not limit_s:
+        raise ValueError("it must be more than 0; empty is no limit")
+    return limit_s
+
+
 # column -> what it is called inside, and how it is read
 COLUMNS: dict[str, tuple[str, Callable[[str], object]]] = {
     "submit_s": ("submit_s", seconds),
     "owner": ("owner", text),
     "gpus": ("gpus", count),
     "duration_s": ("duration_s", seconds),
-    "limit_s": ("limit_s", seconds),
+    "limit_s": ("limit_s", _limit),
     "name": ("name", text),
     "project": ("project", text),
     "tier": ("tier", _tier),
