@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tarmac.cli.grammar import JSON, Verb
+from tarmac.cli.queue.mode import folded
 from tarmac.cli.session import connect
-from tarmac.cli.terminal import has_colours, out, out_json, paint
+from tarmac.cli.terminal import has_colours, out, out_json, paint, width
 from tarmac.cli.text import safe, size
 from tarmac.cli.times import duration
 
@@ -23,11 +24,19 @@ def run(values: Values, _: list[str]) -> int:
         out_json(status)
         return 0
     gpus = client.call("GET", "/gpus")["gpus"]
-    colours = has_colours()
+    out("".join(f"{line}\n" for line in lines(status, gpus, width=width(), has_colours=has_colours())))
+    return 0
+
+
+def lines(status: dict[str, Any], gpus: list[dict[str, Any]], *, width: int | None, has_colours: bool) -> Iterator[str]:
+    """A name and what there is to say; what is too wide goes on below. A path stays whole: it is there to be copied."""
     pairs = list(_facts(status, gpus))
     wide = max(len(name) for name, _ in pairs)
-    out("".join(f"{paint(name.ljust(wide), 'dim') if colours else name.ljust(wide)}  {text}\n" for name, text in pairs))
-    return 0
+    for name, text in pairs:
+        first, *rest = [text] if name == "state" else folded(text, width, wide + 2)
+        label = name.ljust(wide)
+        yield f"{paint(label, 'dim') if has_colours else label}  {first}"
+        yield from rest
 
 
 def _facts(status: dict[str, Any], gpus: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
@@ -47,10 +56,9 @@ def _facts(status: dict[str, Any], gpus: list[dict[str, Any]]) -> Iterator[tuple
 
 
 def _mode(status: dict[str, Any]) -> str:
-    words = ", PAUSED" if status["paused"] else ""
-    words += ", DRAINING" if status.get("draining") else ""
+    modes = ["PAUSED"] * bool(status["paused"]) + ["DRAINING"] * bool(status.get("draining"))
     reason = status.get("paused_reason")
-    return words + (f": {safe(reason)}" if words and reason else "")
+    return (f", {' and '.join(modes)}" + (f": {safe(reason)}" if reason else "")) if modes else ""
 
 
 def _agent(status: dict[str, Any]) -> str:
