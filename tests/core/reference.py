@@ -64,18 +64,24 @@ class Floor:
 
 
 def starts(floor: Floor, waiting: list[Job], nodes: list[str], policy: str) -> list[Start]:
-    """One after the other whose turn it is. Whoever does not fit is passed over."""
+    """One after the other whose turn it is. Whoever does not fit is passed over with all that is alike."""
     found: list[Start] = []
     left = list(waiting)
     while left:
         job = _whose_turn(left, floor, policy)
         left.remove(job)
         placed = floor.place(job.spec.request.gpus, nodes)
-        if placed is not None:
+        if placed is None:
+            left = [other for other in left if not _is_alike(other, job)]
+        else:
             floor.take(job.id, *placed)
             floor.owners[job.id] = job.spec.owner
             found.append((job.id, *placed))
     return found
+
+
+def _is_alike(one: Job, other: Job) -> bool:
+    return (one.spec.owner, one.spec.request) == (other.spec.owner, other.spec.request)
 
 
 def _whose_turn(waiting: list[Job], floor: Floor, policy: str) -> Job:

@@ -89,7 +89,7 @@ def a_world(nodes: list[tuple[int, int, bool]], jobs: list[tuple[int, str, int, 
 
 def one_pass(state: State) -> list[Job]:
     starts = []
-    for decision in policy.decisions(state, NOW):
+    for decision in policy.Pass(state, NOW).run():
         assert isinstance(decision, policy.Start)
         decision.job.attempt += 1
         state.enter(decision.job, Starting(booking=decision.booking, decided_at=0.0))

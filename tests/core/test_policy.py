@@ -22,7 +22,7 @@ def chosen(state: State) -> list[tuple[int, str, list[int]]]:
     """One pass, applied: (job, node, card indices) in the order of the decisions."""
     decided = []
     state.rules = replace(state.rules, policy="fifo")
-    for decision in policy.decisions(state, NOW):
+    for decision in policy.Pass(state, NOW).run():
         assert isinstance(decision, policy.Start)
         job, booking = decision.job, decision.booking
         decided.append((int(job.id), str(booking.node), [gpu.index for gpu in booking.gpus]))

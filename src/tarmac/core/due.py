@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from tarmac.core.limits import has_hour_limits
-from tarmac.core.policy.claimed import waits_since
+from tarmac.core.policy.claimed import MOST_OVERDUE, waits_since
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,5 +33,7 @@ def _moments(state: State, now: float) -> Iterator[float]:
         head = queue.first().head()
         assert head is not None, "a class in the queue has a head"
         yield waits_since(state.jobs[head[1]]) + state.rules.starvation_s
+    for since in islice(state.passed_since.values(), MOST_OVERDUE):
+        yield since + state.rules.starvation_s
     if state.queue.owners and has_hour_limits(state):
         yield now + HOURS_AGAIN_S

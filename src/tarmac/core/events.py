@@ -24,9 +24,17 @@ class JobsSubmitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopAsked:
+    """`more`: others that are to end in the same breath, so that none of them starts in the place of another."""
+
     job: JobId
     by: str
     grace_s: float | None = None  # None: what the job asked for itself
+    more: tuple[JobId, ...] = ()
+
+    def one_by_one(self) -> Iterator[StopAsked]:
+        yield self
+        for job in self.more:
+            yield StopAsked(job=job, by=self.by, grace_s=self.grace_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

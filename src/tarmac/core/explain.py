@@ -9,7 +9,7 @@ from tarmac.core.limits import LimitReached, all_reached, all_reached_there
 from tarmac.core.model import Draft, Held, Queued
 from tarmac.core.policy import Pass, booking_for
 from tarmac.core.policy.card import CardReason, refusal_of
-from tarmac.core.policy.claimed import is_over_before
+from tarmac.core.policy.claimed import is_bound_by
 from tarmac.core.policy.eligible import ArrayFull, Paused, gate, paused
 from tarmac.core.policy.lacking import Lack, lack, pinned_away
 from tarmac.core.policy.placed import (
@@ -190,9 +190,8 @@ class Explainer:
         """Cards of the node that are not for this job although they may be free, and for whom they are kept."""
         claim = self._turn.claim
         found: dict[GpuUuid, KeptFor | ReservedFor] = {}
-        if claim is not None and claim.node == node.name and claim.job != job.id:
-            is_bound = not is_over_before(self.state, job.spec, self.now, claim)
-            found = dict.fromkeys(claim.cards, _kept_for(claim)) if is_bound else {}
+        if claim is not None and claim.node == node.name and is_bound_by(self.state, job, self.now, claim):
+            found = dict.fromkeys(claim.cards, _kept_for(claim))
         ways = sorted(self._ways(job, node.name), key=lambda one: -one.begins_at)  # of several, the first is told
         return found | {card: _reserved_for(one) for one in ways for card in one.gpus}
 

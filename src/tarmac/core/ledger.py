@@ -141,6 +141,7 @@ def _faded_span(start: float, end: float, now: float, half_life_s: float) -> flo
 
 def _by_hours(start: float, end: float) -> list[tuple[int, float]]:
     found = []
+    start = max(start, end - KEPT_S)  # a clock that jumped by years writes no row for each hour of them
     while start < end:
         hour = int(start // HOUR_S)
         until = min(end, (hour + 1) * HOUR_S)

@@ -39,7 +39,7 @@ from tarmac.core.events import (
     TimePassed,
 )
 from tarmac.core.model import BookedGpu, Booking, Draft, Held, Job, JobId, Queued, Starting
-from tarmac.core.policy import Evict, decisions
+from tarmac.core.policy import Evict, Pass
 from tarmac.core.policy.forced import booking_by_force
 from tarmac.core.policy.reserved import used_by
 from tarmac.core.story import enter, tell
@@ -145,13 +145,19 @@ def _start_by_force(state: State, event: StartForced, now: float) -> list[Comman
 
 
 def _start_what_fits(state: State, now: float) -> list[Command]:
+    """In one pass, or in several where what started behind a claim changed whose turn it is."""
     commands: list[Command] = []
-    for decision in decisions(state, now):
-        if isinstance(decision, Evict):
-            why = f"made room for job {decision.for_job.id}"
-            commands += stopping.send_back(state, decision.job, "Preempted", why, now)
-        else:
-            commands.append(_start(state, decision.job, decision.booking, "Decided", now, {}))
+    is_settled = False
+    while not is_settled:
+        turn = Pass(state, now)
+        for decision in turn.run():
+            if isinstance(decision, Evict):
+                commands += stopping.evict(state, decision.job, decision.for_job.id, now)
+            else:
+                commands.append(_start(state, decision.job, decision.booking, "Decided", now, {}))
+        for job in turn.stuck:
+            state.passed_since.setdefault(job, now)
+        is_settled = turn.is_settled
     return commands
 
 

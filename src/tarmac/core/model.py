@@ -252,6 +252,7 @@ class Stopping:
     asked_at: float
     grace_s: float
     requeue: str | None = None  # why it goes back to its place in the queue; None: it is to end
+    for_job: JobId | None = None  # whom it makes room for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

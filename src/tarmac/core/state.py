@@ -95,6 +95,7 @@ class State:
     blocked: dict[JobId, Job] = field(default_factory=dict)  # queued, but another job or their time must come first
     dependents: dict[JobId, set[JobId]] = field(default_factory=dict)  # who waits for a job to end
     timers: list[tuple[float, JobId]] = field(default_factory=list)  # a heap of begins; some may be stale
+    passed_since: dict[JobId, float] = field(default_factory=dict)  # their turn came then, and they did not fit
     groups: dict[JobId, set[JobId]] = field(default_factory=dict)  # which jobs of an array have their booking
     preemptible: set[JobId] = field(default_factory=set)  # run, and may be asked to leave
     leaving: set[JobId] = field(default_factory=set)  # were asked to stop, and are not gone yet
@@ -278,6 +279,7 @@ class State:
         self.changes.new += jobs
 
     def _delist(self, job: Job) -> None:
+        self.passed_since.pop(job.id, None)
         if self.blocked.pop(job.id, None) is None:
             self.queue.remove(job)
 

@@ -13,12 +13,14 @@ from tarmac.core.story import enter
 if TYPE_CHECKING:
     from tarmac.core.commands import Command
     from tarmac.core.events import QueueStopped
-    from tarmac.core.model import Job
+    from tarmac.core.model import Job, JobId
     from tarmac.core.state import State
 
 
 def ask(state: State, event: StopAsked | QueueStopped, now: float) -> list[Command]:
-    return stop(state, event, now) if isinstance(event, StopAsked) else stop_all(state, event, now)
+    if not isinstance(event, StopAsked):
+        return stop_all(state, event, now)
+    return [command for one in event.one_by_one() for command in stop(state, one, now)]
 
 
 def stop(state: State, event: StopAsked, now: float) -> list[Command]:
@@ -37,7 +39,7 @@ def stop(state: State, event: StopAsked, now: float) -> list[Command]:
             status = _stopping(job.status, now, grace_s, None)
         case Stopping():
             # Whoever wants it to end has the last word over whoever wanted its room only.
-            status = replace(job.status, grace_s=min(grace_s, job.status.grace_s), requeue=None)
+            status = replace(job.status, grace_s=min(grace_s, job.status.grace_s), requeue=None, for_job=None)
         case Unknown():
             status = replace(job.status, stop_grace_s=grace_s)
         case _:
@@ -46,11 +48,25 @@ def stop(state: State, event: StopAsked, now: float) -> list[Command]:
     return [stop_signal(job, status.booking.node, grace_s)]
 
 
-def send_back(state: State, job: Job, cause: str, why: str, now: float, grace_s: float | None = None) -> list[Command]:
+def evict(state: State, job: Job, for_job: JobId, now: float) -> list[Command]:
+    return _send_back(state, job, "Preempted", f"made room for job {for_job}", now, for_job=for_job)
+
+
+def _send_back(
+    state: State,
+    job: Job,
+    cause: str,
+    why: str,
+    now: float,
+    *,
+    grace_s: float | None = None,
+    for_job: JobId | None = None,
+) -> list[Command]:
     """It leaves, and waits at its place in the queue again."""
     if not isinstance(job.status, Starting | Running) or _is_adopted(job):
         return []
-    status = _stopping(job.status, now, job.spec.grace_s if grace_s is None else grace_s, why)
+    stopping = _stopping(job.status, now, job.spec.grace_s if grace_s is None else grace_s, why)
+    status = replace(stopping, for_job=for_job)
     enter(state, job, status, cause, now, {"why": why, "grace_s": status.grace_s})
     return [stop_signal(job, status.booking.node, status.grace_s)]
 
@@ -63,7 +79,7 @@ def stop_all(state: State, event: QueueStopped, now: float) -> list[Command]:
     first = min((job.position for job in state.jobs.values() if isinstance(job.status, Queued)), default=None)
     commands: list[Command] = []
     for job in sorted(running, key=lambda job: job.rank, reverse=True):
-        sent = send_back(state, job, "QueueStopped", f"{event.by} stopped the queue", now, event.grace_s)
+        sent = _send_back(state, job, "QueueStopped", f"{event.by} stopped the queue", now, grace_s=event.grace_s)
         if sent and first is not None:
             first = min(first - 1, job.position)  # in front of the line, and of those of its own rank behind it
             state.put(job, first)

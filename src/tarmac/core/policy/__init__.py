@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.limits import LimitReached, has_limits, is_owner_done, reached_there
 from tarmac.core.policy.checked import refusal
-from tarmac.core.policy.claimed import Bounds, Claim, OffClaim, claim_for, is_over_before, prospects_for
+from tarmac.core.policy.claimed import (
+    Bounds,
+    Claim,
+    OffClaim,
+    claim_for,
+    is_bound_by,
+    overdue,
+    prospects_for,
+)
 from tarmac.core.policy.eligible import ArrayFull, gate, paused
 from tarmac.core.policy.ordered import Line, Source
 from tarmac.core.policy.placed import EVERYTHING, booking_on, fitting_cards, place
@@ -20,11 +28,11 @@ from tarmac.core.policy.reserved import own_cards
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from tarmac.core.model import Booking, Job, Request
+    from tarmac.core.model import Booking, Job, JobId, Request
     from tarmac.core.queue import JobClass
     from tarmac.core.state import State
 
-__all__ = ["Decision", "Evict", "Pass", "Start", "booking_for", "decisions"]
+__all__ = ["Decision", "Evict", "Pass", "Start", "booking_for"]
 
 MOST_PLANNED = 16  # jobs that do not fit and of which a plan is sought, in one pass
 
@@ -44,11 +52,6 @@ class Evict:
 
 
 Decision: TypeAlias = Start | Evict
-
-
-def decisions(state: State, now: float) -> Iterator[Decision]:
-    """The starts of one pass, best first. The caller applies each before asking for the next."""
-    return Pass(state, now).run()
 
 
 def booking_for(state: State, job: Job, now: float, claim: Claim | None) -> Booking | None:
@@ -80,19 +83,26 @@ class Pass:
         self._has_limits = has_limits(state.rules)
         self._full: set[tuple[Request, bool]] = set()  # what found no room: in a pass it only gets less
         self._immovable: set[Request] = set()  # for which nobody is to leave
-        self.claim: Claim | None = None  # for the first that does not fit
+        self.claim: Claim | None = None  # for one that was passed for long, else for the first that does not fit
+        self.stuck: list[JobId] = []  # whose turn came and who did not fit
+        self.is_settled = True  # another pass would find nothing
+        self._may_unsettle = False  # a start from now on may make way for somebody who was set aside
         self.blocker: Job | None = None  # without backfill: the one that everybody behind waits for
 
     def run(self) -> Iterator[Decision]:
+        """Best first. The caller applies each before asking for the next."""
         state, now = self._state, self._now
         if paused(state) is not None or not any(node.is_connected for node in state.nodes.values()):
             return
+        yield from self._serve_overdue()
         line = Line(state, now)
         for _ in range(MOST_PLANNED):
             stuck = yield from self._start_until_stuck(line)
             if stuck is None:
                 return
-            yield from self._plan(stuck)
+            self.stuck.append(stuck.id)
+            if self.claim is None:
+                yield from self._plan(stuck)
             if self.blocker is not None:
                 return
             if self.claim is not None:
@@ -103,6 +113,20 @@ class Pass:
             # that it comes to an end.
             if not state.reservations and len(self._full) > known:
                 line, known = Line(state, now, self._open()), len(self._full)
+
+    def _serve_overdue(self) -> Iterator[Decision]:
+        """Turns go round: a wide job whose turn came long ago, and that was passed since, has its cards kept first."""
+        for job in overdue(self._state, self._now):
+            if self._gate(job) is not None:
+                continue
+            booking = booking_for(self._state, job, self._now, None)
+            if booking is not None and self._is_sound(job, booking):
+                self.is_settled = False
+                yield Start(job, booking)
+                return
+            yield from self._plan(job)
+            if self.claim is not None:
+                return
 
     def _start_until_stuck(self, line: Line) -> Generator[Decision, None, Job | None]:
         """Down the line to the first that does not fit, which is set aside; None at the end of the line."""
@@ -116,6 +140,8 @@ class Pass:
             if booking is not None and self._is_sound(job, booking):
                 yield Start(job, booking)
                 line.started()
+                has_new_turns = self.claim is not None and self._state.rules.policy != "fifo"
+                self.is_settled = self.is_settled and not has_new_turns and not self._may_unsettle
                 continue
             line.set_aside()
             if booking is None and gated is None:
@@ -133,6 +159,7 @@ class Pass:
 
     def _is_sound(self, job: Job, booking: Booking) -> bool:
         if self._has_limits and reached_there(self._state, job, booking) is not None:
+            self._may_unsettle = True  # on other cards, once these are taken, it may be a smaller part
             return False
         return refusal(self._state, job, booking) is None
 
@@ -140,7 +167,7 @@ class Pass:
         state, request = self._state, job.spec.request
         if state.reservations:
             return booking_for(state, job, self._now, self.claim)  # what is kept differs from owner to owner
-        is_bound = self.claim is not None and not is_over_before(state, job.spec, self._now, self.claim)
+        is_bound = is_bound_by(state, job, self._now, self.claim)
         if (request, False) in self._full or (request, is_bound) in self._full:
             return None
         booking = booking_for(state, job, self._now, self.claim)

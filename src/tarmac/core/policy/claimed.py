@@ -6,6 +6,7 @@ The plan rests on the ends of what runs. Where no end is known, cards are kept b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tarmac.core.durations import End
-    from tarmac.core.model import Gpu, GpuUuid, Job, JobId, JobSpec, Node, NodeName
+    from tarmac.core.model import Gpu, GpuUuid, Job, JobId, Node, NodeName
     from tarmac.core.state import State
 
 
@@ -55,6 +56,7 @@ class Claim:
 NOWHERE = Prospect(at=None, cards=())
 Hope: TypeAlias = tuple[int, float, int, "GpuUuid", "frozenset[str]", float]  # kind, when, index, card, why, good until
 WHOLE_CARD = Request()
+MOST_OVERDUE = 8  # that are looked at in one pass
 
 
 class Bounds:
@@ -64,8 +66,7 @@ class Bounds:
         self._state = state
         self._job = job
         self._now = now
-        is_bound = claim is not None and claim.job != job.id and not is_over_before(state, job.spec, now, claim)
-        self._claim = claim if is_bound else None
+        self._claim = claim if is_bound_by(state, job, now, claim) else None
         self._end = state.durations.end_if_started(job.spec, now)
 
     def off(self, node: Node) -> frozenset[GpuUuid]:
@@ -95,10 +96,29 @@ class OffClaim:
         return EVERYTHING if self._is_rival_for_host else self._claim.cards
 
 
-def is_over_before(state: State, spec: JobSpec, now: float, claim: Claim) -> bool:
-    """Started now, it would be gone when the claim is due."""
-    end = state.durations.end_if_started(spec, now)
-    return claim.not_before is not None and end is not None and end <= claim.not_before
+def is_bound_by(state: State, job: Job, now: float, claim: Claim | None) -> bool:
+    """It is not for this job, and started now, the job would not be gone when it is due."""
+    if claim is None or claim.job == job.id:
+        return False
+    end = state.durations.end_if_started(job.spec, now)
+    return claim.not_before is None or end is None or end > claim.not_before
+
+
+def overdue(state: State, now: float) -> list[Job]:
+    """Who was passed for long since their turn came, the longest first. Where turns do not go round, nobody is."""
+    if state.rules.policy == "fifo" or not state.passed_since:
+        return []
+    since = islice(state.passed_since.items(), MOST_OVERDUE)
+    jobs = [state.jobs[job] for job, at in since if now - at >= state.rules.starvation_s]
+    return [job for job in jobs if _is_in_front(state, job)]
+
+
+def _is_in_front(state: State, job: Job) -> bool:
+    """Of its owner's own, and nobody of a higher tier waits."""
+    own = state.queue.owners.get(job.spec.owner)
+    if own is None or own.turn()[3] != job.id:
+        return False
+    return all(queue.turn()[0] >= own.turn()[0] for queue in state.queue.owners.values())
 
 
 def claim_for(state: State, job: Job, now: float) -> Claim | None:
@@ -109,7 +129,7 @@ def claim_for(state: State, job: Job, now: float) -> Claim | None:
         (prospect.at, number, name) for number, (name, prospect) in enumerate(prospects) if prospect.at is not None
     ]
     if known:
-        made = _made_by(state) if state.leaving else {}
+        made = _made_by(state, job) if state.leaving else {}
         at, number, name = min((one for one in known if one[0] <= made.get(one[2], -inf)), default=min(known))
         return _claim(job, name, prospects[number][1], max(at, now))
     if now - waits_since(job) < state.rules.starvation_s:
@@ -121,12 +141,12 @@ def claim_for(state: State, job: Job, now: float) -> Claim | None:
     return _claim(job, *prospects[number], None)
 
 
-def _made_by(state: State) -> dict[NodeName, float]:
-    """Where jobs were asked to make room, and by when they have. Claimed first, or they would leave for nothing."""
+def _made_by(state: State, job: Job) -> dict[NodeName, float]:
+    """Where others were asked to make room for it, and by when they have. Claimed first, or they leave for nothing."""
     found: dict[NodeName, float] = {}
     for number in state.leaving:
         status = state.jobs[number].status
-        if isinstance(status, Stopping) and status.requeue is not None:
+        if isinstance(status, Stopping) and status.for_job == job.id:
             node, gone_at = status.booking.node, status.asked_at + status.grace_s
             found[node] = max(gone_at, found.get(node, gone_at))
     return found
