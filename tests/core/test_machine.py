@@ -8,6 +8,7 @@ from tarmac.core.commands import ForgetRun, SignalJob, StartJob
 from tarmac.core.events import NodeJoined, Reported, StopAsked
 from tarmac.core.machine import handle
 from tarmac.core.model import (
+    After,
     Cancelled,
     Failed,
     JobId,
@@ -256,6 +257,31 @@ def test_asking_again_with_a_shorter_grace_passes_that_on() -> None:
     status = scene.status()
     assert isinstance(status, Stopping)
     assert (status.asked_at, status.grace_s) == (asked_at, 0.0)
+
+
+def test_of_jobs_that_are_stopped_together_none_starts_in_the_place_of_another() -> None:
+    scene = Scene(gpus=2)
+    scene.run(time_limit_s=100.0)
+    wide, narrow = scene.submit(a_spec(gpus=2), a_spec())  # the free card is kept for the wide one
+    assert scene.states() == ["running", "queued", "queued"]
+    scene.happen(StopAsked(job=wide, by="ann", more=(narrow, JobId(99))))
+    assert (scene.starts(), scene.states()) == ([], ["running", "cancelled", "cancelled"])
+    assert scene.story(narrow)[-1] == "StopAsked"
+
+
+def test_each_of_several_that_run_is_asked_with_the_grace_of_the_stop() -> None:
+    scene = Scene(gpus=2)
+    first, second = scene.run(a_spec(), a_spec())
+    scene.happen(StopAsked(job=first, by="ann", grace_s=3.0, more=(second,)))
+    assert [(signal.job, signal.grace_s) for signal in scene.signals()] == [(first, 3.0), (second, 3.0)]
+
+
+def test_a_job_that_is_stopped_with_the_one_it_waits_for_is_cancelled() -> None:
+    scene = Scene(gpus=0)
+    scene.submit(a_spec())
+    scene.submit(a_spec(after=(After(job=JobId(1), on="ok"),)))
+    scene.happen(StopAsked(job=JobId(1), by="ann", more=(JobId(2),)))
+    assert scene.states() == ["cancelled", "cancelled"]
 
 
 def test_stopping_what_does_not_exist_or_has_ended_does_nothing() -> None:

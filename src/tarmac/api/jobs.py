@@ -31,7 +31,7 @@ from tarmac.errors import Conflict, NotFound, UserError
 from tarmac.store.rows import pack_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from tarmac.core.model import Job, JobSpec
     from tarmac.core.state import State
@@ -163,10 +163,14 @@ async def kill_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.Ki
     asked = set(alive)
     if engine.degraded is not None and (stoppable := [number for number in alive if _signal(engine, number, data)]):
         return schemas.KillAnswer(asked=stoppable, already_ended=[])
-    events = [StopAsked(job=JobId(number), by=caller, grace_s=data.grace_s) for number in alive]
-    if events:
-        await engine.keep(Work(events=list(events)))
+    if alive:
+        await engine.keep(Work(events=[_stop(alive, caller, data.grace_s)]))
     return schemas.KillAnswer(asked=alive, already_ended=[number for number in numbers if number not in asked])
+
+
+def _stop(numbers: Sequence[int], caller: str, grace_s: float | None = None) -> StopAsked:
+    first, *more = map(JobId, numbers)
+    return StopAsked(job=first, by=caller, grace_s=grace_s, more=tuple(more))
 
 
 def _signal(engine: Engine, number: int, data: schemas.KillRequest) -> bool:
@@ -179,7 +183,7 @@ async def remove_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.
     numbers = selected_own(engine, caller, data)
     waiting = [job.id for job in _none_running(engine, numbers) if not is_ended(job.status)]
     if waiting:
-        await engine.keep(Work(events=[StopAsked(job=number, by=caller) for number in waiting]))
+        await engine.keep(Work(events=[_stop(waiting, caller)]))
     # One of them may have got its GPUs while its stop was kept; what has ended stays so.
     jobs = _none_running(engine, numbers)
     await engine.keep(Work(events=[], removed=[job.id for job in jobs]))

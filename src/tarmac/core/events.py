@@ -6,9 +6,12 @@ A report about a run names (job, attempt); one of another attempt is ignored.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.model import Gpu, GpuUse, GpuUuid, JobId, JobSpec, NodeName, Reservation, Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
