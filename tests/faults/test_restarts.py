@@ -36,6 +36,18 @@ def hold_jobs(world: World, count: int = 2) -> list[int]:
     return jobs
 
 
+def start_old_agent(world: World) -> subprocess.Popen[bytes]:
+    ready, theirs = os.pipe()
+    words = ["--state", str(world.home.path), "--ready-fd", str(theirs)]
+    old = subprocess.Popen(
+        [sys.executable, "-c", OLD_AGENT, *words], env=world.home.environment, pass_fds=[theirs], start_new_session=True
+    )
+    os.close(theirs)
+    assert os.read(ready, 100) == b"ready\n"
+    os.close(ready)
+    return old
+
+
 @pytest.mark.parametrize("killed", DOWN, ids=" and ".join)
 def test_jobs_go_on_without_the_controller_or_the_agent(world: World, killed: tuple[str, ...]) -> None:
     world.wake()
@@ -135,14 +147,7 @@ def test_an_agent_of_another_version_is_replaced_and_its_jobs_go_on(world: World
     world.wake()
     jobs = hold_jobs(world)
     world.home.tarmac("stop")
-    ready, theirs = os.pipe()
-    words = ["--state", str(world.home.path), "--ready-fd", str(theirs)]
-    old = subprocess.Popen(
-        [sys.executable, "-c", OLD_AGENT, *words], env=world.home.environment, pass_fds=[theirs], start_new_session=True
-    )
-    os.close(theirs)
-    assert os.read(ready, 100) == b"ready\n"
-    os.close(ready)
+    old = start_old_agent(world)
     world.wake()
     assert old.wait(20) == 0, "it ended when it was told to"
     eventually(lambda: world.seen("agent"), "there is a new agent")

@@ -12,6 +12,7 @@ from typing import List, Optional, Tuple
 from zlib import crc32
 
 from tarmac.agent import address, cgroup, command, containment, crashpoint, kernel, process
+from tarmac.agent.ending import Ending
 from tarmac.agent.folders import Folders
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.service import Service
@@ -60,11 +61,12 @@ def _serve(state: str, ready_fd: Optional[int]) -> int:
         _detach(os.path.join(folder, "agent.log"), ready_fd)
     crashpoint.reach("agent:after-lock")
     loop = Loop()
-    _prepare_process(loop)
+    signal_fd = _prepare_process()
     instance = instance_of(state)
     base, reason = containment.choose(instance)
     place = Place(folders=Folders(folder), boot_id=process.read_boot_id(), instance=instance, cgroup_base=base)
     service = Service(loop, place, reason)
+    loop.watch(signal_fd, lambda: _end_when_asked(service.ending, signal_fd), "signals")
     # Nothing below is to be collected, and a collection in a forked shim would copy every page it looks at.
     gc.disable()
     gc.freeze()
@@ -125,16 +127,17 @@ def _take_lock(path: str) -> bool:
     return True
 
 
-def _prepare_process(loop: Loop) -> None:
+def _prepare_process() -> int:
+    """The descriptor that tells of the signals it gets from now on."""
     for signum in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:
         if signal.getsignal(signum) is signal.SIG_IGN:
             signal.signal(signum, signal.SIG_DFL)  # nohup and shells leave such traces
     kernel.unignore_unnamed_signals()
     fd = kernel.signal_fd(_BLOCKED)
-    loop.watch(fd, lambda: _stop_when_asked(loop, fd), "signals")
     command.raise_file_limit()
     kernel.become_subreaper()  # so that what a killed shim leaves behind falls to the agent
     kernel.set_name(b"tarmac-agent")
+    return fd
 
 
 def _end_with(socket_path: str, loop: Loop) -> None:
@@ -154,13 +157,13 @@ def _end_with(socket_path: str, loop: Loop) -> None:
     loop.watch(inotify_fd, look, "socket")
 
 
-def _stop_when_asked(loop: Loop, fd: int) -> None:
+def _end_when_asked(ending: Ending, fd: int) -> None:
     try:
         signum = int.from_bytes(os.read(fd, 128)[:4], sys.byteorder)
     except BlockingIOError:
         return
     if signum in (signal.SIGTERM, signal.SIGINT):
-        loop.stop()
+        ending.begin()
 
 
 def _say(ready_fd: Optional[int], line: str) -> None:

@@ -6,12 +6,14 @@ A stream that breaks the rule is not to be trusted any further: the reader raise
 controller → agent   hello start adopt signal forget read_log tail_log watch_log unwatch_log forget_gpus try_gpus ping
                      shutdown
 agent → controller   hello started exited launch_failed lost gone gpus gpus_unchanged gpus_forgotten gpus_tried log
-                     log_tail log_grew pong
+                     log_tail log_grew pong ending
 probe → agent        gpus xid alive
 
 `start.folder`, when given, is made (0700, with its parents) before the log files are opened. `start.limit_s` seconds
 after its release (null: never) the tree gets `start.stop_signal`, and `start.grace_s` later SIGKILL, from the shim.
 `exited.timed_out` is true where that signal was sent while the command still ran. `signal.signal` is any of 1 to 64.
+`shutdown` is answered by `ending`: for `ending.stops` jobs the agent goes on until they are stopped, unless it is told
+that it `is_replaced`, by an agent that takes them over.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from tarmac import __version__
 from tarmac.agent import crashpoint, protocol, spec, tail
 from tarmac.agent.adopt import adopt
 from tarmac.agent.attribution import Attribution
+from tarmac.agent.ending import Ending
 from tarmac.agent.gpus import GpuWatch
 from tarmac.agent.launch import Start, hand_over
 from tarmac.agent.loop import Loop, log, log_exception
@@ -46,6 +47,7 @@ class Service:
         )
         self._logs = tail.LogWatch(loop, self.send)
         self._runs: Dict[Key, Run] = {}
+        self.ending = Ending(loop, lambda: sum(run.stop.is_pending for run in self._runs.values()))
         self._runs.update(recover(self))
         for run in self._runs.values():
             if run.port is not None and not run.is_over:
@@ -61,7 +63,7 @@ class Service:
             "forget_gpus": self._forget_gpus,
             "try_gpus": self._try_gpus,
             "ping": lambda message: self.send({"type": "pong", "ref": message.get("ref")}),
-            "shutdown": lambda _: loop.stop(),
+            "shutdown": self._shut_down,
         }
 
     def open(self, listener: socket.socket) -> None:
@@ -95,6 +97,7 @@ class Service:
         if self._peer is not None and self._peer is not peer:
             self._peer.close()
         self._peer = peer
+        self.ending.take_back()
 
     def send(self, message: Message) -> None:
         if self._peer is not None:
@@ -225,6 +228,15 @@ class Service:
     def _try_gpus(self, message: Message) -> None:
         tried = self._gpus.try_now([str(uuid) for uuid in message["uuids"]])
         self.send({"type": "gpus_tried", "ref": message.get("ref"), "uuids": tried})
+
+    def _shut_down(self, message: Message) -> None:
+        if message.get("is_replaced"):
+            self.loop.stop()  # the next agent finds in the run folders what this one was asked
+            return
+        stops = self.ending.begin()
+        self.send({"type": "ending", "ref": message.get("ref"), "stops": stops})
+        if stops and self._peer is not None:
+            self._peer.close()  # whoever said so need not wait for it
 
     # What runs say
 

@@ -49,6 +49,11 @@ class Stop:
     def is_asked(self) -> bool:
         return self._deadline is not None
 
+    @property
+    def is_pending(self) -> bool:
+        """Asked and not carried out. What does not go although SIGKILL was sent time and again will when it can."""
+        return self.is_asked and not self._run.is_over and self._kills < len(_KILL_AGAIN_S)
+
     def resume(self) -> None:
         """What an earlier agent was asked."""
         asked = self._run.read(STOP)

@@ -51,8 +51,12 @@ async def stop(
     end: TheEnd,
     data: JSONBody[schemas.StopRequest],
 ) -> dict[str, Any]:
-    """End the controller, and its agent unless told otherwise. Running jobs go on."""
+    """End the controller, and its agent unless told otherwise. Running jobs go on.
+
+    The agent ends once the jobs that are being stopped have: `stopping` says how many.
+    """
+    stopping = 0
     if data.agent and engine.node is not None:
-        engine.node.end_agent()
+        stopping = await engine.node.ask_agent_to_end(AGENT_ANSWERS_WITHIN_S)
     end()
-    return {"controller_pid": os.getpid()}
+    return {"controller_pid": os.getpid(), "stopping": stopping}

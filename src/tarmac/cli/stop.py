@@ -1,4 +1,7 @@
-"""`tarmac stop`: end the controller and the agent, and return when they are gone. Running jobs go on."""
+"""`tarmac stop`: end the controller and the agent, and return when they are gone. Running jobs go on.
+
+An agent that still has jobs to stop is not waited for: it ends by itself when they have.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +30,18 @@ def run(values: Values, _: list[str]) -> int:
         return 0
     names = ("controller",) if values["keep_agent"] else ("controller", "agent")
     ending = {name: _opened(status[f"{name}_pid"]) for name in names}
-    client.stop(agent=not values["keep_agent"])
+    stopping = client.stop(agent=not values["keep_agent"])
     for name, process in ending.items():
-        if process is not None:
+        if process is not None and not (name == "agent" and stopping):
             _wait_for_end(name, process)
-    running = status["running"]
-    go_on = f"; {counted(running, 'job')} {'goes' if running == 1 else 'go'} on" if running else ""
-    say(f"stopped{go_on}. The next `tarmac` command starts it again")
+    say(f"stopped{_left(status['running'] - stopping, stopping)}. The next `tarmac` command starts it again")
     return 0
+
+
+def _left(running: int, stopping: int) -> str:
+    go_on = f"; {counted(running, 'job')} {'goes' if running == 1 else 'go'} on" if running > 0 else ""
+    end = f"; {counted(stopping, 'job')} {'is' if stopping == 1 else 'are'} still being stopped" if stopping else ""
+    return go_on + end
 
 
 def _opened(pid: int | None) -> int | None:
@@ -62,5 +69,8 @@ VERB = Verb(
     takes_words=False,
     options=(Option("--keep-agent", None, "end the controller alone"),),
     examples=(("tarmac stop", "before an upgrade; nothing is lost, nothing is killed"),),
-    notes=("Waiting jobs stay queued; the next `tarmac` command starts the controller again.",),
+    notes=(
+        "Waiting jobs stay queued; the next `tarmac` command starts the controller again.",
+        "The agent stays until the jobs that were told to stop have; it is not waited for.",
+    ),
 )

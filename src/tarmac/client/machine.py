@@ -117,6 +117,10 @@ class Machine(Link):
 
         return events(self, jobs)
 
-    def stop(self, *, agent: bool = True) -> None:
-        """End the controller, and the agent. Running jobs go on."""
-        self.call("POST", "/stop", body={"agent": agent})
+    def stop(self, *, agent: bool = True) -> int:
+        """End the controller, and the agent. Running jobs go on.
+
+        Returns how many jobs are still being stopped; the agent ends when they have.
+        """
+        stopping: int = self.call("POST", "/stop", body={"agent": agent}).get("stopping", 0)
+        return stopping

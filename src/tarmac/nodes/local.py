@@ -131,6 +131,15 @@ class LocalNode:
         self.is_ending = True
         self.send({"type": "shutdown"})
 
+    async def ask_agent_to_end(self, within_s: float) -> int:
+        """The same, and for how many jobs it goes on, because they were asked to stop and have not yet."""
+        self.is_ending = True
+        try:
+            async with asyncio.timeout(within_s):
+                return int((await self.ask({"type": "shutdown"}))["stops"])
+        except (TimeoutError, Unavailable):
+            return 0
+
     async def _connect(self) -> None:
         loop = asyncio.get_running_loop()
         self._lost.clear()
@@ -206,7 +215,7 @@ class LocalNode:
     def _join(self, hello: Hello) -> None:
         if hello.version != __version__ and not self._is_started_by_us(hello):
             log.info("agent %s is replaced by %s", hello.version, __version__)
-            self.send({"type": "shutdown"})
+            self.send({"type": "shutdown", "is_replaced": True})
             return
         self.hello = hello
         self.name = self._lasting_name(hello.node)
