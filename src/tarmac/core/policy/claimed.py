@@ -124,13 +124,14 @@ def _is_in_front(state: State, job: Job) -> bool:
 def claim_for(state: State, job: Job, now: float) -> Claim | None:
     if not job.spec.request.gpus:
         return None  # one slot is as wide as any other
+    if state.leaving and (made := _claim_on_what_is_left(state, job, now)) is not None:
+        return made
     prospects = prospects_for(state, job, now)
     known = [
         (prospect.at, number, name) for number, (name, prospect) in enumerate(prospects) if prospect.at is not None
     ]
     if known:
-        made = _made_by(state, job) if state.leaving else {}
-        at, number, name = min((one for one in known if one[0] <= made.get(one[2], -inf)), default=min(known))
+        at, number, name = min(known)
         return _claim(job, name, prospects[number][1], max(at, now))
     if now - waits_since(job) < state.rules.starvation_s:
         return None
@@ -141,15 +142,37 @@ def claim_for(state: State, job: Job, now: float) -> Claim | None:
     return _claim(job, *prospects[number], None)
 
 
-def _made_by(state: State, job: Job) -> dict[NodeName, float]:
-    """Where others were asked to make room for it, and by when they have. Claimed first, or they leave for nothing."""
-    found: dict[NodeName, float] = {}
-    for number in state.leaving:
+def _claim_on_what_is_left(state: State, job: Job, now: float) -> Claim | None:
+    """Others were asked to make room for it: just what they leave is kept, or they would leave for nothing."""
+    leavers: dict[NodeName, list[Stopping]] = {}
+    for number in sorted(state.leaving):
         status = state.jobs[number].status
         if isinstance(status, Stopping) and status.for_job == job.id:
-            node, gone_at = status.booking.node, status.asked_at + status.grace_s
-            found[node] = max(gone_at, found.get(node, gone_at))
-    return found
+            leavers.setdefault(status.booking.node, []).append(status)
+    for name, leaving in leavers.items():
+        node = without(state.nodes[name], leaves_by_itself(state, name, job))
+        off = Bounds(state, job, now, None).reserved(node)
+        cards = [gpu for gpu in fitting_cards(node, job.spec.request, state.rules) or () if gpu.uuid not in off]
+        if len(cards) >= job.spec.request.gpus:
+            chosen = tuple(gpu.uuid for gpu in chosen_cards(node, cards, job.spec.request))
+            at = max(status.asked_at + status.grace_s for status in leaving)
+            return _claim(job, name, Prospect(at=at, cards=chosen, rests_on=frozenset({"stop"})), max(at, now))
+    return None
+
+
+def leaves_by_itself(state: State, node: NodeName, job: Job) -> list[JobId]:
+    """Who is on the way out of the node, and leaves nothing that is promised to another job."""
+    return [
+        number for number in state.nodes[node].host if number in state.leaving and not _is_promised(state, number, job)
+    ]
+
+
+def _is_promised(state: State, number: JobId, job: Job) -> bool:
+    """What it leaves is for whom it was asked to leave, while that one waits."""
+    status = state.jobs[number].status
+    for_job = status.for_job if isinstance(status, Stopping) else None
+    other = None if for_job is None or for_job == job.id else state.jobs.get(for_job)
+    return other is not None and isinstance(other.status, Queued)
 
 
 def waits_since(job: Job) -> float:

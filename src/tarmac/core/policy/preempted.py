@@ -6,8 +6,8 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 from tarmac.core.limits import reached_there
-from tarmac.core.model import Queued, Running, Stopping, holds_booking
-from tarmac.core.policy.claimed import Bounds
+from tarmac.core.model import Running, holds_booking
+from tarmac.core.policy.claimed import Bounds, leaves_by_itself
 from tarmac.core.policy.placed import booking_on, fitting_cards
 from tarmac.core.policy.scratch import without
 
@@ -25,7 +25,8 @@ def victims(state: State, job: Job, now: float) -> tuple[JobId, ...]:
     if job.spec.tier == "preemptible" or not state.preemptible or not job.spec.request.gpus:
         return ()  # what a job without GPUs needs could not be kept for it until they are gone
     bounds = Bounds(state, job, now, None)
-    leaving = _by_node(state, {other for other in state.leaving if not _leaves_for_another(state, other, job)})
+    nodes = _by_node(state, state.leaving)
+    leaving = {name: leaves_by_itself(state, name, job) for name in nodes}
     evictable = _by_node(state, state.preemptible)
     if any(_fits(state, state.nodes[name], job, gone, bounds) for name, gone in leaving.items()):
         return ()
@@ -36,14 +37,6 @@ def victims(state: State, job: Job, now: float) -> tuple[JobId, ...]:
             cost = (sum(work_lost(state, other, now) for other in chosen), len(chosen), chosen)
             best = cost if best is None or cost < best else best
     return () if best is None else best[2]
-
-
-def _leaves_for_another(state: State, number: JobId, job: Job) -> bool:
-    """What it leaves is promised to whom it was asked to leave for, while that one waits."""
-    status = state.jobs[number].status
-    for_job = status.for_job if isinstance(status, Stopping) else None
-    other = None if for_job is None or for_job == job.id else state.jobs.get(for_job)
-    return other is not None and isinstance(other.status, Queued)
 
 
 def _by_node(state: State, jobs: set[JobId]) -> dict[NodeName, list[JobId]]:
