@@ -1,5 +1,6 @@
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -15,9 +16,11 @@ from tarmac.client import Client
 from tarmac.client.following import sse
 from tarmac.client.json_codec import decode, encode
 from tarmac.client.link import keep_asking
+from tarmac.client.silence import manner
 from tarmac.client.transport import Connection, NoAnswer, NoController
 from tarmac.errors import ConnectionLost, NotAllowed, NotFound, TarmacError, TooNew, Unavailable, UserError
 from tests.cli.stub import answer, chunked, serving
+from tests.home import until
 from tests.services import need
 
 
@@ -192,6 +195,48 @@ def test_a_controller_that_does_not_answer_is_given_up(path: Path) -> None:
         for ask in (client.status, lambda: client.stream("/events"), lambda: keep_asking(client, client.status)):
             with pytest.raises(NoAnswer, match=rf"the controller \(pid {os.getpid()}\) does not answer"):
                 ask()
+
+
+@contextmanager
+def another_process(code: str) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen([sys.executable, "-c", f"print(flush=True)\n{code}"], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # Python itself has started
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_one_that_works_is_busy_and_nobody_is_told_to_kill_it() -> None:
+    with another_process("while True: pass") as process:
+        assert until(lambda: manner(process.pid) == "busy")
+        error = NoAnswer(process.pid)
+    assert error.message == f"the controller (pid {process.pid}) is busy; what was asked may still happen"
+    assert "kill" not in str(error.hint)
+
+
+def test_one_that_was_stopped_is_to_be_woken_not_killed() -> None:
+    with another_process("while True: pass") as process:
+        os.kill(process.pid, signal.SIGSTOP)
+        assert until(lambda: manner(process.pid) == "stopped")
+        error = NoAnswer(process.pid)
+    assert "it was stopped" in error.message
+    assert f"kill -CONT {process.pid}" in str(error.hint)
+    assert "kill -9" not in str(error.hint)
+
+
+def test_one_that_neither_answers_nor_works_may_be_killed() -> None:
+    with another_process("import time; time.sleep(600)") as process:
+        assert until(lambda: manner(process.pid) == "stuck")
+        assert f"kill -9 {process.pid}" in str(NoAnswer(process.pid).hint)
+    assert manner(process.pid, look_s=0) == "stuck", "nothing is to be seen of it"
+
+
+def test_of_one_that_nobody_gets_through_to_no_pid_is_made_up() -> None:
+    error = NoAnswer(0)
+    assert "too many wait" in error.message
+    assert "kill" not in str(error.hint)
 
 
 def test_a_wait_may_take_as_long_as_it_was_to_wait(path: Path) -> None:

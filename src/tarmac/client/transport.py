@@ -31,13 +31,32 @@ class NoController(Unavailable):
 
 
 class NoAnswer(Unavailable):
-    """Somebody listens and takes requests, but says nothing: stopped, or stuck."""
+    """Somebody listens and takes requests, but says nothing: busy, stopped, or stuck. Pid 0: it is not known who."""
 
     def __init__(self, pid: int) -> None:
+        from tarmac.client.silence import manner
+
+        who = f"the controller (pid {pid})"
+        how = manner(pid) if pid else "crowded"
         super().__init__(
-            f"the controller{f' (pid {pid})' if pid else ''} does not answer",
-            f"`kill -CONT {pid or 'PID'}` wakes one that was stopped; after `kill -9 {pid or 'PID'}` the next "
-            "command starts another, and running jobs go on",
+            *{
+                "busy": (
+                    f"{who} is busy; what was asked may still happen",
+                    "look again later: `tarmac status`, `tarmac ls`",
+                ),
+                "crowded": (
+                    "the controller takes no more requests: too many wait already",
+                    "nothing was sent; try again later. Its pid stands in controller.lock of the state folder",
+                ),
+                "stopped": (
+                    f"{who} does not answer: it was stopped, as with Ctrl-Z",
+                    f"`kill -CONT {pid}` wakes it; what was asked may still happen then",
+                ),
+                "stuck": (
+                    f"{who} does not answer and does not work",
+                    f"after `kill -9 {pid}` the next command starts another, and running jobs go on",
+                ),
+            }[how]
         )
 
 

@@ -1,0 +1,45 @@
+"""Why a controller keeps silent, as /proc tells it: it works, it was stopped, or it is stuck.
+
+Nobody is advised to kill one that works: what was asked may be happening this moment.
+"""
+
+from __future__ import annotations
+
+import os
+from time import sleep
+
+LOOK_S = 0.5
+AT_WORK_TICKS = 3  # of 50 in that time; one that only waits for the next reading takes less
+STOPPED = {"T", "t"}
+
+
+def manner(pid: int, look_s: float = LOOK_S) -> str:
+    """busy, stopped or stuck; the last also where nothing can be seen of it."""
+    before = _seen(f"/proc/{pid}")
+    if before is not None and before[0] in STOPPED:
+        return "stopped"
+    sleep(look_s)
+    after = _seen(f"/proc/{pid}")
+    if before is None or after is None:
+        return "stuck"
+    return "busy" if after[1] - before[1] >= AT_WORK_TICKS or _waits_for_disk(pid) else "stuck"
+
+
+def _waits_for_disk(pid: int) -> bool:
+    """One of its threads: a large commit takes its time."""
+    folder = f"/proc/{pid}/task"
+    try:
+        threads = [_seen(f"{folder}/{thread}") for thread in os.listdir(folder)]
+    except OSError:
+        return False
+    return any(seen is not None and seen[0] == "D" for seen in threads)
+
+
+def _seen(folder: str) -> tuple[str, int] | None:
+    """State, and processor time in ticks: of a process that of all its threads."""
+    try:
+        with open(f"{folder}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return fields[0], int(fields[11]) + int(fields[12])
+    except (OSError, IndexError, ValueError):
+        return None
