@@ -82,6 +82,26 @@ def test_a_submit_is_refused_and_running_jobs_end_with_their_own_code(world: Wor
     assert world.seen("controller") + world.seen("agent") == before, "nobody had to start anything anew"
 
 
+def test_a_job_that_waits_is_told_that_nothing_can_be_written(world: World, disk: Disk) -> None:
+    world.hold()
+    world.run(1, gpus=4)
+    (waiting,) = world.run(1, gpus=4)
+    disk.fill()
+    assert world.home.tarmac("add", "true").returncode == 5
+    told = world.home.tarmac("why", str(waiting)).stdout
+    assert "nothing can be written, and nothing starts until it can: the state could not be written" in told
+    assert "not connected" not in told
+    with world.home.client() as client:
+        client.on_trouble = None
+        whole = client.call("GET", f"/jobs/{waiting}")
+        assert whole["reason"] == client.why(waiting)["reasons"][0]["text"]
+        assert whole["reason"] in whole["why"]
+    disk.make_room()
+    eventually(lambda: "nothing starts" not in world.home.tarmac("why", str(waiting)).stdout, "service returns")
+    world.let_go()
+    world.wait_for_all()
+
+
 def test_everything_is_found_again_when_all_died_on_a_full_disk(world: World, disk: Disk) -> None:
     world.hold()
     jobs = world.run(3)

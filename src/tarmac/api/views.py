@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tarmac.api.moments import iso
+from tarmac.api.unwritten import still_true, unwritten
 from tarmac.api.words import ahead_words, card_lines, sentences
 from tarmac.controller.outputs import stderr_path, stdout_path
 from tarmac.controller.outside import is_ignored, told
@@ -75,6 +76,8 @@ class Viewer:
         ]
 
     def waiting_reason(self, job: Job) -> str | None:
+        if (not_kept := unwritten(self.engine, job)) is not None:
+            return not_kept
         reasons = self._reasons(job)
         if reasons not in self._said:
             now = self.engine.now()
@@ -95,18 +98,18 @@ class Viewer:
     def _reasons(self, job: Job) -> tuple[Reason, ...]:
         if self._explainer is None:
             self._explainer = Explainer(self.engine.state, self.engine.now())
-        return self._explainer.reasons(job)
+        return still_true(self.engine, self._explainer.reasons(job))
 
     def _why(self, job: Job) -> list[str]:
         """In a few lines; GET /jobs/ID/why tells all."""
-        reasons = self._reasons(job)
-        if not reasons:
+        reasons, not_kept = self._reasons(job), unwritten(self.engine, job)
+        if not reasons and not_kept is None:
             return []
         state, now = self.engine.state, self.engine.now()
         has_place = isinstance(job.status, Queued) and job.id not in state.blocked
         place = [ahead_words(position_of(state, job, now) - 1)] if has_place else []
         cards = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in card_lines(reason.cards, now)]
-        return [*place, *sentences(reasons, now), *cards]
+        return [*place, *([] if not_kept is None else [not_kept]), *sentences(reasons, now), *cards]
 
     def _gpu(self, name: NodeName, reading: GpuReading) -> dict[str, Any]:
         node = self.engine.state.node(name)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tarmac.api.moments import at_clock, iso, length
+from tarmac.api.unwritten import still_true, unwritten
 from tarmac.api.words import (
     ahead_words,
     grouped_lines,
@@ -52,7 +53,9 @@ def why_view(engine: Engine, job: Job) -> dict[str, Any]:
     state, now = engine.state, engine.now()
     outlook = engine.outlook.now(is_fresh=True)
     explainer = Explainer(state, now)
-    reasons = explainer.reasons(job)
+    reasons = still_true(engine, explainer.reasons(job))
+    not_kept = unwritten(engine, job)
+    untold = [] if not_kept is None else [not_kept]
     is_queued = isinstance(job.status, Queued) and job.id in state.jobs
     has_cards = is_queued and job.spec.request.gpus > 0
     cards = [card for node in state.nodes.values() for card in cards_of(explainer, node, job)] if has_cards else []
@@ -65,7 +68,10 @@ def why_view(engine: Engine, job: Job) -> dict[str, Any]:
         "ahead": ahead,
         "asked": asked_of(job.spec),
         "free": free_for(state, cards),
-        "reasons": [reason_view(reason, now) for reason in reasons],
+        "reasons": [
+            *[{"kind": "unwritten", "text": text} for text in untold],
+            *[reason_view(reason, now) for reason in reasons],
+        ],
         "cards": [_card_view(card) for card in cards],
         "estimated_start": None if estimate is None else iso(estimate.start_at),
         "estimate_basis": None if estimate is None else estimate.basis,
@@ -74,6 +80,7 @@ def why_view(engine: Engine, job: Job) -> dict[str, Any]:
             f"asked: {', '.join(asked_words(job.spec, now))}",
             *_runs_line(state, job, now),
             *_free_lines(cards, job),
+            *untold,
             *sentences(reasons, now),
             *_card_lines(cards, state),
             *_kept_lines(explainer, job, now),

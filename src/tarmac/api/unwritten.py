@@ -1,0 +1,29 @@
+"""What is told of jobs that wait while nothing can be written: that it is so, and not that their machine seems away.
+
+What memory held was thrown away with the commit that failed, and no machine is listened to until writing works again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tarmac.core.explain import NodeAway, NoNode
+from tarmac.core.model import Queued
+
+if TYPE_CHECKING:
+    from tarmac.controller.engine import Engine
+    from tarmac.core.explain import Reason
+    from tarmac.core.model import Job
+
+
+def unwritten(engine: Engine, job: Job) -> str | None:
+    if engine.degraded is None or not isinstance(job.status, Queued):
+        return None
+    return f"nothing can be written, and nothing starts until it can: {engine.degraded}"
+
+
+def still_true(engine: Engine, reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
+    """Without what is only for want of writing."""
+    if engine.degraded is None:
+        return reasons
+    return tuple(reason for reason in reasons if not isinstance(reason, NoNode | NodeAway))
