@@ -84,6 +84,29 @@ def test_what_cannot_be_reserved_is_refused(api: Served, body: dict[str, Any], s
     assert reservations(api) == []
 
 
+def test_a_user_whom_nobody_knows_is_warned_of(api: Served) -> None:
+    assert reserve(api, user="nobody-of-that-name")["warnings"] == [
+        "there is no user nobody-of-that-name on this machine, and no job of nobody-of-that-name is known"
+    ]
+    assert reserve(api)["warnings"] == []
+    assert all("warnings" not in one for one in reservations(api))
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [({"name": "endless"}, "its end is not known"), ({"time_limit_s": 7200}, "its time limit ends later")],
+)
+def test_a_job_that_may_be_there_still_is_told(api: Served, more: dict[str, Any], why: str) -> None:
+    jobs = api.ids({**SLEEP, **more}, {**SLEEP, "time_limit_s": 60})
+    seen = [api.until(job, "running") for job in jobs]
+    other = "daemon" if seen[0]["owner"] == "root" else "root"
+    made = reserve(api, gpus=2, begin_s=3600, user=other)
+    index = seen[0]["gpus"][0]["index"]
+    words = f"GPU {index}: held by job {jobs[0]} of {seen[0]['owner']}, maybe beyond its begin ({why})"
+    assert made["warnings"] == [words]
+    assert reserve(api, gpus=2, begin_s=9000)["warnings"] == [], "one's own are not in one's way"
+
+
 def test_cards_are_not_promised_twice(api: Served) -> None:
     reserve(api, gpus=2, begin_s=3600, for_s=3600)
     body = {"gpus": 1, "from": time.time() + 5400, "for_s": 3600, "user": "bob"}

@@ -177,6 +177,14 @@ def test_a_reservation_prints_its_id_alone(socket: Path, capfd: pytest.CaptureFi
     assert capfd.readouterr() == ("3\n", "")
 
 
+def test_what_may_be_in_the_way_of_a_reservation_is_said_beside_its_id(
+    socket: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with serving(socket, said(RESERVATION | {"warnings": ["GPU 0: held by job 7", "no user \x1b"]})):
+        assert run_line(["reserve", "2", "--for", "90m"]) == 0
+    assert capfd.readouterr() == ("3\n", "tarmac: GPU 0: held by job 7\ntarmac: no user \\x1b\n")
+
+
 @pytest.mark.parametrize("line", ["reserve", "reserve --list", "reserve -l"])
 def test_reservations_are_listed(socket: Path, capfd: pytest.CaptureFixture[str], line: str) -> None:
     with serving(socket, said({"reservations": [RESERVATION]})) as stub:

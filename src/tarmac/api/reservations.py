@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from litestar import get, post
 from litestar.params import FromPath, JSONBody
+from msgspec.structs import asdict
 
 from tarmac.api import schemas
 from tarmac.api.given import Caller, TheEngine
 from tarmac.api.moments import iso
+from tarmac.api.reserved import warnings_for
 from tarmac.controller.engine import Engine, Work
 from tarmac.controller.refusals import count
 from tarmac.controller.rights import is_admin, need_admin
@@ -37,7 +39,7 @@ async def list_reservations(engine: TheEngine, caller: Caller) -> schemas.Reserv
 @post("/reservations", status_code=201)
 async def make_reservation(
     engine: TheEngine, caller: Caller, data: JSONBody[schemas.ReservationRequest]
-) -> schemas.ReservationView:
+) -> schemas.MadeReservation:
     """Keep so many cards of one machine for somebody's jobs. Jobs that would run into it are not started there."""
     need_admin(caller, engine.settings, "reserve GPUs")
     made: list[Reservation] = []
@@ -47,7 +49,8 @@ async def make_reservation(
         return [ReservationMade(reservation=made[0])]
 
     await engine.keep(Work(plan=plan))
-    return _view(engine, made[0])
+    warnings = warnings_for(engine, made[0])
+    return schemas.MadeReservation(**asdict(_view(engine, made[0])), warnings=warnings)
 
 
 @post("/reservations/{number:int}/end", status_code=200)

@@ -238,6 +238,12 @@ class ReservationView(Struct, kw_only=True):
     used: bool
 
 
+class MadeReservation(ReservationView, kw_only=True):
+    """`warnings`: what the maker should know, such as a card that may not be free in time."""
+
+    warnings: list[str]
+
+
 class ReservationList(Struct, kw_only=True):
     reservations: list[ReservationView]
 

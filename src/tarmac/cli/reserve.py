@@ -5,7 +5,8 @@ from __future__ import annotations
 from tarmac.cli.amounts import positive
 from tarmac.cli.grammar import JSON, Option, Verb, shown
 from tarmac.cli.session import connect
-from tarmac.cli.terminal import has_colours, out, out_json, say, width
+from tarmac.cli.terminal import err, has_colours, out, out_json, say, width
+from tarmac.cli.text import safe
 from tarmac.cli.when import length, moment
 from tarmac.errors import UserError
 
@@ -46,6 +47,8 @@ def _make(values: Values, words: list[str]) -> int:
     from tarmac.cli.reservations import in_words
 
     out(f"{made['id']}\n")
+    for warning in made.get("warnings", ()):
+        err(f"tarmac: {safe(warning)}\n")
     say(f"{in_words(made)}; `tarmac reserve end {made['id']}` gives it back")
     return 0
 
@@ -109,6 +112,7 @@ VERB = Verb(
     notes=(
         "Only admins reserve: root, whoever runs Tarmac, and those of `tarmac set admins`.",
         "Jobs of others that would run into it are not started there.",
+        "What may be in its way is said on stderr: jobs that may be there still when it begins, a user nobody knows.",
         "It ends by itself when no job of that user has come for a while: `tarmac set no_show_s`.",
     ),
 )

@@ -14,7 +14,8 @@ from tarmac.core.policy.reserved import is_active
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tarmac.core.model import Gpu, GpuUuid, Node, NodeName, Reservation
+    from tarmac.core.durations import End
+    from tarmac.core.model import Gpu, GpuUuid, Job, Node, NodeName, Reservation
     from tarmac.core.state import State
 
 WHOLE_CARD = Request()
@@ -58,6 +59,19 @@ def _free_at(state: State, node: Node, gpu: Gpu, owner: str) -> float:
     jobs = [state.jobs[job] for job in reason.jobs]
     ends = [state.durations.end_of(job, state.now) for job in jobs if job.spec.owner != owner]
     return max((inf if end is None else end.at for end in ends), default=0.0)
+
+
+def still_there(state: State, made: Reservation) -> list[tuple[GpuUuid, Job, End | None]]:
+    """Jobs of others on its cards, with their ends, of which it is not known that they are gone by its begin."""
+    node = state.node(made.node)
+    jobs = [
+        (gpu, state.jobs[number])
+        for gpu in made.gpus
+        if gpu in node.gpus
+        for number in (*node.holders(gpu), *node.holders_of_kin(node.gpus[gpu]))
+    ]
+    ends = [(gpu, job, state.durations.end_of(job, state.now)) for gpu, job in jobs if job.spec.owner != made.owner]
+    return [(gpu, job, end) for gpu, job, end in ends if end is None or end.at > made.begins_at]
 
 
 def pass_time(state: State, now: float) -> Iterator[Notify]:
