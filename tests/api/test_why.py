@@ -1,6 +1,7 @@
 """Why a job waits, as it is told to people and programs."""
 
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 from tests.api.served import Served
@@ -85,6 +86,20 @@ def test_what_holds_a_job_back_besides_cards_is_told(api: Served) -> None:
     assert [reason["kind"] for reason in answer["reasons"]] == ["waits_for", "not_before"]
     assert answer["ahead"] is None
     assert f"waits for job {running} to end" in answer["lines"]
+
+
+def test_clocks_are_those_of_whoever_asks(api: Served) -> None:
+    at = datetime(2031, 7, 1, 12, tzinfo=UTC)
+    (job,) = api.ids({**SLEEP, "begin_at": at.timestamp()})
+
+    def told(zone: str) -> str:
+        lines = api.ask("GET", f"/jobs/{job}/why", headers={"Tarmac-Zone": zone})[1]["lines"]
+        return next(line for line in lines if line.startswith("not before"))
+
+    assert told("Asia/Tokyo") == "not before 2031-07-01 21:00"
+    assert told("America/New_York") == "not before 2031-07-01 08:00"
+    own = f"not before {at.astimezone():%Y-%m-%d %H:%M}"
+    assert [told(zone) for zone in ("No/Where", "../../etc/passwd", "CET-1CEST", "America", "")] == [own] * 5
 
 
 def test_one_that_does_not_wait_has_no_reasons(api: Served) -> None:

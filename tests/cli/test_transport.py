@@ -42,6 +42,19 @@ def test_every_request_says_what_the_client_speaks(path: Path) -> None:
     assert f"User-Agent: tarmac/{__version__}\r\n" in head
 
 
+@pytest.mark.parametrize(
+    ("told", "sent"),
+    [("Asia/Tokyo", b"Tarmac-Zone: Asia/Tokyo\r\n"), (":UTC", b"Tarmac-Zone: UTC\r\n"), ("a\r\nb", None), ("", None)],
+)
+def test_every_request_says_in_which_zone_clocks_are_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch, told: str, sent: bytes | None
+) -> None:
+    monkeypatch.setenv("TZ", told)
+    with serving(path, answer(b"{}")) as stub:
+        a_client(path).call("GET", "/status")
+    assert (sent in stub.requests[0]) if sent else (b"Tarmac-Zone" not in stub.requests[0])
+
+
 def test_a_query_is_escaped(path: Path) -> None:
     with serving(path, answer(b'{"jobs": [], "next": null}')) as stub:
         list(a_client(path).jobs(["3-7", "last"], name="a b&c=数*"))

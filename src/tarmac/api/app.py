@@ -27,6 +27,7 @@ from tarmac.api import (
     waiting,
 )
 from tarmac.api.caller import caller
+from tarmac.api.moments import tell_in_zone
 from tarmac.errors import TarmacError
 
 if TYPE_CHECKING:
@@ -47,6 +48,10 @@ def build_app(engine: Engine, end: Callable[[], None]) -> Litestar:
         if engine.degraded is not None:
             answer.headers["Tarmac-Degraded"] = engine.degraded.encode("ascii", "replace").decode()
         return answer
+
+    async def look_at_head(request: Request[Any, Any, Any]) -> None:
+        await errors.refuse_newer_clients(request)
+        tell_in_zone(request.headers.get("Tarmac-Zone"))
 
     router = Router(
         "/api/v1",
@@ -96,7 +101,7 @@ def build_app(engine: Engine, end: Callable[[], None]) -> Litestar:
             "end": Provide(lambda: end, sync_to_thread=False),
             "caller": Provide(caller),
         },
-        before_request=errors.refuse_newer_clients,
+        before_request=look_at_head,
     )
     return Litestar(
         [router],

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from contextvars import ContextVar
+from datetime import UTC, datetime, tzinfo
+from zoneinfo import ZoneInfo
 
 DAY_S = 86400
+_zone: ContextVar[tzinfo | None] = ContextVar("zone", default=None)  # of whoever asks; None: the controller's own
+
+
+def tell_in_zone(name: str | None) -> None:
+    """From here on in this request, clocks are those of the zone; of one that is not known, our own."""
+    try:
+        _zone.set(ZoneInfo(name) if name else None)
+    except (KeyError, ValueError, OSError):
+        _zone.set(None)
 
 
 def iso(seconds: float | None) -> str | None:
@@ -15,7 +26,8 @@ def iso(seconds: float | None) -> str | None:
 
 def at_clock(at: float, now: float) -> str:
     """14:02; Mon 14:02 within six days; else with the date."""
-    moment, today = datetime.fromtimestamp(at).astimezone(), datetime.fromtimestamp(now).astimezone()
+    zone = _zone.get()
+    moment, today = datetime.fromtimestamp(at, zone), datetime.fromtimestamp(now, zone)
     if moment.date() == today.date():
         return f"{moment:%H:%M}"
     return f"{moment:%a %H:%M}" if abs(at - now) < 6 * DAY_S else f"{moment:%Y-%m-%d %H:%M}"

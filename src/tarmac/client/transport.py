@@ -97,6 +97,8 @@ class Connection:
         `within_s`: from here on, being kept waiting for longer than this raises TimeoutError.
         """
         head = f"{method} {target} HTTP/1.1\r\n{_COMMON}"
+        if zone := _zone():
+            head += f"Tarmac-Zone: {zone}\r\n"
         for name, value in (headers or {}).items():
             head += f"{name}: {value}\r\n"
         if body is not None:
@@ -242,6 +244,18 @@ class Response:
             self._connection.line()
         while self._connection.line():
             pass  # trailers
+
+
+def _zone() -> str:
+    """The time zone in which whoever asks reads a clock, so that sentences with times in them fit; empty if unknown."""
+    name = os.environ.get("TZ")
+    if name is None:
+        try:
+            name = os.readlink("/etc/localtime").rpartition("zoneinfo/")[2]
+        except OSError:
+            return ""
+    name = name.removeprefix(":")
+    return name if name.isascii() and name.isprintable() and len(name) < 100 else ""
 
 
 def _connect(connection: _socket.socket, path: str) -> None:
