@@ -9,7 +9,6 @@ import pytest
 from tarmac.core import state as state_module
 from tarmac.core.events import JobEdited, JobsHeld, JobsReleased, StartForced
 from tarmac.core.model import After, Failed, GpuUuid, JobId, JobSpec
-from tarmac.core.waiting import cycle_among, cycle_of
 from tests.core.builders import BOX, a_spec, lost
 from tests.core.scene import Scene
 
@@ -171,19 +170,3 @@ def test_one_that_was_started_by_force_does_not_end_when_its_dependency_fails() 
     scene.begin()
     scene.finish(1, exit_code=1)
     assert scene.states() == ["failed", "running"]
-
-
-def test_a_circle_is_found_with_its_way() -> None:
-    scene = Scene(gpus=0)
-    scene.submit(a_spec(), after(1), after(2), a_spec())
-    assert cycle_of(scene.state, JobId(1), (After(job=JobId(3)),)) == [1, 3, 2, 1]
-    assert cycle_of(scene.state, JobId(1), (After(job=JobId(4)),)) is None
-    assert cycle_of(scene.state, JobId(1), (After(job=JobId(1)),)) == [1, 1]
-    assert cycle_of(scene.state, JobId(3), (After(job=JobId(1)), After(job=JobId(2)))) is None
-
-
-def test_a_circle_within_a_submit_is_found() -> None:
-    assert cycle_among([after(-2), after(-1), a_spec()]) == [0, 1]
-    assert cycle_among([after(-1)]) == [0]
-    assert cycle_among([a_spec(), after(-1), after(-2), after(99)]) is None
-    assert cycle_among([after(-2), after(-3), after(-4), after(-2)]) is not None

@@ -13,7 +13,6 @@ from typing import Callable, Dict, List, Optional, Tuple
 
 READ = select.EPOLLIN
 WRITE = select.EPOLLOUT
-PRIORITY = select.EPOLLPRI
 
 _LONGEST_POLL_S = 3600.0  # epoll knows no more than 24 days
 

@@ -13,11 +13,12 @@ from tarmac.api.moments import iso
 from tarmac.controller.engine import Engine, Work
 from tarmac.controller.rights import need_admin
 from tarmac.core.events import QueueDrained, QueuePaused, QueueResumed, QueueStopped
-from tarmac.core.model import Stopping
+from tarmac.core.model import Running, Starting, Stopping
 from tarmac.errors import UserError
 
 if TYPE_CHECKING:
     from tarmac.core.events import Event
+    from tarmac.core.model import Job
     from tarmac.core.state import State
 
 
@@ -60,14 +61,26 @@ async def stop_queue(
             "what is to become of the jobs that run?",
             hint='"requeue": true puts them back in front; POST /jobs/kill ends them',
         )
-    await engine.keep(Work(events=[QueueStopped(by=caller, grace_s=data.grace_s)]))
-    return schemas.QueueStopAnswer(
-        stopping=[
-            job.id
-            for job in engine.state.jobs.values()
-            if isinstance(job.status, Stopping) and job.status.requeue is not None
-        ]
-    )
+    running: list[int] = []
+
+    def plan(state: State) -> list[Event]:
+        # Noted when it is decided: with no grace, they may be gone before it is on disk.
+        running.extend(job.id for job in state.jobs.values() if _is_sent_back(job))
+        return [QueueStopped(by=caller, grace_s=data.grace_s)]
+
+    await engine.keep(Work(plan=plan))
+    return schemas.QueueStopAnswer(stopping=running)
+
+
+def _is_sent_back(job: Job) -> bool:
+    """By a stop of the queue, or on its way back already."""
+    match job.status:
+        case Starting() | Running():
+            return not job.spec.is_adopted
+        case Stopping(requeue=requeue):
+            return requeue is not None
+        case _:
+            return False
 
 
 async def _changed(engine: Engine, caller: str, event: Event) -> schemas.QueueView:

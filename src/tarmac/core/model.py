@@ -302,7 +302,6 @@ class Cancelled:
 
 
 Status: TypeAlias = Queued | Held | Draft | Starting | Running | Stopping | Unknown | Succeeded | Failed | Cancelled
-Waiting: TypeAlias = Queued | Held | Draft
 Booked: TypeAlias = Starting | Running | Stopping | Unknown
 
 STATUS_TYPES: dict[str, type[Status]] = {

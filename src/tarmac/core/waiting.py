@@ -12,8 +12,6 @@ from tarmac.core.queue import turn_of
 from tarmac.core.story import enter, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tarmac.core.model import JobSpec, Status
     from tarmac.core.state import State
 
@@ -199,35 +197,3 @@ def _spread(jobs: list[Job], state: State) -> None:
     low, high = jobs[0].position, max(jobs[-1].position, jobs[0].position + len(jobs))
     for number, job in enumerate(jobs):
         state.put(job, low + (high - low) * number / max(1, len(jobs) - 1))
-
-
-def cycle_of(state: State, job: JobId, after: tuple[After, ...]) -> list[JobId] | None:
-    """The way from a job over those it is to wait for back to itself, if there is one."""
-    found: dict[JobId, JobId] = {one.job: job for one in after}
-    to_see = list(found)
-    while to_see:
-        number = to_see.pop()
-        if number == job:
-            return _way_back(found, job)
-        known = state.jobs.get(number)
-        for one in known.spec.after if known is not None else ():
-            if not one.is_met and one.job not in found:
-                found[one.job] = number
-                to_see.append(one.job)
-    return None
-
-
-def _way_back(found: dict[JobId, JobId], job: JobId) -> list[JobId]:
-    way = [job]
-    while (number := found[way[-1]]) != job:
-        way.append(number)
-    return [job, *reversed(way[1:]), job]
-
-
-def cycle_among(specs: Sequence[JobSpec]) -> list[int] | None:
-    """Numbers (from 0) of jobs of one submit that wait for each other in a circle."""
-    waits_for = {number: [-one.job - 1 for one in spec.after if one.job < 0] for number, spec in enumerate(specs)}
-    while free := [number for number, others in waits_for.items() if not set(others) & set(waits_for)]:
-        for number in free:
-            del waits_for[number]
-    return sorted(waits_for) or None

@@ -120,9 +120,6 @@ class Room:
     def seen(self) -> int:
         return len(self._log)
 
-    def number_of(self, name: NodeName) -> int:
-        return self._numbers[name]
-
     def _number(self, nodes: dict[NodeName, Node]) -> None:
         self._names = list(nodes)
         self._numbers = {name: number for number, name in enumerate(self._names)}
