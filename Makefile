@@ -24,7 +24,7 @@ check: install
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/vermin --quiet --no-tips --violations --target=3.8- src/tarmac/agent
+	$(BIN)/vermin --quiet --no-tips --violations --target=3.8- src/tarmac/agent src/tarmac/shared
 
 format: install
 	$(BIN)/ruff format .

@@ -6,7 +6,7 @@ from bench.clock import timed
 from bench.figures import Figure
 from tarmac.sim.comparison import Scenario, played
 from tarmac.sim.machines import Card, Machine
-from tarmac.sim.made_up import made_up
+from tarmac.sim.synthetic import made_up
 
 SEED = 1
 COMPARED = 5_000  # jobs, on 8 × 8 GPUs

@@ -18,10 +18,11 @@ from typing import Any
 import pytest
 
 import tarmac
-from tarmac.agent import address, cgroup
-from tarmac.agent.cgroup import Leaf
 from tarmac.agent.main import instance_of
-from tarmac.agent.protocol import Decoder, Message, encode
+from tarmac.agent.procs import cgroup
+from tarmac.agent.procs.cgroup import Leaf
+from tarmac.shared import sockets
+from tarmac.shared.protocol import Decoder, Message, encode
 
 DEADLINE_S = 20.0
 # The agent runs on older interpreters than the rest: TARMAC_TEST_AGENT_PYTHON=/usr/bin/python3.8 tries it.
@@ -43,7 +44,7 @@ class AgentPeer:
     """One connection to an agent. Messages not asked for yet are kept in order."""
 
     def __init__(self, state: Path | str, *, hello: bool = True) -> None:
-        self.sock: socket.socket = address.connect(os.path.join(state, "agent", "agent.sock"))
+        self.sock: socket.socket = sockets.connect(os.path.join(state, "agent", "agent.sock"))
         self.decoder = Decoder()
         self.inbox: list[Message] = []
         self.hello: Message = {}

@@ -1,7 +1,7 @@
 """`python -m tarmac` is `tarmac`."""
 
 try:
-    from tarmac.cli import main
+    from tarmac.cli.main import main
 
     main()
 except KeyboardInterrupt:  # Ctrl-C while it is still being loaded

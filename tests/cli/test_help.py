@@ -1,7 +1,7 @@
 import pytest
 
-from tarmac.cli import VERBS, run_line, verb_named
 from tarmac.cli.help import GROUPS
+from tarmac.cli.main import VERBS, run_line, verb_named
 
 
 def printed(capfd: pytest.CaptureFixture[str], *argv: str) -> str:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.cli import run_line
+from tarmac.cli.main import run_line
 from tests.cli.stub import answer, serving
 
 FULL = "Tarmac-Degraded: database or disk is full"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import tarmac.cli
 from tests.home import Home
 
 DEAR = """
@@ -75,11 +74,12 @@ def test_add_loads_only_what_it_is_known_to_need(shared_home: Home, tmp_path: Pa
     shared_home.tarmac("status")
     extra = loaded(shared_home, tmp_path, "add", "true") - bare()
     assert extra - {"__future__", "_json", "_socket", "errno", "gc"} == {
-        "tarmac", "tarmac.cli", "tarmac.cli.add", "tarmac.cli.amounts", "tarmac.cli.grammar", "tarmac.cli.needs",
-        "tarmac.cli.session", "tarmac.cli.signals", "tarmac.cli.submit", "tarmac.cli.terminal", "tarmac.cli.when",
-        "tarmac.client",
-        "tarmac.client.jobs", "tarmac.client.json_codec", "tarmac.client.link", "tarmac.client.machine",
-        "tarmac.client.request", "tarmac.client.transport", "tarmac.errors", "tarmac.paths",
+        "tarmac", "tarmac.cli", "tarmac.cli.args", "tarmac.cli.args.job_options", "tarmac.cli.args.needs",
+        "tarmac.cli.args.values", "tarmac.cli.args.when", "tarmac.cli.main", "tarmac.cli.parser", "tarmac.cli.session",
+        "tarmac.cli.term", "tarmac.cli.term.signals", "tarmac.cli.term.terminal", "tarmac.cli.verbs",
+        "tarmac.cli.verbs.add", "tarmac.client", "tarmac.client.admin", "tarmac.client.connection",
+        "tarmac.client.fast", "tarmac.client.fast.json_codec", "tarmac.client.jobs", "tarmac.client.requests",
+        "tarmac.client.transport", "tarmac.errors", "tarmac.paths",
     }  # fmt: skip
 
 
@@ -89,14 +89,8 @@ def test_ctrl_c_while_it_is_being_loaded_ends_it_without_a_word(tmp_path: Path, 
     (package / "cli").mkdir(parents=True)
     (package / "__init__.py").touch()
     (package / "__main__.py").write_text((ROOT / "src/tarmac/__main__.py").read_text())
-    (package / "cli" / "__init__.py").write_text("import os, signal, time; os.kill(os.getpid(), signal.SIGINT)\n")
+    (package / "cli" / "__init__.py").touch()
+    (package / "cli" / "main.py").write_text("import os, signal, time; os.kill(os.getpid(), signal.SIGINT)\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
-
-
-def test_no_verb_takes_the_place_of_a_function_of_the_command_line_once_it_is_loaded() -> None:
-    modules = {path.stem for path in Path(tarmac.cli.__file__).parent.iterdir()}
-    own = {name for name, value in vars(tarmac.cli).items() if getattr(value, "__module__", None) == "tarmac.cli"}
-    assert "run_line" in own
-    assert not own & modules

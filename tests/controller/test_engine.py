@@ -11,7 +11,7 @@ import pytest
 from tarmac.api.views import Viewer
 from tarmac.controller.engine import Engine, Work
 from tarmac.controller.publisher import Publisher
-from tarmac.controller.settings import Settings
+from tarmac.controller.settings.settings import Settings
 from tarmac.core.events import (
     Event,
     GpusSeen,

@@ -9,7 +9,7 @@ import sys
 
 def decisions_under(seed: str) -> str:
     environment = {**os.environ, "PYTHONHASHSEED": seed}
-    command = [sys.executable, "-m", "tests.core.one_run"]
+    command = [sys.executable, "-m", "tests.core.support.one_run"]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=120).stdout
 
 

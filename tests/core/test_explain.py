@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarmac.core import policy
 from tarmac.core.explain import CpuSlotsTaken, NeverFits, NodeAway, NoNode, TooFewGpus, explain
 from tarmac.core.model import Job, JobId, NodeName, Starting
-from tarmac.core.policy.card import Taken
-from tarmac.core.policy.lacking import TooFewCards
-from tarmac.core.policy.placed import place
+from tarmac.core.policy import scheduling_pass
+from tarmac.core.policy.feasibility import TooFewCards
+from tarmac.core.policy.gpu_fit import Taken
+from tarmac.core.policy.placement import place
 from tarmac.core.state import State
-from tests.core.builders import BOX, NOW, a_booking, a_job, a_node, a_state, a_status
+from tests.core.support.builders import BOX, NOW, a_booking, a_job, a_node, a_state, a_status
 
 
 def test_no_machine_in_reach() -> None:
@@ -89,8 +89,8 @@ def a_world(nodes: list[tuple[int, int, bool]], jobs: list[tuple[int, str, int, 
 
 def one_pass(state: State) -> list[Job]:
     starts = []
-    for decision in policy.Pass(state, NOW).run():
-        assert isinstance(decision, policy.Start)
+    for decision in scheduling_pass.Pass(state, NOW).run():
+        assert isinstance(decision, scheduling_pass.Start)
         decision.job.attempt += 1
         state.enter(decision.job, Starting(booking=decision.booking, decided_at=0.0))
         starts.append(decision.job)

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tarmac.core import check
+from tarmac.core import invariants
 from tarmac.core.events import Event, NodeJoined, NodeLeft, Reported, RunReport, StopAsked
 from tarmac.core.model import JobId, is_ended
-from tests.core.builders import a_spec, exited, gone, launch_failed, lost, started, submitted
-from tests.core.driver import Driver
-from tests.core.effort import HISTORIES
-from tests.core.world import FakeNode, Run, World
+from tests.core.support.builders import a_spec, exited, gone, launch_failed, lost, started, submitted
+from tests.core.support.driver import Driver
+from tests.core.support.effort import HISTORIES
+from tests.core.support.world import FakeNode, Run, World
 
 T = TypeVar("T")
 
@@ -244,7 +244,7 @@ class Histories(RuleBasedStateMachine):
 
     @invariant()
     def the_state_agrees_with_itself(self) -> None:
-        assert check.violations(self.driver.state) == []
+        assert invariants.violations(self.driver.state) == []
 
     @invariant()
     def what_was_acknowledged_is_accounted_for(self) -> None:

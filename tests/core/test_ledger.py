@@ -10,8 +10,8 @@ import pytest
 from tarmac.core.ledger import HOUR_S, WEEK_S, Ledger
 from tarmac.core.model import BookedGpu, Booking, GpuUuid, Job, JobId, Request
 from tarmac.core.state import State
-from tests.core.builders import BOX, a_booking, a_job, a_spec
-from tests.core.scene import Scene
+from tests.core.support.builders import BOX, a_booking, a_job, a_spec
+from tests.core.support.scene import Scene
 
 LIFE_S = 7.0 * 24 * HOUR_S
 

@@ -12,8 +12,8 @@ from tarmac.core.explain import ArrayFull, explain
 from tarmac.core.ledger import HOUR_S
 from tarmac.core.limits import LimitReached, refusal_at_submit
 from tarmac.core.model import GpuUuid, JobId, PerName, Request
-from tests.core.builders import BOX, a_spec, cards
-from tests.core.scene import Scene
+from tests.core.support.builders import BOX, a_spec, cards
+from tests.core.support.scene import Scene
 
 GIB = 2**30
 

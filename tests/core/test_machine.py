@@ -21,8 +21,19 @@ from tarmac.core.model import (
     Unknown,
     is_ended,
 )
-from tests.core.builders import BOX, a_booking, a_spec, exited, gone, killed, launch_failed, lost, started, submitted
-from tests.core.scene import Scene
+from tests.core.support.builders import (
+    BOX,
+    a_booking,
+    a_spec,
+    exited,
+    gone,
+    killed,
+    launch_failed,
+    lost,
+    started,
+    submitted,
+)
+from tests.core.support.scene import Scene
 
 
 def test_a_submitted_job_starts_at_once_on_the_lowest_free_cards() -> None:

@@ -6,14 +6,14 @@ from itertools import product
 
 import pytest
 
-from tarmac.core import check
+from tarmac.core import invariants
 from tarmac.core.commands import ForgetRun
 from tarmac.core.events import Event, NodeJoined, Reported, RunReport, StopAsked
+from tarmac.core.handlers.runs import is_final
 from tarmac.core.machine import handle
 from tarmac.core.model import JobId, holds_booking, is_ended, state_name
-from tarmac.core.runs import is_final
 from tarmac.core.transitions import TRANSITIONS
-from tests.core.builders import (
+from tests.core.support.builders import (
     BOX,
     a_job,
     a_node,
@@ -49,7 +49,7 @@ def test_a_report_leads_where_the_table_says_or_nowhere(state: str, report: tupl
     targets = TRANSITIONS.get((state, cause), ())
     assert (state_name(job.status) in targets) if targets else (job.status is before)
     assert bool(world.changes) == (job.status is not before), "what is said again is not written down again"
-    assert check.violations(world) == []
+    assert invariants.violations(world) == []
 
 
 @pytest.mark.parametrize(("state", "report"), list(product(BOOKED, REPORTS)), ids=str)
@@ -76,7 +76,7 @@ def test_stop_and_a_missing_run_lead_where_the_table_says(state: str, cause: str
     handle(world, event, 200.0)
     targets = TRANSITIONS.get((state, cause), ())
     assert (state_name(job.status) in targets) if targets else (job.status is before)
-    assert check.violations(world) == []
+    assert invariants.violations(world) == []
 
 
 @pytest.mark.parametrize("name", ["succeeded", "failed", "cancelled", "unknown-ended"])

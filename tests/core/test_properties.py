@@ -8,17 +8,17 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarmac.core import waiting
 from tarmac.core.events import JobsSubmitted
 from tarmac.core.explain import explain
+from tarmac.core.handlers import queueing
 from tarmac.core.limits import reached_there
 from tarmac.core.model import JobSpec, Node, Queued, Rules, holds_booking
-from tarmac.core.policy import Pass, Start, booking_for
-from tarmac.core.policy.eligible import gate
+from tarmac.core.policy.eligibility import gate
+from tarmac.core.policy.scheduling_pass import Pass, Start, booking_for
 from tarmac.core.state import State, StoryLine
-from tests.core.effort import tries
-from tests.core.loads import limits, machines, rules, specs, whole
-from tests.core.play import Play, Step, steps
+from tests.core.support.effort import tries
+from tests.core.support.loads import limits, machines, rules, specs, whole
+from tests.core.support.play import Play, Step, steps
 
 in_arrays = specs(max_running=st.sampled_from([None, 1, 2]))
 plain = specs(whole, tier=st.just("normal"))  # often in each other's way
@@ -154,4 +154,4 @@ def would_start(state: State, number: int, line: Pass, now: float) -> bool:
 
 def put_in_line(state: State, specs: list[JobSpec], now: float) -> None:
     """As a submit does, without the pass that follows it."""
-    waiting.change(state, JobsSubmitted(specs=tuple(specs)), now)
+    queueing.change(state, JobsSubmitted(specs=tuple(specs)), now)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tarmac.core.model import Job
 from tarmac.core.queue import Queue
-from tests.core.builders import a_job
+from tests.core.support.builders import a_job
 
 
 def a_queue(*jobs: Job) -> Queue:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.cli import VERBS, verb_named
-from tarmac.controller.config import LISTED
-from tarmac.controller.quantities import show
-from tarmac.controller.settings import SETTINGS
+from tarmac.cli.main import VERBS, verb_named
+from tarmac.controller.settings.config import LISTED
+from tarmac.controller.settings.quantities import show
+from tarmac.controller.settings.settings import SETTINGS
 from tests.home import Home
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -5,7 +5,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from tarmac.agent.records import RunFolder
+from tarmac.agent.run.run_folder import RunFolder
 
 Key = tuple[int, int]  # job and attempt
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tarmac.agent.gpus import GpuWatch
+from tarmac.agent.gpus.monitor import GpuWatch
 from tarmac.agent.loop import Callback, Loop, Timer
 
 KILLED = 9  # as a wait status

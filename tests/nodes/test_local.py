@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tarmac import __version__
-from tarmac.agent import address, protocol
 from tarmac.core.events import Event, NodeJoined, NodeLeft
 from tarmac.nodes.local import LocalNode
+from tarmac.shared import protocol, sockets
 
 
 class Told:
@@ -38,7 +38,7 @@ class PlayedAgent:
 
     def __init__(self, state_folder: Path, host: str) -> None:
         (state_folder / "agent").mkdir(exist_ok=True)
-        self._listener = address.listen(str(state_folder / "agent" / "agent.sock"))
+        self._listener = sockets.listen(str(state_folder / "agent" / "agent.sock"))
         self._host = host
         self.received: list[str] = []
         self.has_heard_start = asyncio.Event()

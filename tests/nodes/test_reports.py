@@ -2,9 +2,9 @@
 
 import pytest
 
-from tarmac.agent import protocol
 from tarmac.core.events import JobExited
 from tarmac.nodes.reports import report_of
+from tarmac.shared import protocol
 
 
 def exited(**more: bool) -> JobExited:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
-from tarmac.agent.protocol import Decoder
+from tarmac.shared.protocol import Decoder
 
 PATIENCE_S = 20.0
 PROGRAM = """

@@ -1,6 +1,6 @@
 from tarmac.core.model import PerName, Rules
 from tarmac.sim.figures import figures_of
-from tarmac.sim.made_up import made_up
+from tarmac.sim.synthetic import made_up
 from tarmac.sim.world import simulate
 from tests.sim.scene import GIB, WIDE_AND_NARROW, a_row, nodes, outcome_of, waits
 

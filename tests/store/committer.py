@@ -14,7 +14,7 @@ from tarmac.core.model import JobId
 from tarmac.store import rows
 from tarmac.store.store import Store
 from tarmac.store.writer import Batch, Submission
-from tests.core.builders import BOX, a_node, a_spec, exited
+from tests.core.support.builders import BOX, a_node, a_spec, exited
 from tests.store.kept import commit
 
 

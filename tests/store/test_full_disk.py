@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.core import check
+from tarmac.core import invariants
 from tarmac.core.model import Job
 from tarmac.errors import Unavailable
 from tarmac.store.database import faults
 from tarmac.store.store import Store
-from tests.core.builders import a_job, a_spec
+from tests.core.support.builders import a_job, a_spec
 from tests.services import need
 from tests.store.kept import DEADLINE_S, commit, new, opened
 
@@ -96,7 +96,7 @@ def test_a_disk_that_fills_up_while_jobs_come_keeps_exactly_what_was_acknowledge
         assert acknowledged > 10
         state = store.load()
         assert list(state.jobs) == list(range(1, acknowledged + 1))
-        assert check.violations(state) == []
+        assert invariants.violations(state) == []
     with opened(path) as store:
         assert len(store.load().jobs) == acknowledged
     assert faults(path) == []

@@ -14,7 +14,7 @@ from tarmac.core.model import GpuUuid, JobId, NamedGpu, Request, is_ended
 from tarmac.store import rows
 from tarmac.store.store import Store
 from tarmac.store.writer import Submission
-from tests.core.builders import a_booking, a_job, a_spec, a_status
+from tests.core.support.builders import a_booking, a_job, a_spec, a_status
 from tests.store.kept import a_line, changed, commit, happen, new, opened, removed
 
 STATUSES = (

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tarmac.core import check
+from tarmac.core import invariants
 from tarmac.store.database import faults
 from tarmac.store.store import Store
 from tests.store.kept import opened
@@ -45,7 +45,7 @@ def test_what_was_acknowledged_is_kept_and_what_is_kept_is_whole(path: Path) -> 
         acknowledged += kill_a_committer(path, chance.randint(1, 40))
         assert faults(path) == []
         with opened(path) as store:
-            assert check.violations(store.load()) == []
+            assert invariants.violations(store.load()) == []
             _compare(store, acknowledged)
     assert len(acknowledged) > ROUNDS
 

@@ -15,7 +15,7 @@ from tarmac.errors import TarmacError, Unavailable, UserError
 from tarmac.store import schema
 from tarmac.store.database import faults
 from tarmac.store.store import Store
-from tests.core.builders import a_job, a_status
+from tests.core.support.builders import a_job, a_status
 from tests.store.kept import commit, new, opened
 
 

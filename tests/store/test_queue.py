@@ -9,7 +9,7 @@ from tarmac.core.model import Draft, GpuUuid, Held, JobId, Mode, NodeName, Queue
 from tarmac.core.state import Changes
 from tarmac.store.store import DURATIONS_LOOKED_AT, HOUR_S, HOURS_LOOKED_AT, Store
 from tarmac.store.writer import Batch
-from tests.core.builders import a_job, a_status
+from tests.core.support.builders import a_job, a_status
 from tests.store.kept import changed, commit, new, opened
 
 

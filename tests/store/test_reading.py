@@ -10,7 +10,7 @@ import pytest
 from tarmac.core.model import Job
 from tarmac.store.reader import JobFilter
 from tarmac.store.store import Store
-from tests.core.builders import a_job, a_status
+from tests.core.support.builders import a_job, a_status
 from tests.store.kept import commit, new
 
 

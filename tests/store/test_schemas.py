@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.core import check
+from tarmac.core import invariants
 from tarmac.core.events import JobsSubmitted
 from tarmac.core.model import Mode, is_ended
 from tarmac.store import schema
-from tests.core.builders import a_spec
+from tests.core.support.builders import a_spec
 from tests.store.kept import happen, opened
 from tests.store.write_schema import ENVIRONMENT, FOLDER, HOURS, MODE, RESERVATION, jobs, write
 
@@ -41,7 +41,7 @@ def test_every_job_is_still_what_it_was(old: Path, version: int) -> None:
         assert list(store.reader.jobs(range(1, 99)).values()) == kept
     assert list(state.jobs.values()) == [job for job in kept if not is_ended(job.status)]
     assert state.next_id == len(kept) + 1
-    assert check.violations(state) == []
+    assert invariants.violations(state) == []
 
 
 def test_stories_environments_and_submits_are_still_there(old: Path, version: int) -> None:

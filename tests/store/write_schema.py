@@ -12,7 +12,7 @@ from tarmac.core.model import After, Draft, GpuUuid, Held, Job, JobId, Mode, Nod
 from tarmac.core.state import Changes
 from tarmac.store import rows, schema
 from tarmac.store.writer import Batch, Submission
-from tests.core.builders import a_booking, a_job, a_spec, a_status
+from tests.core.support.builders import a_booking, a_job, a_spec, a_status
 from tests.store.kept import a_line, changed, commit, new, opened
 
 FOLDER = Path(__file__).parent / "schemas"

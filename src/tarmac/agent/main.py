@@ -11,12 +11,14 @@ import time
 from typing import List, Optional, Tuple
 from zlib import crc32
 
-from tarmac.agent import address, cgroup, command, containment, crashpoint, kernel, process
-from tarmac.agent.ending import Ending
-from tarmac.agent.folders import Folders
 from tarmac.agent.loop import Loop, log
+from tarmac.agent.procs import cgroup, containment
+from tarmac.agent.run import exec_command
+from tarmac.agent.run.run_folders import Folders
+from tarmac.agent.run.shim_pool import Place
 from tarmac.agent.service import Service
-from tarmac.agent.spares import Place
+from tarmac.agent.shutdown import Ending
+from tarmac.shared import crashpoint, kernel, proc, sockets
 
 _REACHABLE_S = 20.0
 _LONGEST_LOG_BYTES = 10 * 1024 * 1024
@@ -64,14 +66,14 @@ def _serve(state: str, ready_fd: Optional[int]) -> int:
     signal_fd = _prepare_process()
     instance = instance_of(state)
     base, reason = containment.choose(instance)
-    place = Place(folders=Folders(folder), boot_id=process.read_boot_id(), instance=instance, cgroup_base=base)
+    place = Place(folders=Folders(folder), boot_id=proc.read_boot_id(), instance=instance, cgroup_base=base)
     service = Service(loop, place, reason)
     loop.watch(signal_fd, lambda: _end_when_asked(service.ending, signal_fd), "signals")
     # Nothing below is to be collected, and a collection in a forked shim would copy every page it looks at.
     gc.disable()
     gc.freeze()
     crashpoint.reach("agent:after-recovery")
-    service.open(address.listen(socket_path))
+    service.open(sockets.listen(socket_path))
     _end_with(socket_path, loop)
     crashpoint.reach("agent:after-listen")
     log(f"agent {os.getpid()} listens, containment {f'cgroup {base}' if base else f'scan ({reason})'}")
@@ -102,7 +104,7 @@ def _become_the_one(lock_path: str, socket_path: str) -> bool:
     deadline = time.monotonic() + _REACHABLE_S
     while not _take_lock(lock_path):
         try:
-            address.connect(socket_path).close()
+            sockets.connect(socket_path).close()
             return False
         except OSError:
             if time.monotonic() > deadline:
@@ -134,7 +136,7 @@ def _prepare_process() -> int:
             signal.signal(signum, signal.SIG_DFL)  # nohup and shells leave such traces
     kernel.unignore_unnamed_signals()
     fd = kernel.signal_fd(_BLOCKED)
-    command.raise_file_limit()
+    exec_command.raise_file_limit()
     kernel.become_subreaper()  # so that what a killed shim leaves behind falls to the agent
     kernel.set_name(b"tarmac-agent")
     return fd

@@ -8,20 +8,22 @@ import time
 from typing import Callable, Dict, List, Optional
 
 from tarmac import __version__
-from tarmac.agent import crashpoint, protocol, spec, tail
-from tarmac.agent.adopt import adopt
-from tarmac.agent.attribution import Attribution
-from tarmac.agent.ending import Ending
-from tarmac.agent.gpus import GpuWatch
-from tarmac.agent.launch import Start, hand_over
+from tarmac.agent import logs
+from tarmac.agent.connection import Peer, is_allowed
+from tarmac.agent.gpus.monitor import GpuWatch
 from tarmac.agent.loop import Loop, log, log_exception
-from tarmac.agent.peer import Peer, is_allowed
-from tarmac.agent.ports import Ports
-from tarmac.agent.process import Stat
-from tarmac.agent.protocol import Message
-from tarmac.agent.recover import recover
-from tarmac.agent.run import Key, Run
-from tarmac.agent.spares import Place, Spares
+from tarmac.agent.procs.attribution import Attribution
+from tarmac.agent.run import start_request
+from tarmac.agent.run.adopt import adopt
+from tarmac.agent.run.attempt import Key, Run
+from tarmac.agent.run.handoff import Start, hand_over
+from tarmac.agent.run.ports import Ports
+from tarmac.agent.run.recover import recover
+from tarmac.agent.run.shim_pool import Place, Spares
+from tarmac.agent.shutdown import Ending
+from tarmac.shared import crashpoint, protocol
+from tarmac.shared.proc import Stat
+from tarmac.shared.protocol import Message
 
 _LAUNCH_TRIES = 3
 _UNDECIDED_S = 0.005
@@ -45,7 +47,7 @@ class Service:
             lambda: Attribution(place.instance, self._runs.values()),
             os.path.join(place.folders.path, "cards.json"),
         )
-        self._logs = tail.LogWatch(loop, self.send)
+        self._logs = logs.LogWatch(loop, self.send)
         self._runs: Dict[Key, Run] = {}
         self.ending = Ending(loop, lambda: sum(run.stop.is_pending for run in self._runs.values()))
         self._runs.update(recover(self))
@@ -57,7 +59,7 @@ class Service:
             "signal": self._signal,
             "forget": self._forget,
             "adopt": self._adopt,
-            "read_log": lambda message: tail.read_log(message, self.send),
+            "read_log": lambda message: logs.read_log(message, self.send),
             "watch_log": self._logs.add,
             "unwatch_log": lambda message: self._logs.remove(message.get("ref")),
             "forget_gpus": self._forget_gpus,
@@ -114,7 +116,7 @@ class Service:
             if message["type"] == "start":
                 self._start(message, frame)
             elif message["type"] == "tail_log":
-                tail.TailSearch(self.loop, message, peer.send)  # whoever comes next must not get the answer
+                logs.TailSearch(self.loop, message, peer.send)  # whoever comes next must not get the answer
             elif message["type"] in self._handlers:
                 self._handlers[message["type"]](message)
             else:
@@ -160,7 +162,7 @@ class Service:
             self.send(run.report)
             return
         try:
-            start = Start(frame, spec.read(message).limit)
+            start = Start(frame, start_request.read(message).limit)
         except ValueError as error:
             self._refuse(key, str(error))
             return
@@ -212,7 +214,7 @@ class Service:
     def _signal(self, message: Message) -> None:
         run = self._runs.get(_key(message))
         if run is not None:
-            run.stop.ask(spec.read_signal(message["signal"]), float(message["grace_s"]))
+            run.stop.ask(start_request.read_signal(message["signal"]), float(message["grace_s"]))
 
     def _forget(self, message: Message) -> None:
         run = self._runs.get(_key(message))

@@ -11,23 +11,10 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 
 from tarmac import __version__
-from tarmac.api import (
-    adopting,
-    editing,
-    errors,
-    events,
-    gpus,
-    ignoring,
-    jobs,
-    logs,
-    machine,
-    queue,
-    reservations,
-    settings,
-    waiting,
-)
-from tarmac.api.caller import caller
-from tarmac.api.moments import tell_in_zone
+from tarmac.api import errors
+from tarmac.api.auth import caller
+from tarmac.api.routes import adopt, edit, events, gpus, hold, ignore, jobs, log, queue, reservations, settings, status
+from tarmac.api.wording.times import tell_in_zone
 from tarmac.errors import TarmacError
 
 if TYPE_CHECKING:
@@ -51,14 +38,14 @@ ROUTES = (
     jobs.job_story,
     jobs.kill_jobs,
     jobs.remove_jobs,
-    waiting.hold_jobs,
-    waiting.release_jobs,
-    waiting.move_job,
-    editing.edit_job,
-    editing.edit_jobs,
-    waiting.start_job,
-    waiting.why_job,
-    logs.job_log,
+    hold.hold_jobs,
+    hold.release_jobs,
+    hold.move_job,
+    edit.edit_job,
+    edit.edit_jobs,
+    hold.start_job,
+    hold.why_job,
+    log.job_log,
     queue.show_queue,
     queue.pause_queue,
     queue.resume_queue,
@@ -73,14 +60,14 @@ ROUTES = (
     gpus.resume_gpus,
     gpus.forget_gpus,
     gpus.set_slots,
-    ignoring.ignore_process,
-    adopting.adopt,
+    ignore.ignore_process,
+    adopt.adopt,
     settings.list_settings,
     settings.show_setting,
     settings.change_setting,
     settings.reset_setting,
-    machine.status,
-    machine.stop,
+    status.status,
+    status.stop,
     events.events,
     openapi,
 )

@@ -9,7 +9,7 @@ from litestar import Response
 from litestar.exceptions import HTTPException, ValidationException
 
 from tarmac import __version__
-from tarmac.api.expected import must_be, refusal
+from tarmac.api.wording.validation_messages import must_be, refusal
 from tarmac.errors import TarmacError, TooNew, UserError
 
 if TYPE_CHECKING:

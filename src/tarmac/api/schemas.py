@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 
-from tarmac.controller.job_request import EditRequest
+from tarmac.controller.submit.request import EditRequest
 
 Grace = Annotated[float, Meta(ge=0, le=86400)]
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tarmac.api.moments import iso
-from tarmac.api.unwritten import still_true, unwritten
-from tarmac.api.words import ahead_words, card_lines, sentences
-from tarmac.controller.outputs import stderr_path, stdout_path
-from tarmac.controller.outside import is_ignored, told
+from tarmac.api.wording.degraded import still_true, unwritten
+from tarmac.api.wording.reasons import ahead_words, card_lines, sentences
+from tarmac.api.wording.times import iso
+from tarmac.controller.gpus.foreign_processes import is_ignored, told
+from tarmac.controller.log_paths import stderr_path, stdout_path
 from tarmac.core.explain import Explainer, TooFewGpus
-from tarmac.core.forecast import position_of
+from tarmac.core.forecast.queue_forecast import position_of
+from tarmac.core.handlers.health import idle_s, lasting
 from tarmac.core.model import Draft, Failed, GpuUuid, Held, Queued, Unknown, holds_booking, state_name
-from tarmac.core.watching import idle_s, lasting
 from tarmac.errors import UserError
 from tarmac.nodes.reports import GpuReading
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from tarmac.controller.engine import Engine
-    from tarmac.controller.outlook import Outlook
+    from tarmac.controller.forecast_cache import Outlook
     from tarmac.core.explain import Reason
-    from tarmac.core.forecast import Estimate
+    from tarmac.core.forecast.queue_forecast import Estimate
     from tarmac.core.model import Drain, Job, NamedGpu, Node, NodeName
     from tarmac.nodes.reports import GpuProcess
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tarmac.cli.terminal import has_colours, paint
-from tarmac.cli.text import wrapped
+from tarmac.cli.render.text import wrapped
+from tarmac.cli.term.terminal import has_colours, paint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tarmac.cli.grammar import Option, Verb
+    from tarmac.cli.parser import Option, Verb
 
 WIDTH = 80
 GROUPS = (
@@ -22,7 +22,7 @@ GROUPS = (
 
 
 def overview() -> str:
-    from tarmac.cli import verb_named
+    from tarmac.cli.main import verb_named
 
     text = ["Tarmac, a GPU job scheduler: each job takes off when a GPU is clear.", ""]
     text += [f"{_bold('Usage:')} tarmac VERB [options]      `tarmac` alone lists the jobs", ""]
@@ -57,7 +57,7 @@ def of_verb(verb: Verb) -> str:
 
 
 def _verbs(verb: Verb) -> Iterator[str]:
-    from tarmac.cli import verb_named
+    from tarmac.cli.main import verb_named
 
     wide = max(map(len, verb.verbs))
     for name in verb.verbs:

@@ -19,15 +19,15 @@ class _Trouble:
         self.client = client
 
     def __call__(self, trouble: str) -> None:
-        from tarmac.cli.terminal import err
-        from tarmac.cli.text import safe
+        from tarmac.cli.render.text import safe
+        from tarmac.cli.term.terminal import err
 
         self.client.on_trouble = None
         err(f"tarmac: nothing can be written: {safe(trouble)}\n")
 
 
 def _tell_where() -> None:
-    from tarmac.cli.terminal import err
+    from tarmac.cli.term.terminal import err
     from tarmac.paths import moved_note
 
     note = moved_note()

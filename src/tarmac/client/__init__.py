@@ -9,8 +9,8 @@ wherever waiting is what was asked: `wait`, `logs(follow=True)`, `events`.
 
 from __future__ import annotations
 
+from tarmac.client.admin import Machine
 from tarmac.client.jobs import Jobs
-from tarmac.client.machine import Machine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tarmac.client.link import Link
+from tarmac.client.connection import Link
 from tarmac.errors import UserError
 
 TYPE_CHECKING = False
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any, Unpack
 
     from tarmac.client.records import Job
-    from tarmac.client.request import Environment, JobOptions, JobRequest
+    from tarmac.client.requests import Environment, JobOptions, JobRequest
 
     Id = int | str  # 7, "3-7", "last", "all"
 
@@ -58,7 +58,7 @@ class Jobs(Link):
 
         `array`: they belong together and are numbered. `entry`: "queued", "held" or "draft".
         """
-        from tarmac.client.request import submission
+        from tarmac.client.requests import submission
 
         body = submission(requests, environment, umask, token or os.urandom(16).hex())
         body |= {"array": True} if array else {}
@@ -114,7 +114,7 @@ class Jobs(Link):
 
     def wait(self, ids: Iterable[Id] | Id, timeout_s: float | None = None) -> list[Job]:
         """Until all of them have ended, in the order of their ids. TimeoutError if they have not by then."""
-        from tarmac.client.following import ended_jobs, resolved
+        from tarmac.client.follow import ended_jobs, resolved
         from tarmac.client.records import Job
 
         words = [str(job) for job in ([ids] if isinstance(ids, (int, str)) else ids)]
@@ -138,7 +138,7 @@ class Jobs(Link):
         Without `attempt` it is that of the newest one, and following goes on to the next.
         `on_cut` is called when the last lines are so long that only the end of them is given.
         """
-        from tarmac.client.following import log_bytes
+        from tarmac.client.follow import log_bytes
 
         number = self.number_of(job)
         return log_bytes(

@@ -34,7 +34,7 @@ class NoAnswer(Unavailable):
     """Somebody listens and takes requests, but says nothing: busy, stopped, or stuck. Pid 0: it is not known who."""
 
     def __init__(self, pid: int) -> None:
-        from tarmac.client.silence import manner
+        from tarmac.client.liveness import manner
 
         who = f"the controller (pid {pid})"
         how = manner(pid) if pid else "crowded"

@@ -20,16 +20,16 @@ from pathlib import Path
 import uvloop
 
 from tarmac import __version__, paths
-from tarmac.agent import address, crashpoint
 from tarmac.api.app import build_app
 from tarmac.api.server import Server
-from tarmac.controller.config import LISTED, ConfigError, load_config
 from tarmac.controller.engine import Engine
-from tarmac.controller.presence import Presence
 from tarmac.controller.publisher import Publisher
-from tarmac.controller.settings import Settings
+from tarmac.controller.settings.config import LISTED, ConfigError, load_config
+from tarmac.controller.settings.settings import Settings
+from tarmac.controller.socket_watch import Presence
 from tarmac.errors import TarmacError, Unavailable, UserError
 from tarmac.nodes.local import LocalNode
+from tarmac.shared import crashpoint, sockets
 from tarmac.store.store import Store
 
 log = logging.getLogger("tarmac.controller")
@@ -106,7 +106,7 @@ async def _serve(engine: Engine, node: LocalNode, state_folder: Path, say: _Read
         log.warning("no word about GPUs within %g s; going on without", FIRST_READING_WITHIN_S)
     crashpoint.reach("controller:before-listen")
     socket_path = paths.socket_path(str(state_folder))
-    listening = address.listen(socket_path)
+    listening = sockets.listen(socket_path)
     log.info("Tarmac %s, pid %d, listens on %s", __version__, os.getpid(), socket_path)
     presence = Presence(state_folder, ("tarmac.sock", "controller.lock"))
     presence.watch(asyncio.get_running_loop(), taken_away)
@@ -159,7 +159,7 @@ def _take_lock(state_folder: Path) -> bool:
 
 def _is_answered(state_folder: Path) -> bool:
     try:
-        address.connect(paths.socket_path(str(state_folder))).close()
+        sockets.connect(paths.socket_path(str(state_folder))).close()
     except OSError:
         return False
     return True

@@ -13,26 +13,26 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.agent import crashpoint
-from tarmac.controller.dependencies import with_outcomes
-from tarmac.controller.gpu_board import GpuBoard
-from tarmac.controller.hands import Hands
-from tarmac.controller.outlook import OutlookBoard
-from tarmac.controller.progress_board import ProgressBoard
+from tarmac.controller.dispatcher import Hands
+from tarmac.controller.forecast_cache import OutlookBoard
+from tarmac.controller.gpus.readings import GpuBoard
+from tarmac.controller.progress.board import ProgressBoard
 from tarmac.controller.publisher import JobChanged, Publisher, QueueChanged
+from tarmac.controller.submit.dependencies import with_outcomes
 from tarmac.core.commands import SignalJob
-from tarmac.core.due import next_due
 from tarmac.core.events import JobEdited, JobsSubmitted, NodeJoined, Reported, RulesSet, TimePassed
+from tarmac.core.forecast.wakeups import next_due
 from tarmac.core.machine import handle
 from tarmac.core.model import Job, JobId, holds_booking, is_ended
 from tarmac.errors import TarmacError, Unavailable
+from tarmac.shared import crashpoint
 from tarmac.store.writer import Batch, Sample, Submission
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tarmac.controller.settings import Settings
+    from tarmac.controller.settings.settings import Settings
     from tarmac.core.commands import Command
     from tarmac.core.events import Event
     from tarmac.core.model import NodeName

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.limits import LimitReached, all_reached, all_reached_there
 from tarmac.core.model import Draft, Held, Queued
-from tarmac.core.policy import Pass, booking_for
-from tarmac.core.policy.card import CardReason, refusal_of
-from tarmac.core.policy.claimed import is_bound_by
-from tarmac.core.policy.eligible import ArrayFull, Paused, gate, paused
-from tarmac.core.policy.lacking import Lack, lack, pinned_away
-from tarmac.core.policy.placed import (
+from tarmac.core.policy.backfill import is_bound_by
+from tarmac.core.policy.eligibility import ArrayFull, Paused, gate, paused
+from tarmac.core.policy.feasibility import Lack, lack, pinned_away
+from tarmac.core.policy.gpu_fit import CardReason, refusal_of
+from tarmac.core.policy.placement import (
     booked_cpus,
     booked_memory_bytes,
     cpu_jobs,
@@ -22,13 +21,14 @@ from tarmac.core.policy.placed import (
     is_short_of_memory,
     place,
 )
-from tarmac.core.policy.reserved import in_the_way
+from tarmac.core.policy.reservations import in_the_way
+from tarmac.core.policy.scheduling_pass import Pass, booking_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tarmac.core.model import GpuUuid, Job, JobId, Node, NodeName, Request, Reservation, Rules
-    from tarmac.core.policy.claimed import Claim
+    from tarmac.core.policy.backfill import Claim
     from tarmac.core.state import State
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
-from tarmac.core import cards, reserve, runs, steering, stopping, waiting
 from tarmac.core.commands import AdoptProcess, Notify, StartJob
 from tarmac.core.events import (
     GpusDrained,
@@ -38,12 +37,13 @@ from tarmac.core.events import (
     StopAsked,
     TimePassed,
 )
+from tarmac.core.handlers import inventory, queue_mode, queueing, reservations, runs, stopping
+from tarmac.core.handlers.health import is_fresh, note_reading, watch_cards, watch_jobs
 from tarmac.core.model import BookedGpu, Booking, Draft, Held, Job, JobId, Queued, Starting
-from tarmac.core.policy import Evict, Pass
-from tarmac.core.policy.forced import booking_by_force
-from tarmac.core.policy.reserved import used_by
+from tarmac.core.policy.forced_start import booking_by_force
+from tarmac.core.policy.reservations import used_by
+from tarmac.core.policy.scheduling_pass import Evict, Pass
 from tarmac.core.story import enter, tell
-from tarmac.core.watching import is_fresh, note_reading, watch_cards, watch_jobs
 
 if TYPE_CHECKING:
     from tarmac.core.commands import Command
@@ -55,11 +55,11 @@ if TYPE_CHECKING:
 def handle(state: State, event: Event, now: float) -> list[Command]:
     state.now = now
     reserved = len(state.reservations)
-    is_due = waiting.pass_time(state, now)
-    commands: list[Command] = list(reserve.pass_time(state, now)) if reserved else []
+    is_due = queueing.pass_time(state, now)
+    commands: list[Command] = list(reservations.pass_time(state, now)) if reserved else []
     is_due = is_due or len(state.reservations) < reserved
     commands += _apply(state, event, now)
-    waiting.settle(state, now)
+    queueing.settle(state, now)
     if is_due or _may_start_something(event):
         commands += _start_what_fits(state, now)
     return commands
@@ -73,11 +73,11 @@ def _may_start_something(event: Event) -> bool:
 def _apply(state: State, event: Event, now: float) -> list[Command]:
     match event:
         case JobsSubmitted() | JobsHeld() | JobsReleased() | JobMoved() | JobEdited():
-            waiting.change(state, event, now)
+            queueing.change(state, event, now)
         case QueuePaused() | QueueResumed() | QueueDrained() | ReservationMade() | ReservationEnded():
-            steering.change(state, event, now)
+            queue_mode.change(state, event, now)
         case NodeLeft() | GpusSeen() | GpusDrained() | GpusResumed() | GpusForgotten() | SlotsSet() | RulesSet():
-            cards.change(state, event, now)
+            inventory.change(state, event, now)
         case StopAsked() | QueueStopped():
             return stopping.ask(state, event, now)
         case StartForced():
@@ -98,7 +98,7 @@ def _look(state: State, event: TimePassed | NodeSampled, now: float) -> list[Com
     if isinstance(event, NodeSampled):
         node = state.node(event.node)
         note_reading(state, node, now)
-        cards.sample(state, event)
+        inventory.sample(state, event)
         return _watch(state, node, now)
     read = [node for node in state.nodes.values() if is_fresh(node, now)]
     return [command for node in read for command in _watch(state, node, now)]

@@ -11,7 +11,7 @@ from heapq import heappush
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from tarmac.core.durations import Durations
+from tarmac.core.forecast.runtimes import Durations
 from tarmac.core.ledger import Ledger
 from tarmac.core.model import (
     Held,
@@ -30,7 +30,7 @@ from tarmac.core.model import (
     holds_booking,
     is_ended,
 )
-from tarmac.core.policy.room import Room
+from tarmac.core.policy.fit_cache import Room
 from tarmac.core.queue import Queue
 
 if TYPE_CHECKING:

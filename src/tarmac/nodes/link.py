@@ -6,8 +6,8 @@ import asyncio
 from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
-from tarmac.agent import protocol
 from tarmac.errors import Unavailable
+from tarmac.shared import protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable

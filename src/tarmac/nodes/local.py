@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from tarmac import __version__
-from tarmac.agent import address, protocol
 from tarmac.core.events import GpusSeen, NodeJoined, NodeLeft, Reported
 from tarmac.core.model import Gpu, NodeName
 from tarmac.errors import Unavailable
 from tarmac.nodes.link import Link
 from tarmac.nodes.reports import REPORT_TYPES, GpuReading, HostReading, readings_of, report_of
+from tarmac.shared import protocol, sockets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,10 +153,10 @@ class LocalNode:
     async def _reach_agent(self) -> Any:
         path = str(self._state_folder / "agent" / "agent.sock")
         try:
-            return address.connect(path)
+            return sockets.connect(path)
         except OSError:
             await self._spawn_agent()
-            return address.connect(path)
+            return sockets.connect(path)
 
     async def _spawn_agent(self) -> None:
         if self._agent is not None:

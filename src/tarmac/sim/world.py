@@ -16,7 +16,7 @@ from tarmac.core.commands import SignalJob, StartJob
 from tarmac.core.events import JobExited, JobsSubmitted, JobStarted, Reported, RulesSet
 from tarmac.core.machine import handle
 from tarmac.core.model import TERM, JobId
-from tarmac.core.policy.lacking import lack
+from tarmac.core.policy.feasibility import lack
 from tarmac.core.state import State
 from tarmac.sim.machines import joinings
 from tarmac.sim.outcome import Outcome

@@ -9,8 +9,8 @@ from dataclasses import astuple, dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.agent import crashpoint
 from tarmac.errors import Unavailable
+from tarmac.shared import crashpoint
 from tarmac.store import rows
 
 if TYPE_CHECKING:

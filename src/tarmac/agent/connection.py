@@ -1,0 +1,104 @@
+"""A connection: never blocks the loop, never trusts a broken stream."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from typing import Callable
+
+from tarmac.agent.loop import READ, WRITE, Loop, log
+from tarmac.shared.protocol import Decoder, Message, ProtocolError, decode, encode
+
+# A peer that asks for logs and does not read them is not read from either until it has.
+_MAX_UNSENT_BYTES = 32 * 1024 * 1024
+
+
+class Peer:
+    def __init__(
+        self,
+        loop: Loop,
+        sock: socket.socket,
+        handle: Callable[[Peer, Message, bytes], None],
+        closed: Callable[[Peer], None],
+    ) -> None:
+        self._loop = loop
+        self._sock = sock
+        self._handle = handle
+        self._closed = closed
+        self._decoder = Decoder()
+        self._unsent = bytearray()
+        self._is_open = True
+        loop.watch(sock.fileno(), self._ready, "controller connection")
+
+    def send(self, message: Message) -> None:
+        if not self._is_open:
+            return
+        try:
+            data = encode(message)
+        except ProtocolError as error:
+            log(f"controller connection: {error}")
+            return
+        if not self._unsent:
+            try:
+                data = data[self._sock.send(data) :]
+            except BlockingIOError:
+                pass
+            except OSError:
+                self.close()
+                return
+        if data:
+            self._unsent += data
+            self._set_events()
+
+    def close(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            self._loop.unwatch(self._sock.fileno())
+            self._sock.close()
+            self._closed(self)
+
+    def _ready(self) -> None:
+        if self._unsent:
+            self._flush()
+        if self._is_open and len(self._unsent) <= _MAX_UNSENT_BYTES:
+            self._receive()
+
+    def _flush(self) -> None:
+        try:
+            del self._unsent[: self._sock.send(self._unsent)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.close()
+            return
+        self._set_events()
+
+    def _set_events(self) -> None:
+        events = 0 if len(self._unsent) > _MAX_UNSENT_BYTES else READ
+        self._loop.change(self._sock.fileno(), events | (WRITE if self._unsent else 0))
+
+    def _receive(self) -> None:
+        try:
+            data = self._sock.recv(262144)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self.close()
+            return
+        try:
+            for frame in self._decoder.split(data):
+                if self._is_open:
+                    self._handle(self, decode(frame), frame)
+        except ProtocolError as error:
+            log(f"controller connection closed: {error}")
+            self.close()
+
+
+def is_allowed(sock: socket.socket) -> bool:
+    """Who the peer is comes from the kernel: the agent's own user or root."""
+    credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    _, uid, _ = struct.unpack("3i", credentials)
+    return uid in (os.getuid(), 0)

@@ -1,0 +1,1 @@
+"""The GPUs of this machine: read by a probe process, watched for health."""

@@ -1,0 +1,1 @@
+"""The processes of an attempt: found, held together, watched and counted."""

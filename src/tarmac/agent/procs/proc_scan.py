@@ -1,0 +1,90 @@
+"""A job's processes found in /proc: as descendants of its shim, and once that was killed, by what they carry with them.
+
+While the shim lives it is the subreaper, so its descendants are all there is. Afterwards: the mark in the environment,
+the session of the command, the processes seen before, orphans that fell to the agent, and all below those.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Callable, Dict, List, Optional, Set
+
+from tarmac.shared import proc
+from tarmac.shared.proc import Stat
+
+MARK = "TARMAC_MARK"
+
+
+class Tree:
+    def __init__(self, mark: str, shim: int, shim_start_time: int) -> None:
+        self.mark = mark
+        self.shim = shim
+        self.shim_start_time = shim_start_time
+        self.main: Optional[int] = None  # leads the command's session
+        self.main_start_time = 0
+        self.orphans: Callable[[Dict[int, Stat]], List[int]] = lambda _: []  # candidates without any trait
+        self._known: Dict[int, int] = {}  # pid → start time of all that were ever seen
+
+    def members(self) -> List[Stat]:
+        stats = read_all()
+        shim = stats.get(self.shim)
+        if shim is not None and shim.start_time == self.shim_start_time and shim.is_alive:
+            found = descendants(stats, {self.shim}) - {self.shim}
+        else:
+            found = descendants(stats, self._strays(stats))
+        alive = [stats[pid] for pid in sorted(found) if stats[pid].is_alive]
+        self._known.update((stat.pid, stat.start_time) for stat in alive)
+        return alive
+
+    def _strays(self, stats: Dict[int, Stat]) -> Set[int]:
+        strays = {pid for pid, start in self._known.items() if pid in stats and stats[pid].start_time == start}
+        strays.update(self._session(stats))
+        mark = f"{MARK}={self.mark}".encode()
+        me = os.getpid()
+        strays.update(pid for pid in stats if pid != me and mark in read_marks(pid))
+        strays.update(pid for pid in self.orphans(stats) if not read_marks(pid))
+        return strays
+
+    def _session(self, stats: Dict[int, Stat]) -> List[int]:
+        if self.main is None:
+            return []
+        leader = stats.get(self.main)
+        if leader is not None and leader.start_time != self.main_start_time:
+            return []  # the number belongs to somebody else by now
+        return [
+            stat.pid for stat in stats.values() if stat.session == self.main and stat.start_time >= self.main_start_time
+        ]
+
+
+def read_all() -> Dict[int, Stat]:
+    stats = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            stat = proc.read_stat(int(name))
+            if stat is not None:
+                stats[stat.pid] = stat
+    return stats
+
+
+def descendants(stats: Dict[int, Stat], roots: Set[int]) -> Set[int]:
+    """The roots and all below them."""
+    children: Dict[int, List[int]] = {}
+    for stat in stats.values():
+        children.setdefault(stat.parent, []).append(stat.pid)
+    found = set(roots)
+    todo = sorted(roots)
+    while todo:
+        for pid in children.get(todo.pop(), ()):
+            if pid not in found:
+                found.add(pid)
+                todo.append(pid)
+    return found
+
+
+def read_marks(pid: int) -> List[bytes]:
+    """The marks in a process's environment: none, one, or more when a job was started from within a job."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return [entry for entry in file.read().split(b"\0") if entry.startswith(b"TARMAC_MARK=")]
+    except OSError:
+        return []

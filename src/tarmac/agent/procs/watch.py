@@ -1,0 +1,55 @@
+"""Calls back once a process has ended: by pidfd, and where the kernel has none, by looking every second."""
+
+from __future__ import annotations
+
+import os
+from typing import Optional
+
+from tarmac.agent.loop import Callback, Loop, Timer
+from tarmac.shared import kernel, proc
+
+_LOOK_S = 1.0
+
+
+class ProcessWatch:
+    def __init__(self, loop: Loop, pid: int, start_time: Optional[int], ended: Callback, name: str) -> None:
+        """`start_time` None: a child of ours not waited for yet, so its pid cannot be anybody else's."""
+        self._loop = loop
+        self.ended = ended  # may be replaced until it is called
+        self._name = name
+        self._timer: Optional[Timer] = None
+        self._pidfd = _open(pid, start_time)
+        if self._pidfd is not None:
+            loop.watch(self._pidfd, self._fire, name)
+            return
+        stat = proc.read_stat(pid)
+        self._pid = pid
+        self._start_time = start_time if start_time is not None else (stat.start_time if stat else 0)
+        self._timer = loop.after(0.0, self._look, name)
+
+    def cancel(self) -> None:
+        if self._pidfd is not None:
+            self._loop.unwatch(self._pidfd)
+            os.close(self._pidfd)
+            self._pidfd = None
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _look(self) -> None:
+        if proc.is_same(self._pid, self._start_time):
+            self._timer = self._loop.after(_LOOK_S, self._look, self._name)
+        else:
+            self._fire()
+
+    def _fire(self) -> None:
+        self.cancel()
+        self.ended()
+
+
+def _open(pid: int, start_time: Optional[int]) -> Optional[int]:
+    if start_time is not None:
+        return proc.open_same(pid, start_time)
+    try:
+        return kernel.pidfd_open(pid)
+    except OSError:
+        return None

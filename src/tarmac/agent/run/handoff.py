@@ -1,0 +1,49 @@
+"""Hands a job over to a shim. Its run folder was locked by the shim before, and gets its name before the job is sent:
+there is no moment in which somebody could take a living attempt for one that never began."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple, Optional, Tuple
+
+from tarmac.agent.run.run_folder import SPEC
+from tarmac.agent.run.shim_pool import Place, Spare
+from tarmac.agent.run.start_request import Limit
+from tarmac.shared import crashpoint
+from tarmac.shared.protocol import encode
+
+# What a Unix socket takes at once under the smallest usual limits.
+_CHANNEL_BYTES = 65536
+
+
+class Start(NamedTuple):
+    """What the controller asked for: its frame as it came, and what of it the shim has to know."""
+
+    frame: bytes
+    limit: Optional[Limit]
+
+
+def hand_over(place: Place, spare: Spare, key: Tuple[int, int], start: Start, *, port: int, nth: int) -> None:
+    """FileExistsError when there is a run folder of that attempt. BrokenPipeError when the shim has just died."""
+    crashpoint.reach("agent:before-mkdir")
+    job, attempt = key
+    place.folders.assign(spare.folder, f"{job}.{attempt}")
+    crashpoint.reach("agent:after-mkdir")
+    is_left = len(start.frame) > _CHANNEL_BYTES
+    if is_left:
+        spare.folder.leave(SPEC, start.frame)
+    # The shim reads this much; the start frame it passes on to the command's process unread.
+    order = encode(
+        {
+            "type": "order",
+            "job": job,
+            "attempt": attempt,
+            "port": port,
+            "nth": nth,
+            "is_left": is_left,
+            "limit": start.limit,
+        }
+    )
+    crashpoint.reach("agent:before-fork")
+    os.write(spare.channel.fileno(), order if is_left else order + start.frame)
+    crashpoint.reach("agent:after-fork")

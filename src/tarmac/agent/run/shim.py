@@ -1,0 +1,274 @@
+"""One process per attempt, forked from the agent: sees its command through from the start record to the exit record.
+
+It depends on no other process: the agent may die and come back at any moment. It holds the lock of the run folder as
+long as it lives; whoever finds the lock free and no exit record knows that the shim itself was killed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import NoReturn, Optional, Tuple
+
+from tarmac.agent.procs.cgroup import Leaf
+from tarmac.agent.procs.containment import Containment
+from tarmac.agent.procs.proc_scan import Tree
+from tarmac.agent.run import exec_command
+from tarmac.agent.run.run_folder import EXIT, SPEC, START, STOP, Record, RunFolder
+from tarmac.agent.run.start_request import Limit
+from tarmac.agent.run.time_limit import Countdown
+from tarmac.shared import crashpoint, kernel, proc, protocol
+from tarmac.shared.protocol import Message
+
+STRAGGLER_GRACE_S = 2.0
+_KILL_AGAIN_S = 0.2
+_RECORD_AGAIN_S = 1.0
+_TRIES = 5
+
+
+class Shim:
+    def __init__(
+        self, folder: RunFolder, channel_fd: int, *, boot_id: str, instance: str, leaf: Optional[Leaf]
+    ) -> None:
+        self.folder = folder
+        self.channel_fd = channel_fd
+        self.boot_id = boot_id
+        self.instance = instance
+        self.leaf = leaf
+        self.key: Tuple[int, int] = (0, 0)
+        self.me = 0
+        self.my_start_time = 0
+        self.pid = 0  # of the command
+        self.pid_start_time = 0
+        self.started_at = 0.0
+        self.limit: Optional[Limit] = None
+        self.countdown: Optional[Countdown] = None  # of this attempt, from its release on
+        self.command_fd = -1
+        self.failure_fd = -1
+
+    def run(self) -> NoReturn:
+        os.setsid()
+        kernel.become_subreaper()
+        kernel.set_name(b"tarmac-shim")
+        self.me = os.getpid()
+        self.my_start_time = _start_time(self.me)
+        self._fork()
+        while True:
+            order, start = self._receive()
+            if not start:
+                self._leave()
+            self._see_through(order, start)
+            self._fork()
+            self._tell({"type": "idle"})
+
+    def _see_through(self, order: bytes, start: bytes) -> None:
+        trouble = self._launch(order, start)
+        self._close_pipes()
+        if trouble is None:
+            self._tell(protocol.started(*self.key, pid=self.pid, at=self.started_at))
+            self._conclude(self._wait())
+        else:
+            self._conclude(protocol.launch_failed(*self.key, message=trouble, at=time.time()))
+
+    # Without a job
+
+    def _fork(self) -> None:
+        """The command's process, waiting for its job; the pipe to it, and the one that tells why it cannot execute."""
+        if self.leaf is not None and self.pid:
+            self.leaf.renew()
+        command_read, self.command_fd = os.pipe()
+        self.failure_fd, failure_write = os.pipe()
+        crashpoint.reach("shim:before-fork")
+        self.pid = os.fork() if self.leaf is None else self.leaf.fork()
+        if self.pid == 0:
+            os.close(self.command_fd)
+            exec_command.become(self.instance, command_read, failure_write)
+        crashpoint.reach("shim:after-fork")
+        os.close(command_read)
+        os.close(failure_write)
+        self.pid_start_time = _start_time(self.pid)
+
+    def _close_pipes(self) -> None:
+        os.close(self.command_fd)
+        os.close(self.failure_fd)
+
+    def _receive(self) -> Tuple[bytes, bytes]:
+        """The order and the start frame; empty when the agent ended before there were both."""
+        try:
+            order = protocol.read_frame(self.channel_fd)
+            if order and protocol.decode(order)["is_left"]:
+                return order, self.folder.pick_up(SPEC)
+            return order, protocol.read_frame(self.channel_fd)
+        except OSError:
+            return b"", b""
+
+    def _leave(self) -> NoReturn:
+        self._close_pipes()
+        os.waitpid(self.pid, 0)
+        if self.leaf is not None:
+            self.leaf.retire()
+        os._exit(0)
+
+    # With a job
+
+    def _launch(self, order: bytes, start: bytes) -> Optional[str]:
+        """None once the command runs, else why it does not."""
+        orders = protocol.decode(order)
+        self.key = (orders["job"], orders["attempt"])
+        self.limit = Limit(*orders["limit"]) if orders["limit"] else None
+        self.countdown = None  # the attempt before may have had one
+        crashpoint.count_from(orders["nth"] - 1)
+        try:
+            told = self._prepare(order + start, orders["port"])
+        except OSError as error:
+            return f"cannot be started: {error.strerror}"
+        return self._release() if told == exec_command.READY else told or None
+
+    def _prepare(self, job: bytes, port: int) -> str:
+        """What the command's process tells once it is ready, or cannot be. Nothing, when it was asked to end before."""
+        for _ in range(_TRIES):
+            _write(self.command_fd, job)  # it prepares itself while the record is written
+            self._record_start(port)
+            told = os.read(self.failure_fd, 8192).decode()
+            if told or self._read_stop() is not None:
+                return told
+            # Killed while it waited: a signal for the attempt before came late. Nothing ran; try with another.
+            os.waitpid(self.pid, 0)
+            self._close_pipes()
+            self._fork()
+        return "cannot be started: its process was killed again and again before it began"
+
+    def _release(self) -> Optional[str]:
+        crashpoint.reach("shim:before-release")
+        if self.limit is not None:
+            self.countdown = Countdown(self.limit, self.pid, self._containment(), stop_deadline=self._stop_deadline)
+        _write(self.command_fd, b"g")
+        crashpoint.reach("shim:after-release")
+        trouble = os.read(self.failure_fd, 8192).decode()
+        crashpoint.reach("shim:after-exec")
+        return trouble or None
+
+    def _record_start(self, port: int) -> None:
+        crashpoint.reach("shim:before-start-record")
+        self.started_at = time.time()
+        self.folder.write_durably(
+            START,
+            {
+                "job": self.key[0],
+                "attempt": self.key[1],
+                "boot_id": self.boot_id,
+                "shim_pid": self.me,
+                "shim_start_time": self.my_start_time,
+                "pid": self.pid,
+                "start_time": self.pid_start_time,
+                "started_at": self.started_at,
+                "port": port,
+                "cgroup": self.leaf.path if self.leaf else None,
+                "limit": _limit_record(self.limit),
+            },
+        )
+        crashpoint.reach("shim:after-start-record")
+
+    def _wait(self) -> Message:
+        """Until the command itself ends; orphans of its tree that end before are reaped on the way."""
+        countdown = self.countdown
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG if countdown else 0)
+            if pid == self.pid:
+                break
+            if pid == 0 and countdown:
+                countdown.wait()
+        timed_out = countdown is not None and countdown.has_struck
+        return protocol.exited(
+            *self.key, status=status, pid=pid, started_at=self.started_at, at=time.time(), timed_out=timed_out
+        )
+
+    def _conclude(self, final: Message) -> None:
+        is_recorded = self._record_exit(final)
+        if not self._is_tree_gone():
+            self._end_stragglers()
+        crashpoint.reach("shim:before-report")
+        self._tell(final)
+        crashpoint.reach("shim:after-report")
+        while not is_recorded:
+            time.sleep(_RECORD_AGAIN_S)
+            is_recorded = self._record_exit(final)
+
+    def _record_exit(self, final: Message) -> bool:
+        """False when the disk is full: the agent is told all the same, and the record comes when there is space."""
+        crashpoint.reach("shim:before-exit-record")
+        try:
+            self.folder.write_durably(EXIT, final)
+        except FileNotFoundError:
+            return True  # the attempt is forgotten already
+        except OSError:
+            return False
+        crashpoint.reach("shim:after-exit-record")
+        self.folder.is_on_disk = True
+        return True
+
+    def _is_tree_gone(self) -> bool:
+        """As subreaper the shim inherits every orphan of its tree: no child left, nothing left."""
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return self.leaf is None or self.leaf.is_empty()
+        return False
+
+    def _end_stragglers(self) -> None:
+        """What the command left behind (data loaders, mostly) holds its GPUs, so it must go: TERM, a while, KILL."""
+        containment = self._containment()
+        promised = (self._stop_deadline(), self.countdown.kill_at if self.countdown else None)
+        deadlines = [deadline for deadline in promised if deadline is not None]
+        if deadlines:
+            deadline = min(deadlines)  # they had their signal with the command, and have as long as it had
+        else:
+            containment.signal(signal.SIGTERM)
+            deadline = time.monotonic() + STRAGGLER_GRACE_S
+        while not self._is_tree_gone():
+            if time.monotonic() >= deadline:
+                containment.kill()
+                deadline = time.monotonic() + _KILL_AGAIN_S
+            # Blocked since the agent's start, so one that came just before is not missed.
+            signal.sigtimedwait([signal.SIGCHLD], max(0.0, deadline - time.monotonic()))
+
+    def _containment(self) -> Containment:
+        mark = f"{self.instance}:{self.key[0]}.{self.key[1]}"
+        return Containment(self.leaf, Tree(mark, self.me, self.my_start_time))
+
+    def _stop_deadline(self) -> Optional[float]:
+        stop = self._read_stop()
+        return None if stop is None else stop["deadline"]
+
+    def _read_stop(self) -> Optional[Record]:
+        """When this attempt was asked to end."""
+        stop = self.folder.read(STOP)
+        return stop if stop is not None and (stop["job"], stop["attempt"]) == self.key else None
+
+    def _tell(self, message: Message) -> None:
+        try:
+            os.write(self.channel_fd, protocol.encode(message))
+        except OSError:
+            pass  # the agent is gone; the next one reads the records
+
+
+def _limit_record(limit: Optional[Limit]) -> Optional[Record]:
+    """For the agent, which keeps it should the shim be killed."""
+    if limit is None:
+        return None
+    return {"until": time.monotonic() + limit.seconds, "signal": limit.signal, "grace_s": limit.grace_s}
+
+
+def _start_time(pid: int) -> int:
+    stat = proc.read_stat(pid)
+    return stat.start_time if stat else 0
+
+
+def _write(fd: int, data: bytes) -> None:
+    try:
+        while data:
+            data = data[os.write(fd, data) :]
+    except BrokenPipeError:
+        pass  # the command's process has failed to prepare itself and says why, or was killed

@@ -1,0 +1,100 @@
+"""What a start frame asks for, checked once, so that nothing behind it has to doubt it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, List, NamedTuple, Optional
+
+from tarmac.shared.protocol import Message
+
+_TERM = 15
+_LAST_SIGNAL = 64
+_GRACE_S = 10.0
+_LONGEST_S = 1e10  # three centuries: anything above is a mistake, and no clock shall overflow
+
+
+class Limit(NamedTuple):
+    """How long it may run, and how it is ended then."""
+
+    seconds: float
+    signal: int
+    grace_s: float
+
+
+class Spec(NamedTuple):
+    job: int
+    attempt: int
+    argv: List[str]
+    cwd: str
+    umask: int
+    env: Dict[str, str]
+    stdout: str
+    stderr: Optional[str]  # None: merged into stdout
+    append: bool
+    folder: Optional[str]  # made before the log files are opened
+    limit: Optional[Limit]
+
+
+def read(frame: Message) -> Spec:
+    """ValueError says what is wrong with the frame."""
+    argv = _argv(frame)
+    env = frame.get("env")
+    if not isinstance(env, dict) or not all(isinstance(v, str) for v in env.values()):
+        raise ValueError("env must be an object of strings")
+    for key in ("cwd", "stdout"):
+        if not isinstance(frame.get(key), str) or not os.path.isabs(frame[key]):
+            raise ValueError(f"{key} must be an absolute path")
+    umask = frame.get("umask")
+    return Spec(
+        job=frame["job"],
+        attempt=frame["attempt"],
+        argv=argv,
+        cwd=frame["cwd"],
+        umask=umask if isinstance(umask, int) else 0o022,
+        env=env,
+        stdout=frame["stdout"],
+        stderr=frame.get("stderr"),
+        append=bool(frame.get("append")),
+        folder=frame.get("folder"),
+        limit=_limit(frame),
+    )
+
+
+def read_signal(number: Any) -> int:
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= _LAST_SIGNAL:
+        raise ValueError(f"there is no signal {number!r}: it must be a number from 1 to {_LAST_SIGNAL}")
+    return number
+
+
+def _limit(frame: Message) -> Optional[Limit]:
+    """None: it may run for ever. All of it may be missing, as where an older controller asks."""
+    signum = read_signal(frame.get("stop_signal", _TERM))
+    grace_s = _seconds(frame, "grace_s", _GRACE_S)
+    if frame.get("limit_s") is None:
+        return None
+    seconds = _seconds(frame, "limit_s", 0.0)
+    if not seconds:
+        raise ValueError("limit_s must be more than 0")
+    return Limit(seconds, signum, grace_s)
+
+
+def _seconds(frame: Message, name: str, default: float) -> float:
+    value = frame.get(name, default)
+    # Also refuses what is no number at all: JSON as Python reads it knows NaN.
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value <= _LONGEST_S:
+        raise ValueError(f"{name} must be a number of seconds, 0 or more")
+    return float(value)
+
+
+def _argv(frame: Message) -> List[str]:
+    shell = frame.get("shell")
+    if isinstance(shell, str):
+        return [_shell(), "-c", shell]
+    argv = frame.get("argv")
+    if not isinstance(argv, list) or not argv or not all(isinstance(word, str) for word in argv) or not argv[0]:
+        raise ValueError("the command is empty")
+    return argv
+
+
+def _shell() -> str:
+    return "/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh"

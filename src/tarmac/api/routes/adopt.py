@@ -1,0 +1,131 @@
+"""A process that somebody started by hand becomes a job: whose it is, what it runs, and which cards it keeps."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from litestar import post
+from litestar.params import JSONBody
+
+from tarmac.api import schemas
+from tarmac.api.deps import Caller, TheEngine
+from tarmac.api.routes.gpus import cards_named, node_of
+from tarmac.controller.engine import Work
+from tarmac.controller.log_paths import ADOPTED
+from tarmac.core.events import ProcessAdopted
+from tarmac.core.model import GpuUuid, JobSpec, Request
+from tarmac.errors import Conflict, NotAllowed, NotFound, Unavailable, UserError
+from tarmac.store.rows import pack_environment
+
+if TYPE_CHECKING:
+    from tarmac.controller.engine import Engine
+    from tarmac.core.model import Node
+    from tarmac.nodes.reports import GpuProcess
+
+WORDLESS_LOOKS, LOOK_AGAIN_S = 50, 0.01
+
+
+@post("/adopt", status_code=201)
+async def adopt(engine: TheEngine, caller: Caller, data: JSONBody[schemas.AdoptRequest]) -> schemas.AdoptAnswer:
+    """Take a running process into the list as a job that is watched until it ends. Only its own owner may."""
+    node = node_of(engine)
+    if not node.is_connected:
+        raise Unavailable("the agent is out of reach", hint="try again in a moment")
+    _check_owner(data.pid)
+    command = await _command(data.pid)  # before the cards are looked at: nobody may get one in between
+    _refuse_known(engine, data.pid)
+    process = _on_cards(engine, data.pid)
+    gpus = _wanted(node, data.gpus) if data.gpus is not None else tuple(uuid for uuid, _ in process)
+    for uuid in gpus:
+        if held := node.holders(uuid) or node.holders_of_kin(node.gpus[uuid]):
+            raise Conflict(
+                f"GPU {node.gpus[uuid].index} is held by job {held[0]}", hint="give other cards with --gpus, or none"
+            )
+    digest, body = pack_environment({})
+    spec = _spec(data, caller, digest, len(gpus), command)
+    work = Work(
+        events=[ProcessAdopted(spec=spec, node=node.name, pid=data.pid, gpus=gpus)], environments={digest: body}
+    )
+    await engine.keep(work)
+    return schemas.AdoptAnswer(id=work.ids.start)
+
+
+def _check_owner(pid: int) -> None:
+    if pid == 1:
+        raise UserError("process 1 is the first of the system: it cannot be adopted", hint="give the pid of a run")
+    try:
+        owner = os.stat(f"/proc/{pid}").st_uid
+    except FileNotFoundError:
+        raise NotFound(f"no process {pid}", hint="`tarmac gpus` lists those on the cards") from None
+    if owner != os.getuid() and os.getuid() != 0:
+        raise NotAllowed(f"process {pid} belongs to another user", hint="only its owner can adopt it")
+
+
+def _refuse_known(engine: Engine, pid: int) -> None:
+    """Also one that no card tells of: the agent would refuse it, but only after it got a number."""
+    for job in engine.state.jobs.values():
+        if pid in (getattr(job.status, "pid", None), getattr(job.status, "adopted_pid", None)):
+            raise _is_a_job(pid, job.id)
+
+
+def _is_a_job(pid: int, job: int | None) -> Conflict:
+    return Conflict(f"process {pid} belongs to job {job} already", hint="there is nothing to adopt")
+
+
+def _on_cards(engine: Engine, pid: int) -> list[tuple[GpuUuid, GpuProcess]]:
+    found = [
+        (GpuUuid(reading.uuid), process)
+        for readings in engine.board.readings.values()
+        for reading in readings
+        for process in reading.processes
+        if process.pid == pid
+    ]
+    if any(process.job in engine.state.jobs for _, process in found):
+        raise _is_a_job(pid, found[0][1].job)
+    return found
+
+
+async def _command(pid: int) -> tuple[str, ...]:
+    """A process that is just becoming another program has no words for a moment; some never have any, but a name."""
+    try:
+        for _ in range(WORDLESS_LOOKS):
+            if words := _told(pid, "cmdline").rstrip("\0"):
+                return tuple(words.split("\0"))
+            await asyncio.sleep(LOOK_AGAIN_S)
+        return (_told(pid, "comm").rstrip("\n"),)
+    except OSError:
+        raise _ended(pid) from None
+
+
+def _told(pid: int, what: str) -> str:
+    return Path(f"/proc/{pid}/{what}").read_text(errors="replace")
+
+
+def _ended(pid: int) -> NotFound:
+    return NotFound(f"process {pid} has ended meanwhile", hint="there is nothing to adopt any more")
+
+
+def _spec(data: schemas.AdoptRequest, caller: str, environment: str, gpus: int, command: tuple[str, ...]) -> JobSpec:
+    try:
+        cwd = os.readlink(f"/proc/{data.pid}/cwd")
+    except OSError:
+        raise _ended(data.pid) from None
+    return JobSpec(
+        owner=caller,
+        command=command,
+        shell=None,
+        cwd=cwd,
+        umask=0o022,
+        environment=environment,
+        request=Request(gpus=gpus),
+        name=data.name,
+        tags=(ADOPTED,),
+        stdout=os.devnull,  # its output goes where whoever started it wanted it
+    )
+
+
+def _wanted(node: Node, indices: list[int]) -> tuple[GpuUuid, ...]:
+    return cards_named(node, [str(index) for index in indices])

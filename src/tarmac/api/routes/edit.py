@@ -1,0 +1,108 @@
+"""What waiting jobs ask for, changed: one of them or many at once, all or none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from litestar import patch, post
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.params import FromPath, JSONBody
+from msgspec import UNSET
+
+from tarmac.api import schemas
+from tarmac.api.deps import Caller, TheEngine
+from tarmac.api.routes.hold import still_waiting
+from tarmac.api.routes.jobs import find_job, selected_own
+from tarmac.api.views import Viewer
+from tarmac.api.wording.reasons import limit_words
+from tarmac.controller.engine import Engine, Work
+from tarmac.controller.permissions import need_admin, refuse_others_jobs
+from tarmac.controller.submit.dependencies import Dependencies, refuse_circle_with
+from tarmac.controller.submit.request import EditRequest
+from tarmac.core.events import JobEdited
+from tarmac.core.limits import refusal_at_submit
+from tarmac.core.model import Draft, Held, JobId, Queued
+from tarmac.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tarmac.core.events import Event
+    from tarmac.core.model import Job
+    from tarmac.core.state import State
+
+
+@patch("/jobs/{word:str}", responses={200: ResponseSpec(schemas.WholeJobView, description="as it is now")})
+async def edit_job(
+    engine: TheEngine, caller: Caller, word: FromPath[str], data: JSONBody[EditRequest]
+) -> dict[str, Any]:
+    """Change what a waiting job asks for. What is left out stays; null takes it back to none."""
+    job = find_job(engine, caller, word)
+    refuse_others_jobs([job], caller, engine.settings)
+    _need_right(engine, caller, [job], data)
+
+    def plan(state: State) -> list[Event]:
+        return _edits(engine, state, [still_waiting(state, job.id)], caller, data)
+
+    await engine.keep(Work(plan=plan))
+    return Viewer(engine, is_fresh=True).whole_job(find_job(engine, caller, str(job.id)))
+
+
+@post("/jobs/edit", status_code=200)
+async def edit_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.EditManyRequest]) -> schemas.EditAnswer:
+    """The same for many: of those that are meant, all that wait are changed, or none."""
+    numbers = selected_own(engine, caller, data)
+    known = [job for number in numbers if (job := engine.state.jobs.get(JobId(number))) is not None]
+    _need_right(engine, caller, known, data.changes)
+    edited: list[int] = []
+
+    def plan(state: State) -> list[Event]:
+        live = [job for number in numbers if (job := _waiting(state, number)) is not None]
+        edited.extend(job.id for job in live)
+        return _edits(engine, state, live, caller, data.changes)
+
+    await engine.keep(Work(plan=plan))
+    done = set(edited)
+    return schemas.EditAnswer(edited=edited, not_waiting=[number for number in numbers if number not in done])
+
+
+def _waiting(state: State, number: int) -> Job | None:
+    job = state.jobs.get(JobId(number))
+    return job if job is not None and isinstance(job.status, Queued | Held | Draft) else None
+
+
+def _need_right(engine: Engine, caller: str, jobs: Sequence[Job], data: EditRequest) -> None:
+    if data.tier == "urgent" and any(job.spec.tier != "urgent" for job in jobs):
+        need_admin(caller, engine.settings, "make a job urgent")
+
+
+def _edits(engine: Engine, state: State, jobs: Sequence[Job], caller: str, data: EditRequest) -> list[Event]:
+    given = _given(data)
+    alone = next((job for job in jobs if job.group is None), None)
+    if given.get("max_running") is not None and alone is not None:
+        raise UserError(f"job {alone.id} is part of no array, so max_running has no meaning", hint="leave it out")
+    if "after" in given:
+        given["after"] = Dependencies(state, engine.store.reader, caller).read(given["after"] or ())
+        refuse_circle_with(state, jobs, given["after"])
+    specs = [replace(job.spec, **given) for job in jobs]
+    moved = [spec for job, spec in zip(jobs, specs, strict=True) if spec.project != job.spec.project]
+    reached = refusal_at_submit(state, moved)
+    if reached is not None and reached.limit == "max_queued_per_project":
+        raise UserError(limit_words(reached), hint="wait until some have started, or choose another project")
+    return [JobEdited(job=job.id, spec=spec, by=caller) for job, spec in zip(jobs, specs, strict=True)]
+
+
+def _given(data: EditRequest) -> dict[str, Any]:
+    names = [name for name in data.__struct_fields__ if getattr(data, name) is not UNSET]
+    if not names:
+        raise UserError("nothing to change", hint=f"give one of {', '.join(data.__struct_fields__)}")
+    given: dict[str, Any] = {name: getattr(data, name) for name in names}
+    texts = [text for name in ("name", "project", "tags") for text in _texts(given.get(name))]
+    if any("\0" in text for text in texts):
+        raise UserError("name, project and tags: contains a NUL character", hint="remove it")
+    return given
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return () if value is None else (value,) if isinstance(value, str) else tuple(value)

@@ -1,0 +1,90 @@
+"""The event stream: one line of news per changed job or GPU, and of the queue; resumable by Last-Event-ID."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from litestar import Request, get
+from litestar.params import FromQuery
+from litestar.response import Stream
+
+from tarmac.api.deps import Caller, TheEngine
+from tarmac.api.routes.queue import queue_view
+from tarmac.api.views import Viewer
+from tarmac.controller.engine import Engine
+from tarmac.controller.publisher import GpusChanged, JobChanged, Missed, QueueChanged
+from tarmac.core.model import JobId
+from tarmac.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+    from tarmac.controller.publisher import Notice
+
+PING_EVERY_S = 15.0
+MOST_REPLAYED = 10_000
+
+
+@get("/events", media_type="text/event-stream")
+async def events(
+    engine: TheEngine,
+    caller: Caller,  # noqa: ARG001 - checks the caller
+    request: Request[Any, Any, Any],
+    jobs: FromQuery[str | None] = None,
+) -> Stream:
+    """`event: job`, `gpu` and `queue` with the whole object as data; `event: missed` means: list again."""
+    wanted = None if jobs is None else _numbers(jobs)
+    resumed = request.headers.get("last-event-id")
+    if resumed is not None and not resumed.isdecimal():
+        raise UserError(f"Last-Event-ID: {resumed!r} is no event", hint="give the id of the last event that was seen")
+    news = _news(engine, wanted, None if resumed is None else int(resumed))
+    return Stream(news, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+
+
+def _numbers(words: str) -> frozenset[int]:
+    if not all(word.isdecimal() for word in words.split(",")):
+        raise UserError(f"jobs={words} is no list of ids", hint="give ids with commas between: jobs=3,4")
+    return frozenset(map(int, words.split(",")))
+
+
+async def _news(engine: Engine, wanted: frozenset[int] | None, after: int | None) -> AsyncIterator[bytes]:
+    listener = engine.publisher.listen()
+    try:
+        yield _line("hello", {"last_event": engine.last_event}, engine.last_event)
+        if after is not None:
+            missed = engine.store.reader.jobs_changed_after(after, MOST_REPLAYED)
+            for line in _lines(engine, wanted, [JobChanged(JobId(job), event) for event, job in missed]):
+                yield line
+        while not engine.is_ending:
+            notices = await listener.take(PING_EVERY_S)
+            if notices:
+                yield b"".join(_lines(engine, wanted, notices))
+            elif not engine.is_ending:
+                yield _line("ping", {}, None)
+    finally:
+        engine.publisher.unlisten(listener)
+
+
+def _lines(engine: Engine, wanted: frozenset[int] | None, notices: Iterable[Notice]) -> Iterable[bytes]:
+    """Several changes of one job while nobody looked are one line: the job as it is now."""
+    viewer = Viewer(engine)
+    for notice in dict.fromkeys(notices):
+        match notice:
+            case JobChanged(job=number, event=event):
+                job = engine.job(number) if wanted is None or number in wanted else None
+                if job is not None:
+                    yield _line("job", viewer.job(job), event)
+            case GpusChanged(node=node):
+                for gpu in viewer.gpus():
+                    if gpu["node"] == node:
+                        yield _line("gpu", gpu, None)
+            case QueueChanged():
+                yield _line("queue", msgspec.to_builtins(queue_view(engine)), None)
+            case Missed():
+                yield _line("missed", {}, engine.last_event)
+
+
+def _line(kind: str, data: dict[str, Any], event: int | None) -> bytes:
+    resume = b"" if event is None else b"id: %d\n" % event
+    return b"event: %s\n%sdata: %s\n\n" % (kind.encode(), resume, msgspec.json.encode(data))

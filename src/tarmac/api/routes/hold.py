@@ -1,0 +1,139 @@
+"""Jobs that wait: held and released, moved, started by hand, and why they wait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from litestar import get, post
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.params import FromPath, JSONBody
+
+from tarmac.api import schemas
+from tarmac.api.deps import Caller, TheEngine
+from tarmac.api.routes.gpus import cards_of
+from tarmac.api.routes.jobs import find_job, selected_own
+from tarmac.api.wording.reasons import jobs_named
+from tarmac.api.wording.why import why_view
+from tarmac.controller.engine import Engine, Work
+from tarmac.controller.forecast_cache import places
+from tarmac.controller.permissions import need_admin, refuse_others_jobs
+from tarmac.controller.submit.refusals import count
+from tarmac.core.events import JobMoved, JobsHeld, JobsReleased, StartForced
+from tarmac.core.model import Draft, Held, JobId, Queued, state_name
+from tarmac.core.policy import forced_start
+from tarmac.errors import Conflict, Unavailable, UserError
+
+if TYPE_CHECKING:
+    from tarmac.core.events import Event
+    from tarmac.core.model import Booking, Job
+    from tarmac.core.state import State
+
+
+@post("/jobs/hold", status_code=200)
+async def hold_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.Selection]) -> schemas.HoldAnswer:
+    """Keep waiting jobs from starting until they are released. Running ones go on."""
+    numbers = selected_own(engine, caller, data)
+    waiting = [job for number in numbers if (job := _waiting(engine, number, Queued)) is not None]
+    if waiting:
+        await engine.keep(Work(events=[JobsHeld(jobs=tuple(job.id for job in waiting), by=caller)]))
+    held = {number for number in numbers if _waiting(engine, number, Held) is not None}
+    return schemas.HoldAnswer(held=sorted(held), not_waiting=[number for number in numbers if number not in held])
+
+
+@post("/jobs/release", status_code=200)
+async def release_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.Selection]) -> schemas.ReleaseAnswer:
+    """Let held jobs and drafts join the queue, each at its place."""
+    numbers = selected_own(engine, caller, data)
+    held = {number for number in numbers if _waiting(engine, number, Held, Draft) is not None}
+    if held:
+        await engine.keep(Work(events=[JobsReleased(jobs=tuple(map(JobId, sorted(held))), by=caller)]))
+    return schemas.ReleaseAnswer(released=sorted(held), not_held=[number for number in numbers if number not in held])
+
+
+@post("/jobs/{word:str}/move", status_code=200)
+async def move_job(
+    engine: TheEngine, caller: Caller, word: FromPath[str], data: JSONBody[schemas.MoveRequest]
+) -> schemas.MoveAnswer:
+    """To another place among its owner's waiting jobs. It takes over a priority where the place needs it."""
+    job = find_job(engine, caller, word)
+    refuse_others_jobs([job], caller, engine.settings)
+
+    def plan(state: State) -> list[Event]:
+        _queued(state, job.id, "be moved")
+        return [JobMoved(job=job.id, place=data.position, by=caller)]
+
+    await engine.keep(Work(plan=plan))
+    moved = engine.state.jobs.get(job.id, job)
+    place = places(engine.state).get(job.id, 1)  # it may have started in the same breath
+    return schemas.MoveAnswer(position=place, priority=moved.spec.priority)
+
+
+@post("/jobs/{word:str}/start", status_code=200)
+async def start_job(
+    engine: TheEngine, caller: Caller, word: FromPath[str], data: JSONBody[schemas.StartRequest]
+) -> schemas.StartAnswer:
+    """Start a waiting job now, whatever order, limits and free tests say. Only `yes` books a taken card twice."""
+    job = find_job(engine, caller, word)
+    need_admin(caller, engine.settings, "start a job out of its turn")
+    booked: list[Booking] = []
+
+    def plan(state: State) -> list[Event]:
+        live = still_waiting(state, job.id)
+        booking = _forced_booking(engine, live, data)
+        booked.append(booking)
+        gpus = tuple(gpu.uuid for gpu in booking.gpus)
+        return [StartForced(job=live.id, node=booking.node, gpus=gpus, by=caller)]
+
+    await engine.keep(Work(plan=plan))
+    (booking,) = booked
+    return schemas.StartAnswer(
+        gpus=[schemas.GpuRef(node=booking.node, index=gpu.index, uuid=gpu.uuid) for gpu in booking.gpus]
+    )
+
+
+@get("/jobs/{word:str}/why", responses={200: ResponseSpec(schemas.WhyView, description="as it is now")})
+async def why_job(engine: TheEngine, caller: Caller, word: FromPath[str]) -> dict[str, Any]:
+    """Its place, what it asked for, what is free, what stands in its way and when it may start."""
+    return why_view(engine, find_job(engine, caller, word))
+
+
+def _waiting(engine: Engine, number: int, *kinds: type[Queued | Held | Draft]) -> Job | None:
+    job = engine.state.jobs.get(JobId(number))
+    return job if job is not None and isinstance(job.status, kinds) else None
+
+
+def still_waiting(state: State, number: JobId) -> Job:
+    job = state.jobs.get(number)
+    if job is None or not isinstance(job.status, Queued | Held | Draft):
+        now = "has ended" if job is None else f"is {state_name(job.status)}"
+        raise Conflict(f"job {number} does not wait: it {now}", hint=f"tarmac show {number} tells more")
+    return job
+
+
+def _queued(state: State, number: JobId, what: str) -> None:
+    job = still_waiting(state, number)
+    if not isinstance(job.status, Queued):
+        raise Conflict(
+            f"job {number} is {state_name(job.status)}, so it cannot {what}", hint=f"tarmac release {number} first"
+        )
+
+
+def _forced_booking(engine: Engine, job: Job, data: schemas.StartRequest) -> Booking:
+    state = engine.state
+    wanted = cards_of(engine, list(map(str, data.gpus_on))) if data.gpus_on is not None else ()
+    asked = job.spec.request.gpus
+    if wanted and len(wanted) != asked:
+        raise UserError(
+            f"job {job.id} asks for {count(asked, 'GPU')}, and {len(wanted)} are named",
+            hint=f"name {count(asked, 'card')}",
+        )
+    booking = forced_start.plan(state, job, wanted)
+    if booking is None:
+        raise Unavailable(
+            f"no machine in reach has the {count(asked, 'GPU')} that job {job.id} asks for", hint="try again later"
+        )
+    taken = list(forced_start.double_booked(state, booking))
+    if taken and not data.yes:
+        said = "; ".join(f"GPU {gpu.index} is held by {jobs_named(jobs)}" for gpu, jobs in taken)
+        raise Conflict(said, hint="both would run on it at once; --yes starts it all the same")
+    return booking

@@ -1,0 +1,137 @@
+"""The output of a job, byte for byte, read through its node so that it makes no difference where it ran."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from litestar import get
+from litestar.params import FromPath, FromQuery, QueryParameter
+from litestar.response import Stream
+
+from tarmac.api.deps import Caller, TheEngine
+from tarmac.api.routes.jobs import find_job
+from tarmac.controller.engine import Engine
+from tarmac.controller.log_paths import is_elsewhere, stderr_path, stdout_path
+from tarmac.errors import NotFound, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tarmac.controller.publisher import Listener
+    from tarmac.core.model import Job
+
+CHUNK_BYTES = 1 << 18
+LOOK_AGAIN_S = 30.0
+
+
+@get("/jobs/{word:str}/log", media_type="application/octet-stream")
+async def job_log(
+    engine: TheEngine,
+    caller: Caller,
+    word: FromPath[str],
+    stream: FromQuery[Literal["stdout", "stderr"]] = "stdout",
+    attempt: Annotated[int | None, QueryParameter(ge=1)] = None,
+    lines: Annotated[int | None, QueryParameter(ge=0)] = None,
+    offset: Annotated[int | None, QueryParameter(ge=0)] = None,
+    follow: FromQuery[bool] = False,  # noqa: FBT002 - a query parameter
+) -> Stream:
+    """All of it, the last `lines`, or from `offset` on; with `follow=1` it goes on until the job has ended."""
+    job = find_job(engine, caller, word)
+    which = attempt or max(job.attempt, 1)
+    path = (stdout_path if stream == "stdout" else stderr_path)(engine.state_folder, job, which)
+    if is_elsewhere(job):
+        raise NotFound(
+            f"job {job.id} was adopted: its output goes where it went before, not to Tarmac",
+            hint="look where you started it",
+        )
+    await _must_exist(engine, job, path, follow=follow)
+    first, is_cut = await _tail_offset(engine, path, lines) if lines is not None else (offset or 0, False)
+    headers = {"Tarmac-Log-Cut": "1"} if is_cut else {}
+    headers |= {
+        "Tarmac-Log-Path": path.encode("ascii", "backslashreplace").decode(),
+        "Tarmac-Log-Offset": str(first),  # to go on from when the stream breaks
+    }
+    output = _output(engine, job, which, path, first, follow=follow)
+    return Stream(output, media_type="application/octet-stream", headers=headers)
+
+
+async def _must_exist(engine: Engine, job: Job, path: str, *, follow: bool) -> None:
+    """Who follows may come before there is a file, and need not know that it is none that can be read."""
+    answer = await _ask(engine, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
+    if "error" not in answer:
+        return
+    if answer.get("is_missing") and _has_run(job):
+        raise NotFound(
+            f"the output of job {job.id} is gone: there is no {path} any more",
+            hint=f"somebody removed or moved it; tarmac show {job.id} tells what else is known",
+        )
+    if follow:
+        return
+    if job.attempt == 0:
+        hint = f"tarmac log -f {job.id} waits for it"
+        raise NotFound(f"job {job.id} has not started, so it has no output yet", hint=hint)
+    raise NotFound(f"no output of job {job.id}: {answer['error']}", hint=f"tarmac show {job.id} tells what happened")
+
+
+def _has_run(job: Job) -> bool:
+    """So it had a file. Before that there is nothing to miss yet."""
+    return getattr(job.status, "started_at", None) is not None
+
+
+async def _tail_offset(engine: Engine, path: str, lines: int) -> tuple[int, bool]:
+    """Where the last lines begin, and whether that is too far back to be found."""
+    answer = await _ask(engine, {"type": "tail_log", "path": path, "lines": lines})
+    return int(answer.get("offset", 0)), bool(answer.get("is_cut"))
+
+
+async def _output(
+    engine: Engine, job: Job, attempt: int, path: str, offset: int, *, follow: bool
+) -> AsyncIterator[bytes]:
+    """Of one attempt. Whoever follows asks again for the next one, which may write to another file."""
+    listener = engine.publisher.listen()
+    try:
+        while True:
+            # Looked up before the reading, so that all an ended job wrote is surely read.
+            now = engine.state.jobs.get(job.id)
+            is_over = now is None or now.attempt > attempt
+            answer = await _read(engine, path, offset)
+            while chunk := base64.b64decode(answer.get("data", "")):
+                offset += len(chunk)
+                yield chunk
+                answer = await _read(engine, path, offset)
+            if not follow or now is None or is_over or engine.is_ending:
+                return
+            if _has_run(now) and answer.get("is_missing"):
+                return  # whoever asks again after a removal is told of it
+            if answer.get("size", offset) < offset:
+                offset = 0  # emptied; what is written from now on is new
+            else:
+                await _until_news(engine, listener, path, offset)
+    finally:
+        engine.publisher.unlisten(listener)
+
+
+async def _read(engine: Engine, path: str, offset: int) -> dict[str, Any]:
+    return await _ask(engine, {"type": "read_log", "path": path, "offset": offset, "limit": CHUNK_BYTES})
+
+
+async def _until_news(engine: Engine, listener: Listener, path: str, offset: int) -> None:
+    """The file grew, or something happened to a job; before it starts there is no file to grow."""
+    told = asyncio.ensure_future(listener.take(LOOK_AGAIN_S))
+    grew = asyncio.ensure_future(_ask(engine, {"type": "watch_log", "path": path, "offset": offset}))
+    try:
+        await asyncio.wait({told, grew}, return_when=asyncio.FIRST_COMPLETED)
+        if grew.done() and "error" in grew.result():
+            await told
+    finally:
+        for task in (told, grew):
+            task.cancel()
+        await asyncio.gather(told, grew, return_exceptions=True)
+
+
+async def _ask(engine: Engine, question: dict[str, Any]) -> dict[str, Any]:
+    if engine.node is None:
+        raise Unavailable("the agent is out of reach", hint="try again in a moment")
+    return await engine.node.ask(question)

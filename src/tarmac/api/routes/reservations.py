@@ -1,0 +1,104 @@
+"""Reservations: cards kept for somebody's jobs for a while."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litestar import get, post
+from litestar.params import FromPath, JSONBody
+from msgspec.structs import asdict
+
+from tarmac.api import schemas
+from tarmac.api.deps import Caller, TheEngine
+from tarmac.api.wording.reservation_warnings import warnings_for
+from tarmac.api.wording.times import iso
+from tarmac.controller.engine import Engine, Work
+from tarmac.controller.permissions import is_admin, need_admin
+from tarmac.controller.submit.refusals import count
+from tarmac.core.events import ReservationEnded, ReservationMade
+from tarmac.core.handlers.reservations import chosen_cards
+from tarmac.core.model import Reservation
+from tarmac.core.policy.reservations import is_active
+from tarmac.errors import Conflict, NotAllowed, NotFound, UserError
+
+if TYPE_CHECKING:
+    from tarmac.core.events import Event
+    from tarmac.core.state import State
+
+MOST_RESERVATIONS = 1000
+A_MOMENT_AGO_S = 60.0
+
+
+@get("/reservations")
+async def list_reservations(engine: TheEngine, caller: Caller) -> schemas.ReservationList:  # noqa: ARG001
+    """All that are not over, the first to begin first."""
+    ordered = sorted(engine.state.reservations.values(), key=lambda one: (one.begins_at, one.id))
+    return schemas.ReservationList(reservations=[_view(engine, one) for one in ordered])
+
+
+@post("/reservations", status_code=201)
+async def make_reservation(
+    engine: TheEngine, caller: Caller, data: JSONBody[schemas.ReservationRequest]
+) -> schemas.MadeReservation:
+    """Keep so many cards of one machine for somebody's jobs. Jobs that would run into it are not started there."""
+    need_admin(caller, engine.settings, "reserve GPUs")
+    made: list[Reservation] = []
+
+    def plan(state: State) -> list[Event]:
+        made.append(_planned(state, caller, data, engine.now()))
+        return [ReservationMade(reservation=made[0])]
+
+    await engine.keep(Work(plan=plan))
+    warnings = warnings_for(engine, made[0])
+    return schemas.MadeReservation(**asdict(_view(engine, made[0])), warnings=warnings)
+
+
+@post("/reservations/{number:int}/end", status_code=200)
+async def end_reservation(engine: TheEngine, caller: Caller, number: FromPath[int]) -> schemas.ReservationView:
+    """Give the cards back. What runs on them goes on."""
+    known = engine.state.reservations.get(number)
+    if known is None:
+        raise NotFound(f"no reservation {number}", hint="`tarmac reserve` lists those that are not over")
+    if caller != known.owner and not is_admin(caller, engine.settings):
+        raise NotAllowed(f"reservation {number} is for {known.owner}", hint="its owner or an admin can end it")
+    await engine.keep(Work(events=[ReservationEnded(reservation=number, by=caller)]))
+    return _view(engine, known)
+
+
+def _planned(state: State, caller: str, data: schemas.ReservationRequest, now: float) -> Reservation:
+    if data.from_ < now - A_MOMENT_AGO_S:
+        raise UserError("the reservation would begin in the past", hint="give a time to come as `from`")
+    if len(state.reservations) >= MOST_RESERVATIONS:
+        raise Conflict(f"there are {MOST_RESERVATIONS} reservations already", hint="end some of them first")
+    most = max((len(node.gpus) for node in state.nodes.values()), default=0)
+    if data.gpus > most:
+        raise UserError(
+            f"{data.gpus} GPUs asked, and no machine has more than {most}", hint=f"reserve at most {most} at once"
+        )
+    owner, begins_at = data.user or caller, max(data.from_, now)
+    ends_at = begins_at + data.for_s
+    chosen = chosen_cards(state, gpus=data.gpus, owner=owner, begins_at=begins_at, ends_at=ends_at)
+    if chosen is None:
+        raise Conflict(
+            f"{count(data.gpus, 'GPU')} cannot be had then: what there is is reserved by others, or drained",
+            hint="`tarmac reserve` lists what is reserved; choose another time, or fewer",
+        )
+    node, gpus = chosen
+    return Reservation(
+        id=state.next_reservation, owner=owner, node=node, gpus=gpus, begins_at=begins_at, ends_at=ends_at, by=caller
+    )
+
+
+def _view(engine: Engine, one: Reservation) -> schemas.ReservationView:
+    cards = engine.state.node(one.node).gpus
+    return schemas.ReservationView(
+        id=one.id,
+        owner=one.owner,
+        node=one.node,
+        gpus=[schemas.ReservedGpu(index=cards[uuid].index if uuid in cards else None, uuid=uuid) for uuid in one.gpus],
+        begins_at=str(iso(one.begins_at)),
+        ends_at=str(iso(one.ends_at)),
+        by=one.by,
+        active=one.id in engine.state.reservations and is_active(one, engine.now()),
+        used=one.is_used,
+    )

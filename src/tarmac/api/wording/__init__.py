@@ -1,0 +1,1 @@
+"""The only room that forms sentences for people: reasons, refusals, warnings and times."""

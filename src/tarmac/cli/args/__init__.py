@@ -1,0 +1,1 @@
+"""Options and words that several verbs take, and how they are read."""

@@ -1,0 +1,42 @@
+"""Which cards are meant: indices, ranges, UUIDs, all. The same words for every verb about cards."""
+
+from __future__ import annotations
+
+from tarmac.cli.args.values import cards
+from tarmac.errors import UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tarmac.client import Client
+
+NOTE = "GPU is an index, several (0,2 or 0-3), a UUID, or `all`; `tarmac gpus` shows them."
+
+
+def cards_of(verb: str, words: Sequence[str]) -> list[str]:
+    """The words, commas and ranges taken apart. Whether there is such a card, the controller knows."""
+    if not words:
+        raise UserError(f"{verb}: which GPUs?", f"give indices or UUIDs: `tarmac {verb} 0,2`, `0-3`, or `all`")
+    named: list[str] = []
+    for part in [part.strip() for word in words for part in word.split(",") if part.strip()]:
+        named += [part] if not part[0].isdecimal() or ":" in part else map(str, _indices(verb, part))
+    return list(dict.fromkeys(named))
+
+
+def _indices(verb: str, part: str) -> list[int]:
+    try:
+        return cards(part)
+    except ValueError as error:
+        raise UserError(f"{verb}: {part}: {error}", NOTE) from None
+
+
+def resolved(client: Client, named: list[str]) -> list[str]:
+    """`all` as it is right now."""
+    return [gpu.uuid for gpu in client.gpus()] if "all" in named else named
+
+
+def in_words(named: list[str]) -> str:
+    if "all" in named:
+        return "all GPUs"
+    return f"{'GPU' if len(named) == 1 else 'GPUs'} {', '.join(named)}"

@@ -1,0 +1,89 @@
+"""Which jobs are meant: ids, ranges, last, all, and filters. The same words for every verb that takes jobs."""
+
+from __future__ import annotations
+
+from tarmac.cli.parser import Option, shown
+from tarmac.errors import NotFound, UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tarmac.cli.parser import Values
+    from tarmac.client import Client
+
+FILTERS = (
+    Option("--name", None, "only jobs with this name; * and ? stand for others", "GLOB"),
+    Option("--tag", None, "only jobs with this tag", "TAG"),
+    Option("--state", None, "only in these (with commas), `active` or `ended`", "STATE"),
+    Option("--owner", None, "only jobs of this user", "USER"),
+)
+MOST_DIGITS = 18  # of an id that the database can hold
+FILTER_NAMES = ("name", "tag", "state", "owner")
+IDS_NOTE = "ID is a number, a range such as 3-7, `last` (your newest) or `all`; several may be given."
+
+
+def ids_of(words: Sequence[str]) -> list[str]:
+    """The words, commas taken apart, each checked before anything is asked of a controller."""
+    ids = [part for word in words for part in word.split(",") if part]
+    for word in ids:
+        if word not in {"last", "all"} and not _is_span(word):
+            raise UserError(
+                f"{shown(word)} is no job id",
+                f"give ids such as 7, ranges such as 3-7, `last` or `all`; jobs with that name: --name {shown(word)}",
+            )
+    return ids
+
+
+def filters_of(values: Values) -> dict[str, str]:
+    return {name: values[name] for name in FILTER_NAMES if values[name] is not None}
+
+
+def query_of(values: Values, words: Sequence[str]) -> dict[str, object]:
+    """The selection as a listing's query."""
+    return {"ids": ",".join(ids_of(words)) or None, **filters_of(values)}
+
+
+def numbers_of(client: Client, values: Values, words: Sequence[str], *, all_means: str | None = None) -> list[int]:
+    """The ids that are meant right now; `last` if nothing is said. Plain numbers are taken without asking."""
+    ids, filters = ids_of(words), filters_of(values)
+    if not ids and not filters:
+        ids = ["last"]
+    if not filters and all(word.isdigit() for word in ids):
+        return [_number(word) for word in ids]
+    if "all" in ids and all_means is not None:
+        filters.setdefault("state", all_means)
+    from tarmac.client.follow import resolved
+
+    numbers = resolved(client, {"ids": ",".join(ids) or None, **filters})
+    if not numbers and all_means is None:
+        raise NotFound("no job fits that", "`tarmac ls -a` lists all")
+    return numbers
+
+
+def number_of(client: Client, verb: str, word: str) -> int:
+    """The one job that is meant: 7 or `last`."""
+    ids = ids_of([word])
+    if len(ids) != 1 or not (ids[0] == "last" or ids[0].isdecimal()):
+        raise UserError(f"{verb}: one job at a time, not {shown(word)}", f"give one id: `tarmac {verb} 7`, or `last`")
+    return numbers_of(client, dict.fromkeys(FILTER_NAMES), ids)[0]
+
+
+def is_given(values: Values, words: Sequence[str]) -> bool:
+    return bool(words) or bool(filters_of(values))
+
+
+def require(verb: str, values: Values, words: Sequence[str]) -> None:
+    if not is_given(values, words):
+        raise UserError(f"{verb}: which jobs?", f"give ids: `tarmac {verb} 7`, `3-7`, `last`, `all`, or a filter")
+
+
+def _number(word: str) -> int:
+    if len(word) > MOST_DIGITS:
+        raise NotFound(f"no job {word[:40]}{'…' if len(word) > 40 else ''}", "`tarmac ls -a` lists all")
+    return int(word)
+
+
+def _is_span(word: str) -> bool:
+    first, dash, last = word.partition("-")
+    return first.isdecimal() and first.isascii() and (not dash or (last.isdecimal() and last.isascii()))

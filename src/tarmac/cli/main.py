@@ -1,0 +1,131 @@
+"""The command line: finds the verb, runs it, turns whatever happens into words and an exit code.
+
+Every common verb starts on the standard library's C modules alone; tests/cli/test_start_up.py holds it to that.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+
+from tarmac.cli.parser import HelpAsked, parse
+from tarmac.cli.term import signals
+from tarmac.errors import TarmacError, UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+    from tarmac.cli.parser import Verb
+
+VERBS = (
+    "add", "run", "adopt", "ls", "show", "log", "wait", "kill", "rm", "gpus", "gpu", "set", "status", "serve", "stop",
+    "doctor", "simulate", "why", "hold", "release", "move", "edit", "start", "queue", "reserve",
+)  # fmt: skip
+INTERRUPTED = 130
+
+
+def main() -> NoReturn:
+    """The `tarmac` script. Collects no garbage and leaves without tearing down: both take time, and it is soon over."""
+    gc.disable()
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        _open_missing_streams()
+    signals.leave_to_kernel(signals.SIGPIPE)  # `tarmac ls | head` ends as any other program does
+    signals.on(signals.SIGINT, lambda _: os._exit(INTERRUPTED))
+    os._exit(run_line(sys.argv[1:]))
+
+
+def _open_missing_streams() -> None:
+    """Closed by the caller (`>&-`): nothing else may come to stand in their place and be written to."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
+
+
+def run_line(argv: Sequence[str]) -> int:
+    try:
+        return _dispatched(argv)
+    except TarmacError as error:
+        _complain(error.message, error.hint)
+        return error.exit_code
+    except OSError as error:
+        _complain(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", None)
+        return 1
+
+
+def verb_named(name: str) -> Verb:
+    """`gpu ignore-process` is cli/verbs/gpu/ignore_process.py."""
+    module = name.replace(" ", ".").replace("-", "_")
+    verb: Verb = __import__(f"tarmac.cli.verbs.{module}", fromlist=["VERB"]).VERB
+    return verb
+
+
+def _dispatched(argv: Sequence[str]) -> int:
+    first = argv[0] if argv else "ls"
+    if first in VERBS:
+        return run_verb(verb_named(first), argv[1:])
+    if first in {"--help", "-h", "help"}:
+        return _help(argv[1:])
+    if first in {"--version", "-V"}:
+        return _version()
+    if first.startswith("-"):
+        return run_verb(verb_named("ls"), argv)  # `tarmac -w`
+    raise _unknown(argv)
+
+
+def run_verb(verb: Verb, argv: Sequence[str]) -> int:
+    try:
+        values, words = parse(verb, argv)
+    except HelpAsked:
+        return _help(verb.name.split())
+    if words and not verb.takes_words:
+        raise UserError(f"{verb.name}: takes no {words[0]!r}", f"`tarmac {verb.name} --help` shows how")
+    return verb.run(values, words)
+
+
+def _help(words: Sequence[str]) -> int:
+    from tarmac.cli import help as texts
+    from tarmac.cli.term.terminal import out
+
+    if words and words[0] not in VERBS:
+        raise _unknown(words)
+    if not words:
+        out(texts.overview())
+        return 0
+    verb = verb_named(words[0])
+    if len(words) > 1 and words[1] in verb.verbs:
+        verb = verb_named(f"{words[0]} {words[1]}")
+    out(texts.of_verb(verb))
+    return 0
+
+
+def _version() -> int:
+    from tarmac import __version__
+    from tarmac.cli.term.terminal import out
+
+    out(f"tarmac {__version__}\n")
+    return 0
+
+
+def _unknown(argv: Sequence[str]) -> UserError:
+    from tarmac.cli.render.text import command_line, safe
+    from tarmac.cli.suggest import nearest_verb
+
+    word = safe(argv[0])
+    meant = nearest_verb(argv[0], VERBS)
+    if meant is not None:
+        hint = f"did you mean `tarmac {meant}`? `tarmac --help` lists the verbs"
+    else:
+        hint = f"to queue it as a command: `tarmac add {safe(command_line(argv))}`; `tarmac --help` lists the verbs"
+    return UserError(f"no verb {word}", hint)
+
+
+def _complain(message: str, hint: str | None) -> None:
+    from tarmac.cli.render.text import safe
+    from tarmac.cli.term.terminal import STDERR, err, has_colours, paint
+
+    name = paint("tarmac:", "bold red") if has_colours(STDERR) else "tarmac:"
+    first, *more = (f"{message}\n{hint}" if hint else message).split("\n")
+    err("\n".join([f"{name} {safe(first)}", *[f"  {safe(line)}" for line in more]]) + "\n")

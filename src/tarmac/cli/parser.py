@@ -1,0 +1,192 @@
+"""What may be typed: a verb with its options as a table, and the parser that reads argv by such tables.
+
+argparse would cost every command as much again as Python's own start; this is what is needed of it.
+"""
+
+from __future__ import annotations
+
+from tarmac.errors import UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, TypeAlias
+
+    Values: TypeAlias = dict[str, Any]
+
+
+SHOWN = 200  # characters of a word that is wrong
+
+
+class HelpAsked(Exception):  # no error
+    """`--help` stood among the options."""
+
+
+class Option:
+    """`read` turns the word after it into its value, or is None for a flag that takes none."""
+
+    __slots__ = ("has_many", "help", "long", "metavar", "name", "read", "short")
+
+    def __init__(
+        self,
+        long: str,
+        short: str | None,
+        help: str,  # noqa: A002
+        metavar: str | None = None,
+        read: Callable[[str], object] | None = None,
+        *,
+        has_many: bool = False,
+    ) -> None:
+        self.long = long
+        self.short = short
+        self.help = help
+        self.metavar = metavar
+        self.read = read if read is not None or metavar is None else text
+        self.has_many = has_many
+        self.name = long[2:].replace("-", "_")
+
+
+class Verb:
+    """One word of the command line. `is_prefix`: its own options end where the command that it takes begins.
+
+    `verbs`: the words that may follow, each a verb of its own.
+    `lacks`: options that its neighbours have and that make no sense here, each with why and what to do.
+    """
+
+    __slots__ = (
+        "examples", "is_prefix", "lacks", "name", "notes", "options", "run", "summary", "takes_words", "usage", "verbs",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        summary: str,
+        *,
+        usage: Sequence[str],
+        run: Callable[[Values, list[str]], int],
+        options: Sequence[Option] = (),
+        examples: Sequence[tuple[str, str]] = (),
+        notes: Sequence[str] = (),
+        is_prefix: bool = False,
+        takes_words: bool = True,
+        verbs: Sequence[str] = (),
+        lacks: Mapping[str, tuple[str, str]] | None = None,
+    ) -> None:
+        self.name = name
+        self.summary = summary
+        self.usage = usage
+        self.run = run
+        self.options = options
+        self.examples = examples
+        self.notes = notes
+        self.is_prefix = is_prefix
+        self.takes_words = takes_words
+        self.verbs = verbs
+        self.lacks = lacks or {}
+
+
+JSON = Option("--json", None, "print JSON, with the field names of the API")
+
+
+def parse(verb: Verb, argv: Sequence[str]) -> tuple[Values, list[str]]:
+    """The options' values by name (absent: None, False or []), and the other words."""
+    return _Parser(verb).parse(list(argv))
+
+
+class _Parser:
+    def __init__(self, verb: Verb) -> None:
+        self.verb = verb
+        self.values: Values = {}
+        self.by_flag: dict[str, Option] = {}
+        for option in verb.options:
+            self.values[option.name] = [] if option.has_many else None if option.read else False
+            self.by_flag[option.long] = option
+            if option.short:
+                self.by_flag[option.short] = option
+
+    def parse(self, left: list[str]) -> tuple[Values, list[str]]:
+        words: list[str] = []
+        while left:
+            word = left.pop(0)
+            if word == "--":
+                return self.values, words + left
+            if word.startswith("--"):
+                self._long(word, left)
+            elif word.startswith("-") and word != "-" and not self._is_number(word):
+                self._bundle(word, left)
+            else:
+                words.append(word)
+                if self.verb.is_prefix:
+                    return self.values, words + left
+        return self.values, words
+
+    def _is_number(self, word: str) -> bool:
+        """-1 is a value, for which whoever reads it has the right words. A command never begins with one."""
+        return not self.verb.is_prefix and word[1:].lstrip(".")[:1].isdecimal() and word[:2] not in self.by_flag
+
+    def _long(self, word: str, left: list[str]) -> None:
+        flag, equals, value = word.partition("=")
+        option = self._option(flag)
+        if option.read is None:
+            if equals:
+                raise self._refusal(f"{flag} takes no value, but was given {value!r}")
+            self.values[option.name] = True
+        else:
+            self._keep(option, flag, value if equals else self._next(flag, option, left))
+
+    def _bundle(self, word: str, left: list[str]) -> None:
+        """-f, -fn5, -n 5: flags in a row, the last of which may take a value."""
+        for index in range(1, len(word)):
+            option = self._option(f"-{word[index]}", word)
+            if option.read is not None:
+                value = word[index + 1 :] or self._next(f"-{word[index]}", option, left)
+                self._keep(option, f"-{word[index]}", value)
+                return
+            self.values[option.name] = True
+
+    def _option(self, flag: str, word: str = "") -> Option:
+        option = self.by_flag.get(flag)
+        if option is not None:
+            return option
+        if flag in {"--help", "-h"}:
+            raise HelpAsked
+        if flag in self.verb.lacks:
+            raise self._refusal(f"{flag} {self.verb.lacks[flag][0]}", self.verb.lacks[flag][1])
+        from tarmac.cli.suggest import nearest
+
+        meant = nearest(word if len(word) > 2 else flag, [*self.by_flag, "--help"])
+        hint = f"did you mean {meant}? " if meant else ""
+        raise self._refusal(f"no option {flag}", f"{hint}`tarmac {self.verb.name} --help` lists them")
+
+    def _next(self, flag: str, option: Option, left: list[str]) -> str:
+        if not left:
+            raise self._refusal(f"{flag} needs a value", f"{flag} {option.metavar}: {option.help}")
+        return left.pop(0)
+
+    def _keep(self, option: Option, flag: str, word: str) -> None:
+        assert option.read is not None
+        try:
+            value = option.read(word)
+        except ValueError as error:
+            raise self._refusal(f"{flag} {shown(word)}: {error}", f"{flag} {option.metavar}: {option.help}") from None
+        if option.has_many:
+            self.values[option.name].append(value)
+        else:
+            self.values[option.name] = value
+
+    def _refusal(self, message: str, hint: str | None = None) -> UserError:
+        return UserError(f"{self.verb.name}: {message}", hint or f"`tarmac {self.verb.name} --help` shows how")
+
+
+def shown(word: str) -> str:
+    """A word as typed, safe to print."""
+    word = word if len(word) <= SHOWN else f"{word[:SHOWN]}…"
+    return word if word.isprintable() and word else repr(word)
+
+
+def text(word: str) -> str:
+    try:
+        word.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("it is not UTF-8") from None
+    return word

@@ -1,0 +1,1 @@
+"""Records as text: tables, single jobs and GPUs, settings, reservations."""

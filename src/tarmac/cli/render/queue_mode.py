@@ -1,0 +1,53 @@
+"""How the queue as a whole is, in words: what `queue`, `ls` and `status` say when it is not as usual."""
+
+from __future__ import annotations
+
+from tarmac.cli.render.text import safe, wrapped
+from tarmac.cli.render.times import epoch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+
+def mode(queue: Mapping[str, Any]) -> str | None:
+    """`paused since 14:30 by ann: new driver`; None while it is as usual."""
+    if not queue["paused"] and not queue["draining"]:
+        return None
+    if queue["paused"] and queue["draining"]:
+        words = "paused and draining"
+    else:
+        words = "paused" if queue["paused"] else "draining"
+    if queue.get("since"):
+        from time import time
+
+        from tarmac.cli.args.moments import in_words
+
+        words += f" since {in_words(epoch(queue['since']), time())}"
+    words += f" by {queue['by']}" if queue.get("by") else " by Tarmac itself"
+    return safe(words + (f": {queue['reason']}" if queue.get("reason") else ""))
+
+
+def alarm(queue: Mapping[str, Any], width: int | None = None) -> list[str]:
+    """The same, loud, with what it means and what to do. Nothing while it is as usual."""
+    words = mode(queue)
+    if words is None:
+        return []
+    effects = ["nothing starts"] * bool(queue["paused"]) + ["no new jobs are taken"] * bool(queue["draining"])
+    return [*folded(f"The queue is {words}", width, 2), f"  {' and '.join(effects)} until `tarmac queue resume`"]
+
+
+def folded(text: str, width: int | None, indent: int) -> list[str]:
+    """In lines of whole words, further in from the second on; whole where nothing needs to fit."""
+    if width is None:
+        return [text]
+    first, *rest = wrapped(text, max(20, width - indent))
+    return [first, *[" " * indent + line for line in rest]]
+
+
+def facts(queue: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
+    words = mode(queue)
+    yield "queue", words or "open: jobs start as their turn comes", "bold red" if words else "green"
+    yield "jobs", f"{queue['running']:,} running, {queue['queued']:,} queued", None
+    yield "policy", safe(str(queue["policy"])), None

@@ -1,0 +1,72 @@
+"""Reservations in words: one as a sentence, all as a table."""
+
+from __future__ import annotations
+
+from time import time
+
+from tarmac.cli.args import moments
+from tarmac.cli.render.table import Column, lines
+from tarmac.cli.render.text import safe, spans
+from tarmac.cli.render.times import duration, epoch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    Reservation = Mapping[str, Any]
+
+HUES = {"active": "green", "waited for": "yellow"}
+
+
+def in_words(kept: Reservation, now: float | None = None) -> str:
+    """GPU 0-3 for ann from 22:00 until Sat 04:00."""
+    at = time() if now is None else now
+    return safe(f"GPU {_cards(kept)} for {kept['owner']} {_span(kept, at)}")
+
+
+def of_card(kept: Sequence[Reservation], uuid: str, now: float | None = None) -> str | None:
+    """The one that it is kept for now, or next."""
+    at = time() if now is None else now
+    for each in sorted(kept, key=lambda each: each["begins_at"]):
+        if any(gpu["uuid"] == uuid for gpu in each["gpus"]):
+            return f"reserved for {each['owner']} {_span(each, at)}"
+    return None
+
+
+def table(kept: Sequence[Reservation], *, width: int | None, has_colours: bool, now: float | None = None) -> list[str]:
+    at = time() if now is None else now
+    states = [_state(each, at) for each in kept]
+    hues = [HUES.get(state) for state in states] if has_colours else None
+    columns = [
+        Column("ID", [str(each["id"]) for each in kept], is_right=True),
+        Column("STATE", states, styles=hues),
+        Column("USER", [each["owner"] for each in kept], most=12),
+        Column("GPUS", [_cards(each) for each in kept]),
+        Column("FROM", [moments.in_words(epoch(each["begins_at"]), at) for each in kept]),
+        Column("UNTIL", [moments.in_words(epoch(each["ends_at"]), at) for each in kept]),
+        Column("BY", [each["by"] for each in kept], most=12),
+    ]
+    if len({each["node"] for each in kept}) > 1:
+        columns.append(Column("NODE", [each["node"] for each in kept]))
+    return lines(columns, width)
+
+
+def _state(kept: Reservation, at: float) -> str:
+    """Active once a job of its owner has come; until then it is waited for."""
+    if kept["active"]:
+        return "active" if kept["used"] else "waited for"
+    return f"in {duration(epoch(kept['begins_at']) - at)}"
+
+
+def _span(kept: Reservation, at: float) -> str:
+    begins, ends = epoch(kept["begins_at"]), epoch(kept["ends_at"])
+    start = f"from {moments.in_words(begins, at)} " if begins > at else ""
+    return f"{start}until {moments.in_words(ends, at)}"
+
+
+def _cards(kept: Reservation) -> str:
+    """By index; one that is gone by its UUID."""
+    here = [gpu["index"] for gpu in kept["gpus"] if gpu["index"] is not None]
+    gone = [gpu["uuid"] for gpu in kept["gpus"] if gpu["index"] is None]
+    return ",".join([*([spans(here)] if here else []), *gone])

@@ -1,0 +1,1 @@
+"""The terminal: streams, colours, keys, live screens and signals."""

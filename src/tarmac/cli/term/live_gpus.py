@@ -1,0 +1,35 @@
+"""What `tarmac gpus -w` shows: the cards, the more closely the more of them there are."""
+
+from __future__ import annotations
+
+from tarmac.cli.render.gpus import fetch, place, summary, table
+from tarmac.cli.term.terminal import has_colours
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.render.gpu import Gpu
+    from tarmac.client import Client
+
+
+class LiveCards:
+    event = b"event: gpu"
+    is_moving = True  # how long somebody has held a card is worked out by the controller
+
+    def __init__(self) -> None:
+        self._gpus: list[Gpu] = []
+
+    def fetch(self, client: Client) -> None:
+        self._gpus = sorted(fetch(client)["gpus"], key=place)
+
+    def head(self) -> str:
+        return summary(self._gpus)
+
+    def rows(self, columns: int, lines: int) -> list[str]:
+        if not self._gpus:
+            return []
+        rows = table(self._gpus, width=columns, has_colours=has_colours())
+        if len(rows) <= lines:
+            return rows
+        from tarmac.cli.render.gpu_grid import grid
+
+        return grid(self._gpus, width=columns, lines=lines, has_colours=has_colours())

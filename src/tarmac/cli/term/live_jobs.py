@@ -1,0 +1,48 @@
+"""What `tarmac ls -w` shows: the jobs, as the table of `ls` has them."""
+
+from __future__ import annotations
+
+from tarmac.cli.args.selectors import is_given, query_of
+from tarmac.cli.render.jobs import MOST, fetch, fetch_all, table
+from tarmac.cli.render.queue_mode import alarm
+from tarmac.cli.term.terminal import has_colours, paint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tarmac.cli.parser import Values
+    from tarmac.client import Client
+
+
+class LiveJobs:
+    event = b"event: job"
+
+    def __init__(self, values: Values, words: list[str]) -> None:
+        self._query = query_of(values, words)
+        self._limit = values["number"]
+        self._wants_all = values["all"] or is_given(values, words)
+        self._jobs: list[dict[str, Any]] = []
+        self._queue: dict[str, Any] = {}
+
+    @property
+    def is_moving(self) -> bool:
+        """While something runs or waits, it is asked again: for progress, estimates and a pause."""
+        return bool(self._queue["running"] or self._queue["queued"])
+
+    def fetch(self, client: Client) -> None:
+        """No more of a long queue than could be of interest, so that asking often costs the controller little."""
+        self._queue = client.queue()
+        if self._wants_all:
+            self._jobs = fetch_all(client, self._query, limit=self._limit or MOST)
+        else:
+            self._jobs = fetch(client, self._query, limit=self._limit, most=MOST)[0]
+
+    def head(self) -> str:
+        return f"{self._queue['running']} running, {self._queue['queued']:,} queued"
+
+    def rows(self, columns: int, _: int) -> list[str]:
+        colours = has_colours()
+        warning = alarm(self._queue, columns)
+        warning = [paint(line, "bold red") for line in warning] if colours else warning
+        return [*warning, *table(self._jobs, width=columns, has_colours=colours)]

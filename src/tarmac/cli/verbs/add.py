@@ -1,0 +1,57 @@
+"""`tarmac add`: queue a command, print its id and nothing else."""
+
+from __future__ import annotations
+
+from tarmac.cli.args.job_options import JOB_OPTIONS, submit
+from tarmac.cli.args.when import ENTRY
+from tarmac.cli.parser import JSON, Verb
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import err, out, out_json, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+
+def run(values: Values, words: list[str]) -> int:
+    ids = submit(connect(), "add", values, words)
+    named = str(ids[0]) if len(ids) == 1 else f"{ids[0]}-{ids[-1]}"  # of one submit, so in a row
+    try:
+        if values["json"]:
+            out_json({"id": ids[0], "ids": ids} if values["array"] else {"id": ids[0]})
+        else:
+            out(f"{named}\n")
+    except OSError:
+        err(f"tarmac: job {named} is queued\n")  # the one thing that must not go unsaid
+        raise
+    say(_what_next(values, named, len(ids)))
+    return 0
+
+
+def _what_next(values: Values, named: str, number: int) -> str:
+    if values["hold"] or values["draft"]:
+        return f"{'a draft' if values['draft'] else 'held'}; `tarmac release {named}` lets it go"
+    if number > 1:
+        return f"{number:,} jobs queued; `tarmac ls {named}` lists them, and every verb takes {named}"
+    return f"queued; `tarmac log -f {named}` follows its output, `tarmac` lists all jobs"
+
+
+VERB = Verb(
+    "add",
+    "queue a command; prints the job's id",
+    usage=("tarmac add [options] [--] COMMAND [ARG…]", "tarmac add [options] -c 'SHELL STRING'"),
+    run=run,
+    options=(*JOB_OPTIONS, *ENTRY, JSON),
+    is_prefix=True,
+    examples=(
+        ("tarmac add python train.py --lr 0.1", "one GPU, this folder, this environment"),
+        ("tarmac add -g 2 -n big torchrun --nproc-per-node 2 train.py", "two GPUs, a name"),
+        ("tarmac add -c 'python prepare.py && python train.py'", "a shell string"),
+        ("tarmac add --gpu-mem 8G python small.py", "shares its GPU with others that say how much they take"),
+        ("tarmac add -g 0 --log eval.log ./evaluate", "no GPU, output to a file here"),
+        ("tarmac add --time 6h --after last python eval.py", "6 hours at most, once your newest job succeeded"),
+        ("tarmac add --array 0-99 --max-running 8 ./trial.sh", "100 copies, 8 at once; prints their ids: 7-106"),
+        ("tarmac add --begin 22:00 --tier preemptible ./long.sh", "tonight, and it gives way to others"),
+    ),
+    notes=("Options of Tarmac stand before the command; what follows its first word is the command's own.",),
+)

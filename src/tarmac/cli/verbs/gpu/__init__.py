@@ -1,0 +1,48 @@
+"""`tarmac gpu VERB`: take cards out and back in, offer them several times, forget them, ignore processes on them."""
+
+from __future__ import annotations
+
+from tarmac.cli.parser import Verb, shown
+from tarmac.errors import UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+VERBS = ("drain", "resume", "forget", "slots", "ignore-process")
+
+
+def run(_: Values, words: list[str]) -> int:
+    from tarmac.cli.main import run_verb, verb_named
+
+    if words and words[0] in VERBS:
+        return run_verb(verb_named(f"gpu {words[0]}"), words[1:])
+    raise _unknown(words)
+
+
+def _unknown(words: list[str]) -> UserError:
+    from tarmac.cli.suggest import nearest
+
+    listed = f"one of {', '.join(VERBS)}; `tarmac gpus` shows the cards"
+    if not words:
+        return UserError("gpu: what is to be done?", listed)
+    meant = nearest(words[0], VERBS)
+    return UserError(f"gpu: no verb {shown(words[0])}", f"did you mean `tarmac gpu {meant}`?" if meant else listed)
+
+
+VERB = Verb(
+    "gpu",
+    "drain or resume cards, share them in slots, ignore processes",
+    usage=("tarmac gpu VERB …",),
+    run=run,
+    is_prefix=True,
+    verbs=VERBS,
+    examples=(
+        ("tarmac gpu drain 0 --reason 'new fan'", "start nothing more on it"),
+        ("tarmac gpu resume 0", "use it again"),
+        ("tarmac gpu forget gone", "take off the list what was taken out"),
+        ("tarmac gpu slots 0-3 2", "two jobs on each of four cards"),
+        ("tarmac gpu ignore-process Xorg", "never counts as somebody on a card"),
+    ),
+    notes=("All of it is in force at once and kept over restarts. `tarmac gpus` shows the cards.",),
+)

@@ -1,0 +1,36 @@
+"""`tarmac gpu drain`: start nothing more on a card. What runs on it goes on."""
+
+from __future__ import annotations
+
+from tarmac.cli.args.gpu_names import NOTE, cards_of, in_words, resolved
+from tarmac.cli.parser import JSON, Option, Verb
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import out_json, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+
+def run(values: Values, words: list[str]) -> int:
+    named, client = cards_of("gpu drain", words), connect()
+    drained = client.drain(*resolved(client, named), reason=values["reason"])
+    if values["json"]:
+        out_json({"gpus": drained})
+    else:
+        say(f"nothing more starts on {in_words(named)}; what runs there goes on")
+    return 0
+
+
+VERB = Verb(
+    "gpu drain",
+    "start nothing more on these cards; what runs on them goes on",
+    usage=("tarmac gpu drain GPU… [options]",),
+    run=run,
+    options=(Option("--reason", "-r", "why, for whoever wonders", "TEXT"), JSON),
+    examples=(
+        ("tarmac gpu drain 0 --reason 'new fan'", "said in `tarmac gpus`, and to jobs that wait"),
+        ("tarmac gpu drain 4-7", "keep four for something else"),
+    ),
+    notes=(NOTE, "Jobs that are pinned to a drained card wait until it is resumed."),
+)

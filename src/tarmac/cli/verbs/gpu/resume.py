@@ -1,0 +1,40 @@
+"""`tarmac gpu resume`: use a card again that was drained, by a person or because it was sick."""
+
+from __future__ import annotations
+
+from tarmac.cli.args.gpu_names import NOTE, cards_of, in_words, resolved
+from tarmac.cli.parser import JSON, Verb
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import out_json, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+
+def run(values: Values, words: list[str]) -> int:
+    named, client = cards_of("gpu resume", words), connect()
+    resumed = client.resume(*resolved(client, named))
+    if values["json"]:
+        out_json({"gpus": resumed})
+    else:
+        say(f"jobs may start on {in_words(named)} again")
+    return 0
+
+
+VERB = Verb(
+    "gpu resume",
+    "use drained cards again",
+    usage=("tarmac gpu resume GPU… [--json]",),
+    run=run,
+    options=(JSON,),
+    examples=(
+        ("tarmac gpu resume 0", "one card"),
+        ("tarmac gpu resume all", "every card that was drained"),
+    ),
+    notes=(
+        NOTE,
+        "One that does not answer is tried at once.",
+        "One that is still sick then is refused: it comes back by itself once it has been well for a while.",
+    ),
+)

@@ -1,0 +1,52 @@
+"""`tarmac gpus`: the cards, how full and how busy they are, who is on them, and which may not be used, and why."""
+
+from __future__ import annotations
+
+from tarmac.cli.parser import JSON, Option, Verb
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import err, has_colours, out, out_json, width
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+
+def run(values: Values, _: list[str]) -> int:
+    if values["watch"]:
+        from tarmac.cli.term.live import watch
+        from tarmac.cli.term.live_gpus import LiveCards
+
+        return watch("gpus", LiveCards())
+    if values["json"]:
+        out_json(connect().call("GET", "/gpus")["gpus"])
+        return 0
+    from tarmac.cli.render.gpus import fetch, table
+
+    answer = fetch(connect())
+    if not answer["gpus"]:
+        from tarmac.cli.render.text import safe
+
+        err(f"No GPUs: {safe(answer.get('error') or 'the agent has not reported any yet')}\n")
+        err("Jobs with -g 0 run all the same. Simulated GPUs for a trial: TARMAC_FAKE_GPUS=4, then `tarmac stop`.\n")
+        return 0
+    out("\n".join(table(answer["gpus"], width=width(), has_colours=has_colours())) + "\n")
+    return 0
+
+
+VERB = Verb(
+    "gpus",
+    "the GPUs: memory, load, jobs and other people's processes on them",
+    usage=("tarmac gpus [-w] [--json]",),
+    run=run,
+    takes_words=False,
+    options=(Option("--watch", "-w", "keep the table up to date until q or Ctrl-C"), JSON),
+    examples=(
+        ("tarmac gpus", "all cards"),
+        ("tarmac gpus -w", "the same, live"),
+        ("tarmac gpus --json | jq '.[].held'", "for programs, every field"),
+    ),
+    notes=(
+        "MEMORY: solid is used, shaded is booked by jobs but not used yet.",
+        "`tarmac gpu --help` tells how to take cards out, and let some processes not count.",
+    ),
+)

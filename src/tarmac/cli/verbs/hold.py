@@ -1,0 +1,43 @@
+"""`tarmac hold`: keep waiting jobs from being started until somebody releases them."""
+
+from __future__ import annotations
+
+from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, filters_of, ids_of, require
+from tarmac.cli.parser import JSON, Verb
+from tarmac.cli.render.text import counted, spans
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import err, out_json, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+
+def run(values: Values, words: list[str]) -> int:
+    require("hold", values, words)
+    answer = connect().hold(*ids_of(words), **filters_of(values))
+    if values["json"]:
+        out_json(answer)
+        return 0
+    held, others = answer["held"], answer["not_waiting"]
+    if held:
+        say(f"{counted(len(held), 'job')} held: {spans(held)}; `tarmac release` lets them go")
+    if others and words != ["all"]:
+        err(f"tarmac: {'job' if len(others) == 1 else 'jobs'} {spans(others)} did not wait, so nothing is held there\n")
+    if not held and not others:
+        err("tarmac: no job fits that, nothing is held\n")
+    return 0
+
+
+VERB = Verb(
+    "hold",
+    "keep waiting jobs from starting",
+    usage=("tarmac hold ID… [options]",),
+    run=run,
+    options=(*FILTERS, JSON),
+    examples=(
+        ("tarmac hold 7", "until `tarmac release 7`"),
+        ("tarmac hold --tag sweep", "what waits of a sweep"),
+    ),
+    notes=(IDS_NOTE, "A held job keeps its place in the queue. One that runs is not touched."),
+)

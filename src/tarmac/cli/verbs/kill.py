@@ -1,0 +1,49 @@
+"""`tarmac kill`: ask jobs to stop. They have stopped when `tarmac wait` returns."""
+
+from __future__ import annotations
+
+from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, filters_of, ids_of, require
+from tarmac.cli.args.values import seconds
+from tarmac.cli.parser import JSON, Option, Verb
+from tarmac.cli.render.text import counted, spans
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import err, out_json, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+
+def run(values: Values, words: list[str]) -> int:
+    require("kill", values, words)
+    answer = connect().kill(*ids_of(words), grace_s=values["grace"], **filters_of(values))
+    if values["json"]:
+        out_json(answer)
+        return 0
+    asked, ended = answer["asked"], answer["already_ended"]
+    if asked:
+        say(f"asked {counted(len(asked), 'job')} to stop: {spans(asked)}")
+    if ended and words != ["all"]:
+        err(f"tarmac: {'job' if len(ended) == 1 else 'jobs'} {spans(ended)} had already ended\n")
+    if not asked and not ended:
+        err("tarmac: no job fits that, nothing was stopped\n")
+    return 0
+
+
+VERB = Verb(
+    "kill",
+    "stop jobs, queued or running",
+    usage=("tarmac kill ID… [options]",),
+    run=run,
+    options=(
+        Option("--grace", None, "seconds until what is left is killed; 0: at once", "S", seconds),
+        *FILTERS,
+        JSON,
+    ),
+    examples=(
+        ("tarmac kill 7 9-12", "with every process they started"),
+        ("tarmac kill last --grace 0", "the newest, without asking nicely"),
+        ("tarmac kill --tag sweep --state queued", "what waits of a sweep"),
+    ),
+    notes=(IDS_NOTE, "SIGTERM to the whole process tree; after the job's grace period, SIGKILL to what is left."),
+)

@@ -1,0 +1,92 @@
+"""`tarmac log`: the output of a job, byte for byte; or the log of the controller or the agent."""
+
+from __future__ import annotations
+
+import os
+
+from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, numbers_of
+from tarmac.cli.args.values import count, positive
+from tarmac.cli.parser import Option, Verb
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import err, out, out_bytes
+from tarmac.errors import NotAllowed, NotFound, UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+OWN = ("controller", "agent")
+PIECE = 1 << 20
+
+
+def run(values: Values, words: list[str]) -> int:
+    if words and words[0] in OWN:
+        return _own(values, words)
+    client = connect()
+    ids = numbers_of(client, values, words)
+    if values["follow"] and len(ids) > 1:
+        raise UserError("log: -f follows one job at a time", "give one id, or leave out -f")
+    stream = "stderr" if values["stderr"] else "stdout"
+    for index, job in enumerate(ids):
+        if len(ids) > 1:
+            separator = "\n" if index else ""
+            out(f"{separator}==> job {job} <==\n")
+        output = client.logs(
+            job,
+            follow=values["follow"],
+            lines=values["lines"],
+            stream=stream,
+            attempt=values["attempt"],
+            on_cut=_say_cut,
+        )
+        for data in output:
+            out_bytes(data)
+    return 0
+
+
+def _say_cut() -> None:
+    err("tarmac: only the last 64 MiB were searched for lines; what comes before is left out\n")
+
+
+def _own(values: Values, words: list[str]) -> int:
+    """Read straight from the file: it must be there to be read when nothing else works."""
+    from tarmac import paths
+
+    if len(words) > 1 or values["stderr"] or values["attempt"] is not None:
+        raise UserError("log: one log at a time", "`tarmac log controller` or `tarmac log agent`")
+    state = paths.state_folder()
+    path = paths.controller_log(state) if words[0] == "controller" else paths.agent_log(state)
+    if not os.path.exists(path):
+        raise NotFound(f"there is no {path}", f"the {words[0]} has not run yet; any `tarmac ls` starts it")
+    if not os.access(path, os.R_OK):
+        raise NotAllowed(f"{path} may not be read by this user", "look at its mode and its owner with `ls -l`")
+    if values["follow"] or values["lines"] is not None:
+        lines = "+1" if values["lines"] is None else str(values["lines"])
+        os.execvp("tail", ["tail", "-n", lines, *(["-F"] if values["follow"] else []), "--", path])
+    with open(path, "rb") as log:
+        while data := log.read(PIECE):
+            out_bytes(data)
+    return 0
+
+
+VERB = Verb(
+    "log",
+    "print a job's output, or Tarmac's own logs",
+    usage=("tarmac log [ID…] [options]", "tarmac log controller|agent [options]"),
+    run=run,
+    options=(
+        Option("--follow", "-f", "go on as it grows, until the job has ended"),
+        Option("--lines", "-n", "only the last N lines", "N", count),
+        Option("--stderr", None, "what went to stderr, where that has a file of its own"),
+        Option("--attempt", None, "of an earlier attempt; `show` counts them", "N", positive),
+        *FILTERS,
+    ),
+    examples=(
+        ("tarmac log", "of your newest job"),
+        ("tarmac log -f 7", "as it is written"),
+        ("tarmac log -n 20 7", "its last 20 lines"),
+        ("tarmac log --attempt 1 7", "of its first attempt, before it made room"),
+        ("tarmac log controller", "what the controller has to say"),
+    ),
+    notes=(IDS_NOTE, "The files themselves: `tarmac show ID` names them."),
+)

@@ -1,0 +1,90 @@
+"""`tarmac ls`, and what bare `tarmac` does: the queue as a table."""
+
+from __future__ import annotations
+
+from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, is_given, query_of
+from tarmac.cli.args.values import count
+from tarmac.cli.parser import JSON, Option, Verb
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import STDERR, STDOUT, err, has_colours, is_terminal, out, width
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+    from tarmac.client import Client
+
+
+def run(values: Values, words: list[str]) -> int:
+    if values["watch"]:
+        from tarmac.cli.term.live import watch
+        from tarmac.cli.term.live_jobs import LiveJobs
+
+        return watch("ls", LiveJobs(values, words))
+    if values["json"]:
+        return _print_json(values, words)
+    from tarmac.cli.render.jobs import fetch, fetch_all, table
+
+    client, query, has_more = connect(), query_of(values, words), False
+    if values["all"] or is_given(values, words):
+        jobs = fetch_all(client, query, limit=values["number"])
+    else:
+        jobs, has_more = fetch(client, query, limit=values["number"])
+    _warn(client)
+    if not jobs:
+        _say_what_to_type(is_filtered=is_given(values, words))
+        return 0
+    out("\n".join(table(jobs, width=width(), has_colours=has_colours())) + "\n")
+    if has_more and is_terminal(STDOUT) and is_terminal(STDERR):
+        err("older ones: tarmac ls -a\n")
+    return 0
+
+
+def _warn(client: Client) -> None:
+    """That nothing starts is the first thing to know, and no part of the table."""
+    from tarmac.cli.render.queue_mode import alarm
+    from tarmac.cli.term.terminal import paint
+
+    for line in alarm(client.queue(), width(STDERR)):
+        err((paint(line, "bold red") if has_colours(STDERR) else line) + "\n")
+
+
+def _print_json(values: Values, words: list[str]) -> int:
+    """Every job that fits, not only the recent ones: a program that reads this wants no surprise."""
+    from tarmac.cli.term.terminal import out_json
+
+    pages = connect().pages({**query_of(values, words), "order": "desc"}, values["number"])
+    out_json([job for page in pages for job in page][::-1])
+    return 0
+
+
+def _say_what_to_type(*, is_filtered: bool) -> None:
+    if is_filtered:
+        err("no job fits that; `tarmac ls -a` lists all\n")
+    else:
+        err("The queue is empty. Queue a command with: tarmac add python train.py\n")
+
+
+VERB = Verb(
+    "ls",
+    "list jobs",
+    usage=("tarmac ls [ID…] [options]", "tarmac"),
+    run=run,
+    options=(
+        Option("--all", "-a", "every job, not only active and the last 10 ended"),
+        Option("--number", "-n", "only the newest N of the ended ones", "N", count),
+        Option("--watch", "-w", "keep the table up to date until q or Ctrl-C"),
+        *FILTERS,
+        JSON,
+    ),
+    examples=(
+        ("tarmac", "what runs, waits, ended lately"),
+        ("tarmac ls -w", "the same, live"),
+        ("tarmac ls --state failed --tag sweep", "what failed of a sweep"),
+        ("tarmac ls --json | jq '.[].state'", "every job, all fields"),
+    ),
+    notes=(
+        IDS_NOTE,
+        "GPUS: the indices a job has, or in brackets how many it waits for.",
+        "What waits stands in the order in which it is considered; STARTS with ~ is an estimate: `tarmac why ID`.",
+    ),
+)

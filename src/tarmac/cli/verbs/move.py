@@ -1,0 +1,60 @@
+"""`tarmac move`: give a waiting job another place among its owner's own."""
+
+from __future__ import annotations
+
+from tarmac.cli.args.selectors import number_of
+from tarmac.cli.args.values import positive
+from tarmac.cli.parser import JSON, Verb, shown
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import out_json, say
+from tarmac.errors import UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+LAST = 2**31 - 1  # behind all that there can be
+
+
+def run(values: Values, words: list[str]) -> int:
+    if len(words) != 2:
+        raise UserError("move: which job, and to which place?", "`tarmac move 7 1`, `tarmac move 7 first`, `… last`")
+    position = _position(words[1])
+    client = connect()
+    job = number_of(client, "move", words[0])
+    answer = client.move(job, position)
+    if values["json"]:
+        out_json({"id": job, **answer})
+    else:
+        place, priority = answer["position"], answer["priority"]
+        say(f"job {job} has place {place:,} of its owner's waiting jobs, with priority {priority}")
+    return 0
+
+
+def _position(word: str) -> int:
+    if word in {"first", "last"}:
+        return 1 if word == "first" else LAST
+    try:
+        return positive(word)
+    except ValueError as error:
+        raise UserError(
+            f"move: {shown(word)} is no place: {error}", "1 or `first` is next, `last` is behind all"
+        ) from None
+
+
+VERB = Verb(
+    "move",
+    "give a waiting job another place in the queue",
+    usage=("tarmac move ID POSITION [--json]",),
+    run=run,
+    options=(JSON,),
+    examples=(
+        ("tarmac move 7 1", "it is next of your jobs"),
+        ("tarmac move last first", "the same for the one you queued just now"),
+        ("tarmac move 7 last", "behind all your others"),
+    ),
+    notes=(
+        "POSITION counts among the waiting jobs of its owner and tier, from 1; `first` and `last` do as well.",
+        "Where it needs another priority for that place, it gets the one of the job whose place it takes.",
+    ),
+)

@@ -1,0 +1,32 @@
+"""`tarmac queue resume`: as usual again, after it was paused, drained or stopped, by a person or by itself."""
+
+from __future__ import annotations
+
+from tarmac.cli.parser import JSON, Verb
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import out_json, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+
+def run(values: Values, _: list[str]) -> int:
+    queue = connect().resume_queue()
+    if values["json"]:
+        out_json(queue)
+    else:
+        say("jobs are taken and start again")
+    return 0
+
+
+VERB = Verb(
+    "queue resume",
+    "take and start jobs again",
+    usage=("tarmac queue resume [--json]",),
+    run=run,
+    takes_words=False,
+    options=(JSON,),
+    examples=(("tarmac queue resume", "after pause, drain or stop, and after it paused by itself"),),
+    notes=("It pauses by itself when many jobs in a row fail within seconds: `tarmac set pause_after_failures`.",),
+)

@@ -1,0 +1,47 @@
+"""`tarmac queue stop --requeue`: pause, ask every running job to stop, and put each back in front."""
+
+from __future__ import annotations
+
+from tarmac.cli.args.values import seconds
+from tarmac.cli.parser import JSON, Option, Verb
+from tarmac.cli.render.text import counted, spans
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import out_json, say
+from tarmac.errors import UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+
+def run(values: Values, _: list[str]) -> int:
+    if not values["requeue"]:
+        raise UserError(
+            "queue stop: what about the jobs that run?",
+            "they go on, nothing more starts: `tarmac queue pause`\n"
+            "they are stopped and run again later: `tarmac queue stop --requeue`\n"
+            "they are ended for good, and so is what waits: `tarmac kill all`",
+        )
+    jobs = connect().stop_queue(grace_s=values["grace"])
+    if values["json"]:
+        out_json({"stopping": jobs})
+        return 0
+    asked = f"asked {counted(len(jobs), 'job')} to stop: {spans(jobs)}. " if jobs else "nothing was running. "
+    say(f"{asked}The queue is paused; `tarmac queue resume` starts them anew, before all others")
+    return 0
+
+
+VERB = Verb(
+    "queue stop",
+    "pause, stop every running job and put it back in front of the queue",
+    usage=("tarmac queue stop --requeue [options]",),
+    run=run,
+    takes_words=False,
+    options=(
+        Option("--requeue", None, "stopped jobs run again, from their beginning, after `queue resume`"),
+        Option("--grace", None, "seconds until what is left of them is killed; 0: at once", "S", seconds),
+        JSON,
+    ),
+    examples=(("tarmac queue stop --requeue", "before a reboot; `tarmac queue resume` after it"),),
+    notes=("A job that keeps checkpoints goes on from its last one; any other begins anew.",),
+)

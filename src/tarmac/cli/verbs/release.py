@@ -1,0 +1,43 @@
+"""`tarmac release`: let held jobs and drafts go into the queue."""
+
+from __future__ import annotations
+
+from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, filters_of, ids_of, require
+from tarmac.cli.parser import JSON, Verb
+from tarmac.cli.render.text import counted, spans
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import err, out_json, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+
+def run(values: Values, words: list[str]) -> int:
+    require("release", values, words)
+    answer = connect().release(*ids_of(words), **filters_of(values))
+    if values["json"]:
+        out_json(answer)
+        return 0
+    released, others = answer["released"], answer["not_held"]
+    if released:
+        say(f"{counted(len(released), 'job')} in the queue: {spans(released)}")
+    if others and words != ["all"]:
+        err(f"tarmac: neither held nor a draft: {spans(others)}\n")
+    if not released and not others:
+        err("tarmac: no job fits that, nothing was released\n")
+    return 0
+
+
+VERB = Verb(
+    "release",
+    "let held jobs and drafts into the queue",
+    usage=("tarmac release ID… [options]",),
+    run=run,
+    options=(*FILTERS, JSON),
+    examples=(
+        ("tarmac release 7", "one that was held, or a draft"),
+        ("tarmac release --state draft", "all your drafts"),
+    ),
+    notes=(IDS_NOTE,),
+)

@@ -1,0 +1,37 @@
+"""`tarmac rm`: forget jobs that have ended, and their output in the state folder."""
+
+from __future__ import annotations
+
+from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, filters_of, ids_of, require
+from tarmac.cli.parser import JSON, Verb
+from tarmac.cli.render.text import counted, spans
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import out_json, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+
+def run(values: Values, words: list[str]) -> int:
+    require("rm", values, words)
+    removed = connect().rm(*ids_of(words), **filters_of(values))
+    if values["json"]:
+        out_json({"removed": removed})
+    else:
+        say(f"forgot {counted(len(removed), 'job')}{': ' if removed else ''}{spans(removed)}")
+    return 0
+
+
+VERB = Verb(
+    "rm",
+    "forget jobs that have ended",
+    usage=("tarmac rm ID… [options]",),
+    run=run,
+    options=(*FILTERS, JSON),
+    examples=(
+        ("tarmac rm 3-7", "these jobs"),
+        ("tarmac rm all --state ended", "the whole history"),
+    ),
+    notes=(IDS_NOTE, "A job that still waits or runs is not forgotten: kill it first."),
+)

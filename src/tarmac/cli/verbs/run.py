@@ -1,0 +1,121 @@
+"""`tarmac run`: queue a command, show its output, exit as it did. The job does not depend on this process.
+
+Ctrl-C asks the job to stop; a second one, or a closed terminal, leaves it to itself.
+"""
+
+from __future__ import annotations
+
+import os
+
+from tarmac.cli.args.job_options import JOB_OPTIONS, submit
+from tarmac.cli.parser import Verb
+from tarmac.cli.session import connect
+from tarmac.cli.term import signals
+from tarmac.cli.term.terminal import err, out_bytes, say
+from tarmac.errors import NotFound, TarmacError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tarmac.cli.parser import Values
+    from tarmac.client import Client
+
+INTERRUPTED = 130
+
+
+def run(values: Values, words: list[str]) -> int:
+    client = connect()
+    offset = _what_was_there(values)
+    job = submit(client, "run", values, words)[0]
+    interrupt = _Interrupt(client, job)
+    signals.on(signals.SIGINT, interrupt)
+    _tell_why_it_waits(client, job)
+    try:
+        for data in client.logs(job, follow=True, offset=offset):
+            out_bytes(data)
+    except NotFound as error:  # its file was removed; how it ends is of interest all the same
+        err(f"tarmac: {error.message}\n")
+    from tarmac.client.follow import ended_jobs
+
+    return _outcome(next(ended_jobs(client, [job])), client, was_interrupted=interrupt.is_asked)
+
+
+def _what_was_there(values: Values) -> int:
+    """How much of a file that is appended to is not this job's output."""
+    path = values["log"] or values["stdout"]
+    try:
+        return os.stat(os.path.join(values["cwd"] or "", path)).st_size if path and values["append"] else 0
+    except OSError:
+        return 0  # not there yet; whatever else is wrong with it, the submit will say
+
+
+class _Interrupt:
+    """What Ctrl-C does. It asks from inside the handler: reading the log just goes on until the job has ended."""
+
+    def __init__(self, client: Client, job: int) -> None:
+        self.client = client
+        self.job = job
+        self.is_asked = False
+
+    def __call__(self, _: int) -> None:
+        if self.is_asked:
+            err(f"\ntarmac: left job {self.job} to itself; `tarmac show {self.job}` tells how it ends\n")
+            os._exit(INTERRUPTED)
+        self.is_asked = True
+        err(f"\ntarmac: asking job {self.job} to stop; Ctrl-C again leaves it to itself\n")
+        try:
+            self.client.kill(self.job)
+        except TarmacError as error:
+            err(f"tarmac: {error.message}; `tarmac kill {self.job}` tries again\n")
+
+
+def _tell_why_it_waits(client: Client, job: int) -> None:
+    from tarmac.cli.term.terminal import STDERR, is_terminal
+
+    if is_terminal(STDERR):
+        now = client.call("GET", f"/jobs/{job}")
+        if now["state"] == "queued":
+            reason = now.get("reason") or "its turn has not come"
+            say(f"job {job} waits: {reason.removeprefix('waits ')}")
+
+
+def _outcome(job: dict[str, Any], client: Client, *, was_interrupted: bool) -> int:
+    from tarmac.client.records import exit_status
+
+    if job["state"] == "failed" and job["reason"] in {"launch", "dependency"}:
+        message = client.call("GET", f"/jobs/{job['id']}")["message"]
+        what = "could not be started" if job["reason"] == "launch" else "will never run"
+        err(f"tarmac: job {job['id']} {what}: {message}\n")
+    elif job["state"] == "failed" and job["reason"] == "timeout":
+        err(f"tarmac: job {job['id']} was stopped: it had run for as long as --time allows\n")
+    elif job["state"] == "unknown":
+        err(f"tarmac: nobody knows how job {job['id']} ended; `tarmac show {job['id']}` tells what is known\n")
+    elif job["state"] == "cancelled" and not was_interrupted:
+        err(f"tarmac: job {job['id']} was cancelled\n")
+    never_ran = job["exit_code"] is None and job["signal"] is None
+    return INTERRUPTED if was_interrupted and never_ran else exit_status(job)
+
+
+VERB = Verb(
+    "run",
+    "queue a command, show its output, exit with its code",
+    usage=("tarmac run [options] [--] COMMAND [ARG…]", "tarmac run [options] -c 'SHELL STRING'"),
+    run=run,
+    options=JOB_OPTIONS,
+    is_prefix=True,
+    lacks={
+        "--array": ("is many jobs, and `run` shows the output of one", "`tarmac add --array …`, then `tarmac wait`"),
+        "--max-running": ("is about an array, and `run` is one job", "`tarmac add --array …`"),
+        "--hold": ("would leave `run` waiting for somebody else", "`tarmac add --hold …`"),
+        "--draft": ("is not to be run yet, and `run` waits for its end", "`tarmac add --draft …`"),
+    },
+    examples=(
+        ("tarmac run pytest tests/gpu", "in a script: the exit code is that of pytest"),
+        ("tarmac run -g 0 -c 'nproc; free -h'", "a shell string that needs no GPU"),
+    ),
+    notes=(
+        "Ctrl-C asks the job to stop, a second Ctrl-C leaves it to itself. It goes on when this terminal closes.",
+        "Ended by signal N: the exit code is 128 + N. Never started: 1, and stderr says why.",
+    ),
+)

@@ -1,0 +1,43 @@
+"""`tarmac serve`: the controller in the foreground, for service managers and for watching it work."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from tarmac.cli.parser import Verb
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import err
+from tarmac.client.transport import NoController
+from tarmac.errors import Conflict
+from tarmac.paths import make_private, moved_note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+
+def run(_: Values, __: list[str]) -> int:
+    client = connect(start=False)
+    try:
+        pid = client.status()["controller_pid"]
+        raise Conflict(f"a controller already serves {client.state} (pid {pid})", "`tarmac stop` ends it; jobs go on")
+    except NoController:
+        pass
+    note = moved_note()
+    if note is not None:
+        err(f"tarmac: {note}\n")
+    make_private(client.state)
+    command = [sys.executable, "-m", "tarmac.controller", "--foreground", "--state", client.state]
+    os.execv(sys.executable, command)
+
+
+VERB = Verb(
+    "serve",
+    "run the controller in the foreground",
+    usage=("tarmac serve",),
+    run=run,
+    takes_words=False,
+    examples=(("tarmac serve", "until Ctrl-C; running jobs go on"),),
+    notes=("Not needed by hand: the first command starts a controller in the background.",),
+)

@@ -1,0 +1,187 @@
+"""`tarmac show`: everything about a job, why it waits, and how it got where it is."""
+
+from __future__ import annotations
+
+from time import time
+
+from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, numbers_of
+from tarmac.cli.parser import JSON, Verb
+from tarmac.cli.render.job import demands, taken
+from tarmac.cli.render.outcome import COLOURS, state_words
+from tarmac.cli.render.text import card_names, cells, command_of, safe
+from tarmac.cli.render.times import duration, epoch, local
+from tarmac.cli.render.waiting import terms
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import has_colours, out, out_json, paint, width
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from tarmac.cli.parser import Values
+
+    Job = dict[str, Any]
+
+
+def run(values: Values, words: list[str]) -> int:
+    client = connect()
+    jobs = [client.call("GET", f"/jobs/{job}") for job in numbers_of(client, values, words)]
+    if values["json"]:
+        out_json(jobs[0] if len(jobs) == 1 else jobs)
+        return 0
+    for index, job in enumerate(jobs):
+        events = client.call("GET", f"/jobs/{job['id']}/events")["events"]
+        out(("\n" if index else "") + "\n".join([*description(job), *story(events)]) + "\n")
+    return 0
+
+
+def description(job: Job) -> list[str]:
+    colours = has_colours()
+    state = state_words(job)
+    title = f"Job {job['id']}" + (f"  {safe(job['name'])}" if job["name"] else "")
+    pairs = list(_facts(job))
+    wide = max(len(name) for name, _ in pairs)
+    lines = [paint(title, "bold") if colours else title]
+    lines.append(f"  {_label('state', wide)}  {paint(state, COLOURS.get(job['state'])) if colours else state}")
+    before = "state"
+    for name, value in pairs:
+        first, *rest = folded(value, wide + 4)
+        if name == "warning" and colours:
+            first, rest = paint(first, "yellow"), [paint(line, "yellow") for line in rest]
+        lines.append(f"  {_label('' if name == before else name, wide)}  {first}")
+        lines += [" " * (wide + 4) + line for line in rest]
+        before = name
+    return lines
+
+
+def _label(name: str, wide: int) -> str:
+    return paint(name.ljust(wide), "dim") if has_colours() else name.ljust(wide)
+
+
+def folded(text: str, indent: int) -> list[str]:
+    """In pieces that stay within the terminal; whole where there is none, for whoever reads it by line."""
+    room = (width() or 0) - indent
+    if room < 20 or cells(text) <= room:
+        return [text]
+    lines, line, left = [], "", room
+    for char in text:
+        left -= cells(char)
+        if left < 0:
+            lines.append(line)
+            line, left = "", room - cells(char)
+        line += char
+    return [*lines, line]
+
+
+def _facts(job: Job) -> Iterator[tuple[str, str]]:
+    yield from _news(job)
+    yield "command", safe(command_of(job))
+    yield "cwd", safe(job["cwd"])
+    yield "gpus", _gpus(job)
+    for name, text in demands(job):
+        yield name, safe(text)
+    yield "owner", safe(job["owner"])
+    yield "priority", str(job["priority"])
+    for name in ("project", "node", "pid"):
+        if job.get(name) is not None:
+            yield name, safe(str(job[name]))
+    if job.get("tags"):
+        yield "tags", safe(", ".join(job["tags"]))
+    yield from terms(job, time())
+    if job["attempt"] > 1:
+        yield "attempt", str(job["attempt"])
+    yield from _times(job)
+    if used := taken(job):
+        yield "took", used
+    yield from _outputs(job)
+
+
+def _news(job: Job) -> Iterator[tuple[str, str]]:
+    """What whoever asks about it most likely wants to know."""
+    if job.get("message"):
+        yield "message", safe(job["message"])
+    for line in job.get("warnings") or ():
+        yield "warning", safe(line)
+    for line in job.get("why") or ():
+        yield "why", safe(line)
+
+
+def _gpus(job: Job) -> str:
+    asked = str(job["gpus_asked"])
+    if not job["gpus"]:
+        return asked
+    return f"{asked} ({card_names([gpu['uuid'] if gpu['index'] is None else gpu['index'] for gpu in job['gpus']])})"
+
+
+def _times(job: Job) -> Iterator[tuple[str, str]]:
+    submitted, started, ended = job["submitted_at"], job["started_at"], job["ended_at"]
+    yield "submitted", local(submitted)
+    if started:
+        yield "started", f"{local(started)}, after {duration(epoch(started) - epoch(submitted))}"
+    if job.get("estimated_start") and not started:
+        basis = job.get("estimate_basis")
+        yield (
+            "starts",
+            safe(f"~{local(job['estimated_start'])}, an estimate" + (f" resting on {basis}" if basis else "")),
+        )
+    if ended:
+        yield "ended", local(ended) + (f", ran {duration(epoch(ended) - epoch(started))}" if started else "")
+    elif started:
+        yield "running", f"for {duration(time() - epoch(started))}"
+    if job["progress"] and not ended:
+        from tarmac.cli.render.jobs import progress
+
+        done, left = progress(job["progress"])
+        yield "progress", f"{done}, {left} left" if left else done
+
+
+def _outputs(job: Job) -> Iterator[tuple[str, str]]:
+    stdout, stderr = job.get("stdout_path"), job.get("stderr_path")
+    if job["log_path"] == "/dev/null" and "adopted" in job["tags"]:
+        yield "log", "none: adopted, so its output goes where it went before"
+    elif stderr and stderr != stdout:
+        yield "stdout", safe(stdout or "")
+        yield "stderr", safe(stderr)
+    else:
+        yield "log", safe(job["log_path"] or "")
+
+
+def story(events: list[dict[str, Any]]) -> list[str]:
+    """How it got where it is, one line per event."""
+    if not events:
+        return []
+    kinds = [_in_words(event["kind"]) for event in events]
+    wide = max(map(len, kinds))
+    lines = [paint("Story", "bold") if has_colours() else "Story"]
+    for event, kind in zip(events, kinds, strict=True):
+        lines.append(f"  {local(event['at'])}  {kind.ljust(wide)}  {_detail(event)}".rstrip())
+    return lines
+
+
+def _in_words(kind: str) -> str:
+    """`launch failed` for LaunchFailed."""
+    return "".join(f" {char.lower()}" if char.isupper() else char for char in kind).strip()
+
+
+def _detail(event: dict[str, Any]) -> str:
+    parts = [
+        f"{name} {','.join(map(str, value)) if isinstance(value, list) else value}"
+        for name, value in (event["detail"] or {}).items()
+        if value is not None and value != []
+    ]
+    return safe(", ".join(parts))
+
+
+VERB = Verb(
+    "show",
+    "everything about a job: why it waits, how it ended, its story",
+    usage=("tarmac show [ID…] [options]",),
+    run=run,
+    options=(*FILTERS, JSON),
+    examples=(
+        ("tarmac show 7", "one job"),
+        ("tarmac show last --json", "your newest, for programs"),
+    ),
+    notes=(IDS_NOTE, "Without any: `last`."),
+)

@@ -1,0 +1,105 @@
+"""A trace as CSV: one job a row, columns in any order. All of it is read before anything is simulated, or nothing."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from typing import TYPE_CHECKING, Any
+
+from tarmac.cli.args.values import count, integer, models, seconds, share, size
+from tarmac.cli.parser import shown, text
+from tarmac.errors import UserError
+from tarmac.sim.trace import TIERS, TraceJob, trace_job
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+STDIN = "-"
+
+
+def _tier(word: str) -> str:
+    if word not in TIERS:
+        raise ValueError(f"it must be {', '.join(TIERS[:-1])} or {TIERS[-1]}")
+    return word
+
+
+def _limit(word: str) -> float:
+    limit_s = seconds(word)
+    if not limit_s:
+        raise ValueError("it must be more than 0; empty is no limit")
+    return limit_s
+
+
+# column -> what it is called inside, and how it is read
+COLUMNS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "submit_s": ("submit_s", seconds),
+    "owner": ("owner", text),
+    "gpus": ("gpus", count),
+    "duration_s": ("duration_s", seconds),
+    "limit_s": ("limit_s", _limit),
+    "name": ("name", text),
+    "project": ("project", text),
+    "tier": ("tier", _tier),
+    "priority": ("priority", integer),
+    "gpu_memory": ("gpu_memory_bytes", size),
+    "gpu_share": ("gpu_share", share),
+    "gpu_model": ("gpu_models", models),
+    "min_gpu_memory": ("min_gpu_memory_bytes", size),
+    "cpus": ("cpus", count),
+    "memory": ("memory_bytes", size),
+}
+NEEDED = ("submit_s", "owner", "gpus", "duration_s")
+
+
+def read_trace(path: str) -> list[TraceJob]:
+    if path == STDIN:
+        return trace_of(sys.stdin, "stdin")
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        return trace_of(file, path)
+
+
+def trace_of(lines: Iterable[str], where: str) -> list[TraceJob]:
+    rows = csv.reader(lines, strict=True)
+    try:
+        columns = _columns(next(rows, []), where)
+        jobs = [_job(row, columns, f"{where}, line {rows.line_num}") for row in rows if any(map(str.strip, row))]
+    except csv.Error as error:
+        raise UserError(f"{where}, line {rows.line_num}: {error}") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{where} is not UTF-8") from None
+    if not jobs:
+        raise UserError(f"{where}: no jobs in it", "one row for each, below the names of the columns")
+    return jobs
+
+
+def _columns(header: list[str], where: str) -> list[str]:
+    names = [name.strip().lower() for name in header]
+    missing = [name for name in NEEDED if name not in names]
+    hint = f"columns: {', '.join(NEEDED)}; and if you like {', '.join(name for name in COLUMNS if name not in NEEDED)}"
+    if missing:
+        raise UserError(f"{where}, line 1: no column {', '.join(missing)}", hint)
+    for name in names:
+        if name not in COLUMNS:
+            raise UserError(f"{where}, line 1: column {shown(name)} is not known", hint)
+        if names.count(name) > 1:
+            raise UserError(f"{where}, line 1: column {name} stands there twice", hint)
+    return names
+
+
+def _job(row: list[str], columns: list[str], where: str) -> TraceJob:
+    if len(row) != len(columns):
+        raise UserError(f"{where}: {len(row)} values, but {len(columns)} columns")
+    told: dict[str, Any] = {}
+    for column, word in zip(columns, map(str.strip, row), strict=True):
+        name, read = COLUMNS[column]
+        if not word:
+            if column in NEEDED:
+                raise UserError(f"{where}: {column} is empty")
+            continue
+        try:
+            told[name] = read(word)
+        except ValueError as error:
+            raise UserError(f"{where}: {column} {shown(word)}: {error}") from None
+    if "gpu_share" in told and "gpu_memory_bytes" in told:
+        raise UserError(f"{where}: gpu_memory and gpu_share are two ways to say the same, give one")
+    return trace_job(**told)

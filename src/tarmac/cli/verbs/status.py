@@ -1,0 +1,89 @@
+"""`tarmac status`: the controller, the agent and the queue in a few lines."""
+
+from __future__ import annotations
+
+from tarmac.cli.parser import JSON, Verb
+from tarmac.cli.render.queue_mode import folded
+from tarmac.cli.render.text import safe, size
+from tarmac.cli.render.times import duration
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import has_colours, out, out_json, paint, width
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from tarmac.cli.parser import Values
+
+
+def run(values: Values, _: list[str]) -> int:
+    client = connect()
+    status = client.status()
+    if values["json"]:
+        out_json(status)
+        return 0
+    gpus = client.call("GET", "/gpus")["gpus"]
+    out("".join(f"{line}\n" for line in lines(status, gpus, width=width(), has_colours=has_colours())))
+    return 0
+
+
+def lines(status: dict[str, Any], gpus: list[dict[str, Any]], *, width: int | None, has_colours: bool) -> Iterator[str]:
+    """A name and what there is to say; what is too wide goes on below. A path stays whole: it is there to be copied."""
+    pairs = list(_facts(status, gpus))
+    wide = max(len(name) for name, _ in pairs)
+    for name, text in pairs:
+        first, *rest = [text] if name == "state" else folded(text, width, wide + 2)
+        label = name.ljust(wide)
+        yield f"{paint(label, 'dim') if has_colours else label}  {first}"
+        yield from rest
+
+
+def _facts(status: dict[str, Any], gpus: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    yield "queue", f"{status['running']} running, {status['queued']} queued{_mode(status)}"
+    taken = sum(bool(gpu["jobs"]) for gpu in gpus)
+    yield "gpus", f"{taken} of {len(gpus)} in use" if gpus else "none; `tarmac gpus` says why"
+    up = f", up {duration(status['uptime_s'])}" if status.get("uptime_s") is not None else ""
+    yield "controller", f"pid {status['controller_pid']}, version {status['version']}{up}"
+    yield "agent", _agent(status)
+    yield "containment", containment(status)
+    yield "policy", safe(str(status["policy"]))
+    if status.get("home"):
+        kept = f", {size(status['database_bytes'])} of database" if status.get("database_bytes") else ""
+        yield "state", safe(str(status["home"])) + kept
+    if status.get("degraded"):
+        yield "degraded", safe(str(status["degraded"]))
+
+
+def _mode(status: dict[str, Any]) -> str:
+    modes = ["PAUSED"] * bool(status["paused"]) + ["DRAINING"] * bool(status.get("draining"))
+    reason = status.get("paused_reason")
+    return (f", {' and '.join(modes)}" + (f": {safe(reason)}" if reason else "")) if modes else ""
+
+
+def _agent(status: dict[str, Any]) -> str:
+    if not status["agent_pid"]:
+        return "not connected; `tarmac log agent` says more"
+    silent = "" if status.get("agent_answers", True) else " does not answer; `tarmac doctor` says what to do"
+    return f"pid {status['agent_pid']}{silent}"
+
+
+def containment(status: dict[str, Any]) -> str:
+    kind = status["containment"]
+    if kind == "cgroup":
+        return "cgroup: a job's processes cannot get away from it"
+    if kind == "scan":
+        reason = status.get("containment_reason")
+        return "scan: processes are found by session and environment mark" + (f" ({safe(reason)})" if reason else "")
+    return "not known until the agent is connected"
+
+
+VERB = Verb(
+    "status",
+    "the controller, the agent and the queue in a few lines",
+    usage=("tarmac status [--json]",),
+    run=run,
+    takes_words=False,
+    options=(JSON,),
+    examples=(("tarmac status --json | jq .queued", "how many jobs wait"),),
+)

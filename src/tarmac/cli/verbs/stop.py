@@ -1,0 +1,76 @@
+"""`tarmac stop`: end the controller and the agent, and return when they are gone. Running jobs go on.
+
+An agent that still has jobs to stop is not waited for: it ends by itself when they have.
+"""
+
+from __future__ import annotations
+
+import os
+
+from tarmac.cli.parser import Option, Verb
+from tarmac.cli.render.text import counted
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import say
+from tarmac.client.transport import NoController
+from tarmac.errors import Unavailable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+GONE_WITHIN_S = 30
+
+
+def run(values: Values, _: list[str]) -> int:
+    client = connect(start=False)
+    try:
+        status = client.status()
+    except NoController:
+        say("no controller is running")
+        return 0
+    names = ("controller",) if values["keep_agent"] else ("controller", "agent")
+    ending = {name: _opened(status[f"{name}_pid"]) for name in names}
+    stopping = client.stop(agent=not values["keep_agent"])
+    for name, process in ending.items():
+        if process is not None and not (name == "agent" and stopping):
+            _wait_for_end(name, process)
+    say(f"stopped{_left(status['running'] - stopping, stopping)}. The next `tarmac` command starts it again")
+    return 0
+
+
+def _left(running: int, stopping: int) -> str:
+    go_on = f"; {counted(running, 'job')} {'goes' if running == 1 else 'go'} on" if running > 0 else ""
+    end = f"; {counted(stopping, 'job')} {'is' if stopping == 1 else 'are'} still being stopped" if stopping else ""
+    return go_on + end
+
+
+def _opened(pid: int | None) -> int | None:
+    """A descriptor of that very process, opened before it is asked to end: its number may soon be another's."""
+    try:
+        return None if pid is None else os.pidfd_open(pid)
+    except ProcessLookupError:
+        return None
+
+
+def _wait_for_end(name: str, process: int) -> None:
+    from select import POLLIN, poll
+
+    waiting = poll()
+    waiting.register(process, POLLIN)
+    if not waiting.poll(GONE_WITHIN_S * 1000):
+        raise Unavailable(f"the {name} has not ended within {GONE_WITHIN_S} s", f"`tarmac log {name}` says more")
+
+
+VERB = Verb(
+    "stop",
+    "end the controller and the agent; running jobs go on",
+    usage=("tarmac stop [--keep-agent]",),
+    run=run,
+    takes_words=False,
+    options=(Option("--keep-agent", None, "end the controller alone"),),
+    examples=(("tarmac stop", "before an upgrade; nothing is lost, nothing is killed"),),
+    notes=(
+        "Waiting jobs stay queued; the next `tarmac` command starts the controller again.",
+        "The agent stays until the jobs that were told to stop have; it is not waited for.",
+    ),
+)

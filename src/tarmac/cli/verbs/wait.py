@@ -1,0 +1,77 @@
+"""`tarmac wait`: until jobs have ended; exits as they did."""
+
+from __future__ import annotations
+
+from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, numbers_of
+from tarmac.cli.args.values import seconds
+from tarmac.cli.parser import JSON, Option, Verb
+from tarmac.cli.render.outcome import state_words
+from tarmac.cli.render.text import spans
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import err, out_json, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tarmac.cli.parser import Values
+    from tarmac.client import Client
+
+TIMED_OUT = 124  # as timeout(1) has it
+
+
+def run(values: Values, words: list[str]) -> int:
+    from tarmac.client.follow import ended_jobs
+    from tarmac.client.records import exit_status
+
+    client = connect()
+    ids = numbers_of(client, values, words, all_means="active")  # what has ended needs no waiting for
+    if "all" in words and values["state"] is None:
+        ids = _without_kept(client, ids)
+    try:
+        ended = list(ended_jobs(client, ids, values["timeout"]))
+    except TimeoutError as error:
+        err(f"tarmac: {error}\n")
+        return TIMED_OUT
+    if values["json"]:
+        out_json(ended)
+    _summarise(ended)
+    return max((exit_status(job) for job in ended), default=0)
+
+
+def _without_kept(client: Client, ids: list[int]) -> list[int]:
+    """What waits for a person to release it would be waited for without end."""
+    from tarmac.client.follow import resolved
+
+    kept = set(resolved(client, {"state": "held,draft"}))
+    if kept & set(ids):
+        say(f"held jobs and drafts are not waited for: {spans(list(kept & set(ids)))}")
+    return [number for number in ids if number not in kept]
+
+
+def _summarise(ended: list[dict[str, Any]]) -> None:
+    if len(ended) == 1:
+        say(f"job {ended[0]['id']} {state_words(ended[0])}")
+    elif ended:
+        counts: dict[str, int] = {}
+        for job in ended:
+            counts[job["state"]] = counts.get(job["state"], 0) + 1
+        say(", ".join(f"{number} {state}" for state, number in counts.items()))
+
+
+VERB = Verb(
+    "wait",
+    "wait until jobs have ended; exit with their code",
+    usage=("tarmac wait [ID…] [options]",),
+    run=run,
+    options=(
+        Option("--timeout", None, "give up after so many seconds, with exit code 124", "S", seconds),
+        *FILTERS,
+        JSON,
+    ),
+    examples=(
+        ("tarmac wait 7 && ./evaluate", "go on when job 7 has succeeded"),
+        ("tarmac wait all", "everything that is queued or runs now; not what is held"),
+    ),
+    notes=(IDS_NOTE, "Without any: `last`. The exit code is the highest of theirs; 128 + N if ended by signal N."),
+)

@@ -1,0 +1,61 @@
+"""`tarmac why`: why a job does not run yet: its place, what is free, what stands in its way, and when it may start."""
+
+from __future__ import annotations
+
+from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, numbers_of
+from tarmac.cli.parser import JSON, Verb
+from tarmac.cli.render.text import cells, safe, wrapped
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import has_colours, out, out_json, paint, width
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tarmac.cli.parser import Values
+
+
+def run(values: Values, words: list[str]) -> int:
+    client = connect()
+    answers = [client.why(job) for job in numbers_of(client, values, words)]
+    if values["json"]:
+        out_json(answers[0] if len(answers) == 1 else answers)
+        return 0
+    columns, colours = width(), has_colours()
+    for index, answer in enumerate(answers):
+        text = lines(answer, width=columns, has_colours=colours)
+        out(("\n" if index else "") + "\n".join(text) + "\n")
+    return 0
+
+
+def lines(answer: dict[str, Any], *, width: int | None, has_colours: bool) -> list[str]:
+    """As the controller worded them, the first one as a title; what is too wide goes on below, further in."""
+    text: list[str] = []
+    for line in answer["lines"]:
+        folded = _folded(safe(line), width)
+        text += [paint(part, "bold") for part in folded] if has_colours and not text else folded
+    return text
+
+
+def _folded(line: str, width: int | None) -> list[str]:
+    if width is None or cells(line) <= width:
+        return [line]
+    words = line.lstrip(" ")
+    indent = len(line) - len(words)
+    room = max(20, width - indent - 2)
+    first, *rest = wrapped(words, room)
+    return [" " * indent + first, *[" " * (indent + 2) + part for part in rest]]
+
+
+VERB = Verb(
+    "why",
+    "why a job does not run yet, and when it may",
+    usage=("tarmac why [ID…] [options]",),
+    run=run,
+    options=(*FILTERS, JSON),
+    examples=(
+        ("tarmac why 7", "its place, what is free, what stands in its way"),
+        ("tarmac why last --json", "your newest, for programs"),
+    ),
+    notes=(IDS_NOTE, "Without any: `last`. Times with ~ are estimates, and the last line says what they rest on."),
+)

@@ -1,0 +1,126 @@
+"""What can be asked about the machine and of the controller itself."""
+
+from __future__ import annotations
+
+from tarmac.client.connection import Link, quoted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from tarmac.client.records import Event, Gpu, Setting
+
+
+class Machine(Link):
+    """The part of a client that has to do with GPUs and with Tarmac itself."""
+
+    def gpus(self) -> list[Gpu]:
+        from tarmac.client.records import Gpu
+
+        return [Gpu(gpu) for gpu in self.call("GET", "/gpus")["gpus"]]
+
+    def drain(self, *gpus: int | str, reason: str | None = None) -> list[str]:
+        """Start nothing more on these cards (indices or UUIDs); what runs on them goes on. Returns their UUIDs."""
+        return self._of_cards("drain", gpus, reason=reason)
+
+    def resume(self, *gpus: int | str) -> list[str]:
+        """Use drained cards again."""
+        return self._of_cards("resume", gpus)
+
+    def forget(self, *gpus: int | str) -> list[str]:
+        """Take cards that are gone off the list; the word "gone" means all of them that no job holds."""
+        return self._of_cards("forget", gpus)
+
+    def slots(self, *gpus: int | str, slots: int) -> list[str]:
+        """Offer each of these cards that many times over, to jobs that do not say how much of it they take."""
+        return self._of_cards("slots", gpus, slots=slots)
+
+    def ignore_process(self, process: int | str, *, forget: bool = False) -> list[Any]:
+        """Let a process that Tarmac did not start (a pid, or a command's name) hold no card; `forget` takes it back.
+
+        Returns all that is ignored now.
+        """
+        which = {"pid": process} if isinstance(process, int) else {"command": process}
+        ignored: list[Any] = self.call("POST", "/gpus/ignore", body={**which, "forget": forget})["ignored"]
+        return ignored
+
+    def _of_cards(self, act: str, gpus: Sequence[int | str], **more: object) -> list[str]:
+        body = {"gpus": [str(gpu) for gpu in gpus], **more}
+        uuids: list[str] = self.call("POST", f"/gpus/{act}", body=body).get("gpus", [])
+        return uuids
+
+    def settings(self) -> list[Setting]:
+        from tarmac.client.records import Setting
+
+        return [Setting(setting) for setting in self.call("GET", "/settings")["settings"]]
+
+    def setting(self, name: str) -> Setting:
+        from tarmac.client.records import Setting
+
+        return Setting(self.call("GET", f"/settings/{quoted(name)}"))
+
+    def set(self, name: str, value: object) -> Setting:
+        """In force at once, and kept over restarts. The value may be as one would type it: "8G", "30m", "20%"."""
+        from tarmac.client.records import Setting
+
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        return Setting(self.call("PUT", f"/settings/{quoted(name)}", body={"value": text}, is_repeatable=True))
+
+    def reset(self, name: str) -> Setting:
+        """Back to what the config file says, else to the default."""
+        from tarmac.client.records import Setting
+
+        return Setting(self.call("DELETE", f"/settings/{quoted(name)}", is_repeatable=True))
+
+    def queue(self) -> dict[str, Any]:
+        """How the queue as a whole is: paused, draining, by whom and why, and how much waits."""
+        return self.call("GET", "/queue")
+
+    def pause_queue(self, reason: str | None = None) -> dict[str, Any]:
+        """Start nothing more; what runs goes on."""
+        return self.call("POST", "/queue/pause", body={"reason": reason})
+
+    def drain_queue(self, reason: str | None = None) -> dict[str, Any]:
+        """Accept nothing more; what waits and runs is worked off."""
+        return self.call("POST", "/queue/drain", body={"reason": reason})
+
+    def resume_queue(self) -> dict[str, Any]:
+        """As usual again."""
+        return self.call("POST", "/queue/resume", body={})
+
+    def stop_queue(self, *, grace_s: float | None = None) -> list[int]:
+        """Pause, and put every running job back in front. Returns those that were asked to stop."""
+        stopping: list[int] = self.call("POST", "/queue/stop", body={"requeue": True, "grace_s": grace_s})["stopping"]
+        return stopping
+
+    def reservations(self) -> list[dict[str, Any]]:
+        """Cards that are kept for somebody, the first to begin first."""
+        kept: list[dict[str, Any]] = self.call("GET", "/reservations")["reservations"]
+        return kept
+
+    def reserve(self, gpus: int, *, begins_at: float, for_s: float, user: str | None = None) -> dict[str, Any]:
+        """Keep so many cards for somebody's jobs, from `begins_at` (seconds since the epoch) on."""
+        body = {"gpus": gpus, "from": begins_at, "for_s": for_s, "user": user}
+        return self.call("POST", "/reservations", body=body)
+
+    def end_reservation(self, reservation: int) -> None:
+        """Give the cards back."""
+        self.call("POST", f"/reservations/{reservation}/end", body={})
+
+    def status(self) -> dict[str, Any]:
+        return self.call("GET", "/status")
+
+    def events(self, jobs: Iterable[int] | None = None) -> Iterator[Event]:
+        """Every change from now on, as it happens; also across a restart of the controller."""
+        from tarmac.client.follow import events
+
+        return events(self, jobs)
+
+    def stop(self, *, agent: bool = True) -> int:
+        """End the controller, and the agent. Running jobs go on.
+
+        Returns how many jobs are still being stopped; the agent ends when they have.
+        """
+        stopping: int = self.call("POST", "/stop", body={"agent": agent}).get("stopping", 0)
+        return stopping

@@ -1,0 +1,1 @@
+"""Stand-ins for standard modules that would slow down every command."""

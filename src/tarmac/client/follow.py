@@ -1,0 +1,152 @@
+"""Waiting that outlives the controller: for the end of jobs, for output, for events.
+
+Whatever was handed on before a restart is not handed on again after it.
+"""
+
+from __future__ import annotations
+
+from time import monotonic, sleep
+
+from tarmac.client.connection import keep_asking
+from tarmac.client.fast.json_codec import decode
+from tarmac.client.records import is_ended
+from tarmac.errors import ConnectionLost
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
+
+    from tarmac.client.connection import Link
+    from tarmac.client.jobs import Id, Jobs
+    from tarmac.client.records import Event
+    from tarmac.client.transport import Response
+
+WAIT_S = 30  # one long poll
+AT_ONCE = 500  # ids in one long poll, so that its address stays short
+
+
+def ended_jobs(client: Link, ids: Sequence[int], timeout_s: float | None = None) -> Iterator[dict[str, Any]]:
+    """The jobs, each once it has ended. Waiting for them one batch after the other takes no longer than all at once."""
+    deadline = None if timeout_s is None else monotonic() + timeout_s
+    for start in range(0, len(ids), AT_ONCE):
+        yield from _batch(client, list(ids[start : start + AT_ONCE]), deadline)
+
+
+def resolved(client: Jobs, query: dict[str, object]) -> list[int]:
+    """The ids that a selection means right now."""
+    return [job["id"] for page in client.pages({**query, "fields": "id"}) for job in page]
+
+
+def _batch(client: Link, ids: list[int], deadline: float | None) -> Iterator[dict[str, Any]]:
+    pending = ids
+    while pending:
+        asked_at = monotonic()
+        left = WAIT_S if deadline is None else min(WAIT_S, deadline - asked_at)
+        query = {"ids": ",".join(map(str, pending)), "timeout_s": max(0, left)}
+        answer = keep_asking(
+            client, client.call, "GET", "/jobs/wait", query=query, within_s=max(0, left) + client.answer_s
+        )
+        ended = [job for job in answer["jobs"] if is_ended(job)]
+        yield from ended
+        if not ended and monotonic() - asked_at < min(left, 1):
+            sleep(0.05)  # a controller on its way out answers at once
+        told = {job["id"] for job in ended}
+        pending = [number for number in pending if number not in told]
+        if pending and deadline is not None and monotonic() >= deadline:
+            raise TimeoutError(f"{len(pending)} not ended: {', '.join(map(str, pending[:10]))}")
+
+
+def log_bytes(
+    client: Link,
+    job: Id,
+    *,
+    follow: bool,
+    lines: int | None,
+    stream: str,
+    offset: int = 0,
+    attempt: int | None = None,
+    on_cut: Callable[[], None] | None = None,
+) -> Iterator[bytes]:
+    """Goes on where it was when the controller went away, or with the next attempt when one is over."""
+    query: dict[str, object] = {"stream": stream, "follow": 1 if follow else None, "attempt": attempt}
+    begin: dict[str, object] = {"offset": offset or None} if lines is None else {"lines": lines}
+    path: str | None = None
+    while True:
+        response = keep_asking(client, client.stream, f"/jobs/{job}/log", {**query, **begin})
+        before, path = path, response.fields.get("tarmac-log-path")
+        if before not in {None, path} and offset:
+            response.close()
+            offset, begin = 0, {}
+            continue
+        offset = int(response.fields.get("tarmac-log-offset", offset))
+        if on_cut is not None and "tarmac-log-cut" in response.fields:
+            on_cut()
+        try:
+            for data in response.chunks():
+                offset += len(data)
+                yield data
+        except ConnectionLost:
+            if not follow:
+                raise
+        else:
+            if not follow or attempt is not None or is_ended(keep_asking(client, client.call, "GET", f"/jobs/{job}")):
+                return
+        finally:
+            response.close()
+        begin = {"offset": offset}
+
+
+def events(client: Link, jobs: Iterable[int] | None) -> Iterator[Event]:
+    """Listens from here on, not only once the first event is asked for: what happens meanwhile is not missed."""
+    query = {"jobs": None if jobs is None else ",".join(map(str, jobs))}
+    return _events(client, query, keep_asking(client, _Listening, client, query, None))
+
+
+def _events(client: Link, query: dict[str, str | None], listening: _Listening) -> Iterator[Event]:
+    from tarmac.client.records import Event
+
+    last = listening.since
+    while True:
+        try:
+            for kind, data, event_id in listening.messages:
+                last = event_id
+                if kind in {"job", "gpu"}:
+                    yield Event(kind, decode(data), last)
+        except ConnectionLost:
+            pass
+        finally:
+            listening.response.close()
+        listening = keep_asking(client, _Listening, client, query, last)
+
+
+class _Listening:
+    """A stream of events that has begun: the controller has said hello, and misses nothing from then on."""
+
+    def __init__(self, client: Link, query: dict[str, str | None], last: str | None) -> None:
+        headers = {"Accept": "text/event-stream", **({"Last-Event-ID": last} if last else {})}
+        self.response = client.stream("/events", query, headers)
+        self.messages = sse(self.response)
+        hello = next(self.messages, None)
+        if hello is None:
+            raise ConnectionLost("the controller went away before it said anything", "try again")
+        self.since = hello[2]  # of use only at first: what follows a resumed hello is older than it
+
+
+def sse(response: Response) -> Iterator[tuple[str, str, str | None]]:
+    """(event, data, id) of each message of a text/event-stream."""
+    rest, kind, data, last = b"", "message", [], None
+    for chunk in response.chunks():
+        *lines, rest = (rest + chunk).split(b"\n")
+        for raw in lines:
+            name, _, value = raw.rstrip(b"\r").decode("utf-8").partition(":")
+            value = value.removeprefix(" ")
+            if name == "event":
+                kind = value
+            elif name == "data":
+                data.append(value)
+            elif name == "id":
+                last = value
+            elif not name and not value and (data or kind != "message"):
+                yield kind, "\n".join(data), last
+                kind, data = "message", []

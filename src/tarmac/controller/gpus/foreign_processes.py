@@ -1,0 +1,99 @@
+"""Which processes on the cards came from outside, and what that means for each card. Pure."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from os.path import basename
+from typing import TYPE_CHECKING
+
+from tarmac.core.model import GpuUse, GpuUuid, JobId, Outsider
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from tarmac.controller.settings.settings import Settings
+    from tarmac.nodes.reports import GpuProcess, GpuReading
+
+MOST_TOLD = 3
+
+
+def is_ignored(process: GpuProcess, settings: Settings, ignored_pids: Collection[int]) -> bool:
+    """Display servers and the like, and whatever is too small to matter."""
+    if process.pid in ignored_pids:
+        return True
+    program = basename((process.command or "").partition(" ")[0])
+    if any(fnmatchcase(program, pattern) for pattern in settings["ignore_processes"]):
+        return True
+    return process.memory_bytes is not None and process.memory_bytes < settings["ignore_below"]
+
+
+def outside_processes(
+    reading: GpuReading, settings: Settings, ignored_pids: Collection[int], holders: Collection[int]
+) -> list[GpuProcess]:
+    """Whatever does not belong to a job that has this card: also a job's own process on a card that is not its."""
+    return [
+        process
+        for process in reading.processes
+        if (process.job is None or process.job not in holders) and not is_ignored(process, settings, ignored_pids)
+    ]
+
+
+def use_of(reading: GpuReading, settings: Settings, ignored_pids: Collection[int], holders: Collection[int]) -> GpuUse:
+    others = outside_processes(reading, settings, ignored_pids, holders)
+    return GpuUse(
+        outside_bytes=_bytes(reading, others),
+        outsiders=tuple(map(_outsider, others)),
+        load=None if reading.utilization is None else reading.utilization / 100,
+        health=reading.health,
+        is_gone=reading.gone_since is not None,
+    )
+
+
+def _outsider(process: GpuProcess) -> Outsider:
+    return Outsider(
+        pid=process.pid, user=process.user, command=process.command, started_at=process.started_at, job=process.job
+    )
+
+
+def _bytes(reading: GpuReading, others: list[GpuProcess]) -> int:
+    """Where a process does not tell its memory, all that is used and nobody else's counts as its own."""
+    known = sum(process.memory_bytes or 0 for process in others)
+    if all(process.memory_bytes is not None for process in others) or reading.memory_used_bytes is None:
+        return known
+    rest = sum(process.memory_bytes or 0 for process in reading.processes if process not in others)
+    return max(known, reading.memory_used_bytes - rest)
+
+
+def told(others: Sequence[Outsider], now: float) -> str:
+    """In words, at the moment they are read: a card that reads the same for hours is not sampled anew."""
+    shown = "; ".join(_one(process, now) for process in others[:MOST_TOLD])
+    return shown if len(others) <= MOST_TOLD else f"{shown}; and {len(others) - MOST_TOLD} more"
+
+
+def _one(process: Outsider, now: float) -> str:
+    who = f"pid {process.pid} of {process.user or 'somebody'}" + (f", job {process.job}" if process.job else "")
+    what = f" ({process.command[:60]})" if process.command else ""
+    return f"{who}{what}{_for(process.started_at, now)}"
+
+
+def _for(started_at: float | None, now: float) -> str:
+    if started_at is None:
+        return ""
+    seconds = max(0, int(now - started_at))
+    minutes = seconds // 60
+    if minutes == 0:
+        return f" for {seconds} s"
+    if minutes < 60:
+        return f" for {minutes} min"
+    return f" for {minutes // 60} h" if minutes < 48 * 60 else f" for {minutes // 1440} d"
+
+
+def taken_by_jobs(readings: list[GpuReading]) -> tuple[tuple[JobId, GpuUuid, int], ...]:
+    """Memory of each job on each card."""
+    taken: dict[tuple[JobId, GpuUuid], int] = {}
+    for reading in readings:
+        for process in reading.processes:
+            if process.job is not None and process.memory_bytes is not None:
+                key = (JobId(process.job), GpuUuid(reading.uuid))
+                taken[key] = taken.get(key, 0) + process.memory_bytes
+    return tuple((job, gpu, size) for (job, gpu), size in sorted(taken.items()))

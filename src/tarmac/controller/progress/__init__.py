@@ -1,0 +1,1 @@
+"""How far running jobs are, read from their logs."""

@@ -1,0 +1,84 @@
+"""The world a job wakes up in: its submitter's environment plus what Tarmac tells it about its GPUs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tarmac.controller.log_paths import stdout_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tarmac.core.commands import StartJob
+    from tarmac.core.model import Booking, Job
+
+# What the submitter saw of the cards is not what the job gets.
+_NAMES_OF_CARDS = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
+# Meant for the processes of Tarmac, or for the job that submitted this one.
+_NOT_INHERITED = ("TARMAC_CRASH_AT", "TARMAC_MARK", "TARMAC_ARRAY_ID", "TARMAC_ARRAY_INDEX")
+ARRAY_COUNT = "TARMAC_ARRAY_COUNT"
+
+
+def job_environment(
+    job: Job, start: StartJob, submitted: dict[str, str], *, gpu_id_style: str, state_folder: Path
+) -> dict[str, str]:
+    environment = {name: value for name, value in submitted.items() if name not in _NOT_INHERITED}
+    environment["PWD"] = job.spec.cwd
+    for name in _NAMES_OF_CARDS:
+        environment.pop(name, None)
+    environment.update(gpu_variables(start.booking, gpu_id_style))
+    environment["TARMAC_STATE"] = str(state_folder)
+    environment["TARMAC_JOB_ID"] = str(job.id)
+    environment["TARMAC_ATTEMPT"] = str(start.attempt)
+    environment["TARMAC_NODE"] = start.booking.node
+    environment.update(array_variables(job, environment.pop(ARRAY_COUNT, None)))
+    return environment
+
+
+def array_variables(job: Job, count: str | None) -> dict[str, str]:
+    """Which part of its array it is. How many there are was noted in the environment of the submit."""
+    if job.group is None or job.spec.index is None:
+        return {}
+    known = {"TARMAC_ARRAY_ID": str(job.group), "TARMAC_ARRAY_INDEX": str(job.spec.index)}
+    return known if count is None else known | {ARRAY_COUNT: count}
+
+
+def gpu_variables(booking: Booking, gpu_id_style: str) -> dict[str, str]:
+    """Indices by default: some frameworks choke on UUIDs. PCI order makes CUDA count as NVML does."""
+    indices = ",".join(str(gpu.index) for gpu in booking.gpus)
+    is_mig = any(gpu.uuid.startswith("MIG-") for gpu in booking.gpus)  # CUDA knows instances by UUID only
+    is_amd = any(gpu.uuid.startswith("AMD-") for gpu in booking.gpus)
+    visible = (
+        ",".join(gpu.uuid for gpu in booking.gpus) if is_mig or (gpu_id_style == "uuid" and not is_amd) else indices
+    )
+    variables = {
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+        "CUDA_VISIBLE_DEVICES": visible,
+        "NVIDIA_VISIBLE_DEVICES": visible or "void",
+        "TARMAC_GPUS": indices,
+    }
+    # Either of the two would do, and both at once would count the second among what the first left over.
+    if is_amd or not booking.gpus:
+        variables["HIP_VISIBLE_DEVICES"] = visible
+    if not booking.gpus:
+        variables["ROCR_VISIBLE_DEVICES"] = ""
+    return variables
+
+
+def start_frame(job: Job, start: StartJob, environment: dict[str, str], state_folder: Path) -> dict[str, Any]:
+    return {
+        "type": "start",
+        "job": job.id,
+        "attempt": start.attempt,
+        "argv": job.spec.command,
+        "shell": job.spec.shell,
+        "cwd": job.spec.cwd,
+        "umask": job.spec.umask,
+        "env": environment,
+        "stdout": stdout_path(state_folder, job, start.attempt),
+        "stderr": job.spec.stderr,
+        "append": job.spec.append or start.attempt > 1,  # what an earlier attempt wrote stays
+        "limit_s": job.spec.time_limit_s,
+        "stop_signal": job.spec.signal,
+        "grace_s": job.spec.grace_s,
+    }

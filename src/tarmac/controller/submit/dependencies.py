@@ -1,0 +1,152 @@
+"""Which jobs a job waits for, as people write it: `7`, `7:any`, `#0:ok` for the first job of the same submit.
+
+What nobody knows is named, and a circle is refused: its jobs would wait for each other for ever.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from tarmac.controller.selectors import job_number
+from tarmac.core.events import JobEdited, JobsSubmitted
+from tarmac.core.model import After, JobId, Succeeded
+from tarmac.errors import NotFound, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tarmac.core.model import Job, JobSpec
+    from tarmac.core.state import State
+    from tarmac.store.reader import Reader
+
+OUTCOMES = ("ok", "any", "fail")
+Ended: TypeAlias = tuple[tuple[JobId, str], ...]
+
+
+class Dependencies:
+    """Reads words into jobs. Remembers what it found: an array says the same a hundred thousand times."""
+
+    def __init__(self, state: State, reader: Reader, caller: str, *, siblings: int = 0) -> None:
+        self._state = state
+        self._reader = reader
+        self._caller = caller
+        self._siblings = siblings
+        self._known: dict[str, After] = {}
+
+    def read(self, words: Iterable[str]) -> tuple[After, ...]:
+        """Raises UserError for words that mean nothing, NotFound for jobs that are not there."""
+        found = tuple(dict.fromkeys(self._after(word) for word in words))
+        _refuse_opposites(found)
+        return found
+
+    def _after(self, word: str) -> After:
+        known = self._known.get(word)
+        if known is None:
+            known = self._known[word] = self._read(word)
+        return known
+
+    def _read(self, word: str) -> After:
+        which, _, on = word.partition(":")
+        on = on or "ok"
+        if on not in OUTCOMES:
+            raise UserError(
+                f"after {word}: {on!r} is no outcome", hint="write ID, ID:ok, ID:any or ID:fail, such as 7:any"
+            )
+        return After(job=self._sibling(word, which) if which.startswith("#") else self._job(which), on=on)
+
+    def _sibling(self, word: str, which: str) -> JobId:
+        number = int(which[1:]) if which[1:].isdecimal() and which.isascii() else -1
+        if not 0 <= number < self._siblings:
+            raise UserError(
+                f"after {word}: this submit has no such job",
+                hint=f"#0 is the first of its {self._siblings}" if self._siblings else "give the id of a job",
+            )
+        return JobId(-(number + 1))
+
+    def _job(self, which: str) -> JobId:
+        number = JobId(job_number(self._reader, self._caller, which))
+        if number not in self._state.jobs and self._reader.job(number) is None:
+            raise NotFound(
+                f"after {number}: there is no job {number}", hint="`tarmac ls -a` lists every job that is remembered"
+            )
+        return number
+
+
+def _refuse_opposites(found: tuple[After, ...]) -> None:
+    """A job that is to start both if another ends well and if it fails would never start."""
+    wanted = {after.job for after in found if after.on == "ok"}
+    for after in found:
+        if after.on == "fail" and after.job in wanted:
+            name = after.job if after.job > 0 else f"#{-after.job - 1}"
+            raise UserError(
+                f"after {name}:ok and {name}:fail: it cannot end both ways", hint=f"{name}:any is however it ends"
+            )
+
+
+def refuse_circle_of_new(specs: Sequence[JobSpec]) -> None:
+    """Among the jobs of one submit, which may name each other."""
+    waits = {
+        number: [-after.job - 1 for after in spec.after if after.job < 0]
+        for number, spec in enumerate(specs)
+        if spec.after
+    }
+    if (circle := _circle(waits, waits)) is not None:
+        raise _in_a_circle([f"#{number}" for number in circle])
+
+
+def refuse_circle_with(state: State, jobs: Sequence[Job], after: Sequence[After]) -> None:
+    """Waiting jobs are to wait for others, which may already wait for them."""
+    waits: dict[int, list[int]] = {
+        one.id: [other.job for other in one.spec.after] for one in state.jobs.values() if one.spec.after
+    }
+    waits |= {job.id: [other.job for other in after] for job in jobs}
+    if (circle := _circle(waits, [job.id for job in jobs])) is not None:
+        raise _in_a_circle([str(number) for number in circle])
+
+
+def _in_a_circle(names: list[str]) -> UserError:
+    shown = names if len(names) <= 8 else [*names[:7], "…"]
+    return UserError(
+        f"jobs that wait for each other: {' after '.join([*shown, names[0]])}", hint="leave one of these out of `after`"
+    )
+
+
+def _circle(waits: dict[int, list[int]], starts: Iterable[int]) -> list[int] | None:
+    """Jobs each of which waits for the next, and the last for the first. Without recursion: chains may be long."""
+    done: set[int] = set()
+    for start in starts:
+        path: dict[int, int] = {}  # job -> how many of those it waits for were looked at
+        current: int | None = start
+        while current is not None:
+            looked_at = path.setdefault(current, 0)
+            others = waits.get(current, [])
+            if current in done or looked_at == len(others):
+                done.add(current)
+                path.pop(current)
+                current = next(reversed(path), None)
+                continue
+            path[current] = looked_at + 1
+            current = others[looked_at]
+            if current in path:
+                way = list(path)
+                return way[way.index(current) :]
+    return None
+
+
+def with_outcomes(event: JobsSubmitted | JobEdited, state: State, reader: Reader) -> JobsSubmitted | JobEdited:
+    """With how the jobs it names went, of those that have ended by the very moment it is decided upon."""
+    specs = event.specs if isinstance(event, JobsSubmitted) else (event.spec,)
+    named = {after.job for spec in specs for after in spec.after if after.job > 0 and after.job not in state.jobs}
+    if not named:
+        return event
+    just_now = {number: job for number, job in state.changes.changed.items() if number in named}
+    kept = reader.jobs(sorted(named - set(just_now)))
+    ended: Ended = tuple(
+        (number, outcome(just_now[number] if number in just_now else kept.get(number))) for number in sorted(named)
+    )
+    return replace(event, ended=ended)
+
+
+def outcome(job: Job | None) -> str:
+    return "ok" if job is not None and isinstance(job.status, Succeeded) else "fail"

@@ -1,0 +1,1 @@
+"""When jobs are expected to end and to start."""

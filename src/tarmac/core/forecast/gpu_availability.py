@@ -1,0 +1,102 @@
+"""When a job could begin on a node, card by card, by the ends that are known. For people; nothing is decided by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+from tarmac.core.policy.gpu_fit import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable, refusal_of
+from tarmac.core.policy.placement import host_fits, is_short_of_memory
+from tarmac.core.policy.reservations import in_the_way
+from tarmac.core.policy.what_if import without
+
+if TYPE_CHECKING:
+    from tarmac.core.model import GpuUuid, Job, JobId, Node
+    from tarmac.core.state import State
+
+NOTHING: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Slot:
+    """A card: when it comes free, and what that rests on."""
+
+    at: float
+    rests_on: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """The first moment at which enough cards of a node may be had. At inf: nobody knows when."""
+
+    at: float
+    slots: tuple[Slot, ...]
+    rests_on: frozenset[str]
+
+
+def slots_of(state: State, node: Node, now: float) -> dict[GpuUuid, Slot]:
+    found: dict[GpuUuid, Slot] = {}
+    for uuid in node.gpus:
+        ends = [state.durations.end_of(state.jobs[job], now) for job in node.booked.get(uuid, ())]
+        known = [end for end in ends if end is not None]
+        at = max((end.at for end in known), default=now) if len(known) == len(ends) else inf
+        found[uuid] = Slot(max(now, at), frozenset(end.rests_on for end in known))
+    return found
+
+
+def opening_on(state: State, node: Node, job: Job, slots: dict[GpuUuid, Slot], start_at: float) -> Opening | None:
+    """From `start_at` on; None where the node could not serve the job even if it were empty."""
+    usable = {uuid: slot for uuid, slot in slots.items() if _could_serve(state, node, uuid, job)}
+    if len(usable) < job.spec.request.gpus:
+        return None
+    host_at, host_rests_on = _host_at(state, node, job, start_at)
+    moments = {max(host_at, slot.at) for slot in usable.values()}
+    ends = {one.ends_at for one in state.reservations.values() if one.node == node.name and one.ends_at > host_at}
+    for at in sorted(moments | ends):
+        chosen = _chosen_at(state, node, job, usable, at)
+        if chosen is not None:
+            awaited = {"reservation"} if at in ends and at < inf else NOTHING
+            rests_on = host_rests_on.union(awaited, *(slot.rests_on for slot in chosen))
+            return Opening(at=at, slots=chosen, rests_on=rests_on)
+    return None
+
+
+def _chosen_at(state: State, node: Node, job: Job, usable: dict[GpuUuid, Slot], at: float) -> tuple[Slot, ...] | None:
+    """Cards that are free by then and that no reservation of somebody else keeps from the job."""
+    off: set[GpuUuid] = set()
+    if state.reservations and at < inf:
+        end = state.durations.end_if_started(job.spec, at)
+        off = {card for one in in_the_way(state, job.spec, node.name, at, end) for card in one.gpus}
+    free = sorted((slot for uuid, slot in usable.items() if slot.at <= at and uuid not in off), key=lambda one: one.at)
+    wanted = job.spec.request.gpus
+    return tuple(free[:wanted]) if len(free) >= wanted else None
+
+
+def _host_at(state: State, node: Node, job: Job, start_at: float) -> tuple[float, frozenset[str]]:
+    """When the host has the memory and the processors that it asks for, by what is booked now."""
+    request = job.spec.request
+    if host_fits(node, request, state.rules):
+        return start_at, NOTHING
+    if is_short_of_memory(node, state.rules):
+        return inf, NOTHING
+    ends = {holder: state.durations.end_of(state.jobs[holder], start_at) for holder in node.host}
+    known = sorted((end.at, holder, end.rests_on) for holder, end in ends.items() if end is not None)
+    gone: list[JobId] = []
+    rests_on: set[str] = set()
+    for at, holder, why in known:
+        gone.append(holder)
+        rests_on.add(why)
+        if host_fits(without(node, gone), request, state.rules):
+            return max(start_at, at), frozenset(rests_on)
+    return inf, NOTHING
+
+
+def _could_serve(state: State, node: Node, uuid: GpuUuid, job: Job) -> bool:
+    """Once whoever holds it now has left."""
+    reason = refusal_of(node, node.gpus[uuid], job.spec.request, state.rules)
+    match reason:
+        case None | Taken() | TooLittleMemory():
+            return True
+        case Unsuitable() | Drained() | OutsideUse():
+            return False

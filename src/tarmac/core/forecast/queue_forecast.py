@@ -1,0 +1,130 @@
+"""The line as it stands and when each of its first jobs will likely start. For people; nothing is decided by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heapify, heappop, heapreplace, nsmallest
+from math import inf
+from typing import TYPE_CHECKING
+
+from tarmac.core.forecast.gpu_availability import opening_on, slots_of
+from tarmac.core.limits import gpus_asked
+from tarmac.core.policy.backfill import waits_since
+from tarmac.core.policy.eligibility import gate
+from tarmac.core.policy.order import Score, owner_score
+from tarmac.core.queue import turn_of
+
+if TYPE_CHECKING:
+    from tarmac.core.forecast.gpu_availability import Opening, Slot
+    from tarmac.core.model import GpuUuid, Job, JobId, NodeName
+    from tarmac.core.queue import Turn
+    from tarmac.core.state import State
+
+MOST_LINED_UP = 1000
+MOST_LOOKS = 20_000  # jobs times nodes that are planned ahead
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    start_at: float
+    basis: str  # what it rests on, in words
+
+
+def line_up(state: State, now: float, most: int = MOST_LINED_UP) -> list[JobId]:
+    """The first waiting jobs in the order in which they will be looked at, if nothing new happens."""
+    own: dict[str, list[Turn]] = {}
+    for klass in state.queue.classes.values():
+        tier = klass.key[2]
+        firsts = nsmallest(most, ((*rank, job) for job, rank in klass.waiting.items()))
+        own.setdefault(klass.owner, []).extend((tier, *first) for first in firsts)
+    for turns in own.values():
+        turns.sort(reverse=True)
+    more = dict.fromkeys(own, 0.0)  # GPUs of those that are in the list already
+    heap = [(_key(state, owner, turns[-1], now, 0.0), owner) for owner, turns in own.items()]
+    heapify(heap)
+    found: list[JobId] = []
+    while heap and len(found) < most:
+        owner = heap[0][1]
+        job = state.jobs[own[owner].pop()[3]]  # type: ignore[index]
+        found.append(job.id)
+        more[owner] += gpus_asked(job.spec)
+        if own[owner]:
+            heapreplace(heap, (_key(state, owner, own[owner][-1], now, more[owner]), owner))
+        else:
+            heappop(heap)
+    return found
+
+
+def position_of(state: State, job: Job, now: float) -> int:
+    """Its place in the line, from 1 on. Far behind, an owner's own order has to do."""
+    line = line_up(state, now)
+    if job.id in line:
+        return line.index(job.id) + 1
+    turn = turn_of(job)
+    ahead = sum((klass.key[2], *rank, other) < turn for klass in state.queue.classes.values()
+                for other, rank in klass.waiting.items())  # fmt: skip
+    return ahead + 1
+
+
+def estimates(state: State, now: float) -> dict[JobId, Estimate]:
+    """By planning the line ahead on the ends that are known. Jobs of which nobody can say are left out."""
+    if state.mode.is_paused:
+        return {}
+    most = max(10, min(MOST_LINED_UP // 2, MOST_LOOKS // max(1, len(state.nodes))))
+    slots = {name: slots_of(state, node, now) for name, node in state.nodes.items() if node.is_connected}
+    found: dict[JobId, Estimate] = {}
+    not_before, is_kept_back = now, False
+    for number in line_up(state, now, most):
+        job = state.jobs[number]
+        if not job.spec.request.gpus or gate(state, job, now) is not None:
+            continue
+        opening = _first_opening(state, job, slots, not_before)
+        if opening is None:
+            continue
+        if opening.at < inf:
+            found[number] = Estimate(start_at=opening.at, basis=basis_in_words(opening.rests_on))
+        if opening.at < inf or (not is_kept_back and now - waits_since(job) >= state.rules.starvation_s):
+            is_kept_back = is_kept_back or opening.at > now
+            _take(state, job, opening)
+        if not state.rules.is_backfilling:
+            not_before = opening.at  # nobody passes, so nobody behind starts earlier
+    return found
+
+
+def _first_opening(
+    state: State, job: Job, slots: dict[NodeName, dict[GpuUuid, Slot]], not_before: float
+) -> Opening | None:
+    openings = (opening_on(state, state.nodes[name], job, cards, not_before) for name, cards in slots.items())
+    return min((one for one in openings if one is not None), key=lambda one: one.at, default=None)
+
+
+def _take(state: State, job: Job, opening: Opening) -> None:
+    """Its cards are taken until the job would be over; where it starts at a time that nobody knows, for good."""
+    expected = state.durations.expected_s(job.spec)
+    own = "limit" if job.spec.time_limit_s is not None else "history"
+    for slot in opening.slots:
+        slot.at = inf if expected is None else opening.at + expected
+        slot.rests_on = opening.rests_on | {own}
+
+
+def _key(
+    state: State, owner: str, turn: Turn, now: float, more: float
+) -> tuple[int, Score | tuple[int, float], float, int]:
+    tier, priority, position, job = turn
+    if state.rules.policy == "fifo":
+        return (tier, (priority, position), 0.0, job)
+    group, points = owner_score(state, owner, now)
+    share = state.rules.shares(owner)
+    if state.rules.policy == "balance" and share:
+        points += more / abs(share)
+    return (tier, (group, points), state.jobs[job].submitted_at, job)  # type: ignore[index]
+
+
+def basis_in_words(rests_on: frozenset[str]) -> str:
+    words = {
+        "stop": "jobs that are stopping",
+        "limit": "the time limits of jobs",
+        "history": "how long such jobs took before",
+        "reservation": "the end of a reservation",
+    }
+    return " and ".join(word for one, word in words.items() if one in rests_on) or "what is free now"

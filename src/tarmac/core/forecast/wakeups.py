@@ -1,0 +1,39 @@
+"""When something that waits for time alone is due: the controller sleeps until then."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from tarmac.core.limits import has_hour_limits
+from tarmac.core.policy.backfill import MOST_OVERDUE, waits_since
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tarmac.core.state import State
+
+HOURS_AGAIN_S = 60.0  # how often it is looked whether a week's GPU-hours have come free
+
+
+def next_due(state: State, now: float) -> float | None:
+    """Never in the past: what is overdue is due now."""
+    moments = [moment for moment in _moments(state, now) if moment > now]
+    return min(moments, default=None)
+
+
+def _moments(state: State, now: float) -> Iterator[float]:
+    if state.timers:
+        yield max(state.timers[0][0], now + 1e-3)
+    for one in state.reservations.values():
+        yield from (one.begins_at, one.ends_at)
+        if not one.is_used:
+            yield one.begins_at + state.rules.no_show_s
+    for queue in state.queue.owners.values():
+        head = queue.first().head()
+        assert head is not None, "a class in the queue has a head"
+        yield waits_since(state.jobs[head[1]]) + state.rules.starvation_s
+    for since in islice(state.passed_since.values(), MOST_OVERDUE):
+        yield since + state.rules.starvation_s
+    if state.queue.owners and has_hour_limits(state):
+        yield now + HOURS_AGAIN_S

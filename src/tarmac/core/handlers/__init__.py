@@ -1,0 +1,1 @@
+"""What each event does to the state, by topic."""

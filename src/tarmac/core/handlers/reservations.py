@@ -1,0 +1,123 @@
+"""Reservations come and go: which cards they take, and what time does to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+from typing import TYPE_CHECKING
+
+from tarmac.core.commands import Notify
+from tarmac.core.model import Request
+from tarmac.core.policy.gpu_fit import Taken, refusal_of
+from tarmac.core.policy.reservations import is_active
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tarmac.core.forecast.runtimes import End
+    from tarmac.core.model import Gpu, GpuUuid, Job, Node, NodeName, Reservation
+    from tarmac.core.state import State
+
+WHOLE_CARD = Request()
+
+
+def chosen_cards(
+    state: State, *, gpus: int, owner: str, begins_at: float, ends_at: float
+) -> tuple[NodeName, tuple[GpuUuid, ...]] | None:
+    """On one node: cards that no other reservation has then, those that are likeliest to be free by its begin first."""
+    best: tuple[float, int, NodeName, tuple[GpuUuid, ...]] | None = None
+    for number, node in enumerate(state.nodes.values()):
+        usable = _usable(state, node, begins_at, ends_at)
+        if not node.is_connected or len(usable) < gpus:
+            continue
+        usable.sort(key=lambda gpu: (_free_at(state, node, gpu, owner), gpu.index))
+        chosen = usable[:gpus]
+        latest = max(_free_at(state, node, gpu, owner) for gpu in chosen)
+        found = (max(latest, begins_at), number, node.name, tuple(gpu.uuid for gpu in chosen))
+        best = found if best is None or found < best else best
+    return None if best is None else (best[2], best[3])
+
+
+def _usable(state: State, node: Node, begins_at: float, ends_at: float) -> list[Gpu]:
+    """Cards in order that no reservation has in this time."""
+    taken = {
+        card
+        for one in state.reservations.values()
+        if one.node == node.name and one.begins_at < ends_at and begins_at < one.ends_at
+        for card in one.gpus
+    }
+    return [gpu for gpu in node.gpus.values() if gpu.uuid not in taken and gpu.uuid not in node.drains]
+
+
+def _free_at(state: State, node: Node, gpu: Gpu, owner: str) -> float:
+    """The owner's own jobs are not in the way of the owner's reservation."""
+    reason = refusal_of(node, gpu, WHOLE_CARD, state.rules)
+    if reason is None:
+        return 0.0
+    if not isinstance(reason, Taken):
+        return inf
+    jobs = [state.jobs[job] for job in reason.jobs]
+    ends = [state.durations.end_of(job, state.now) for job in jobs if job.spec.owner != owner]
+    return max((inf if end is None else end.at for end in ends), default=0.0)
+
+
+def still_there(state: State, made: Reservation) -> list[tuple[GpuUuid, Job, End | None]]:
+    """Jobs of others on its cards, with their ends, of which it is not known that they are gone by its begin."""
+    node = state.node(made.node)
+    jobs = [
+        (gpu, state.jobs[number])
+        for gpu in made.gpus
+        if gpu in node.gpus
+        for number in (*node.holders(gpu), *node.holders_of_kin(node.gpus[gpu]))
+    ]
+    ends = [(gpu, job, state.durations.end_of(job, state.now)) for gpu, job in jobs if job.spec.owner != made.owner]
+    return [(gpu, job, end) for gpu, job, end in ends if end is None or end.at > made.begins_at]
+
+
+def pass_time(state: State, now: float) -> Iterator[Notify]:
+    """What is over goes; what nobody came for is released early; a card that is no use is changed for another."""
+    for one in list(state.reservations.values()):
+        one = _with_sound_cards(state, one)
+        if now >= one.ends_at:
+            state.set_reservation(one.id, None)
+        elif is_active(one, now) and not one.is_used:
+            if _is_at_work(state, one):
+                state.set_reservation(one.id, replace(one, is_used=True))
+            elif now >= one.begins_at + state.rules.no_show_s and not _is_kept_out(state, one):
+                state.set_reservation(one.id, None)
+                yield Notify(
+                    what="reservation-released",
+                    message=f"reservation {one.id} of {one.owner} is released: nobody came within"
+                    f" {state.rules.no_show_s / 60:g} min",
+                )
+
+
+def _with_sound_cards(state: State, reservation: Reservation) -> Reservation:
+    node = state.nodes.get(reservation.node)
+    if node is None or not node.has_told_gpus:
+        return reservation
+    lost = [card for card in reservation.gpus if card in node.drains or card not in node.gpus]
+    spare = _usable(state, node, reservation.begins_at, reservation.ends_at) if lost else []
+    for card, other in zip(lost, spare, strict=False):
+        changed = tuple(other.uuid if one == card else one for one in reservation.gpus)
+        reservation = replace(reservation, gpus=changed)
+        state.set_reservation(reservation.id, reservation)
+    return reservation
+
+
+def _is_at_work(state: State, reservation: Reservation) -> bool:
+    node = state.nodes.get(reservation.node)
+    holders = [job for card in reservation.gpus for job in (node.booked.get(card, ()) if node is not None else ())]
+    return any(state.jobs[job].spec.owner == reservation.owner for job in holders)
+
+
+def _is_kept_out(state: State, reservation: Reservation) -> bool:
+    """Its owner came, but nothing starts, or somebody is still on the cards: that is no fault of the owner's."""
+    own = state.queue.owners.get(reservation.owner)
+    if own is None or not any(klass.request.gpus for klass in own.classes.values()):
+        return False
+    node = state.nodes.get(reservation.node)
+    if node is None or not node.is_connected or state.mode.is_paused:
+        return True
+    cards = [node.gpus[card] for card in reservation.gpus if card in node.gpus]
+    return any(refusal_of(node, gpu, WHOLE_CARD, state.rules) is not None for gpu in cards)

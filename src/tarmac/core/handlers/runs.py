@@ -1,0 +1,239 @@
+"""What nodes say of runs: started, ended, lost, missing. Whatever is final there is kept here, then forgotten there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, assert_never
+
+from tarmac.core import transitions
+from tarmac.core.commands import AdoptProcess, Command, ForgetRun, SignalJob, StartJob
+from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, Reported, TreeGone
+from tarmac.core.handlers.failure_breaker import count_end
+from tarmac.core.model import (
+    Booked,
+    Cancelled,
+    Failed,
+    Queued,
+    Running,
+    Starting,
+    Stopping,
+    Succeeded,
+    Unknown,
+    is_ended,
+    state_name,
+)
+from tarmac.core.story import enter
+
+if TYPE_CHECKING:
+    from tarmac.core.events import NodeJoined, RunReport
+    from tarmac.core.model import Job, NodeName, Status
+    from tarmac.core.state import State
+
+
+def take_in(state: State, event: Reported | NodeJoined, now: float) -> list[Command]:
+    if isinstance(event, Reported):
+        return take_report(state, event.node, event.report, now)
+    return _join(state, event, now)
+
+
+def take_report(state: State, node: NodeName, report: RunReport, now: float) -> list[Command]:
+    """Take in what a node says of a run. Whatever is final there may then be forgotten there."""
+    job = state.jobs.get(report.job)
+    commands: list[Command] = []
+    if job is not None and job.attempt == report.attempt and _is_on(job, node):
+        _take_in(state, job, report, now)
+        if is_ended(job.status):
+            commands += count_end(state, job, now)
+    if is_final(report) and not _is_still_open(state, report):
+        commands.append(ForgetRun(node=node, job=report.job, attempt=report.attempt))
+    return commands
+
+
+def _is_still_open(state: State, report: RunReport) -> bool:
+    """The outcome is not kept here: it came from a node that should not know it, or from ahead of our record.
+
+    Forgetting it there would take away the guard against a second start.
+    """
+    job = state.jobs.get(report.job)
+    if job is None or job.attempt > report.attempt:
+        return False
+    return job.attempt < report.attempt or isinstance(job.status, Booked)
+
+
+def is_final(report: RunReport) -> bool:
+    match report:
+        case JobExited() | LaunchFailed() | TreeGone():
+            return True
+        case JobLost(is_alive=is_alive):
+            return not is_alive
+        case JobStarted():
+            return False
+        case _:
+            assert_never(report)
+
+
+def _is_on(job: Job, node: NodeName) -> bool:
+    return isinstance(job.status, Booked) and job.status.booking.node == node
+
+
+def _take_in(state: State, job: Job, report: RunReport, now: float) -> None:
+    cause = type(report).__name__
+    if not transitions.is_expected(state_name(job.status), cause):
+        return
+    status = job.status
+    assert isinstance(status, Booked)
+    match report:
+        case JobStarted():
+            enter(state, job, _started(status, report), cause, now, {"pid": report.pid})
+        case JobExited():
+            detail = {"exit_code": report.exit_code, "signal": report.signal}
+            if report.timed_out:
+                detail["timed_out"] = True
+            enter(state, job, _exited(status, report, now), cause, now, detail)
+        case LaunchFailed():
+            enter(state, job, _not_launched(status, report, now), cause, now, {"message": report.message})
+        case JobLost():
+            lost = _unknown(status, report.message, None if report.is_alive else report.at)
+            if lost != status:  # the node says it again whenever it joins
+                told = {"message": report.message, "processes_left": report.is_alive}
+                enter(state, job, lost, cause, now, told)
+        case TreeGone():
+            enter(state, job, _gone(status, report), cause, now, {})
+        case _:
+            assert_never(report)
+
+
+def _started(status: Booked, report: JobStarted) -> Running | Stopping:
+    if isinstance(status, Stopping):
+        return replace(status, pid=report.pid, started_at=report.started_at)
+    return Running(booking=status.booking, pid=report.pid, started_at=report.started_at)
+
+
+def _exited(status: Booked, report: JobExited, now: float) -> Status:
+    if isinstance(status, Stopping) and status.requeue is not None:
+        # One that was over before it was asked is not run again. Code 0 after that is no sign of being done: saving and
+        # leaving in good order is what it was asked for.
+        if report.ended_at >= status.asked_at and not report.timed_out:
+            return Queued(since=now, note=status.requeue)
+    elif isinstance(status, Stopping):
+        return Cancelled(
+            booking=status.booking,
+            pid=report.pid,
+            started_at=report.started_at,
+            ended_at=report.ended_at,
+            exit_code=report.exit_code,
+            signal=report.signal,
+        )
+    return _ended_by_itself(status, report)
+
+
+def _ended_by_itself(status: Booked, report: JobExited) -> Succeeded | Failed | Unknown:
+    if report.exit_code is None and report.signal is None:
+        return _unknown(status, "it ended; how, only whoever started it was told", report.ended_at)
+    if report.exit_code == 0 and not report.timed_out:
+        return Succeeded(booking=status.booking, pid=report.pid, started_at=report.started_at, ended_at=report.ended_at)
+    reason = "exit" if report.signal is None else "signal"
+    return Failed(
+        booking=status.booking,
+        pid=report.pid,
+        started_at=report.started_at,
+        ended_at=report.ended_at,
+        reason="timeout" if report.timed_out else reason,
+        exit_code=report.exit_code,
+        signal=report.signal,
+    )
+
+
+def _not_launched(status: Booked, report: LaunchFailed, now: float) -> Status:
+    if isinstance(status, Stopping):
+        return _stopped_before_start(status, report.at, now)
+    return Failed(
+        booking=status.booking, pid=None, started_at=None, ended_at=report.at, reason="launch", message=report.message
+    )
+
+
+def _stopped_before_start(status: Stopping, ended_at: float, now: float) -> Status:
+    """Nothing of it ever ran."""
+    if status.requeue is not None:
+        return Queued(since=now, note=status.requeue)
+    return Cancelled(booking=status.booking, pid=None, started_at=None, ended_at=ended_at)
+
+
+def _unknown(status: Booked, message: str, ended_at: float | None) -> Unknown:
+    pid, started_at = (None, None) if isinstance(status, Starting) else (status.pid, status.started_at)
+    return Unknown(
+        booking=status.booking,
+        pid=pid,
+        started_at=started_at,
+        ended_at=ended_at,
+        message=message,
+        stop_grace_s=_asked_grace_s(status),
+    )
+
+
+def _asked_grace_s(status: Booked) -> float | None:
+    """How long its owner gave it to stop; None while nobody wants it to."""
+    match status:
+        case Stopping():
+            return status.grace_s
+        case Unknown():
+            return status.stop_grace_s
+        case Starting() | Running():
+            return None
+        case _:
+            assert_never(status)
+
+
+def _gone(status: Booked, report: TreeGone) -> Unknown:
+    if isinstance(status, Unknown):
+        return replace(status, ended_at=report.at)
+    # The node tells the newest only: that the shim was killed was said while nobody listened.
+    return _unknown(status, "its shim was killed, so how it ended cannot be known", report.at)
+
+
+def _join(state: State, event: NodeJoined, now: float) -> list[Command]:
+    node = state.node(event.node)
+    node.is_connected = True
+    node.cpu_job_slots = event.cpu_job_slots
+    node.cpus, node.memory_total_bytes = event.cpus, event.memory_total_bytes
+    state.touch(node)
+    commands = [command for report in event.runs for command in take_report(state, event.node, report, now)]
+    reported = {(report.job, report.attempt) for report in event.runs}
+    for job in [state.jobs[number] for number in node.host]:
+        if (job.id, job.attempt) in reported:
+            commands += _signal_again(job)
+        else:
+            commands += _miss(state, job, now)
+    return commands
+
+
+def _signal_again(job: Job) -> list[Command]:
+    """The node may never have heard that the job should stop."""
+    status = job.status
+    if not isinstance(status, Booked) or (grace_s := _asked_grace_s(status)) is None:
+        return []
+    return [stop_signal(job, status.booking.node, grace_s)]
+
+
+def stop_signal(job: Job, node: NodeName, grace_s: float) -> SignalJob:
+    return SignalJob(node=node, job=job.id, attempt=job.attempt, grace_s=grace_s, signal=job.spec.signal)
+
+
+def _miss(state: State, job: Job, now: float) -> list[Command]:
+    """The node has no trace of the run. Only one that cannot have begun may be sent again."""
+    status = job.status
+    match status:
+        case Starting(booking=booking, adopted_pid=None):
+            enter(state, job, status, "RunMissing", now, {})
+            return [StartJob(job=job.id, attempt=job.attempt, booking=booking)]
+        case Starting(booking=booking, adopted_pid=int(pid)):
+            enter(state, job, status, "RunMissing", now, {})
+            return [AdoptProcess(node=booking.node, job=job.id, attempt=job.attempt, pid=pid)]
+        case Stopping(started_at=None):
+            enter(state, job, _stopped_before_start(status, now, now), "RunMissing", now, {})
+        case Running() | Stopping() | Unknown():
+            message = "the node has no trace of this run any more"
+            enter(state, job, _unknown(status, message, now), "RunMissing", now, {"message": message})
+        case _:
+            pass
+    return []

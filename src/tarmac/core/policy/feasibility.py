@@ -1,0 +1,126 @@
+"""What of a request no node could ever meet, not even idle: the one cause that is true, with its numbers.
+
+While no node has told what it has, nobody can say, so nothing is lacking.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from tarmac.core.policy.gpu_fit import CONDITIONS, bookable_bytes, is_named, size, suits
+
+if TYPE_CHECKING:
+    from tarmac.core.model import Gpu, NamedGpu, Node, Request, Rules
+    from tarmac.core.state import State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TooFewCards:
+    asked: int
+    have: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedGone:
+    """It is pinned to cards that are not here any more; a bare number is of an older job."""
+
+    gpus: tuple[NamedGpu | int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditioned:
+    """Too few cards meet a condition, one of CONDITIONS, of those that met all before it."""
+
+    condition: str
+    asked: int
+    have: int
+    of: int
+    models: tuple[str, ...] = ()  # asked for
+    asked_bytes: int = 0  # of a card
+    most_bytes: int = 0  # that one of them could give
+    has_excluded: bool = False  # then `of` is less than there are
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostTooSmall:
+    what: str  # memory or cpus
+    asked: int
+    total: int
+
+
+Lack: TypeAlias = TooFewCards | PinnedGone | Conditioned | HostTooSmall
+
+
+def lack(state: State, request: Request) -> Lack | None:
+    """Of the node that comes nearest to what is asked; None where one could meet it all."""
+    found = [_lack_on(node, request, state.rules) for node in state.nodes.values()]
+    if not found or None in found:
+        return None
+    return max((one for one in found if one is not None), key=_nearness)
+
+
+def pinned_away(state: State, request: Request) -> PinnedGone | None:
+    """Cards that it is pinned to and that are gone, though nobody has forgotten them: they may come back."""
+    gone = {uuid for node in state.nodes.values() for uuid in node.gpus if node.is_gone(uuid)}
+    names = tuple(name for name in request.gpus_on if not isinstance(name, int) and name.uuid in gone)
+    return PinnedGone(gpus=names) if names else None
+
+
+def _nearness(found: Lack) -> tuple[int, int]:
+    match found:
+        case TooFewCards(have=have):
+            return (0, have)
+        case PinnedGone(gpus=gpus):
+            return (1, -len(gpus))
+        case Conditioned(condition=condition, have=have):
+            return (2 + CONDITIONS.index(condition), have)
+        case HostTooSmall(total=total):
+            return (2 + len(CONDITIONS), total)
+
+
+def _lack_on(node: Node, request: Request, rules: Rules) -> Lack | None:
+    of_cards = _lack_of_cards(node, request, rules) if node.has_told_gpus else None
+    return of_cards or _lack_of_host(node, request)
+
+
+def _lack_of_host(node: Node, request: Request) -> HostTooSmall | None:
+    if node.cpus and request.cpus > node.cpus:
+        return HostTooSmall(what="cpus", asked=request.cpus, total=node.cpus)
+    if node.memory_total_bytes and request.memory_bytes > node.memory_total_bytes:
+        return HostTooSmall(what="memory", asked=request.memory_bytes, total=node.memory_total_bytes)
+    return None
+
+
+def _lack_of_cards(node: Node, request: Request, rules: Rules) -> Lack | None:
+    cards = list(node.gpus.values())
+    gone = tuple(name for name in request.gpus_on if not any(is_named(gpu, (name,)) for gpu in cards))
+    if gone and len(request.gpus_on) - len(gone) < request.gpus:
+        return PinnedGone(gpus=gone)
+    if request.gpus > len(cards):
+        return TooFewCards(asked=request.gpus, have=len(cards))
+    refused = [(gpu, suits(gpu, request, rules)) for gpu in cards]
+    for condition in CONDITIONS:
+        met = [(gpu, why) for gpu, why in refused if why is None or why.keeps != condition]
+        if len(met) < request.gpus:
+            return _conditioned(condition, [gpu for gpu, _ in refused], len(met), request, rules)
+        refused = met
+    return None
+
+
+def _conditioned(condition: str, cards: list[Gpu], have: int, request: Request, rules: Rules) -> Conditioned:
+    asked_bytes = max(request.min_gpu_memory_bytes, request.gpu_memory_bytes or 0)
+    most_bytes = max(size(gpu) for gpu in cards)
+    if condition == "kept":
+        asked_bytes = request.gpu_memory_bytes or int((request.gpu_share or 0) * most_bytes)
+        most_bytes = max(bookable_bytes(gpu, rules) for gpu in cards)
+    return Conditioned(
+        condition=condition,
+        asked=request.gpus,
+        have=have,
+        of=len(cards),
+        models=request.gpu_models,
+        asked_bytes=asked_bytes,
+        most_bytes=most_bytes,
+        has_excluded=bool(request.exclude_gpus),
+    )

@@ -1,0 +1,53 @@
+"""A plan looked at once more, against the newest state, before it is kept.
+
+Counts bookings in its own way on purpose: it must agree with `placed`, and a fault in one does not pass the other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tarmac.core.model import Queued
+from tarmac.core.policy.gpu_fit import UNKNOWN_MEMORY_BYTES
+
+if TYPE_CHECKING:
+    from tarmac.core.model import BookedGpu, Booking, Job, Node
+    from tarmac.core.state import State
+
+
+def refusal(state: State, job: Job, booking: Booking) -> str | None:
+    """Why this start must not happen, or None."""
+    node = state.nodes.get(booking.node)
+    uuids = {gpu.uuid for gpu in booking.gpus}
+    if not isinstance(job.status, Queued) or state.jobs.get(job.id) is not job:
+        return f"job {job.id} does not wait"
+    if node is None or not node.is_connected:
+        return f"node {booking.node} is out of reach"
+    if len(uuids) != job.spec.request.gpus:
+        return f"{len(uuids)} GPUs planned, {job.spec.request.gpus} asked"
+    for gpu in booking.gpus:
+        if (reason := _card_refusal(node, gpu)) is not None:
+            return reason
+    slots = state.rules.max_cpu_jobs or node.cpu_job_slots
+    if not uuids and sum(not request.gpus for request in node.host.values()) >= slots:
+        return f"all {slots} slots for jobs without GPUs are taken"
+    return None
+
+
+def _card_refusal(node: Node, wanted: BookedGpu) -> str | None:
+    card = node.gpus.get(wanted.uuid)
+    held = node.booked.get(wanted.uuid, {})
+    if card is None:
+        return f"GPU {wanted.uuid} is not on node {node.name}"
+    if wanted.uuid in node.drains:
+        return f"GPU {wanted.uuid} is drained"
+    if any(other.memory_bytes == 0 or wanted.memory_bytes == 0 for other in held.values()):
+        return f"GPU {wanted.uuid} is booked by job {next(iter(held))}"
+    if wanted.parent in node.booked or any(
+        other.parent == wanted.uuid for others in node.booked.values() for other in others.values()
+    ):
+        return f"GPU {wanted.uuid} is booked as a whole or in parts"
+    booked = sum(other.memory_bytes for other in held.values())
+    if booked + wanted.memory_bytes > (card.memory_total_bytes or UNKNOWN_MEMORY_BYTES):
+        return f"GPU {wanted.uuid} would be booked over its memory"
+    return None

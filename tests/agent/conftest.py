@@ -1,0 +1,7 @@
+"""Real agents: under both containments, on a stand-in driver, and the processes they did not start."""
+
+from tests.agent.gpus.machine import machine
+from tests.agent_peer import peer, site
+from tests.nvml.standin import nvml_library, standin
+
+__all__ = ["machine", "nvml_library", "peer", "site", "standin"]

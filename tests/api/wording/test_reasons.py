@@ -1,0 +1,104 @@
+"""Reasons in words: every kind has its own, with the numbers in it."""
+
+import time
+from dataclasses import fields
+from typing import Any, get_args
+
+import pytest
+
+from tarmac.api.wording.reasons import limit_words, sentence
+from tarmac.api.wording.times import at_clock, length
+from tarmac.core import explain
+from tarmac.core.limits import LimitReached
+from tarmac.core.model import JobId, NodeName
+from tarmac.core.policy.eligibility import ArrayFull, Paused
+from tarmac.core.policy.feasibility import TooFewCards
+
+NOW = time.mktime((2026, 3, 4, 12, 0, 0, 0, 0, -1))
+AT = NOW + 7200  # 14:00
+BOX = NodeName("box")
+
+SAID: list[tuple[Any, str]] = [
+    (explain.HeldBy(by="ann", since=NOW - 3600), "held by ann since 11:00; `tarmac release` lets it go"),
+    (explain.IsDraft(), "a draft; `tarmac release` puts it into the queue"),
+    (explain.WaitsFor(job=JobId(7), on="ok"), "waits for job 7 to end well"),
+    (explain.WaitsFor(job=JobId(7), on="fail"), "waits for job 7 to fail"),
+    (explain.NotBefore(at=AT), "not before 14:00"),
+    (Paused(by="ann", reason="tea", since=NOW), "the queue is paused since 12:00 by ann: tea"),
+    (Paused(by=None, reason=None, since=None), "the queue is paused by Tarmac itself"),
+    (ArrayFull(group=JobId(3), most=2), "2 of array 3 run already, and no more may at once (max_running)"),
+    (
+        explain.KeptFor(job=JobId(5), node=BOX, cards=2, at=AT),
+        "2 GPUs kept back for job 5 in front, which is to start at ~14:00",
+    ),
+    (
+        explain.KeptFor(job=JobId(5), node=BOX, cards=1, at=None),
+        "1 GPU kept back for job 5 in front, as it has waited for long",
+    ),
+    (
+        explain.ReservedFor(reservation=4, owner="bob", node=BOX, begins_at=NOW, ends_at=AT),
+        "it would run into reservation 4 of bob, from 12:00 to 14:00",
+    ),
+    (explain.Behind(job=JobId(9)), "job 9 goes first"),
+    (explain.NoNode(), "no machine is in reach: the agent is not connected"),
+]
+
+
+@pytest.mark.parametrize(("reason", "words"), SAID, ids=lambda value: type(value).__name__)
+def test_a_reason_in_words(reason: Any, words: str) -> None:
+    assert sentence(reason, NOW) == words
+
+
+def test_every_kind_of_reason_has_words() -> None:
+    for kind in get_args(explain.Reason):
+        samples: dict[str, Any] = {"str": "memory", "NodeName": "box", "int": 1, "float": NOW, "JobId": 1}
+        named: dict[str, Any] = {"on": "ok", "lack": TooFewCards(asked=2, have=1)}
+        given = {
+            field.name: named.get(field.name, samples.get(str(field.type).split(" |")[0], ())) for field in fields(kind)
+        }
+        assert sentence(kind(**given), NOW), kind
+
+
+@pytest.mark.parametrize(
+    ("reached", "words"),
+    [
+        (("max_gpus_per_job", None, 2, 0, 5), "5 GPUs asked, max_gpus_per_job is 2: 3 too many"),
+        (
+            ("max_queued", None, 10, 9, 3),
+            "9 jobs wait and 3 more asked, max_queued is 10: 2 too many",
+        ),
+        (
+            ("max_gpus_per_user", "ann", 4, 3.5, 1),
+            "3.5 GPUs of ann run and 1 more asked, max_gpus_per_user of ann is 4: 0.5 too many",
+        ),
+        (
+            ("gpu_hours_per_project", "p", 100, 100.25, 0),
+            "100.2 GPU-hours of p in the last seven days, gpu_hours_per_project of p is 100: 0.2 more",
+        ),
+        (
+            ("gpu_hours_per_user", "ann", 5, 5, 0),
+            "5.0 GPU-hours of ann in the last seven days, gpu_hours_per_user of ann is 5: used up",
+        ),
+        (
+            ("max_queued_per_user", "ann", 1, 1, 1),
+            "1 job of ann waits and 1 more asked, max_queued_per_user of ann is 1: 1 too many",
+        ),
+    ],
+)
+def test_a_limit_says_which_it_is_its_value_and_by_how_much(reached: tuple[Any, ...], words: str) -> None:
+    limit, name, most, used, asked = reached
+    assert limit_words(LimitReached(limit=limit, name=name, most=most, used=used, asked=asked)) == words
+
+
+def test_moments_are_told_as_short_as_they_can_be() -> None:
+    assert at_clock(AT, NOW) == "14:00"
+    assert at_clock(NOW + 2 * 86400, NOW) == "Fri 12:00"
+    assert at_clock(NOW + 20 * 86400, NOW).startswith("2026-03-24 ")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(1.5, "1.5 s"), (90, "90 s"), (2700, "45 min"), (9000, "2 h 30 min"), (21600, "6 h"), (129600 * 2, "3 d")],
+)
+def test_lengths_are_told_as_people_say_them(seconds: float, words: str) -> None:
+    assert length(seconds) == words

@@ -1,0 +1,85 @@
+import pytest
+
+from tarmac.api.schemas import AdoptRequest, GpuSelection, IgnoreRequest, KillRequest, SlotsRequest
+from tarmac.controller.submit.request import SubmitRequest
+from tests.api.served import Served
+
+JOB = {"command": ["true"]}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "says"),
+    [
+        ("/gpus/slots", {"gpus": ["0"], "slots": 1_000_000}, "slots must be a whole number from 1 to 64"),
+        ("/gpus/slots", {"gpus": ["0"], "slots": "two"}, "slots must be a whole number from 1 to 64"),
+        ("/gpus/slots", {"gpus": ["0"]}, "slots is missing"),
+        ("/gpus/slots", {"gpus": [], "slots": 1}, "gpus must be a list of 1 entry or more"),
+        ("/gpus/slots", {"gpus": [0], "slots": 1}, "each of gpus must be a text"),
+        ("/gpus/ignore", {"pid": 0}, "pid must be a whole number, 1 or more"),
+        ("/gpus/ignore", {"pid": 2, "forget": "maybe"}, "forget must be true or false"),
+        ("/jobs/kill", {"ids": ["1"], "grace_s": 1e99}, "grace_s (--grace) must be a number from 0 to 86400"),
+        ("/adopt", {"pid": 1}, "process 1 is the first of the system: it cannot be adopted"),
+        ("/adopt", [], "the body must be an object with the fields that docs/api.md names"),
+        ("/adopt", {"pid": 7, "cpus": 1}, "cpus is no field of this request"),
+    ],
+)
+def test_a_wrong_field_is_named_with_all_that_is_allowed(api: Served, path: str, body: object, says: str) -> None:
+    status, answer = api.ask("POST", path, body)[:2]
+    assert (status, answer["error"]["message"]) == (400, says)
+
+
+@pytest.mark.parametrize(
+    ("job", "says"),
+    [
+        ({"gpus": -1}, "gpus (-g) must be a whole number from 0 to 100000"),
+        ({"gpu_share": 0}, "gpu_share (--gpu-share) must be a number above 0, at most 1"),
+        ({"tags": "x"}, "tags must be a list of at most 100 entries"),
+        ({"name": "x" * 5000}, "name must be a text of at most 4096 characters"),
+        ({"cwd": ""}, "cwd must be a text of 1 to 4096 characters"),
+        ({"colour": 1}, "colour is no field of this request"),
+    ],
+)
+def test_a_wrong_job_is_told_in_the_words_of_the_command_line(api: Served, job: dict[str, object], says: str) -> None:
+    for jobs, which in (([{**JOB, **job}], ""), ([JOB, {**JOB, **job}], "job 2 of the submit: ")):
+        answer = api.ask("POST", "/jobs", {"jobs": jobs, "cwd": "/"})
+        assert (answer[0], answer[1]["error"]["message"]) == (400, which + says)
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("/jobs?limit=0", "limit must be a whole number from 1 to 10000"),
+        ("/jobs?order=up", "order must be asc or desc"),
+        ("/jobs/wait?ids=1&timeout_s=-1", "timeout_s must be a number from 0 to 300"),
+        ("/jobs/1/log?lines=-1", "lines (-n) must be a whole number, 0 or more"),
+        ("/jobs/1/log?stream=x", "stream must be stderr or stdout"),
+        ("/gpus/0/samples?since_s=x", "since_s must be a number, 0 or more"),
+    ],
+)
+def test_a_wrong_address_is_told_in_plain_words(api: Served, address: str, says: str) -> None:
+    answer = api.ask("GET", address)
+    assert (answer[0], answer[1]["error"]["message"]) == (400, says)
+
+
+WRONG: list[object] = [-1, -(10**30), 10**30, 1.5, "", "x" * 5000, [], [-1], [""], ["x" * 5000] * 2000, {}, True]
+
+
+@pytest.mark.parametrize(
+    ("path", "model", "right"),
+    [
+        ("/gpus/slots", SlotsRequest, {"gpus": ["99"], "slots": 1}),
+        ("/gpus/drain", GpuSelection, {"gpus": ["99"]}),
+        ("/gpus/ignore", IgnoreRequest, {"pid": 99999999}),
+        ("/adopt", AdoptRequest, {"pid": 99999999}),
+        ("/jobs/kill", KillRequest, {"ids": ["99999999"]}),
+        ("/jobs", SubmitRequest, {"jobs": [{}], "cwd": "/"}),
+    ],
+)
+def test_no_words_of_the_decoder_reach_anybody(api: Served, path: str, model: type, right: dict[str, object]) -> None:
+    for field in model.__struct_fields__:  # type: ignore[attr-defined]
+        for value in WRONG:
+            status, answer = api.ask("POST", path, {**right, field: value})[:2]
+            said = str(answer)
+            assert status in {200, 400, 403, 404, 409}, (field, value, said)
+            assert "Expected" not in said, (field, value, said)
+            assert "`int`" not in said, (field, value, said)

@@ -1,0 +1,107 @@
+import pytest
+
+from tarmac.cli.args.values import cards, integer, models, percent, seconds, share, size
+
+
+@pytest.mark.parametrize(("word", "number"), [("0", 0), ("-3", -3), ("+4", 4)])
+def test_whole_numbers(word: str, number: int) -> None:
+    assert integer(word) == number
+
+
+@pytest.mark.parametrize("word", ["", "-", "1e3", "0x10", " 1", "1_000"])
+def test_what_is_no_whole_number(word: str) -> None:
+    with pytest.raises(ValueError):
+        integer(word)
+
+
+@pytest.mark.parametrize("word", ["-1", "nan", "inf", "1e11", "soon", ""])
+def test_what_is_no_number_of_seconds(word: str) -> None:
+    with pytest.raises(ValueError):
+        seconds(word)
+
+
+def test_seconds_may_be_fractions() -> None:
+    assert seconds("0.5") == 0.5
+
+
+@pytest.mark.parametrize(
+    ("word", "number"),
+    [
+        ("8G", 8 << 30),
+        ("8g", 8 << 30),
+        ("8GB", 8 << 30),
+        ("8GiB", 8 << 30),
+        (" 8 GB ", 8 << 30),
+        ("512M", 512 << 20),
+        ("1.5T", 3 << 39),
+        (".5G", 1 << 29),
+        ("64K", 64 << 10),
+        ("100B", 100),
+    ],
+)
+def test_sizes(word: str, number: int) -> None:
+    assert size(word) == number
+
+
+@pytest.mark.parametrize("word", ["", "G", "0G", "-8G", "8X", "8GG", "eight", "1e3G", "nanG", "9999999999T", "B8G"])
+def test_what_is_no_size(word: str) -> None:
+    with pytest.raises(ValueError):
+        size(word)
+
+
+def test_a_size_without_a_unit_is_asked_for_it() -> None:
+    with pytest.raises(ValueError, match="of what"):
+        size("8")
+
+
+@pytest.mark.parametrize(("word", "number"), [("0.5", 0.5), (".25", 0.25), ("50%", 0.5), ("1", 1.0), ("100%", 1.0)])
+def test_shares(word: str, number: float) -> None:
+    assert share(word) == number
+
+
+@pytest.mark.parametrize("word", ["", "0", "2", "101%", "-0.5", "half", "%", "1/2"])
+def test_what_is_no_share(word: str) -> None:
+    with pytest.raises(ValueError, match="part of one GPU"):
+        share(word)
+
+
+@pytest.mark.parametrize(("word", "number"), [("20%", 20), ("20", 20), ("1 %", 1), ("1%", 1), ("100%", 100)])
+def test_per_cent(word: str, number: int) -> None:
+    assert percent(word) == number
+
+
+@pytest.mark.parametrize("word", ["", "%", "0", "101", "0.2", "0.5%", "2.5", "-3", "9" * 40])
+def test_what_is_no_per_cent(word: str) -> None:
+    with pytest.raises(ValueError, match="per cent"):
+        percent(word)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("0.2", "20%?"), (".07", "7%?"), ("1", "1% or 100%?"), ("1.0", "1% or 100%?")]
+)
+def test_a_part_of_one_is_asked_whether_it_is_per_cent(word: str, meant: str) -> None:
+    with pytest.raises(ValueError, match=meant.replace("?", r"\?")):
+        percent(word)
+
+
+def test_per_cent_for_a_share_is_asked_for_its_sign() -> None:
+    with pytest.raises(ValueError, match=r"50%\?"):
+        share("50")
+
+
+@pytest.mark.parametrize(("word", "indices"), [("0", [0]), ("2,0,2", [0, 2]), ("0-3, 6", [0, 1, 2, 3, 6])])
+def test_lists_of_cards(word: str, indices: list[int]) -> None:
+    assert cards(word) == indices
+
+
+@pytest.mark.parametrize("word", ["", "0,", "a", "3-1", "-1", "0-", "0-999999999", "1" * 40])
+def test_what_is_no_list_of_cards(word: str) -> None:
+    with pytest.raises(ValueError):
+        cards(word)
+
+
+def test_models_are_parts_of_names() -> None:
+    assert models("a100|h100") == models("a100, h100") == ["a100", "h100"]
+    for word in ("", "|", "a100||h100"):
+        with pytest.raises(ValueError, match="models"):
+            models(word)

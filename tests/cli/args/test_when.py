@@ -1,0 +1,128 @@
+"""The options that say when a job may run: what is sent for them, and what is refused before anything is."""
+
+import json
+from pathlib import Path
+from time import time
+from typing import Any
+
+import pytest
+
+from tarmac.cli.args.when import copies, dependencies, signal_number
+from tarmac.cli.main import run_line
+from tests.cli.stub import answer, asked, serving
+
+
+def sent(socket: Path, *argv: str, ids: list[int] | None = None, before: tuple[bytes, ...] = ()) -> dict[str, Any]:
+    """The body of the submit that these words make."""
+    with serving(socket, *before, answer(json.dumps({"ids": ids or [7]}).encode(), "201 Created")) as stub:
+        assert run_line(["add", *argv, "true"]) == 0
+    body = asked(stub)[-1][1]
+    assert isinstance(body, dict)
+    return body
+
+
+@pytest.mark.parametrize(
+    ("words", "fields"),
+    [
+        (["--time", "6h"], {"time_limit_s": 21600}),
+        (["--tier", "preemptible"], {"tier": "preemptible"}),
+        (["--tier", "URGENT"], {"tier": "urgent"}),
+        (["--signal", "USR1"], {"signal": 10}),
+        (["--after", "7"], {"after": ["7:ok"]}),
+        (["--after", "7:any,8:fail", "--after", "9"], {"after": ["7:any", "8:fail", "9:ok"]}),
+        (["--after", "3-5:any"], {"after": ["3:any", "4:any", "5:any"]}),
+    ],
+)
+def test_what_is_sent(socket: Path, words: list[str], fields: dict[str, object]) -> None:
+    body = sent(socket, *words)
+    assert fields.items() <= body["jobs"][0].items()
+    assert "array" not in body
+    assert "entry" not in body
+
+
+def test_a_plain_job_says_nothing_about_when(socket: Path) -> None:
+    [job] = sent(socket)["jobs"]
+    assert not {"time_limit_s", "begin_at", "after", "tier", "signal", "max_running"} & set(job)
+
+
+def test_a_begin_is_sent_as_a_moment(socket: Path) -> None:
+    [job] = sent(socket, "--begin", "in 3h")["jobs"]
+    assert abs(job["begin_at"] - time() - 3 * 3600) < 60
+
+
+def test_after_last_is_the_newest_job(socket: Path) -> None:
+    newest = answer(b'{"jobs": [{"id": 41}], "next": null}')
+    assert sent(socket, "--after", "last:any", before=(newest,))["jobs"][0]["after"] == ["41:any"]
+
+
+@pytest.mark.parametrize(("flag", "entry"), [("--hold", "held"), ("--draft", "draft")])
+def test_a_job_may_be_kept_from_running(socket: Path, flag: str, entry: str) -> None:
+    assert sent(socket, flag)["entry"] == entry
+
+
+def test_an_array_is_many_jobs_and_prints_its_range(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    body = sent(socket, "--array", "0-2", "--max-running", "2", ids=[7, 8, 9])
+    assert body["array"] is True
+    assert [job["max_running"] for job in body["jobs"]] == [2, 2, 2]
+    assert capfd.readouterr() == ("7-9\n", "")
+
+
+def test_an_array_of_one_prints_one_id(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert sent(socket, "--array", "1")["array"] is True
+    assert capfd.readouterr().out == "7\n"
+
+
+def test_json_has_every_id_of_an_array(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    sent(socket, "--array", "2", "--json", ids=[7, 8])
+    assert json.loads(capfd.readouterr().out) == {"id": 7, "ids": [7, 8]}
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("add --time 90 true", "which unit? 90m is minutes"),
+        ("add --time soon true", "a length of time"),
+        ("add --begin 2020-01-01 true", "ago"),
+        ("add --tier high true", "one of urgent, normal, preemptible"),
+        ("add --after 7:done true", "ok, any or fail, not done"),
+        ("add --after afterok:7 true", "ok, any or fail"),
+        ("add --after x true", "is no job id"),
+        ("add --after , true", "it must be a job"),
+        ("add --after 5-3 true", "no range of jobs"),
+        ("add --after 1-99999 true", "at most 10,000 others"),
+        ("add --array 5-9 true", "begins at 0"),
+        ("add --array 0 true", "from 1 to 1,000,000"),
+        ("add --array 0-99%4 true", "--max-running says how many at once"),
+        ("add --max-running 2 true", "about an array"),
+        ("add --hold --draft true", "two things"),
+        ("add --array 3 --log out.log true", "into the same file"),
+        ("add --signal KILL true", "--grace 0"),
+        ("add --signal 65 true", "a signal, such as"),
+        ("add --signal _IGN true", "a signal, such as"),
+        ("run --array 3 true", "is many jobs"),
+        ("run --max-running 3 true", "about an array"),
+        ("run --hold true", "waiting for somebody else"),
+        ("run --draft true", "not to be run yet"),
+    ],
+)
+def test_what_is_refused_without_a_controller(
+    socket: Path, capfd: pytest.CaptureFixture[str], line: str, said: str
+) -> None:
+    assert run_line(line.split()) == 2
+    message, _, hint = capfd.readouterr().err.partition("\n")
+    assert said in message
+    assert hint
+
+
+@pytest.mark.parametrize(("word", "number"), [("USR1", 10), ("sigint", 2), ("10", 10), ("64", 64)])
+def test_a_signal_has_a_name_or_a_number(word: str, number: int) -> None:
+    assert signal_number(word) == number
+
+
+@pytest.mark.parametrize(("word", "number"), [("100", 100), ("0-99", 100), ("0-0", 1)])
+def test_copies(word: str, number: int) -> None:
+    assert copies(word) == number
+
+
+def test_dependencies_may_stand_apart_by_commas_or_blanks() -> None:
+    assert dependencies("7, 8:any") == ["7:ok", "8:any"]

@@ -1,0 +1,168 @@
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tarmac.cli.render.jobs import in_order, table
+from tarmac.cli.render.text import cells
+from tarmac.cli.render.waiting import find_waits
+from tarmac.client import Client
+from tests.cli.stub import answer, asked, serving
+
+NOW = 1_800_000_000.0  # 2027-01-15T08:00:00Z
+
+
+def a_job(number: int, state: str = "queued", **fields: Any) -> dict[str, Any]:
+    return {
+        "id": number, "state": state, "name": None, "gpus_asked": 1, "gpus": [], "command": ["python", "train.py"],
+        "submitted_at": "2027-01-15T07:50:00.000Z", "started_at": None, "ended_at": None, "progress": None,
+        "exit_code": None, "signal": None, "reason": None, "priority": 10, **fields,
+    }  # fmt: skip
+
+
+def running(number: int, *indices: int, **fields: Any) -> dict[str, Any]:
+    gpus = [{"node": "n", "index": index, "uuid": f"GPU-{index}"} for index in indices]
+    return a_job(number, "running", gpus=gpus, started_at="2027-01-15T07:58:30.000Z", **fields)
+
+
+def plain(jobs: list[dict[str, Any]], width: int | None = None) -> list[str]:
+    return table(jobs, width=width, has_colours=False, now=NOW)
+
+
+def test_what_runs_comes_first_then_the_queue_in_its_order_then_the_newest_of_the_ended() -> None:
+    jobs = [a_job(1, "failed"), a_job(2), a_job(3, "succeeded"), a_job(4, priority=0), running(5, 0), a_job(6)]
+    assert [job["id"] for job in in_order(jobs)] == [5, 4, 2, 6, 3, 1]
+
+
+def test_what_waits_stands_in_the_order_in_which_it_is_considered_then_what_is_kept() -> None:
+    jobs = [a_job(1, position=2), a_job(2, position=1), a_job(3), a_job(4, "draft"), a_job(5, "held"), running(6, 0)]
+    jobs += [a_job(7, position=1, tier="urgent"), a_job(8, position=1, tier="preemptible")]
+    assert [job["id"] for job in in_order(jobs)] == [6, 7, 2, 1, 3, 8, 5, 4]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"waits_for": [7, 8], "estimated_start": "2027-01-15T09:30:00.000Z"}, "waits for 7-8"),
+        ({"begin_at": "2027-01-15T09:30:00.000Z"}, "at 09:30"),
+        ({"begin_at": 1_800_005_400.0}, "at 09:30"),
+        ({"begin_at": "2027-01-15T07:30:00.000Z", "estimated_start": "2027-01-16T09:30:00.000Z"}, "~Sat 09:30"),
+        ({"estimated_start": "2027-01-15T09:30:00.000Z"}, "~09:30"),
+    ],
+)
+def test_when_a_job_starts_is_said_and_an_estimate_is_marked(
+    fields: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    head, row, other = plain([a_job(1, **fields), a_job(2)])
+    assert head.split() == ["ID", "STATE", "GPUS", "TIME", "STARTS", "COMMAND"]
+    assert f"-  {words}  python" in row
+    assert words not in other
+
+
+def test_no_start_is_told_of_what_is_held_or_runs() -> None:
+    soon = "2027-01-15T09:30:00.000Z"
+    jobs = [running(1, 0, estimated_start=soon), a_job(2, "held", estimated_start=soon, begin_at=soon)]
+    assert "STARTS" not in plain(jobs)[0]
+
+
+def test_the_attempt_is_shown_of_a_job_that_had_to_make_room() -> None:
+    jobs = [running(1, 0, attempt=2), running(2, 1, attempt=1), a_job(3, attempt=1), a_job(4, attempt=0)]
+    jobs.append(a_job(5, "failed", exit_code=3, attempt=2))
+    assert [line[4:20].rstrip() for line in plain(jobs)[1:]] == [
+        "running, attempt", "running", "queued, attempt", "queued", "failed, exit 3",
+    ]  # fmt: skip
+    assert "running, attempt 2" in plain(jobs)[1]
+    assert "queued, attempt 2" in plain(jobs)[3]
+
+
+def test_only_jobs_that_have_not_ended_are_waited_for(socket: Path) -> None:
+    jobs = [a_job(5, "succeeded"), a_job(6), a_job(9, after=["3:ok", "4:any", "5:ok", "6:fail"])]
+    with serving(socket, answer(b'{"jobs": [{"id": 3}], "next": null}')) as stub:
+        find_waits(Client(start=False), jobs, are_all_active=False)
+    assert jobs[2]["waits_for"] == [3, 6]
+    assert [request.partition("&limit")[0] for request, _ in asked(stub)] == [
+        "GET /jobs?ids=3-5&state=active&fields=id"
+    ]
+
+
+def test_where_all_active_jobs_are_listed_nobody_is_asked_for_the_others() -> None:
+    jobs = [a_job(6), a_job(9, after=["3:ok", "6:fail"])]
+    find_waits(Client(start=False), jobs, are_all_active=True)
+    assert jobs[1]["waits_for"] == [6]
+
+
+def test_the_columns_say_what_there_is_to_say() -> None:
+    jobs = [running(3, 0, 1, 2), a_job(12, gpus_asked=2), a_job(4, "failed", exit_code=3, gpus_asked=0)]
+    assert plain(jobs) == [
+        "ID  STATE           GPUS   TIME  COMMAND",
+        " 3  running         0-2   1m30s  python train.py",
+        "12  queued          (2)       -  python train.py",
+        " 4  failed, exit 3  -         -  python train.py",
+    ]
+
+
+def test_names_and_progress_have_columns_only_where_some_job_has_them() -> None:
+    head, *rows = plain([running(1, 0, name="big", progress={"fraction": 0.42, "eta_s": 83.0}), a_job(2)])
+    assert head.split() == ["ID", "STATE", "GPUS", "TIME", "DONE", "LEFT", "NAME", "COMMAND"]
+    assert "42%  1m23s  big" in rows[0]
+
+
+def test_a_warning_has_a_column_only_where_some_job_has_one() -> None:
+    head, first, second = plain([running(1, 0, warnings=["idle for 35 min"]), running(2, 1, warnings=[])])
+    assert head.split() == ["ID", "STATE", "GPUS", "TIME", "WARNING", "COMMAND"]
+    assert "1m30s  idle for 35 min  python" in first
+    assert "1m30s                   python" in second
+    assert "WARNING" not in plain([running(2, 1, warnings=[])])[0]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"exit_code": 3, "reason": "exit"}, "failed, exit 3"),
+        ({"signal": 11, "reason": "signal"}, "failed, SIGSEGV"),
+        ({"signal": 40, "reason": "signal"}, "failed, signal 40"),
+        ({"reason": "launch"}, "failed, launch"),
+        ({"reason": "timeout", "signal": 15}, "failed, timeout"),
+        ({"reason": "dependency"}, "failed, dependency"),
+    ],
+)
+def test_a_failure_is_named(fields: dict[str, Any], words: str) -> None:
+    assert words in plain([a_job(1, "failed", **fields)])[1]
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    jobs = [running(1, 0, name="训练" * 40, command=["echo", "数据🚀" * 99]), a_job(2, command=["x" * 999]), a_job(3)]
+    assert all(cells(line) <= width for line in plain(jobs, width))
+
+
+def test_without_a_terminal_nothing_is_cut() -> None:
+    assert "x" * 999 in plain([a_job(1, command=["x" * 999])])[1]
+
+
+def test_columns_stay_aligned_behind_wide_characters() -> None:
+    _, first, second = plain([a_job(1, name="训练"), a_job(2, name="abcd")])
+    assert cells(first[: first.index("python")]) == cells(second[: second.index("python")])
+
+
+def test_nothing_a_user_wrote_reaches_the_terminal_raw() -> None:
+    lines = plain([a_job(1, name="a\nb\x1b[2J", command=["echo", "\x07\u202e"])])
+    assert len(lines) == 2
+    assert all(line.isprintable() for line in lines)
+
+
+def test_colours_do_not_change_the_layout() -> None:
+    jobs = [running(1, 0), a_job(2), a_job(3, "failed", exit_code=1), a_job(4, "unknown")]
+    coloured = "\n".join(table(jobs, width=80, has_colours=True, now=NOW))
+    assert "\x1b[32m" in coloured
+    for code in ("0", "1", "2", "31", "32", "36", "1;31"):
+        coloured = coloured.replace(f"\x1b[{code}m", "")
+    assert [line.rstrip() for line in coloured.split("\n")] == plain(jobs, 80)
+
+
+def test_a_card_that_has_no_number_any_more_is_a_question_mark() -> None:
+    gpus = [{"node": "n", "index": index, "uuid": f"GPU-{index}"} for index in (1, 2, None)]
+    assert plain([a_job(1, "running", gpus=gpus)])[1].split()[2] == "1-2,?"

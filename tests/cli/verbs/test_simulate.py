@@ -1,0 +1,219 @@
+"""`tarmac simulate` as it is typed."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tarmac.cli.main import run_line
+from tarmac.cli.verbs.simulate.nodes import machines
+from tarmac.cli.verbs.simulate.past import machines_here, past_trace
+from tarmac.errors import UserError
+from tarmac.sim.machines import Card, Machine
+from tests.sim.scene import a_row
+
+HEADER = "submit_s,owner,gpus,duration_s,limit_s\n"
+ROWS = HEADER + "0,ann,1,100,100\n0,ann,2,50,50\n10,bob,1,50,50\n20,bob,1,500,60\n"
+
+
+def asked(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = run_line(["simulate", *words])
+    return code, *capfd.readouterr()
+
+
+def traced(folder: Path, text: str) -> str:
+    path = folder / "jobs.csv"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_policies_stand_side_by_side_within_80_columns(capfd: pytest.CaptureFixture[str], tmp_path: Path):
+    code, printed, _ = asked(capfd, "--trace", traced(tmp_path, ROWS), "--nodes", "1x2", "--no-backfill")
+    lines = [line.split() for line in printed.splitlines()]
+    assert code == 0
+    assert printed.startswith("4 jobs of 2 owners on 1 node with 2 GPUs\n")
+    assert ["fifo", "73.8%", "0.936", "3.5m", "1"] in lines
+    assert ["all", "jobs", "4", "fifo", "58s", "50s", "2.2m", "2.2m"] in lines
+    assert ["4", "fifo,", "no", "backfill", "1.5m", "1.9m", "2.3m", "2.3m"] in lines
+    assert {"balance", "fairshare"} <= {word for line in lines for word in line}
+    assert max(map(len, printed.splitlines())) <= 80
+
+
+def test_the_same_question_gets_the_same_bytes(capfd: pytest.CaptureFixture[str], tmp_path: Path):
+    answers, pictures = [], []
+    for name in ("a.svg", "b.svg"):
+        words = ("--trace", "synthetic:60", "--nodes", "2x4", "--seed", "5", "--svg", str(tmp_path / name))
+        answers.append(asked(capfd, *words))
+        pictures.append((tmp_path / name).read_bytes())
+    assert answers[0] == answers[1]
+    assert pictures[0] == pictures[1]
+    assert asked(capfd, "--trace", "synthetic:60", "--nodes", "2x4", "--seed", "6") != answers[0]
+
+
+def test_the_order_of_sets_does_not_show():
+    command = [sys.executable, "-m", "tarmac", "simulate", "--trace", "synthetic:300", "--nodes", "4x8", "--json"]
+    answers = [
+        subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
+        for seed in ("1", "2")
+    ]
+    assert answers[0] == answers[1]
+
+
+def test_the_simulator_is_loaded_by_nobody_who_does_not_simulate():
+    code = (
+        "import sys; import tarmac.cli.main as m; [m.verb_named(name) for name in m.VERBS]; print(*sys.modules)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
+    assert "tarmac.cli.verbs.simulate" in loaded
+    assert not [name for name in loaded if name.startswith(("tarmac.sim", "tarmac.core", "csv"))]
+
+
+def test_json_has_every_figure(capfd: pytest.CaptureFixture[str], tmp_path: Path):
+    words = ("--trace", traced(tmp_path, ROWS), "--nodes", "1x2", "--policy", "fifo,balance", "--json")
+    _, printed, _ = asked(capfd, *words)
+    data = json.loads(printed)
+    assert [one["policy"] for one in data] == ["fifo", "balance"]
+    assert data[0]["wait"]["mean_s"] == 57.5
+
+
+def test_columns_may_come_in_any_order_and_say_more(capfd: pytest.CaptureFixture[str], tmp_path: Path):
+    header = "tier,duration_s,gpu_memory,gpus,owner,submit_s,gpu_model\n"
+    text = header + "preemptible,100,8G,1,ann,0,a100|h100\n,100,,1,bob,0,\n"
+    _, printed, _ = asked(capfd, "--trace", traced(tmp_path, text), "--nodes", "1x1:80G:H100", "--json")
+    assert json.loads(printed)[0]["wait"]["jobs"] == 2
+    _, printed, _ = asked(capfd, "--trace", traced(tmp_path, text), "--nodes", "1x1:80G:L4", "--json")
+    assert json.loads(printed)[0]["refused"] == 1
+
+
+def test_a_trace_is_read_from_stdin(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stdin", ROWS.splitlines(keepends=True))
+    assert asked(capfd, "--trace", "-", "--nodes", "1x2")[1].startswith("4 jobs")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "line 1: no column submit_s, owner, gpus, duration_s"),
+        (HEADER, "no jobs in it"),
+        ("submit_s,owner,gpus\n", "line 1: no column duration_s"),
+        ("submit_s,owner,gpus,duration_s,when\n", "line 1: column when is not known"),
+        ("submit_s,owner,gpus,duration_s,gpus\n", "line 1: column gpus stands there twice"),
+        (HEADER + "0,ann,1,100,\n0,ann,one,100,\n", "line 3: gpus one: it must be a whole number"),
+        (HEADER + "0,ann,-1,100,\n", "line 2: gpus -1: it must be 0 or more"),
+        (HEADER + "0,ann,1,nan,\n", "line 2: duration_s nan: it must be a number of seconds"),
+        (HEADER + "0,ann,1,100,\n0,ann,1,100,0\n", "line 3: limit_s 0: it must be more than 0; empty is no limit"),
+        (HEADER + "0,,1,100,\n", "line 2: owner is empty"),
+        (HEADER + "0,ann,1,100\n", "line 2: 4 values, but 5 columns"),
+        (HEADER + '0,"ann,1,100,\n', "line 2: unexpected end of data"),
+        ("submit_s,owner,gpus,duration_s,tier\n0,ann,1,9,vip\n", "tier vip: it must be urgent, normal or preemptible"),
+        ("submit_s,owner,gpus,duration_s,gpu_memory,gpu_share\n0,ann,1,9,8G,0.5\n", "line 2: gpu_memory and gpu_share"),
+    ],
+)
+def test_a_bad_trace_is_refused_as_a_whole(capfd: pytest.CaptureFixture[str], tmp_path: Path, text: str, told: str):
+    picture = tmp_path / "p.svg"
+    code, printed, complaint = asked(capfd, "--trace", traced(tmp_path, text), "--nodes", "1x2", "--svg", str(picture))
+    assert (code, printed, picture.exists()) == (2, "", False)
+    assert told in complaint
+
+
+def test_a_trace_that_is_not_text_is_refused(capfd: pytest.CaptureFixture[str], tmp_path: Path):
+    (tmp_path / "jobs.csv").write_bytes(b"\xff\xfe\x00")
+    assert "is not UTF-8" in asked(capfd, "--trace", str(tmp_path / "jobs.csv"), "--nodes", "1x2")[2]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("--nodes 1x2", "which jobs?"),
+        ("--trace synthetic:9 --from-history --nodes 1x2", "which jobs?"),
+        ("--trace synthetic:9", "on which machines?"),
+        ("--trace synthetic:9 --nodes 4", "--nodes 4: it must be such as 4x8"),
+        ("--trace synthetic:9 --nodes 0x8", "--nodes 0x8: it must be such as 4x8"),
+        ("--trace synthetic:9 --nodes 1x8:80", "--nodes 1x8:80: it must be such as 4x8"),
+        ("--trace synthetic:9 --nodes 9999999x8", "more than 1,000,000 GPUs"),
+        ("--trace synthetic:0 --nodes 1x2", "from 1 to 1,000,000 jobs"),
+        ("--trace synthetic:many --nodes 1x2", "from 1 to 1,000,000 jobs"),
+        ("--trace synthetic:9 --nodes 1x2 --policy fifo,lottery", "it must be of fifo, balance, fairshare"),
+        (f"--trace {os.devnull} --nodes 1x2 --seed 1", "--seed is for made-up traces"),
+        ("--from-history --seed 1", "--seed is for made-up traces"),
+    ],
+)
+def test_a_question_that_cannot_be_answered_is_refused(capfd: pytest.CaptureFixture[str], line: str, told: str):
+    code, printed, complaint = asked(capfd, *line.split())
+    assert (code, printed) == (2, "")
+    assert told in complaint
+
+
+def test_machines_as_they_are_typed():
+    big, small = Card(memory_bytes=80 << 30, model="H100"), Card(memory_bytes=24 << 30)
+    found = machines("1x2:80G:H100, 2x1:24G", cpus=4, memory_bytes=1 << 40)
+    host = {"cpus": 4, "memory_bytes": 1 << 40}
+    assert found == [Machine(cards=(big, big), **host), *[Machine(cards=(small,), **host)] * 2]
+
+
+class Remembering:
+    """A client of a controller that remembers these jobs and has these GPUs."""
+
+    def __init__(self, *jobs: dict[str, Any]) -> None:
+        self.ended = jobs
+
+    def pages(self, query: dict[str, str]) -> Any:
+        assert query["state"] == "ended"
+        fields = query["fields"].split(",")
+        yield [{name: job.get(name) for name in fields} for job in self.ended]
+
+    def call(self, method: str, path: str) -> Any:
+        assert (method, path) == ("GET", "/gpus")
+        cards = (("a", 80 << 30, "H100"), ("a", 80 << 30, "H100"), ("b", None, None))
+        return {"gpus": [{"node": n, "memory_total_bytes": size, "model": model} for n, size, model in cards]}
+
+
+RAN = {
+    "owner": "ann",
+    "gpus_asked": 2,
+    "priority": 5,
+    "submitted_at": "2026-11-15T10:00:00Z",
+    "started_at": "2026-11-15T10:01:00Z",
+    "ended_at": "2026-11-15T10:03:00.5Z",
+}
+
+
+def test_the_past_is_a_trace_of_what_ran():
+    later = {**RAN, "submitted_at": "2026-11-15T10:00:30Z", "time_limit_s": 3600, "tier": "urgent", "gpu_share": 0.5}
+    never = {**RAN, "started_at": None}
+    assert past_trace(Remembering(RAN, later, never)) == [  # type: ignore[arg-type]
+        a_row(0, "ann", 2, 120.5, priority=5),
+        a_row(30, "ann", 2, 120.5, 3600, priority=5, tier="urgent", gpu_share=0.5),
+    ]
+    with pytest.raises(UserError, match="no job has ended yet"):
+        past_trace(Remembering(never))  # type: ignore[arg-type]
+
+
+def test_the_past_runs_on_the_gpus_that_are_here():
+    big = Card(memory_bytes=80 << 30, model="H100")
+    found = machines_here(Remembering(), cpus=0, memory_bytes=0)  # type: ignore[arg-type]
+    assert found == [Machine(cards=(big, big)), Machine(cards=(Card(),))]
+
+
+def test_a_picture_replaces_no_other_file(capfd: pytest.CaptureFixture[str], tmp_path: Path):
+    trace = traced(tmp_path, ROWS)
+    code, printed, said = asked(capfd, "--trace", trace, "--nodes", "1x2", "--svg", trace)
+    assert (code, printed) == (2, "")
+    assert "something else than a picture" in said
+    assert Path(trace).read_text(encoding="utf-8") == ROWS
+    drawn = tmp_path / "a.svg"
+    for _ in range(2):
+        assert asked(capfd, "--trace", trace, "--nodes", "1x2", "--svg", str(drawn))[0] == 0
+    assert drawn.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_a_picture_that_cannot_be_written_is_refused_before_anything_is_simulated(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+):
+    for path in (tmp_path / "none" / "a.svg", tmp_path, Path("")):
+        code, printed, said = asked(capfd, "--trace", traced(tmp_path, ROWS), "--nodes", "1x2", "--svg", str(path))
+        assert (code, printed) == (2, ""), said

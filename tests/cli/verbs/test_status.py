@@ -1,0 +1,39 @@
+"""`tarmac status`: what it says of the queue, within the terminal."""
+
+from typing import Any
+
+from tarmac.cli.verbs.status import lines
+
+STATUS: dict[str, Any] = {
+    "running": 2, "queued": 3, "paused": False, "paused_reason": None, "draining": False, "controller_pid": 41,
+    "version": "0", "agent_pid": 42, "containment": "cgroup", "policy": "fifo", "home": "/home/ann/" + "deep/" * 20,
+}  # fmt: skip
+
+
+def said(width: int | None, **more: object) -> list[str]:
+    return list(lines(STATUS | more, [], width=width, has_colours=False))
+
+
+def test_a_long_reason_goes_on_below_within_the_terminal() -> None:
+    reason = "10 jobs in a row failed within 5 s of their start, the last was job 17 (exit code 127)"
+    shown = said(60, paused=True, paused_reason=reason)
+    state = next(line for line in shown if line.startswith("state"))
+    assert all(len(line) <= 60 for line in shown if line != state)
+    begin = shown.index(next(line for line in shown if line.startswith("gpus")))
+    whole = " ".join(line.strip() for line in shown[:begin])
+    assert whole == f"queue        2 running, 3 queued, PAUSED: {reason}"
+    assert all(line.startswith(" " * 13) for line in shown[1:begin])
+
+
+def test_a_path_stays_whole_to_be_copied() -> None:
+    assert f"state        {STATUS['home']}" in said(40)
+
+
+def test_where_there_is_no_terminal_every_fact_is_one_line() -> None:
+    assert len(said(None, paused=True, paused_reason="new driver " * 30)) == len(said(None))
+
+
+def test_both_modes_are_told() -> None:
+    first = said(None, paused=True, draining=True, paused_reason="new driver")[0]
+    assert first == "queue        2 running, 3 queued, PAUSED and DRAINING: new driver"
+    assert said(None)[0] == "queue        2 running, 3 queued"

@@ -1,0 +1,309 @@
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tarmac import __version__
+from tarmac.client import Client
+from tarmac.client.connection import keep_asking
+from tarmac.client.fast.json_codec import decode, encode
+from tarmac.client.follow import sse
+from tarmac.client.liveness import manner
+from tarmac.client.transport import Connection, NoAnswer, NoController
+from tarmac.errors import ConnectionLost, NotAllowed, NotFound, TarmacError, TooNew, Unavailable, UserError
+from tests.cli.stub import answer, chunked, serving
+from tests.home import until
+from tests.services import need
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "tarmac.sock"
+
+
+def a_client(path: Path) -> Client:
+    return Client(path.parent, start=False)
+
+
+def test_every_request_says_what_the_client_speaks(path: Path) -> None:
+    with serving(path, answer(b'{"ok": true}')) as stub:
+        assert a_client(path).call("GET", "/status") == {"ok": True}
+    head = stub.requests[0].decode()
+    assert head.startswith("GET /api/v1/status HTTP/1.1\r\n")
+    assert "Tarmac-Api: 1\r\n" in head
+    assert f"User-Agent: tarmac/{__version__}\r\n" in head
+
+
+@pytest.mark.parametrize(
+    ("told", "sent"),
+    [("Asia/Tokyo", b"Tarmac-Zone: Asia/Tokyo\r\n"), (":UTC", b"Tarmac-Zone: UTC\r\n"), ("a\r\nb", None), ("", None)],
+)
+def test_every_request_says_in_which_zone_clocks_are_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch, told: str, sent: bytes | None
+) -> None:
+    monkeypatch.setenv("TZ", told)
+    with serving(path, answer(b"{}")) as stub:
+        a_client(path).call("GET", "/status")
+    assert (sent in stub.requests[0]) if sent else (b"Tarmac-Zone" not in stub.requests[0])
+
+
+def test_a_query_is_escaped(path: Path) -> None:
+    with serving(path, answer(b'{"jobs": [], "next": null}')) as stub:
+        list(a_client(path).jobs(["3-7", "last"], name="a b&c=数*"))
+    assert b"ids=3-7,last&name=a%20b%26c%3D%E6%95%B0%2A&" in stub.requests[0]
+
+
+def test_a_connection_serves_one_request_after_the_other(path: Path) -> None:
+    with serving(path, answer(b'{"n": 1}'), chunked(b'{"n"', b": 2}"), answer(b'{"n": 3}')) as stub:
+        with a_client(path) as client:
+            assert [client.call("GET", "/status")["n"] for _ in range(3)] == [1, 2, 3]
+    assert stub.connections == 1
+
+
+def test_a_connection_that_was_hung_up_on_is_not_used_again(path: Path) -> None:
+    with serving(path, answer(b'{"n": 1}', "200 OK", "connection: close"), answer(b'{"n": 2}')) as stub:
+        client = a_client(path)
+        assert client.call("POST", "/jobs/kill", body={})["n"] == 1
+        assert client.call("POST", "/jobs/kill", body={})["n"] == 2
+    assert stub.connections == 2
+
+
+def test_a_submit_whose_connection_broke_is_sent_again_with_its_token(path: Path) -> None:
+    with serving(path, None, answer(b'{"ids": [7]}', "201 Created")) as stub:
+        assert a_client(path).submit_many([{"command": ["true"]}]) == [7]
+    first, second = (json.loads(request.partition(b"\r\n\r\n")[2]) for request in stub.requests)
+    assert first == second
+    assert len(first["token"]) == 32
+
+
+def test_what_could_do_harm_twice_is_not_sent_again(path: Path) -> None:
+    with serving(path, None, answer(b"{}")) as stub:
+        with pytest.raises(ConnectionLost):
+            a_client(path).rm(3)
+    assert len(stub.requests) == 1
+
+
+def test_an_answer_that_breaks_off_is_not_taken_for_whole(path: Path) -> None:
+    half = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}"
+    with serving(path, half, half) as stub:
+        stub.answers = [half]
+        with pytest.raises(ConnectionLost):
+            a_client(path).call("POST", "/stop")
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "kind"),
+    [
+        ("400 Bad Request", "refused", UserError),
+        ("404 Not Found", "not_found", NotFound),
+        ("426 Upgrade Required", "too_new", TooNew),
+        ("503 Service Unavailable", "unavailable", Unavailable),
+        ("418 Teapot", "unheard_of", UserError),
+        ("500 Internal Server Error", "internal", TarmacError),
+    ],
+)
+def test_an_error_body_becomes_the_exception_of_its_code(
+    path: Path, status: str, code: str, kind: type[TarmacError]
+) -> None:
+    body = encode({"error": {"code": code, "message": "no such thing", "hint": "try another"}}).encode()
+    with serving(path, answer(body, status)):
+        with pytest.raises(kind) as caught:
+            a_client(path).call("GET", "/jobs/9")
+    assert (caught.value.message, caught.value.hint) == ("no such thing", "try another")
+
+
+def test_an_error_without_a_body_is_still_an_error(path: Path) -> None:
+    with serving(path, answer(b"<html>", "502 Bad Gateway")):
+        with pytest.raises(TarmacError, match="502"):
+            a_client(path).call("GET", "/status")
+
+
+def test_something_else_that_listens_is_noticed(path: Path) -> None:
+    with serving(path, b"SSH-2.0-OpenSSH_9.2\r\n"):
+        with pytest.raises(Unavailable, match="no HTTP"):
+            a_client(path).call("POST", "/stop")
+
+
+def test_nobody_listens(path: Path) -> None:
+    with pytest.raises(NoController):
+        Connection(str(path))
+    path.touch()
+    with pytest.raises(Unavailable):
+        Connection(str(path))
+
+
+def test_a_socket_path_may_be_longer_than_an_address(tmp_path: Path) -> None:
+    folder = tmp_path / ("deep" * 20) / ("deeper" * 20)
+    folder.mkdir(parents=True)
+    assert len(os.fsencode(folder)) > 107
+    with serving(folder / "tarmac.sock", answer(b'{"ok": 1}')):
+        assert Client(folder, start=False).call("GET", "/status") == {"ok": 1}
+
+
+def test_events_are_read_across_chunks(path: Path) -> None:
+    with serving(path, chunked(b"event: job\nid: 4\nda", b'ta: {"id": 1}\n\nevent: pi', b"ng\ndata: {}\n\n")):
+        messages = list(sse(a_client(path).stream("/events")))
+    assert messages == [("job", '{"id": 1}', "4"), ("ping", "{}", "4")]
+
+
+def test_json_without_the_json_module_is_the_same_json() -> None:
+    value = {"a": [1, 2.5, None, True, "é\n\x00🚀"], "b": {}, "c": [[]]}
+    assert json.loads(encode(value)) == value
+    assert decode(f" {json.dumps(value)} \n") == value
+
+
+@pytest.mark.parametrize("text", ["", "{", "{} {}", "nonsense", '{"a": }'])
+def test_what_is_no_json_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        decode(text)
+
+
+def message(kind: str, event_id: int, data: str = "{}") -> bytes:
+    return f"event: {kind}\nid: {event_id}\ndata: {data}\n\n".encode()
+
+
+def a_change(number: int) -> str:
+    return json.dumps({"id": number, "state": "running"})
+
+
+def test_events_are_listened_to_from_the_call_on(path: Path) -> None:
+    with serving(path, chunked(message("hello", 5))) as stub:
+        a_client(path).events()
+        assert len(stub.requests) == 1
+
+
+def test_a_stream_that_broke_goes_on_after_the_last_event_that_was_seen(path: Path) -> None:
+    first = chunked(message("hello", 5), message("job", 7, a_change(1)))
+    cut_short = chunked(message("hello", 9))
+    again = chunked(message("hello", 9), message("job", 8, a_change(2)), message("job", 9, a_change(3)))
+    with serving(path, first, cut_short, None, again) as stub:
+        events = a_client(path).events()
+        seen = [next(events).job for _ in range(3)]
+    assert [job.id for job in seen if job is not None] == [1, 2, 3]
+    assert b"Last-Event-ID" not in stub.requests[0]
+    assert all(b"Last-Event-ID: 7" in request for request in stub.requests[1:])
+
+
+@contextmanager
+def silence(path: Path) -> Iterator[socket.socket]:
+    """Takes connections and says nothing, as a controller does that was stopped."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        yield listener
+
+
+def test_a_controller_that_does_not_answer_is_given_up(path: Path) -> None:
+    with silence(path):
+        client = a_client(path)
+        client.answer_s = 0.1
+        for ask in (client.status, lambda: client.stream("/events"), lambda: keep_asking(client, client.status)):
+            with pytest.raises(NoAnswer, match=rf"the controller \(pid {os.getpid()}\) does not answer"):
+                ask()
+
+
+@contextmanager
+def another_process(code: str) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen([sys.executable, "-c", f"print(flush=True)\n{code}"], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # Python itself has started
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_one_that_works_is_busy_and_nobody_is_told_to_kill_it() -> None:
+    with another_process("while True: pass") as process:
+        assert until(lambda: manner(process.pid) == "busy")
+        error = NoAnswer(process.pid)
+    assert error.message == f"the controller (pid {process.pid}) is busy; what was asked may still happen"
+    assert "kill" not in str(error.hint)
+
+
+def test_one_that_was_stopped_is_to_be_woken_not_killed() -> None:
+    with another_process("while True: pass") as process:
+        os.kill(process.pid, signal.SIGSTOP)
+        assert until(lambda: manner(process.pid) == "stopped")
+        error = NoAnswer(process.pid)
+    assert "it was stopped" in error.message
+    assert f"kill -CONT {process.pid}" in str(error.hint)
+    assert "kill -9" not in str(error.hint)
+
+
+def test_one_that_neither_answers_nor_works_may_be_killed() -> None:
+    with another_process("import time; time.sleep(600)") as process:
+        assert until(lambda: manner(process.pid) == "stuck")
+        assert f"kill -9 {process.pid}" in str(NoAnswer(process.pid).hint)
+    assert manner(process.pid, look_s=0) == "stuck", "nothing is to be seen of it"
+
+
+def test_of_one_that_nobody_gets_through_to_no_pid_is_made_up() -> None:
+    error = NoAnswer(0)
+    assert "too many wait" in error.message
+    assert "kill" not in str(error.hint)
+
+
+def test_a_wait_may_take_as_long_as_it_was_to_wait(path: Path) -> None:
+    with silence(path):
+        client = a_client(path)
+        client.answer_s = 0.1
+        with pytest.raises(NoAnswer):
+            client.wait(7, timeout_s=0.1)
+
+
+def test_a_stream_that_has_begun_may_pause(path: Path) -> None:
+    begun = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+    with silence(path) as listener, a_client(path) as client:
+        client.answer_s = 0.2
+        with ThreadPoolExecutor() as threads:
+            coming = threads.submit(client.stream, "/events")
+            served, _ = listener.accept()
+            with served:
+                served.sendall(begun)
+                taken = threads.submit(coming.result().receive)
+                assert wait([taken], timeout=0.4).not_done
+                served.sendall(b"0\r\n\r\n")
+                assert taken.result() == b"0\r\n\r\n"
+
+
+LISTEN_AS_NOBODY = """
+import os, socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+os.setgid(65534)
+os.setuid(65534)
+listener.listen()
+print("ready", flush=True)
+connection, _ = listener.accept()
+print(len(connection.recv(65536)), flush=True)
+"""
+
+
+def test_nothing_is_sent_to_another_user(path: Path) -> None:
+    need("root")
+    command = [sys.executable, "-c", LISTEN_AS_NOBODY, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as stranger:
+        assert stranger.stdout is not None
+        assert stranger.stdout.readline() == b"ready\n"
+        with pytest.raises(NotAllowed, match="another user"):
+            a_client(path).submit_many([{"command": ["true"]}])
+        assert stranger.stdout.readline() == b"0\n"
+
+
+def test_a_controller_that_cannot_write_is_heard(path: Path) -> None:
+    heard: list[str] = []
+    with serving(path, answer(b"{}", "200 OK", "Tarmac-Degraded: disk full"), answer(b"{}")):
+        client = a_client(path)
+        client.on_trouble = heard.append
+        client.status()
+        client.status()
+    assert heard == ["disk full"]

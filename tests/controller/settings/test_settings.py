@@ -1,0 +1,171 @@
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from tarmac.controller.settings.settings import OLD_NAMES, SETTINGS, Settings, find, parsed
+from tarmac.core.model import PerName, Rules
+from tarmac.errors import NotFound, UserError
+
+
+def test_live_beats_the_config_file_and_that_the_default() -> None:
+    settings = Settings({"max_load": 0.3, "grace_s": 5.0}, {"max_load": "40%"})
+    assert (settings["max_load"], settings.origin("max_load")) == (0.4, "live")
+    assert (settings["grace_s"], settings.origin("grace_s")) == (5.0, "config")
+    assert (settings["max_memory"], settings.origin("max_memory")) == (0.1, "default")
+
+
+def test_every_rule_of_the_core_is_a_setting_with_the_same_default() -> None:
+    assert Settings({}, {}).rules() == Rules()
+    assert {field.name for field in fields(Rules)} - {"is_backfilling"} <= set(SETTINGS)
+    assert not Settings({"backfill": False}, {}).rules().is_backfilling
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("max_load", "0.25", 0.25),
+        ("max_load", "25%", 0.25),
+        ("max_load", "1", 1.0),
+        ("idle_warn_s", "90", 90.0),
+        ("idle_warn_s", "30m", 1800.0),
+        ("idle_warn_s", "1.5h", 5400.0),
+        ("ignore_below", "512M", 512 * 2**20),
+        ("ignore_below", "1.5GiB", 3 * 2**29),
+        ("ignore_below", "0", 0),
+        ("ignore_below", "100B", 100),
+        ("max_cpu_jobs", "12", 12),
+        ("idle_action", "stop", "stop"),
+        ("ignore_processes", "Xorg, kwin_*", ("Xorg", "kwin_*")),
+        ("half_life_s", "7d", 604800.0),
+        ("backfill", "off", False),
+        ("backfill", True, True),
+        ("policy", "fairshare", "fairshare"),
+        ("shares", "1, ann=2, root=0, bot=-1", PerName(1.0, (("ann", 2.0), ("root", 0.0), ("bot", -1.0)))),
+        ("shares", "ann=0.5", PerName(1.0, (("ann", 0.5),))),
+        ("max_gpus_per_user", "ann = 2", PerName(0.0, (("ann", 2.0),))),
+        ("max_gpus_per_project", 4, PerName(4.0)),
+        ("max_gpus_per_project", "a=b=4", PerName(0.0, (("a=b", 4.0),))),
+        ("admins", "ann,bob", ("ann", "bob")),
+    ],
+)
+def test_values_are_read_as_people_write_them(name: str, text: str, value: Any) -> None:
+    assert parsed(SETTINGS[name], text) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("max_load", "1.5"),
+        ("max_load", "-0.1"),
+        ("max_load", "much"),
+        ("max_load", "nan"),
+        ("max_load", True),
+        ("idle_warn_s", "soon"),
+        ("idle_warn_s", "400d"),
+        ("ignore_below", "8X"),
+        ("ignore_below", "5"),
+        ("ignore_below", 67108864),
+        ("ignore_below", "5iB"),
+        ("ignore_below", "9999999999T"),
+        ("idle_warn_s", "0"),
+        ("idle_warn_s", "0.5"),
+        ("grace_s", "2d"),
+        ("grace_s", "-1"),
+        ("max_cpu_jobs", "1.5"),
+        ("idle_action", "kill"),
+        ("policy", "lottery"),
+        ("half_life_s", "0"),
+        ("backfill", "maybe"),
+        ("shares", ""),
+        ("shares", "ann"),
+        ("shares", "1, 2"),
+        ("shares", "ann=1, ann=2"),
+        ("shares", "=1"),
+        ("shares", "nan"),
+        ("shares", True),
+        ("max_gpus_per_user", "-1"),
+        ("max_gpus_per_user", "1e30"),
+    ],
+)
+def test_what_means_nothing_is_refused_with_what_is_right(name: str, text: Any) -> None:
+    with pytest.raises(UserError) as caught:
+        parsed(SETTINGS[name], text)
+    assert str(caught.value.hint).startswith(f"set {name} to ")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("1, ann", "'ann' is no number"), ("1, ann=x", "'x' is no number"), ("-1", "-1 is less than 0"), ("1,2", "twice")],
+)
+def test_what_is_wrong_with_numbers_per_name_is_named(text: str, says: str) -> None:
+    with pytest.raises(UserError) as caught:
+        parsed(SETTINGS["max_gpus_per_user"], text)
+    assert says in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("shares", "1, ann=2, root=0"), ("backfill", "off"), ("half_life_s", "31622400")]
+)
+def test_a_value_is_shown_as_it_was_meant(name: str, text: str) -> None:
+    assert Settings({}, {name: text}).view(name)["value"] == text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("ignore_below", "5", "set ignore_below to 5G or 5M, with its unit"),
+        ("max_load", "20", "set max_load to 20%, or to 0.2"),
+        ("max_load", "-1", "set max_load to a fraction from 0 to 1, such as 0.2 or 20%"),
+        ("idle_warn_s", "0", "set idle_warn_s to a duration from 1s to 366d"),
+        ("max_cpu_jobs", "-1", "set max_cpu_jobs to a whole number from 0 to 1000000"),
+    ],
+)
+def test_a_refusal_names_the_range_and_what_a_bare_number_may_stand_for(name: str, text: str, says: str) -> None:
+    with pytest.raises(UserError) as caught:
+        parsed(SETTINGS[name], text)
+    assert caught.value.hint == says
+
+
+@pytest.mark.parametrize("pattern", ["*", "**", "?*", "[a-z]*", "Xorg,*"])
+def test_a_pattern_that_names_nothing_would_ignore_everything(pattern: str) -> None:
+    with pytest.raises(UserError, match="every process"):
+        parsed(SETTINGS["ignore_processes"], pattern)
+
+
+@pytest.mark.parametrize(("name", "text"), [("idle_stop_s", "5m"), ("idle_warn_s", "3h")])
+def test_a_job_cannot_be_due_to_stop_before_it_is_marked(name: str, text: str) -> None:
+    with pytest.raises(UserError, match=r"idle_stop_s \(.+\) would be below idle_warn_s \(.+\)"):
+        Settings({}, {}).changed(name, text)
+
+
+def test_taking_a_setting_back_must_keep_the_order_too() -> None:
+    low = Settings({}, {}).changed("idle_warn_s", "1m").changed("idle_stop_s", "5m")
+    with pytest.raises(UserError, match="idle_warn_s"):
+        low.changed("idle_warn_s", None)
+    assert low.changed("max_load", "20%")["idle_stop_s"] == 300
+    assert low.changed("idle_stop_s", None).changed("idle_warn_s", None).live == {}
+
+
+def test_what_an_earlier_version_took_and_this_one_does_not_is_as_if_not_set() -> None:
+    settings = Settings({}, {"ignore_below": "5", "max_load": "20%"})
+    assert (settings.origin("ignore_below"), settings.origin("max_load")) == ("default", "live")
+
+
+def test_a_wrong_name_gets_the_nearest_right_one() -> None:
+    with pytest.raises(NotFound) as caught:
+        find("keep_gpu_memroy")
+    assert caught.value.hint == "did you mean keep_gpu_memory?"
+
+
+@pytest.mark.parametrize("name", [*OLD_NAMES, "MAX_ERR_TIMES", "SAFETY_KEEP_GPU_MEMORY"])
+def test_names_of_older_tools_say_what_it_is_now(name: str) -> None:
+    with pytest.raises(NotFound) as caught:
+        find(name)
+    assert caught.value.hint == OLD_NAMES[name.lower()]
+
+
+def test_what_is_shown_can_be_typed_again() -> None:
+    settings = Settings({}, {})
+    for setting in SETTINGS.values():
+        assert parsed(setting, settings.view(setting.name)["value"]) == setting.default

@@ -1,0 +1,73 @@
+"""Places and estimates are worked out once for a whole list, and anew once something was decided."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tarmac.controller import forecast_cache
+from tarmac.controller.forecast_cache import OutlookBoard, places
+from tarmac.core.model import Held
+from tarmac.core.state import State
+from tests.core.support.builders import a_job, a_spec, a_state
+
+
+@dataclass
+class AnEngine:
+    state: State = field(default_factory=State)
+    generation: int = 0
+
+    def now(self) -> float:
+        return 1000.0
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[State]:
+    found: list[State] = []
+
+    def look(state: State, _: float) -> dict[Any, Any]:
+        found.append(state)
+        return {}
+
+    monkeypatch.setattr(forecast_cache, "estimates", look)
+    return found
+
+
+def test_nothing_is_worked_out_twice_while_nothing_was_decided(looks: list[State]) -> None:
+    engine = AnEngine()
+    board = OutlookBoard(engine)  # type: ignore[arg-type]
+    assert board.now() is board.now(is_fresh=True)
+    assert len(looks) == 1
+    engine.generation += 1
+    board.now()
+    assert len(looks) == 2
+
+
+def test_a_queue_that_takes_long_to_look_at_is_looked_at_less_often(
+    looks: list[State], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, clock = AnEngine(), iter([0.0, 1.0, 2.0, 3.0, 3.0, 4.0, 99.0, 99.0, 99.5])
+    monkeypatch.setattr(forecast_cache, "perf_counter", lambda: next(clock))
+    board = OutlookBoard(engine)  # type: ignore[arg-type]
+    first = board.now()  # takes a second
+    engine.generation += 1
+    assert board.now() is first, "a list may be a little old"
+    assert board.now(is_fresh=True) is not first, "what somebody asked about one job is not"
+    engine.generation += 1
+    board.now()
+    assert len(looks) == 3, "but not for ever"
+
+
+def test_places_count_among_the_waiting_jobs_of_one_owner_and_tier() -> None:
+    urgent = a_job(6)
+    urgent.spec = a_spec(tier="urgent")
+    jobs = (
+        a_job(1),
+        a_job(2, priority=1),
+        a_job(3, owner="bob"),
+        a_job(4, position=0),
+        a_job(5, status=Held(by="ann", since=1.0)),
+        urgent,
+    )
+    state = a_state(jobs=jobs)
+    assert places(state) == {2: 1, 4: 2, 1: 3, 3: 1, 6: 1}

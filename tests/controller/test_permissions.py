@@ -1,0 +1,45 @@
+import os
+
+import pytest
+
+from tarmac.controller import permissions
+from tarmac.controller.permissions import account, is_admin, need_admin, refuse_others_jobs
+from tarmac.controller.settings.settings import Settings
+from tarmac.errors import NotAllowed
+from tests.core.support.builders import a_job
+
+NOBODY_ELSE = Settings({}, {})
+ANN = Settings({}, {"admins": "ann, eve"})
+
+
+def test_root_and_whoever_runs_it_are_admins() -> None:
+    assert is_admin(account(0), NOBODY_ELSE)
+    assert is_admin(account(os.getuid()), NOBODY_ELSE)
+    assert not is_admin("somebody else", NOBODY_ELSE)
+
+
+def test_the_setting_names_more() -> None:
+    assert not is_admin("ann", NOBODY_ELSE)
+    assert is_admin("ann", ANN)
+
+
+def test_what_only_admins_may_is_refused_to_others() -> None:
+    need_admin("ann", ANN, "pause the queue")
+    with pytest.raises(NotAllowed, match="only admins may pause the queue"):
+        need_admin("bob", ANN, "pause the queue")
+
+
+def test_everybody_acts_on_their_own_jobs_and_admins_on_all() -> None:
+    mine, hers = a_job(1, owner="bob"), a_job(2, owner="ann")
+    refuse_others_jobs([mine], "bob", NOBODY_ELSE)
+    refuse_others_jobs([mine, hers], "eve", ANN)
+    with pytest.raises(NotAllowed, match="job 2 belongs to ann"):
+        refuse_others_jobs([mine, hers], "bob", ANN)
+
+
+def test_an_account_without_a_name_is_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(_: int) -> None:
+        raise KeyError
+
+    monkeypatch.setattr(permissions.pwd, "getpwuid", unknown)
+    assert account.__wrapped__(4711) == "4711"

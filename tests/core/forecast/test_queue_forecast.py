@@ -1,0 +1,144 @@
+"""The line as people see it, and when its jobs will likely start: worked-out numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tarmac.core.events import JobsHeld, QueuePaused, ReservationMade
+from tarmac.core.forecast import queue_forecast
+from tarmac.core.forecast.queue_forecast import Estimate, estimates, line_up, position_of
+from tarmac.core.model import GpuUuid, JobId, PerName, Reservation
+from tests.core.support.builders import BOX, a_spec
+from tests.core.support.scene import Scene
+
+
+def line(scene: Scene, most: int = 1000) -> list[int]:
+    return [int(job) for job in line_up(scene.state, scene.now, most)]
+
+
+def starts(scene: Scene) -> dict[int, float]:
+    """Seconds from now on."""
+    return {int(job): one.start_at - scene.now for job, one in estimates(scene.state, scene.now).items()}
+
+
+def test_the_line_takes_into_account_what_starts_before() -> None:
+    """Balance: each job that is in the list already counts as running for the next."""
+    scene = Scene(gpus=0)
+    scene.submit(*[a_spec()] * 3, *[a_spec(owner="bob", gpus=2)] * 2)
+    # 0:0 ann → 1:0 bob → 1:2 ann → 2:2 ann (submitted first) → 3:2 bob
+    assert line(scene) == [1, 4, 2, 3, 5]
+
+
+def test_shares_stretch_the_line() -> None:
+    scene = Scene(gpus=0, shares=PerName(1.0, (("bob", 2.0), ("root", 0.0))))
+    scene.submit(*[a_spec()] * 2, *[a_spec(owner="bob")] * 4, a_spec(owner="root"))
+    # root; ann 0, bob 0 → ann (first); ann 1, bob 0, .5 → bob, bob; 1:1 → ann; 2:1 → bob, bob
+    assert line(scene) == [7, 1, 3, 4, 2, 5, 6]
+
+
+def test_fifo_and_tiers() -> None:
+    scene = Scene(gpus=0, policy="fifo")
+    scene.submit(a_spec(), a_spec(owner="bob", priority=5), a_spec(tier="urgent", priority=50), a_spec(owner="cat"))
+    scene.submit(a_spec(tier="preemptible", priority=0))
+    assert line(scene) == [3, 2, 1, 4, 5]
+    assert line(scene, most=2) == [3, 2]
+
+
+def test_the_line_starts_in_its_order() -> None:
+    scene = Scene(gpus=0)
+    specs = [a_spec(owner=owner, gpus=gpus) for owner, gpus in (("ann", 2), ("bob", 1), ("ann", 1), ("bob", 2))]
+    scene.submit(*specs)
+    told = line(scene)
+    scene.see_gpus(6)
+    assert [job for job, _ in scene.starts()] == told
+
+
+def test_places_count_from_one_and_held_jobs_have_none_in_the_line() -> None:
+    scene = Scene(gpus=0)
+    scene.submit(*[a_spec()] * 3)
+    scene.happen(JobsHeld(jobs=(JobId(2),), by="ann"))
+    assert [position_of(scene.state, scene.jobs[JobId(job)], scene.now) for job in (1, 3)] == [1, 2]
+
+
+def test_far_behind_the_own_order_has_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = Scene(gpus=0)
+    scene.submit(*[a_spec()] * 5)
+    monkeypatch.setattr(queue_forecast, "MOST_LINED_UP", 2)
+    monkeypatch.setattr(queue_forecast.line_up, "__defaults__", (2,))
+    assert [position_of(scene.state, scene.jobs[JobId(job)], scene.now) for job in range(1, 6)] == [1, 2, 3, 4, 5]
+
+
+def a_full_node(*limits: float | None, **rules: Any) -> Scene:
+    """One card each, taken at 1001 for so long; the time is 1001."""
+    scene = Scene(gpus=len(limits), **rules)
+    scene.submit(*(a_spec(time_limit_s=limit, name=f"run {number}") for number, limit in enumerate(limits)))
+    return scene
+
+
+def test_starts_follow_from_limits_one_after_the_other() -> None:
+    scene = a_full_node(100.0, 300.0)
+    scene.submit(a_spec(time_limit_s=50.0), a_spec(time_limit_s=500.0), a_spec(gpus=2, time_limit_s=1.0), a_spec())
+    # 3 at 100 (until 150), 4 at 150 (until 650), 5 needs both: at 650; then 6 at 651. It is a second later by now.
+    assert starts(scene) == {3: 99.0, 4: 149.0, 5: 649.0, 6: 650.0}
+    assert estimates(scene.state, scene.now)[JobId(3)].basis == "the time limits of jobs"
+
+
+def test_behind_one_of_unknown_length_nobody_can_say() -> None:
+    scene = a_full_node(100.0)
+    scene.submit(a_spec(name="new"), a_spec(name="next"))
+    assert starts(scene) == {2: 99.0}
+
+
+def test_where_no_end_is_known_nothing_is_foretold() -> None:
+    scene = a_full_node(None)
+    scene.submit()
+    assert starts(scene) == {}
+
+
+def test_history_counts_and_is_named() -> None:
+    scene = Scene(gpus=1)
+    scene.run(a_spec(name="train"))
+    scene.now += 59.0
+    scene.finish(1)
+    scene.submit(a_spec(name="train"))
+    scene.submit(a_spec(name="train"))
+    (estimate,) = estimates(scene.state, scene.now).values()
+    assert estimate == Estimate(start_at=scene.now - 1.0 + 60.0, basis="how long such jobs took before")
+
+
+def test_what_is_stopping_is_gone_by_its_grace() -> None:
+    scene = a_full_node(None)
+    scene.submit()
+    scene.stop(1, grace_s=20.0)
+    found = estimates(scene.state, scene.now)[JobId(2)]
+    assert found == Estimate(start_at=scene.now + 20.0, basis="jobs that are stopping")
+
+
+def test_a_paused_queue_foretells_nothing() -> None:
+    scene = a_full_node(100.0)
+    scene.submit()
+    scene.happen(QueuePaused(by="root"))
+    assert starts(scene) == {}
+
+
+def test_what_a_limit_keeps_waiting_is_left_out() -> None:
+    scene = a_full_node(100.0, 100.0, max_gpus_per_user=PerName(1.0, (("bob", 0.0),)))
+    scene.submit(a_spec(gpus=2, owner="bob", time_limit_s=5.0))
+    assert 2 not in starts(scene)
+
+
+def test_what_can_never_start_here_is_left_out() -> None:
+    scene = a_full_node(100.0)
+    scene.submit(a_spec(gpus=2))
+    assert starts(scene) == {}
+
+
+def test_a_reservation_of_somebody_else_is_waited_for() -> None:
+    scene = a_full_node(100.0)
+    scene.happen(ReservationMade(reservation=Reservation(
+        id=1, owner="bob", node=BOX, gpus=(GpuUuid("box-0"),), begins_at=1150.0, ends_at=2000.0, by="root",
+    )))  # fmt: skip
+    scene.submit(a_spec(time_limit_s=49.0), a_spec(time_limit_s=51.0))
+    assert starts(scene) == {2: 1101.0 - scene.now, 3: 2000.0 - scene.now}

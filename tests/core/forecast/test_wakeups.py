@@ -1,0 +1,80 @@
+"""When time alone may change something: the controller sleeps until then, and not past it."""
+
+from __future__ import annotations
+
+from tarmac.core.events import JobsHeld, JobsReleased, ReservationMade
+from tarmac.core.forecast.wakeups import HOURS_AGAIN_S, next_due
+from tarmac.core.model import GpuUuid, JobId, PerName, Reservation
+from tests.core.support.builders import BOX, a_spec
+from tests.core.support.scene import Scene
+
+
+def due(scene: Scene) -> float | None:
+    return next_due(scene.state, scene.now)
+
+
+def test_where_nothing_waits_nothing_is_due() -> None:
+    scene = Scene()
+    assert due(scene) is None
+    scene.run(a_spec(time_limit_s=50.0))
+    assert due(scene) is None, "the node itself looks after limits"
+
+
+def test_the_first_begin_is_due() -> None:
+    scene = Scene()
+    scene.submit(a_spec(begin_at=5000.0), a_spec(begin_at=3000.0))
+    assert due(scene) == 3000.0
+    scene.pass_s(2500.0)
+    assert due(scene) == 5000.0
+
+
+def test_a_begin_of_one_that_is_held_wakes_once_and_for_nothing() -> None:
+    scene = Scene()
+    scene.submit(a_spec(begin_at=1500.0))
+    scene.happen(JobsHeld(jobs=(JobId(1),), by="ann"))
+    assert due(scene) == 1500.0
+    scene.pass_s(600.0)
+    assert (due(scene), scene.states()) == (None, ["held"])
+    scene.happen(JobsReleased(jobs=(JobId(1),), by="ann"))
+    assert scene.states() == ["starting"]
+
+
+def test_one_that_has_waited_for_long_is_due() -> None:
+    scene = Scene(gpus=1, starvation_s=600.0)
+    scene.run()
+    scene.submit()
+    submitted_at = scene.now
+    assert due(scene) == submitted_at + 600.0
+    scene.pass_s(600.0)
+    assert due(scene) is None
+
+
+def test_a_reservation_is_due_at_its_begin_its_no_show_and_its_end() -> None:
+    scene = Scene(no_show_s=300.0)
+    made = Reservation(id=1, owner="ann", node=BOX, gpus=(GpuUuid("box-0"),), begins_at=2000.0, ends_at=9000.0, by="r")
+    scene.happen(ReservationMade(reservation=made))
+    assert due(scene) == 2000.0
+    scene.now = 1999.0
+    scene.pass_s(1.0)
+    assert due(scene) == 2300.0
+    scene.run()
+    assert scene.state.reservations[1].is_used
+    assert due(scene) == 9000.0
+    scene.now = 8999.0
+    scene.pass_s(1.0)
+    assert due(scene) is None
+
+
+def test_hours_of_a_week_are_looked_at_again_while_somebody_waits() -> None:
+    scene = Scene(gpus=0, gpu_hours_per_user=PerName(5.0))
+    assert due(scene) is None
+    scene.submit()
+    assert due(scene) == scene.now + HOURS_AGAIN_S
+
+
+def test_what_is_overdue_is_never_in_the_past() -> None:
+    scene = Scene()
+    scene.submit(a_spec(begin_at=3000.0))
+    late = next_due(scene.state, 4000.0)
+    assert late is not None
+    assert 4000.0 < late < 4001.0

@@ -1,0 +1,198 @@
+"""The queue as a whole: paused, drained, stopped, and paused by itself after many quick failures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tarmac.core.events import QueueDrained, QueuePaused, QueueResumed, QueueStopped, StartForced
+from tarmac.core.explain import Paused, explain
+from tarmac.core.forecast.queue_forecast import line_up
+from tarmac.core.model import GpuUuid, JobId, Mode
+from tests.core.support.builders import BOX, a_spec, launch_failed, lost
+from tests.core.support.scene import Scene
+
+
+def test_a_paused_queue_starts_nothing_and_says_why() -> None:
+    scene = Scene()
+    scene.run()
+    scene.happen(QueuePaused(by="root", reason="new driver"))
+    paused_at = scene.now
+    assert scene.state.changes.mode == Mode(is_paused=True, by="root", reason="new driver", since=paused_at)
+    scene.submit()
+    scene.finish(1)
+    scene.pass_s(1e6)
+    assert scene.states() == ["succeeded", "queued"]
+    why = explain(scene.state, scene.jobs[JobId(2)], scene.now)
+    assert why[0] == Paused(by="root", reason="new driver", since=paused_at)
+    scene.happen(QueueResumed(by="root"))
+    assert scene.starts() == [(2, [0])]
+    assert scene.state.mode == Mode()
+
+
+def test_a_draining_queue_works_off_what_waits() -> None:
+    scene = Scene(gpus=1)
+    scene.run()
+    scene.submit()
+    scene.happen(QueueDrained(by="root", reason="move"))
+    assert scene.state.mode == Mode(is_draining=True, by="root", reason="move", since=scene.now)
+    scene.finish(1)
+    assert scene.starts() == [(2, [0])]
+
+
+def test_pausing_a_draining_queue_keeps_it_draining() -> None:
+    scene = Scene()
+    scene.happen(QueueDrained(by="root"))
+    scene.happen(QueuePaused(by="ann"))
+    assert (scene.state.mode.is_draining, scene.state.mode.is_paused) == (True, True)
+    scene.happen(QueueResumed(by="ann"))
+    assert scene.state.mode == Mode()
+
+
+@pytest.mark.parametrize("event", [QueuePaused(by="ann"), QueueDrained(by="ann"), QueueDrained(by="ann", reason="")])
+def test_what_is_done_without_a_reason_keeps_the_one_that_was_given(event: QueuePaused | QueueDrained) -> None:
+    scene = Scene()
+    scene.happen(QueuePaused(by="root", reason="new driver"))
+    paused_at = scene.now
+    scene.happen(event)
+    mode = scene.state.mode
+    assert (mode.is_paused, mode.is_draining) == (True, isinstance(event, QueueDrained))
+    assert (mode.by, mode.reason, mode.since) == ("root", "new driver", paused_at)
+
+
+def test_a_reason_that_is_given_later_is_the_one_that_counts() -> None:
+    scene = Scene()
+    scene.happen(QueuePaused(by="root", reason="new driver"))
+    scene.happen(QueueDrained(by="ann", reason="move"))
+    assert scene.state.mode == Mode(is_paused=True, is_draining=True, by="ann", reason="move", since=scene.now)
+
+
+def stopped(scene: Scene) -> list[int]:
+    """Stop everything; the order in which it all waits then."""
+    scene.happen(QueueStopped(by="root"))
+    for number in scene.at_work():
+        scene.finish(number, exit_code=None, signal=15)
+    assert scene.starts() == []
+    return [int(job) for job in line_up(scene.state, scene.now)]
+
+
+def test_a_stop_of_everything_puts_what_ran_back_at_the_front_in_its_order() -> None:
+    scene = Scene(gpus=3, policy="fifo")
+    scene.run(*[a_spec()] * 3)
+    scene.submit(a_spec(), a_spec())
+    assert stopped(scene) == [1, 2, 3, 4, 5]
+    scene.happen(QueueResumed(by="root"))
+    assert [job for job, _ in scene.starts()] == [1, 2, 3]
+    assert [scene.jobs[JobId(job)].attempt for job in (1, 2, 3)] == [2, 2, 2]
+
+
+def test_the_order_is_kept_when_some_of_what_ran_stood_behind_the_line() -> None:
+    """Jobs 1 and 2 are ahead of the wide one that waits, 4 and 5 passed it."""
+    scene = Scene(gpus=4, policy="fifo")
+    scene.run(a_spec(), a_spec())
+    scene.submit(gpus=4)
+    scene.run(a_spec(), a_spec())
+    assert scene.at_work() == [1, 2, 4, 5]
+    assert stopped(scene) == [1, 2, 4, 5, 3]
+
+
+def test_each_is_asked_with_its_own_signal_and_the_grace_of_the_stop() -> None:
+    scene = Scene(gpus=2)
+    scene.run(a_spec(signal=2, grace_s=30.0), a_spec())
+    scene.happen(QueueStopped(by="root", grace_s=3.0))
+    assert sorted((s.job, s.signal, s.grace_s) for s in scene.signals()) == [(1, 2, 3.0), (2, 15, 3.0)]
+    assert scene.state.mode.is_paused
+
+
+def test_what_is_stopping_already_ends_as_it_was_to() -> None:
+    scene = Scene(gpus=1)
+    scene.run()
+    scene.stop(1)
+    scene.happen(QueueStopped(by="root"))
+    assert scene.signals() == []
+    scene.finish(1, exit_code=None, signal=15)
+    assert scene.states() == ["cancelled"]
+
+
+def fail(scene: Scene, *, after_s: float = 2.0, exit_code: int = 1) -> None:
+    """The job at work runs for so long, then fails."""
+    (job,) = scene.at_work()
+    scene.begin(job)
+    scene.now += after_s - 1.0
+    scene.finish(job, exit_code=exit_code)
+
+
+def a_broken_environment(**rules: Any) -> Scene:
+    scene = Scene(gpus=1, **{"pause_after_failures": 3, "fail_fast_s": 10.0, **rules})
+    scene.submit(*[a_spec()] * 12)
+    return scene
+
+
+def test_the_queue_pauses_itself_with_exactly_so_many_quick_failures() -> None:
+    scene = a_broken_environment()
+    fail(scene)
+    fail(scene, after_s=10.0)
+    assert (scene.notices(), scene.state.mode) == ([], Mode())
+    fail(scene)
+    assert scene.notices() == ["queue-paused"]
+    assert (scene.state.mode.is_paused, scene.state.mode.by) == (True, None)
+    assert scene.state.mode.reason is not None
+    assert "3 jobs in a row failed within 10 s" in scene.state.mode.reason
+    assert "job 3 (exit code 1)" in scene.state.mode.reason
+    assert (scene.starts(), scene.at_work()) == ([], [])
+
+
+@pytest.mark.parametrize(("after_s", "exit_code"), [(2.0, 0), (10.5, 1)])
+def test_a_success_or_a_failure_after_long_work_begins_the_count_anew(after_s: float, exit_code: int) -> None:
+    scene = a_broken_environment()
+    fail(scene)
+    fail(scene)
+    fail(scene, after_s=after_s, exit_code=exit_code)
+    fail(scene)
+    fail(scene)
+    assert not scene.state.mode.is_paused
+    fail(scene)
+    assert scene.state.mode.is_paused
+
+
+def test_resuming_begins_the_count_anew() -> None:
+    scene = a_broken_environment()
+    fail(scene)
+    fail(scene)
+    scene.happen(QueueResumed(by="root"))
+    fail(scene)
+    fail(scene)
+    assert not scene.state.mode.is_paused
+    fail(scene)
+    assert scene.state.mode.is_paused
+    scene.happen(QueueResumed(by="root"))
+    assert len(scene.starts()) == 1
+    fail(scene)
+    assert not scene.state.mode.is_paused
+
+
+def test_what_cannot_be_launched_counts_and_what_somebody_stopped_or_was_lost_does_not() -> None:
+    scene = a_broken_environment()
+    fail(scene)
+    scene.stop(2)
+    scene.finish(2, exit_code=1)
+    scene.report(launch_failed(3))
+    assert scene.state.failures == [1, 3]
+    scene.report(lost(4))
+    assert scene.state.failures == []
+
+
+def test_without_the_setting_it_never_pauses() -> None:
+    scene = a_broken_environment(pause_after_failures=0)
+    for _ in range(10):
+        fail(scene)
+    assert not scene.state.mode.is_paused
+
+
+def test_a_start_by_force_works_in_a_paused_queue() -> None:
+    scene = Scene()
+    scene.happen(QueuePaused(by="root"))
+    scene.submit()
+    scene.happen(StartForced(job=JobId(1), node=BOX, gpus=(GpuUuid("box-1"),), by="ann"))
+    assert scene.starts() == [(1, [1])]

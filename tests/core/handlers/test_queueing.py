@@ -1,0 +1,217 @@
+"""What people do with waiting jobs: hold, release, move, edit, begin later, arrays that take turns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tarmac.core.events import JobEdited, JobMoved, JobsHeld, JobsReleased
+from tarmac.core.explain import ArrayFull, NotBefore, explain
+from tarmac.core.forecast.queue_forecast import line_up
+from tarmac.core.forecast.wakeups import next_due
+from tarmac.core.model import Held, JobId, Queued
+from tests.core.support.builders import a_spec
+from tests.core.support.scene import Scene
+
+
+def line(scene: Scene) -> list[int]:
+    return [int(job) for job in line_up(scene.state, scene.now)]
+
+
+def move(scene: Scene, job: int, place: int) -> None:
+    scene.happen(JobMoved(job=JobId(job), place=place, by="ann"))
+
+
+def a_line(*priorities: int) -> Scene:
+    """Jobs 1, 2, … of one owner that all wait."""
+    scene = Scene(gpus=0)
+    scene.submit(*(a_spec(priority=priority) for priority in priorities))
+    return scene
+
+
+def test_a_held_job_is_passed_over_until_it_is_released_at_its_old_place() -> None:
+    scene = Scene(gpus=1)
+    scene.run()
+    scene.submit(a_spec(), a_spec())
+    scene.happen(JobsHeld(jobs=(JobId(2),), by="bob"))
+    assert scene.status(2) == Held(by="bob", since=scene.now)
+    assert line(scene) == [3]
+    scene.happen(JobsReleased(jobs=(JobId(2),), by="ann"))
+    assert scene.status(2) == Queued(since=scene.now)
+    assert line(scene) == [2, 3]
+    assert scene.story(2) == ["JobsHeld", "JobsReleased"]
+
+
+def test_hold_and_release_leave_alone_what_is_not_in_their_state() -> None:
+    scene = Scene(gpus=1)
+    scene.run()
+    scene.submit()
+    before = [scene.status(1), scene.status(2)]
+    scene.happen(JobsReleased(jobs=(JobId(1), JobId(2), JobId(99)), by="ann"))
+    scene.happen(JobsHeld(jobs=(JobId(1), JobId(99)), by="ann"))
+    assert [scene.status(1), scene.status(2)] == before
+
+
+@pytest.mark.parametrize("entry", ["held", "draft"])
+def test_what_enters_held_or_as_a_draft_starts_only_when_released(entry: str) -> None:
+    scene = Scene()
+    scene.submit_as(a_spec(), entry=entry, by="ann")
+    assert scene.states() == [entry]
+    assert scene.free() == [0, 1]
+    scene.happen(JobsReleased(jobs=(JobId(1),), by="ann"))
+    assert scene.states() == ["starting"]
+
+
+@pytest.mark.parametrize("entry", ["queued", "held", "draft"])
+def test_whatever_waits_is_cancelled_at_once(entry: str) -> None:
+    scene = Scene(gpus=0)
+    scene.submit_as(a_spec(), entry=entry, by="ann")
+    scene.stop(1)
+    assert scene.states() == ["cancelled"]
+    assert scene.signals() == []
+
+
+@pytest.mark.parametrize(
+    ("job", "place", "order"),
+    [
+        (4, 1, [4, 1, 2, 3]),
+        (1, 4, [2, 3, 4, 1]),
+        (1, 99, [2, 3, 4, 1]),
+        (4, 2, [1, 4, 2, 3]),
+        (1, 3, [2, 3, 1, 4]),
+        (2, 2, [1, 2, 3, 4]),
+    ],
+)
+def test_a_moved_job_stands_where_it_was_put(job: int, place: int, order: list[int]) -> None:
+    scene = a_line(10, 10, 10, 10)
+    move(scene, job, place)
+    assert line(scene) == order
+    assert all(scene.jobs[JobId(number)].spec.priority == 10 for number in order)
+
+
+@pytest.mark.parametrize(
+    ("job", "place", "order", "priority"),
+    [
+        (4, 1, [4, 1, 2, 3], 5),  # in front of a better one: it takes that priority
+        (1, 4, [2, 3, 4, 1], 20),  # behind a worse one: that one's
+        (3, 2, [1, 3, 2, 4], 10),
+        (1, 2, [2, 1, 3, 4], 10),
+        (4, 3, [1, 2, 4, 3], 10),
+        (2, 2, [1, 2, 3, 4], 10),
+    ],
+)
+def test_it_takes_another_priority_only_where_it_must(job: int, place: int, order: list[int], priority: int) -> None:
+    scene = a_line(5, 10, 10, 20)
+    move(scene, job, place)
+    assert line(scene) == order
+    assert scene.jobs[JobId(job)].spec.priority == priority
+    assert (job in scene.state.take_changes().edited) == (priority != {1: 5, 2: 10, 3: 10, 4: 20}[job])
+
+
+def test_between_two_priorities_it_keeps_its_own() -> None:
+    scene = a_line(5, 20, 10)
+    move(scene, 3, 2)
+    assert line(scene) == [1, 3, 2]
+    assert scene.jobs[JobId(3)].spec.priority == 10
+
+
+def test_the_same_place_can_be_taken_any_number_of_times() -> None:
+    """Halving a distance for 60 times leaves nothing of it: the places are drawn apart then."""
+    scene = a_line(10, 10, 10, 10)
+    order = [1, 2, 3, 4]
+    for step in range(120):
+        job = order[2 + step % 2]
+        order.remove(job)
+        order.insert(1, job)
+        move(scene, job, 2)
+        assert line(scene) == order
+
+
+def test_a_move_leaves_other_owners_and_tiers_alone() -> None:
+    scene = Scene(gpus=0, policy="fifo")
+    scene.submit(a_spec(), a_spec(owner="bob"), a_spec(tier="urgent"), a_spec())
+    before = {number: job.position for number, job in scene.jobs.items() if number != 4}
+    move(scene, 4, 1)
+    assert line(scene) == [3, 4, 1, 2]
+    assert {number: job.position for number, job in scene.jobs.items() if number != 4} == before
+
+
+def test_a_held_job_can_be_moved_and_stands_there_once_released() -> None:
+    scene = a_line(10, 10, 10)
+    scene.happen(JobsHeld(jobs=(JobId(3),), by="ann"))
+    move(scene, 3, 1)
+    scene.happen(JobsReleased(jobs=(JobId(3),), by="ann"))
+    assert line(scene) == [3, 1, 2]
+
+
+def test_what_runs_cannot_be_moved_or_edited() -> None:
+    scene = Scene()
+    scene.run()
+    position, spec = scene.jobs[JobId(1)].position, scene.jobs[JobId(1)].spec
+    move(scene, 1, 1)
+    scene.happen(JobEdited(job=JobId(1), spec=replace(spec, priority=1), by="ann"))
+    assert (scene.jobs[JobId(1)].position, scene.jobs[JobId(1)].spec) == (position, spec)
+
+
+def test_an_edit_is_what_it_asks_for_from_then_on() -> None:
+    scene = Scene(gpus=2)
+    scene.run()
+    scene.submit(gpus=2)
+    scene.happen(JobEdited(job=JobId(2), spec=a_spec(gpus=1, name="smaller"), by="ann"))
+    assert scene.starts() == [(2, [1])]
+    assert scene.state.take_changes().edited == {2}
+
+
+def test_a_job_begins_at_its_time_and_not_before() -> None:
+    scene = Scene()
+    begin_at = scene.now + 100.0
+    scene.submit(a_spec(begin_at=begin_at))
+    assert scene.states() == ["queued"]
+    assert explain(scene.state, scene.jobs[JobId(1)], scene.now) == (NotBefore(at=begin_at),)
+    assert next_due(scene.state, scene.now) == begin_at
+    scene.pass_s(98.0)
+    assert (scene.states(), scene.now) == (["queued"], begin_at - 1.0)
+    scene.pass_s(1.0)
+    assert scene.states() == ["starting"]
+
+
+def test_a_time_that_has_passed_holds_nothing_up_and_a_later_one_by_edit_does() -> None:
+    scene = Scene(gpus=1)
+    scene.run()
+    scene.submit(a_spec(begin_at=scene.now - 5.0), a_spec(begin_at=scene.now + 50.0))
+    assert line(scene) == [2]
+    scene.happen(JobEdited(job=JobId(3), spec=a_spec(begin_at=scene.now + 500.0), by="ann"))
+    scene.pass_s(100.0)
+    assert line(scene) == [2]
+    scene.pass_s(500.0)
+    assert line(scene) == [2, 3]
+
+
+def test_a_job_whose_time_comes_with_the_report_of_another_starts_with_it() -> None:
+    """Nothing else would wake the scheduler for it afterwards."""
+    scene = Scene(gpus=2)
+    scene.submit(a_spec(), a_spec(begin_at=scene.now + 2.0))
+    scene.begin(1)
+    assert scene.state_of(2) == "starting"
+
+
+def test_of_an_array_no_more_run_than_it_says_and_others_pass() -> None:
+    scene = Scene(gpus=4)
+    specs = [a_spec(max_running=2, index=number) for number in range(4)]
+    jobs = scene.submit_as(*specs, is_array=True)
+    assert [scene.jobs[job].group for job in jobs] == [jobs[0]] * 4
+    scene.submit()
+    assert scene.at_work() == [1, 2, 5]
+    assert explain(scene.state, scene.jobs[JobId(3)], scene.now) == (ArrayFull(group=JobId(1), most=2),)
+    scene.stop(1)
+    assert scene.starts() == [], "one that is stopping still has its cards"
+    scene.finish(1, exit_code=None, signal=15)
+    assert scene.starts() == [(3, [0])]
+
+
+def test_two_arrays_of_one_owner_count_apart() -> None:
+    scene = Scene(gpus=4)
+    for _ in range(2):
+        scene.submit_as(a_spec(max_running=1), a_spec(max_running=1), is_array=True)
+    assert scene.at_work() == [1, 3]

@@ -1,0 +1,181 @@
+"""Cards kept for somebody: who keeps off, who is drawn to them, when they are given back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tarmac.core.events import GpusDrained, ReservationEnded, ReservationMade
+from tarmac.core.explain import ReservedFor, explain
+from tarmac.core.handlers.reservations import chosen_cards
+from tarmac.core.model import GpuUuid, JobId, Reservation
+from tests.core.support.builders import BOX, a_spec
+from tests.core.support.scene import Scene
+
+FROM, UNTIL = 2000.0, 3000.0
+
+
+def reserved(*indices: int, owner: str = "ann", begins_at: float = FROM, ends_at: float = UNTIL) -> Reservation:
+    cards = tuple(GpuUuid(f"box-{index}") for index in indices)
+    return Reservation(id=1, owner=owner, node=BOX, gpus=cards, begins_at=begins_at, ends_at=ends_at, by="root")
+
+
+def with_reservation(reservation: Reservation, *, gpus: int = 2, now: float = 1000.0, **rules: float) -> Scene:
+    scene = Scene(gpus=gpus, **rules)
+    scene.now = now
+    scene.happen(ReservationMade(reservation=reservation))
+    return scene
+
+
+@pytest.mark.parametrize(
+    ("limit_s", "starts"),
+    [(998.0, True), (999.0, False)],  # submitted at 1002; it begins at 2000
+)
+def test_others_start_only_what_is_over_by_its_begin(limit_s: float, starts: bool) -> None:
+    scene = with_reservation(reserved(0, 1))
+    scene.submit(a_spec(owner="bob", time_limit_s=limit_s))
+    assert scene.at_work() == ([1] if starts else [])
+    if not starts:
+        why = ReservedFor(reservation=1, owner="ann", node=BOX, begins_at=FROM, ends_at=UNTIL)
+        assert why in explain(scene.state, scene.jobs[JobId(1)], scene.now)
+
+
+@pytest.mark.parametrize(("ahead_s", "starts"), [(998.0, True), (999.0, False)])
+def test_those_of_unknown_length_keep_off_for_a_while_before(ahead_s: float, starts: bool) -> None:
+    scene = with_reservation(reserved(0, 1), reserve_ahead_s=ahead_s)
+    scene.submit(a_spec(owner="bob"))
+    assert scene.at_work() == ([1] if starts else [])
+
+
+def test_others_use_the_cards_that_are_not_reserved() -> None:
+    scene = with_reservation(reserved(0), gpus=3)
+    scene.submit(*[a_spec(owner="bob")] * 3)
+    assert scene.starts() == [(1, [1]), (2, [2])]
+
+
+def test_nobody_else_starts_there_while_it_lasts_however_short() -> None:
+    scene = with_reservation(reserved(0, 1), now=2100.0)
+    scene.submit(a_spec(owner="bob", time_limit_s=1.0))
+    assert scene.at_work() == []
+    scene.submit(a_spec(owner="ann"))
+    assert scene.at_work() == [2]
+
+
+def test_the_owners_jobs_are_drawn_to_the_cards() -> None:
+    scene = with_reservation(reserved(2, 3), gpus=4, now=2100.0)
+    scene.submit(a_spec(gpus=2))
+    assert scene.starts() == [(1, [2, 3])]
+    assert scene.state.reservations[1].is_used
+    assert scene.state.take_changes().reservations[1] == replace(reserved(2, 3), is_used=True)
+    scene.submit(a_spec())
+    assert scene.starts() == [(2, [0])]
+
+
+def test_what_is_kept_for_the_owners_wide_job_is_not_taken_by_a_later_one_of_the_same_owner() -> None:
+    """Job 2 is planned on both cards once job 1 is over; job 3 would take one of them for long."""
+    scene = with_reservation(reserved(0, 1), gpus=2, now=2100.0)
+    scene.submit(a_spec(time_limit_s=100.0))
+    scene.submit(a_spec(gpus=2), a_spec(time_limit_s=10_000.0))
+    assert scene.at_work() == [1]
+    scene.finish(1)
+    assert scene.at_work() == [2]
+
+
+def test_when_it_ends_others_start() -> None:
+    scene = with_reservation(reserved(0, 1), now=2100.0, no_show_s=1e9)
+    scene.submit(a_spec(owner="bob"))
+    scene.now = 2998.0
+    scene.pass_s(1.0)
+    assert scene.at_work() == []
+    scene.pass_s(1.0)
+    assert (scene.at_work(), scene.state.reservations) == ([1], {})
+    assert scene.notices() == []
+
+
+def test_when_it_ends_with_the_report_of_another_job_others_start_as_well() -> None:
+    scene = with_reservation(reserved(0), gpus=2, now=2990.0, no_show_s=1e9)
+    scene.submit(*[a_spec(owner="bob")] * 2)
+    scene.now = 2999.0
+    scene.begin()
+    assert scene.at_work() == [1, 2]
+
+
+def test_a_person_gives_it_back() -> None:
+    scene = with_reservation(reserved(0, 1), now=2100.0)
+    scene.submit(a_spec(owner="bob"))
+    scene.happen(ReservationEnded(reservation=1, by="ann"))
+    assert scene.at_work() == [1]
+    assert scene.state.take_changes().reservations == {1: None}
+
+
+def test_what_nobody_comes_for_is_released_and_told() -> None:
+    scene = with_reservation(reserved(0, 1), now=2000.0, no_show_s=600.0)
+    scene.submit(a_spec(owner="bob"))
+    scene.now = 2598.0
+    scene.pass_s(1.0)
+    assert (scene.at_work(), scene.notices()) == ([], [])
+    scene.pass_s(1.0)
+    assert (scene.at_work(), scene.notices()) == ([1], ["reservation-released"])
+    assert scene.state.take_changes().reservations == {1: None}
+
+
+def test_it_is_kept_when_the_owner_came_even_if_nothing_of_it_runs_any_more() -> None:
+    scene = with_reservation(reserved(0, 1), now=2000.0, no_show_s=600.0)
+    scene.run(a_spec())
+    scene.finish(1)
+    scene.pass_s(900.0)
+    assert (scene.notices(), list(scene.state.reservations)) == ([], [1])
+
+
+def test_a_job_of_the_owner_that_was_there_before_counts_as_coming() -> None:
+    scene = with_reservation(reserved(0, 1), now=1500.0, no_show_s=600.0)
+    scene.run(a_spec())
+    scene.pass_s(1500.0 - 10.0)
+    assert scene.now < UNTIL
+    assert (scene.notices(), scene.state.reservations[1].is_used) == ([], True)
+
+
+def test_a_card_that_is_drained_is_changed_for_another() -> None:
+    scene = with_reservation(reserved(0, 1), gpus=3)
+    scene.happen(GpusDrained(node=BOX, gpus=(GpuUuid("box-0"),), by="root", reason="fan"))
+    scene.pass_s(1.0)
+    assert scene.state.reservations[1].gpus == ("box-2", "box-1")
+    assert scene.state.take_changes().reservations[1] == scene.state.reservations[1]
+
+
+def test_with_no_other_card_it_keeps_what_it_has() -> None:
+    scene = with_reservation(reserved(0, 1), gpus=2)
+    scene.happen(GpusDrained(node=BOX, gpus=(GpuUuid("box-0"),), by="root", reason="fan"))
+    scene.pass_s(1.0)
+    assert scene.state.reservations[1].gpus == ("box-0", "box-1")
+
+
+def choose(scene: Scene, gpus: int, begins_at: float = FROM, ends_at: float = UNTIL) -> list[str] | None:
+    found = chosen_cards(scene.state, gpus=gpus, owner="ann", begins_at=begins_at, ends_at=ends_at)
+    return None if found is None else list(found[1])
+
+
+def test_cards_are_chosen_that_are_free_first_then_those_whose_end_is_known() -> None:
+    scene = Scene(gpus=4)
+    scene.submit(a_spec(owner="bob", name="a"), a_spec(owner="bob", time_limit_s=500.0), a_spec(owner="ann"))
+    held = {job: scene.cards_of(job)[0] for job in (1, 2, 3)}
+    assert choose(scene, 2) == sorted([f"box-{held[3]}", "box-3"])
+    assert choose(scene, 3) == [*sorted([f"box-{held[3]}", "box-3"]), f"box-{held[2]}"]
+    assert choose(scene, 4) is not None
+    assert choose(scene, 5) is None
+
+
+def test_no_card_is_reserved_twice_for_one_time() -> None:
+    scene = with_reservation(reserved(0, 1), gpus=3)
+    assert choose(scene, 2) is None
+    assert choose(scene, 1) == ["box-2"]
+    assert choose(scene, 3, begins_at=UNTIL, ends_at=UNTIL + 1) == ["box-0", "box-1", "box-2"]
+    assert choose(scene, 3, begins_at=0.0, ends_at=FROM) == ["box-0", "box-1", "box-2"]
+
+
+def test_drained_cards_are_not_reserved() -> None:
+    scene = Scene(gpus=2)
+    scene.happen(GpusDrained(node=BOX, gpus=(GpuUuid("box-0"),), by="root", reason="fan"))
+    assert choose(scene, 1) == ["box-1"]
+    assert choose(scene, 2) is None

@@ -1,0 +1,47 @@
+"""A run that was at its time limit has failed by that, whatever it said last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tarmac.core.model import Cancelled, Failed
+from tests.core.support.builders import a_spec
+from tests.core.support.scene import Scene
+
+ENDS: list[dict[str, Any]] = [{"exit_code": 0}, {"exit_code": 3}, {"exit_code": None, "signal": 9}]
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_it_failed_by_its_time_limit(end: dict[str, Any]) -> None:
+    scene = Scene()
+    scene.run(a_spec(time_limit_s=60.0))
+    scene.finish(1, timed_out=True, **end)
+    status = scene.status(1)
+    assert isinstance(status, Failed)
+    assert (status.reason, status.exit_code, status.signal) == ("timeout", end["exit_code"], end.get("signal"))
+
+
+def test_before_its_start_was_reported_too() -> None:
+    scene = Scene()
+    scene.submit(a_spec(time_limit_s=60.0))
+    scene.finish(1, timed_out=True)
+    assert scene.status(1).reason == "timeout"  # type: ignore[union-attr]
+
+
+def test_one_that_is_to_leave_for_others_and_runs_into_its_limit_does_not_run_again() -> None:
+    scene = Scene(gpus=1)
+    scene.run(a_spec(time_limit_s=60.0, tier="preemptible"))
+    scene.submit()
+    assert scene.state_of(1) == "stopping"
+    scene.finish(1, timed_out=True)
+    assert scene.status(1).reason == "timeout"  # type: ignore[union-attr]
+
+
+def test_one_that_a_person_stopped_is_cancelled_all_the_same() -> None:
+    scene = Scene()
+    scene.run(a_spec(time_limit_s=60.0))
+    scene.stop(1)
+    scene.finish(1, exit_code=None, signal=9, timed_out=True)
+    assert isinstance(scene.status(1), Cancelled)

@@ -1,0 +1,285 @@
+"""Worked-out scenes, first come first served: a wide job in front gets its planned start, nothing delays it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tarmac.core.events import GpusDrained, GpusResumed, NodeJoined
+from tarmac.core.explain import Behind, KeptFor, explain
+from tarmac.core.model import Gpu, GpuUuid, JobId, JobSpec, NamedGpu, NodeName, Request
+from tarmac.core.policy.backfill import Claim
+from tarmac.core.policy.scheduling_pass import Pass
+from tests.core.support.builders import BOX, a_node, a_spec
+from tests.core.support.scene import Scene
+
+GIB = 2**30
+
+
+def claim_of(scene: Scene) -> Claim | None:
+    """What is kept at this moment. Only where nothing more could start."""
+    turn = Pass(scene.state, scene.now)
+    assert list(turn.run()) == []
+    return turn.claim
+
+
+def asking(request: Request, **more: object) -> JobSpec:
+    return replace(a_spec(**more), request=request)  # type: ignore[arg-type]
+
+
+def a_wide_one_waits() -> Scene:
+    """Four cards: two are taken until 1102, two are free; job 2 wants all four."""
+    scene = Scene(policy="fifo", gpus=4)
+    scene.submit(a_spec(gpus=2, time_limit_s=100.0))
+    scene.submit(a_spec(gpus=4))
+    claim = claim_of(scene)
+    assert claim is not None
+    assert (claim.job, claim.node, claim.at, len(claim.cards)) == (2, BOX, 1101.0, 4)
+    return scene
+
+
+def test_a_short_one_passes_and_a_long_one_does_not() -> None:
+    scene = a_wide_one_waits()
+    scene.submit(a_spec(owner="bob", time_limit_s=200.0))
+    assert scene.starts() == []
+    scene.submit(a_spec(owner="bob", time_limit_s=60.0))
+    assert [job for job, _ in scene.starts()] == [4]
+
+
+def test_over_just_in_time_is_in_time_and_a_second_later_is_not() -> None:
+    scene = a_wide_one_waits()  # the next event is at 1003, the claim at 1101
+    scene.submit(a_spec(time_limit_s=98.0))
+    assert scene.at_work() == [1, 3]
+    scene = a_wide_one_waits()
+    scene.submit(a_spec(time_limit_s=99.0))
+    assert scene.at_work() == [1]
+
+
+def test_one_without_a_known_end_does_not_pass() -> None:
+    scene = a_wide_one_waits()
+    scene.submit(a_spec(owner="bob"))
+    assert scene.starts() == []
+    why = explain(scene.state, scene.jobs[JobId(3)], scene.now)
+    assert KeptFor(job=JobId(2), node=BOX, cards=4, at=1101.0) in why
+
+
+def test_the_wide_one_starts_when_planned_and_what_passed_is_gone() -> None:
+    scene = a_wide_one_waits()
+    scene.submit(a_spec(owner="bob", time_limit_s=60.0), a_spec(owner="bob", name="of any length"))
+    scene.begin()
+    scene.finish(3)
+    assert scene.starts() == []
+    scene.finish(1)
+    assert scene.starts() == [(2, [0, 1, 2, 3])]
+
+
+def test_the_plan_moves_up_when_somebody_ends_early() -> None:
+    scene = Scene(policy="fifo", gpus=4)
+    scene.submit(a_spec(gpus=1, time_limit_s=500.0), a_spec(gpus=2, time_limit_s=100.0))
+    scene.submit(a_spec(gpus=3))
+    claim = claim_of(scene)
+    assert claim is not None
+    assert claim.at == 1101.0
+    scene.finish(1)
+    scene.submit(a_spec(gpus=1, owner="bob", time_limit_s=90.0))
+    assert scene.state_of(4) == "starting", "over before 1101"
+    scene.finish(2)
+    assert [job for job, _ in scene.starts()] == [3]
+
+
+def test_the_earliest_ends_are_planned_with() -> None:
+    """Three cards are free at 300, at 200 and at 100: two of them are there at 200."""
+    scene = Scene(policy="fifo", gpus=3)
+    scene.submit(*(a_spec(time_limit_s=limit) for limit in (300.0, 200.0, 100.0)))
+    scene.submit(a_spec(gpus=2))
+    claim = claim_of(scene)
+    assert claim is not None
+    assert (claim.at, claim.rests_on) == (1201.0, frozenset({"limit"}))
+    assert {scene.state.jobs[JobId(2)].id, scene.state.jobs[JobId(3)].id} == {
+        holder for card in claim.cards for holder in scene.state.nodes[BOX].booked[card]
+    }
+
+
+def test_cards_beside_the_claim_are_for_everybody() -> None:
+    """The wide one wants two of a model of which one is free: the other model is of no use to it."""
+    scene = Scene(policy="fifo", gpus=4)
+    node = scene.state.nodes[BOX]
+    node.gpus = {uuid: replace(gpu, model="H100" if gpu.index < 2 else "T4") for uuid, gpu in node.gpus.items()}
+    scene.submit(a_spec(time_limit_s=100.0))
+    scene.submit(asking(Request(gpus=2, gpu_models=("h100",))))
+    scene.submit(*[a_spec(owner="bob")] * 3)
+    assert scene.starts() == [(3, [2]), (4, [3])]
+
+
+def test_on_other_nodes_long_ones_start() -> None:
+    scene = Scene(policy="fifo", gpus=2)
+    scene.submit(a_spec(gpus=1, time_limit_s=100.0))
+    scene.submit(a_spec(gpus=2))
+    scene.submit(a_spec(owner="bob"))
+    assert scene.at_work() == [1]
+    other = a_node(gpus=1, name="other")
+    scene.state.nodes[NodeName("other")] = other
+    scene.happen(NodeJoined(node=NodeName("other"), cpu_job_slots=1, runs=()))
+    assert scene.at_work() == [1, 3]
+    assert scene.jobs[JobId(3)].status.booking.node == "other"  # type: ignore[union-attr]
+
+
+def unknown_ends(**rules: object) -> Scene:
+    scene = Scene(policy="fifo", gpus=3, starvation_s=600.0, **rules)
+    scene.run(a_spec(name="first"), a_spec(name="second"))
+    scene.submit(a_spec(gpus=2, name="wide"))
+    return scene
+
+
+def test_where_no_end_is_known_narrow_ones_pass_until_the_wide_one_has_waited_for_long() -> None:
+    scene = unknown_ends()
+    scene.submit(a_spec(owner="bob", name="narrow"))
+    assert scene.at_work() == [1, 2, 4]
+    scene.finish(4)
+    scene.pass_s(600.0)
+    scene.submit(a_spec(owner="bob", time_limit_s=1.0, name="short"))
+    assert scene.starts() == [], "nobody knows when it will be due, so nothing is short enough"
+    claim = claim_of(scene)
+    assert claim is not None
+    assert (claim.job, claim.at) == (3, None)
+    scene.finish(1)
+    assert [job for job, _ in scene.starts()] == [3]
+
+
+def test_starvation_counts_from_the_second_on() -> None:
+    scene = unknown_ends()
+    waits_since = scene.now
+    scene.now = waits_since + 598.0
+    scene.submit(a_spec(owner="bob", name="narrow"))
+    assert scene.at_work() == [1, 2, 4]
+    scene = unknown_ends()
+    scene.now = waits_since + 599.0
+    scene.submit(a_spec(owner="bob", name="narrow"))
+    assert scene.at_work() == [1, 2]
+
+
+def test_without_backfill_nobody_passes_who_waits_behind() -> None:
+    scene = Scene(policy="fifo", gpus=4, is_backfilling=False)
+    scene.submit(a_spec(gpus=2, time_limit_s=100.0))
+    scene.submit(a_spec(gpus=4), a_spec(time_limit_s=1.0, owner="bob"), a_spec(gpus=0))
+    assert scene.at_work() == [1]
+    assert Behind(job=JobId(2)) in explain(scene.state, scene.jobs[JobId(3)], scene.now)
+    scene.finish(1)
+    assert scene.at_work() == [2]
+
+
+def test_without_backfill_one_that_can_never_start_here_holds_up_nobody() -> None:
+    scene = Scene(policy="fifo", gpus=2, is_backfilling=False)
+    scene.submit(a_spec(gpus=3), a_spec())
+    assert scene.at_work() == [2]
+
+
+def test_without_backfill_a_job_without_gpus_that_waits_for_its_slot_holds_up_nobody() -> None:
+    scene = Scene(policy="fifo", gpus=1, cpu_job_slots=1, is_backfilling=False)
+    scene.submit(a_spec(gpus=0), a_spec(gpus=0), a_spec())
+    assert scene.at_work() == [1, 3]
+
+
+def with_history(seconds: float) -> Scene:
+    """A run of `train` that took so long is known, and another one is at work since 2001."""
+    scene = Scene(policy="fifo", gpus=2)
+    scene.run(a_spec(name="train"))
+    scene.now += seconds - 1.0
+    scene.finish(1)
+    scene.now = 2000.0
+    scene.submit(a_spec(name="train"))
+    scene.begin()
+    assert scene.now == 2002.0
+    return scene
+
+
+def test_ends_are_expected_from_earlier_runs_of_the_same() -> None:
+    scene = with_history(300.0)
+    scene.submit(a_spec(gpus=2, name="wide"))
+    claim = claim_of(scene)
+    assert claim is not None
+    assert (claim.at, claim.rests_on) == (2302.0, frozenset({"history"}))
+    scene.submit(a_spec(name="train"))
+    assert scene.at_work() == [2], "300 s from now are too long"
+
+
+def test_one_that_runs_longer_than_ever_may_go_on_for_any_time() -> None:
+    scene = with_history(300.0)
+    scene.submit(a_spec(gpus=2, name="wide"))
+    assert claim_of(scene) is not None
+    scene.pass_s(305.0)
+    assert claim_of(scene) is None
+    scene.submit(a_spec(name="other"))
+    assert scene.at_work() == [2, 4]
+
+
+def test_a_pinned_one_keeps_the_cards_it_is_pinned_to() -> None:
+    scene = Scene(policy="fifo", gpus=3)
+    scene.submit(a_spec(time_limit_s=100.0))
+    pins = tuple(NamedGpu(uuid=GpuUuid(f"box-{index}"), index=index) for index in (0, 1))
+    scene.submit(asking(Request(gpus=2, gpus_on=pins)))
+    scene.submit(a_spec(owner="bob"), a_spec(owner="bob"))
+    assert scene.starts() == [(3, [2])]
+    claim = claim_of(scene)
+    assert claim is not None
+    assert claim.cards == {"box-0", "box-1"}
+
+
+def test_drained_cards_are_not_planned_with() -> None:
+    scene = Scene(policy="fifo", gpus=2)
+    scene.submit(a_spec(time_limit_s=100.0))
+    scene.happen(GpusDrained(node=BOX, gpus=(GpuUuid("box-1"),), by="root", reason="fan"))
+    scene.submit(a_spec(gpus=2))
+    assert claim_of(scene) is None
+    scene.happen(GpusResumed(node=BOX, gpus=(GpuUuid("box-1"),)))
+    claim = claim_of(scene)
+    assert claim is not None
+    assert claim.at == 1101.0
+
+
+def test_one_that_a_limit_keeps_waiting_has_no_claim() -> None:
+    scene = Scene(policy="fifo", gpus=2, max_gpus_per_job=2)
+    scene.submit(a_spec(time_limit_s=100.0))
+    scene.submit(a_spec(gpus=2))
+    scene.set_rules(max_gpus_per_job=1)
+    scene.submit(a_spec(owner="bob"))
+    assert scene.at_work() == [1, 3]
+
+
+def a_scene_with_sized_cards() -> Scene:
+    scene = Scene(policy="fifo", gpus=0)
+    node = scene.state.nodes[BOX]
+    node.gpus = {
+        GpuUuid(f"box-{index}"): Gpu(uuid=GpuUuid(f"box-{index}"), index=index, memory_total_bytes=40 * GIB)
+        for index in range(2)
+    }
+    return scene
+
+
+def test_a_share_of_a_card_is_planned_for_as_well() -> None:
+    """30 G are wanted: on the first card 10 are free until 1101, on the second 20 until nobody knows when."""
+    scene = a_scene_with_sized_cards()
+    scene.submit(asking(Request(gpu_memory_bytes=30 * GIB), time_limit_s=100.0))
+    scene.submit(asking(Request(gpu_memory_bytes=20 * GIB), name="long"))
+    assert [scene.cards_of(job) for job in (1, 2)] == [[0], [1]]
+    scene.submit(asking(Request(gpu_memory_bytes=30 * GIB), name="head"))
+    claim = claim_of(scene)
+    assert claim is not None
+    assert (claim.at, claim.cards) == (1101.0, {"box-0"})
+    scene.submit(asking(Request(gpu_memory_bytes=10 * GIB), owner="bob", name="a"))
+    assert scene.starts() == [(4, [1])], "what is kept is left, what is beside it taken"
+
+
+def test_memory_of_the_host_is_planned_for_as_well() -> None:
+    scene = Scene(policy="fifo", gpus=3)
+    scene.state.nodes[BOX].memory_total_bytes = 100 * GIB
+    scene.submit(asking(Request(memory_bytes=60 * GIB), time_limit_s=100.0))
+    scene.submit(asking(Request(memory_bytes=80 * GIB), name="head"))
+    claim = claim_of(scene)
+    assert claim is not None
+    assert (claim.at, claim.asks_host) == (1101.0, True)
+    scene.submit(asking(Request(memory_bytes=30 * GIB), owner="bob", name="rival"))
+    assert scene.starts() == []
+    scene.submit(asking(Request(memory_bytes=30 * GIB), owner="bob", time_limit_s=50.0))
+    assert [job for job, _ in scene.starts()] == [4]
+    scene.submit(a_spec(owner="bob", name="no memory asked"))
+    assert [job for job, _ in scene.starts()] == [5]

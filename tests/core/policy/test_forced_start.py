@@ -1,0 +1,191 @@
+"""A start by force: order, holds, limits and free tests do not count; what the job itself needs does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tarmac.core import invariants
+from tarmac.core.events import GpusDrained, JobsHeld, StartForced
+from tarmac.core.model import Gpu, GpuUse, GpuUuid, JobId, JobSpec, NamedGpu, Outsider, PerName, Request
+from tarmac.core.policy.forced_start import double_booked, plan
+from tests.core.support.builders import BOX, a_node, a_spec
+from tests.core.support.scene import Scene
+
+GIB = 2**30
+
+
+def asking(**asked: object) -> JobSpec:
+    return replace(a_spec(), request=Request(**asked))  # type: ignore[arg-type]
+
+
+def planned(scene: Scene, job: int, *wanted: str) -> list[int] | None:
+    booking = plan(scene.state, scene.jobs[JobId(job)], tuple(map(GpuUuid, wanted)))
+    return None if booking is None else [gpu.index for gpu in booking.gpus]
+
+
+def conflicts(scene: Scene, job: int, *wanted: str) -> list[tuple[int, tuple[int, ...]]]:
+    booking = plan(scene.state, scene.jobs[JobId(job)], tuple(map(GpuUuid, wanted)))
+    assert booking is not None
+    return [(gpu.index, jobs) for gpu, jobs in double_booked(scene.state, booking)]
+
+
+def force(scene: Scene, job: int, *wanted: str) -> None:
+    booking = plan(scene.state, scene.jobs[JobId(job)], tuple(map(GpuUuid, wanted)))
+    assert booking is not None
+    cards = tuple(gpu.uuid for gpu in booking.gpus)
+    scene.happen(StartForced(job=JobId(job), node=booking.node, gpus=cards, by="ann"))
+
+
+def test_order_and_limits_do_not_count() -> None:
+    scene = Scene(gpus=2, max_gpus_per_user=PerName(1.0))
+    scene.run()
+    scene.submit(a_spec(), a_spec())
+    force(scene, 3)
+    assert scene.starts() == [(3, [1])]
+    assert scene.states() == ["running", "queued", "starting"]
+    assert scene.jobs[JobId(3)].attempt == 1
+    assert scene.story(3) == ["StartForced"]
+    assert not scene.state.nodes[BOX].booked[GpuUuid("box-1")][JobId(3)].is_forced, "nobody else has this card"
+
+
+@pytest.mark.parametrize("entry", ["held", "draft"])
+def test_held_ones_and_drafts_start(entry: str) -> None:
+    scene = Scene()
+    scene.submit_as(a_spec(), entry=entry, by="bob")
+    force(scene, 1)
+    assert scene.states() == ["starting"]
+
+
+def test_the_time_and_the_size_of_an_array_do_not_count() -> None:
+    scene = Scene(gpus=3)
+    scene.submit_as(a_spec(max_running=1), a_spec(max_running=1), is_array=True)
+    scene.submit(a_spec(begin_at=1e9))
+    force(scene, 2)
+    force(scene, 3)
+    assert scene.at_work() == [1, 2, 3]
+
+
+def test_what_runs_or_is_no_more_is_not_started_again() -> None:
+    scene = Scene()
+    scene.run()
+    for job in (1, 99):
+        scene.happen(StartForced(job=JobId(job), node=BOX, gpus=(GpuUuid("box-1"),), by="ann"))
+        assert scene.starts() == []
+
+
+def test_what_the_job_needs_counts() -> None:
+    scene = Scene(gpus=3)
+    node = scene.state.nodes[BOX]
+    node.gpus = {uuid: replace(gpu, model="H100" if gpu.index == 2 else "T4") for uuid, gpu in node.gpus.items()}
+    pin = NamedGpu(uuid=GpuUuid("box-1"), index=1)
+    scene.submit_as(
+        asking(gpu_models=("h100",)), asking(gpus_on=(pin,)), asking(exclude_gpus=(pin,)),
+        asking(gpus=2, gpu_models=("h100",)), asking(gpus=4), entry="held",
+    )  # fmt: skip
+    assert [planned(scene, job) for job in range(1, 6)] == [[2], [1], [0], None, None]
+
+
+def test_cards_that_a_person_names_are_taken() -> None:
+    scene = Scene(gpus=3)
+    scene.submit_as(a_spec(), a_spec(gpus=2), entry="held")
+    assert planned(scene, 1, "box-2") == [2]
+    assert planned(scene, 2, "box-2") is None
+    assert planned(scene, 1, "no such") is None
+
+
+def test_no_node_in_reach_is_no_place() -> None:
+    scene = Scene()
+    scene.submit_as(a_spec(), entry="held")
+    scene.leave()
+    assert planned(scene, 1) is None
+
+
+def test_the_least_disturbance_comes_first() -> None:
+    """A free card, then one that is drained or used from outside, then one that another job holds."""
+    scene = Scene(gpus=3)
+    scene.submit_as(a_spec(), entry="held")
+    pin = NamedGpu(uuid=GpuUuid("box-0"), index=0)
+    scene.run(asking(gpus_on=(pin,)))
+    assert planned(scene, 1) == [1]
+    scene.happen(GpusDrained(node=BOX, gpus=(GpuUuid("box-1"),), by="root", reason="fan"))
+    assert planned(scene, 1) == [2]
+    use = GpuUse(outside_bytes=10**15, outsiders=(Outsider(pid=7),), load=1.0)
+    scene.state.nodes[BOX].uses[GpuUuid("box-2")] = use
+    assert planned(scene, 1) == [1]
+    assert conflicts(scene, 1) == []
+
+
+def test_a_card_that_another_holds_is_told_and_booked_beside_it() -> None:
+    scene = Scene(gpus=1)
+    scene.run()
+    scene.submit()
+    assert conflicts(scene, 2) == [(0, (1,))]
+    force(scene, 2)
+    assert scene.at_work() == [1, 2]
+    booked = scene.state.nodes[BOX].booked[GpuUuid("box-0")]
+    assert [booked[JobId(job)].is_forced for job in (1, 2)] == [False, True]
+    assert invariants.violations(scene.state) == []
+
+
+def test_only_one_that_was_put_there_by_force_may_stand_beside_another() -> None:
+    """The check would see it at once if two came there by themselves."""
+    scene = Scene(gpus=1)
+    scene.run()
+    scene.submit()
+    force(scene, 2)
+    held = scene.state.nodes[BOX].booked[GpuUuid("box-0")]
+    held[JobId(2)] = replace(held[JobId(2)], is_forced=False)
+    assert any("booked whole and by others too" in said for said in invariants.violations(scene.state))
+
+
+@pytest.mark.parametrize("first_to_go", [1, 2])
+def test_the_next_job_waits_until_both_are_gone(first_to_go: int) -> None:
+    scene = Scene(gpus=1)
+    scene.run()
+    scene.submit()
+    force(scene, 2)
+    scene.begin()
+    scene.submit(a_spec(owner="bob"))
+    scene.finish(first_to_go)
+    assert scene.starts() == []
+    scene.finish(3 - first_to_go)
+    assert scene.starts() == [(3, [0])]
+
+
+def with_a_shared_card() -> Scene:
+    scene = Scene(gpus=0)
+    node = a_node(gpus=0)
+    uuid = GpuUuid("box-0")
+    node.gpus = {uuid: Gpu(uuid=uuid, index=0, memory_total_bytes=40 * GIB)}
+    scene.state.nodes[BOX].gpus = node.gpus
+    scene.run(asking(gpu_memory_bytes=30 * GIB))
+    return scene
+
+
+def test_jobs_that_share_a_card_are_no_conflict_while_there_is_memory() -> None:
+    scene = with_a_shared_card()
+    scene.submit_as(asking(gpu_memory_bytes=10 * GIB), asking(gpu_memory_bytes=11 * GIB), a_spec(), entry="held")
+    assert [conflicts(scene, job) for job in (2, 3, 4)] == [[], [(0, (1,))], [(0, (1,))]]
+
+
+def test_one_that_was_forced_over_the_memory_of_a_card_counts_for_the_next() -> None:
+    scene = with_a_shared_card()
+    scene.submit_as(asking(gpu_memory_bytes=20 * GIB), entry="held")
+    force(scene, 2)
+    assert invariants.violations(scene.state) == []
+    scene.submit(asking(gpu_memory_bytes=1 * GIB))
+    assert scene.at_work() == [1, 2]
+    scene.finish(1)
+    assert scene.starts() == [(3, [0])]
+
+
+def test_a_held_one_that_was_forced_is_cancelled_like_any_other() -> None:
+    scene = Scene()
+    scene.submit_as(a_spec(), entry="held", by="ann")
+    force(scene, 1)
+    scene.happen(JobsHeld(jobs=(JobId(1),), by="ann"))
+    scene.stop(1)
+    scene.finish(1, exit_code=None, signal=15)
+    assert scene.states() == ["cancelled"]

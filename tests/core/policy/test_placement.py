@@ -1,0 +1,90 @@
+"""The placer against brute force, on small machines that fill and empty: it finds a place exactly when there is one."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tarmac.core.events import GpusDrained, GpusResumed, SlotsSet
+from tarmac.core.machine import handle
+from tarmac.core.model import Job, JobId, Node, Queued, Request, Rules, Starting
+from tarmac.core.policy.placement import place
+from tarmac.core.state import State
+from tests.core.support.brute_force import cards_that_do
+from tests.core.support.builders import NOW, a_job
+from tests.core.support.effort import tries
+from tests.core.support.loads import machines, one_of, requests
+from tests.core.support.play import pick
+
+kept = st.builds(Rules, keep_gpu_memory=st.sampled_from([0.0, 0.25]), starvation_s=st.just(1e18))
+moves = st.lists(
+    st.one_of(requests, requests, st.tuples(st.sampled_from(["leave", "drain", "resume", "slots"]), one_of)),
+    min_size=1,
+    max_size=20,
+)
+
+
+@tries(300)
+@given(nodes=machines(), rules=kept, moves=moves)
+def test_a_place_is_found_exactly_when_there_is_one_and_on_the_fullest_node(
+    nodes: list[Node], rules: Rules, moves: list[Request | tuple[str, int]]
+) -> None:
+    state = State(rules=rules)
+    state.nodes.update((node.name, node) for node in nodes)
+    for number, move in enumerate(moves, 1):
+        if isinstance(move, tuple):
+            change(state, *move)
+            continue
+        compare(state, move)
+        booking = place(state, move)
+        if booking is not None:
+            job = a_job(number)
+            job.spec = type(job.spec)(**{**{n: getattr(job.spec, n) for n in SPEC}, "request": move})
+            job.attempt = 1
+            state.jobs[job.id] = job
+            state.queue.add_many([job])
+            state.enter(job, Starting(booking=booking, decided_at=NOW))
+
+
+SPEC = ("owner", "command", "shell", "cwd", "umask", "environment")
+
+
+def compare(state: State, request: Request) -> None:
+    booking = place(state, request)
+    do = {name: cards_that_do(node, request, state.rules) for name, node in state.nodes.items()}
+    fitting = {name: cards for name, cards in do.items() if cards is not None and len(cards) >= request.gpus}
+    assert (booking is not None) == bool(fitting)
+    if booking is None:
+        return
+    assert booking.node == min(fitting, key=lambda name: len(fitting[name])), "the fullest, the first of equals"
+    chosen = [gpu.uuid for gpu in booking.gpus]
+    assert len(set(chosen)) == len(chosen) == request.gpus
+    assert set(chosen) <= set(fitting[booking.node])
+    if request.is_shared or request.gpus == 1:
+        left = set(fitting[booking.node]) - set(chosen)
+        node = state.nodes[booking.node]
+        assert all(booked(node, one) >= booked(node, other) for one in chosen for other in left), "the fullest cards"
+
+
+def booked(node: Node, uuid: str) -> int:
+    return sum(gpu.memory_bytes for gpu in node.booked.get(uuid, {}).values())  # type: ignore[call-overload]
+
+
+def change(state: State, word: str, number: int) -> None:
+    node = pick(list(state.nodes.values()), number)
+    card = (pick(list(node.gpus), number // 5),)
+    if word == "drain":
+        handle(state, GpusDrained(node=node.name, gpus=card, by="root", reason="hot"), NOW)
+    elif word == "resume":
+        handle(state, GpusResumed(node=node.name, gpus=card), NOW)
+    elif word == "slots":
+        handle(state, SlotsSet(node=node.name, gpus=card, slots=1 + number % 2), NOW)
+    elif state.jobs:
+        leave(state, pick(list(state.jobs.values()), number))
+
+
+def leave(state: State, job: Job) -> None:
+    """Its booking is given back; the job itself does not matter here."""
+    state.enter(job, Queued())
+    state.queue.remove(job)
+    del state.jobs[JobId(job.id)]

@@ -1,0 +1,117 @@
+"""Nobody is asked to leave for nothing: whoever it was for starts once they are gone, and fewer would not have done."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tarmac.core.model import Job, JobId, JobSpec, Node, PerName, Queued, Request, Rules, Starting, Stopping
+from tarmac.core.policy.scheduling_pass import Pass
+from tests.core.support.brute_force import fits
+from tests.core.support.builders import a_node, a_spec
+from tests.core.support.effort import tries
+from tests.core.support.loads import GIB, machines, specs, with_gpus
+from tests.core.support.play import Play, report
+
+low = specs(tier=st.sampled_from(["preemptible", "preemptible", "normal"]))
+high = specs(with_gpus, tier=st.sampled_from(["normal", "urgent"]))
+orders = st.builds(
+    Rules,
+    policy=st.just("fifo"),
+    is_backfilling=st.booleans(),
+    starvation_s=st.sampled_from([0.0, 1e18]),
+    pause_after_failures=st.just(0),
+)
+
+
+@tries(300)
+@given(
+    nodes=machines(),
+    rules=orders,
+    running=st.lists(low, min_size=1, max_size=8),
+    waiting=st.lists(high, min_size=1, max_size=4),
+    order=st.randoms(use_true_random=False),
+)
+def test_nobody_leaves_for_nothing(
+    nodes: list[Node], rules: Rules, running: list[JobSpec], waiting: list[JobSpec], order: object
+) -> None:
+    play = Play(nodes, rules)
+    play.take(("submit", 1, (running, "queued")))
+    for job in [job for job in play.booked if job.id % 2]:
+        play.happen(report(job, "start", play.now))
+    play.take(("submit", 1, (waiting, "queued")))
+    told = [line for line in play.take(("wait", 0, 1.0)) if line.kind == "Preempted"]
+    assert told == [], "whoever has to leave was told at once"
+    for number, gone in whom_for(play).items():
+        needs_them_all(play, play.state.jobs[number], gone)
+    see_them_off(play, order)
+
+
+def whom_for(play: Play) -> dict[JobId, list[JobId]]:
+    """Who leaves for which job."""
+    found: dict[JobId, list[JobId]] = {}
+    for job in play.booked:
+        if isinstance(job.status, Stopping):
+            assert job.spec.tier == "preemptible"
+            assert job.status.requeue is not None
+            found.setdefault(JobId(int(job.status.requeue.split()[-1])), []).append(job.id)
+    return found
+
+
+def needs_them_all(play: Play, job: Job, gone: list[JobId]) -> None:
+    assert isinstance(job.status, Queued)
+    on = {play.state.jobs[number].status.booking.node for number in gone}  # type: ignore[union-attr]
+    assert len(on) == 1, "they leave one node"
+    node = play.state.nodes[on.pop()]
+    others = [one for one in node.host if isinstance(play.state.jobs[one].status, Stopping) and one not in gone]
+    assert fits(node, job.spec.request, play.state.rules, [*others, *gone])
+    for fewer in (some for count in range(len(gone)) for some in combinations(gone, count)):
+        assert not fits(node, job.spec.request, play.state.rules, [*others, *fewer])
+
+
+def see_them_off(play: Play, order: object) -> None:
+    """One after the other, until nobody is left who was asked. Each job has started by the end of its own last one."""
+    expected = whom_for(play)
+    leaving = [number for gone in expected.values() for number in gone]
+    order.shuffle(leaving)  # type: ignore[attr-defined]
+    for number in leaving:
+        play.now += 1.0
+        play.happen(report(play.state.jobs[number], "exit", play.now))
+        for job, gone in expected.items():
+            gone[:] = [one for one in gone if one != number]
+            assert gone or isinstance(play.state.jobs[job].status, Starting), f"{number} left for {job} for nothing"
+
+
+def test_what_is_made_free_is_claimed_even_where_another_node_would_be_free_sooner() -> None:
+    play = Play([a_node(gpus=1, name="n0"), a_node(gpus=1, name="n1")], Rules(policy="fifo"))
+    play.take(("submit", 1, ([a_spec(tier="preemptible"), a_spec(time_limit_s=5.0)], "queued")))
+    play.take(("submit", 1, ([a_spec(tier="urgent")], "queued")))
+    assert whom_for(play) == {3: [1]}
+    turn = Pass(play.state, play.now)
+    assert next(turn.run(), None) is None
+    assert turn.claim is not None
+    assert turn.claim.node == play.state.jobs[JobId(1)].status.booking.node  # type: ignore[union-attr]
+
+
+def test_who_made_room_does_not_slip_in_again_before_the_others_have() -> None:
+    play = Play([a_node(gpus=2, name="n0")], Rules(policy="fifo"))
+    play.take(("submit", 1, ([a_spec(tier="preemptible", time_limit_s=5.0)] * 2, "queued")))
+    play.take(("submit", 1, ([a_spec(gpus=2, tier="urgent")], "queued")))
+    assert whom_for(play) == {3: [1, 2]}
+    play.now += 1.0
+    play.happen(report(play.state.jobs[JobId(1)], "exit", play.now))
+    assert isinstance(play.state.jobs[JobId(1)].status, Queued)
+
+
+def test_nobody_leaves_for_a_job_that_a_limit_keeps_off_their_cards() -> None:
+    """What part of a card its memory is, only the card tells."""
+    node = a_node(gpus=1, name="n0")
+    node.gpus = {uuid: replace(gpu, memory_total_bytes=24 * GIB) for uuid, gpu in node.gpus.items()}
+    play = Play([node], Rules(policy="fifo", max_gpus_per_user=PerName(0.0, (("bob", 0.5),))))
+    play.take(("submit", 1, ([a_spec(tier="preemptible")], "queued")))
+    ask = Request(gpus=1, gpu_memory_bytes=20 * GIB)
+    play.take(("submit", 1, ([replace(a_spec(owner="bob", tier="urgent"), request=ask)], "queued")))
+    assert whom_for(play) == {}

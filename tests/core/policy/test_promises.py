@@ -1,0 +1,100 @@
+"""What is promised about starts: backfill does not delay the one in front, and everybody's turn comes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tarmac.core.model import JobSpec, Node, Rules
+from tests.core.support.builders import a_node, a_spec
+from tests.core.support.clockwork import Clockwork
+from tests.core.support.effort import tries
+from tests.core.support.loads import choosy, machines, shared, specs, whole
+
+FIFO = Rules(policy="fifo", starvation_s=1e18)
+limited = specs(
+    st.one_of(whole, whole, shared, choosy),
+    tier=st.just("normal"),
+    priority=st.just(10),
+    time_limit_s=st.sampled_from([5.0, 20.0, 60.0, 90.0]),
+)
+loads = st.lists(limited, min_size=2, max_size=14)
+
+
+@tries(200)
+@given(
+    nodes=machines(),
+    first=loads,
+    later=st.lists(limited, max_size=6),
+    lasting=st.lists(st.sampled_from([0.1, 0.5, 1.0]), min_size=1, max_size=5),
+)
+def test_the_one_in_front_starts_by_when_it_was_planned(
+    nodes: list[Node], first: list[JobSpec], later: list[JobSpec], lasting: list[float]
+) -> None:
+    """Whatever is backfilled, and whether jobs take as long as they may or less."""
+    works = Clockwork(nodes, FIFO, lasting)
+    works.submit(*first)
+    planned: dict[int, float] = {}
+    while works.ends:
+        claim = works.claim()
+        if claim is not None and claim.at is not None:
+            planned[claim.job] = min(claim.at, planned.get(claim.job, claim.at))
+        works.end_next()
+        if later:
+            works.submit(later.pop())
+        late = {job: at for job, at in planned.items() if works.started.get(job, works.now) > at}
+        assert late == {}
+
+
+@tries(150)
+@given(nodes=machines(), load=loads)
+def test_the_first_that_waits_starts_no_later_than_without_backfill(nodes: list[Node], load: list[JobSpec]) -> None:
+    """With jobs that take exactly as long as they may."""
+    machines = [replace(node, booked={}, host={}) for node in nodes]
+    easy, plain = Clockwork(nodes, FIFO, [1.0]), Clockwork(machines, replace(FIFO, is_backfilling=False), [1.0])
+    easy.submit(*load)
+    claim = easy.claim()
+    while easy.ends:
+        easy.end_next()
+    plain.submit(*load)
+    while plain.ends:
+        plain.end_next()
+    assert set(easy.started) == set(plain.started)
+    if claim is not None:
+        assert easy.started[claim.job] <= plain.started[claim.job]
+
+
+@pytest.mark.parametrize("policy", ["balance", "fairshare"])
+@tries(40)
+@given(
+    own=st.lists(st.integers(1, 4), min_size=1, max_size=4),
+    others=st.lists(
+        st.tuples(st.sampled_from(["bob", "cat", "dan"]), st.sampled_from([1, 1, 1, 1, 2, 4])), min_size=1, max_size=6
+    ),
+    lasting=st.lists(st.sampled_from([0.1, 0.5, 1.0, 3.0]), min_size=1, max_size=5),
+    share=st.sampled_from([0.25, 1.0, 4.0]),
+)
+def test_everybody_with_a_share_has_their_turn(
+    policy: str, own: list[int], others: list[tuple[str, int]], lasting: list[float], share: float
+) -> None:
+    """However much others submit, without an end and of which nobody knows how long it takes."""
+    shares = replace(Rules().shares, of=(("ann", share),))
+    rules = Rules(policy=policy, shares=shares, starvation_s=30.0, half_life_s=600.0, pause_after_failures=0)
+    works = Clockwork([a_node(gpus=4, name="n0"), a_node(gpus=2, name="n1")], rules, lasting)
+    flood = [a_spec(owner=owner, gpus=gpus) for owner, gpus in others]
+    works.submit(*(named(spec, n) for n, spec in enumerate(flood * 24)))
+    works.submit(*(named(a_spec(owner="ann", gpus=gpus), 1000 + n) for n, gpus in enumerate(own)))
+    mine = {job.id for job in works.state.jobs.values() if job.spec.owner == "ann"}
+    for turn in range(400):
+        works.end_next()
+        works.submit(named(flood[turn % len(flood)], 2000 + turn))
+        if mine <= set(works.started):
+            return
+    raise AssertionError(f"jobs {mine - set(works.started)} never started")
+
+
+def named(spec: JobSpec, number: int) -> JobSpec:
+    return replace(spec, name=f"run {number}")

@@ -1,0 +1,197 @@
+"""The controller's part in tests of the core: decide, commit, carry out, with a disk that is only rows.
+
+A command goes out on the connection it was decided under, or not at all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tarmac.core.commands import Command, SignalJob, StartJob
+from tarmac.core.events import Event, GpusSeen, NodeJoined, NodeLeft, StopAsked
+from tarmac.core.explain import NoNode, TooFewGpus, explain
+from tarmac.core.machine import handle
+from tarmac.core.model import Cancelled, Failed, Job, JobId, NodeName, Rules, Stopping, Succeeded, Unknown, is_ended
+from tarmac.core.policy.gpu_fit import Taken
+from tarmac.core.state import State
+from tarmac.store import rows
+from tests.core.support import reference
+from tests.core.support.reference import Floor, Told
+from tests.core.support.world import World
+
+INSERTED = (
+    "id", "owner", "name", "state", "is_live", "attempt", "position", "submitted_at", "group_id", "spec", "status",
+)  # fmt: skip
+UPDATED = ("state", "is_live", "attempt", "position", "status", "id")
+EDITED = ("name", "spec", "id")
+
+
+class Driver:
+    def __init__(self, world: World, policy: str = "fifo") -> None:
+        self.world = world
+        self.rules = Rules(policy=policy, starvation_s=1e18, pause_after_failures=0)  # what is waited for is room alone
+        self.state = State(rules=self.rules)
+        self.now = 1000.0
+        self.disk: dict[int, dict[str, Any]] = {}
+        self.next_id = 1
+        self.acknowledged: dict[int, Any] = {}  # id -> what was asked
+        self.stop_asked: set[int] = set()  # and kept, while the job had not ended
+        self.told: dict[str, Told] = {}
+        self._unkept_stops: set[int] = set()
+        self._outgoing: list[tuple[int, Command]] = []  # with the connection each was decided under
+
+    # Decide
+
+    def feed(self, event: Event) -> None:
+        self._listen(event)
+        lines = len(self.state.changes.story)
+        commands = handle(self.state, event, self.now)
+        self._outgoing += [(self.world.nodes[_node(command)].link, command) for command in commands]
+        decided = [line.job for line in self.state.changes.story[lines:] if line.kind == "Decided"]
+        self._compare_with_reference(decided)
+        self._compare_explanations()
+
+    def _listen(self, event: Event) -> None:
+        match event:
+            case NodeJoined(node=name, cpu_job_slots=slots):
+                told = self.told.setdefault(name, Told())
+                told.is_connected, told.slots = True, slots
+            case NodeLeft(node=name):
+                self.told.setdefault(name, Told()).is_connected = False
+            case GpusSeen(node=name, gpus=gpus):
+                self.told.setdefault(name, Told()).uuids = tuple(gpu.uuid for gpu in gpus)
+            case StopAsked(job=job):
+                if job in self.state.jobs:
+                    self._unkept_stops.add(job)
+            case _:
+                pass
+
+    def _compare_with_reference(self, decided: list[JobId]) -> None:
+        jobs = list(self.state.jobs.values())
+        floor = Floor(self.told, [job for job in jobs if job.id not in decided])
+        waiting = [job for job in jobs if reference.is_waiting(job) or job.id in decided]
+        starts = [_start(self.state.jobs[number]) for number in decided]
+        if any(isinstance(job.status, Stopping) for job in jobs):
+            # When they are gone at the latest is known, so cards may be kept for a wide job: fewer start than fit.
+            for start in starts:
+                floor.take(*start)
+        else:
+            assert starts == reference.starts(floor, waiting, list(self.state.nodes), self.rules.policy)
+
+    def _compare_explanations(self) -> None:
+        floor = Floor(self.told, list(self.state.jobs.values()))
+        for job in self.state.jobs.values():
+            reasons = explain(self.state, job, self.now)
+            assert bool(reasons) == reference.is_waiting(job)
+            if reasons and not any(told.is_connected for told in self.told.values()):
+                assert reasons == (NoNode(),)
+            for reason in reasons:
+                if isinstance(reason, TooFewGpus):
+                    has = self.told[reason.node].uuids
+                    assert (reason.asked, reason.total) == (job.spec.request.gpus, len(has))
+                    assert reason.free == len(floor.free(reason.node)) < reason.asked
+                    held = {job for _, card in reason.cards if isinstance(card, Taken) for job in card.jobs}
+                    assert held == {floor.holders.get((reason.node, uuid)) for uuid in has} - {None}
+
+    # Commit
+
+    def commit(self) -> None:
+        changes = self.state.take_changes()
+        for job in changes.new:
+            self.disk[job.id] = dict(zip(INSERTED, rows.new_job_row(job), strict=True))
+            self.acknowledged[job.id] = job.spec
+            self.next_id = max(self.next_id, job.id + 1)
+        for job in changes.changed.values():
+            self.disk[job.id].update(zip(UPDATED, rows.changed_job_row(job), strict=True))
+            if job.id in changes.edited:
+                self.disk[job.id].update(zip(EDITED, rows.edited_job_row(job), strict=True))
+        self.stop_asked |= self._unkept_stops
+        self._unkept_stops.clear()
+        outgoing, self._outgoing = self._outgoing, []
+        for link, command in outgoing:
+            self._carry_out(link, command)
+
+    def _carry_out(self, link: int, command: Command) -> None:
+        node = self.world.nodes[_node(command)]
+        assert not isinstance(command, SignalJob) or command.job in self.stop_asked, f"nobody asked for {command}"
+        if link and link == node.link:
+            node.commands.append(command)
+
+    def stored(self, number: int) -> Job:
+        row = self.disk[number]
+        return rows.job_of(tuple(row[column.strip()] for column in rows.JOB_COLUMNS.split(",")))
+
+    def reload(self) -> State:
+        state = State(rules=self.rules)
+        state.load([self.stored(n) for n, row in self.disk.items() if row["is_live"]], next_id=self.next_id)
+        return state
+
+    def crash(self) -> None:
+        """Killed: memory and everything that was not committed are gone, and all connections with them."""
+        self._lose_memory()
+        self.told.clear()
+
+    def fail_commit(self) -> None:
+        """The disk was full: memory is read again, the nodes are asked anew."""
+        known = self.state.nodes
+        self._lose_memory()
+        for name, node in known.items():
+            mine = self.state.node(name)
+            mine.gpus, mine.has_told_gpus, mine.cpu_job_slots = node.gpus, node.has_told_gpus, node.cpu_job_slots
+        for told in self.told.values():
+            told.is_connected = False
+
+    def _lose_memory(self) -> None:
+        self.state = self.reload()
+        self._outgoing.clear()
+        self._unkept_stops.clear()
+        for node in self.world.nodes.values():
+            self.world.disconnect(node)
+
+    @property
+    def is_committed(self) -> bool:
+        return not self.state.changes and not self._outgoing
+
+    # Compare with what really happened
+
+    def compare_end(self, job: Job) -> None:
+        """What is kept of a job that has ended is exactly what the world did."""
+        key = (job.id, job.attempt)
+        run, end = self.world.runs.get(key), self.world.ends.get(key)
+        assert run is None or run.phase == "over", f"job {job.id} has ended here, not there: {run}"
+        match job.status:
+            case Succeeded():
+                assert end == ("exit", 0, None)
+            case Failed(reason="launch"):
+                assert end == ("launch", None, None)
+            case Failed(reason=reason, exit_code=exit_code, signal=signal):
+                assert end == ("exit", exit_code, signal)
+                assert reason == ("exit" if signal is None else "signal")
+            case Cancelled(exit_code=exit_code, signal=signal):
+                assert end is None or end in {("exit", exit_code, signal), ("launch", None, None)}
+                assert end is not None or key not in self.world.begun
+                assert job.id in self.stop_asked
+            case Unknown():
+                assert end == ("lost", None, None)
+            case _:
+                raise AssertionError(job.status)
+        if job.id in self.stop_asked:
+            assert isinstance(job.status, Cancelled | Unknown)
+
+    def compare_living(self) -> None:
+        """Every run that is or may still become a process tree has its booking here."""
+        for run in self.world.in_phase("launching", "alive", "orphaned"):
+            job = self.stored(run.key[0])
+            assert not is_ended(job.status)
+            assert _start(job) == (run.key[0], run.node, run.gpus)
+            assert job.attempt == run.key[1]
+
+
+def _node(command: Command) -> NodeName:
+    return command.booking.node if isinstance(command, StartJob) else command.node
+
+
+def _start(job: Job) -> tuple[int, str, tuple[str, ...]]:
+    booking = job.status.booking  # type: ignore[union-attr]
+    assert booking is not None
+    return job.id, booking.node, tuple(gpu.uuid for gpu in booking.gpus)

@@ -1,0 +1,230 @@
+"""Random events on a state, one after the other, with what each brought. Nodes do at once what they are told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hypothesis import strategies as st
+
+from tarmac.core import invariants
+from tarmac.core.commands import Command
+from tarmac.core.events import (
+    Event,
+    GpusDrained,
+    GpusResumed,
+    JobEdited,
+    JobExited,
+    JobMoved,
+    JobsHeld,
+    JobsReleased,
+    JobsSubmitted,
+    JobStarted,
+    NodeJoined,
+    NodeLeft,
+    QueueDrained,
+    QueuePaused,
+    QueueResumed,
+    QueueStopped,
+    Reported,
+    ReservationEnded,
+    ReservationMade,
+    RulesSet,
+    SlotsSet,
+    StartForced,
+    StopAsked,
+    TimePassed,
+)
+from tarmac.core.handlers.reservations import chosen_cards
+from tarmac.core.machine import handle
+from tarmac.core.model import (
+    Booked,
+    Draft,
+    Held,
+    Job,
+    JobId,
+    Node,
+    Queued,
+    Reservation,
+    Rules,
+    Running,
+    Starting,
+    Stopping,
+    holds_booking,
+)
+from tarmac.core.policy.forced_start import double_booked, plan
+from tarmac.core.state import State, StoryLine
+from tests.core.support.loads import one_of, specs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tarmac.core.model import JobSpec
+
+Step: TypeAlias = tuple[str, int, Any]
+
+WORDS = (
+    "begin", "begin", "end", "end", "end", "fail", "stop", "hold", "release", "move", "edit", "pause", "resume",
+    "drain", "halt", "drain card", "resume card", "slots", "force", "reserve", "give back", "leave", "join", "wait",
+)  # fmt: skip
+
+
+def steps(spec: st.SearchStrategy[JobSpec] | None = None, *, most: int = 25) -> st.SearchStrategy[list[Step]]:
+    spec = specs() if spec is None else spec
+    submits = st.tuples(
+        st.just("submit"),
+        one_of,
+        st.tuples(st.lists(spec, min_size=1, max_size=4), st.sampled_from(["queued", "queued", "held", "draft"])),
+    )
+    others = st.tuples(st.sampled_from(WORDS), one_of, st.sampled_from([0.0, 1.0, 4.0, 30.0]))
+    return st.lists(st.one_of(submits, others, others), min_size=3, max_size=most)
+
+
+class Play:
+    def __init__(self, nodes: list[Node], rules: Rules) -> None:
+        self.state = State(rules=rules)
+        self.state.nodes.update((node.name, node) for node in nodes)
+        self.now = 1000.0
+        self.forced: set[tuple[JobId, int]] = set()  # attempts that no policy decided
+
+    def take(self, step: Step) -> list[StoryLine]:
+        """What the story tells of it; None of the words has to find anything to do."""
+        word, number, more = step
+        told: list[StoryLine] = []
+        self.now += 1.0
+        for event in self._events(word, number, more):
+            told += self.happen(event)
+        return told
+
+    def happen(self, event: Event) -> list[StoryLine]:
+        self.said: list[Command] = handle(self.state, event, self.now)
+        told = self.state.take_changes().story
+        assert invariants.violations(self.state) == []
+        return told
+
+    def _events(self, word: str, number: int, more: Any) -> Iterator[Event]:
+        if word == "submit":
+            most = more[0][0].max_running  # one for the whole array
+            array = tuple(replace(spec, max_running=most) for spec in more[0])
+            yield JobsSubmitted(specs=array, entry=more[1], by="ann", is_array=number % 2 == 0)
+        elif word in {"begin", "end", "fail"}:
+            yield from self._report(word, number)
+        elif word in {"stop", "hold", "release", "move", "edit", "force"}:
+            if self.state.jobs:
+                yield from self._touch(word, pick(list(self.state.jobs.values()), number), number)
+        elif word in {"drain card", "resume card", "slots", "leave", "join"}:
+            yield self._tend(word, number)
+        elif word in {"reserve", "give back"}:
+            yield from self._reserve(word, number, more)
+        else:
+            yield from self._steer(word, more)
+
+    def _report(self, word: str, number: int) -> Iterator[Event]:
+        kinds = (Starting,) if word == "begin" else (Running, Stopping)
+        jobs = [job for job in self.state.jobs.values() if isinstance(job.status, kinds)]
+        if jobs:
+            job = pick(jobs, number)
+            yield report(job, "start" if word == "begin" else "exit", self.now, exit_code=int(word == "fail"))
+
+    def _touch(self, word: str, job: Job, number: int) -> Iterator[Event]:
+        if word == "stop":
+            yield StopAsked(job=job.id, by="ann")
+        elif word == "hold":
+            yield JobsHeld(jobs=(job.id,), by="ann")
+        elif word == "release":
+            yield JobsReleased(jobs=tuple(self.state.jobs), by="ann")
+        elif word == "move":
+            yield JobMoved(job=job.id, place=1 + number % 3, by="ann")
+        elif word == "edit":
+            yield JobEdited(job=job.id, spec=replace(job.spec, priority=number % 20), by="ann")
+        else:
+            yield from self._force(job)
+
+    def _force(self, job: Job) -> Iterator[Event]:
+        booking = plan(self.state, job) if isinstance(job.status, Queued | Held | Draft) else None
+        if booking is not None and not list(double_booked(self.state, booking)):
+            self.forced.add((job.id, job.attempt + 1))
+            yield StartForced(job=job.id, node=booking.node, gpus=tuple(gpu.uuid for gpu in booking.gpus), by="root")
+
+    def _tend(self, word: str, number: int) -> Event:
+        node = pick(list(self.state.nodes.values()), number)
+        card = (pick(list(node.gpus), number // 7),)
+        if word == "drain card":
+            return GpusDrained(node=node.name, gpus=card, by="root", reason="hot")
+        if word == "resume card":
+            return GpusResumed(node=node.name, gpus=card)
+        if word == "slots":
+            return SlotsSet(node=node.name, gpus=card, slots=1 + number % 2)
+        if word == "leave":
+            return NodeLeft(node=node.name)
+        runs = tuple(self._runs_on(node))
+        return NodeJoined(
+            node=node.name,
+            cpu_job_slots=node.cpu_job_slots,
+            runs=runs,
+            cpus=node.cpus,
+            memory_total_bytes=node.memory_total_bytes,
+        )
+
+    def _runs_on(self, node: Node) -> Iterator[JobStarted]:
+        for job in (self.state.jobs[number] for number in node.host):
+            if isinstance(job.status, Running | Stopping):
+                at = self.now if job.status.started_at is None else job.status.started_at
+                yield JobStarted(job=job.id, attempt=job.attempt, pid=41, started_at=at)
+
+    def _reserve(self, word: str, number: int, more: float) -> Iterator[Event]:
+        if word == "give back":
+            if self.state.reservations:
+                yield ReservationEnded(reservation=pick(list(self.state.reservations), number), by="root")
+            return
+        begins_at = self.now + more
+        ends_at = begins_at + 25.0
+        found = chosen_cards(self.state, gpus=1 + number % 2, owner="bob", begins_at=begins_at, ends_at=ends_at)
+        if found is not None:
+            one = Reservation(
+                id=self.state.next_reservation, owner="bob", node=found[0], gpus=found[1], begins_at=begins_at,
+                ends_at=ends_at, by="root",
+            )  # fmt: skip
+            yield ReservationMade(reservation=one)
+
+    def _steer(self, word: str, seconds: float) -> Iterator[Event]:
+        if word == "pause":
+            yield QueuePaused(by="root")
+        elif word == "resume":
+            yield QueueResumed(by="root")
+        elif word == "drain":
+            yield QueueDrained(by="root")
+        elif word == "halt":
+            yield QueueStopped(by="root")
+        else:
+            self.now += seconds
+            yield TimePassed()
+
+    def set_rules(self, rules: Rules) -> list[StoryLine]:
+        return self.happen(RulesSet(rules=rules))
+
+    @property
+    def booked(self) -> list[Job]:
+        return [job for job in self.state.jobs.values() if holds_booking(job.status) is not None]
+
+    @property
+    def waiting(self) -> list[Job]:
+        return [job for job in self.state.jobs.values() if isinstance(job.status, Queued | Held | Draft)]
+
+
+def report(job: Job, word: str, now: float, *, exit_code: int = 0) -> Reported:
+    """Its node says that it started just now, or that it is over."""
+    status = job.status
+    assert isinstance(status, Booked)
+    node, number, attempt = status.booking.node, job.id, job.attempt
+    if word == "start":
+        return Reported(node=node, report=JobStarted(job=number, attempt=attempt, pid=41, started_at=now))
+    began = now if isinstance(status, Starting) or status.started_at is None else status.started_at
+    ended = JobExited(
+        job=number, attempt=attempt, exit_code=exit_code, signal=None, pid=41, started_at=began, ended_at=now
+    )
+    return Reported(node=node, report=ended)
+
+
+def pick(those: list[Any], number: int) -> Any:
+    return those[number % len(those)]

@@ -1,0 +1,205 @@
+"""What really happens out there: nodes, run folders, process trees. The record of truth the core is held against.
+
+It knows nothing of the core's state. It mirrors what an agent promises: a run folder guards an attempt against a second
+start, the newest report of each run is told at every hello until it may be forgotten, and hello waits for runs of which
+it is not known yet whether they began. A stream keeps its order; what is under way when it breaks is lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TypeAlias
+
+from tarmac.core.commands import Command, ForgetRun, SignalJob, StartJob
+from tarmac.core.events import (
+    Event,
+    GpusSeen,
+    JobExited,
+    JobLost,
+    JobStarted,
+    LaunchFailed,
+    NodeJoined,
+    Reported,
+    RunReport,
+    TreeGone,
+)
+from tarmac.core.model import Gpu, JobId, NodeName
+from tests.core.support.builders import cards
+
+Key: TypeAlias = tuple[JobId, int]
+End: TypeAlias = tuple[str, int | None, int | None]  # exit, launch or lost; exit code; signal
+
+
+@dataclass(kw_only=True)
+class Run:
+    """A run folder, and the process tree that belongs to it."""
+
+    key: Key
+    node: NodeName
+    gpus: tuple[str, ...]
+    phase: str = "launching"  # alive; orphaned: its shim was killed; over: nothing is left of it
+    report: RunReport | None = None
+    started_at: float = 0.0
+    is_signalled: bool = False
+
+
+@dataclass(kw_only=True)
+class FakeNode:
+    name: NodeName
+    cards: tuple[Gpu, ...]
+    slots: int
+    visible: frozenset[int]  # indices of the cards the driver shows
+    link: int = 0  # number of the present connection; 0: none
+    commands: list[Command] = field(default_factory=list)  # on their way to it
+    events: list[Event] = field(default_factory=list)  # on their way from it
+
+    def sight(self) -> GpusSeen:
+        return GpusSeen(node=self.name, gpus=tuple(gpu for gpu in self.cards if gpu.index in self.visible))
+
+
+class World:
+    def __init__(self, **nodes: int) -> None:
+        """Nodes by name, with so many cards and one slot more than cards."""
+        self.nodes = {
+            NodeName(name): FakeNode(
+                name=NodeName(name), cards=cards(gpus, name), slots=gpus + 1, visible=frozenset(range(gpus))
+            )
+            for name, gpus in nodes.items()
+        }
+        self.runs: dict[Key, Run] = {}  # run folders there are
+        self.begun: set[Key] = set()  # attempts whose command was ever released
+        self.ends: dict[Key, End] = {}  # how each attempt that is over ended
+        self.sent: list[Reported] = []  # every report ever made
+        self._ticks = count(1)
+
+    # What the controller's end does
+
+    def connect(self, node: FakeNode) -> None:
+        assert not [run for run in self.of(node) if run.phase == "launching"], "hello waits for what is not decided"
+        runs = tuple(run.report for run in self.of(node) if run.report is not None)
+        node.link = next(self._ticks)
+        node.events = [NodeJoined(node=node.name, cpu_job_slots=node.slots, runs=runs), node.sight()]
+
+    def disconnect(self, node: FakeNode) -> None:
+        node.link = 0
+        node.commands, node.events = [], []
+
+    def obey(self, node: FakeNode) -> None:
+        """The next command arrives and is carried out."""
+        command = node.commands.pop(0)
+        match command:
+            case StartJob():
+                self._start(node, command)
+            case SignalJob():
+                run = self.runs.get((command.job, command.attempt))
+                if run is not None:
+                    run.is_signalled = True
+            case ForgetRun():
+                run = self.runs.get((command.job, command.attempt))
+                if run is not None and run.node == node.name:
+                    assert run.phase == "over", f"told to forget {run} which is not over"
+                    del self.runs[run.key]
+
+    def _start(self, node: FakeNode, command: StartJob) -> None:
+        key = (command.job, command.attempt)
+        run = self.runs.get(key)
+        assert command.attempt == 1, "nobody ever asks for a second attempt"
+        if run is None:
+            assert not [job for job, _ in self.begun if job == command.job], f"job {command.job} starts a second time"
+            gpus = tuple(gpu.uuid for gpu in command.booking.gpus)
+            self.runs[key] = Run(key=key, node=node.name, gpus=gpus)
+        elif run.report is not None:
+            self._send(run.report, run.node)
+
+    # What happens by itself
+
+    def begin(self, run: Run) -> None:
+        """The start is on record and the command is released."""
+        assert run.key not in self.begun
+        others = [other for other in self.living() if other.node == run.node]
+        for other in others:
+            both = set(run.gpus) & set(other.gpus)
+            assert not both, f"{both} held by {other} and handed to {run}"
+        if not run.gpus:
+            slots = self.nodes[run.node].slots
+            assert len([other for other in others if not other.gpus]) < slots, f"{run} exceeds {slots} slots"
+        self.begun.add(run.key)
+        run.phase, run.started_at = "alive", float(next(self._ticks))
+        job, attempt = run.key
+        self._tell(run, JobStarted(job=job, attempt=attempt, pid=1000 + job, started_at=run.started_at))
+
+    def vanish(self, run: Run) -> None:
+        """Its shim died before the start was on record: as if it had never been sent."""
+        assert run.phase == "launching"
+        del self.runs[run.key]
+
+    def fail_launch(self, run: Run) -> None:
+        job, attempt = run.key
+        message = f"no program, {next(self._ticks)}"
+        self._end(run, ("launch", None, None), LaunchFailed(job=job, attempt=attempt, message=message, at=1.0))
+
+    def end(self, run: Run, exit_code: int | None, signal: int | None) -> None:
+        job, attempt = run.key
+        report = JobExited(
+            job=job,
+            attempt=attempt,
+            exit_code=exit_code,
+            signal=signal,
+            pid=1000 + job,
+            started_at=run.started_at,
+            ended_at=float(next(self._ticks)),
+        )
+        self._end(run, ("exit", exit_code, signal), report)
+
+    def kill_shim(self, run: Run, *, is_alive: bool) -> None:
+        job, attempt = run.key
+        report = JobLost(job=job, attempt=attempt, message="shim killed", is_alive=is_alive, at=1.0)
+        if is_alive:
+            run.phase = "orphaned"
+            self._tell(run, report)
+        else:
+            self._end(run, ("lost", None, None), report)
+
+    def lose_tree(self, run: Run) -> None:
+        job, attempt = run.key
+        self._end(run, ("lost", None, None), TreeGone(job=job, attempt=attempt, at=float(next(self._ticks))))
+
+    def reboot(self, node: FakeNode) -> None:
+        self.disconnect(node)
+        for run in self.of(node):
+            if run.phase == "launching":
+                self.vanish(run)
+            elif run.phase in {"alive", "orphaned"}:
+                self.kill_shim(run, is_alive=False)
+
+    def show_cards(self, node: FakeNode, visible: frozenset[int]) -> None:
+        node.visible = visible
+        if node.link:
+            node.events.append(node.sight())
+
+    # Questions
+
+    def of(self, node: FakeNode) -> list[Run]:
+        return [run for run in self.runs.values() if run.node == node.name]
+
+    def living(self) -> list[Run]:
+        return [run for run in self.runs.values() if run.phase in {"alive", "orphaned"}]
+
+    def in_phase(self, *phases: str) -> list[Run]:
+        return [run for run in self.runs.values() if run.phase in phases]
+
+    def _end(self, run: Run, end: End, report: RunReport) -> None:
+        run.phase = "over"
+        self.ends[run.key] = end
+        self._tell(run, report)
+
+    def _tell(self, run: Run, report: RunReport) -> None:
+        run.report = report
+        self._send(report, run.node)
+
+    def _send(self, report: RunReport, name: NodeName) -> None:
+        said = Reported(node=name, report=report)
+        self.sent.append(said)
+        if self.nodes[name].link:
+            self.nodes[name].events.append(said)

@@ -1,0 +1,53 @@
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tarmac.sim.chart import picture
+from tarmac.sim.spans import short_span, span_ticks
+from tests.sim.scene import WIDE_AND_NARROW, a_row, nodes, outcome_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_the_picture_is_well_formed_and_names_what_it_shows():
+    scenarios = [outcome_of(WIDE_AND_NARROW, nodes(1, 2), policy) for policy in ("fifo", "balance")]
+    root = ET.fromstring(picture(scenarios, 'of "ann" & <bob>'))
+    words = {text.text for text in root.iter(f"{SVG}text")}
+    assert root.findtext(f"{SVG}title") == 'of "ann" & <bob>'
+    assert {"fifo", "balance", "Waiting time", "Jobs that had started", "GPUs in use"} <= words
+    assert {"time from submit to start", "part of all jobs", "part of all GPUs", "time since the first submit"} <= words
+    assert "nan" not in picture(scenarios, "")
+
+
+def test_bars_are_as_high_as_the_waits():
+    scenarios = [outcome_of(WIDE_AND_NARROW, nodes(1, 2), is_backfilling=backfill) for backfill in (True, False)]
+    root = ET.fromstring(picture(scenarios, ""))
+    bars = [rect for rect in root.iter(f"{SVG}rect") if rect.get("class", "").startswith("b")]
+    heights = [float(bar.get("height", 0)) for bar in bars]
+    assert [bar.findtext(f"{SVG}title") for bar in bars[:2]] == ["fifo: mean 58s", "fifo, no backfill: mean 1.5m"]
+    assert heights[0] / heights[1] == pytest.approx(57.5 / 92.5, abs=0.01)
+
+
+@pytest.mark.parametrize("gpus", [1, 9], ids=["nobody waited", "nothing could run"])
+def test_a_trace_that_has_nothing_to_show_is_drawn_all_the_same(gpus: int):
+    ET.fromstring(picture([outcome_of([a_row(0, "ann", gpus, 10)], nodes(1, 1))], "little"))
+
+
+def test_the_same_figures_give_the_same_picture():
+    first, again = (picture([outcome_of(WIDE_AND_NARROW, nodes(1, 2))], "t") for _ in range(2))
+    assert first == again
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(None, "-"), (0, "0s"), (2.46, "2.5s"), (59, "59s"), (90, "1.5m"), (3600, "1h"), (40000, "11h"), (200000, "2.3d")],
+)
+def test_spans_are_short(seconds: float | None, words: str):
+    assert short_span(seconds) == words
+
+
+def test_ticks_are_round_and_reach_the_longest():
+    assert span_ticks(0) == [0, 1]
+    assert span_ticks(50) == [0, 10, 20, 30, 40, 50]
+    assert span_ticks(7000) == [0, 1800, 3600, 5400, 7200]
+    assert span_ticks(1e9)[-1] >= 1e9
