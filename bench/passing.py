@@ -10,7 +10,10 @@ from bench.figures import Figure, milliseconds
 from tarmac.core.commands import Command, StartJob
 from tarmac.core.events import Event, GpusSeen, JobExited, JobsSubmitted, JobStarted, NodeJoined, Reported
 from tarmac.core.machine import handle
-from tarmac.core.model import Gpu, GpuUuid, Job, JobSpec, NodeName, Request, Running
+from tarmac.core.model.gpu import Gpu
+from tarmac.core.model.ids import GpuUuid, NodeName
+from tarmac.core.model.job import Job, JobSpec, Request
+from tarmac.core.model.status import Running
 from tarmac.core.state import State
 
 NODES, GPUS, OWNERS = 1_000, 8, 50

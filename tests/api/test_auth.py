@@ -14,7 +14,8 @@ from tarmac.controller.publisher import Publisher
 from tarmac.controller.settings.settings import Settings
 from tarmac.controller.submit.request import EditRequest, JobRequest, SubmitRequest
 from tarmac.core.events import GpusSeen, JobsSubmitted, NodeJoined
-from tarmac.core.model import Gpu, GpuUuid, NodeName
+from tarmac.core.model.gpu import Gpu
+from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.errors import NotAllowed
 from tarmac.store.rows import pack_environment
 from tarmac.store.store import Store

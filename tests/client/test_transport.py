@@ -16,7 +16,7 @@ from tarmac.client import Client
 from tarmac.client.connection import keep_asking
 from tarmac.client.fast.json_codec import decode, encode
 from tarmac.client.follow import sse
-from tarmac.client.liveness import manner
+from tarmac.client.liveness import diagnose_silence
 from tarmac.client.transport import Connection, NoAnswer, NoController
 from tarmac.errors import ConnectionLost, NotAllowed, NotFound, TarmacError, TooNew, Unavailable, UserError
 from tests.cli.stub import answer, chunked, serving
@@ -223,7 +223,7 @@ def another_process(code: str) -> Iterator[subprocess.Popen[bytes]]:
 
 def test_one_that_works_is_busy_and_nobody_is_told_to_kill_it() -> None:
     with another_process("while True: pass") as process:
-        assert until(lambda: manner(process.pid) == "busy")
+        assert until(lambda: diagnose_silence(process.pid) == "busy")
         error = NoAnswer(process.pid)
     assert error.message == f"the controller (pid {process.pid}) is busy; what was asked may still happen"
     assert "kill" not in str(error.hint)
@@ -232,7 +232,7 @@ def test_one_that_works_is_busy_and_nobody_is_told_to_kill_it() -> None:
 def test_one_that_was_stopped_is_to_be_woken_not_killed() -> None:
     with another_process("while True: pass") as process:
         os.kill(process.pid, signal.SIGSTOP)
-        assert until(lambda: manner(process.pid) == "stopped")
+        assert until(lambda: diagnose_silence(process.pid) == "stopped")
         error = NoAnswer(process.pid)
     assert "it was stopped" in error.message
     assert f"kill -CONT {process.pid}" in str(error.hint)
@@ -241,9 +241,9 @@ def test_one_that_was_stopped_is_to_be_woken_not_killed() -> None:
 
 def test_one_that_neither_answers_nor_works_may_be_killed() -> None:
     with another_process("import time; time.sleep(600)") as process:
-        assert until(lambda: manner(process.pid) == "stuck")
+        assert until(lambda: diagnose_silence(process.pid) == "stuck")
         assert f"kill -9 {process.pid}" in str(NoAnswer(process.pid).hint)
-    assert manner(process.pid, look_s=0) == "stuck", "nothing is to be seen of it"
+    assert diagnose_silence(process.pid, look_s=0) == "stuck", "nothing is to be seen of it"
 
 
 def test_of_one_that_nobody_gets_through_to_no_pid_is_made_up() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tarmac.api.views import Viewer
-from tarmac.controller.engine import Engine, Work
+from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.controller.publisher import Publisher
 from tarmac.controller.settings.settings import Settings
 from tarmac.core.events import (
@@ -24,7 +24,11 @@ from tarmac.core.events import (
     ReservationMade,
     StopAsked,
 )
-from tarmac.core.model import After, Failed, Gpu, GpuUuid, JobId, JobSpec, Mode, NodeName, Request, Reservation
+from tarmac.core.model.gpu import Gpu
+from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+from tarmac.core.model.job import After, JobSpec, Request
+from tarmac.core.model.queue import Mode, Reservation
+from tarmac.core.model.status import Failed
 from tarmac.core.state import State
 from tarmac.errors import Conflict, Unavailable
 from tarmac.nodes.reports import GpuProcess, GpuReading
@@ -79,7 +83,7 @@ def run(folder: Path, story: Callable[[Engine, ToldNode], Awaitable[None]]) -> N
         engine.node = node  # type: ignore[assignment]
         engine.post(NodeJoined(node=DESK, cpu_job_slots=4, runs=()))
         engine.post(GpusSeen(node=DESK, gpus=(Gpu(uuid=GpuUuid("G0"), index=0),)))
-        await engine.keep(Work(events=[]))  # behind what was posted
+        await engine.commit(PendingCommit(events=[]))  # behind what was posted
         try:
             await story(engine, node)
         finally:
@@ -107,7 +111,7 @@ def test_a_job_is_on_disk_and_its_start_sent_before_the_submit_returns(tmp_path:
 def test_the_gpu_passes_on_in_the_commit_of_the_exit(tmp_path: Path) -> None:
     async def story(engine: Engine, node: ToldNode) -> None:
         await engine.submit(specs(2), {DIGEST: BODY}, None)
-        await engine.keep(Work(events=[exited(1)]))
+        await engine.commit(PendingCommit(events=[exited(1)]))
         assert node.told_of("forget") == [1]
         assert node.told_of("start") == [1, 2]
 
@@ -155,7 +159,7 @@ def test_a_restart_knows_what_was_kept(tmp_path: Path) -> None:
     async def first(engine: Engine, _: ToldNode) -> None:
         await engine.submit(specs(3), {DIGEST: BODY}, None)
         started = JobStarted(job=JobId(1), attempt=1, pid=9, started_at=1000.0)
-        await engine.keep(Work(events=[Reported(node=DESK, report=started)]))
+        await engine.commit(PendingCommit(events=[Reported(node=DESK, report=started)]))
 
     async def second(engine: Engine, node: ToldNode) -> None:
         # The node came back without a trace of job 1, which ran: it must not be started again.
@@ -174,7 +178,7 @@ def test_a_decision_that_breaks_leaves_the_state_as_it_is_on_disk(
         with monkeypatch.context() as patch:
             patch.setattr("tarmac.controller.engine.handle", _break)
             with pytest.raises(ZeroDivisionError):
-                await engine.keep(Work(events=[StopAsked(job=JobId(2), by="ann")]))
+                await engine.commit(PendingCommit(events=[StopAsked(job=JobId(2), by="ann")]))
         assert sorted(engine.state.jobs) == [1, 2]
 
     run(tmp_path, story)
@@ -187,7 +191,7 @@ def _break(*_: object) -> None:
 def test_a_node_is_admitted_once_its_joining_was_taken_in(tmp_path: Path) -> None:
     async def story(engine: Engine, node: ToldNode) -> None:
         assert node.admissions == 1
-        await engine.keep(Work(events=[NodeJoined(node=DESK, cpu_job_slots=4, runs=())]))
+        await engine.commit(PendingCommit(events=[NodeJoined(node=DESK, cpu_job_slots=4, runs=())]))
         assert node.admissions == 2
 
     run(tmp_path, story)
@@ -221,14 +225,14 @@ def test_a_start_names_cards_as_they_are_counted_now(tmp_path: Path) -> None:
     async def story(engine: Engine, node: ToldNode) -> None:
         await engine.submit(specs(), {DIGEST: BODY}, None)
         engine.post(GpusSeen(node=DESK, gpus=(Gpu(uuid=GpuUuid("G0"), index=5),)))
-        await engine.keep(Work(events=[NodeJoined(node=DESK, cpu_job_slots=4, runs=())]))
+        await engine.commit(PendingCommit(events=[NodeJoined(node=DESK, cpu_job_slots=4, runs=())]))
         starts = [frame for frame in node.told if frame["type"] == "start"]
         assert [frame["env"]["CUDA_VISIBLE_DEVICES"] for frame in starts] == ["0", "5"]
 
     run(tmp_path, story)
 
 
-# Work that is planned when its turn comes
+# PendingCommit that is planned when its turn comes
 
 
 def test_a_plan_sees_what_was_decided_before_it_in_the_same_breath(tmp_path: Path) -> None:
@@ -239,7 +243,7 @@ def test_a_plan_sees_what_was_decided_before_it_in_the_same_breath(tmp_path: Pat
         return []
 
     async def story(engine: Engine, _: ToldNode) -> None:
-        await asyncio.gather(engine.submit(specs(), {DIGEST: BODY}, None), engine.keep(Work(plan=plan)))
+        await asyncio.gather(engine.submit(specs(), {DIGEST: BODY}, None), engine.commit(PendingCommit(plan=plan)))
         assert seen == [1]
 
     run(tmp_path, story)
@@ -269,7 +273,7 @@ def test_a_job_may_wait_for_one_that_ends_in_the_same_breath(tmp_path: Path) -> 
         following = JobsSubmitted(specs=(replace(specs().specs[0], after=(After(job=JobId(1), on="ok"),)),))
         hopeless = JobsSubmitted(specs=(replace(specs().specs[0], after=(After(job=JobId(1), on="fail"),)),))
         await asyncio.gather(
-            engine.keep(Work(events=[exited(1)])),
+            engine.commit(PendingCommit(events=[exited(1)])),
             engine.submit(following, {DIGEST: BODY}, None),
             engine.submit(hopeless, {DIGEST: BODY}, None),
         )
@@ -315,10 +319,10 @@ def test_mode_reservations_and_the_past_outlive_a_restart_and_a_failed_commit(tm
     async def first(engine: Engine, _: ToldNode) -> None:
         await engine.submit(specs(), {DIGEST: BODY}, None)
         started = JobStarted(job=JobId(1), attempt=1, pid=9, started_at=1000.0)
-        await engine.keep(Work(events=[Reported(node=DESK, report=started)]))
+        await engine.commit(PendingCommit(events=[Reported(node=DESK, report=started)]))
         engine._clock = lambda: 4600.0
-        await engine.keep(Work(events=[exited(1), ReservationMade(reservation=reservation)]))
-        await engine.keep(Work(events=[QueuePaused(by="ann", reason="tea")]))
+        await engine.commit(PendingCommit(events=[exited(1), ReservationMade(reservation=reservation)]))
+        await engine.commit(PendingCommit(events=[QueuePaused(by="ann", reason="tea")]))
 
     def check(engine: Engine) -> None:
         assert engine.state.mode == Mode(is_paused=True, by="ann", reason="tea", since=4600.0)
@@ -341,12 +345,12 @@ def test_what_a_job_took_of_its_card_is_booked_until_its_end(tmp_path: Path) -> 
         engine._clock = lambda: now
         await engine.submit(specs(), {DIGEST: BODY}, None)
         started = JobStarted(job=JobId(1), attempt=1, pid=9, started_at=1000.0)
-        await engine.keep(Work(events=[Reported(node=DESK, report=started)]))
+        await engine.commit(PendingCommit(events=[Reported(node=DESK, report=started)]))
         process = GpuProcess(pid=9, job=1, memory_bytes=5)
         reading = GpuReading(index=0, uuid="G0", utilization=80, power_w=200.0, processes=[process])
         engine.take_readings(DESK, [reading], None, None)
         now = 1010.0
-        ending = asyncio.ensure_future(engine.keep(Work(events=[exited(1)])))
+        ending = asyncio.ensure_future(engine.commit(PendingCommit(events=[exited(1)])))
         await asyncio.sleep(0)
         assert Viewer(engine).usage(engine.jobs([1])[0]) == (5, 80.0, 2000.0), "also while that is being written"
         await ending

@@ -7,7 +7,7 @@ import pytest
 
 from tarmac.controller import forecast_cache
 from tarmac.controller.forecast_cache import OutlookBoard, places
-from tarmac.core.model import Held
+from tarmac.core.model.status import Held
 from tarmac.core.state import State
 from tests.core.support.builders import a_job, a_spec, a_state
 

@@ -6,7 +6,7 @@ import pytest
 
 from tarmac.controller.notifier import Notifier
 from tarmac.core.commands import Notify
-from tarmac.core.model import JobId
+from tarmac.core.model.ids import JobId
 
 NOTICE = Notify(what="job-warned", message="job 7: it's $idle; `touch x`", job=JobId(7))
 

@@ -4,7 +4,10 @@ import pytest
 
 from tarmac.controller.start_frame import job_environment, start_frame
 from tarmac.core.commands import StartJob
-from tarmac.core.model import BookedGpu, Booking, GpuUuid, Job, JobId, JobSpec, NodeName, Request
+from tarmac.core.model.gpu import BookedGpu
+from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+from tarmac.core.model.job import Job, JobSpec, Request
+from tarmac.core.model.status import Booking
 
 
 def environment_of(

@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tarmac.core.explain import CpuSlotsTaken, NeverFits, NodeAway, NoNode, TooFewGpus, explain
-from tarmac.core.model import Job, JobId, NodeName, Starting
+from tarmac.core.model.ids import JobId, NodeName
+from tarmac.core.model.job import Job
+from tarmac.core.model.status import Starting
 from tarmac.core.policy import scheduling_pass
-from tarmac.core.policy.feasibility import TooFewCards
+from tarmac.core.policy.feasibility import TooFewGpusOnNode
 from tarmac.core.policy.gpu_fit import Taken
 from tarmac.core.policy.placement import place
 from tarmac.core.state import State
@@ -43,7 +45,7 @@ def test_slots_taken() -> None:
 def test_more_than_any_node_has() -> None:
     job = a_job(gpus=5)
     state = a_state(a_node(gpus=2), a_node(gpus=4, name="big"), jobs=(job,))
-    assert explain(state, job, NOW)[0] == NeverFits(lack=TooFewCards(asked=5, have=4))
+    assert explain(state, job, NOW)[0] == NeverFits(lack=TooFewGpusOnNode(asked=5, have=4))
 
 
 def test_each_node_has_its_own_reason() -> None:

@@ -13,7 +13,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from tarmac.core import invariants
 from tarmac.core.events import Event, NodeJoined, NodeLeft, Reported, RunReport, StopAsked
-from tarmac.core.model import JobId, is_ended
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.status import is_ended
 from tests.core.support.builders import a_spec, exited, gone, launch_failed, lost, started, submitted
 from tests.core.support.driver import Driver
 from tests.core.support.effort import HISTORIES

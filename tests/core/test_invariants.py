@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 
 from tarmac.core import invariants
-from tarmac.core.model import After, BookedGpu, GpuUuid, JobId, Request
+from tarmac.core.model.gpu import BookedGpu
+from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.job import After, Request
 from tarmac.core.state import State
 from tests.core.support.builders import BOX, a_booking, a_job, a_node, a_state, a_status
 

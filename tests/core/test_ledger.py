@@ -8,7 +8,10 @@ from dataclasses import replace
 import pytest
 
 from tarmac.core.ledger import HOUR_S, WEEK_S, Ledger
-from tarmac.core.model import BookedGpu, Booking, GpuUuid, Job, JobId, Request
+from tarmac.core.model.gpu import BookedGpu
+from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.job import Job, Request
+from tarmac.core.model.status import Booking
 from tarmac.core.state import State
 from tests.core.support.builders import BOX, a_booking, a_job, a_spec
 from tests.core.support.scene import Scene

@@ -11,7 +11,9 @@ from tarmac.core.events import GpusSeen, JobsHeld, ProcessAdopted
 from tarmac.core.explain import ArrayFull, explain
 from tarmac.core.ledger import HOUR_S
 from tarmac.core.limits import LimitReached, refusal_at_submit
-from tarmac.core.model import GpuUuid, JobId, PerName, Request
+from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.job import Request
+from tarmac.core.model.rules import PerName
 from tests.core.support.builders import BOX, a_spec, cards
 from tests.core.support.scene import Scene
 

@@ -7,12 +7,11 @@ import pytest
 from tarmac.core.commands import ForgetRun, SignalJob, StartJob
 from tarmac.core.events import NodeJoined, Reported, StopAsked
 from tarmac.core.machine import handle
-from tarmac.core.model import (
-    After,
+from tarmac.core.model.ids import JobId, NodeName
+from tarmac.core.model.job import After
+from tarmac.core.model.status import (
     Cancelled,
     Failed,
-    JobId,
-    NodeName,
     Queued,
     Running,
     Starting,

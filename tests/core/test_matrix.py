@@ -11,7 +11,8 @@ from tarmac.core.commands import ForgetRun
 from tarmac.core.events import Event, NodeJoined, Reported, RunReport, StopAsked
 from tarmac.core.handlers.runs import is_final
 from tarmac.core.machine import handle
-from tarmac.core.model import JobId, holds_booking, is_ended, state_name
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.status import holds_booking, is_ended, state_name
 from tarmac.core.transitions import TRANSITIONS
 from tests.core.support.builders import (
     BOX,

@@ -12,7 +12,10 @@ from tarmac.core.events import JobsSubmitted
 from tarmac.core.explain import explain
 from tarmac.core.handlers import queueing
 from tarmac.core.limits import reached_there
-from tarmac.core.model import JobSpec, Node, Queued, Rules, holds_booking
+from tarmac.core.model.job import JobSpec
+from tarmac.core.model.node import Node
+from tarmac.core.model.rules import Rules
+from tarmac.core.model.status import Queued, holds_booking
 from tarmac.core.policy.eligibility import gate
 from tarmac.core.policy.scheduling_pass import Pass, Start, booking_for
 from tarmac.core.state import State, StoryLine

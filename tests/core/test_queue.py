@@ -7,7 +7,7 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarmac.core.model import Job
+from tarmac.core.model.job import Job
 from tarmac.core.queue import Queue
 from tests.core.support.builders import a_job
 

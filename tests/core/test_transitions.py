@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tarmac.core import transitions
-from tarmac.core.model import STATUS_TYPES
+from tarmac.core.model.status import STATUS_TYPES
 from tarmac.core.transitions import TRANSITIONS, ImpossibleTransition
 from tests.core.write_diagram import PAGE, with_diagram
 

@@ -1,4 +1,4 @@
-from tarmac.core.model import PerName, Rules
+from tarmac.core.model.rules import PerName, Rules
 from tarmac.sim.figures import figures_of
 from tarmac.sim.synthetic import made_up
 from tarmac.sim.world import simulate

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tarmac.core.events import JobsSubmitted, Reported
 from tarmac.core.machine import handle
-from tarmac.core.model import JobId
+from tarmac.core.model.ids import JobId
 from tarmac.store import rows
 from tarmac.store.store import Store
 from tarmac.store.writer import Batch, Submission

@@ -10,7 +10,8 @@ from typing import Any
 
 from tarmac.core.events import Event
 from tarmac.core.machine import handle
-from tarmac.core.model import Job, JobId
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.job import Job
 from tarmac.core.state import Changes, StoryLine
 from tarmac.store.store import Store
 from tarmac.store.writer import Batch

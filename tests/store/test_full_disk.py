@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tarmac.core import invariants
-from tarmac.core.model import Job
+from tarmac.core.model.job import Job
 from tarmac.errors import Unavailable
 from tarmac.store.database import faults
 from tarmac.store.store import Store

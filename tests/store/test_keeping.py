@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from tarmac.core.events import JobsSubmitted
-from tarmac.core.model import GpuUuid, JobId, NamedGpu, Request, is_ended
+from tarmac.core.model.gpu import NamedGpu
+from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.job import Request
+from tarmac.core.model.status import is_ended
 from tarmac.store import rows
 from tarmac.store.store import Store
 from tarmac.store.writer import Submission

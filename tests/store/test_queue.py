@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tarmac.core.model import Draft, GpuUuid, Held, JobId, Mode, NodeName, Queued, Reservation
+from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+from tarmac.core.model.queue import Mode, Reservation
+from tarmac.core.model.status import Draft, Held, Queued
 from tarmac.core.state import Changes
 from tarmac.store.store import DURATIONS_LOOKED_AT, HOUR_S, HOURS_LOOKED_AT, Store
 from tarmac.store.writer import Batch

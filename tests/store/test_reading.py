@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tarmac.core.model import Job
+from tarmac.core.model.job import Job
 from tarmac.store.reader import JobFilter
 from tarmac.store.store import Store
 from tests.core.support.builders import a_job, a_status

@@ -10,7 +10,8 @@ import pytest
 
 from tarmac.core import invariants
 from tarmac.core.events import JobsSubmitted
-from tarmac.core.model import Mode, is_ended
+from tarmac.core.model.queue import Mode
+from tarmac.core.model.status import is_ended
 from tarmac.store import schema
 from tests.core.support.builders import a_spec
 from tests.store.kept import happen, opened

@@ -8,7 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tarmac.core.model import After, Draft, GpuUuid, Held, Job, JobId, Mode, NodeName, Queued, Reservation
+from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+from tarmac.core.model.job import After, Job
+from tarmac.core.model.queue import Mode, Reservation
+from tarmac.core.model.status import Draft, Held, Queued
 from tarmac.core.state import Changes
 from tarmac.store import rows, schema
 from tarmac.store.writer import Batch, Submission

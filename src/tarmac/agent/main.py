@@ -15,7 +15,7 @@ from tarmac.agent.loop import Loop, log
 from tarmac.agent.procs import cgroup, containment
 from tarmac.agent.run import exec_command
 from tarmac.agent.run.run_folders import Folders
-from tarmac.agent.run.shim_pool import Place
+from tarmac.agent.run.shim_pool import AgentContext
 from tarmac.agent.service import Service
 from tarmac.agent.shutdown import Ending
 from tarmac.shared import crashpoint, kernel, proc, sockets
@@ -66,7 +66,7 @@ def _serve(state: str, ready_fd: Optional[int]) -> int:
     signal_fd = _prepare_process()
     instance = instance_of(state)
     base, reason = containment.choose(instance)
-    place = Place(folders=Folders(folder), boot_id=proc.read_boot_id(), instance=instance, cgroup_base=base)
+    place = AgentContext(folders=Folders(folder), boot_id=proc.read_boot_id(), instance=instance, cgroup_base=base)
     service = Service(loop, place, reason)
     loop.watch(signal_fd, lambda: _end_when_asked(service.ending, signal_fd), "signals")
     # Nothing below is to be collected, and a collection in a forked shim would copy every page it looks at.

@@ -19,7 +19,7 @@ from tarmac.agent.run.attempt import Key, Run
 from tarmac.agent.run.handoff import Start, hand_over
 from tarmac.agent.run.ports import Ports
 from tarmac.agent.run.recover import recover
-from tarmac.agent.run.shim_pool import Place, Spares
+from tarmac.agent.run.shim_pool import AgentContext, Spares
 from tarmac.agent.shutdown import Ending
 from tarmac.shared import crashpoint, protocol
 from tarmac.shared.proc import Stat
@@ -31,7 +31,7 @@ _DECIDED_WITHIN_S = 5.0  # a shim that somebody froze must not keep all others w
 
 
 class Service:
-    def __init__(self, loop: Loop, place: Place, containment_reason: Optional[str]) -> None:
+    def __init__(self, loop: Loop, place: AgentContext, containment_reason: Optional[str]) -> None:
         self.loop = loop
         self.place = place
         self._containment_reason = containment_reason

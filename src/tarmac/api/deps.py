@@ -9,6 +9,6 @@ from litestar.di import NamedDependency
 
 from tarmac.controller.engine import Engine
 
-TheEngine: TypeAlias = NamedDependency[Engine]
+EngineDep: TypeAlias = NamedDependency[Engine]
 Caller: TypeAlias = NamedDependency[str]  # asking for it refuses strangers
 TheEnd: TypeAlias = NamedDependency[Callable[[], None]]

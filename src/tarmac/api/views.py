@@ -12,7 +12,8 @@ from tarmac.controller.log_paths import stderr_path, stdout_path
 from tarmac.core.explain import Explainer, TooFewGpus
 from tarmac.core.forecast.queue_forecast import position_of
 from tarmac.core.handlers.health import idle_s, lasting
-from tarmac.core.model import Draft, Failed, GpuUuid, Held, Queued, Unknown, holds_booking, state_name
+from tarmac.core.model.ids import GpuUuid
+from tarmac.core.model.status import Draft, Failed, Held, Queued, Unknown, holds_booking, state_name
 from tarmac.errors import UserError
 from tarmac.nodes.reports import GpuReading
 
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from tarmac.controller.forecast_cache import Outlook
     from tarmac.core.explain import Reason
     from tarmac.core.forecast.queue_forecast import Estimate
-    from tarmac.core.model import Drain, Job, NamedGpu, Node, NodeName
+    from tarmac.core.model.gpu import Drain, NamedGpu
+    from tarmac.core.model.ids import NodeName
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.node import Node
     from tarmac.nodes.reports import GpuProcess
 
     Getter: TypeAlias = Callable[["Viewer", Job], Any]
@@ -137,7 +141,9 @@ class Viewer:
             "parent": reading.parent,
             "health": reading.health,
             "gone_since": iso(reading.gone_since),
-            "held": f"held by {told(use.outsiders, self.engine.now())}" if use is not None and use.outsiders else None,
+            "held": f"held by {told(use.foreign_processes, self.engine.now())}"
+            if use is not None and use.foreign_processes
+            else None,
         }
 
     def _drain_words(self, drain: Drain) -> str:

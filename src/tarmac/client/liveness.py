@@ -13,7 +13,7 @@ AT_WORK_TICKS = 3  # of 50 in that time; one that only waits for the next readin
 STOPPED = {"T", "t"}
 
 
-def manner(pid: int, look_s: float = LOOK_S) -> str:
+def diagnose_silence(pid: int, look_s: float = LOOK_S) -> str:
     """busy, stopped or stuck; the last also where nothing can be seen of it."""
     before = _seen(f"/proc/{pid}")
     if before is not None and before[0] in STOPPED:

@@ -34,10 +34,10 @@ class NoAnswer(Unavailable):
     """Somebody listens and takes requests, but says nothing: busy, stopped, or stuck. Pid 0: it is not known who."""
 
     def __init__(self, pid: int) -> None:
-        from tarmac.client.liveness import manner
+        from tarmac.client.liveness import diagnose_silence
 
         who = f"the controller (pid {pid})"
-        how = manner(pid) if pid else "crowded"
+        how = diagnose_silence(pid) if pid else "crowded"
         super().__init__(
             *{
                 "busy": (

@@ -18,7 +18,7 @@ from tarmac.shared.protocol import ProtocolError
 
 if TYPE_CHECKING:
     from tarmac.controller.engine import Engine
-    from tarmac.core.model import Booking
+    from tarmac.core.model.status import Booking
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,9 @@ from tarmac.core.commands import SignalJob
 from tarmac.core.events import JobEdited, JobsSubmitted, NodeJoined, Reported, RulesSet, TimePassed
 from tarmac.core.forecast.wakeups import next_due
 from tarmac.core.machine import handle
-from tarmac.core.model import Job, JobId, holds_booking, is_ended
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.job import Job
+from tarmac.core.model.status import holds_booking, is_ended
 from tarmac.errors import TarmacError, Unavailable
 from tarmac.shared import crashpoint
 from tarmac.store.writer import Batch, Sample, Submission
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from tarmac.controller.settings.settings import Settings
     from tarmac.core.commands import Command
     from tarmac.core.events import Event
-    from tarmac.core.model import NodeName
+    from tarmac.core.model.ids import NodeName
     from tarmac.core.state import State
     from tarmac.nodes.local import LocalNode
     from tarmac.nodes.reports import GpuReading, HostReading
@@ -52,7 +54,7 @@ Plan: TypeAlias = "Callable[[State], list[Event]]"
 
 
 @dataclass(slots=True, kw_only=True)
-class Work:
+class PendingCommit:
     """Events that are to be kept together, and whoever waits for that.
 
     With a `plan` they are worked out when their turn comes, from the newest state; it may refuse with a TarmacError.
@@ -96,9 +98,9 @@ class Engine:
         self.board = GpuBoard(self)
         self.outlook = OutlookBoard(self)
         self._began_at = clock()
-        self._inbox: list[Work] = []
+        self._inbox: list[PendingCommit] = []
         self._under_way: dict[JobId, Job] = {}  # changed by the commit that has not returned yet
-        self._submitting: dict[Token, Work] = {}
+        self._submitting: dict[Token, PendingCommit] = {}
         self._is_committing = False
         self._timer: asyncio.TimerHandle | None = None
         self.generation = 0  # counts decisions: whoever remembers something of the state knows whether it is old
@@ -142,15 +144,15 @@ class Engine:
     def post(self, event: Event) -> None:
         """A report from a node. Lost ones come again, so nobody waits for it."""
         if self.degraded is None:
-            self._inbox.append(Work(events=[event]))
+            self._inbox.append(PendingCommit(events=[event]))
             self._turn()
 
-    async def keep(self, work: Work) -> None:
+    async def commit(self, work: PendingCommit) -> None:
         """Returns once the events are on disk; raises when they were not accepted."""
         # Whoever asked may go away; what was begun is finished all the same.
         await asyncio.shield(self._begin(work))
 
-    def _begin(self, work: Work) -> Done:
+    def _begin(self, work: PendingCommit) -> Done:
         if self.degraded is not None:
             raise Unavailable(
                 f"nothing can be accepted now: {self.degraded}", hint="make room on the disk; service returns by itself"
@@ -181,7 +183,7 @@ class Engine:
                 check(state)
             return [event]
 
-        work = Work(plan=plan, environments=environments, token=token)
+        work = PendingCommit(plan=plan, environments=environments, token=token)
         kept = self._begin(work)
         if token is not None:
             self._submitting[token] = work
@@ -192,20 +194,20 @@ class Engine:
     async def set(self, name: str, text: str | None) -> None:
         """In force at once and kept; None takes it back to the config file or the default."""
         changed = self.settings.changed(name, text)
-        await self.keep(Work(events=[RulesSet(rules=changed.rules())], settings={name: text}))
+        await self.commit(PendingCommit(events=[RulesSet(rules=changed.rules())], settings={name: text}))
         self.settings = changed
         self.board.refresh()
 
     def keep_samples(self, samples: list[Sample], so_far: dict[str, str | None], since: int | None = None) -> None:
         if self.degraded is None:
-            self._inbox.append(Work(events=[], samples=samples, settings=so_far, samples_from=since))
+            self._inbox.append(PendingCommit(events=[], samples=samples, settings=so_far, samples_from=since))
             self._turn()
 
     async def keep_usage(self) -> None:
         """Before the end; where nothing can be written, what was kept a minute ago has to do."""
         self.board.settle()
         with suppress(Unavailable):
-            await self.keep(Work(events=[], settings=self.board.so_far()))
+            await self.commit(PendingCommit(events=[], settings=self.board.so_far()))
 
     def signal_now(self, job: JobId, grace_s: float | None) -> bool:
         """Without a record of it, for when nothing can be written: what fills the disk must be stoppable."""
@@ -245,12 +247,12 @@ class Engine:
             _resolve(works, None)
             self._wake_when_due()
 
-    def _carry_out(self, commands: list[Command], works: list[Work]) -> None:
+    def _carry_out(self, commands: list[Command], works: list[PendingCommit]) -> None:
         if self.node is not None and any(isinstance(event, NodeJoined) for work in works for event in work.events):
             self.node.admit()
         self._hands.carry_out(commands)
 
-    def _decide(self, works: list[Work]) -> tuple[Batch, list[Command]]:
+    def _decide(self, works: list[PendingCommit]) -> tuple[Batch, list[Command]]:
         now = self._clock()
         if any(isinstance(event, Reported | NodeJoined) for work in works for event in work.events):
             self.board.settle()
@@ -288,7 +290,7 @@ class Engine:
             return with_outcomes(event, self.state, self.store.reader)
         return event
 
-    def _commit(self, batch: Batch, commands: list[Command], works: list[Work]) -> None:
+    def _commit(self, batch: Batch, commands: list[Command], works: list[PendingCommit]) -> None:
         def back_in_the_loop(error: Exception | None) -> None:
             self._is_committing = False
             self._under_way = {}
@@ -302,7 +304,7 @@ class Engine:
         self._under_way = dict(batch.changes.changed)
         self.store.commit(batch, lambda error: self._loop.call_soon_threadsafe(back_in_the_loop, error))
 
-    def _committed(self, batch: Batch, commands: list[Command], works: list[Work]) -> None:
+    def _committed(self, batch: Batch, commands: list[Command], works: list[PendingCommit]) -> None:
         self.board.kept(batch.usage)
         self._carry_out(commands, works)
         crashpoint.reach("controller:before-answer")
@@ -334,7 +336,7 @@ class Engine:
 
     # when the disk says no
 
-    def _fail(self, error: Exception, works: list[Work]) -> None:
+    def _fail(self, error: Exception, works: list[PendingCommit]) -> None:
         log.error("commit failed: %s", error)
         waiting, self._inbox = self._inbox, []
         _resolve([*works, *waiting], error)
@@ -387,7 +389,7 @@ def highest_trace(state_folder: Path) -> int:
     return max((int(name) for name in (name.partition(".")[0] for name in names) if name.isdecimal()), default=0)
 
 
-def _resolve(works: list[Work], error: Exception | None) -> None:
+def _resolve(works: list[PendingCommit], error: Exception | None) -> None:
     for work in works:
         if work.done is None or work.done.done():
             continue

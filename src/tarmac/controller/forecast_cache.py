@@ -10,13 +10,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from tarmac.core.forecast.queue_forecast import estimates
-from tarmac.core.model import Queued
+from tarmac.core.model.status import Queued
 from tarmac.core.queue import turn_of
 
 if TYPE_CHECKING:
     from tarmac.controller.engine import Engine
     from tarmac.core.forecast.queue_forecast import Estimate
-    from tarmac.core.model import Job, JobId
+    from tarmac.core.model.ids import JobId
+    from tarmac.core.model.job import Job
     from tarmac.core.state import State
 
 CHEAP_S = 0.01

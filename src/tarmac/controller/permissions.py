@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tarmac.controller.settings.settings import Settings
-    from tarmac.core.model import Job
+    from tarmac.core.model.job import Job
 
 
 @lru_cache(maxsize=256)

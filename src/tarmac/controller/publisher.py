@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tarmac.core.model import JobId
+    from tarmac.core.model.ids import JobId
 
 MOST_PENDING = 10_000
 

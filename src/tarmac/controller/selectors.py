@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tarmac.core.model import STATUS_TYPES
+from tarmac.core.model.status import STATUS_TYPES
 from tarmac.errors import NotFound, UserError
 from tarmac.store.reader import JobFilter
 

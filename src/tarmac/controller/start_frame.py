@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tarmac.core.commands import StartJob
-    from tarmac.core.model import Booking, Job
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.status import Booking
 
 # What the submitter saw of the cards is not what the job gets.
 _NAMES_OF_CARDS = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tarmac.core.model import TERM, Booking, JobId, NodeName
+from tarmac.core.model.ids import JobId, NodeName
+from tarmac.core.model.job import TERM
+from tarmac.core.model.status import Booking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.model import Gpu, GpuUse, GpuUuid, JobId, JobSpec, NodeName, Reservation, Rules
+from tarmac.core.model.gpu import Gpu, GpuUse
+from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+from tarmac.core.model.job import JobSpec
+from tarmac.core.model.queue import Reservation
+from tarmac.core.model.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

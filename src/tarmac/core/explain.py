@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.limits import LimitReached, all_reached, all_reached_there
-from tarmac.core.model import Draft, Held, Queued
+from tarmac.core.model.status import Draft, Held, Queued
 from tarmac.core.policy.backfill import is_bound_by
 from tarmac.core.policy.eligibility import ArrayFull, Paused, gate, paused
 from tarmac.core.policy.feasibility import Lack, lack, pinned_away
@@ -27,8 +27,12 @@ from tarmac.core.policy.scheduling_pass import Pass, booking_for
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tarmac.core.model import GpuUuid, Job, JobId, Node, NodeName, Request, Reservation, Rules
-    from tarmac.core.policy.backfill import Claim
+    from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+    from tarmac.core.model.job import Job, Request
+    from tarmac.core.model.node import Node
+    from tarmac.core.model.queue import Reservation
+    from tarmac.core.model.rules import Rules
+    from tarmac.core.policy.backfill import PlannedStart
     from tarmac.core.state import State
 
 
@@ -170,7 +174,7 @@ class Explainer:
         self._of_requests: dict[Request, tuple[Reason, ...]] = {}
 
     @property
-    def claim(self) -> Claim | None:
+    def claim(self) -> PlannedStart | None:
         """What is kept back at the moment, and for whom."""
         return self._turn.claim
 
@@ -260,7 +264,7 @@ class Explainer:
         return None if head is None or head[1] == job.id or not self._is_turn_over else head[1]
 
 
-def _kept_for(claim: Claim) -> KeptFor:
+def _kept_for(claim: PlannedStart) -> KeptFor:
     return KeptFor(job=claim.job, node=claim.node, cards=len(claim.cards), at=claim.at)
 
 

@@ -6,20 +6,11 @@ from collections import Counter
 from math import isclose
 from typing import TYPE_CHECKING
 
-from tarmac.core.model import (
-    BookedGpu,
-    GpuUuid,
-    Held,
-    Job,
-    JobId,
-    Node,
-    Queued,
-    Running,
-    Starting,
-    Stopping,
-    holds_booking,
-    is_ended,
-)
+from tarmac.core.model.gpu import BookedGpu
+from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.job import Job
+from tarmac.core.model.node import Node
+from tarmac.core.model.status import Held, Queued, Running, Starting, Stopping, holds_booking, is_ended
 from tarmac.core.policy.gpu_fit import size
 from tarmac.core.policy.placement import fitting_cards
 

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tarmac.core.model import Booking, Job, JobId
+    from tarmac.core.model.ids import JobId
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.status import Booking
 
 HOUR_S = 3600
 WEEK_S = 7 * 24 * HOUR_S

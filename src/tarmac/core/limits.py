@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tarmac.core.model import Booking, Job, JobSpec, PerName, Rules
+    from tarmac.core.model.job import Job, JobSpec
+    from tarmac.core.model.rules import PerName, Rules
+    from tarmac.core.model.status import Booking
     from tarmac.core.state import State
 
 ROUNDING = 1e-9  # parts of cards are fractions

@@ -39,16 +39,19 @@ from tarmac.core.events import (
 )
 from tarmac.core.handlers import inventory, queue_mode, queueing, reservations, runs, stopping
 from tarmac.core.handlers.health import is_fresh, note_reading, watch_cards, watch_jobs
-from tarmac.core.model import BookedGpu, Booking, Draft, Held, Job, JobId, Queued, Starting
+from tarmac.core.model.gpu import BookedGpu
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.job import Job
+from tarmac.core.model.status import Booking, Draft, Held, Queued, Starting
 from tarmac.core.policy.forced_start import booking_by_force
 from tarmac.core.policy.reservations import used_by
-from tarmac.core.policy.scheduling_pass import Evict, Pass
+from tarmac.core.policy.scheduling_pass import Pass, Preempt
 from tarmac.core.story import enter, tell
 
 if TYPE_CHECKING:
     from tarmac.core.commands import Command
     from tarmac.core.events import Event
-    from tarmac.core.model import Node
+    from tarmac.core.model.node import Node
     from tarmac.core.state import State
 
 
@@ -85,7 +88,7 @@ def _apply(state: State, event: Event, now: float) -> list[Command]:
         case ProcessAdopted():
             return _adopt(state, event, now)
         case Reported() | NodeJoined():
-            return runs.take_in(state, event, now)
+            return runs.apply_report(state, event, now)
         case TimePassed() | NodeSampled():
             return _look(state, event, now)
         case _:
@@ -151,8 +154,8 @@ def _start_what_fits(state: State, now: float) -> list[Command]:
     while not is_settled:
         turn = Pass(state, now)
         for decision in turn.run():
-            if isinstance(decision, Evict):
-                commands += stopping.evict(state, decision.job, decision.for_job.id, now)
+            if isinstance(decision, Preempt):
+                commands += stopping.preempt(state, decision.job, decision.for_job.id, now)
             else:
                 commands.append(_start(state, decision.job, decision.booking, "Decided", now, {}))
         for job in turn.stuck:

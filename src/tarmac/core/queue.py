@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.model import TIERS, Job, JobId, Request
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.job import TIERS, Job, Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

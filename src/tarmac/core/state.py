@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from tarmac.core.forecast.runtimes import Durations
 from tarmac.core.ledger import Ledger
-from tarmac.core.model import (
+from tarmac.core.model.ids import JobId, NodeName
+from tarmac.core.model.job import Job
+from tarmac.core.model.node import Node
+from tarmac.core.model.queue import Mode
+from tarmac.core.model.rules import Rules
+from tarmac.core.model.status import (
     Held,
-    Job,
-    JobId,
-    Mode,
-    Node,
-    NodeName,
     Queued,
-    Rules,
     Running,
     Starting,
     Stopping,
@@ -37,7 +36,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tarmac.core.ledger import HourRow
-    from tarmac.core.model import Booking, Drain, GpuUuid, JobSpec, Reservation, Status
+    from tarmac.core.model.gpu import Drain
+    from tarmac.core.model.ids import GpuUuid
+    from tarmac.core.model.job import JobSpec
+    from tarmac.core.model.queue import Reservation
+    from tarmac.core.model.status import Booking, Status
 
 MOST_OUTCOMES = 4096
 

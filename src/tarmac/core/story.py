@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tarmac.core import transitions
-from tarmac.core.model import state_name
+from tarmac.core.model.status import state_name
 from tarmac.core.state import StoryLine
 
 if TYPE_CHECKING:
-    from tarmac.core.model import Job, Status
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.status import Status
     from tarmac.core.state import State
 
 

@@ -17,7 +17,8 @@ import msgspec
 
 from tarmac import __version__
 from tarmac.core.events import GpusSeen, NodeJoined, NodeLeft, Reported
-from tarmac.core.model import Gpu, NodeName
+from tarmac.core.model.gpu import Gpu
+from tarmac.core.model.ids import NodeName
 from tarmac.errors import Unavailable
 from tarmac.nodes.link import Link
 from tarmac.nodes.reports import REPORT_TYPES, GpuReading, HostReading, readings_of, report_of

@@ -7,7 +7,8 @@ from typing import Any, TypeAlias, assert_never
 import msgspec
 
 from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, RunReport, TreeGone
-from tarmac.core.model import Gpu, GpuUuid, JobId
+from tarmac.core.model.gpu import Gpu
+from tarmac.core.model.ids import GpuUuid, JobId
 
 
 class _Started(msgspec.Struct, tag="started", tag_field="type"):

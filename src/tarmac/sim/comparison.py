@@ -6,7 +6,7 @@ import gc
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from tarmac.core.model import POLICIES, Rules
+from tarmac.core.model.rules import POLICIES, Rules
 from tarmac.sim.figures import Figures, Waits, figures_of
 from tarmac.sim.world import simulate
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tarmac.core.events import GpusSeen, NodeJoined
-from tarmac.core.model import Gpu, GpuUuid, NodeName
+from tarmac.core.model.gpu import Gpu
+from tarmac.core.model.ids import GpuUuid, NodeName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,7 @@ from math import ceil, log
 from random import Random
 from typing import TYPE_CHECKING
 
-from tarmac.core.model import Request
+from tarmac.core.model.job import Request
 from tarmac.sim.trace import TraceJob
 
 if TYPE_CHECKING:

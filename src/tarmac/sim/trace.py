@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
-from tarmac.core.model import DEFAULT_PRIORITY, TIERS, JobSpec, Request
+from tarmac.core.model.job import DEFAULT_PRIORITY, TIERS, JobSpec, Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

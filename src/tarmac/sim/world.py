@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from tarmac.core.commands import SignalJob, StartJob
 from tarmac.core.events import JobExited, JobsSubmitted, JobStarted, Reported, RulesSet
 from tarmac.core.machine import handle
-from tarmac.core.model import TERM, JobId
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.job import TERM
 from tarmac.core.policy.feasibility import lack
 from tarmac.core.state import State
 from tarmac.sim.machines import joinings
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tarmac.core.events import Event
-    from tarmac.core.model import JobSpec, NodeName, Request, Rules
+    from tarmac.core.model.ids import NodeName
+    from tarmac.core.model.job import JobSpec, Request
+    from tarmac.core.model.rules import Rules
     from tarmac.sim.machines import Machine
     from tarmac.sim.trace import TraceJob
 

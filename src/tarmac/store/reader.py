@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator
 
-    from tarmac.core.model import Drain, GpuUuid, Job, Mode, NodeName, Reservation
+    from tarmac.core.model.gpu import Drain
+    from tarmac.core.model.ids import GpuUuid, NodeName
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.queue import Mode, Reservation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,19 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tarmac.core.model import (
-    STATUS_TYPES,
-    Drain,
-    GpuUuid,
-    Job,
-    JobId,
-    JobSpec,
-    Mode,
-    NodeName,
-    Reservation,
-    is_ended,
-    state_name,
-)
+from tarmac.core.model.gpu import Drain
+from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+from tarmac.core.model.job import Job, JobSpec
+from tarmac.core.model.queue import Mode, Reservation
+from tarmac.core.model.status import STATUS_TYPES, is_ended, state_name
 
 if TYPE_CHECKING:
     from tarmac.core.state import StoryLine

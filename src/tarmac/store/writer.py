@@ -16,7 +16,7 @@ from tarmac.store import rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tarmac.core.model import JobId
+    from tarmac.core.model.ids import JobId
     from tarmac.core.state import Changes
 
     Done: TypeAlias = Callable[[Exception | None], object]

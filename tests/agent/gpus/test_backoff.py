@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tarmac.agent.gpus.backoff import Retries
-from tarmac.agent.gpus.heartbeat import Place
+from tarmac.agent.gpus.heartbeat import DriverSpot
 from tarmac.agent.gpus.monitor import GpuWatch
 from tarmac.agent.gpus.probe import Order
 from tests.agent.gpus.machine import Machine, health
@@ -53,7 +53,7 @@ def test_a_person_who_asks_is_not_kept_waiting():
     watch = Watch()
     watch._ledger.judge(a_reading("GPU-aaaa"), ())
     watch._probe = watch  # type: ignore[assignment]
-    place = Place("nvidia", 0, "GPU-aaaa")
+    place = DriverSpot("nvidia", 0, "GPU-aaaa")
     watch._leave_out(place)
     assert watch.try_now(["GPU-other"]) == []
     assert watch.orders == []

@@ -10,9 +10,9 @@ from tarmac.api.wording.reasons import limit_words, sentence
 from tarmac.api.wording.times import at_clock, length
 from tarmac.core import explain
 from tarmac.core.limits import LimitReached
-from tarmac.core.model import JobId, NodeName
+from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.policy.eligibility import ArrayFull, Paused
-from tarmac.core.policy.feasibility import TooFewCards
+from tarmac.core.policy.feasibility import TooFewGpusOnNode
 
 NOW = time.mktime((2026, 3, 4, 12, 0, 0, 0, 0, -1))
 AT = NOW + 7200  # 14:00
@@ -52,7 +52,7 @@ def test_a_reason_in_words(reason: Any, words: str) -> None:
 def test_every_kind_of_reason_has_words() -> None:
     for kind in get_args(explain.Reason):
         samples: dict[str, Any] = {"str": "memory", "NodeName": "box", "int": 1, "float": NOW, "JobId": 1}
-        named: dict[str, Any] = {"on": "ok", "lack": TooFewCards(asked=2, have=1)}
+        named: dict[str, Any] = {"on": "ok", "lack": TooFewGpusOnNode(asked=2, have=1)}
         given = {
             field.name: named.get(field.name, samples.get(str(field.type).split(" |")[0], ())) for field in fields(kind)
         }

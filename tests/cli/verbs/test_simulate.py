@@ -64,9 +64,7 @@ def test_the_order_of_sets_does_not_show():
 
 
 def test_the_simulator_is_loaded_by_nobody_who_does_not_simulate():
-    code = (
-        "import sys; import tarmac.cli.main as m; [m.verb_named(name) for name in m.VERBS]; print(*sys.modules)"
-    )
+    code = "import sys; import tarmac.cli.main as m; [m.verb_named(name) for name in m.VERBS]; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
     assert "tarmac.cli.verbs.simulate" in loaded
     assert not [name for name in loaded if name.startswith(("tarmac.sim", "tarmac.core", "csv"))]

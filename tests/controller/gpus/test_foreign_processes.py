@@ -2,7 +2,7 @@ import pytest
 
 from tarmac.controller.gpus.foreign_processes import taken_by_jobs, told, use_of
 from tarmac.controller.settings.settings import Settings
-from tarmac.core.model import GpuUse
+from tarmac.core.model.gpu import GpuUse
 from tarmac.nodes.reports import GpuProcess, GpuReading
 
 G = 2**30
@@ -26,12 +26,12 @@ def a_reading(*processes: GpuProcess, used_g: int = 10) -> GpuReading:
 
 
 def pids(use: GpuUse) -> list[int]:
-    return [outsider.pid for outsider in use.outsiders]
+    return [outsider.pid for outsider in use.foreign_processes]
 
 
 def test_a_process_of_somebody_else_is_told_with_who_what_and_since_when() -> None:
     use = use_of(a_reading(a_process(started_at=1000.0)), SETTINGS, set(), {})
-    assert told(use.outsiders, 1000.0 + 3 * 3600 + 5) == "pid 42 of bob (python train.py) for 3 h"
+    assert told(use.foreign_processes, 1000.0 + 3 * 3600 + 5) == "pid 42 of bob (python train.py) for 3 h"
     assert (use.outside_bytes, pids(use), use.load) == (8 * G, [42], 0.5)
 
 
@@ -40,7 +40,7 @@ def test_a_process_of_somebody_else_is_told_with_who_what_and_since_when() -> No
 )
 def test_for_how_long_is_said_at_the_moment_of_reading(seconds: float, said: str) -> None:
     use = use_of(a_reading(a_process(started_at=1000.0)), SETTINGS, set(), {})
-    assert told(use.outsiders, 1000.0 + seconds).endswith(f" for {said}")
+    assert told(use.foreign_processes, 1000.0 + seconds).endswith(f" for {said}")
 
 
 def test_processes_of_live_jobs_are_not_outside_and_those_of_ended_ones_are() -> None:
@@ -50,7 +50,7 @@ def test_processes_of_live_jobs_are_not_outside_and_those_of_ended_ones_are() ->
 
 def test_a_process_of_a_job_that_did_not_book_the_card_counts_as_outside_and_its_job_is_named() -> None:
     use = use_of(a_reading(a_process(1, job=7, started_at=None)), SETTINGS, set(), {8})
-    assert (use.outside_bytes, told(use.outsiders, 0.0)) == (8 * G, "pid 1 of bob, job 7 (python train.py)")
+    assert (use.outside_bytes, told(use.foreign_processes, 0.0)) == (8 * G, "pid 1 of bob, job 7 (python train.py)")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_process_that_does_not_tell_its_memory_counts_for_what_is_left() -> No
 def test_many_holders_are_cut_short() -> None:
     others = [a_process(pid, command=None, user=None) for pid in range(1, 6)]
     use = use_of(a_reading(*others), SETTINGS, set(), {})
-    assert told(use.outsiders, 0.0) == "pid 1 of somebody; pid 2 of somebody; pid 3 of somebody; and 2 more"
+    assert told(use.foreign_processes, 0.0) == "pid 1 of somebody; pid 2 of somebody; pid 3 of somebody; and 2 more"
 
 
 def test_the_memory_of_a_job_is_the_sum_of_its_processes_on_the_card() -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.controller.engine import Engine, Work
+from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.core.events import JobStarted, Reported
-from tarmac.core.model import JobId
+from tarmac.core.model.ids import JobId
 from tarmac.nodes.reports import GpuReading
 from tests.controller.test_engine import BODY, DESK, DIGEST, ToldNode, run, specs
 
@@ -18,14 +18,14 @@ def test_a_job_is_idle_while_the_same_is_read_again_and_not_while_nothing_is(tmp
         engine._clock = lambda: now[0]
         (job,) = await engine.submit(specs(), {DIGEST: BODY}, None)
         started = JobStarted(job=JobId(job), attempt=1, pid=9, started_at=1000.0)
-        await engine.keep(Work(events=[Reported(node=DESK, report=started)]))
+        await engine.commit(PendingCommit(events=[Reported(node=DESK, report=started)]))
         engine.take_readings(DESK, [GpuReading(index=0, uuid="G0", utilization=0)], None, None)
         for _ in range(2000 // 5):
             now[0] += 5
             if is_renewed:
                 engine.renew_readings(DESK)
             engine.board._tick()
-            await engine.keep(Work(events=[]))
+            await engine.commit(PendingCommit(events=[]))
         assert engine.state.nodes[DESK].activity[JobId(job)].is_warned == is_renewed
 
     run(tmp_path, story)

@@ -1,5 +1,8 @@
 from tarmac.controller.gpus.usage import UsageBook
-from tarmac.core.model import BookedGpu, Booking, GpuUuid, Job, JobId, JobSpec, NodeName, Request, Running
+from tarmac.core.model.gpu import BookedGpu
+from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+from tarmac.core.model.job import Job, JobSpec, Request
+from tarmac.core.model.status import Booking, Running
 from tarmac.nodes.reports import GpuProcess, GpuReading
 
 G = 2**30

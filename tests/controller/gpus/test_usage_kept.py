@@ -1,6 +1,6 @@
 from tarmac.controller.gpus.usage import Integral, JobBook
 from tarmac.controller.gpus.usage_kept import books_in, text_of
-from tarmac.core.model import JobId
+from tarmac.core.model.ids import JobId
 
 
 def test_what_running_jobs_took_is_read_as_it_was_kept_and_that_of_ended_ones_is_left_out() -> None:

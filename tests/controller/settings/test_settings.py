@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from tarmac.controller.settings.settings import OLD_NAMES, SETTINGS, Settings, find, parsed
-from tarmac.core.model import PerName, Rules
+from tarmac.core.model.rules import PerName, Rules
 from tarmac.errors import NotFound, UserError
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from tarmac.controller.submit.dependencies import Dependencies, refuse_circle_of_new, refuse_circle_with, with_outcomes
 from tarmac.core.events import JobEdited, JobsSubmitted
-from tarmac.core.model import After, JobId, JobSpec
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.job import After, JobSpec
 from tarmac.core.state import State
 from tarmac.errors import NotFound, UserError
 from tarmac.store.store import Store

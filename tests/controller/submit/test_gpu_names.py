@@ -1,7 +1,9 @@
 import pytest
 
 from tarmac.controller.submit.gpu_names import CardNames
-from tarmac.core.model import Gpu, GpuUse, GpuUuid, Node, NodeName
+from tarmac.core.model.gpu import Gpu, GpuUse
+from tarmac.core.model.ids import GpuUuid, NodeName
+from tarmac.core.model.node import Node
 from tarmac.errors import Unavailable, UserError
 
 

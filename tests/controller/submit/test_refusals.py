@@ -1,23 +1,24 @@
 import pytest
 
-from tarmac.controller.submit.refusals import never
-from tarmac.core.model import GpuUuid, NamedGpu
-from tarmac.core.policy.feasibility import Conditioned, HostTooSmall, Lack, PinnedGone, TooFewCards
+from tarmac.controller.submit.refusals import refusal_message
+from tarmac.core.model.gpu import NamedGpu
+from tarmac.core.model.ids import GpuUuid
+from tarmac.core.policy.feasibility import ConstraintUnmet, HostTooSmall, Lack, PinnedGone, TooFewGpusOnNode
 
 G = 2**30
 KEPT = "keep_gpu_memory holds back the rest"
 GONE = NamedGpu(uuid=GpuUuid("GPU-1a2b3c4d-5e6f"), index=3)
 
 
-def lacking(condition: str, asked: int = 1, have: int = 0, **more: object) -> Conditioned:
-    return Conditioned(condition=condition, asked=asked, have=have, of=4, **more)  # type: ignore[arg-type]
+def lacking(condition: str, asked: int = 1, have: int = 0, **more: object) -> ConstraintUnmet:
+    return ConstraintUnmet(condition=condition, asked=asked, have=have, of=4, **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("lack", "said"),
     [
-        (TooFewCards(asked=9, have=4), "9 GPUs asked, this machine has 4"),
-        (TooFewCards(asked=1, have=0), "1 GPU asked, this machine has none that Tarmac can see"),
+        (TooFewGpusOnNode(asked=9, have=4), "9 GPUs asked, this machine has 4"),
+        (TooFewGpusOnNode(asked=1, have=0), "1 GPU asked, this machine has none that Tarmac can see"),
         (PinnedGone(gpus=(GONE,)), "GPU 3 (GPU-1a2b3c4d…), to which it is pinned, is gone"),
         (PinnedGone(gpus=(GONE, 5)), "GPUs 3 (GPU-1a2b3c4d…), 5, to which it is pinned, are gone"),
         (lacking("exclude"), "1 GPU asked, all 4 are excluded"),
@@ -58,6 +59,6 @@ def lacking(condition: str, asked: int = 1, have: int = 0, **more: object) -> Co
     ],
 )
 def test_the_true_cause_is_said_with_its_numbers(lack: Lack, said: str) -> None:
-    error = never(lack)
+    error = refusal_message(lack)
     assert error.message == said
     assert error.hint

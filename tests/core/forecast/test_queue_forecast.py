@@ -9,7 +9,9 @@ import pytest
 from tarmac.core.events import JobsHeld, QueuePaused, ReservationMade
 from tarmac.core.forecast import queue_forecast
 from tarmac.core.forecast.queue_forecast import Estimate, estimates, line_up, position_of
-from tarmac.core.model import GpuUuid, JobId, PerName, Reservation
+from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.queue import Reservation
+from tarmac.core.model.rules import PerName
 from tests.core.support.builders import BOX, a_spec
 from tests.core.support.scene import Scene
 

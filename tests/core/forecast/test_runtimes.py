@@ -8,7 +8,8 @@ import pytest
 
 from tarmac.core.forecast import runtimes
 from tarmac.core.forecast.runtimes import Durations, End
-from tarmac.core.model import Cancelled, Failed, Job, Running, Starting, Status, Stopping, Succeeded, Unknown
+from tarmac.core.model.job import Job
+from tarmac.core.model.status import Cancelled, Failed, Running, Starting, Status, Stopping, Succeeded, Unknown
 from tests.core.support.builders import a_booking, a_job, a_spec
 
 RAN: dict[str, Any] = {"booking": a_booking(0), "pid": 1, "started_at": 1000.0}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from tarmac.core.events import JobsHeld, JobsReleased, ReservationMade
 from tarmac.core.forecast.wakeups import HOURS_AGAIN_S, next_due
-from tarmac.core.model import GpuUuid, JobId, PerName, Reservation
+from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.queue import Reservation
+from tarmac.core.model.rules import PerName
 from tests.core.support.builders import BOX, a_spec
 from tests.core.support.scene import Scene
 

@@ -8,7 +8,9 @@ import pytest
 
 from tarmac.core import state as state_module
 from tarmac.core.events import JobEdited, JobsHeld, JobsReleased, StartForced
-from tarmac.core.model import After, Failed, GpuUuid, JobId, JobSpec
+from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.job import After, JobSpec
+from tarmac.core.model.status import Failed
 from tests.core.support.builders import BOX, a_spec, lost
 from tests.core.support.scene import Scene
 

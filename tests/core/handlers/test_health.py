@@ -16,7 +16,11 @@ from tarmac.core.events import (
     TimePassed,
 )
 from tarmac.core.machine import handle
-from tarmac.core.model import GpuUse, GpuUuid, JobId, Request, Rules, Running, Stopping
+from tarmac.core.model.gpu import GpuUse
+from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.job import Request
+from tarmac.core.model.rules import Rules
+from tarmac.core.model.status import Running, Stopping
 from tarmac.core.state import State
 from tests.core.policy.test_gpu_fit import BOX, G, a_card, a_machine, queue, where
 

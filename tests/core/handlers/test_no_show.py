@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tarmac.core.events import QueuePaused, QueueResumed, ReservationMade
-from tarmac.core.model import GpuUuid, Reservation
+from tarmac.core.model.ids import GpuUuid
+from tarmac.core.model.queue import Reservation
 from tests.core.support.builders import BOX, a_spec
 from tests.core.support.scene import Scene
 

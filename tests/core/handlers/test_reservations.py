@@ -9,7 +9,8 @@ import pytest
 from tarmac.core.events import GpusDrained, ReservationEnded, ReservationMade
 from tarmac.core.explain import ReservedFor, explain
 from tarmac.core.handlers.reservations import chosen_cards
-from tarmac.core.model import GpuUuid, JobId, Reservation
+from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.queue import Reservation
 from tests.core.support.builders import BOX, a_spec
 from tests.core.support.scene import Scene
 

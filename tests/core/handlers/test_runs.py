@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tarmac.core.model import Cancelled, Failed
+from tarmac.core.model.status import Cancelled, Failed
 from tests.core.support.builders import a_spec
 from tests.core.support.scene import Scene
 

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from tarmac.core.events import GpusDrained, GpusResumed, NodeJoined
 from tarmac.core.explain import Behind, KeptFor, explain
-from tarmac.core.model import Gpu, GpuUuid, JobId, JobSpec, NamedGpu, NodeName, Request
-from tarmac.core.policy.backfill import Claim
+from tarmac.core.model.gpu import Gpu, NamedGpu
+from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+from tarmac.core.model.job import JobSpec, Request
+from tarmac.core.policy.backfill import PlannedStart
 from tarmac.core.policy.scheduling_pass import Pass
 from tests.core.support.builders import BOX, a_node, a_spec
 from tests.core.support.scene import Scene
@@ -15,7 +17,7 @@ from tests.core.support.scene import Scene
 GIB = 2**30
 
 
-def claim_of(scene: Scene) -> Claim | None:
+def claim_of(scene: Scene) -> PlannedStart | None:
     """What is kept at this moment. Only where nothing more could start."""
     turn = Pass(scene.state, scene.now)
     assert list(turn.run()) == []

@@ -9,8 +9,10 @@ import pytest
 from tarmac.core.events import Reported, RulesSet
 from tarmac.core.explain import NeverFits, explain
 from tarmac.core.machine import handle
-from tarmac.core.model import JobId, Request, Rules
-from tarmac.core.policy.feasibility import Conditioned, HostTooSmall, Lack, TooFewCards, lack
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.job import Request
+from tarmac.core.model.rules import Rules
+from tarmac.core.policy.feasibility import ConstraintUnmet, HostTooSmall, Lack, TooFewGpusOnNode, lack
 from tarmac.core.policy.gpu_fit import TooLittleMemory, Unsuitable
 from tests.core.policy.test_gpu_fit import BOX, G, a_card, a_machine, named, queue, reasons, where
 from tests.core.support.builders import a_node, a_state, exited
@@ -21,24 +23,27 @@ CARDS = (a_card(0), a_card(1), a_card(2, model="H100", memory_g=80), a_card(3))
 @pytest.mark.parametrize(
     ("asked", "lacking"),
     [
-        (Request(gpus=5, gpu_models=("v100",)), TooFewCards(asked=5, have=4)),
-        (Request(gpu_models=("v100",)), Conditioned(condition="model", asked=1, have=0, of=4, models=("v100",))),
+        (Request(gpus=5, gpu_models=("v100",)), TooFewGpusOnNode(asked=5, have=4)),
+        (Request(gpu_models=("v100",)), ConstraintUnmet(condition="model", asked=1, have=0, of=4, models=("v100",))),
         (
             Request(gpus=2, gpu_models=("h100",)),
-            Conditioned(condition="model", asked=2, have=1, of=4, models=("h100",)),
+            ConstraintUnmet(condition="model", asked=2, have=1, of=4, models=("h100",)),
         ),
         (
             Request(gpu_models=("h100",), exclude_gpus=(named(2),)),
-            Conditioned(condition="model", asked=1, have=0, of=3, models=("h100",), has_excluded=True),
+            ConstraintUnmet(condition="model", asked=1, have=0, of=3, models=("h100",), has_excluded=True),
         ),
         (
             Request(exclude_gpus=tuple(map(named, range(4)))),
-            Conditioned(condition="exclude", asked=1, have=0, of=4, has_excluded=True),
+            ConstraintUnmet(condition="exclude", asked=1, have=0, of=4, has_excluded=True),
         ),
-        (Request(gpu_memory_bytes=81 * G), Conditioned(condition="size", asked=1, have=0, of=4, asked_bytes=81 * G)),
+        (
+            Request(gpu_memory_bytes=81 * G),
+            ConstraintUnmet(condition="size", asked=1, have=0, of=4, asked_bytes=81 * G),
+        ),
         (
             Request(gpus=2, min_gpu_memory_bytes=40 * G),
-            Conditioned(condition="size", asked=2, have=1, of=4, asked_bytes=40 * G),
+            ConstraintUnmet(condition="size", asked=2, have=1, of=4, asked_bytes=40 * G),
         ),
         (Request(cpus=9, memory_bytes=G), HostTooSmall(what="cpus", asked=9, total=8)),
         (Request(cpus=1, memory_bytes=65 * G), HostTooSmall(what="memory", asked=65 * G, total=64 * G)),
@@ -46,21 +51,21 @@ CARDS = (a_card(0), a_card(1), a_card(2, model="H100", memory_g=80), a_card(3))
 )
 def test_what_can_never_be_says_what_is_lacking(asked: Request, lacking: Lack) -> None:
     found = lack(a_machine(*CARDS), asked)
-    assert (replace(found, most_bytes=0) if isinstance(found, Conditioned) else found) == lacking
+    assert (replace(found, most_bytes=0) if isinstance(found, ConstraintUnmet) else found) == lacking
 
 
 def test_the_largest_that_there_is_is_told() -> None:
     found = lack(a_machine(*CARDS), Request(gpu_memory_bytes=81 * G))
-    assert isinstance(found, Conditioned)
+    assert isinstance(found, ConstraintUnmet)
     assert found.most_bytes == 80 * G
     found = lack(a_machine(*CARDS), Request(gpu_memory_bytes=25 * G, exclude_gpus=(named(2),)))
-    assert isinstance(found, Conditioned)
+    assert isinstance(found, ConstraintUnmet)
     assert found.most_bytes == 24 * G
 
 
 def test_of_several_nodes_the_one_that_comes_nearest_counts() -> None:
     state = a_state(a_node(gpus=2), a_node(gpus=4, name="big"))
-    assert lack(state, Request(gpus=5)) == TooFewCards(asked=5, have=4)
+    assert lack(state, Request(gpus=5)) == TooFewGpusOnNode(asked=5, have=4)
     assert lack(state, Request(gpus=3)) is None
 
 
@@ -69,7 +74,7 @@ def test_what_is_kept_back_of_every_card_can_never_be_booked(asked: Request) -> 
     state = a_machine(a_card(0))
     handle(state, RulesSet(rules=Rules(keep_gpu_memory=0.25)), 0.0)
     found = lack(state, asked)
-    assert isinstance(found, Conditioned)
+    assert isinstance(found, ConstraintUnmet)
     assert (found.condition, found.have, found.most_bytes) == ("kept", 0, 18 * G)
     assert lack(state, Request(gpu_memory_bytes=18 * G)) is None
     assert lack(state, Request(gpu_share=0.75)) is None
@@ -85,7 +90,7 @@ def test_a_job_that_a_setting_keeps_from_ever_starting_says_so_and_starts_when_i
     handle(state, RulesSet(rules=Rules(keep_gpu_memory=0.25)), 0.0)
     reason = explain(state, state.jobs[JobId(job)], 0.0)[0]
     assert isinstance(reason, NeverFits)
-    assert isinstance(reason.lack, Conditioned)
+    assert isinstance(reason.lack, ConstraintUnmet)
     assert reason.lack.condition == "kept"
     assert reasons(state, job)[0] == Unsuitable(why="too small with what keep_gpu_memory holds back", keeps="kept")
     handle(state, Reported(node=BOX, report=exited(first)), 3.0)

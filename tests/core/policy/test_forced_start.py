@@ -8,7 +8,10 @@ import pytest
 
 from tarmac.core import invariants
 from tarmac.core.events import GpusDrained, JobsHeld, StartForced
-from tarmac.core.model import Gpu, GpuUse, GpuUuid, JobId, JobSpec, NamedGpu, Outsider, PerName, Request
+from tarmac.core.model.gpu import ForeignProcess, Gpu, GpuUse, NamedGpu
+from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.job import JobSpec, Request
+from tarmac.core.model.rules import PerName
 from tarmac.core.policy.forced_start import double_booked, plan
 from tests.core.support.builders import BOX, a_node, a_spec
 from tests.core.support.scene import Scene
@@ -111,7 +114,7 @@ def test_the_least_disturbance_comes_first() -> None:
     assert planned(scene, 1) == [1]
     scene.happen(GpusDrained(node=BOX, gpus=(GpuUuid("box-1"),), by="root", reason="fan"))
     assert planned(scene, 1) == [2]
-    use = GpuUse(outside_bytes=10**15, outsiders=(Outsider(pid=7),), load=1.0)
+    use = GpuUse(outside_bytes=10**15, foreign_processes=(ForeignProcess(pid=7),), load=1.0)
     scene.state.nodes[BOX].uses[GpuUuid("box-2")] = use
     assert planned(scene, 1) == [1]
     assert conflicts(scene, 1) == []

@@ -21,7 +21,11 @@ from tarmac.core.events import (
 from tarmac.core.explain import HostBooked, HostShort, NeverFits, TooFewGpus, explain
 from tarmac.core.invariants import violations
 from tarmac.core.machine import handle
-from tarmac.core.model import Gpu, GpuUse, GpuUuid, JobId, JobSpec, NamedGpu, NodeName, Outsider, Queued, Request, Rules
+from tarmac.core.model.gpu import ForeignProcess, Gpu, GpuUse, NamedGpu
+from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+from tarmac.core.model.job import JobSpec, Request
+from tarmac.core.model.rules import Rules
+from tarmac.core.model.status import Queued
 from tarmac.core.policy.feasibility import PinnedGone, lack
 from tarmac.core.policy.gpu_fit import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable
 from tarmac.core.state import State
@@ -29,7 +33,7 @@ from tarmac.core.state import State
 BOX = NodeName("box")
 NOW = 100.0
 G = 2**30
-BOB = Outsider(pid=42, user="bob")
+BOB = ForeignProcess(pid=42, user="bob")
 
 
 def a_card(index: int, *, memory_g: int = 24, model: str = "A100", links: dict[int, int] | None = None) -> Gpu:
@@ -96,11 +100,11 @@ def test_a_booking_counts_from_the_decision_whatever_the_card_reads() -> None:
 
 def test_who_takes_the_memory_that_a_sharing_job_lacks_is_named() -> None:
     state = a_machine(a_card(0))
-    sample(state, (0, GpuUse(outside_bytes=20 * G, outsiders=(BOB,))))
+    sample(state, (0, GpuUse(outside_bytes=20 * G, foreign_processes=(BOB,))))
     (job,) = queue(state, Request(gpu_memory_bytes=10 * G))
     reason = reasons(state, job)[0]
     assert isinstance(reason, TooLittleMemory)
-    assert (reason.free_bytes, reason.outside_bytes, reason.outsiders) == (4 * G, 20 * G, (BOB,))
+    assert (reason.free_bytes, reason.outside_bytes, reason.foreign_processes) == (4 * G, 20 * G, (BOB,))
 
 
 def test_whoever_wants_a_card_alone_never_shares_it() -> None:
@@ -128,7 +132,7 @@ def test_slots_offer_a_card_several_times_to_jobs_that_say_nothing() -> None:
 
 def test_what_others_use_counts_for_jobs_that_share() -> None:
     state = a_machine(a_card(0))
-    sample(state, (0, GpuUse(outside_bytes=20 * G, outsiders=(BOB,), load=0.9)))
+    sample(state, (0, GpuUse(outside_bytes=20 * G, foreign_processes=(BOB,), load=0.9)))
     fits, waits = queue(state, Request(gpu_memory_bytes=4 * G), Request(gpu_memory_bytes=G))
     assert (where(state, fits), where(state, waits)) == ([0], None)
 
@@ -154,10 +158,10 @@ def test_kept_memory_is_never_booked() -> None:
 @pytest.mark.parametrize(
     ("use", "is_free"),
     [
-        (GpuUse(outside_bytes=2 * G, outsiders=(BOB,), load=0.1), True),
-        (GpuUse(outside_bytes=3 * G, outsiders=(BOB,), load=0.1), False),
-        (GpuUse(outside_bytes=2 * G, outsiders=(BOB,), load=0.11), False),
-        (GpuUse(outside_bytes=0, outsiders=(), load=0.9), True),
+        (GpuUse(outside_bytes=2 * G, foreign_processes=(BOB,), load=0.1), True),
+        (GpuUse(outside_bytes=3 * G, foreign_processes=(BOB,), load=0.1), False),
+        (GpuUse(outside_bytes=2 * G, foreign_processes=(BOB,), load=0.11), False),
+        (GpuUse(outside_bytes=0, foreign_processes=(), load=0.9), True),
     ],
 )
 def test_little_outside_use_is_tolerated(use: GpuUse, is_free: bool) -> None:
@@ -169,16 +173,16 @@ def test_little_outside_use_is_tolerated(use: GpuUse, is_free: bool) -> None:
 
 def test_an_outside_process_is_named_and_its_end_starts_the_job() -> None:
     state = a_machine(a_card(0))
-    sample(state, (0, GpuUse(outside_bytes=20 * G, outsiders=(BOB,), load=1.0)))
+    sample(state, (0, GpuUse(outside_bytes=20 * G, foreign_processes=(BOB,), load=1.0)))
     (job,) = queue(state, Request())
-    assert reasons(state, job) == {0: OutsideUse(outsiders=(BOB,))}
+    assert reasons(state, job) == {0: OutsideUse(foreign_processes=(BOB,))}
     sample(state, (0, GpuUse()))
     assert where(state, job) == [0]
 
 
 def test_a_card_that_idles_enough_serves_who_said_so() -> None:
     state = a_machine(a_card(0))
-    busy = GpuUse(outside_bytes=20 * G, outsiders=(BOB,), load=0.3)
+    busy = GpuUse(outside_bytes=20 * G, foreign_processes=(BOB,), load=0.3)
     sample(state, (0, busy))
     (job,) = queue(state, Request(idle_below=20))
     assert where(state, job) is None
@@ -267,7 +271,7 @@ requests = st.builds(
 uses = st.builds(
     GpuUse,
     outside_bytes=st.sampled_from([0, G, 20 * G]),
-    outsiders=st.sampled_from([(), (BOB,)]),
+    foreign_processes=st.sampled_from([(), (BOB,)]),
     load=st.none() | st.sampled_from([0.0, 0.15, 0.9]),
     health=st.none() | st.just("Xid 79"),
 )

@@ -9,8 +9,11 @@ import pytest
 from tarmac.core.events import GpusSeen, Reported
 from tarmac.core.invariants import violations
 from tarmac.core.machine import handle
-from tarmac.core.model import BookedGpu, Booking, Gpu, GpuUuid, JobId, Request
-from tarmac.core.policy.feasibility import Conditioned, lack
+from tarmac.core.model.gpu import BookedGpu, Gpu
+from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.job import Request
+from tarmac.core.model.status import Booking
+from tarmac.core.policy.feasibility import ConstraintUnmet, lack
 from tarmac.core.policy.gpu_fit import Taken, Unsuitable
 from tarmac.core.policy.recheck import refusal
 from tarmac.core.state import State
@@ -61,7 +64,7 @@ def test_instances_of_one_card_go_to_different_jobs() -> None:
 
 def test_a_job_for_several_cards_gets_no_instances() -> None:
     state = a_machine(a_card(1), an_instance(0), an_instance(1))
-    assert lack(state, Request(gpus=2, gpu_models=("mig",))) == Conditioned(
+    assert lack(state, Request(gpus=2, gpu_models=("mig",))) == ConstraintUnmet(
         condition="mig", asked=2, have=0, of=2, models=("mig",), most_bytes=10 * 2**30
     )
     assert lack(state, Request(gpus=2, gpus_on=(named(16), named(17)))) is not None

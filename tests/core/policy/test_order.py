@@ -9,7 +9,8 @@ import pytest
 from tarmac.core.events import QueuePaused, QueueResumed
 from tarmac.core.forecast.queue_forecast import line_up
 from tarmac.core.ledger import HOUR_S
-from tarmac.core.model import JobId, PerName
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.rules import PerName
 from tarmac.core.policy.order import owner_score, score
 from tests.core.support.builders import a_spec
 from tests.core.support.scene import Scene

@@ -7,7 +7,9 @@ from dataclasses import replace
 from tarmac.core.events import GpusSeen, NodeSampled, Reported
 from tarmac.core.explain import NeverFits, explain
 from tarmac.core.machine import handle
-from tarmac.core.model import Gpu, GpuUse, GpuUuid, JobId, Request
+from tarmac.core.model.gpu import Gpu, GpuUse
+from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.job import Request
 from tarmac.core.policy.feasibility import PinnedGone
 from tarmac.core.policy.gpu_fit import Drained, Taken
 from tarmac.core.state import State

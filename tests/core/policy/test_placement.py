@@ -7,7 +7,11 @@ from hypothesis import strategies as st
 
 from tarmac.core.events import GpusDrained, GpusResumed, SlotsSet
 from tarmac.core.machine import handle
-from tarmac.core.model import Job, JobId, Node, Queued, Request, Rules, Starting
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.job import Job, Request
+from tarmac.core.model.node import Node
+from tarmac.core.model.rules import Rules
+from tarmac.core.model.status import Queued, Starting
 from tarmac.core.policy.placement import place
 from tarmac.core.state import State
 from tests.core.support.brute_force import cards_that_do

@@ -10,7 +10,10 @@ import pytest
 from tarmac.core.commands import SignalJob
 from tarmac.core.events import GpusDrained, JobExited, ProcessAdopted, QueuePaused
 from tarmac.core.forecast.queue_forecast import line_up
-from tarmac.core.model import Gpu, GpuUuid, JobId, JobSpec, NamedGpu, Queued, Request, Stopping, Succeeded, Unknown
+from tarmac.core.model.gpu import Gpu, NamedGpu
+from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.job import JobSpec, Request
+from tarmac.core.model.status import Queued, Stopping, Succeeded, Unknown
 from tests.core.support.builders import BOX, a_spec, launch_failed, lost
 from tests.core.support.scene import Scene
 

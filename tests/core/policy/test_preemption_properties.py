@@ -8,7 +8,11 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarmac.core.model import Job, JobId, JobSpec, Node, PerName, Queued, Request, Rules, Starting, Stopping
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.job import Job, JobSpec, Request
+from tarmac.core.model.node import Node
+from tarmac.core.model.rules import PerName, Rules
+from tarmac.core.model.status import Queued, Starting, Stopping
 from tarmac.core.policy.scheduling_pass import Pass
 from tests.core.support.brute_force import fits
 from tests.core.support.builders import a_node, a_spec

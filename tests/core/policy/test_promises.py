@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarmac.core.model import JobSpec, Node, Rules
+from tarmac.core.model.job import JobSpec
+from tarmac.core.model.node import Node
+from tarmac.core.model.rules import Rules
 from tests.core.support.builders import a_node, a_spec
 from tests.core.support.clockwork import Clockwork
 from tests.core.support.effort import tries

@@ -8,7 +8,9 @@ import pytest
 
 from tarmac.core.events import GpusSeen, JobsSubmitted, NodeJoined, Reported
 from tarmac.core.machine import handle
-from tarmac.core.model import Booking, GpuUuid, Job, NodeName, Request, Starting
+from tarmac.core.model.ids import GpuUuid, NodeName
+from tarmac.core.model.job import Job, Request
+from tarmac.core.model.status import Booking, Starting
 from tarmac.core.policy import scheduling_pass
 from tarmac.core.policy.feasibility import lack
 from tarmac.core.policy.placement import Kept, place

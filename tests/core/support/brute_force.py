@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from tarmac.core.model import Node, Request, Rules
+from tarmac.core.model.job import Request
+from tarmac.core.model.node import Node
+from tarmac.core.model.rules import Rules
 
 
 def cards_that_do(node: Node, request: Request, rules: Rules, gone: Collection[int] = ()) -> list[str] | None:

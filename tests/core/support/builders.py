@@ -6,21 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 from tarmac.core.events import JobExited, JobLost, JobsSubmitted, JobStarted, LaunchFailed, TreeGone
-from tarmac.core.model import (
-    DEFAULT_PRIORITY,
-    BookedGpu,
+from tarmac.core.model.gpu import BookedGpu, Gpu
+from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+from tarmac.core.model.job import DEFAULT_PRIORITY, Job, JobSpec, Request
+from tarmac.core.model.node import Node
+from tarmac.core.model.status import (
     Booking,
     Cancelled,
     Failed,
-    Gpu,
-    GpuUuid,
-    Job,
-    JobId,
-    JobSpec,
-    Node,
-    NodeName,
     Queued,
-    Request,
     Running,
     Starting,
     Status,

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tarmac.core.events import Event
-    from tarmac.core.model import JobSpec, Node, Rules
-    from tarmac.core.policy.backfill import Claim
+    from tarmac.core.model.job import JobSpec
+    from tarmac.core.model.node import Node
+    from tarmac.core.model.rules import Rules
+    from tarmac.core.policy.backfill import PlannedStart
 
 
 class Clockwork:
@@ -41,7 +43,7 @@ class Clockwork:
         self._happen(report(self.state.jobs[number], "exit", self.now))  # type: ignore[index]
         return number
 
-    def claim(self) -> Claim | None:
+    def claim(self) -> PlannedStart | None:
         turn = Pass(self.state, self.now)
         assert next(turn.run(), None) is None
         return turn.claim

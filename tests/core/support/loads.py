@@ -6,7 +6,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tarmac.core.model import GpuUuid, JobSpec, Node, NodeName, PerName, Request, Rules
+from tarmac.core.model.ids import GpuUuid, NodeName
+from tarmac.core.model.job import JobSpec, Request
+from tarmac.core.model.node import Node
+from tarmac.core.model.rules import PerName, Rules
 from tests.core.support.builders import a_node, a_spec, cards
 
 GIB = 2**30

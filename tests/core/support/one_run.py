@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from random import Random
 
-from tarmac.core.model import PerName, Request, Rules
+from tarmac.core.model.job import Request
+from tarmac.core.model.rules import PerName, Rules
 from tarmac.sim.comparison import as_data, played
 from tarmac.sim.synthetic import made_up
 from tests.core.support.builders import a_node, a_spec

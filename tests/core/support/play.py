@@ -37,21 +37,12 @@ from tarmac.core.events import (
 )
 from tarmac.core.handlers.reservations import chosen_cards
 from tarmac.core.machine import handle
-from tarmac.core.model import (
-    Booked,
-    Draft,
-    Held,
-    Job,
-    JobId,
-    Node,
-    Queued,
-    Reservation,
-    Rules,
-    Running,
-    Starting,
-    Stopping,
-    holds_booking,
-)
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.job import Job
+from tarmac.core.model.node import Node
+from tarmac.core.model.queue import Reservation
+from tarmac.core.model.rules import Rules
+from tarmac.core.model.status import Booked, Draft, Held, Queued, Running, Starting, Stopping, holds_booking
 from tarmac.core.policy.forced_start import double_booked, plan
 from tarmac.core.state import State, StoryLine
 from tests.core.support.loads import one_of, specs
@@ -59,7 +50,7 @@ from tests.core.support.loads import one_of, specs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tarmac.core.model import JobSpec
+    from tarmac.core.model.job import JobSpec
 
 Step: TypeAlias = tuple[str, int, Any]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tarmac.core.model import Job, Queued, Running, Starting, Stopping, Unknown
+from tarmac.core.model.job import Job
+from tarmac.core.model.status import Queued, Running, Starting, Stopping, Unknown
 
 Start: TypeAlias = tuple[int, str, tuple[str, ...]]  # job, node, uuids
 

@@ -22,7 +22,9 @@ from tarmac.core.events import (
     TimePassed,
 )
 from tarmac.core.machine import handle
-from tarmac.core.model import Booked, Job, JobId, JobSpec, NodeName, Starting, Status, state_name
+from tarmac.core.model.ids import JobId, NodeName
+from tarmac.core.model.job import Job, JobSpec
+from tarmac.core.model.status import Booked, Starting, Status, state_name
 from tests.core.support.builders import BOX, a_node, a_spec, a_state, cards, free_cards, submitted
 
 

@@ -24,7 +24,8 @@ from tarmac.core.events import (
     RunReport,
     TreeGone,
 )
-from tarmac.core.model import Gpu, JobId, NodeName
+from tarmac.core.model.gpu import Gpu
+from tarmac.core.model.ids import JobId, NodeName
 from tests.core.support.builders import cards
 
 Key: TypeAlias = tuple[JobId, int]

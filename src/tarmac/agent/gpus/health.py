@@ -12,7 +12,7 @@ from typing import Any, Callable, Collection, Dict, Iterable, List, Optional, Tu
 
 from tarmac.agent.gpus import xid
 from tarmac.agent.gpus.gpu_history import CardFile
-from tarmac.agent.gpus.heartbeat import Place
+from tarmac.agent.gpus.heartbeat import DriverSpot
 
 MUTE = "does not answer"
 VANISHED = "vanished from the driver"
@@ -22,7 +22,7 @@ _ONLY_FOR_US = ("fault", "repair", "ecc_errors")
 _OF_THE_MOMENT = {"utilization": None, "temperature": None, "power_w": None}
 
 
-class Ledger:
+class GpuHealth:
     def __init__(self, path: Optional[str] = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._well_s = float(os.environ.get("TARMAC_GPU_WELL_S", "600"))
@@ -47,7 +47,7 @@ class Ledger:
                 return uuid
         return None
 
-    def judge(self, frame: Dict[str, Any], mute: Collection[Place]) -> Tuple[List[Card], Optional[str]]:
+    def judge(self, frame: Dict[str, Any], mute: Collection[DriverSpot]) -> Tuple[List[Card], Optional[str]]:
         """All cards with their health, and why there are none or fewer than there should be."""
         for uuid in frame["divided"]:
             self._known.pop(uuid, None)
@@ -78,7 +78,7 @@ class Ledger:
             self._troubles.pop(self._known[uuid]["parent"] or uuid, None)
         return pardoned
 
-    def covered(self, uuids: Iterable[str], place: Place) -> List[str]:
+    def covered(self, uuids: Iterable[str], place: DriverSpot) -> List[str]:
         return [uuid for uuid in uuids if uuid in self._known and place.covers(self._known[uuid])]
 
     def _keep(self) -> None:
@@ -124,7 +124,7 @@ class Ledger:
             return None
         return words
 
-    def _judge_missing(self, card: Card, absent: Dict[str, str], mute: Collection[Place]) -> Card:
+    def _judge_missing(self, card: Card, absent: Dict[str, str], mute: Collection[DriverSpot]) -> Card:
         last = {**_with_living_holders(card), **_OF_THE_MOMENT}
         if any(place.covers(card) for place in mute):
             return {**last, "health": MUTE}
@@ -147,7 +147,9 @@ def _with_living_holders(card: Card) -> Card:
     return {**card, "processes": [one for one in card["processes"] if os.path.exists(f"/proc/{one['pid']}")]}
 
 
-def _error(absent: Dict[str, str], nameless: List[str], cards: List[Card], mute: Collection[Place]) -> Optional[str]:
+def _error(
+    absent: Dict[str, str], nameless: List[str], cards: List[Card], mute: Collection[DriverSpot]
+) -> Optional[str]:
     makes = {card["make"] for card in cards}
     lines = [why for make, why in absent.items() if not cards or make in makes]
     for place in mute:

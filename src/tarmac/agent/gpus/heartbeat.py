@@ -10,7 +10,7 @@ _HEAD = Struct("=QH")
 _BYTES = 512
 
 
-class Place(NamedTuple):
+class DriverSpot(NamedTuple):
     """A card, or with number None the driver of that make as a whole."""
 
     make: str
@@ -36,9 +36,9 @@ class Beat:
         self._count += 1
         self._memory[: _HEAD.size + len(words)] = _HEAD.pack(self._count, len(words)) + words
 
-    def read(self) -> Tuple[int, Optional[Place]]:
+    def read(self) -> Tuple[int, Optional[DriverSpot]]:
         """How often it moved, and where it is; None: asleep."""
         count, length = _HEAD.unpack_from(self._memory)
         words = self._memory[_HEAD.size : _HEAD.size + length].decode("utf-8", "replace")
         make, number, uuid = [*words.split(" "), "", ""][:3]
-        return count, Place(make, int(number) if number.isdigit() else None, uuid or None) if make else None
+        return count, DriverSpot(make, int(number) if number.isdigit() else None, uuid or None) if make else None

@@ -11,8 +11,8 @@ import time
 from typing import Callable, Dict, Iterable, List, Optional, Set, Tuple
 
 from tarmac.agent.gpus.backoff import Retries
-from tarmac.agent.gpus.health import Ledger
-from tarmac.agent.gpus.heartbeat import Place
+from tarmac.agent.gpus.health import GpuHealth
+from tarmac.agent.gpus.heartbeat import DriverSpot
 from tarmac.agent.gpus.probe import LOST_DRIVER, NO_DRIVER, Order
 from tarmac.agent.gpus.probe_process import Probing
 from tarmac.agent.loop import Loop, log
@@ -45,11 +45,11 @@ class GpuWatch:
         self._send = send
         self._attribution = attribution
         self._retries = Retries()
-        self._ledger = Ledger(card_file)
+        self._ledger = GpuHealth(card_file)
         self._read: Optional[Message] = None  # the probe's newest frame
         self._probe: Optional[Probing] = None
         self._all: Set[Probing] = set()  # also those that were killed and are not gone yet
-        self._mute: Dict[Spot, Place] = {}
+        self._mute: Dict[Spot, DriverSpot] = {}
         self._trials: Dict[Spot, Probing] = {}
         self._looked_at = 0.0
         self._is_looking = False
@@ -142,7 +142,7 @@ class GpuWatch:
         if alive:
             self._look_soon()
 
-    def _replace(self, probing: Probing, place: Optional[Place]) -> None:
+    def _replace(self, probing: Probing, place: Optional[DriverSpot]) -> None:
         log(f"GPU probe {probing.pid} hangs at {place}, killing it")
         probing.kill()
         if probing is not self._probe:
@@ -151,10 +151,10 @@ class GpuWatch:
             self._leave_out(place)
         self.begin()
 
-    def _leave_out(self, place: Place) -> None:
+    def _leave_out(self, place: DriverSpot) -> None:
         make = place.make[: -len(_START)] if place.make.endswith(_START) else place.make
         uuid = place.uuid or (self._ledger.uuid_of(make, place.number) if place.number is not None else None)
-        mute = self._mute[make, place.number] = Place(make, place.number, uuid)
+        mute = self._mute[make, place.number] = DriverSpot(make, place.number, uuid)
         self._try_later((make, place.number))
         # At once: the next reading takes a moment, and nothing may be put on that card meanwhile.
         read = self._read or _nothing()
@@ -218,7 +218,7 @@ def _nothing() -> Message:
     return {"gpus": [], "divided": [], "absent": {}, "source": "none", "host": read_memory()}
 
 
-def _patience(probing: Probing, place: Optional[Place]) -> int:
+def _patience(probing: Probing, place: Optional[DriverSpot]) -> int:
     if place is None:
         return _ASLEEP
     if place.make.endswith(_START):

@@ -11,7 +11,7 @@ import select
 import time
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
-from tarmac.agent.gpus.heartbeat import Beat, Place
+from tarmac.agent.gpus.heartbeat import Beat, DriverSpot
 from tarmac.agent.gpus.sources.source import Absent, Bench, Card, Source
 from tarmac.agent.procs.host_memory import is_news, read_memory
 from tarmac.shared.protocol import encode
@@ -51,8 +51,8 @@ class Pipe:
 class Order(NamedTuple):
     """What to leave out, and for a trial the only place to look at."""
 
-    skip: Sequence[Place] = ()
-    only: Optional[Place] = None
+    skip: Sequence[DriverSpot] = ()
+    only: Optional[DriverSpot] = None
 
 
 def main(write_fd: int, *, beat: Optional[Beat] = None, order: Optional[Order] = None) -> int:

@@ -7,7 +7,7 @@ import signal
 from typing import Callable, NoReturn, Optional
 
 from tarmac.agent.gpus import probe
-from tarmac.agent.gpus.heartbeat import Beat, Place
+from tarmac.agent.gpus.heartbeat import Beat, DriverSpot
 from tarmac.agent.gpus.probe import Order
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.procs.watch import ProcessWatch
@@ -45,7 +45,7 @@ class Probing:
         return self._still
 
     @property
-    def place(self) -> Optional[Place]:
+    def place(self) -> Optional[DriverSpot]:
         """Where it is; None: asleep."""
         return self._beat.read()[1]
 

@@ -17,7 +17,7 @@ from tarmac.agent.procs.attribution import Attribution
 from tarmac.agent.procs.containment import Containment
 from tarmac.agent.procs.proc_scan import Tree, descendants, read_all
 from tarmac.agent.procs.watch import ProcessWatch
-from tarmac.agent.run.attempt import Desk, Key, Run
+from tarmac.agent.run.attempt import Key, Run, RunHost
 from tarmac.agent.run.escalation import Stop
 from tarmac.agent.run.run_folder import EXIT, START, Record, RunFolder
 from tarmac.shared import proc, protocol
@@ -54,7 +54,7 @@ class AdoptedStop(Stop):
 
 
 class Adoption(Run):
-    def __init__(self, desk: Desk, key: Key, folder: RunFolder) -> None:
+    def __init__(self, desk: RunHost, key: Key, folder: RunFolder) -> None:
         super().__init__(desk, key, folder)
         self.is_shim_gone = True  # it never had one
         self.start_time: Optional[int] = None
@@ -122,7 +122,7 @@ class Adoption(Run):
         self._tell(final)
 
 
-def adopt(desk: Desk, key: Key, message: Message, runs: Iterable[Run]) -> Adoption:
+def adopt(desk: RunHost, key: Key, message: Message, runs: Iterable[Run]) -> Adoption:
     """Raises ValueError with words for whoever asked."""
     stat = _examine(message, Attribution(desk.place.instance, runs))
     folder = desk.place.folders.make(in_advance=False)

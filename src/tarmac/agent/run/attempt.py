@@ -18,7 +18,7 @@ from tarmac.agent.procs.watch import ProcessWatch
 from tarmac.agent.run.escalation import Stop
 from tarmac.agent.run.handoff import Start
 from tarmac.agent.run.run_folder import EXIT, START, Record, RunFolder
-from tarmac.agent.run.shim_pool import Place, Spare
+from tarmac.agent.run.shim_pool import AgentContext, IdleShim
 from tarmac.shared import protocol
 from tarmac.shared.proc import Stat, send_signal
 from tarmac.shared.protocol import Decoder, Message
@@ -28,11 +28,11 @@ _UNDECIDED_S = 0.02
 _SHIM_LINGERS_S = 1.0
 
 
-class Desk(Protocol):
+class RunHost(Protocol):
     """What a run needs of the service."""
 
     loop: Loop
-    place: Place
+    place: AgentContext
 
     def report(self, run: Run, message: Message) -> None: ...
 
@@ -44,14 +44,14 @@ class Desk(Protocol):
 
 
 class Run:
-    def __init__(self, desk: Desk, key: Key, folder: RunFolder, port: Optional[int] = None) -> None:
+    def __init__(self, desk: RunHost, key: Key, folder: RunFolder, port: Optional[int] = None) -> None:
         self.desk = desk
         self.key = key
         self.name = f"job {key[0]}.{key[1]}"
         self.folder = folder
         self.port = port
         self.leaf: Optional[Leaf] = None
-        self.spare: Optional[Spare] = None  # the shim, when it is this agent's own
+        self.spare: Optional[IdleShim] = None  # the shim, when it is this agent's own
         self.is_shim_idle = False  # it has nothing to do with this attempt any more
         self.start: Optional[Start] = None  # as long as it may have to be started again
         self.report: Optional[Message] = None
@@ -75,7 +75,7 @@ class Run:
 
     # The shim
 
-    def follow(self, spare: Spare, start: Start) -> None:
+    def follow(self, spare: IdleShim, start: Start) -> None:
         """A shim of this agent that was given the job just now."""
         self.start = start
         self.shim_pid = spare.pid

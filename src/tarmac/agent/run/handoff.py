@@ -7,7 +7,7 @@ import os
 from typing import NamedTuple, Optional, Tuple
 
 from tarmac.agent.run.run_folder import SPEC
-from tarmac.agent.run.shim_pool import Place, Spare
+from tarmac.agent.run.shim_pool import AgentContext, IdleShim
 from tarmac.agent.run.start_request import Limit
 from tarmac.shared import crashpoint
 from tarmac.shared.protocol import encode
@@ -23,7 +23,7 @@ class Start(NamedTuple):
     limit: Optional[Limit]
 
 
-def hand_over(place: Place, spare: Spare, key: Tuple[int, int], start: Start, *, port: int, nth: int) -> None:
+def hand_over(place: AgentContext, spare: IdleShim, key: Tuple[int, int], start: Start, *, port: int, nth: int) -> None:
     """FileExistsError when there is a run folder of that attempt. BrokenPipeError when the shim has just died."""
     crashpoint.reach("agent:before-mkdir")
     job, attempt = key

@@ -8,11 +8,11 @@ from tarmac.agent.loop import log
 from tarmac.agent.procs import cgroup
 from tarmac.agent.procs.cgroup import Leaf
 from tarmac.agent.run.adopt import Adoption
-from tarmac.agent.run.attempt import Desk, Key, Run
+from tarmac.agent.run.attempt import Key, Run, RunHost
 from tarmac.agent.run.run_folder import EXIT, START, Record, RunFolder
 
 
-def recover(desk: Desk) -> Dict[Key, Run]:
+def recover(desk: RunHost) -> Dict[Key, Run]:
     runs: Dict[Key, Run] = {}
     for folder in desk.place.folders.open_all():
         start = folder.read(START)
@@ -35,7 +35,7 @@ def recover(desk: Desk) -> Dict[Key, Run]:
     return runs
 
 
-def _run(desk: Desk, key: Key, folder: RunFolder, start: Optional[Record]) -> Run:
+def _run(desk: RunHost, key: Key, folder: RunFolder, start: Optional[Record]) -> Run:
     if start and start.get("adopted"):
         return Adoption(desk, key, folder)
     return Run(desk, key, folder, start["port"] if start else None)

@@ -23,7 +23,7 @@ _REFILL_S = 0.005  # when the job just started has left the processor
 _AFTER_TROUBLE_S = 1.0
 
 
-class Place(NamedTuple):
+class AgentContext(NamedTuple):
     """What every attempt on this agent has in common."""
 
     folders: Folders
@@ -35,7 +35,7 @@ class Place(NamedTuple):
         return f"{self.instance}:{job}.{attempt}"
 
 
-class Spare:
+class IdleShim:
     def __init__(self, folder: RunFolder, leaf: Optional[Leaf], pid: int, channel: socket.socket) -> None:
         self.folder = folder
         self.leaf = leaf
@@ -45,11 +45,11 @@ class Spare:
 
 
 class Spares:
-    def __init__(self, loop: Loop, place: Place) -> None:
+    def __init__(self, loop: Loop, place: AgentContext) -> None:
         self._loop = loop
         self._place = place
-        self._ready: List[Spare] = []
-        self._leaving: List[Spare] = []
+        self._ready: List[IdleShim] = []
+        self._leaving: List[IdleShim] = []
         self._leaves = 0
         self._forked = 0
         self._refill_timer: Optional[Timer] = None
@@ -59,13 +59,13 @@ class Spares:
     def pids(self) -> List[int]:
         return [spare.pid for spare in self._ready + self._leaving]
 
-    def take(self, *, is_fresh: bool = False) -> Spare:
+    def take(self, *, is_fresh: bool = False) -> IdleShim:
         """The one used last, whose memory is warm, or one forked now. OSError when there is no space or no process."""
         spare = self._ready.pop() if self._ready and not is_fresh else self._fork(in_advance=False)
         self._refill_in(_REFILL_S)
         return spare
 
-    def give_back(self, spare: Spare) -> None:
+    def give_back(self, spare: IdleShim) -> None:
         """Its attempt is forgotten and it waits for another."""
         spare.watch.ended = lambda: self._died(spare)
         try:
@@ -80,7 +80,7 @@ class Spares:
         if len(self._ready) > _FEWEST and self._trim_timer is None:
             self._trim_timer = self._loop.after(_TRIM_S, self._trim, "spare shims")
 
-    def discard(self, spare: Spare) -> None:
+    def discard(self, spare: IdleShim) -> None:
         """It ends with its channel."""
         spare.channel.close()
         self._leaving.append(spare)
@@ -106,7 +106,7 @@ class Spares:
         while len(self._ready) > _FEWEST:
             self.discard(self._ready.pop(0))
 
-    def _fork(self, *, in_advance: bool) -> Spare:
+    def _fork(self, *, in_advance: bool) -> IdleShim:
         folder = self._place.folders.make(in_advance=in_advance)
         leaf = None
         try:
@@ -116,7 +116,7 @@ class Spares:
             _remove(folder, leaf)
             raise
         channel.setblocking(False)
-        spare = Spare(folder, leaf, pid, channel)
+        spare = IdleShim(folder, leaf, pid, channel)
         spare.watch = ProcessWatch(self._loop, pid, None, lambda: self._died(spare), "spare shim")
         return spare
 
@@ -147,7 +147,7 @@ class Spares:
                 return leaf
         return None
 
-    def _died(self, spare: Spare) -> None:
+    def _died(self, spare: IdleShim) -> None:
         """Without a job."""
         os.waitpid(spare.pid, 0)
         spare.channel.close()
@@ -164,7 +164,9 @@ def _remove(folder: RunFolder, leaf: Optional[Leaf]) -> None:
         leaf.remove()
 
 
-def _become_shim(place: Place, folder: RunFolder, leaf: Optional[Leaf], lock_fd: int, channel_fd: int) -> NoReturn:
+def _become_shim(
+    place: AgentContext, folder: RunFolder, leaf: Optional[Leaf], lock_fd: int, channel_fd: int
+) -> NoReturn:
     try:
         # The agent's sockets and locks must not live on in the shim.
         kernel.close_all_but(place.folders.runs_fd, folder.fd, lock_fd, channel_fd)

@@ -11,25 +11,26 @@ from litestar import post
 from litestar.params import JSONBody
 
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, TheEngine
+from tarmac.api.deps import Caller, EngineDep
 from tarmac.api.routes.gpus import cards_named, node_of
-from tarmac.controller.engine import Work
+from tarmac.controller.engine import PendingCommit
 from tarmac.controller.log_paths import ADOPTED
 from tarmac.core.events import ProcessAdopted
-from tarmac.core.model import GpuUuid, JobSpec, Request
+from tarmac.core.model.ids import GpuUuid
+from tarmac.core.model.job import JobSpec, Request
 from tarmac.errors import Conflict, NotAllowed, NotFound, Unavailable, UserError
 from tarmac.store.rows import pack_environment
 
 if TYPE_CHECKING:
     from tarmac.controller.engine import Engine
-    from tarmac.core.model import Node
+    from tarmac.core.model.node import Node
     from tarmac.nodes.reports import GpuProcess
 
 WORDLESS_LOOKS, LOOK_AGAIN_S = 50, 0.01
 
 
 @post("/adopt", status_code=201)
-async def adopt(engine: TheEngine, caller: Caller, data: JSONBody[schemas.AdoptRequest]) -> schemas.AdoptAnswer:
+async def adopt(engine: EngineDep, caller: Caller, data: JSONBody[schemas.AdoptRequest]) -> schemas.AdoptAnswer:
     """Take a running process into the list as a job that is watched until it ends. Only its own owner may."""
     node = node_of(engine)
     if not node.is_connected:
@@ -40,16 +41,16 @@ async def adopt(engine: TheEngine, caller: Caller, data: JSONBody[schemas.AdoptR
     process = _on_cards(engine, data.pid)
     gpus = _wanted(node, data.gpus) if data.gpus is not None else tuple(uuid for uuid, _ in process)
     for uuid in gpus:
-        if held := node.holders(uuid) or node.holders_of_kin(node.gpus[uuid]):
+        if held := node.holders(uuid) or node.mig_relative_holders(node.gpus[uuid]):
             raise Conflict(
                 f"GPU {node.gpus[uuid].index} is held by job {held[0]}", hint="give other cards with --gpus, or none"
             )
     digest, body = pack_environment({})
     spec = _spec(data, caller, digest, len(gpus), command)
-    work = Work(
+    work = PendingCommit(
         events=[ProcessAdopted(spec=spec, node=node.name, pid=data.pid, gpus=gpus)], environments={digest: body}
     )
-    await engine.keep(work)
+    await engine.commit(work)
     return schemas.AdoptAnswer(id=work.ids.start)
 
 

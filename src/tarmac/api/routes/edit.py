@@ -11,31 +11,32 @@ from litestar.params import FromPath, JSONBody
 from msgspec import UNSET
 
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, TheEngine
+from tarmac.api.deps import Caller, EngineDep
 from tarmac.api.routes.hold import still_waiting
 from tarmac.api.routes.jobs import find_job, selected_own
 from tarmac.api.views import Viewer
 from tarmac.api.wording.reasons import limit_words
-from tarmac.controller.engine import Engine, Work
+from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.controller.permissions import need_admin, refuse_others_jobs
 from tarmac.controller.submit.dependencies import Dependencies, refuse_circle_with
 from tarmac.controller.submit.request import EditRequest
 from tarmac.core.events import JobEdited
 from tarmac.core.limits import refusal_at_submit
-from tarmac.core.model import Draft, Held, JobId, Queued
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.status import Draft, Held, Queued
 from tarmac.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tarmac.core.events import Event
-    from tarmac.core.model import Job
+    from tarmac.core.model.job import Job
     from tarmac.core.state import State
 
 
 @patch("/jobs/{word:str}", responses={200: ResponseSpec(schemas.WholeJobView, description="as it is now")})
 async def edit_job(
-    engine: TheEngine, caller: Caller, word: FromPath[str], data: JSONBody[EditRequest]
+    engine: EngineDep, caller: Caller, word: FromPath[str], data: JSONBody[EditRequest]
 ) -> dict[str, Any]:
     """Change what a waiting job asks for. What is left out stays; null takes it back to none."""
     job = find_job(engine, caller, word)
@@ -45,12 +46,12 @@ async def edit_job(
     def plan(state: State) -> list[Event]:
         return _edits(engine, state, [still_waiting(state, job.id)], caller, data)
 
-    await engine.keep(Work(plan=plan))
+    await engine.commit(PendingCommit(plan=plan))
     return Viewer(engine, is_fresh=True).whole_job(find_job(engine, caller, str(job.id)))
 
 
 @post("/jobs/edit", status_code=200)
-async def edit_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.EditManyRequest]) -> schemas.EditAnswer:
+async def edit_jobs(engine: EngineDep, caller: Caller, data: JSONBody[schemas.EditManyRequest]) -> schemas.EditAnswer:
     """The same for many: of those that are meant, all that wait are changed, or none."""
     numbers = selected_own(engine, caller, data)
     known = [job for number in numbers if (job := engine.state.jobs.get(JobId(number))) is not None]
@@ -62,7 +63,7 @@ async def edit_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.Ed
         edited.extend(job.id for job in live)
         return _edits(engine, state, live, caller, data.changes)
 
-    await engine.keep(Work(plan=plan))
+    await engine.commit(PendingCommit(plan=plan))
     done = set(edited)
     return schemas.EditAnswer(edited=edited, not_waiting=[number for number in numbers if number not in done])
 

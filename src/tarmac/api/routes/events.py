@@ -9,12 +9,12 @@ from litestar import Request, get
 from litestar.params import FromQuery
 from litestar.response import Stream
 
-from tarmac.api.deps import Caller, TheEngine
+from tarmac.api.deps import Caller, EngineDep
 from tarmac.api.routes.queue import queue_view
 from tarmac.api.views import Viewer
 from tarmac.controller.engine import Engine
 from tarmac.controller.publisher import GpusChanged, JobChanged, Missed, QueueChanged
-from tarmac.core.model import JobId
+from tarmac.core.model.ids import JobId
 from tarmac.errors import UserError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MOST_REPLAYED = 10_000
 
 @get("/events", media_type="text/event-stream")
 async def events(
-    engine: TheEngine,
+    engine: EngineDep,
     caller: Caller,  # noqa: ARG001 - checks the caller
     request: Request[Any, Any, Any],
     jobs: FromQuery[str | None] = None,

@@ -9,25 +9,25 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, TheEngine
+from tarmac.api.deps import Caller, EngineDep
 from tarmac.api.views import Viewer
 from tarmac.api.wording.times import iso
-from tarmac.controller.engine import Engine, Work
+from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.controller.gpus.lost_gpus import check_forgettable, forget, forgettable, look_again
 from tarmac.controller.submit.gpu_names import CardNames
 from tarmac.core.events import GpusDrained, GpusResumed, SlotsSet
-from tarmac.core.model import GpuUuid, NodeName
+from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.errors import Conflict, NotFound, Unavailable
 
 if TYPE_CHECKING:
-    from tarmac.core.model import Node
+    from tarmac.core.model.node import Node
     from tarmac.nodes.reports import GpuReading
 
 GONE = "gone"
 
 
 @get("/gpus", responses={200: ResponseSpec(schemas.GpuList, description="every card")})
-async def list_gpus(engine: TheEngine, caller: Caller) -> dict[str, Any]:  # noqa: ARG001 - checks the caller
+async def list_gpus(engine: EngineDep, caller: Caller) -> dict[str, Any]:  # noqa: ARG001 - checks the caller
     """Every card, what it does and which jobs have it. `error` says what could not be read."""
     errors = [error for error in engine.board.errors.values() if error]
     return {"gpus": Viewer(engine).gpus(), "error": "; ".join(errors) or None}
@@ -35,7 +35,7 @@ async def list_gpus(engine: TheEngine, caller: Caller) -> dict[str, Any]:  # noq
 
 @get("/gpus/{card:str}/samples")
 async def gpu_samples(
-    engine: TheEngine,
+    engine: EngineDep,
     caller: Caller,  # noqa: ARG001 - checks the caller
     card: FromPath[str],
     since_s: Annotated[float, QueryParameter(ge=0)] = 86400.0,
@@ -61,18 +61,18 @@ async def gpu_samples(
 
 
 @post("/gpus/drain", status_code=200)
-async def drain_gpus(engine: TheEngine, caller: Caller, data: JSONBody[schemas.DrainRequest]) -> schemas.GpusAnswer:
+async def drain_gpus(engine: EngineDep, caller: Caller, data: JSONBody[schemas.DrainRequest]) -> schemas.GpusAnswer:
     """Place nothing new on these cards. What runs there goes on."""
     node = node_of(engine)
     gpus = cards_named(node, data.gpus)
     reason = data.reason or f"drained by {caller}"
-    await engine.keep(Work(events=[GpusDrained(node=node.name, gpus=gpus, by=caller, reason=reason)]))
+    await engine.commit(PendingCommit(events=[GpusDrained(node=node.name, gpus=gpus, by=caller, reason=reason)]))
     return schemas.GpusAnswer(gpus=list(gpus))
 
 
 @post("/gpus/resume", status_code=200)
 async def resume_gpus(
-    engine: TheEngine,
+    engine: EngineDep,
     caller: Caller,  # noqa: ARG001 - checks the caller
     data: JSONBody[schemas.GpuSelection],
 ) -> schemas.GpusAnswer:
@@ -86,13 +86,13 @@ async def resume_gpus(
             f"GPU {sick[0].index} is still sick: {sick[0].health}",
             hint="it comes back by itself once it is well, or mend it first",
         )
-    await engine.keep(Work(events=[GpusResumed(node=node.name, gpus=gpus)]))
+    await engine.commit(PendingCommit(events=[GpusResumed(node=node.name, gpus=gpus)]))
     return schemas.GpusAnswer(gpus=list(gpus))
 
 
 @post("/gpus/forget", status_code=200)
 async def forget_gpus(
-    engine: TheEngine,
+    engine: EngineDep,
     caller: Caller,  # noqa: ARG001 - checks the caller
     data: JSONBody[schemas.GpuSelection],
 ) -> schemas.GpusAnswer:
@@ -108,14 +108,14 @@ async def forget_gpus(
 
 @post("/gpus/slots", status_code=200)
 async def set_slots(
-    engine: TheEngine,
+    engine: EngineDep,
     caller: Caller,  # noqa: ARG001 - checks the caller
     data: JSONBody[schemas.SlotsRequest],
 ) -> schemas.GpusAnswer:
     """Offer these cards n times to jobs that ask for a card. What runs there keeps what it has."""
     node = node_of(engine)
     gpus = cards_named(node, data.gpus)
-    await engine.keep(Work(events=[SlotsSet(node=node.name, gpus=gpus, slots=data.slots)]))
+    await engine.commit(PendingCommit(events=[SlotsSet(node=node.name, gpus=gpus, slots=data.slots)]))
     return schemas.GpusAnswer(gpus=list(gpus))
 
 

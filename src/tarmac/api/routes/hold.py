@@ -9,50 +9,52 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import FromPath, JSONBody
 
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, TheEngine
+from tarmac.api.deps import Caller, EngineDep
 from tarmac.api.routes.gpus import cards_of
 from tarmac.api.routes.jobs import find_job, selected_own
 from tarmac.api.wording.reasons import jobs_named
 from tarmac.api.wording.why import why_view
-from tarmac.controller.engine import Engine, Work
+from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.controller.forecast_cache import places
 from tarmac.controller.permissions import need_admin, refuse_others_jobs
 from tarmac.controller.submit.refusals import count
 from tarmac.core.events import JobMoved, JobsHeld, JobsReleased, StartForced
-from tarmac.core.model import Draft, Held, JobId, Queued, state_name
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.status import Draft, Held, Queued, state_name
 from tarmac.core.policy import forced_start
 from tarmac.errors import Conflict, Unavailable, UserError
 
 if TYPE_CHECKING:
     from tarmac.core.events import Event
-    from tarmac.core.model import Booking, Job
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.status import Booking
     from tarmac.core.state import State
 
 
 @post("/jobs/hold", status_code=200)
-async def hold_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.Selection]) -> schemas.HoldAnswer:
+async def hold_jobs(engine: EngineDep, caller: Caller, data: JSONBody[schemas.Selection]) -> schemas.HoldAnswer:
     """Keep waiting jobs from starting until they are released. Running ones go on."""
     numbers = selected_own(engine, caller, data)
     waiting = [job for number in numbers if (job := _waiting(engine, number, Queued)) is not None]
     if waiting:
-        await engine.keep(Work(events=[JobsHeld(jobs=tuple(job.id for job in waiting), by=caller)]))
+        await engine.commit(PendingCommit(events=[JobsHeld(jobs=tuple(job.id for job in waiting), by=caller)]))
     held = {number for number in numbers if _waiting(engine, number, Held) is not None}
     return schemas.HoldAnswer(held=sorted(held), not_waiting=[number for number in numbers if number not in held])
 
 
 @post("/jobs/release", status_code=200)
-async def release_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.Selection]) -> schemas.ReleaseAnswer:
+async def release_jobs(engine: EngineDep, caller: Caller, data: JSONBody[schemas.Selection]) -> schemas.ReleaseAnswer:
     """Let held jobs and drafts join the queue, each at its place."""
     numbers = selected_own(engine, caller, data)
     held = {number for number in numbers if _waiting(engine, number, Held, Draft) is not None}
     if held:
-        await engine.keep(Work(events=[JobsReleased(jobs=tuple(map(JobId, sorted(held))), by=caller)]))
+        await engine.commit(PendingCommit(events=[JobsReleased(jobs=tuple(map(JobId, sorted(held))), by=caller)]))
     return schemas.ReleaseAnswer(released=sorted(held), not_held=[number for number in numbers if number not in held])
 
 
 @post("/jobs/{word:str}/move", status_code=200)
 async def move_job(
-    engine: TheEngine, caller: Caller, word: FromPath[str], data: JSONBody[schemas.MoveRequest]
+    engine: EngineDep, caller: Caller, word: FromPath[str], data: JSONBody[schemas.MoveRequest]
 ) -> schemas.MoveAnswer:
     """To another place among its owner's waiting jobs. It takes over a priority where the place needs it."""
     job = find_job(engine, caller, word)
@@ -62,7 +64,7 @@ async def move_job(
         _queued(state, job.id, "be moved")
         return [JobMoved(job=job.id, place=data.position, by=caller)]
 
-    await engine.keep(Work(plan=plan))
+    await engine.commit(PendingCommit(plan=plan))
     moved = engine.state.jobs.get(job.id, job)
     place = places(engine.state).get(job.id, 1)  # it may have started in the same breath
     return schemas.MoveAnswer(position=place, priority=moved.spec.priority)
@@ -70,7 +72,7 @@ async def move_job(
 
 @post("/jobs/{word:str}/start", status_code=200)
 async def start_job(
-    engine: TheEngine, caller: Caller, word: FromPath[str], data: JSONBody[schemas.StartRequest]
+    engine: EngineDep, caller: Caller, word: FromPath[str], data: JSONBody[schemas.StartRequest]
 ) -> schemas.StartAnswer:
     """Start a waiting job now, whatever order, limits and free tests say. Only `yes` books a taken card twice."""
     job = find_job(engine, caller, word)
@@ -84,7 +86,7 @@ async def start_job(
         gpus = tuple(gpu.uuid for gpu in booking.gpus)
         return [StartForced(job=live.id, node=booking.node, gpus=gpus, by=caller)]
 
-    await engine.keep(Work(plan=plan))
+    await engine.commit(PendingCommit(plan=plan))
     (booking,) = booked
     return schemas.StartAnswer(
         gpus=[schemas.GpuRef(node=booking.node, index=gpu.index, uuid=gpu.uuid) for gpu in booking.gpus]
@@ -92,7 +94,7 @@ async def start_job(
 
 
 @get("/jobs/{word:str}/why", responses={200: ResponseSpec(schemas.WhyView, description="as it is now")})
-async def why_job(engine: TheEngine, caller: Caller, word: FromPath[str]) -> dict[str, Any]:
+async def why_job(engine: EngineDep, caller: Caller, word: FromPath[str]) -> dict[str, Any]:
     """Its place, what it asked for, what is free, what stands in its way and when it may start."""
     return why_view(engine, find_job(engine, caller, word))
 

@@ -6,8 +6,8 @@ from litestar import post
 from litestar.params import JSONBody
 
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, TheEngine
-from tarmac.controller.engine import Engine, Work
+from tarmac.api.deps import Caller, EngineDep
+from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.controller.gpus.ignored import KEPT_AS
 from tarmac.controller.settings.settings import SETTINGS, parsed
 from tarmac.errors import NotFound, UserError
@@ -15,7 +15,7 @@ from tarmac.errors import NotFound, UserError
 
 @post("/gpus/ignore", status_code=200)
 async def ignore_process(
-    engine: TheEngine,
+    engine: EngineDep,
     caller: Caller,  # noqa: ARG001 - checks the caller
     data: JSONBody[schemas.IgnoreRequest],
 ) -> schemas.IgnoreAnswer:
@@ -36,7 +36,7 @@ async def _ignore_pid(engine: Engine, pid: int, *, forget: bool) -> list[str]:
         pids.discard(pid)
     elif not pids.add(pid):
         raise NotFound(f"no process {pid}", hint="`tarmac gpus` lists those on the cards")
-    await engine.keep(Work(events=[], settings={KEPT_AS: pids.text()}))
+    await engine.commit(PendingCommit(events=[], settings={KEPT_AS: pids.text()}))
     engine.board.refresh()
     return [str(pid) for pid in pids]
 

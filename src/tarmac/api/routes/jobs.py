@@ -12,11 +12,11 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, TheEngine
+from tarmac.api.deps import Caller, EngineDep
 from tarmac.api.views import Viewer, checked_fields
 from tarmac.api.wording.reasons import limit_words
 from tarmac.api.wording.times import iso
-from tarmac.controller.engine import Engine, Work
+from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.controller.log_paths import default_log
 from tarmac.controller.permissions import is_admin, need_admin, refuse_others_jobs
 from tarmac.controller.selectors import job_filter, job_number
@@ -26,14 +26,15 @@ from tarmac.controller.submit.dependencies import Dependencies
 from tarmac.controller.submit.request import SubmitRequest
 from tarmac.core.events import JobsSubmitted, StopAsked
 from tarmac.core.limits import refusal_at_submit
-from tarmac.core.model import Draft, Held, JobId, Queued, is_ended
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.status import Draft, Held, Queued, is_ended
 from tarmac.errors import Conflict, NotFound, UserError
 from tarmac.store.rows import pack_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tarmac.core.model import Job, JobSpec
+    from tarmac.core.model.job import Job, JobSpec
     from tarmac.core.state import State
 
 MOST_PER_PAGE = 10_000
@@ -48,7 +49,7 @@ def _answers(shape: type) -> dict[int, ResponseSpec]:
 
 
 @post("/jobs", responses={200: ResponseSpec(schemas.SubmitAnswer, description="this token was answered before")})
-async def submit(engine: TheEngine, caller: Caller, data: JSONBody[SubmitRequest]) -> Response[schemas.SubmitAnswer]:
+async def submit(engine: EngineDep, caller: Caller, data: JSONBody[SubmitRequest]) -> Response[schemas.SubmitAnswer]:
     """Queue one or many jobs: all of them or none. They are on disk before the answer is sent."""
     token = None if data.token is None else (caller, data.token)
     if token is not None and (known := engine.store.reader.submission(*token)) is not None:
@@ -86,7 +87,7 @@ def _refuse_too_many(state: State, specs: tuple[JobSpec, ...]) -> None:
 
 @get("/jobs", responses=_answers(schemas.JobPage))
 async def list_jobs(
-    engine: TheEngine,
+    engine: EngineDep,
     caller: Caller,
     ids: FromQuery[str | None] = None,
     job_state: Annotated[str | None, QueryParameter(name="state")] = None,
@@ -115,7 +116,7 @@ async def list_jobs(
 
 
 @get("/jobs/{word:str}", responses=_answers(schemas.WholeJobView))
-async def show_job(engine: TheEngine, caller: Caller, word: FromPath[str]) -> dict[str, Any]:
+async def show_job(engine: EngineDep, caller: Caller, word: FromPath[str]) -> dict[str, Any]:
     """One job with all there is to know. `last` is the caller's newest."""
     job = find_job(engine, caller, word)
     await engine.progress.refresh([job])
@@ -123,7 +124,7 @@ async def show_job(engine: TheEngine, caller: Caller, word: FromPath[str]) -> di
 
 
 @get("/jobs/{word:str}/events", responses=_answers(schemas.Story))
-async def job_story(engine: TheEngine, caller: Caller, word: FromPath[str]) -> dict[str, Any]:
+async def job_story(engine: EngineDep, caller: Caller, word: FromPath[str]) -> dict[str, Any]:
     """What happened to a job, in order."""
     job = find_job(engine, caller, word)
     return {
@@ -136,7 +137,7 @@ async def job_story(engine: TheEngine, caller: Caller, word: FromPath[str]) -> d
 
 @get("/jobs/wait", responses=_answers(schemas.WaitAnswer))
 async def wait_for_jobs(
-    engine: TheEngine, caller: Caller, ids: FromQuery[str], timeout_s: WaitSeconds = 30.0
+    engine: EngineDep, caller: Caller, ids: FromQuery[str], timeout_s: WaitSeconds = 30.0
 ) -> dict[str, Any]:
     """Answers when all of them have ended, or after the timeout with those that have."""
     reader = engine.store.reader
@@ -156,7 +157,7 @@ async def wait_for_jobs(
 
 
 @post("/jobs/kill", status_code=200)
-async def kill_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.KillRequest]) -> schemas.KillAnswer:
+async def kill_jobs(engine: EngineDep, caller: Caller, data: JSONBody[schemas.KillRequest]) -> schemas.KillAnswer:
     """Ask jobs to end: queued ones at once, running ones with TERM, then KILL after the grace period."""
     numbers = selected_own(engine, caller, data)
     alive = [number for number in numbers if number in engine.state.jobs]
@@ -164,7 +165,7 @@ async def kill_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.Ki
     if engine.degraded is not None and (stoppable := [number for number in alive if _signal(engine, number, data)]):
         return schemas.KillAnswer(asked=stoppable, already_ended=[])
     if alive:
-        await engine.keep(Work(events=[_stop(alive, caller, data.grace_s)]))
+        await engine.commit(PendingCommit(events=[_stop(alive, caller, data.grace_s)]))
     return schemas.KillAnswer(asked=alive, already_ended=[number for number in numbers if number not in asked])
 
 
@@ -178,15 +179,15 @@ def _signal(engine: Engine, number: int, data: schemas.KillRequest) -> bool:
 
 
 @post("/jobs/rm", status_code=200)
-async def remove_jobs(engine: TheEngine, caller: Caller, data: JSONBody[schemas.Selection]) -> schemas.RemoveAnswer:
+async def remove_jobs(engine: EngineDep, caller: Caller, data: JSONBody[schemas.Selection]) -> schemas.RemoveAnswer:
     """Forget jobs and the logs Tarmac keeps of them. Queued ones are cancelled; running ones must be killed first."""
     numbers = selected_own(engine, caller, data)
     waiting = [job.id for job in _none_running(engine, numbers) if not is_ended(job.status)]
     if waiting:
-        await engine.keep(Work(events=[_stop(waiting, caller)]))
+        await engine.commit(PendingCommit(events=[_stop(waiting, caller)]))
     # One of them may have got its GPUs while its stop was kept; what has ended stays so.
     jobs = _none_running(engine, numbers)
-    await engine.keep(Work(events=[], removed=[job.id for job in jobs]))
+    await engine.commit(PendingCommit(events=[], removed=[job.id for job in jobs]))
     for job in jobs:
         for attempt in range(1, job.attempt + 1):
             with suppress(FileNotFoundError):

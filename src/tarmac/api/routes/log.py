@@ -10,7 +10,7 @@ from litestar import get
 from litestar.params import FromPath, FromQuery, QueryParameter
 from litestar.response import Stream
 
-from tarmac.api.deps import Caller, TheEngine
+from tarmac.api.deps import Caller, EngineDep
 from tarmac.api.routes.jobs import find_job
 from tarmac.controller.engine import Engine
 from tarmac.controller.log_paths import is_elsewhere, stderr_path, stdout_path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from tarmac.controller.publisher import Listener
-    from tarmac.core.model import Job
+    from tarmac.core.model.job import Job
 
 CHUNK_BYTES = 1 << 18
 LOOK_AGAIN_S = 30.0
@@ -28,7 +28,7 @@ LOOK_AGAIN_S = 30.0
 
 @get("/jobs/{word:str}/log", media_type="application/octet-stream")
 async def job_log(
-    engine: TheEngine,
+    engine: EngineDep,
     caller: Caller,
     word: FromPath[str],
     stream: FromQuery[Literal["stdout", "stderr"]] = "stdout",

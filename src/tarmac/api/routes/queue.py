@@ -8,35 +8,35 @@ from litestar import get, post
 from litestar.params import JSONBody
 
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, TheEngine
+from tarmac.api.deps import Caller, EngineDep
 from tarmac.api.wording.times import iso
-from tarmac.controller.engine import Engine, Work
+from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.controller.permissions import need_admin
 from tarmac.core.events import QueueDrained, QueuePaused, QueueResumed, QueueStopped
-from tarmac.core.model import Running, Starting, Stopping
+from tarmac.core.model.status import Running, Starting, Stopping
 from tarmac.errors import UserError
 
 if TYPE_CHECKING:
     from tarmac.core.events import Event
-    from tarmac.core.model import Job
+    from tarmac.core.model.job import Job
     from tarmac.core.state import State
 
 
 @get("/queue")
-async def show_queue(engine: TheEngine, caller: Caller) -> schemas.QueueView:  # noqa: ARG001 - checks the caller
+async def show_queue(engine: EngineDep, caller: Caller) -> schemas.QueueView:  # noqa: ARG001 - checks the caller
     """Whether anything starts and anything is accepted, and how much waits."""
     return queue_view(engine)
 
 
 @post("/queue/pause", status_code=200)
-async def pause_queue(engine: TheEngine, caller: Caller, data: JSONBody[schemas.QueueRequest]) -> schemas.QueueView:
+async def pause_queue(engine: EngineDep, caller: Caller, data: JSONBody[schemas.QueueRequest]) -> schemas.QueueView:
     """Nothing starts until it is resumed. What runs goes on."""
     return await _changed(engine, caller, QueuePaused(by=caller, reason=data.reason))
 
 
 @post("/queue/resume", status_code=200)
 async def resume_queue(
-    engine: TheEngine,
+    engine: EngineDep,
     caller: Caller,
     data: JSONBody[schemas.QueueRequest],  # noqa: ARG001 - a reason does no harm
 ) -> schemas.QueueView:
@@ -45,14 +45,14 @@ async def resume_queue(
 
 
 @post("/queue/drain", status_code=200)
-async def drain_queue(engine: TheEngine, caller: Caller, data: JSONBody[schemas.QueueRequest]) -> schemas.QueueView:
+async def drain_queue(engine: EngineDep, caller: Caller, data: JSONBody[schemas.QueueRequest]) -> schemas.QueueView:
     """Nothing new is accepted; what waits and runs is worked off."""
     return await _changed(engine, caller, QueueDrained(by=caller, reason=data.reason))
 
 
 @post("/queue/stop", status_code=200)
 async def stop_queue(
-    engine: TheEngine, caller: Caller, data: JSONBody[schemas.QueueStopRequest]
+    engine: EngineDep, caller: Caller, data: JSONBody[schemas.QueueStopRequest]
 ) -> schemas.QueueStopAnswer:
     """Pause, ask every running job to stop, and put each back in front of the queue."""
     need_admin(caller, engine.settings, "stop the queue")
@@ -68,7 +68,7 @@ async def stop_queue(
         running.extend(job.id for job in state.jobs.values() if _is_sent_back(job))
         return [QueueStopped(by=caller, grace_s=data.grace_s)]
 
-    await engine.keep(Work(plan=plan))
+    await engine.commit(PendingCommit(plan=plan))
     return schemas.QueueStopAnswer(stopping=running)
 
 
@@ -85,7 +85,7 @@ def _is_sent_back(job: Job) -> bool:
 
 async def _changed(engine: Engine, caller: str, event: Event) -> schemas.QueueView:
     need_admin(caller, engine.settings, "pause, drain and resume the queue")
-    await engine.keep(Work(events=[event]))
+    await engine.commit(PendingCommit(events=[event]))
     return queue_view(engine)
 
 

@@ -9,15 +9,15 @@ from litestar.params import FromPath, JSONBody
 from msgspec.structs import asdict
 
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, TheEngine
+from tarmac.api.deps import Caller, EngineDep
 from tarmac.api.wording.reservation_warnings import warnings_for
 from tarmac.api.wording.times import iso
-from tarmac.controller.engine import Engine, Work
+from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.controller.permissions import is_admin, need_admin
 from tarmac.controller.submit.refusals import count
 from tarmac.core.events import ReservationEnded, ReservationMade
 from tarmac.core.handlers.reservations import chosen_cards
-from tarmac.core.model import Reservation
+from tarmac.core.model.queue import Reservation
 from tarmac.core.policy.reservations import is_active
 from tarmac.errors import Conflict, NotAllowed, NotFound, UserError
 
@@ -30,7 +30,7 @@ A_MOMENT_AGO_S = 60.0
 
 
 @get("/reservations")
-async def list_reservations(engine: TheEngine, caller: Caller) -> schemas.ReservationList:  # noqa: ARG001
+async def list_reservations(engine: EngineDep, caller: Caller) -> schemas.ReservationList:  # noqa: ARG001
     """All that are not over, the first to begin first."""
     ordered = sorted(engine.state.reservations.values(), key=lambda one: (one.begins_at, one.id))
     return schemas.ReservationList(reservations=[_view(engine, one) for one in ordered])
@@ -38,7 +38,7 @@ async def list_reservations(engine: TheEngine, caller: Caller) -> schemas.Reserv
 
 @post("/reservations", status_code=201)
 async def make_reservation(
-    engine: TheEngine, caller: Caller, data: JSONBody[schemas.ReservationRequest]
+    engine: EngineDep, caller: Caller, data: JSONBody[schemas.ReservationRequest]
 ) -> schemas.MadeReservation:
     """Keep so many cards of one machine for somebody's jobs. Jobs that would run into it are not started there."""
     need_admin(caller, engine.settings, "reserve GPUs")
@@ -48,20 +48,20 @@ async def make_reservation(
         made.append(_planned(state, caller, data, engine.now()))
         return [ReservationMade(reservation=made[0])]
 
-    await engine.keep(Work(plan=plan))
+    await engine.commit(PendingCommit(plan=plan))
     warnings = warnings_for(engine, made[0])
     return schemas.MadeReservation(**asdict(_view(engine, made[0])), warnings=warnings)
 
 
 @post("/reservations/{number:int}/end", status_code=200)
-async def end_reservation(engine: TheEngine, caller: Caller, number: FromPath[int]) -> schemas.ReservationView:
+async def end_reservation(engine: EngineDep, caller: Caller, number: FromPath[int]) -> schemas.ReservationView:
     """Give the cards back. What runs on them goes on."""
     known = engine.state.reservations.get(number)
     if known is None:
         raise NotFound(f"no reservation {number}", hint="`tarmac reserve` lists those that are not over")
     if caller != known.owner and not is_admin(caller, engine.settings):
         raise NotAllowed(f"reservation {number} is for {known.owner}", hint="its owner or an admin can end it")
-    await engine.keep(Work(events=[ReservationEnded(reservation=number, by=caller)]))
+    await engine.commit(PendingCommit(events=[ReservationEnded(reservation=number, by=caller)]))
     return _view(engine, known)
 
 

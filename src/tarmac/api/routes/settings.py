@@ -9,7 +9,7 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import FromPath, JSONBody
 
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, TheEngine
+from tarmac.api.deps import Caller, EngineDep
 from tarmac.controller.permissions import need_admin
 from tarmac.controller.settings.settings import SETTINGS, find, parsed
 
@@ -17,19 +17,19 @@ _ONE = {200: ResponseSpec(schemas.SettingView, description="as it is now")}
 
 
 @get("/settings", responses={200: ResponseSpec(schemas.SettingList, description="all of them")})
-async def list_settings(engine: TheEngine, caller: Caller) -> dict[str, Any]:  # noqa: ARG001 - checks the caller
+async def list_settings(engine: EngineDep, caller: Caller) -> dict[str, Any]:  # noqa: ARG001 - checks the caller
     """Every setting with its meaning, value, default and origin."""
     return {"settings": [engine.settings.view(name) for name in SETTINGS]}
 
 
 @get("/settings/{name:str}", responses=_ONE)
-async def show_setting(engine: TheEngine, caller: Caller, name: FromPath[str]) -> dict[str, Any]:  # noqa: ARG001
+async def show_setting(engine: EngineDep, caller: Caller, name: FromPath[str]) -> dict[str, Any]:  # noqa: ARG001
     return engine.settings.view(name)
 
 
 @put("/settings/{name:str}", responses=_ONE)
 async def change_setting(
-    engine: TheEngine,
+    engine: EngineDep,
     caller: Caller,
     name: FromPath[str],
     data: JSONBody[schemas.SettingRequest],
@@ -43,7 +43,7 @@ async def change_setting(
 
 
 @delete("/settings/{name:str}", status_code=200, responses=_ONE)
-async def reset_setting(engine: TheEngine, caller: Caller, name: FromPath[str]) -> dict[str, Any]:
+async def reset_setting(engine: EngineDep, caller: Caller, name: FromPath[str]) -> dict[str, Any]:
     """Back to the config file, or the default."""
     setting = find(name)
     need_admin(caller, engine.settings, "change settings")

@@ -10,7 +10,7 @@ from litestar.params import JSONBody
 
 from tarmac import __version__
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, TheEnd, TheEngine
+from tarmac.api.deps import Caller, EngineDep, TheEnd
 from tarmac.api.errors import API
 from tarmac.api.routes.queue import queued_count, running_count
 
@@ -18,7 +18,7 @@ AGENT_ANSWERS_WITHIN_S = 2.0
 
 
 @get("/status")
-async def status(engine: TheEngine, caller: Caller) -> schemas.StatusView:  # noqa: ARG001 - checks the caller
+async def status(engine: EngineDep, caller: Caller) -> schemas.StatusView:  # noqa: ARG001 - checks the caller
     """The scheduler at a glance."""
     hello = None if engine.node is None else engine.node.hello
     state = engine.state
@@ -46,7 +46,7 @@ async def status(engine: TheEngine, caller: Caller) -> schemas.StatusView:  # no
 
 @post("/stop", status_code=202)
 async def stop(
-    engine: TheEngine,
+    engine: EngineDep,
     caller: Caller,  # noqa: ARG001 - checks the caller
     end: TheEnd,
     data: JSONBody[schemas.StopRequest],

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tarmac.core.explain import NodeAway, NoNode
-from tarmac.core.model import Queued
+from tarmac.core.model.status import Queued
 
 if TYPE_CHECKING:
     from tarmac.controller.engine import Engine
     from tarmac.core.explain import Reason
-    from tarmac.core.model import Job
+    from tarmac.core.model.job import Job
 
 
 def unwritten(engine: Engine, job: Job) -> str | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from tarmac.api.wording.times import at_clock
 from tarmac.controller.gpus.foreign_processes import told
-from tarmac.controller.submit.refusals import count, gigabytes, never
+from tarmac.controller.submit.refusals import count, gigabytes, refusal_message
 from tarmac.core.explain import (
     Behind,
     CpuSlotsTaken,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tarmac.core.explain import Reason
-    from tarmac.core.model import GpuUuid
+    from tarmac.core.model.ids import GpuUuid
     from tarmac.core.policy.gpu_fit import CardReason
 
 
@@ -131,7 +131,7 @@ def _of_machines(
         case HostBooked(what=what, asked=asked, free=free, total=total):
             return f"{asked} {what} asked, {free} of {total} not booked"
         case NeverFits(lack=lack):
-            return never(lack).message
+            return refusal_message(lack).message
         case _:
             assert_never(reason)
 
@@ -166,12 +166,12 @@ def said_of_card(reason: CardReason, now: float) -> str:
             return f"drained: {drained}"
         case Taken(jobs=jobs):
             return f"held by {jobs_named(jobs)}"
-        case OutsideUse(outsiders=outsiders):
-            return f"held by {told(outsiders, now)}"
+        case OutsideUse(foreign_processes=foreign_processes):
+            return f"held by {told(foreign_processes, now)}"
         case TooLittleMemory(free_bytes=free, total_bytes=total, asked_bytes=asked):
             lacking = f"{gigabytes(free)} of {gigabytes(total)} free, {gigabytes(asked)} asked"
-            others = f"; {gigabytes(reason.outside_bytes)} held by {told(reason.outsiders, now)}"
-            return lacking + (others if reason.outsiders else "")
+            others = f"; {gigabytes(reason.outside_bytes)} held by {told(reason.foreign_processes, now)}"
+            return lacking + (others if reason.foreign_processes else "")
         case _:
             assert_never(reason)
 

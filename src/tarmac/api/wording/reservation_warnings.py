@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tarmac.controller.engine import Engine
-    from tarmac.core.model import Reservation
+    from tarmac.core.model.queue import Reservation
     from tarmac.core.state import State
 
 _WHY = {

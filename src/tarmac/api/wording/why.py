@@ -26,13 +26,17 @@ from tarmac.api.wording.times import at_clock, iso, length
 from tarmac.controller.submit.refusals import count, gigabytes
 from tarmac.core.explain import Explainer, ReservedFor, TooFewGpus
 from tarmac.core.forecast.queue_forecast import position_of
-from tarmac.core.model import Queued, Request, Running, Starting, Stopping, Unknown, holds_booking, state_name
+from tarmac.core.model.job import Request
+from tarmac.core.model.status import Queued, Running, Starting, Stopping, Unknown, holds_booking, state_name
 from tarmac.core.policy.gpu_fit import Taken, TooLittleMemory, refusal_of
 
 if TYPE_CHECKING:
     from tarmac.controller.engine import Engine
     from tarmac.core.explain import KeptFor, Reason
-    from tarmac.core.model import Gpu, GpuUuid, Job, JobId, JobSpec, Node, NodeName
+    from tarmac.core.model.gpu import Gpu
+    from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+    from tarmac.core.model.job import Job, JobSpec
+    from tarmac.core.model.node import Node
     from tarmac.core.state import State
 
 _IDLE = Request()

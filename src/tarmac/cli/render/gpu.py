@@ -87,10 +87,10 @@ def fullness(gpu: Gpu) -> str:
     return "red" if used > 0.9 else "yellow" if used > 0.5 else "green"
 
 
-def mood(gpu: Gpu) -> str:
+def gpu_state(gpu: Gpu) -> str:
     return "sick" if gpu.get("health") else "drained" if gpu["drained"] else "held" if gpu.get("held") else "-"
 
 
 def mood_style(gpu: Gpu) -> str | None:
-    word = mood(gpu)
+    word = gpu_state(gpu)
     return {"sick": "bold red", "drained": "yellow", "held": "magenta"}.get(word) or ("green" if gpu["jobs"] else None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from time import time
 
-from tarmac.cli.render.gpu import bar, model, mood, mood_style, notes_of, number, with_unit
+from tarmac.cli.render.gpu import bar, gpu_state, model, mood_style, notes_of, number, with_unit
 from tarmac.cli.render.text import cut, padded, safe, size, spans
 from tarmac.cli.term.terminal import paint
 
@@ -84,7 +84,7 @@ def _who(gpu: Gpu, at: float, *, wants_notes: bool) -> str:
     jobs = spans(gpu["jobs"])
     if wants_notes:
         return "; ".join([*([jobs] if jobs else []), *[words for _, words in notes_of(gpu, at)]]) or "-"
-    marks = [] if mood(gpu) in {"-", "held"} else [mood(gpu)]
+    marks = [] if gpu_state(gpu) in {"-", "held"} else [gpu_state(gpu)]
     if warnings := gpu.get("warnings"):
         marks.append("idle" if any("idle" in words for words in warnings) else "!")
     return " ".join([*marks, *([jobs] if jobs else _holders(gpu))]) or "-"

@@ -6,7 +6,8 @@ from fnmatch import fnmatchcase
 from os.path import basename
 from typing import TYPE_CHECKING
 
-from tarmac.core.model import GpuUse, GpuUuid, JobId, Outsider
+from tarmac.core.model.gpu import ForeignProcess, GpuUse
+from tarmac.core.model.ids import GpuUuid, JobId
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -42,15 +43,15 @@ def use_of(reading: GpuReading, settings: Settings, ignored_pids: Collection[int
     others = outside_processes(reading, settings, ignored_pids, holders)
     return GpuUse(
         outside_bytes=_bytes(reading, others),
-        outsiders=tuple(map(_outsider, others)),
+        foreign_processes=tuple(map(_outsider, others)),
         load=None if reading.utilization is None else reading.utilization / 100,
         health=reading.health,
         is_gone=reading.gone_since is not None,
     )
 
 
-def _outsider(process: GpuProcess) -> Outsider:
-    return Outsider(
+def _outsider(process: GpuProcess) -> ForeignProcess:
+    return ForeignProcess(
         pid=process.pid, user=process.user, command=process.command, started_at=process.started_at, job=process.job
     )
 
@@ -64,13 +65,13 @@ def _bytes(reading: GpuReading, others: list[GpuProcess]) -> int:
     return max(known, reading.memory_used_bytes - rest)
 
 
-def told(others: Sequence[Outsider], now: float) -> str:
+def told(others: Sequence[ForeignProcess], now: float) -> str:
     """In words, at the moment they are read: a card that reads the same for hours is not sampled anew."""
     shown = "; ".join(_one(process, now) for process in others[:MOST_TOLD])
     return shown if len(others) <= MOST_TOLD else f"{shown}; and {len(others) - MOST_TOLD} more"
 
 
-def _one(process: Outsider, now: float) -> str:
+def _one(process: ForeignProcess, now: float) -> str:
     who = f"pid {process.pid} of {process.user or 'somebody'}" + (f", job {process.job}" if process.job else "")
     what = f" ({process.command[:60]})" if process.command else ""
     return f"{who}{what}{_for(process.started_at, now)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from tarmac.controller.engine import Work
+from tarmac.controller.engine import PendingCommit
 from tarmac.core.events import GpusForgotten
 from tarmac.errors import Conflict, Unavailable
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from tarmac.controller.engine import Engine
-    from tarmac.core.model import GpuUuid, Node
+    from tarmac.core.model.ids import GpuUuid
+    from tarmac.core.model.node import Node
     from tarmac.nodes.reports import GpuReading
 
 KNOWN_WITHIN_S = 5.0  # how a trial went; a card that hangs takes longer, and is none to wait for
@@ -49,7 +50,7 @@ def check_forgettable(engine: Engine, node: Node, uuids: Collection[GpuUuid]) ->
 async def forget(engine: Engine, node: Node, uuids: tuple[GpuUuid, ...]) -> None:
     """First the agent: what it still tells of a card would bring it back."""
     await _ask(engine, {"type": "forget_gpus", "uuids": list(uuids)})
-    await engine.keep(Work(events=[GpusForgotten(node=node.name, gpus=uuids)]))
+    await engine.commit(PendingCommit(events=[GpusForgotten(node=node.name, gpus=uuids)]))
 
 
 async def look_again(engine: Engine, node: Node, uuids: tuple[GpuUuid, ...]) -> None:

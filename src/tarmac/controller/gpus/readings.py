@@ -12,13 +12,14 @@ from tarmac.controller.gpus.usage_kept import books_in
 from tarmac.controller.publisher import GpusChanged
 from tarmac.core.events import NodeSampled, TimePassed
 from tarmac.core.handlers.health import FRESH_S
-from tarmac.core.model import GpuUuid, JobId
+from tarmac.core.model.ids import GpuUuid, JobId
 
 if TYPE_CHECKING:
     import asyncio
 
     from tarmac.controller.engine import Engine
-    from tarmac.core.model import Job, NodeName
+    from tarmac.core.model.ids import NodeName
+    from tarmac.core.model.job import Job
     from tarmac.nodes.reports import GpuReading, HostReading
     from tarmac.store.writer import Usage
 
@@ -100,7 +101,7 @@ class GpuBoard:
     def _holders(self, name: NodeName, reading: GpuReading) -> tuple[JobId, ...]:
         """Whose processes are expected there: the jobs that have the card, or the one that it is a part of."""
         node = self._engine.state.node(name)
-        return node.holders(GpuUuid(reading.uuid)) + node.holders_of_kin(reading.as_card())
+        return node.holders(GpuUuid(reading.uuid)) + node.mig_relative_holders(reading.as_card())
 
     def forget_posted(self) -> None:
         """The core's memory was read anew, so it has to be told again."""

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.handlers.health import FRESH_S
-from tarmac.core.model import Running, Stopping
+from tarmac.core.model.status import Running, Stopping
 from tarmac.store.writer import Sample, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tarmac.core.model import Job, JobId
+    from tarmac.core.model.ids import JobId
+    from tarmac.core.model.job import Job
     from tarmac.nodes.reports import GpuReading
 
 RING = 3600

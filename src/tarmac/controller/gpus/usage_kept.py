@@ -7,7 +7,7 @@ from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from tarmac.controller.gpus.usage import Integral, JobBook
-from tarmac.core.model import JobId
+from tarmac.core.model.ids import JobId
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from tarmac.controller.log_paths import stdout_path
 from tarmac.controller.progress.parser import TAIL_BYTES, Progress, read_progress
-from tarmac.core.model import Running, Stopping
+from tarmac.core.model.status import Running, Stopping
 from tarmac.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tarmac.controller.engine import Engine
-    from tarmac.core.model import Job, JobId
+    from tarmac.core.model.ids import JobId
+    from tarmac.core.model.job import Job
 
 FRESH_S = 1.0
 MOST_AT_ONCE = 200  # beyond that a list is not held up for bars nobody can read

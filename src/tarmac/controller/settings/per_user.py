@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tarmac.core.model import PerName
+from tarmac.core.model.rules import PerName
 
 MOST = 1e9
 MOST_NAMES = 10_000

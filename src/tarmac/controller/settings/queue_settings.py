@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tarmac.controller.settings.per_user import MOST
 from tarmac.controller.settings.setting import Setting
-from tarmac.core.model import POLICIES, Rules
+from tarmac.core.model.rules import POLICIES, Rules
 
 _RULES = Rules()
 

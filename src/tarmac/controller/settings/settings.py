@@ -11,7 +11,7 @@ from tarmac.controller.settings.per_user import per_name
 from tarmac.controller.settings.quantities import KINDS, meant, show
 from tarmac.controller.settings.queue_settings import QUEUE_SETTINGS
 from tarmac.controller.settings.setting import Setting
-from tarmac.core.model import PerName, Rules
+from tarmac.core.model.rules import PerName, Rules
 from tarmac.errors import NotFound, UserError
 
 if TYPE_CHECKING:

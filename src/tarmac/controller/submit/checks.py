@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from tarmac.controller.submit.dependencies import refuse_circle_of_new
 from tarmac.controller.submit.gpu_names import CardNames
-from tarmac.controller.submit.refusals import never
-from tarmac.core.model import JobSpec, Request
+from tarmac.controller.submit.refusals import refusal_message
+from tarmac.core.model.job import JobSpec, Request
 from tarmac.core.policy.feasibility import lack
 from tarmac.errors import UserError
 
 if TYPE_CHECKING:
     from tarmac.controller.submit.dependencies import Dependencies
     from tarmac.controller.submit.request import JobRequest, SubmitRequest
-    from tarmac.core.model import After
+    from tarmac.core.model.job import After
     from tarmac.core.state import State
 
 LONGEST_TEXT_BYTES = 131_071  # MAX_ARG_STRLEN of Linux, less its closing zero
@@ -164,7 +164,7 @@ class _Checks:
             known = self._requests[request] = request
             lacking = lack(self._state, request)
             if lacking is not None:
-                raise never(lacking)
+                raise refusal_message(lacking)
         return known
 
     def output(self, path: str, *, append: bool) -> None:

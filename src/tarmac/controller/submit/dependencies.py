@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.controller.selectors import job_number
 from tarmac.core.events import JobEdited, JobsSubmitted
-from tarmac.core.model import After, JobId, Succeeded
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.job import After
+from tarmac.core.model.status import Succeeded
 from tarmac.errors import NotFound, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tarmac.core.model import Job, JobSpec
+    from tarmac.core.model.job import Job, JobSpec
     from tarmac.core.state import State
     from tarmac.store.reader import Reader
 

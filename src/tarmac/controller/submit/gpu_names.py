@@ -6,13 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tarmac.core.model import NamedGpu
+from tarmac.core.model.gpu import NamedGpu
 from tarmac.errors import Unavailable, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tarmac.core.model import Gpu, Node
+    from tarmac.core.model.gpu import Gpu
+    from tarmac.core.model.node import Node
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from tarmac.core.policy.feasibility import Conditioned, HostTooSmall, PinnedGone, TooFewCards
+from tarmac.core.policy.feasibility import ConstraintUnmet, HostTooSmall, PinnedGone, TooFewGpusOnNode
 from tarmac.errors import UserError
 
 if TYPE_CHECKING:
-    from tarmac.core.model import NamedGpu
+    from tarmac.core.model.gpu import NamedGpu
     from tarmac.core.policy.feasibility import Lack
 
 SHOWN_OF_UUID = 12
@@ -22,14 +22,14 @@ def gigabytes(size: int) -> str:
     return f"{size / 2**30:.1f} G"
 
 
-def never(lack: Lack) -> UserError:
+def refusal_message(lack: Lack) -> UserError:
     match lack:
-        case TooFewCards(asked=asked, have=0):
+        case TooFewGpusOnNode(asked=asked, have=0):
             return UserError(
                 f"{count(asked, 'GPU')} asked, this machine has none that Tarmac can see",
                 hint="ask for none with -g 0; `tarmac gpus` lists them",
             )
-        case TooFewCards(asked=asked, have=have):
+        case TooFewGpusOnNode(asked=asked, have=have):
             return UserError(
                 f"{count(asked, 'GPU')} asked, this machine has {have}",
                 hint=f"ask for at most {have} with -g, or for none with -g 0; `tarmac gpus` lists them",
@@ -41,7 +41,7 @@ def never(lack: Lack) -> UserError:
             return UserError(f"{more} of host memory asked, this machine has {less}", hint="ask for less with --mem")
         case HostTooSmall(what=what, asked=asked, total=total):
             return UserError(f"{asked} {what} asked, this machine has {total}", hint=f"ask for less with --{what}")
-        case Conditioned():
+        case ConstraintUnmet():
             message, hint = _conditioned(lack)
             return UserError(message, hint=hint)
         case _:
@@ -59,7 +59,7 @@ def _short(uuid: str) -> str:
     return uuid if len(uuid) <= SHOWN_OF_UUID else f"{uuid[:SHOWN_OF_UUID]}…"
 
 
-def _conditioned(lack: Conditioned) -> tuple[str, str]:
+def _conditioned(lack: ConstraintUnmet) -> tuple[str, str]:
     gpus, there = count(lack.asked, "GPU"), _there(lack)
     match lack.condition:
         case "exclude":
@@ -79,14 +79,14 @@ def _conditioned(lack: Conditioned) -> tuple[str, str]:
             return f"{gpus} asked, {there} that it is pinned to", "name as many with --gpus-on"
 
 
-def _too_small(lack: Conditioned, gpus: str, there: str) -> str:
+def _too_small(lack: ConstraintUnmet, gpus: str, there: str) -> str:
     if lack.have:
         return f"{gpus} with {gigabytes(lack.asked_bytes)} of memory asked, {there}"
     more, less = _apart(lack.asked_bytes, lack.most_bytes)
     return f"{more} of memory on a GPU asked, the largest has {less}{_left(lack)}"
 
 
-def _kept(lack: Conditioned, gpus: str, there: str) -> str:
+def _kept(lack: ConstraintUnmet, gpus: str, there: str) -> str:
     if lack.have:
         asked = gigabytes(lack.asked_bytes)
         return f"{gpus} with {asked} to book asked, {there}: keep_gpu_memory holds back a part of each"
@@ -95,12 +95,12 @@ def _kept(lack: Conditioned, gpus: str, there: str) -> str:
     return f"{more} of a GPU asked, at most {in_bytes} can be booked: keep_gpu_memory holds back the rest"
 
 
-def _there(lack: Conditioned) -> str:
+def _there(lack: ConstraintUnmet) -> str:
     """How many would do."""
     return f"there {'are' if lack.have > 1 else 'is'} {lack.have or 'none'}{_left(lack)}"
 
 
-def _left(lack: Conditioned) -> str:
+def _left(lack: ConstraintUnmet) -> str:
     return " (without those excluded)" if lack.has_excluded else ""
 
 

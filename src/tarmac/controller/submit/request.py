@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from tarmac.core.model import DEFAULT_PRIORITY, TERM
+from tarmac.core.model.job import DEFAULT_PRIORITY, TERM
 
 MOST_JOBS = 1_000_000
 Text = Annotated[str, Meta(max_length=4096)]

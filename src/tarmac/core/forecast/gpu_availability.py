@@ -12,7 +12,9 @@ from tarmac.core.policy.reservations import in_the_way
 from tarmac.core.policy.what_if import without
 
 if TYPE_CHECKING:
-    from tarmac.core.model import GpuUuid, Job, JobId, Node
+    from tarmac.core.model.ids import GpuUuid, JobId
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.node import Node
     from tarmac.core.state import State
 
 NOTHING: frozenset[str] = frozenset()

@@ -16,7 +16,8 @@ from tarmac.core.queue import turn_of
 
 if TYPE_CHECKING:
     from tarmac.core.forecast.gpu_availability import Opening, Slot
-    from tarmac.core.model import GpuUuid, Job, JobId, NodeName
+    from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+    from tarmac.core.model.job import Job
     from tarmac.core.queue import Turn
     from tarmac.core.state import State
 

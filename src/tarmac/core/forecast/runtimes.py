@@ -6,12 +6,12 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.model import Running, Starting, Stopping, Succeeded
+from tarmac.core.model.status import Running, Starting, Stopping, Succeeded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tarmac.core.model import Job, JobSpec
+    from tarmac.core.model.job import Job, JobSpec
 
 LAST_RUNS = 5
 MOST_KINDS = 20_000

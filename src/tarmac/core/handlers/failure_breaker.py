@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tarmac.core.commands import Notify
-from tarmac.core.model import Failed, Mode, Succeeded, Unknown
+from tarmac.core.model.queue import Mode
+from tarmac.core.model.status import Failed, Succeeded, Unknown
 
 if TYPE_CHECKING:
-    from tarmac.core.model import Job
+    from tarmac.core.model.job import Job
     from tarmac.core.state import State
 
 

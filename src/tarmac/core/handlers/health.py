@@ -10,12 +10,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.commands import Notify
-from tarmac.core.model import Activity, Drain, Running
+from tarmac.core.model.gpu import Activity, Drain
+from tarmac.core.model.status import Running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tarmac.core.model import GpuUuid, Job, Node, Rules
+    from tarmac.core.model.ids import GpuUuid
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.node import Node
+    from tarmac.core.model.rules import Rules
     from tarmac.core.state import State
 
 Told: TypeAlias = tuple["Job", str, str]  # the job, what happened, what is to be done: none, warn or stop

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from tarmac.core.events import GpusDrained, GpusForgotten, GpusResumed, GpusSeen, NodeLeft, RulesSet, SlotsSet
-from tarmac.core.model import Drain
+from tarmac.core.model.gpu import Drain
 
 if TYPE_CHECKING:
     from tarmac.core.events import NodeSampled
-    from tarmac.core.model import GpuUuid, Node
+    from tarmac.core.model.ids import GpuUuid
+    from tarmac.core.model.node import Node
     from tarmac.core.state import State
 
 Word: TypeAlias = GpusDrained | GpusResumed | GpusForgotten | SlotsSet  # what people say of cards

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from tarmac.core.events import QueueDrained, QueuePaused, QueueResumed, ReservationEnded, ReservationMade
-from tarmac.core.model import Mode
+from tarmac.core.model.queue import Mode
 
 if TYPE_CHECKING:
     from tarmac.core.state import State

@@ -7,12 +7,15 @@ from heapq import heappop
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from tarmac.core.events import JobEdited, JobMoved, JobsHeld, JobsReleased, JobsSubmitted
-from tarmac.core.model import After, Draft, Failed, Held, Job, JobId, Queued
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.job import After, Job
+from tarmac.core.model.status import Draft, Failed, Held, Queued
 from tarmac.core.queue import turn_of
 from tarmac.core.story import enter, tell
 
 if TYPE_CHECKING:
-    from tarmac.core.model import JobSpec, Status
+    from tarmac.core.model.job import JobSpec
+    from tarmac.core.model.status import Status
     from tarmac.core.state import State
 
 WaitingEvent: TypeAlias = JobsSubmitted | JobsHeld | JobsReleased | JobMoved | JobEdited

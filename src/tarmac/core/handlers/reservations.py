@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from tarmac.core.commands import Notify
-from tarmac.core.model import Request
+from tarmac.core.model.job import Request
 from tarmac.core.policy.gpu_fit import Taken, refusal_of
 from tarmac.core.policy.reservations import is_active
 
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tarmac.core.forecast.runtimes import End
-    from tarmac.core.model import Gpu, GpuUuid, Job, Node, NodeName, Reservation
+    from tarmac.core.model.gpu import Gpu
+    from tarmac.core.model.ids import GpuUuid, NodeName
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.node import Node
+    from tarmac.core.model.queue import Reservation
     from tarmac.core.state import State
 
 WHOLE_CARD = Request()
@@ -68,7 +72,7 @@ def still_there(state: State, made: Reservation) -> list[tuple[GpuUuid, Job, End
         (gpu, state.jobs[number])
         for gpu in made.gpus
         if gpu in node.gpus
-        for number in (*node.holders(gpu), *node.holders_of_kin(node.gpus[gpu]))
+        for number in (*node.holders(gpu), *node.mig_relative_holders(node.gpus[gpu]))
     ]
     ends = [(gpu, job, state.durations.end_of(job, state.now)) for gpu, job in jobs if job.spec.owner != made.owner]
     return [(gpu, job, end) for gpu, job, end in ends if end is None or end.at > made.begins_at]

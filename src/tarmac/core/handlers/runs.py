@@ -9,7 +9,7 @@ from tarmac.core import transitions
 from tarmac.core.commands import AdoptProcess, Command, ForgetRun, SignalJob, StartJob
 from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, Reported, TreeGone
 from tarmac.core.handlers.failure_breaker import count_end
-from tarmac.core.model import (
+from tarmac.core.model.status import (
     Booked,
     Cancelled,
     Failed,
@@ -26,11 +26,13 @@ from tarmac.core.story import enter
 
 if TYPE_CHECKING:
     from tarmac.core.events import NodeJoined, RunReport
-    from tarmac.core.model import Job, NodeName, Status
+    from tarmac.core.model.ids import NodeName
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.status import Status
     from tarmac.core.state import State
 
 
-def take_in(state: State, event: Reported | NodeJoined, now: float) -> list[Command]:
+def apply_report(state: State, event: Reported | NodeJoined, now: float) -> list[Command]:
     if isinstance(event, Reported):
         return take_report(state, event.node, event.report, now)
     return _join(state, event, now)

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from tarmac.core.events import StopAsked
 from tarmac.core.handlers.runs import stop_signal
-from tarmac.core.model import Cancelled, Draft, Held, Mode, Queued, Running, Starting, Stopping, Unknown
+from tarmac.core.model.queue import Mode
+from tarmac.core.model.status import Cancelled, Draft, Held, Queued, Running, Starting, Stopping, Unknown
 from tarmac.core.story import enter
 
 if TYPE_CHECKING:
     from tarmac.core.commands import Command
     from tarmac.core.events import QueueStopped
-    from tarmac.core.model import Job, JobId
+    from tarmac.core.model.ids import JobId
+    from tarmac.core.model.job import Job
     from tarmac.core.state import State
 
 
@@ -48,7 +50,7 @@ def stop(state: State, event: StopAsked, now: float) -> list[Command]:
     return [stop_signal(job, status.booking.node, grace_s)]
 
 
-def evict(state: State, job: Job, for_job: JobId, now: float) -> list[Command]:
+def preempt(state: State, job: Job, for_job: JobId, now: float) -> list[Command]:
     return _send_back(state, job, "Preempted", f"made room for job {for_job}", now, for_job=for_job)
 
 

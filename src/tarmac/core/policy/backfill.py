@@ -10,8 +10,9 @@ from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.model import Queued, Request, Stopping
-from tarmac.core.policy.fit_cache import Prospects
+from tarmac.core.model.job import Request
+from tarmac.core.model.status import Queued, Stopping
+from tarmac.core.policy.fit_cache import EarliestStarts
 from tarmac.core.policy.gpu_fit import OutsideUse, Taken, has_conditions, refusal_of, suits
 from tarmac.core.policy.placement import EVERYTHING, chosen_cards, fitting_cards, is_short_of_memory
 from tarmac.core.policy.reservations import in_the_way
@@ -21,12 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tarmac.core.forecast.runtimes import End
-    from tarmac.core.model import Gpu, GpuUuid, Job, JobId, Node, NodeName
+    from tarmac.core.model.gpu import Gpu
+    from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.node import Node
     from tarmac.core.state import State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prospect:
+class EarliestStart:
     """When and on which cards of one node a request could start."""
 
     at: float | None  # None: some of the ends cannot be known
@@ -37,7 +41,7 @@ class Prospect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class PlannedStart:
     """What is kept for the job that waits in front."""
 
     job: JobId
@@ -53,16 +57,16 @@ class Claim:
         return None if "stop" in self.rests_on else self.at
 
 
-NOWHERE = Prospect(at=None, cards=())
+NOWHERE = EarliestStart(at=None, cards=())
 Hope: TypeAlias = tuple[int, float, int, "GpuUuid", "frozenset[str]", float]  # kind, when, index, card, why, good until
 WHOLE_CARD = Request()
 MOST_OVERDUE = 8  # that are looked at in one pass
 
 
-class Bounds:
+class Exclusions:
     """What a job may not use although it is free: the claim of one in front, and others' reservations."""
 
-    def __init__(self, state: State, job: Job, now: float, claim: Claim | None) -> None:
+    def __init__(self, state: State, job: Job, now: float, claim: PlannedStart | None) -> None:
         self._state = state
         self._job = job
         self._now = now
@@ -86,7 +90,7 @@ class Bounds:
 class OffClaim:
     """What a claim keeps from a job that would not be over in time."""
 
-    def __init__(self, claim: Claim, request: Request) -> None:
+    def __init__(self, claim: PlannedStart, request: Request) -> None:
         self._claim = claim
         self._is_rival_for_host = claim.asks_host and bool(request.memory_bytes or request.cpus)
 
@@ -96,7 +100,7 @@ class OffClaim:
         return EVERYTHING if self._is_rival_for_host else self._claim.cards
 
 
-def is_bound_by(state: State, job: Job, now: float, claim: Claim | None) -> bool:
+def is_bound_by(state: State, job: Job, now: float, claim: PlannedStart | None) -> bool:
     """It is not for this job, and started now, the job would not be gone when it is due."""
     if claim is None or claim.job == job.id:
         return False
@@ -121,7 +125,7 @@ def _is_in_front(state: State, job: Job) -> bool:
     return all(queue.turn()[0] >= own.turn()[0] for queue in state.queue.owners.values())
 
 
-def claim_for(state: State, job: Job, now: float) -> Claim | None:
+def claim_for(state: State, job: Job, now: float) -> PlannedStart | None:
     if not job.spec.request.gpus:
         return None  # one slot is as wide as any other
     if state.leaving and (made := _claim_on_what_is_left(state, job, now)) is not None:
@@ -142,7 +146,7 @@ def claim_for(state: State, job: Job, now: float) -> Claim | None:
     return _claim(job, *prospects[number], None)
 
 
-def _claim_on_what_is_left(state: State, job: Job, now: float) -> Claim | None:
+def _claim_on_what_is_left(state: State, job: Job, now: float) -> PlannedStart | None:
     """Others were asked to make room for it: just what they leave is kept, or they would leave for nothing."""
     leavers: dict[NodeName, list[Stopping]] = {}
     for number in sorted(state.leaving):
@@ -151,12 +155,12 @@ def _claim_on_what_is_left(state: State, job: Job, now: float) -> Claim | None:
             leavers.setdefault(status.booking.node, []).append(status)
     for name, leaving in leavers.items():
         node = without(state.nodes[name], leaves_by_itself(state, name, job))
-        off = Bounds(state, job, now, None).reserved(node)
+        off = Exclusions(state, job, now, None).reserved(node)
         cards = [gpu for gpu in fitting_cards(node, job.spec.request, state.rules) or () if gpu.uuid not in off]
         if len(cards) >= job.spec.request.gpus:
             chosen = tuple(gpu.uuid for gpu in chosen_cards(node, cards, job.spec.request))
             at = max(status.asked_at + status.grace_s for status in leaving)
-            return _claim(job, name, Prospect(at=at, cards=chosen, rests_on=frozenset({"stop"})), max(at, now))
+            return _claim(job, name, EarliestStart(at=at, cards=chosen, rests_on=frozenset({"stop"})), max(at, now))
     return None
 
 
@@ -180,26 +184,26 @@ def waits_since(job: Job) -> float:
     return max(since, job.spec.begin_at or since)
 
 
-def prospects_for(state: State, job: Job, now: float) -> list[tuple[NodeName, Prospect]]:
+def prospects_for(state: State, job: Job, now: float) -> list[tuple[NodeName, EarliestStart]]:
     """Node by node, reservations of others taken into account."""
     request = job.spec.request
     kept = _refreshed(state, request, now)
     if not state.reservations:
         return list(kept.items())
-    bounds = Bounds(state, job, now, None)
+    bounds = Exclusions(state, job, now, None)
     return [
         (name, _prospect(state, node, request, now, off) if (off := bounds.reserved(node)) else kept[name])
         for name, node in state.nodes.items()
     ]
 
 
-def _refreshed(state: State, request: Request, now: float) -> dict[NodeName, Prospect]:
+def _refreshed(state: State, request: Request, now: float) -> dict[NodeName, EarliestStart]:
     room = state.room
     known = room.prospects.get(request)
     if known is None:
         if len(room.prospects) > 64:
             room.prospects.clear()
-        known = room.prospects[request] = Prospects(seen=room.seen)
+        known = room.prospects[request] = EarliestStarts(seen=room.seen)
         stale: Iterable[NodeName] = state.nodes
     else:
         overdue = {name for name, prospect in known.of.items() if prospect.good_until < now}
@@ -210,9 +214,9 @@ def _refreshed(state: State, request: Request, now: float) -> dict[NodeName, Pro
     return known.of
 
 
-def _claim(job: Job, node: NodeName, prospect: Prospect, at: float | None) -> Claim:
+def _claim(job: Job, node: NodeName, prospect: EarliestStart, at: float | None) -> PlannedStart:
     request = job.spec.request
-    return Claim(
+    return PlannedStart(
         job=job.id,
         node=node,
         cards=frozenset(prospect.cards),
@@ -222,7 +226,7 @@ def _claim(job: Job, node: NodeName, prospect: Prospect, at: float | None) -> Cl
     )
 
 
-def _prospect(state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid]) -> Prospect:
+def _prospect(state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid]) -> EarliestStart:
     if not node.is_connected or not 0 < request.gpus <= len(node.gpus):
         return NOWHERE  # without GPUs, too: one slot is as wide as any other, so nothing is planned for it
     if request.is_shared or request.memory_bytes or request.cpus or node.slots:
@@ -235,7 +239,7 @@ def _prospect(state: State, node: Node, request: Request, now: float, off: froze
     good_until = min(hope[5] for hope in hopes)
     rests_on = frozenset().union(*(hope[4] for hope in hopes))
     is_known = hopes[-1][0] <= 1 and not is_short_of_memory(node, state.rules)
-    return Prospect(
+    return EarliestStart(
         at=hopes[-1][1] if is_known else None, cards=cards, free=free, rests_on=rests_on, good_until=good_until
     )
 
@@ -292,7 +296,7 @@ def _latest(ends: list[End | None]) -> tuple[float, frozenset[str], float] | Non
     return latest.at, frozenset(end.rests_on for end in known), min(expected, default=inf)
 
 
-def _by_release(state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid]) -> Prospect:
+def _by_release(state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid]) -> EarliestStart:
     """The general way, for parts of cards and of the host: let jobs end one after the other until it fits."""
     ends = {job: state.durations.end_of(state.jobs[job], now) for job in node.host}
     known = sorted((end.at, job) for job, end in ends.items() if end is not None)
@@ -306,7 +310,7 @@ def _by_release(state: State, node: Node, request: Request, now: float, off: fro
         if fitting is not None and len(cards) >= request.gpus:
             chosen = tuple(gpu.uuid for gpu in chosen_cards(node, cards, request))
             used = [end for job in gone if (end := ends[job]) is not None]
-            return Prospect(
+            return EarliestStart(
                 at=None if at == inf else at,
                 cards=chosen,
                 free=sum(card not in node.booked for card in chosen),

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from tarmac.core.limits import LimitReached, reached
 
 if TYPE_CHECKING:
-    from tarmac.core.model import Job, JobId
+    from tarmac.core.model.ids import JobId
+    from tarmac.core.model.job import Job
     from tarmac.core.state import State
 
 

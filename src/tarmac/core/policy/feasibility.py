@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, TypeAlias
 from tarmac.core.policy.gpu_fit import CONDITIONS, bookable_bytes, is_named, size, suits
 
 if TYPE_CHECKING:
-    from tarmac.core.model import Gpu, NamedGpu, Node, Request, Rules
+    from tarmac.core.model.gpu import Gpu, NamedGpu
+    from tarmac.core.model.job import Request
+    from tarmac.core.model.node import Node
+    from tarmac.core.model.rules import Rules
     from tarmac.core.state import State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TooFewCards:
+class TooFewGpusOnNode:
     asked: int
     have: int
 
@@ -29,7 +32,7 @@ class PinnedGone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conditioned:
+class ConstraintUnmet:
     """Too few cards meet a condition, one of CONDITIONS, of those that met all before it."""
 
     condition: str
@@ -49,7 +52,7 @@ class HostTooSmall:
     total: int
 
 
-Lack: TypeAlias = TooFewCards | PinnedGone | Conditioned | HostTooSmall
+Lack: TypeAlias = TooFewGpusOnNode | PinnedGone | ConstraintUnmet | HostTooSmall
 
 
 def lack(state: State, request: Request) -> Lack | None:
@@ -69,11 +72,11 @@ def pinned_away(state: State, request: Request) -> PinnedGone | None:
 
 def _nearness(found: Lack) -> tuple[int, int]:
     match found:
-        case TooFewCards(have=have):
+        case TooFewGpusOnNode(have=have):
             return (0, have)
         case PinnedGone(gpus=gpus):
             return (1, -len(gpus))
-        case Conditioned(condition=condition, have=have):
+        case ConstraintUnmet(condition=condition, have=have):
             return (2 + CONDITIONS.index(condition), have)
         case HostTooSmall(total=total):
             return (2 + len(CONDITIONS), total)
@@ -98,7 +101,7 @@ def _lack_of_cards(node: Node, request: Request, rules: Rules) -> Lack | None:
     if gone and len(request.gpus_on) - len(gone) < request.gpus:
         return PinnedGone(gpus=gone)
     if request.gpus > len(cards):
-        return TooFewCards(asked=request.gpus, have=len(cards))
+        return TooFewGpusOnNode(asked=request.gpus, have=len(cards))
     refused = [(gpu, suits(gpu, request, rules)) for gpu in cards]
     for condition in CONDITIONS:
         met = [(gpu, why) for gpu, why in refused if why is None or why.keeps != condition]
@@ -108,13 +111,13 @@ def _lack_of_cards(node: Node, request: Request, rules: Rules) -> Lack | None:
     return None
 
 
-def _conditioned(condition: str, cards: list[Gpu], have: int, request: Request, rules: Rules) -> Conditioned:
+def _conditioned(condition: str, cards: list[Gpu], have: int, request: Request, rules: Rules) -> ConstraintUnmet:
     asked_bytes = max(request.min_gpu_memory_bytes, request.gpu_memory_bytes or 0)
     most_bytes = max(size(gpu) for gpu in cards)
     if condition == "kept":
         asked_bytes = request.gpu_memory_bytes or int((request.gpu_share or 0) * most_bytes)
         most_bytes = max(bookable_bytes(gpu, rules) for gpu in cards)
-    return Conditioned(
+    return ConstraintUnmet(
         condition=condition,
         asked=request.gpus,
         have=have,

@@ -14,8 +14,11 @@ from tarmac.core.policy.placement import fitting_cards
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tarmac.core.model import Node, NodeName, Request, Rules
-    from tarmac.core.policy.backfill import Hope, Prospect
+    from tarmac.core.model.ids import NodeName
+    from tarmac.core.model.job import Request
+    from tarmac.core.model.node import Node
+    from tarmac.core.model.rules import Rules
+    from tarmac.core.policy.backfill import EarliestStart, Hope
 
 MOST_REQUESTS = 2_000  # remembered beyond those that wait
 LONGEST_LOG = 100_000
@@ -47,17 +50,17 @@ class Fits:
 
 
 @dataclass(slots=True, eq=False)
-class Prospects:
+class EarliestStarts:
     """When one request could start on each node, as far as that can be known."""
 
     seen: int
-    of: dict[NodeName, Prospect] = field(default_factory=dict)
+    of: dict[NodeName, EarliestStart] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
 class Room:
     fits: dict[Request, Fits] = field(default_factory=dict)
-    prospects: dict[Request, Prospects] = field(default_factory=dict)
+    prospects: dict[Request, EarliestStarts] = field(default_factory=dict)
     hopes: dict[NodeName, list[Hope]] = field(default_factory=dict)
     alike: dict[Request, dict[tuple[str, int], bool]] = field(
         default_factory=dict

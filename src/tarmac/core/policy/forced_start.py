@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tarmac.core.model import Booking
+from tarmac.core.model.status import Booking
 from tarmac.core.policy.gpu_fit import booking_of, refusal_of, suits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tarmac.core.model import BookedGpu, Gpu, GpuUuid, Job, JobId, Node
+    from tarmac.core.model.gpu import BookedGpu, Gpu
+    from tarmac.core.model.ids import GpuUuid, JobId
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.node import Node
     from tarmac.core.state import State
 
 

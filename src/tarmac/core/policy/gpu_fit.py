@@ -8,10 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.model import BookedGpu, GpuUse
+from tarmac.core.model.gpu import BookedGpu, GpuUse
 
 if TYPE_CHECKING:
-    from tarmac.core.model import Gpu, JobId, NamedGpu, Node, Outsider, Request, Rules
+    from tarmac.core.model.gpu import ForeignProcess, Gpu, NamedGpu
+    from tarmac.core.model.ids import JobId
+    from tarmac.core.model.job import Request
+    from tarmac.core.model.node import Node
+    from tarmac.core.model.rules import Rules
 
 CONDITIONS = ("pin", "exclude", "model", "mig", "size", "kept")
 UNKNOWN_MEMORY_BYTES = 1 << 40  # a card that does not tell its size is shared out by fractions of this
@@ -41,7 +45,7 @@ class Taken:
 class OutsideUse:
     """By processes that Tarmac did not start."""
 
-    outsiders: tuple[Outsider, ...]
+    foreign_processes: tuple[ForeignProcess, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +55,7 @@ class TooLittleMemory:
     asked_bytes: int
     jobs: tuple[JobId, ...]
     outside_bytes: int = 0  # what processes take that belong to no job there
-    outsiders: tuple[Outsider, ...] = ()
+    foreign_processes: tuple[ForeignProcess, ...] = ()
 
 
 CardReason: TypeAlias = Unsuitable | Drained | Taken | OutsideUse | TooLittleMemory
@@ -128,16 +132,16 @@ def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> CardReas
     use = node.uses.get(gpu.uuid, _UNUSED)
     if held and (not wanted_bytes or any(not booked.memory_bytes for booked in held.values())):
         return Taken(jobs=tuple(held))
-    if kin := node.holders_of_kin(gpu):
+    if kin := node.mig_relative_holders(gpu):
         return Taken(jobs=kin)
     if not request.is_shared and _is_occupied(gpu, request, rules, use):
-        return OutsideUse(outsiders=use.outsiders)
+        return OutsideUse(foreign_processes=use.foreign_processes)
     return _memory(node, gpu, request, rules, wanted_bytes) if wanted_bytes else None
 
 
 def _is_occupied(gpu: Gpu, request: Request, rules: Rules, use: GpuUse) -> bool:
     """By others, on a card that a job wants for itself. Little is tolerated, so is a card that idles enough."""
-    if not use.outsiders:
+    if not use.foreign_processes:
         return False
     if request.idle_below is not None:
         return use.load is None or use.load * 100 >= request.idle_below
@@ -160,5 +164,5 @@ def _memory(node: Node, gpu: Gpu, request: Request, rules: Rules, wanted_bytes: 
         asked_bytes=wanted_bytes,
         jobs=tuple(held),
         outside_bytes=use.outside_bytes,
-        outsiders=use.outsiders,
+        foreign_processes=use.foreign_processes,
     )

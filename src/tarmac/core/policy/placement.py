@@ -8,26 +8,30 @@ from __future__ import annotations
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Protocol
 
-from tarmac.core.model import Booking, GpuUuid
+from tarmac.core.model.ids import GpuUuid
+from tarmac.core.model.status import Booking
 from tarmac.core.policy.gpu_fit import booking_of, refusal_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tarmac.core.model import Gpu, Node, Request, Rules
+    from tarmac.core.model.gpu import Gpu
+    from tarmac.core.model.job import Request
+    from tarmac.core.model.node import Node
+    from tarmac.core.model.rules import Rules
     from tarmac.core.state import State
 
 EVERYTHING: frozenset[GpuUuid] = frozenset({GpuUuid("*")})  # not even a job without GPUs may go there
 MOST_SETS = 2000  # of cards that are compared for nearness; 8 of 16 would be 12,870
 
 
-class Kept(Protocol):
+class ExcludesGpus(Protocol):
     """What is held back from a job, node by node."""
 
     def off(self, node: Node) -> frozenset[GpuUuid]: ...
 
 
-def place(state: State, request: Request, kept: Kept | None = None) -> Booking | None:
+def place(state: State, request: Request, kept: ExcludesGpus | None = None) -> Booking | None:
     """A booking that may be made now, or None. `kept`: cards that fit and are not for this job all the same."""
     for node in state.room.fitting(state.nodes, request, state.rules):
         off = kept.off(node) if kept is not None else None

@@ -6,15 +6,17 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 from tarmac.core.limits import reached_there
-from tarmac.core.model import Running, holds_booking
-from tarmac.core.policy.backfill import Bounds, leaves_by_itself
+from tarmac.core.model.status import Running, holds_booking
+from tarmac.core.policy.backfill import Exclusions, leaves_by_itself
 from tarmac.core.policy.placement import booking_on, fitting_cards
 from tarmac.core.policy.what_if import without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tarmac.core.model import Job, JobId, Node, NodeName
+    from tarmac.core.model.ids import JobId, NodeName
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.node import Node
     from tarmac.core.state import State
 
 MOST_NODES = 64  # that are looked at closely, for one job
@@ -24,7 +26,7 @@ def victims(state: State, job: Job, now: float) -> tuple[JobId, ...]:
     """None where no set of them makes room, and none where room comes anyway: somebody is leaving already."""
     if job.spec.tier == "preemptible" or not state.preemptible or not job.spec.request.gpus:
         return ()  # what a job without GPUs needs could not be kept for it until they are gone
-    bounds = Bounds(state, job, now, None)
+    bounds = Exclusions(state, job, now, None)
     nodes = _by_node(state, state.leaving)
     leaving = {name: leaves_by_itself(state, name, job) for name in nodes}
     evictable = _by_node(state, state.preemptible)
@@ -64,7 +66,7 @@ def work_lost(state: State, number: JobId, now: float) -> float:
 
 
 def _fewest(
-    state: State, node: Node, job: Job, leaving: list[JobId], evictable: list[JobId], bounds: Bounds, now: float
+    state: State, node: Node, job: Job, leaving: list[JobId], evictable: list[JobId], bounds: Exclusions, now: float
 ) -> tuple[JobId, ...]:
     """By least work until it fits; then whoever turns out not to be in the way stays."""
     chosen: list[JobId] = []
@@ -81,7 +83,7 @@ def _fewest(
     return tuple(chosen)
 
 
-def _fits(state: State, node: Node, job: Job, gone: Iterable[JobId], bounds: Bounds) -> bool:
+def _fits(state: State, node: Node, job: Job, gone: Iterable[JobId], bounds: Exclusions) -> bool:
     request = job.spec.request
     cards = fitting_cards(without(node, list(gone)), request, state.rules)
     usable = [gpu for gpu in cards or () if gpu.uuid not in bounds.off(node)]

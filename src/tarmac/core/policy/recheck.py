@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tarmac.core.model import Queued
+from tarmac.core.model.status import Queued
 from tarmac.core.policy.gpu_fit import UNKNOWN_MEMORY_BYTES
 
 if TYPE_CHECKING:
-    from tarmac.core.model import BookedGpu, Booking, Job, Node
+    from tarmac.core.model.gpu import BookedGpu
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.node import Node
+    from tarmac.core.model.status import Booking
     from tarmac.core.state import State
 
 

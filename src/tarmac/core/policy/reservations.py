@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tarmac.core.model import GpuUuid, JobSpec, Node, NodeName, Reservation
+    from tarmac.core.model.ids import GpuUuid, NodeName
+    from tarmac.core.model.job import JobSpec
+    from tarmac.core.model.node import Node
+    from tarmac.core.model.queue import Reservation
     from tarmac.core.state import State
 
 

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.limits import LimitReached, has_limits, is_owner_done, reached_there
-from tarmac.core.policy.backfill import Bounds, Claim, OffClaim, claim_for, is_bound_by, overdue, prospects_for
+from tarmac.core.policy.backfill import (
+    Exclusions,
+    OffClaim,
+    PlannedStart,
+    claim_for,
+    is_bound_by,
+    overdue,
+    prospects_for,
+)
 from tarmac.core.policy.eligibility import ArrayFull, gate, paused
 from tarmac.core.policy.order import Line, Source
 from tarmac.core.policy.placement import EVERYTHING, booking_on, fitting_cards, place
@@ -20,11 +28,13 @@ from tarmac.core.policy.reservations import own_cards
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from tarmac.core.model import Booking, Job, JobId, Request
+    from tarmac.core.model.ids import JobId
+    from tarmac.core.model.job import Job, Request
+    from tarmac.core.model.status import Booking
     from tarmac.core.queue import JobClass
     from tarmac.core.state import State
 
-__all__ = ["Decision", "Evict", "Pass", "Start", "booking_for"]
+__all__ = ["Decision", "Pass", "Preempt", "Start", "booking_for"]
 
 MOST_PLANNED = 16  # jobs that do not fit and of which a plan is sought, in one pass
 
@@ -36,25 +46,25 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class Evict:
+class Preempt:
     """Asked to leave for a job of a higher tier."""
 
     job: Job
     for_job: Job
 
 
-Decision: TypeAlias = Start | Evict
+Decision: TypeAlias = Start | Preempt
 
 
-def booking_for(state: State, job: Job, now: float, claim: Claim | None) -> Booking | None:
+def booking_for(state: State, job: Job, now: float, claim: PlannedStart | None) -> Booking | None:
     """Where the job would go now. What is kept for its owner comes first."""
     if not state.reservations and claim is None:
         return place(state, job.spec.request)
-    bounds = Bounds(state, job, now, claim)
+    bounds = Exclusions(state, job, now, claim)
     return _on_own_cards(state, job, now, bounds) or place(state, job.spec.request, bounds)
 
 
-def _on_own_cards(state: State, job: Job, now: float, bounds: Bounds) -> Booking | None:
+def _on_own_cards(state: State, job: Job, now: float, bounds: Exclusions) -> Booking | None:
     """They are kept from others, and what a job in front claims of them from the owner's own as well."""
     request = job.spec.request
     for name, cards in own_cards(state, job.spec.owner, now).items():
@@ -75,7 +85,7 @@ class Pass:
         self._has_limits = has_limits(state.rules)
         self._full: set[tuple[Request, bool]] = set()  # what found no room: in a pass it only gets less
         self._immovable: set[Request] = set()  # for which nobody is to leave
-        self.claim: Claim | None = None  # for one that was passed for long, else for the first that does not fit
+        self.claim: PlannedStart | None = None  # for one that was passed for long, else for the first that does not fit
         self.stuck: list[JobId] = []  # whose turn came and who did not fit
         self.is_settled = True  # another pass would find nothing
         self._may_unsettle = False  # a start from now on may make way for somebody who was set aside
@@ -172,7 +182,7 @@ class Pass:
             leaving = victims(self._state, job, self._now)
             self._immovable |= set() if leaving else {job.spec.request}
             for number in leaving:
-                yield Evict(self._state.jobs[number], job)
+                yield Preempt(self._state.jobs[number], job)
         if self._state.rules.is_backfilling:
             self.claim = claim_for(self._state, job, self._now)
         elif any(prospect.cards for _, prospect in prospects_for(self._state, job, self._now)):
@@ -190,7 +200,7 @@ class Pass:
                 classes = (klass for own in owners.values() for klass in own.classes.values())
                 yield from (klass for klass in classes if self._is_short(klass, until))
 
-    def _fits_beside(self, claim: Claim, request: Request) -> bool:
+    def _fits_beside(self, claim: PlannedStart, request: Request) -> bool:
         if (request, True) in self._full:
             return False
         return place(self._state, request, OffClaim(claim, request)) is not None

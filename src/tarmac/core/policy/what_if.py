@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from tarmac.core.model import JobId, Node
+    from tarmac.core.model.ids import JobId
+    from tarmac.core.model.node import Node
 
 
 def without(node: Node, jobs: Collection[JobId]) -> Node:

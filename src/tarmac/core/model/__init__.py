@@ -1,0 +1,1 @@
+"""The records of the core. They hold facts and decide nothing."""

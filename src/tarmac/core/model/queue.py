@@ -1,0 +1,32 @@
+"""The queue as a whole: whether it is paused or draining, and its reservations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tarmac.core.model.ids import GpuUuid, NodeName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """Cards that are kept for somebody's jobs for a while."""
+
+    id: int
+    owner: str  # whose jobs may use them
+    node: NodeName
+    gpus: tuple[GpuUuid, ...]
+    begins_at: float
+    ends_at: float
+    by: str
+    is_used: bool = False  # a job of its owner was there since it began
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mode:
+    """How the queue as a whole is. Paused: nothing starts. Draining: nothing new is accepted."""
+
+    is_paused: bool = False
+    is_draining: bool = False
+    by: str | None = None  # None: Tarmac itself
+    reason: str | None = None
+    since: float | None = None

@@ -1,0 +1,150 @@
+"""The states of a job, one class each. A status carries only the data that is valid in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tarmac.core.model.gpu import BookedGpu
+from tarmac.core.model.ids import JobId, NodeName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Booking:
+    """The node and cards an attempt has from its decision until its process tree is gone."""
+
+    node: NodeName
+    gpus: tuple[BookedGpu, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queued:
+    """Waits for GPUs, its turn, its dependencies or its time."""
+
+    since: float | None = None  # None: since it was submitted
+    note: str | None = None  # why it is here again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Waits for a person to release it."""
+
+    by: str
+    since: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """Kept, not to be scheduled yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Starting:
+    """Decided and booked; the node has not reported it running yet."""
+
+    booking: Booking
+    decided_at: float
+    adopted_pid: int | None = None  # it runs already; the node only has to watch it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    booking: Booking
+    pid: int
+    started_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopping:
+    """Asked to stop; keeps its booking until the whole tree is gone."""
+
+    booking: Booking
+    pid: int | None
+    started_at: float | None  # None: asked before the node reported a start
+    asked_at: float
+    grace_s: float
+    requeue: str | None = None  # why it goes back to its place in the queue; None: it is to end
+    for_job: JobId | None = None  # whom it makes room for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown:
+    """Nobody can say how it went. It is never started again by itself."""
+
+    booking: Booking
+    pid: int | None
+    started_at: float | None
+    ended_at: float | None  # None while processes of it are left, which keep the booking
+    message: str
+    stop_grace_s: float | None = None  # its owner wants what is left of it to end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Succeeded:
+    booking: Booking
+    pid: int | None
+    started_at: float
+    ended_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """`reason` is one of the words of the glossary: exit, signal, timeout, launch, dependency."""
+
+    booking: Booking | None  # None: it never had one
+    pid: int | None
+    started_at: float | None
+    ended_at: float
+    reason: str
+    exit_code: int | None = None
+    signal: int | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancelled:
+    """Ended by a person, before or while it ran."""
+
+    booking: Booking | None
+    pid: int | None
+    started_at: float | None
+    ended_at: float
+    exit_code: int | None = None
+    signal: int | None = None
+
+
+Status: TypeAlias = Queued | Held | Draft | Starting | Running | Stopping | Unknown | Succeeded | Failed | Cancelled
+
+
+Booked: TypeAlias = Starting | Running | Stopping | Unknown
+
+
+STATUS_TYPES: dict[str, type[Status]] = {
+    kind.__name__.lower(): kind
+    for kind in (Queued, Held, Draft, Starting, Running, Stopping, Unknown, Succeeded, Failed, Cancelled)
+}
+
+
+def state_name(status: Status) -> str:
+    return type(status).__name__.lower()
+
+
+def is_ended(status: Status) -> bool:
+    match status:
+        case Succeeded() | Failed() | Cancelled():
+            return True
+        case Unknown(ended_at=ended_at):
+            return ended_at is not None
+        case _:
+            return False
+
+
+def holds_booking(status: Status) -> Booking | None:
+    """The booking that counts against the node right now."""
+    match status:
+        case Starting() | Running() | Stopping():
+            return status.booking
+        case Unknown(ended_at=None):
+            return status.booking
+        case _:
+            return None
