@@ -56,11 +56,11 @@ class Machine:
         for number in range(NODES):
             name = NodeName(f"n{number}")
             model = "NVIDIA A100" if number % 2 else "NVIDIA H100"
-            cards = tuple(
+            gpus = tuple(
                 Gpu(uuid=GpuUuid(f"{name}-{n}"), index=n, model=model, memory_total_bytes=80 << 30) for n in range(GPUS)
             )
             self.happen(NodeJoined(node=name, cpu_job_slots=16, runs=()))
-            self.happen(GpusSeen(node=name, gpus=cards))
+            self.happen(GpusSeen(node=name, gpus=gpus))
 
     def happen(self, event: Event) -> list[Command]:
         commands = handle(self.state, event, self.now)

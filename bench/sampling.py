@@ -1,4 +1,4 @@
-"""What reading GPUs costs: eight cards in use, every value moving once a second, on the stand-in driver."""
+"""What reading GPUs costs: eight GPUs in use, every value moving once a second, on the stand-in driver."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from bench.figures import Figure
 from bench.home import children
 from bench.idling import cpu_s
 from tests.agent_peer import AgentPeer, start_agent
-from tests.nvml.standin import Card, Process, Standin, build
+from tests.nvml.standin import Gpu, Process, Standin, build
 
 CARDS = 8
 SETTLE_S = 3
@@ -62,7 +62,7 @@ def show(driver: Standin, holders: list[subprocess.Popen[bytes]], second: int) -
     uuids = [f"GPU-{n}" for n in range(CARDS)]
     driver.show(
         *(
-            Card(
+            Gpu(
                 uuid=uuid,
                 memory_used_bytes=second * 1024**2,
                 utilization=second % 100,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from bench.clock import timed
 from bench.figures import Figure
 from tarmac.sim.comparison import Scenario, played
-from tarmac.sim.machines import Card, Machine
+from tarmac.sim.machines import Machine, SimulatedGpu
 from tarmac.sim.synthetic import made_up
 
 SEED = 1
@@ -45,4 +45,4 @@ def simulated(jobs: int, machines: list[Machine], *, is_backfilling: bool = True
 
 
 def nodes(count: int) -> list[Machine]:
-    return [Machine(cards=(Card(),) * GPUS)] * count
+    return [Machine(gpus=(SimulatedGpu(),) * GPUS)] * count

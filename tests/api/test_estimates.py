@@ -47,7 +47,7 @@ def test_one_that_a_reservation_keeps_off_starts_when_that_is_over(api: Served) 
     assert answer["estimated_start"] == kept["ends_at"]
     assert answer["estimate_basis"] == "the end of a reservation"
     assert answer["free"]["gpus"] == 0
-    assert all("free, but reserved for bob from" in card["text"] for card in answer["cards"])
+    assert all("free, but reserved for bob from" in gpu["text"] for gpu in answer["cards"])
 
 
 def test_one_that_would_run_into_a_later_reservation_starts_behind_it(api: Served) -> None:
@@ -61,11 +61,11 @@ def test_one_that_would_run_into_a_later_reservation_starts_behind_it(api: Serve
     assert "reserved" not in why(api, short)["cards"][0]["text"]
 
 
-def test_of_several_reservations_on_a_card_the_first_is_told(api: Served) -> None:
+def test_of_several_reservations_on_a_gpu_the_first_is_told(api: Served) -> None:
     reserve(api, 2, 2 * HOUR_S, HOUR_S, "ann")
     reserve(api, 2, 0, HOUR_S)
     (job,) = api.ids(ONE)
-    assert all("reserved for bob" in card["text"] for card in why(api, job)["cards"])
+    assert all("reserved for bob" in gpu["text"] for gpu in why(api, job)["cards"])
 
 
 def test_one_that_waits_for_processors_starts_when_they_are_free(api: Served) -> None:
@@ -87,7 +87,7 @@ def test_without_backfill_nobody_is_told_to_start_before_those_in_front(api: Ser
     assert why(api, narrow)["estimated_start"] > why(api, wide)["estimated_start"]
 
 
-def test_one_for_which_cards_are_kept_back_takes_them_from_those_behind(api: Served) -> None:
+def test_one_for_which_gpus_are_kept_back_takes_them_from_those_behind(api: Served) -> None:
     (running,) = api.ids({**ONE, "name": "endless"})
     api.until(running, "running")
     api.ask("PUT", "/settings/starvation_s", {"value": "0"})
@@ -96,7 +96,7 @@ def test_one_for_which_cards_are_kept_back_takes_them_from_those_behind(api: Ser
     assert [reason["kind"] for reason in answer["reasons"]] == ["kept_for"]
     assert answer["estimated_start"] is None
     assert answer["free"]["gpus"] == 0
-    assert any(card["text"] == f"free, but kept back for job {wide} in front" for card in answer["cards"])
+    assert any(gpu["text"] == f"free, but kept back for job {wide} in front" for gpu in answer["cards"])
 
 
 def test_what_is_held_is_told_what_else_it_waits_for(api: Served) -> None:

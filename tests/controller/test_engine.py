@@ -221,7 +221,7 @@ def test_ids_of_a_database_that_was_moved_away_are_not_given_again(tmp_path: Pat
     run(tmp_path, story)
 
 
-def test_a_start_names_cards_as_they_are_counted_now(tmp_path: Path) -> None:
+def test_a_start_names_gpus_as_they_are_counted_now(tmp_path: Path) -> None:
     async def story(engine: Engine, node: ToldNode) -> None:
         await engine.submit(specs(), {DIGEST: BODY}, None)
         engine.post(GpusSeen(node=DESK, gpus=(Gpu(uuid=GpuUuid("G0"), index=5),)))
@@ -339,7 +339,7 @@ def test_mode_reservations_and_the_past_outlive_a_restart_and_a_failed_commit(tm
     run(tmp_path, second)
 
 
-def test_what_a_job_took_of_its_card_is_booked_until_its_end(tmp_path: Path) -> None:
+def test_what_a_job_took_of_its_gpu_is_booked_until_its_end(tmp_path: Path) -> None:
     async def story(engine: Engine, _: ToldNode) -> None:
         now = 1000.0
         engine._clock = lambda: now

@@ -70,19 +70,19 @@ def test_what_is_meant_for_tarmac_does_not_reach_the_job(name: str) -> None:
     assert name not in environment_of(0, submitted={name: "x"})
 
 
-def test_instances_of_a_card_go_by_uuid_whatever_the_style() -> None:
+def test_instances_of_a_gpu_go_by_uuid_whatever_the_style() -> None:
     environment = environment_of(0, 1, make="MIG")
     assert environment["CUDA_VISIBLE_DEVICES"] == "MIG-0,MIG-1"
     assert environment["TARMAC_GPUS"] == "0,1"
 
 
-def test_amd_cards_are_named_to_hip_and_not_a_second_time_below_it() -> None:
+def test_amd_gpus_are_named_to_hip_and_not_a_second_time_below_it() -> None:
     environment = environment_of(1, 3, make="AMD", style="uuid", submitted={"ROCR_VISIBLE_DEVICES": "0"})
     assert environment["HIP_VISIBLE_DEVICES"] == "1,3"
     assert "ROCR_VISIBLE_DEVICES" not in environment
 
 
-def test_a_job_without_gpus_sees_no_amd_card_either() -> None:
+def test_a_job_without_gpus_sees_no_amd_gpu_either() -> None:
     environment = environment_of(submitted={"HIP_VISIBLE_DEVICES": "0"})
     assert (environment["HIP_VISIBLE_DEVICES"], environment["ROCR_VISIBLE_DEVICES"]) == ("", "")
 

@@ -26,13 +26,13 @@ def test_no_machine_in_reach() -> None:
     assert explain(a_state(a_node(is_connected=False), jobs=(job,)), job, NOW) == (NoNode(),)
 
 
-def test_too_few_cards_with_numbers_and_who_has_them() -> None:
+def test_too_few_gpus_with_numbers_and_who_has_them() -> None:
     job = a_job(9, gpus=2)
     second = a_job(2, status=a_status("running", a_booking(0)))
     first = a_job(1, gpus=2, status=a_status("stopping", a_booking(1, 3)))
     state = a_state(a_node(gpus=4), jobs=(first, second, job))
-    cards = ((0, Taken(jobs=(JobId(2),))), (1, Taken(jobs=(JobId(1),))), (3, Taken(jobs=(JobId(1),))))
-    assert explain(state, job, NOW) == (TooFewGpus(node=BOX, asked=2, free=1, total=4, cards=cards),)
+    gpus = ((0, Taken(jobs=(JobId(2),))), (1, Taken(jobs=(JobId(1),))), (3, Taken(jobs=(JobId(1),))))
+    assert explain(state, job, NOW) == (TooFewGpus(node=BOX, asked=2, free=1, total=4, gpus=gpus),)
 
 
 def test_slots_taken() -> None:
@@ -54,7 +54,7 @@ def test_each_node_has_its_own_reason() -> None:
     away = a_node(gpus=2, name="away", is_connected=False)
     state = a_state(a_node(gpus=2), away, jobs=(busy, job))
     assert explain(state, job, NOW) == (
-        TooFewGpus(node=BOX, asked=2, free=1, total=2, cards=((0, Taken(jobs=(JobId(1),))),)),
+        TooFewGpus(node=BOX, asked=2, free=1, total=2, gpus=((0, Taken(jobs=(JobId(1),))),)),
         NodeAway(node=NodeName("away")),
     )
 

@@ -138,8 +138,8 @@ class Histories(RuleBasedStateMachine):
         self.then()
 
     @rule(node=one_of, visible=st.sets(st.integers(0, 2)))
-    def show_cards(self, node: int, visible: set[int]) -> None:
-        self.world.show_cards(pick(self.nodes, node), frozenset(visible))
+    def show_gpus(self, node: int, visible: set[int]) -> None:
+        self.world.show_gpus(pick(self.nodes, node), frozenset(visible))
         self.then()
 
     # The connection
@@ -285,7 +285,7 @@ class Histories(RuleBasedStateMachine):
         """With nodes in reach and nothing going wrong any more, every job ends and every run is forgotten."""
         self.commit()
         for node in self.nodes:
-            self.world.show_cards(node, frozenset(range(len(node.cards))))
+            self.world.show_gpus(node, frozenset(range(len(node.gpus))))
             if not node.link:
                 self.connect(node, begins=False)
         for _ in range(4 * len(self.driver.disk) + 4):

@@ -26,15 +26,15 @@ def a_sound_state() -> State:
     return a_state(a_node(gpus=2), jobs=(running, computing, a_job(3), a_job(4, priority=1), dependent, later))
 
 
-def _book_a_free_card(state: State) -> None:
+def _book_a_free_gpu(state: State) -> None:
     state.nodes[BOX].booked[GpuUuid("box-1")] = {JobId(3): BookedGpu(uuid=GpuUuid("box-1"), index=1)}
 
 
-def _free_a_booked_card(state: State) -> None:
+def _free_a_booked_gpu(state: State) -> None:
     state.nodes[BOX].booked.clear()
 
 
-def _hand_a_card_to_two(state: State) -> None:
+def _hand_a_gpu_to_two(state: State) -> None:
     second = state.jobs[JobId(2)]
     second.status = a_status("running", a_booking(0))
     state.nodes[BOX].booked[GpuUuid("box-0")][JobId(2)] = BookedGpu(uuid=GpuUuid("box-0"), index=0)
@@ -142,9 +142,9 @@ def _keep_a_stale_fit(state: State) -> None:
 
 
 DAMAGE = {
-    _book_a_free_card: "bookings of nodes",
-    _free_a_booked_card: "bookings of nodes",
-    _hand_a_card_to_two: "GPU box-0 on box is booked whole and by others too",
+    _book_a_free_gpu: "bookings of nodes",
+    _free_a_booked_gpu: "bookings of nodes",
+    _hand_a_gpu_to_two: "GPU box-0 on box is booked whole and by others too",
     _free_a_taken_slot: "what nodes hold for jobs",
     _forget_a_waiting_job: "is not what waits",
     _line_up_a_running_job: "is not what waits",

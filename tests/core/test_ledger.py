@@ -36,7 +36,7 @@ def test_the_end_of_a_job_is_told_by_hours_of_the_clock() -> None:
     assert (ledger.running, ledger.gpus_of_owner, ledger.gpus_of_project) == ({}, {}, {})
 
 
-def test_a_part_of_a_card_counts_as_that_part() -> None:
+def test_a_part_of_a_gpu_counts_as_that_part() -> None:
     quarter = BookedGpu(uuid=GpuUuid("box-0"), index=0, memory_bytes=10, part=0.25)
     ledger = Ledger()
     ledger.begin(a_job(1), Booking(node=BOX, gpus=(quarter,)), 0.0, 0.0, LIFE_S)
@@ -163,7 +163,7 @@ def test_a_job_that_stops_counts_until_it_is_gone() -> None:
     assert scene.state.ledger.gpus_of_owner == {}
 
 
-def test_shared_cards_are_counted_by_what_is_booked_of_them() -> None:
+def test_shared_gpus_are_counted_by_what_is_booked_of_them() -> None:
     scene = Scene(gpus=1)
     scene.submit(*(replace(a_spec(), request=Request(gpu_share=part)) for part in (0.25, 0.5)))
     assert scene.at_work() == [1, 2]

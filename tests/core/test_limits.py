@@ -14,7 +14,7 @@ from tarmac.core.limits import LimitReached, refusal_at_submit
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import Request
 from tarmac.core.model.rules import PerName
-from tests.core.support.builders import BOX, a_spec, cards
+from tests.core.support.builders import BOX, a_spec, numbered_gpus
 from tests.core.support.scene import Scene
 
 GIB = 2**30
@@ -92,10 +92,10 @@ def test_every_limit_in_the_way_is_told_at_once() -> None:
     )
 
 
-def test_every_limit_is_told_where_only_the_card_tells_how_much_is_asked() -> None:
+def test_every_limit_is_told_where_only_the_gpu_tells_how_much_is_asked() -> None:
     half = replace(a_spec(project="p"), request=Request(gpu_memory_bytes=GIB))
     scene = Scene(gpus=0, max_gpus_per_user=PerName(0.6), max_gpus_per_project=PerName(0.7), keep_gpu_memory=0.0)
-    scene.happen(GpusSeen(node=BOX, gpus=tuple(replace(gpu, memory_total_bytes=2 * GIB) for gpu in cards(2))))
+    scene.happen(GpusSeen(node=BOX, gpus=tuple(replace(gpu, memory_total_bytes=2 * GIB) for gpu in numbered_gpus(2))))
     scene.run(half, half)
     assert scene.at_work() == [1]
     assert [one.limit for one in why(scene, 2)] == ["max_gpus_per_user", "max_gpus_per_project"]
@@ -123,7 +123,7 @@ def test_a_project_gets_so_many_gpus_whoever_runs_them() -> None:
     assert why(scene, 3) == (reached("max_gpus_per_project", 2, 2, 1, "p"),)
 
 
-def test_parts_of_cards_count_as_parts() -> None:
+def test_parts_of_gpus_count_as_parts() -> None:
     scene = Scene(gpus=2, max_gpus_per_user=PerName(1.0))
     half = replace(a_spec(), request=Request(gpu_share=0.5))
     scene.run(half, half, half)

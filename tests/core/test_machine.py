@@ -35,7 +35,7 @@ from tests.core.support.builders import (
 from tests.core.support.scene import Scene
 
 
-def test_a_submitted_job_starts_at_once_on_the_lowest_free_cards() -> None:
+def test_a_submitted_job_starts_at_once_on_the_lowest_free_gpus() -> None:
     scene = Scene(gpus=3)
     scene.submit(gpus=2)
     assert scene.said == [StartJob(job=JobId(1), attempt=1, booking=a_booking(0, 1))]
@@ -81,7 +81,7 @@ def test_a_start_is_taken_over_as_the_node_reports_it() -> None:
     assert scene.status() == Running(booking=a_booking(0), pid=77, started_at=5.5)
 
 
-def test_exit_zero_is_success_and_frees_the_cards() -> None:
+def test_exit_zero_is_success_and_frees_the_gpus() -> None:
     scene = Scene()
     scene.submit(gpus=2)
     scene.report(started())
@@ -123,7 +123,7 @@ def test_a_command_that_cannot_be_launched_fails_with_the_nodes_words(is_reporte
     )
 
 
-def test_the_card_of_an_ended_job_goes_to_the_next_in_the_same_event() -> None:
+def test_the_gpu_of_an_ended_job_goes_to_the_next_in_the_same_event() -> None:
     scene = Scene(gpus=1)
     scene.submit(a_spec(), a_spec())
     assert scene.starts() == [(1, [0])]
@@ -208,7 +208,7 @@ def test_stopping_a_queued_job_cancels_it_at_once() -> None:
     assert len(scene.state.queue) == 0
 
 
-def test_stopping_a_running_job_signals_it_with_its_own_grace_and_keeps_its_cards() -> None:
+def test_stopping_a_running_job_signals_it_with_its_own_grace_and_keeps_its_gpus() -> None:
     scene = Scene()
     scene.submit(a_spec(grace_s=7.0))
     scene.report(started())
@@ -217,7 +217,7 @@ def test_stopping_a_running_job_signals_it_with_its_own_grace_and_keeps_its_card
     assert scene.free() == [1], "asking does not free anything"
 
 
-def test_cards_of_a_stopped_job_are_free_when_its_tree_is_gone_and_not_before() -> None:
+def test_gpus_of_a_stopped_job_are_free_when_its_tree_is_gone_and_not_before() -> None:
     scene = Scene(gpus=1)
     scene.submit(a_spec(), a_spec())
     scene.report(started(1))
@@ -272,7 +272,7 @@ def test_asking_again_with_a_shorter_grace_passes_that_on() -> None:
 def test_of_jobs_that_are_stopped_together_none_starts_in_the_place_of_another() -> None:
     scene = Scene(gpus=2)
     scene.run(time_limit_s=100.0)
-    wide, narrow = scene.submit(a_spec(gpus=2), a_spec())  # the free card is kept for the wide one
+    wide, narrow = scene.submit(a_spec(gpus=2), a_spec())  # the free GPU is kept for the wide one
     assert scene.states() == ["running", "queued", "queued"]
     scene.happen(StopAsked(job=wide, by="ann", more=(narrow, JobId(99))))
     assert (scene.starts(), scene.states()) == ([], ["running", "cancelled", "cancelled"])
@@ -307,12 +307,12 @@ def test_stopping_what_does_not_exist_or_has_ended_does_nothing() -> None:
 # The shim was killed
 
 
-def test_a_lost_job_with_processes_left_keeps_its_cards_until_they_are_gone() -> None:
+def test_a_lost_job_with_processes_left_keeps_its_gpus_until_they_are_gone() -> None:
     scene = Scene(gpus=1)
     scene.submit(a_spec(), a_spec())
     scene.report(started(1))
     scene.report(lost(1, is_alive=True))
-    assert scene.said == [], "it is not final, so the node keeps its record, and the card is not free"
+    assert scene.said == [], "it is not final, so the node keeps its record, and the GPU is not free"
     status = scene.status(1)
     assert status == Unknown(
         booking=a_booking(0), pid=41, started_at=110.0, ended_at=None, message="its shim was killed"
@@ -395,7 +395,7 @@ def test_a_tree_reported_gone_ends_the_job_even_when_its_loss_was_never_heard(st
 # Nodes that leave and join
 
 
-def test_a_node_that_left_gets_no_starts_and_its_jobs_keep_their_cards() -> None:
+def test_a_node_that_left_gets_no_starts_and_its_jobs_keep_their_gpus() -> None:
     scene = Scene()
     scene.submit(gpus=1)
     scene.leave()
@@ -486,10 +486,10 @@ def test_a_joining_node_brings_its_slots() -> None:
     assert scene.starts() == [(1, [])]
 
 
-# Cards that come and go
+# GPUs that come and go
 
 
-def test_a_card_that_appears_is_used_at_once() -> None:
+def test_a_gpu_that_appears_is_used_at_once() -> None:
     scene = Scene(gpus=0)
     scene.submit(gpus=1)
     assert scene.starts() == []
@@ -497,7 +497,7 @@ def test_a_card_that_appears_is_used_at_once() -> None:
     assert scene.starts() == [(1, [0])]
 
 
-def test_a_card_that_vanished_under_a_job_and_came_back_is_still_its_card() -> None:
+def test_a_gpu_that_vanished_under_a_job_and_came_back_is_still_its_gpu() -> None:
     scene = Scene(gpus=1)
     scene.submit(a_spec(), a_spec())
     scene.report(started(1))
@@ -508,7 +508,7 @@ def test_a_card_that_vanished_under_a_job_and_came_back_is_still_its_card() -> N
     assert scene.starts() == [(2, [0])]
 
 
-def test_a_job_that_ends_after_its_card_vanished_leaves_nothing_booked() -> None:
+def test_a_job_that_ends_after_its_gpu_vanished_leaves_nothing_booked() -> None:
     scene = Scene(gpus=1)
     scene.submit(gpus=1)
     scene.see_gpus(0)
@@ -520,10 +520,10 @@ def test_a_job_that_ends_after_its_card_vanished_leaves_nothing_booked() -> None
     assert scene.starts() == [(2, [0])]
 
 
-# Jobs without cards
+# Jobs without GPUs
 
 
-def test_jobs_without_cards_take_slots_and_give_them_back() -> None:
+def test_jobs_without_gpus_take_slots_and_give_them_back() -> None:
     scene = Scene(gpus=0, cpu_job_slots=1)
     scene.submit(a_spec(gpus=0), a_spec(gpus=0))
     assert scene.starts() == [(1, [])]
@@ -533,7 +533,7 @@ def test_jobs_without_cards_take_slots_and_give_them_back() -> None:
     assert scene.starts() == [(2, [])]
 
 
-def test_jobs_without_cards_do_not_wait_for_cards_nor_take_any() -> None:
+def test_jobs_without_gpus_do_not_wait_for_gpus_nor_take_any() -> None:
     scene = Scene(gpus=1)
     scene.submit(a_spec(gpus=1), a_spec(gpus=1), a_spec(gpus=0))
     assert scene.starts() == [(1, [0]), (3, [])]
@@ -553,7 +553,7 @@ def test_a_clock_that_jumps_back_changes_no_decision() -> None:
     assert isinstance(scene.status(1), Cancelled)
 
 
-def test_loading_puts_waiting_jobs_back_in_line_and_booked_ones_on_their_cards() -> None:
+def test_loading_puts_waiting_jobs_back_in_line_and_booked_ones_on_their_gpus() -> None:
     before = Scene(gpus=1)
     before.submit(a_spec(), a_spec())
     after = Scene(gpus=1)

@@ -21,7 +21,7 @@ from tests.core.support.builders import (
     a_state,
     a_status,
     exited,
-    free_cards,
+    free_gpus,
     gone,
     killed,
     launch_failed,
@@ -54,7 +54,7 @@ def test_a_report_leads_where_the_table_says_or_nowhere(state: str, report: tupl
 
 
 @pytest.mark.parametrize(("state", "report"), list(product(BOOKED, REPORTS)), ids=str)
-def test_cards_are_free_exactly_when_the_report_is_final_and_the_node_forgets_exactly_then(
+def test_gpus_are_free_exactly_when_the_report_is_final_and_the_node_forgets_exactly_then(
     state: str, report: tuple[str, RunReport]
 ) -> None:
     _, said = report
@@ -62,7 +62,7 @@ def test_cards_are_free_exactly_when_the_report_is_final_and_the_node_forgets_ex
     world = a_state(a_node(), jobs=(job,))
     commands = handle(world, Reported(node=BOX, report=said), 200.0)
     assert is_ended(job.status) == is_final(said)
-    assert (len(free_cards(world.nodes[BOX])) == 2) == is_final(said)
+    assert (len(free_gpus(world.nodes[BOX])) == 2) == is_final(said)
     assert (ForgetRun(node=BOX, job=JobId(1), attempt=1) in commands) == is_final(said)
 
 
@@ -87,11 +87,11 @@ def test_what_has_ended_holds_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BOOKED)
-def test_what_may_still_run_holds_its_cards(name: str) -> None:
+def test_what_may_still_run_holds_its_gpus(name: str) -> None:
     assert not is_ended(a_status(name))
     assert holds_booking(a_status(name)) is not None
 
 
-def test_every_state_with_cards_knows_every_final_report() -> None:
+def test_every_state_with_gpus_knows_every_final_report() -> None:
     final = ("JobExited", "LaunchFailed", "JobLost", "TreeGone")
     assert [pair for pair in product(BOOKED, final) if pair not in TRANSITIONS] == []

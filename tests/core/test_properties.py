@@ -34,21 +34,21 @@ def test_nothing_is_booked_twice_or_over(nodes: list[Node], rules: Rules, steps:
     for step in steps:
         play.take(step)
         for node in play.state.nodes.values():
-            recount_cards(play, node)
+            recount_gpus(play, node)
             recount_host(play, node)
 
 
-def recount_cards(play: Play, node: Node) -> None:
-    for card in node.gpus.values():
+def recount_gpus(play: Play, node: Node) -> None:
+    for device in node.gpus.values():
         held = [
             gpu
             for job in play.booked
             if (booking := holds_booking(job.status)) is not None and booking.node == node.name
             for gpu in booking.gpus
-            if gpu.uuid == card.uuid
+            if gpu.uuid == device.uuid
         ]
-        assert len(held) <= 1 or all(gpu.memory_bytes > 0 for gpu in held), "one has the whole card"
-        assert sum(gpu.memory_bytes for gpu in held) <= card.memory_total_bytes
+        assert len(held) <= 1 or all(gpu.memory_bytes > 0 for gpu in held), "one has the whole GPU"
+        assert sum(gpu.memory_bytes for gpu in held) <= device.memory_total_bytes
         assert sum(gpu.part for gpu in held) <= 1.0 + 1e-9
 
 

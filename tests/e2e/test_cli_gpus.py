@@ -1,4 +1,4 @@
-"""Cards and settings from the command line, against a real controller."""
+"""GPUs and settings from the command line, against a real controller."""
 
 import json
 import os
@@ -17,7 +17,7 @@ def is_running(home: Home, job: int) -> bool:
     return home.client().job(job).state == "running"
 
 
-def test_small_jobs_share_a_card_and_say_so(home: Home) -> None:
+def test_small_jobs_share_a_gpu_and_say_so(home: Home) -> None:
     first, second = home.add("--gpu-mem", "8G", "sleep", "600"), home.add("--gpu-share", "50%", "sleep", "600")
     assert until(lambda: is_running(home, first) and is_running(home, second))
     head, *rows = home.tarmac("gpus").stdout.splitlines()
@@ -32,7 +32,7 @@ def test_an_impossible_need_is_refused_at_once(shared_home: Home) -> None:
         assert (done.returncode, done.stdout) == (2, ""), words
 
 
-def test_a_drained_card_is_not_used_until_it_is_resumed(home: Home) -> None:
+def test_a_drained_gpu_is_not_used_until_it_is_resumed(home: Home) -> None:
     assert home.tarmac("gpu", "drain", "0-1", "--reason", "new fan").returncode == 0
     job = home.add("true")
     assert home.tarmac("gpus").stdout.count("drained: new fan") == 2
@@ -42,7 +42,7 @@ def test_a_drained_card_is_not_used_until_it_is_resumed(home: Home) -> None:
     assert home.tarmac("wait", str(job)).returncode == 0
 
 
-def test_a_card_in_slots_is_offered_that_many_times(home: Home) -> None:
+def test_a_gpu_in_slots_is_offered_that_many_times(home: Home) -> None:
     assert home.tarmac("gpu", "slots", "0", "2").returncode == 0
     jobs = [home.add("--gpus-on", "0", "sleep", "600") for _ in range(3)]
     assert until(lambda: all(is_running(home, job) for job in jobs[:2]))
@@ -50,7 +50,7 @@ def test_a_card_in_slots_is_offered_that_many_times(home: Home) -> None:
     assert "SLOTS" in home.tarmac("gpus").stdout
 
 
-def test_a_card_that_does_not_exist(shared_home: Home) -> None:
+def test_a_gpu_that_does_not_exist(shared_home: Home) -> None:
     done = shared_home.tarmac("gpu", "drain", "9")
     assert done.returncode == 3
     assert "no GPU 9" in done.stderr
@@ -97,7 +97,7 @@ def test_the_settings_fit_the_terminal(shared_home: Home, columns: int) -> None:
         assert "keep_host_memory" in terminal.text
 
 
-def test_watching_the_cards_shows_what_changes_and_gives_the_cursor_back(home: Home) -> None:
+def test_watching_the_gpus_shows_what_changes_and_gives_the_cursor_back(home: Home) -> None:
     with Terminal(home, "gpus", "-w") as terminal:
         assert terminal.sees("2 GPUs, 0 with jobs")
         home.tarmac("gpu", "drain", "1", "-r", "fan")

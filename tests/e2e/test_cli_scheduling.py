@@ -153,14 +153,14 @@ def test_an_estimate_is_marked_as_one(home: Home) -> None:
     assert "an estimate resting on" in done(home, "show", "2")
 
 
-def test_why_tells_place_cards_and_holders(full_home: Home) -> None:
+def test_why_tells_place_gpus_and_holders(full_home: Home) -> None:
     full_home.add("--gpu-mem", "8G", "true")
     text = done(full_home, "why", "2")
     assert "GPU 0" in text
     assert "job 1" in text
     why = json.loads(done(full_home, "why", "2", "--json"))
     assert (why["id"], why["state"], why["position"]) == (2, "queued", 1)
-    assert [card["jobs"] for card in why["cards"]] == [[1], [1]]
+    assert [gpu["jobs"] for gpu in why["cards"]] == [[1], [1]]
 
 
 def test_a_job_is_started_out_of_turn_and_beside_another_only_if_one_insists(full_home: Home) -> None:
@@ -252,7 +252,7 @@ def test_a_queue_that_pauses_itself_says_so_and_why(home: Home) -> None:
     assert home.tarmac("wait", str(waiting)).returncode == 0
 
 
-def test_cards_are_reserved_listed_shown_and_given_back(home: Home) -> None:
+def test_gpus_are_reserved_listed_shown_and_given_back(home: Home) -> None:
     number = done(home, "reserve", "1", "--for", "1h", "--user", "somebody-else").strip()
     _, row = done(home, "reserve").splitlines()
     assert row.split()[0] == number

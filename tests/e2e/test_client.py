@@ -127,7 +127,7 @@ def test_settings_are_shown_set_and_reset(client: Client) -> None:
         client.set("max_laod", 1)
 
 
-def test_cards_are_drained_resumed_and_offered_in_slots(client: Client) -> None:
+def test_gpus_are_drained_resumed_and_offered_in_slots(client: Client) -> None:
     uuid = client.gpus()[1].uuid
     assert client.drain(1, reason="fan") == [uuid]
     assert [(gpu.drained, gpu.reason) for gpu in client.gpus()] == [(False, None), (True, "fan")]

@@ -1,4 +1,4 @@
-"""Cards that are gone, hang or broke, over restarts of everything, until a person forgets or resumes them."""
+"""GPUs that are gone, hang or broke, over restarts of everything, until a person forgets or resumes them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from tests.e2e.test_gpus_as_they_are import cards, driven, gpu, state_of
+from tests.e2e.test_gpus_as_they_are import driven, gpu, gpus, state_of
 from tests.home import Home, homes, until
 from tests.nvml.standin import DRIVER_NOT_LOADED, Standin, nvml_library, standin
 
@@ -14,7 +14,7 @@ __all__ = ["driven", "homes", "nvml_library", "standin"]
 
 
 def rows(home: Home) -> list[str]:
-    return [card.uuid for card in home.client().gpus()]
+    return [gpu.uuid for gpu in home.client().gpus()]
 
 
 def restart(home: Home) -> None:
@@ -28,9 +28,9 @@ def holding(home: Home, number: int) -> int:
     return job
 
 
-def test_a_card_that_is_gone_stays_in_the_list_until_it_is_forgotten(driven: Home, standin: Standin) -> None:
+def test_a_gpu_that_is_gone_stays_in_the_list_until_it_is_forgotten(driven: Home, standin: Standin) -> None:
     job = holding(driven, 1)
-    standin.show(cards(2)[0])
+    standin.show(gpus(2)[0])
     assert until(lambda: gpu(driven, 1).gone_since)
     since = gpu(driven, 1).gone_since
     restart(driven)
@@ -47,7 +47,7 @@ def test_a_card_that_is_gone_stays_in_the_list_until_it_is_forgotten(driven: Hom
     assert rows(driven) == ["GPU-0"]
     restart(driven)
     assert until(lambda: rows(driven) == ["GPU-0"])
-    standin.show(*cards(2))
+    standin.show(*gpus(2))
     assert until(lambda: rows(driven) == ["GPU-0", "GPU-1"])
     assert until(lambda: not gpu(driven, 1).drained), "as one that was never seen before"
 
@@ -60,19 +60,19 @@ def test_only_what_is_gone_can_be_forgotten(driven: Home) -> None:
     assert rows(driven) == ["GPU-0", "GPU-1"]
 
 
-def test_of_sixty_four_cards_two_are_left(driven: Home, standin: Standin) -> None:
-    standin.show(*cards(64))
+def test_of_sixty_four_gpus_two_are_left(driven: Home, standin: Standin) -> None:
+    standin.show(*gpus(64))
     assert driven.tarmac("status").returncode == 0
     assert until(lambda: len(rows(driven)) == 64)
-    standin.show(*cards(2))
-    assert until(lambda: sum(card.gone_since is not None for card in driven.client().gpus()) == 62)
+    standin.show(*gpus(2))
+    assert until(lambda: sum(gpu.gone_since is not None for gpu in driven.client().gpus()) == 62)
     assert driven.tarmac("gpu", "forget", "gone").returncode == 0
     assert rows(driven) == ["GPU-0", "GPU-1"]
 
 
-def test_a_driver_that_is_lost_takes_no_card_off_the_list(driven: Home, standin: Standin) -> None:
+def test_a_driver_that_is_lost_takes_no_gpu_off_the_list(driven: Home, standin: Standin) -> None:
     job = holding(driven, 0)
-    standin.show(*cards(2), faults={"init": DRIVER_NOT_LOADED, "count": 999})
+    standin.show(*gpus(2), faults={"init": DRIVER_NOT_LOADED, "count": 999})
     assert until(lambda: gpu(driven, 0).gone_since)
     assert driven.tarmac("stop").returncode == 0
     first = driven.tarmac("gpus")  # also before the agent has told anything
@@ -82,17 +82,17 @@ def test_a_driver_that_is_lost_takes_no_card_off_the_list(driven: Home, standin:
     assert gpu(driven, 0).jobs == [job]
 
 
-def test_a_card_that_a_job_holds_is_listed_even_where_the_agent_knows_nothing_of_it(home: Home) -> None:
+def test_a_gpu_that_a_job_holds_is_listed_even_where_the_agent_knows_nothing_of_it(home: Home) -> None:
     job = holding(home, 1)
     assert home.tarmac("stop").returncode == 0
     assert home.tarmac("status", env={"TARMAC_FAKE_GPUS": "1"}).returncode == 0
-    found: list[Any] = until(lambda: [card for card in home.client().gpus() if card.jobs == [job]])
-    assert [(card.index, card.health) for card in found] == [(1, "the agent does not tell of it")]
+    found: list[Any] = until(lambda: [gpu for gpu in home.client().gpus() if gpu.jobs == [job]])
+    assert [(gpu.index, gpu.health) for gpu in found] == [(1, "the agent does not tell of it")]
 
 
-def test_a_card_that_was_mended_is_back_when_somebody_says_so(driven: Home, standin: Standin) -> None:
+def test_a_gpu_that_was_mended_is_back_when_somebody_says_so(driven: Home, standin: Standin) -> None:
     assert driven.tarmac("status").returncode == 0
-    first, second = cards(2)
+    first, second = gpus(2)
     standin.show(replace(first, hangs=("*",)), second)
     assert until(lambda: gpu(driven, 0).health == "does not answer")
     standin.show(first, second)
@@ -101,11 +101,11 @@ def test_a_card_that_was_mended_is_back_when_somebody_says_so(driven: Home, stan
     assert (gpu(driven, 0).drained, gpu(driven, 0).health) == (False, None)
 
 
-def test_a_person_takes_a_card_back_after_an_error_that_is_over_but_not_while_the_driver_tells_of_one(
+def test_a_person_takes_a_gpu_back_after_an_error_that_is_over_but_not_while_the_driver_tells_of_one(
     driven: Home, standin: Standin
 ) -> None:
     assert driven.tarmac("status").returncode == 0
-    first, second = cards(2)
+    first, second = gpus(2)
     standin.show(replace(first, xid=(1, 79)), replace(second, xid=(2, 79), has_failed_to_remap=True))
     assert until(lambda: gpu(driven, 0).drained and gpu(driven, 1).drained)
     assert "2 of them sick" in driven.tarmac("doctor").stdout
@@ -116,12 +116,12 @@ def test_a_person_takes_a_card_back_after_an_error_that_is_over_but_not_while_th
     assert (refused.returncode != 0, "still sick" in refused.stderr) == (True, True)
 
 
-def test_a_new_agent_makes_no_card_well(driven: Home, standin: Standin) -> None:
+def test_a_new_agent_makes_no_gpu_well(driven: Home, standin: Standin) -> None:
     assert driven.tarmac("set", "healthy_s", "1").returncode == 0
-    first, second = (replace(card, ecc_errors=0) for card in cards(2))
+    first, second = (replace(gpu, ecc_errors=0) for gpu in gpus(2))
     standin.show(first, second)
     broken = replace(first, ecc_errors=2)
-    assert until(lambda: '"GPU-0":0' in (driven.path / "agent/cards.json").read_text())
+    assert until(lambda: '"GPU-0":0' in (driven.path / "agent/GPUs.json").read_text())
     standin.show(broken, second)
     assert until(lambda: gpu(driven, 0).drained)
     before = driven.pid_of("agent")

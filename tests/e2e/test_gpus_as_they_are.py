@@ -12,20 +12,20 @@ from typing import Any
 import pytest
 
 from tests.home import Home, homes, until
-from tests.nvml.standin import GIB, GPU_IS_LOST, Card, Process, Standin, nvml_library, standin
+from tests.nvml.standin import GIB, GPU_IS_LOST, Gpu, Process, Standin, nvml_library, standin
 
 __all__ = ["nvml_library", "standin"]
 
 
-def cards(count: int, **more: Any) -> list[Card]:
+def gpus(count: int, **more: Any) -> list[Gpu]:
     told = {"name": "NVIDIA A100", "power_w": 50.0}
-    return [Card(uuid=f"GPU-{index}", **(told | more)) for index in range(count)]
+    return [Gpu(uuid=f"GPU-{index}", **(told | more)) for index in range(count)]
 
 
 @pytest.fixture
 def driven(standin: Standin, tmp_path: Path) -> Iterator[Home]:
-    """A Tarmac on two cards of the stand-in."""
-    standin.show(*cards(2))
+    """A Tarmac on two GPUs of the stand-in."""
+    standin.show(*gpus(2))
     for home in homes(tmp_path / "home"):
         del home.environment["TARMAC_FAKE_GPUS"]
         home.environment |= {**standin.env, "TARMAC_GPU_PACE_S": "0.1"}
@@ -37,26 +37,26 @@ def state_of(home: Home, job: int) -> str:
 
 
 def gpu(home: Home, number: int) -> Any:
-    """By its UUID: the driver counts anew when a card goes."""
-    return next(card for card in home.client().gpus() if card.uuid == f"GPU-{number}")
+    """By its UUID: the driver counts anew when a GPU goes."""
+    return next(gpu for gpu in home.client().gpus() if gpu.uuid == f"GPU-{number}")
 
 
 def why(home: Home, job: int) -> str:
     return "\n".join(home.client().job(job).why or [])
 
 
-def test_ten_shared_jobs_in_the_same_instant_never_over_book_a_card(driven: Home) -> None:
+def test_ten_shared_jobs_in_the_same_instant_never_over_book_a_gpu(driven: Home) -> None:
     ids = driven.client().submit_many([{"command": ["sleep", "60"], "gpu_memory_bytes": 9 * GIB}] * 10)
     assert until(lambda: sum(state_of(driven, job) == "running" for job in ids) == 4)
     held = [gpu(driven, index) for index in (0, 1)]
-    assert [len(card.jobs) for card in held] == [2, 2]
-    assert all(card.booked_bytes <= card.memory_total_bytes for card in held)
+    assert [len(gpu.jobs) for gpu in held] == [2, 2]
+    assert all(gpu.booked_bytes <= gpu.memory_total_bytes for gpu in held)
     assert "6.0 G of 24.0 G free, 9.0 G asked" in why(driven, ids[-1])
 
 
-def test_an_outside_process_holds_a_card_is_named_and_its_end_frees_it(driven: Home, standin: Standin) -> None:
+def test_an_outside_process_holds_a_gpu_is_named_and_its_end_frees_it(driven: Home, standin: Standin) -> None:
     with subprocess.Popen(["sleep", "300"]) as outsider:
-        first, second = cards(2)
+        first, second = gpus(2)
         busy = replace(
             first,
             memory_used_bytes=20 * GIB,
@@ -80,7 +80,7 @@ def test_an_outside_process_holds_a_card_is_named_and_its_end_frees_it(driven: H
 
 def test_an_adopted_process_that_books_nothing_still_takes_what_it_takes(driven: Home, standin: Standin) -> None:
     with subprocess.Popen(["sleep", "300"], start_new_session=True) as stranger:
-        first, second = cards(2)
+        first, second = gpus(2)
         held = Process(pid=stranger.pid, memory_bytes=20 * GIB)
         standin.show(replace(first, memory_used_bytes=20 * GIB, processes=(held,)), second)
         assert driven.tarmac("status").returncode == 0
@@ -93,10 +93,10 @@ def test_an_adopted_process_that_books_nothing_still_takes_what_it_takes(driven:
         stranger.kill()
 
 
-def test_a_card_gone_in_mid_job_is_drained_alone_and_the_job_goes_on(driven: Home, standin: Standin) -> None:
+def test_a_gpu_gone_in_mid_job_is_drained_alone_and_the_job_goes_on(driven: Home, standin: Standin) -> None:
     running = driven.add("--gpus-on", "0", "--", "sleep", "60")
     assert until(lambda: state_of(driven, running) == "running")
-    standin.show(cards(2)[1])
+    standin.show(gpus(2)[1])
     assert until(lambda: gpu(driven, 0).drained)
     assert gpu(driven, 0).reason
     assert state_of(driven, running) == "running"
@@ -104,9 +104,9 @@ def test_a_card_gone_in_mid_job_is_drained_alone_and_the_job_goes_on(driven: Hom
     assert until(lambda: state_of(driven, other) == "running")
 
 
-def test_a_card_whose_calls_fail_is_drained_with_the_reason(driven: Home, standin: Standin) -> None:
+def test_a_gpu_whose_calls_fail_is_drained_with_the_reason(driven: Home, standin: Standin) -> None:
     assert driven.tarmac("status").returncode == 0
-    first, second = cards(2)
+    first, second = gpus(2)
     standin.show(replace(first, faults={"*": GPU_IS_LOST}), second)
     assert until(lambda: gpu(driven, 0).drained)
     assert "cannot be read" in gpu(driven, 0).reason
@@ -122,25 +122,25 @@ def test_a_card_whose_calls_fail_is_drained_with_the_reason(driven: Home, standi
     assert "sick" in refused.stderr
 
 
-def test_a_renumbered_card_stays_booked_and_pinned_by_its_uuid(driven: Home, standin: Standin) -> None:
+def test_a_renumbered_gpu_stays_booked_and_pinned_by_its_uuid(driven: Home, standin: Standin) -> None:
     job = driven.add("--gpus-on", "0", "--", "sleep", "60")
     waiting = driven.add("--gpus-on", "0", "--", "sleep", "60")
     assert until(lambda: state_of(driven, job) == "running")
-    first, second = cards(2)
+    first, second = gpus(2)
     standin.show(second, first)
-    assert until(lambda: {card.uuid: card.index for card in driven.client().gpus()} == {"GPU-1": 0, "GPU-0": 1})
-    assert {card.uuid: card.jobs for card in driven.client().gpus()} == {"GPU-0": [job], "GPU-1": []}
+    assert until(lambda: {gpu.uuid: gpu.index for gpu in driven.client().gpus()} == {"GPU-1": 0, "GPU-0": 1})
+    assert {gpu.uuid: gpu.jobs for gpu in driven.client().gpus()} == {"GPU-0": [job], "GPU-1": []}
     assert (driven.client().job(job).gpus[0]["index"], driven.client().job(waiting).gpus_on) == (1, [1])
     driven.tarmac("kill", str(job), "--grace", "0")
     assert until(lambda: state_of(driven, waiting) == "running")
     assert driven.client().job(waiting).gpus[0]["uuid"] == "GPU-0"
 
 
-def test_a_card_that_is_gone_lends_its_number_to_nobody_in_what_is_shown(driven: Home, standin: Standin) -> None:
+def test_a_gpu_that_is_gone_lends_its_number_to_nobody_in_what_is_shown(driven: Home, standin: Standin) -> None:
     job = driven.add("--gpus-on", "0", "--", "sleep", "60")
     assert until(lambda: state_of(driven, job) == "running")
-    standin.show(cards(2)[1])
-    assert until(lambda: {card.uuid: card.index for card in driven.client().gpus()} == {"GPU-0": None, "GPU-1": 0})
+    standin.show(gpus(2)[1])
+    assert until(lambda: {gpu.uuid: gpu.index for gpu in driven.client().gpus()} == {"GPU-0": None, "GPU-1": 0})
     assert driven.client().job(job).gpus[0]["index"] is None
     assert "(GPU-0)" in driven.tarmac("show", str(job)).stdout
     assert " ? " in driven.tarmac("ls").stdout
@@ -156,35 +156,35 @@ def test_a_card_that_is_gone_lends_its_number_to_nobody_in_what_is_shown(driven:
     assert "(GPU-0), to which it is pinned, is gone" in why(driven, lost)
 
 
-def test_a_job_pinned_to_a_card_that_did_not_come_back_is_kept_and_told(driven: Home, standin: Standin) -> None:
+def test_a_job_pinned_to_a_gpu_that_did_not_come_back_is_kept_and_told(driven: Home, standin: Standin) -> None:
     assert driven.tarmac("gpu", "drain", "1").returncode == 0
     job = driven.add("--gpus-on", "GPU-1", "--", "true")
-    standin.show(cards(1)[0])
+    standin.show(gpus(1)[0])
     assert until(lambda: gpu(driven, 1).health)
     driven.client().call("POST", "/gpus/forget", body={"gpus": ["GPU-1"]})
     assert "GPU 1 (GPU-1), to which it is pinned, is gone" in why(driven, job)
     assert driven.client().job(job).gpus_on == ["GPU-1"]
-    standin.show(*cards(2))
+    standin.show(*gpus(2))
     assert until(lambda: state_of(driven, job) == "succeeded")
 
 
-def test_mig_switched_on_under_a_job_gives_nobody_a_part_of_its_card(driven: Home, standin: Standin) -> None:
+def test_mig_switched_on_under_a_job_gives_nobody_a_part_of_its_gpu(driven: Home, standin: Standin) -> None:
     job = driven.add("--gpus-on", "0", "--", "sleep", "60")
     assert until(lambda: state_of(driven, job) == "running")
-    parts = (Card(uuid="MIG-0", name="NVIDIA A100 MIG 3g.20gb", memory_total_bytes=20 * GIB),)
-    standin.show(replace(cards(1)[0], instances=parts), cards(2)[1])
-    assert until(lambda: "MIG-0" in {card.uuid for card in driven.client().gpus()})
+    parts = (Gpu(uuid="MIG-0", name="NVIDIA A100 MIG 3g.20gb", memory_total_bytes=20 * GIB),)
+    standin.show(replace(gpus(1)[0], instances=parts), gpus(2)[1])
+    assert until(lambda: "MIG-0" in {gpu.uuid for gpu in driven.client().gpus()})
     waiting = driven.add("--gpu-model", "mig", "--", "sleep", "60")
     assert f"held by job {job}" in why(driven, waiting)
     driven.tarmac("kill", str(job), "--grace", "0")
     assert until(lambda: state_of(driven, waiting) == "running")
 
 
-def test_mig_instances_are_cards_of_their_own(driven: Home, standin: Standin) -> None:
-    parts = tuple(Card(uuid=f"MIG-{n}", name="NVIDIA A100 MIG 3g.20gb", memory_total_bytes=20 * GIB) for n in range(2))
-    standin.show(replace(cards(1)[0], instances=parts), cards(2)[1])
+def test_mig_instances_are_gpus_of_their_own(driven: Home, standin: Standin) -> None:
+    parts = tuple(Gpu(uuid=f"MIG-{n}", name="NVIDIA A100 MIG 3g.20gb", memory_total_bytes=20 * GIB) for n in range(2))
+    standin.show(replace(gpus(1)[0], instances=parts), gpus(2)[1])
     assert driven.tarmac("status").returncode == 0
-    assert until(lambda: {card.uuid for card in driven.client().gpus()} == {"MIG-0", "MIG-1", "GPU-1"})
+    assert until(lambda: {gpu.uuid for gpu in driven.client().gpus()} == {"MIG-0", "MIG-1", "GPU-1"})
     job = driven.add("--gpu-model", "mig", "-c", "echo $CUDA_VISIBLE_DEVICES; sleep 60")
     assert until(lambda: state_of(driven, job) == "running")
     assert driven.client().job(job).gpus[0]["uuid"] == "MIG-0"
@@ -195,15 +195,15 @@ def test_mig_instances_are_cards_of_their_own(driven: Home, standin: Standin) ->
     assert "a job sees one MIG instance only" in pinned.stderr
 
 
-def test_mixed_models_and_sixty_four_cards(driven: Home, standin: Standin) -> None:
-    many = [Card(uuid=f"GPU-{n}", name="NVIDIA H100" if n % 8 == 7 else "NVIDIA A100") for n in range(64)]
+def test_mixed_models_and_sixty_four_gpus(driven: Home, standin: Standin) -> None:
+    many = [Gpu(uuid=f"GPU-{n}", name="NVIDIA H100" if n % 8 == 7 else "NVIDIA A100") for n in range(64)]
     standin.show(*many)
     assert driven.tarmac("status").returncode == 0
     assert until(lambda: len(driven.client().gpus()) == 64)
     wide = driven.add("-g", "8", "--gpu-model", "h100", "--", "sleep", "60")
     rest = driven.add("-g", "56", "--", "sleep", "60")
     assert until(lambda: state_of(driven, rest) == "running")
-    assert [card["index"] for card in driven.client().job(wide).gpus] == list(range(7, 64, 8))
+    assert [gpu["index"] for gpu in driven.client().job(wide).gpus] == list(range(7, 64, 8))
     assert len(driven.tarmac("gpus").stdout.splitlines()) >= 64
 
 
@@ -212,7 +212,7 @@ def test_peak_memory_of_a_job_is_known_afterwards(driven: Home, standin: Standin
     assert until(lambda: state_of(driven, job) == "running")
     pid = driven.client().job(job).pid
     assert pid is not None
-    first, second = cards(2)
+    first, second = gpus(2)
     used = replace(
         first,
         memory_used_bytes=7 * GIB,

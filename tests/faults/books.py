@@ -93,7 +93,7 @@ def begun_while_paused(world: World, story: Story) -> Iterator[str]:
 
 
 def begun_on_reserved(world: World, story: Story) -> Iterator[str]:
-    """On cards that were kept for somebody who owns none of these jobs."""
+    """On GPUs that were kept for somebody who owns none of these jobs."""
     for (job, attempt), line in story.begun.items():
         for since, until, gpus in world.reserved:
             if since < line.at < until and gpus & set(line.detail["gpus"]):
@@ -125,18 +125,18 @@ def begun_too_early(world: World, jobs: Jobs) -> Iterator[str]:
 
 
 def overbooked(jobs: Jobs) -> Iterator[str]:
-    """By Tarmac's own times: on no card more than the whole of it at once."""
-    cards: dict[int, list[tuple[str, int, int]]] = {}
+    """By Tarmac's own times: on no GPU more than the whole of it at once."""
+    gpus: dict[int, list[tuple[str, int, int]]] = {}
     for number, job in jobs.items():
         if not (job["started_at"] and job["ended_at"]):
             continue
         taken = round(QUARTERS * (job["gpu_share"] or 1))
         for gpu in job["gpus"] or []:
             # What ends in a moment makes room for what starts in it: a release sorts before a booking.
-            cards.setdefault(gpu["index"], []).extend(
+            gpus.setdefault(gpu["index"], []).extend(
                 [(job["started_at"], taken, number), (job["ended_at"], -taken, number)]
             )
-    for index, changes in cards.items():
+    for index, changes in gpus.items():
         held = 0
         for at, taken, number in sorted(changes):
             held += taken

@@ -40,7 +40,7 @@ class Meddler:
             try:
                 act()
             except (Conflict, NotFound):
-                continue  # it has begun to run meanwhile, the cards are not to be had, or there is no job yet
+                continue  # it has begun to run meanwhile, the GPUs are not to be had, or there is no job yet
             self.done[act.__name__.strip("_").replace("_", " ")] += 1
         self._clear_up()
 
@@ -95,8 +95,8 @@ class Meddler:
         begins_at, for_s = time.time() + self._chance.uniform(0, 0.5), self._chance.uniform(1.0, 2.0)
         gpus = self._chance.randint(1, 2)
         made = self._ask(lambda: self._client.reserve(gpus, begins_at=begins_at, for_s=for_s, user=STRANGER))
-        cards = {gpu["index"] for gpu in made["gpus"]}
-        self._world.reserved.append((max(time.time(), begins_at), begins_at + for_s, cards))
+        indices = {gpu["index"] for gpu in made["gpus"]}
+        self._world.reserved.append((max(time.time(), begins_at), begins_at + for_s, indices))
 
     def _change_policy(self) -> None:
         policy = self._chance.choice(("fifo", "balance", "fairshare"))

@@ -141,10 +141,10 @@ def test_a_dependency_is_hopeless_when_the_other_ended_otherwise(state: str, on:
     assert books.is_hopeless(jobs, jobs[2]) is is_hopeless
 
 
-def test_a_card_booked_beyond_the_whole_of_it_is_seen() -> None:
-    def on_card(number: int, since: int, until: int, share: float | None = None) -> dict[int, dict[str, Any]]:
+def test_a_gpu_booked_beyond_the_whole_of_it_is_seen() -> None:
+    def on_gpu(number: int, since: int, until: int, share: float | None = None) -> dict[int, dict[str, Any]]:
         return job(number, gpus=[{"index": 0}], started_at=f"{since}", ended_at=f"{until}", gpu_share=share)
 
-    fits = on_card(1, 1, 3) | on_card(2, 3, 6, 0.5) | on_card(3, 4, 6, 0.5)
+    fits = on_gpu(1, 1, 3) | on_gpu(2, 3, 6, 0.5) | on_gpu(3, 4, 6, 0.5)
     assert not list(books.overbooked(fits))
-    assert list(books.overbooked(fits | on_card(4, 5, 8, 0.25))) == ["job 4 had GPU 0 at 5 with 4 of 4 parts taken"]
+    assert list(books.overbooked(fits | on_gpu(4, 5, 8, 0.25))) == ["job 4 had GPU 0 at 5 with 4 of 4 parts taken"]

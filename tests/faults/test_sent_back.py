@@ -119,7 +119,7 @@ def test_a_queue_that_is_stopped_sends_each_job_back_once(world: World, point: s
 
 
 def test_the_controller_answers_while_short_jobs_wait_for_room_that_somebody_is_leaving(world: World) -> None:
-    """Two cards are free and would do for them; all four are claimed, by when is not known exactly."""
+    """Two GPUs are free and would do for them; all four are claimed, by when is not known exactly."""
     world.wake()
     world.run(2, ms=20, name="short")
     world.wait_for_all()

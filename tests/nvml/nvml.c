@@ -1,5 +1,5 @@
 /* A stand-in for the NVIDIA driver's libnvidia-ml.so.1, for machines without a GPU. Build: standin.py. State: world.h.
- * It has the entry points that nvidia-ml-py, and the monitors built on it, call to list cards and who is on them.
+ * It has the entry points that nvidia-ml-py, and the monitors built on it, call to list GPUs and who is on them.
  */
 #include <stddef.h>
 
@@ -96,7 +96,7 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *id, handle *h) {
     return OK;
 }
 
-/* What a card is */
+/* What a GPU is */
 
 int nvmlDeviceGetIndex(handle h, unsigned *index) { *index = (unsigned)index_of(h); return OK; }
 int nvmlDeviceGetMinorNumber(handle h, unsigned *minor) { return nvmlDeviceGetIndex(h, minor); }
@@ -332,7 +332,7 @@ int nvmlDeviceGetNvLinkRemotePciInfo_v2(handle h, unsigned link, pci_info *pci) 
     return code ? code : nvmlDeviceGetPciInfo_v3(other, pci);
 }
 
-/* Calls that monitors make and many a real card refuses as well */
+/* Calls that monitors make and many real GPUs refuse as well */
 
 #define REFUSED(function) \
     int function(handle h) { (void)h; return NOT_SUPPORTED; }

@@ -24,7 +24,7 @@ class Process:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Card:
+class Gpu:
     uuid: str
     name: str = "NVIDIA Stand-in"
     memory_total_bytes: int = 24 * GIB
@@ -43,7 +43,7 @@ class Card:
     xid: tuple[int, int] | None = None  # serial number of the event, Xid
     near: dict[str, int] = field(default_factory=dict)  # uuid → NVML's topology level
     nvlinks: tuple[str, ...] = ()  # uuids, or "switch"
-    instances: tuple["Card", ...] | None = None  # not None: in MIG mode
+    instances: tuple["Gpu", ...] | None = None  # not None: in MIG mode
 
     def lines(self) -> list[str]:
         memory = f"memory {self.memory_total_bytes} {self.memory_used_bytes} {self.memory_reserved_bytes}"
@@ -80,15 +80,15 @@ class Standin:
 
     def show(
         self,
-        *cards: Card,
+        *gpus: Gpu,
         faults: dict[str, int] | None = None,
         hangs: tuple[str, ...] = (),
         without: tuple[str, ...] = (),
     ) -> None:
         """Replaces the world in one step; running programs see it at their next call."""
         lines = ["driver 550.54.15", *fault_lines(faults or {}, hangs), *(f"without {name}" for name in without)]
-        for card in cards:
-            lines += card.lines()
+        for gpu in gpus:
+            lines += gpu.lines()
         fresh = self._world.with_suffix(".new")
         fresh.write_text("\n".join(lines) + "\n")
         os.replace(fresh, self._world)

@@ -17,9 +17,9 @@
  *   remap 0 1                        rows: one is to be remapped at the next reset, one could not be
  *   retire 1                         a page is to be retired at the next reset
  *   xid 3 79                         serial number of the event, Xid; told once to each program that watches
- *   near GPU-2222 20                 how far another card is (NVML's topology level)
- *   nvlink GPU-2222                  a direct link to another card ("nvlink switch": to a switch)
- *   mig                              this card is divided; what follows each "instance" describes one, as a device
+ *   near GPU-2222 20                 how far another GPU is (NVML's topology level)
+ *   nvlink GPU-2222                  a direct link to another GPU ("nvlink switch": to a switch)
+ *   mig                              this GPU is divided; what follows each "instance" describes one, as a device
  *   instance
  */
 #ifndef WORLD_H
@@ -56,7 +56,7 @@ struct device {
     int neighbour_count, link_count;
     struct neighbour neighbours[MOST_NEIGHBOURS];
     char links[MOST_LINKS][96];
-    int is_divided, parent; /* of an instance: the index of its card */
+    int is_divided, parent; /* of an instance: the index of its GPU */
 };
 struct world {
     char driver[80];

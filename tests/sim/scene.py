@@ -3,7 +3,7 @@
 from typing import Any
 
 from tarmac.sim.comparison import Scenario, played
-from tarmac.sim.machines import Card, Machine
+from tarmac.sim.machines import Machine, SimulatedGpu
 from tarmac.sim.trace import TraceJob, trace_job
 
 GIB = 1 << 30
@@ -14,7 +14,7 @@ def a_row(submit_s: float, owner: str, gpus: int, duration_s: float, limit_s: fl
 
 
 def nodes(count: int, gpus: int, memory_bytes: int = 0, **host: Any) -> list[Machine]:
-    return [Machine(cards=(Card(memory_bytes=memory_bytes),) * gpus, **host)] * count
+    return [Machine(gpus=(SimulatedGpu(memory_bytes=memory_bytes),) * gpus, **host)] * count
 
 
 def outcome_of(

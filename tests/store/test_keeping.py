@@ -54,7 +54,7 @@ def test_a_job_that_is_new_and_changed_at_once_is_written_once(store: Store, nam
     assert store.reader.job(1) == job
 
 
-def test_cards_that_were_named_come_back_also_as_the_numbers_they_once_were(path: Path) -> None:
+def test_gpus_that_were_named_come_back_also_as_the_numbers_they_once_were(path: Path) -> None:
     named = Request(gpus_on=(NamedGpu(uuid=GpuUuid("GPU-a"), index=3),), exclude_gpus=(2,))
     with opened(path) as store:
         commit(store, new(replace(a_job(1), spec=replace(a_spec(), request=named)), a_job(2)))

@@ -1,4 +1,4 @@
-"""Minutes of cards: kept, told, and forgotten when they are old."""
+"""Minutes of GPUs: kept, told, and forgotten when they are old."""
 
 from pathlib import Path
 

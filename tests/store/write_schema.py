@@ -41,7 +41,7 @@ HOURS = {(7, "ann", ""): 60.0, (7, "bob", "p"): 1.5}
 
 
 def jobs(version: int = schema.VERSION) -> list[Job]:
-    """One job per state, named after it, each on a card of its own; and what later versions can keep."""
+    """One job per state, named after it, each on a GPU of its own; and what later versions can keep."""
     return [*_jobs_of_the_first(), *(_jobs_of_the_third() if version >= 3 else ())]
 
 

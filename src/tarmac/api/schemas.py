@@ -56,7 +56,7 @@ class MoveAnswer(Struct, kw_only=True):
 
 
 class StartRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """On these cards (indices or UUIDs), else on those that disturb least."""
+    """On these GPUs (indices or UUIDs), else on those that disturb least."""
 
     gpus_on: Annotated[list[int | str], Meta(min_length=1, max_length=1024)] | None = None
     yes: bool = False
@@ -80,7 +80,7 @@ class RemoveAnswer(Struct, kw_only=True):
 
 
 class GpuRef(Struct, kw_only=True):
-    """`index` is null where another card has got its number."""
+    """`index` is null where another GPU has got its number."""
 
     node: str
     index: int | None
@@ -163,7 +163,7 @@ class WhyReason(Struct, kw_only=True):
     text: str
 
 
-class WhyCard(Struct, kw_only=True):
+class WhyGpu(Struct, kw_only=True):
     node: str
     index: int
     uuid: str
@@ -180,7 +180,7 @@ class WhyView(Struct, kw_only=True):
     asked: dict[str, Any]
     free: dict[str, Any]
     reasons: list[WhyReason]
-    cards: list[WhyCard]
+    gpus: list[WhyGpu]
     estimated_start: str | None
     estimate_basis: str | None
     lines: list[str]
@@ -213,7 +213,7 @@ class QueueView(Struct, kw_only=True):
 
 
 class ReservationRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """`gpus` cards of one machine, `from` then (seconds since the epoch) on for so many seconds."""
+    """`gpus` GPUs of one machine, `from` then (seconds since the epoch) on for so many seconds."""
 
     gpus: Annotated[int, Meta(ge=1, le=100_000)]
     from_: Annotated[float, Meta(ge=0, le=253_402_300_799)] = field(name="from")
@@ -239,7 +239,7 @@ class ReservationView(Struct, kw_only=True):
 
 
 class MadeReservation(ReservationView, kw_only=True):
-    """`warnings`: what the maker should know, such as a card that may not be free in time."""
+    """`warnings`: what the maker should know, such as a GPU that may not be free in time."""
 
     warnings: list[str]
 
@@ -283,7 +283,7 @@ class GpuProcess(Struct, kw_only=True):
 
 
 class GpuView(Struct, kw_only=True):
-    """`index` is null where the card is gone and another one has got its number."""
+    """`index` is null where the GPU is gone and another one has got its number."""
 
     node: str
     index: int | None
@@ -308,7 +308,7 @@ class GpuView(Struct, kw_only=True):
 
 
 class GpuSample(Struct, kw_only=True):
-    """One card at one reading, or averaged over a minute in which it did anything."""
+    """One GPU at one reading, or averaged over a minute in which it did anything."""
 
     at: str
     memory_used_bytes: int | None
@@ -321,7 +321,7 @@ class GpuSamples(Struct, kw_only=True):
 
 
 class GpuSelection(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Cards by index or UUID; by index on the only node there is."""
+    """GPUs by index or UUID; by index on the only node there is."""
 
     gpus: Annotated[list[str], Meta(min_length=1)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tarmac.api.wording.degraded import still_true, unwritten
-from tarmac.api.wording.reasons import ahead_words, card_lines, sentences
+from tarmac.api.wording.reasons import ahead_words, gpu_lines, sentences
 from tarmac.api.wording.times import iso
 from tarmac.controller.gpus.foreign_processes import is_ignored, told
 from tarmac.controller.log_paths import stderr_path, stdout_path
@@ -70,7 +70,7 @@ class Viewer:
         return [self._gpu(node, one) for node in nodes for one in (*readings.get(node, ()), *self._untold(node))]
 
     def _untold(self, name: NodeName) -> list[GpuReading]:
-        """Cards that jobs hold and that the agent does not tell of: it just began, or lost what it knew."""
+        """GPUs that jobs hold and that the agent does not tell of: it just began, or lost what it knew."""
         known = {reading.uuid for reading in self.engine.board.readings.get(name, ())}
         held = self.engine.state.node(name).booked
         booked = {uuid: next(iter(jobs.values())) for uuid, jobs in held.items() if uuid not in known}
@@ -112,8 +112,8 @@ class Viewer:
         state, now = self.engine.state, self.engine.now()
         has_place = isinstance(job.status, Queued) and job.id not in state.blocked
         place = [ahead_words(position_of(state, job, now) - 1)] if has_place else []
-        cards = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in card_lines(reason.cards, now)]
-        return [*place, *([] if not_kept is None else [not_kept]), *sentences(reasons, now), *cards]
+        gpus = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in gpu_lines(reason.gpus, now)]
+        return [*place, *([] if not_kept is None else [not_kept]), *sentences(reasons, now), *gpus]
 
     def _gpu(self, name: NodeName, reading: GpuReading) -> dict[str, Any]:
         node = self.engine.state.node(name)
@@ -215,7 +215,7 @@ def _of_request(name: str) -> Getter:
     return lambda _, job: getattr(job.spec.request, name)
 
 
-def _cards_named(name: str) -> Getter:
+def _gpus_named(name: str) -> Getter:
     """By the index that each has now; by UUID where it has none."""
 
     def named(viewer: Viewer, job: Job) -> list[int | str]:
@@ -298,8 +298,8 @@ FIELDS: dict[str, Getter] = {
     "gpu_share": _of_request("gpu_share"),
     "gpu_models": _of_request("gpu_models"),
     "min_gpu_memory_bytes": lambda _, job: job.spec.request.min_gpu_memory_bytes or None,
-    "gpus_on": _cards_named("gpus_on"),
-    "exclude_gpus": _cards_named("exclude_gpus"),
+    "gpus_on": _gpus_named("gpus_on"),
+    "exclude_gpus": _gpus_named("exclude_gpus"),
     "idle_below": _of_request("idle_below"),
     "memory_bytes": lambda _, job: job.spec.request.memory_bytes or None,
     "cpus": lambda _, job: job.spec.request.cpus or None,

@@ -21,23 +21,23 @@ class Machine(Link):
         return [Gpu(gpu) for gpu in self.call("GET", "/gpus")["gpus"]]
 
     def drain(self, *gpus: int | str, reason: str | None = None) -> list[str]:
-        """Start nothing more on these cards (indices or UUIDs); what runs on them goes on. Returns their UUIDs."""
-        return self._of_cards("drain", gpus, reason=reason)
+        """Start nothing more on these GPUs (indices or UUIDs); what runs on them goes on. Returns their UUIDs."""
+        return self._of_gpus("drain", gpus, reason=reason)
 
     def resume(self, *gpus: int | str) -> list[str]:
-        """Use drained cards again."""
-        return self._of_cards("resume", gpus)
+        """Use drained GPUs again."""
+        return self._of_gpus("resume", gpus)
 
     def forget(self, *gpus: int | str) -> list[str]:
-        """Take cards that are gone off the list; the word "gone" means all of them that no job holds."""
-        return self._of_cards("forget", gpus)
+        """Take GPUs that are gone off the list; the word "gone" means all of them that no job holds."""
+        return self._of_gpus("forget", gpus)
 
     def slots(self, *gpus: int | str, slots: int) -> list[str]:
-        """Offer each of these cards that many times over, to jobs that do not say how much of it they take."""
-        return self._of_cards("slots", gpus, slots=slots)
+        """Offer each of these GPUs that many times over, to jobs that do not say how much of it they take."""
+        return self._of_gpus("slots", gpus, slots=slots)
 
     def ignore_process(self, process: int | str, *, forget: bool = False) -> list[Any]:
-        """Let a process that Tarmac did not start (a pid, or a command's name) hold no card; `forget` takes it back.
+        """Let a process that Tarmac did not start (a pid, or a command's name) hold no GPU; `forget` takes it back.
 
         Returns all that is ignored now.
         """
@@ -45,7 +45,7 @@ class Machine(Link):
         ignored: list[Any] = self.call("POST", "/gpus/ignore", body={**which, "forget": forget})["ignored"]
         return ignored
 
-    def _of_cards(self, act: str, gpus: Sequence[int | str], **more: object) -> list[str]:
+    def _of_gpus(self, act: str, gpus: Sequence[int | str], **more: object) -> list[str]:
         body = {"gpus": [str(gpu) for gpu in gpus], **more}
         uuids: list[str] = self.call("POST", f"/gpus/{act}", body=body).get("gpus", [])
         return uuids
@@ -95,17 +95,17 @@ class Machine(Link):
         return stopping
 
     def reservations(self) -> list[dict[str, Any]]:
-        """Cards that are kept for somebody, the first to begin first."""
+        """GPUs that are kept for somebody, the first to begin first."""
         kept: list[dict[str, Any]] = self.call("GET", "/reservations")["reservations"]
         return kept
 
     def reserve(self, gpus: int, *, begins_at: float, for_s: float, user: str | None = None) -> dict[str, Any]:
-        """Keep so many cards for somebody's jobs, from `begins_at` (seconds since the epoch) on."""
+        """Keep so many GPUs for somebody's jobs, from `begins_at` (seconds since the epoch) on."""
         body = {"gpus": gpus, "from": begins_at, "for_s": for_s, "user": user}
         return self.call("POST", "/reservations", body=body)
 
     def end_reservation(self, reservation: int) -> None:
-        """Give the cards back."""
+        """Give the GPUs back."""
         self.call("POST", f"/reservations/{reservation}/end", body={})
 
     def status(self) -> dict[str, Any]:

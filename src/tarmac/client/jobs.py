@@ -188,13 +188,13 @@ class Jobs(Link):
     def start_now(
         self, job: Id, *, gpus_on: Iterable[int | str] | None = None, yes: bool = False
     ) -> list[dict[str, Any]]:
-        """Start a waiting job out of its turn. `yes`: also on a card that another job has to itself."""
+        """Start a waiting job out of its turn. `yes`: also on a GPU that another job has to itself."""
         body = {"gpus_on": None if gpus_on is None else list(gpus_on), "yes": yes}
         gpus: list[dict[str, Any]] = self.call("POST", f"/jobs/{self.number_of(job)}/start", body=body)["gpus"]
         return gpus
 
     def why(self, job: Id) -> dict[str, Any]:
-        """Why it does not run yet: place, reasons, cards, estimated start; `lines` has it in words."""
+        """Why it does not run yet: place, reasons, GPUs, estimated start; `lines` has it in words."""
         return self.call("GET", f"/jobs/{self.number_of(job)}/why")
 
     def adopt(self, pid: int, *, gpus: Iterable[int] | None = None, name: str | None = None) -> Job:

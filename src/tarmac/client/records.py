@@ -61,7 +61,7 @@ class Job(Record):
     priority: int
     tier: str  # urgent, normal or preemptible
     gpus_asked: int
-    gpus: list[dict[str, Any]]  # node, index, uuid of each; no index where another card has got it
+    gpus: list[dict[str, Any]]  # node, index, uuid of each; no index where another GPU has got it
     node: str | None
     command: list[str] | None
     cwd: str
@@ -74,7 +74,7 @@ class Job(Record):
     gpu_share: float | None  # or which part
     gpu_models: list[str] | None
     min_gpu_memory_bytes: int | None
-    gpus_on: list[int | str] | None  # indices as they are now; the UUID of a card that has none
+    gpus_on: list[int | str] | None  # indices as they are now; the UUID of a GPU that has none
     exclude_gpus: list[int | str] | None
     idle_below: int | None  # per cent
     memory_bytes: int | None  # what it books of the host
@@ -128,7 +128,7 @@ class Gpu(Record):
     _times = ("gone_since",)
 
     node: str
-    index: int | None  # None: it is gone, and another card has got its number
+    index: int | None  # None: it is gone, and another GPU has got its number
     uuid: str
     model: str
     memory_total_bytes: int | None
@@ -137,7 +137,7 @@ class Gpu(Record):
     temperature: int | None  # °C
     power_w: float | None
     make: str | None  # nvidia, amd, listed, fake
-    parent: str | None  # the UUID of the physical card, for a MIG instance
+    parent: str | None  # the UUID of the physical GPU, for a MIG instance
     jobs: list[int]
     slots: int | None  # how many times it is offered
     booked_bytes: int | None

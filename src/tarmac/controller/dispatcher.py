@@ -75,9 +75,9 @@ class Hands:
         self._engine.node.send_command(start_frame(job, start, environment, self._engine.state_folder))
 
     def _as_counted_now(self, booking: Booking) -> Booking:
-        """Cards are booked by UUID; their indices may have changed since, as after a reboot without one of them."""
-        cards = self._engine.state.node(booking.node).gpus
-        known = (replace(gpu, index=cards[gpu.uuid].index) if gpu.uuid in cards else gpu for gpu in booking.gpus)
+        """GPUs are booked by UUID; their indices may have changed since, as after a reboot without one of them."""
+        gpus = self._engine.state.node(booking.node).gpus
+        known = (replace(gpu, index=gpus[gpu.uuid].index) if gpu.uuid in gpus else gpu for gpu in booking.gpus)
         return replace(booking, gpus=tuple(known))
 
     def _send(self, command: AdoptProcess | SignalJob | ForgetRun, frame: dict[str, Any]) -> None:

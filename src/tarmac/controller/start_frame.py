@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job
     from tarmac.core.model.status import Booking
 
-# What the submitter saw of the cards is not what the job gets.
-_NAMES_OF_CARDS = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
+# What the submitter saw of the GPUs is not what the job gets.
+_NAMES_OF_GPUS = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 # Meant for the processes of Tarmac, or for the job that submitted this one.
 _NOT_INHERITED = ("TARMAC_CRASH_AT", "TARMAC_MARK", "TARMAC_ARRAY_ID", "TARMAC_ARRAY_INDEX")
 ARRAY_COUNT = "TARMAC_ARRAY_COUNT"
@@ -25,7 +25,7 @@ def job_environment(
 ) -> dict[str, str]:
     environment = {name: value for name, value in submitted.items() if name not in _NOT_INHERITED}
     environment["PWD"] = job.spec.cwd
-    for name in _NAMES_OF_CARDS:
+    for name in _NAMES_OF_GPUS:
         environment.pop(name, None)
     environment.update(gpu_variables(start.booking, gpu_id_style))
     environment["TARMAC_STATE"] = str(state_folder)

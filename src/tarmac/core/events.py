@@ -79,7 +79,7 @@ class JobEdited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartForced:
-    """Now, whatever the order and the limits say. Whoever asks made sure that the cards are there."""
+    """Now, whatever the order and the limits say. Whoever asks made sure that the GPUs are there."""
 
     job: JobId
     node: NodeName
@@ -200,7 +200,7 @@ class NodeLeft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpusSeen:
-    """All cards of a node, in index order."""
+    """All GPUs of a node, in index order."""
 
     node: NodeName
     gpus: tuple[Gpu, ...]
@@ -208,11 +208,11 @@ class GpusSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeSampled:
-    """What cards and host do right now, beside what is booked. Comes again when it was read again and is the same."""
+    """What GPUs and host do right now, beside what is booked. Comes again when it was read again and is the same."""
 
     node: NodeName
     uses: tuple[tuple[GpuUuid, GpuUse], ...]
-    taken: tuple[tuple[JobId, GpuUuid, int], ...] = ()  # memory of jobs on cards
+    taken: tuple[tuple[JobId, GpuUuid, int], ...] = ()  # memory of jobs on GPUs
     memory_available_bytes: int | None = None
 
 
@@ -237,7 +237,7 @@ class GpusResumed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpusForgotten:
-    """Cards that are gone are not waited for any more. Whoever asks made sure that no job holds one."""
+    """GPUs that are gone are not waited for any more. Whoever asks made sure that no job holds one."""
 
     node: NodeName
     gpus: tuple[GpuUuid, ...]
@@ -257,7 +257,7 @@ class RulesSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessAdopted:
-    """Somebody's own process is taken into the list; the cards it sits on are booked for it."""
+    """Somebody's own process is taken into the list; the GPUs it sits on are booked for it."""
 
     spec: JobSpec
     node: NodeName

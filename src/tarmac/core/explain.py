@@ -10,7 +10,7 @@ from tarmac.core.model.status import Draft, Held, Queued
 from tarmac.core.policy.backfill import is_bound_by
 from tarmac.core.policy.eligibility import ArrayFull, Paused, gate, paused
 from tarmac.core.policy.feasibility import Lack, lack, pinned_away
-from tarmac.core.policy.gpu_fit import CardReason, refusal_of
+from tarmac.core.policy.gpu_fit import GpuReason, refusal_of
 from tarmac.core.policy.placement import (
     booked_cpus,
     booked_memory_bytes,
@@ -50,9 +50,9 @@ class NodeAway:
 class TooFewGpus:
     node: NodeName
     asked: int
-    free: int  # cards that would do right now
+    free: int  # GPUs that would do right now
     total: int
-    cards: tuple[tuple[int | GpuUuid, CardReason], ...]  # name and reason of each that would not
+    gpus: tuple[tuple[int | GpuUuid, GpuReason], ...]  # name and reason of each that would not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,11 +114,11 @@ class NotBefore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptFor:
-    """Cards that would do are kept for a wider job in front. `at`: its planned start, None where it is not known."""
+    """GPUs that would do are kept for a wider job in front. `at`: its planned start, None where it is not known."""
 
     job: JobId
     node: NodeName
-    cards: int
+    gpus: int
     at: float | None
 
 
@@ -191,13 +191,13 @@ class Explainer:
                 return ()
 
     def spoken_for(self, job: Job, node: Node) -> dict[GpuUuid, KeptFor | ReservedFor]:
-        """Cards of the node that are not for this job although they may be free, and for whom they are kept."""
+        """GPUs of the node that are not for this job although they may be free, and for whom they are kept."""
         claim = self._turn.claim
         found: dict[GpuUuid, KeptFor | ReservedFor] = {}
         if claim is not None and claim.node == node.name and is_bound_by(self.state, job, self.now, claim):
-            found = dict.fromkeys(claim.cards, _kept_for(claim))
+            found = dict.fromkeys(claim.gpus, _kept_for(claim))
         ways = sorted(self._ways(job, node.name), key=lambda one: -one.begins_at)  # of several, the first is told
-        return found | {card: _reserved_for(one) for one in ways for card in one.gpus}
+        return found | {gpu: _reserved_for(one) for one in ways for gpu in one.gpus}
 
     def _not_yet(self, job: Job) -> tuple[Reason, ...]:
         """What it waits for besides its turn."""
@@ -265,7 +265,7 @@ class Explainer:
 
 
 def _kept_for(claim: PlannedStart) -> KeptFor:
-    return KeptFor(job=claim.job, node=claim.node, cards=len(claim.cards), at=claim.at)
+    return KeptFor(job=claim.job, node=claim.node, gpus=len(claim.gpus), at=claim.at)
 
 
 def _reserved_for(one: Reservation) -> ReservedFor:
@@ -287,7 +287,7 @@ def why_not(state: State, request: Request) -> tuple[Reason, ...]:
 def _why_not_on(node: Node, request: Request, rules: Rules) -> tuple[Reason, ...]:
     if not node.is_connected:
         return (NodeAway(node=node.name),)
-    return (*_why_not_the_host(node, request, rules), *_why_not_the_cards(node, request, rules))
+    return (*_why_not_the_host(node, request, rules), *_why_not_the_gpus(node, request, rules))
 
 
 def _why_not_the_host(node: Node, request: Request, rules: Rules) -> list[Reason]:
@@ -307,13 +307,13 @@ def _why_not_the_host(node: Node, request: Request, rules: Rules) -> list[Reason
     return found
 
 
-def _why_not_the_cards(node: Node, request: Request, rules: Rules) -> list[Reason]:
+def _why_not_the_gpus(node: Node, request: Request, rules: Rules) -> list[Reason]:
     refused = [(gpu.uuid, refusal_of(node, gpu, request, rules)) for gpu in node.gpus.values()]
-    cards = tuple((_name(node, uuid), reason) for uuid, reason in refused if reason is not None)
-    free = len(refused) - len(cards)
+    gpus = tuple((_name(node, uuid), reason) for uuid, reason in refused if reason is not None)
+    free = len(refused) - len(gpus)
     if free >= request.gpus:
         return []
-    return [TooFewGpus(node=node.name, asked=request.gpus, free=free, total=len(refused), cards=cards)]
+    return [TooFewGpus(node=node.name, asked=request.gpus, free=free, total=len(refused), gpus=gpus)]
 
 
 def _name(node: Node, gpu: GpuUuid) -> int | GpuUuid:

@@ -12,7 +12,7 @@ from tarmac.core.model.job import Job
 from tarmac.core.model.node import Node
 from tarmac.core.model.status import Held, Queued, Running, Starting, Stopping, holds_booking, is_ended
 from tarmac.core.policy.gpu_fit import size
-from tarmac.core.policy.placement import fitting_cards
+from tarmac.core.policy.placement import fitting_gpus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 def violations(state: State) -> list[str]:
-    cards = [rule for node in state.nodes.values() for rule in _cards(node)]
+    gpus = [rule for node in state.nodes.values() for rule in _gpus(node)]
     return [
-        *_bookings(state), *cards, *_queue(state), *_jobs(state), *_waiting(state), *_sets(state), *_ledger(state),
+        *_bookings(state), *gpus, *_queue(state), *_jobs(state), *_waiting(state), *_sets(state), *_ledger(state),
         *_room(state),
     ]  # fmt: skip
 
 
 def _bookings(state: State) -> list[str]:
-    """Each card and each part of the host is held by exactly the jobs whose status says so."""
+    """Each GPU and each part of the host is held by exactly the jobs whose status says so."""
     holders: dict[tuple[str, str], dict[JobId, BookedGpu]] = {}
     hosted: dict[tuple[str, JobId], object] = {}
     for job in state.jobs.values():
@@ -49,8 +49,8 @@ def _bookings(state: State) -> list[str]:
     return found
 
 
-def _cards(node: Node) -> list[str]:
-    """No card is held by two that did not agree to share it, nor over its memory, nor as a whole and in MIG parts.
+def _gpus(node: Node) -> list[str]:
+    """No GPU is held by two that did not agree to share it, nor over its memory, nor as a whole and in MIG parts.
 
     Whom a person put there by force stands beside the others; without that one, the others must be in order.
     """
@@ -63,13 +63,13 @@ def _cards(node: Node) -> list[str]:
         own = {job: booked for job, booked in held.items() if not booked.is_forced}
         if len(own) > 1 and any(not booked.memory_bytes for booked in own.values()):
             found.append(f"GPU {uuid} on {node.name} is booked whole and by others too: jobs {list(own)}")
-        card = node.gpus.get(uuid)
-        if card is not None and sum(booked.memory_bytes for booked in own.values()) > size(card):
+        gpu = node.gpus.get(uuid)
+        if gpu is not None and sum(booked.memory_bytes for booked in own.values()) > size(gpu):
             found.append(f"GPU {uuid} on {node.name} is booked over its memory by jobs {list(own)}")
         if any(_is_kept(node.booked.get(booked.parent)) for booked in own.values() if booked.parent is not None):
-            found.append(f"GPU {uuid} on {node.name} is booked, and so is the card that it is a part of")
+            found.append(f"GPU {uuid} on {node.name} is booked, and so is the GPU that it is a part of")
     if parts != node.booked_parts:
-        found.append(f"booked parts of cards on {node.name} {node.booked_parts} are not what is booked {parts}")
+        found.append(f"booked parts of GPUs on {node.name} {node.booked_parts} are not what is booked {parts}")
     return found
 
 
@@ -191,8 +191,8 @@ def _room(state: State) -> list[str]:
         for name in set(fits.free) | set(state.nodes):
             if name in room.touched_since(fits.seen):
                 continue
-            cards = fitting_cards(state.nodes[name], request, state.rules)
-            fresh = None if cards is None else len(cards)
+            gpus = fitting_gpus(state.nodes[name], request, state.rules)
+            fresh = None if gpus is None else len(gpus)
             if fits.free.get(name) != fresh:
-                found.append(f"{request} is thought to fit on {fits.free.get(name)} cards of {name}, it is {fresh}")
+                found.append(f"{request} is thought to fit on {fits.free.get(name)} GPUs of {name}, it is {fresh}")
     return found

@@ -1,6 +1,6 @@
 """Who has had how many GPUs: at this moment, within the last week, and in the fading memory of fairshare.
 
-A shared card counts by the part of it that is booked. Hours are kept per hour of the clock, so that they can be
+A shared GPU counts by the part of it that is booked. Hours are kept per hour of the clock, so that they can be
 added up again after a restart or under another half-life.
 """
 

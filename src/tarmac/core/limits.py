@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.status import Booking
     from tarmac.core.state import State
 
-ROUNDING = 1e-9  # parts of cards are fractions
+ROUNDING = 1e-9  # parts of GPUs are fractions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def all_reached(state: State, job: Job, now: float) -> Iterator[LimitReached]:
 
 
 def reached_there(state: State, job: Job, booking: Booking) -> LimitReached | None:
-    """The same for the cards it would get: what part of a card some memory is, only the card tells."""
+    """The same for the GPUs it would get: what part of a GPU some memory is, only the GPU tells."""
     return next(all_reached_there(state, job, booking), None)
 
 
@@ -104,7 +104,7 @@ def is_owner_done(limit: LimitReached) -> bool:
 
 
 def gpus_asked(spec: JobSpec) -> float:
-    """Shared cards count by their part; of one that is asked for by memory it is not known before it is chosen."""
+    """Shared GPUs count by their part; of one that is asked for by memory it is not known before it is chosen."""
     request = spec.request
     if request.gpu_memory_bytes is not None:
         return 0.0

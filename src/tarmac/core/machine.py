@@ -38,7 +38,7 @@ from tarmac.core.events import (
     TimePassed,
 )
 from tarmac.core.handlers import inventory, queue_mode, queueing, reservations, runs, stopping
-from tarmac.core.handlers.health import is_fresh, note_reading, watch_cards, watch_jobs
+from tarmac.core.handlers.health import is_fresh, note_reading, watch_gpus, watch_jobs
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job
@@ -69,7 +69,7 @@ def handle(state: State, event: Event, now: float) -> list[Command]:
 
 
 def _may_start_something(event: Event) -> bool:
-    """That a job which has its cards is at work now makes room for nobody."""
+    """That a job which has its GPUs is at work now makes room for nobody."""
     return not (isinstance(event, Reported) and isinstance(event.report, JobStarted))
 
 
@@ -108,7 +108,7 @@ def _look(state: State, event: TimePassed | NodeSampled, now: float) -> list[Com
 
 
 def _adopt(state: State, event: ProcessAdopted, now: float) -> list[Command]:
-    """A job that is at work already. Whoever asks made sure that nobody else has its cards."""
+    """A job that is at work already. Whoever asks made sure that nobody else has its GPUs."""
     node = state.node(event.node)
     number = JobId(state.next_id)
     spec = replace(event.spec, is_adopted=True)
@@ -116,7 +116,7 @@ def _adopt(state: State, event: ProcessAdopted, now: float) -> list[Command]:
     state.next_id += 1
     state.accept([job])
     taken = [node.gpus[uuid] for uuid in event.gpus]
-    gpus = tuple(BookedGpu(uuid=card.uuid, index=card.index, parent=card.parent) for card in taken)
+    gpus = tuple(BookedGpu(uuid=gpu.uuid, index=gpu.index, parent=gpu.parent) for gpu in taken)
     booking = Booking(node=event.node, gpus=gpus)
     detail = {"node": event.node, "gpus": [gpu.index for gpu in gpus], "pid": event.pid}
     enter(state, job, Starting(booking=booking, decided_at=now, adopted_pid=event.pid), "ProcessAdopted", now, detail)
@@ -124,7 +124,7 @@ def _adopt(state: State, event: ProcessAdopted, now: float) -> list[Command]:
 
 
 def _watch(state: State, node: Node, now: float) -> list[Command]:
-    commands: list[Command] = list(watch_cards(state, node, now))
+    commands: list[Command] = list(watch_gpus(state, node, now))
     for job, told, action in list(watch_jobs(state, node, now)):
         if action == "stop":  # its line in the story is that of the stop, which says why
             commands.append(Notify(what="job-warned", message=f"job {job.id} is stopped: {told}", job=job.id))

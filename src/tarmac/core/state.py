@@ -62,7 +62,7 @@ class Changes:
 
     new: list[Job] = field(default_factory=list)
     changed: dict[JobId, Job] = field(default_factory=dict)  # includes those that ended
-    cards: dict[tuple[NodeName, GpuUuid], tuple[Drain | None, int]] = field(default_factory=dict)  # drain, slots
+    gpus: dict[tuple[NodeName, GpuUuid], tuple[Drain | None, int]] = field(default_factory=dict)  # drain, slots
     story: list[StoryLine] = field(default_factory=list)
     edited: set[JobId] = field(default_factory=set)  # of those changed: what they ask for is different, too
     reservations: dict[int, Reservation | None] = field(default_factory=dict)  # None: it is over
@@ -70,9 +70,7 @@ class Changes:
     hours: dict[tuple[int, str, str], float] = field(default_factory=dict)  # hour, owner, project: GPU-seconds more
 
     def __bool__(self) -> bool:
-        return bool(
-            self.new or self.changed or self.cards or self.story or self.reservations or self.mode or self.hours
-        )
+        return bool(self.new or self.changed or self.gpus or self.story or self.reservations or self.mode or self.hours)
 
 
 @dataclass(slots=True)
@@ -145,7 +143,7 @@ class State:
         self.enlist(waiting)
         self.next_id = max(self.next_id, next_id)
 
-    def load_card(self, node: NodeName, gpu: GpuUuid, drain: Drain | None, slots: int) -> None:
+    def load_gpu(self, node: NodeName, gpu: GpuUuid, drain: Drain | None, slots: int) -> None:
         if drain is not None:
             self.node(node).drains[gpu] = drain
         if slots != 1:
@@ -165,7 +163,7 @@ class State:
     def load_durations(self, newest_first: Iterable[Job]) -> None:
         self.durations.learn_all(newest_first)
 
-    # Nodes, cards and the queue as a whole
+    # Nodes, GPUs and the queue as a whole
 
     def touch(self, node: Node) -> None:
         self.room.touch(node.name)
@@ -176,14 +174,14 @@ class State:
         else:
             node.drains[gpu] = drain
         self.touch(node)
-        self.changes.cards[node.name, gpu] = (drain, node.slots.get(gpu, 1))
+        self.changes.gpus[node.name, gpu] = (drain, node.slots.get(gpu, 1))
 
     def set_slots(self, node: Node, gpu: GpuUuid, slots: int) -> None:
         node.slots[gpu] = slots
         self.touch(node)
-        self.changes.cards[node.name, gpu] = (node.drains.get(gpu), slots)
+        self.changes.gpus[node.name, gpu] = (node.drains.get(gpu), slots)
 
-    def forget_card(self, node: Node, gpu: GpuUuid) -> None:
+    def forget_gpu(self, node: Node, gpu: GpuUuid) -> None:
         """All that was said and read of it. One that a job holds is not forgotten: that is for the asker to refuse."""
         node.gpus.pop(gpu, None)
         node.uses.pop(gpu, None)
@@ -365,7 +363,7 @@ class State:
 
 
 def _since(status: Status, now: float) -> float:
-    """When an attempt got its cards, as far as its state remembers."""
+    """When an attempt got its GPUs, as far as its state remembers."""
     match status:
         case Starting():
             return status.decided_at

@@ -73,11 +73,11 @@ class LocalNode:
         self.is_ending = False  # and the agent with it; `run` returns when it is gone
         self._state_folder = state_folder
         self._listener = listener
-        self._listed_gpus = listed_gpus  # cards that no driver tells of
+        self._listed_gpus = listed_gpus  # GPUs that no driver tells of
         self._link: Link | None = None
         self._lost = asyncio.Event()
         self._is_admitted = False
-        self._cards: tuple[Gpu, ...] | None = None  # as last posted; readings come far more often
+        self._gpus: tuple[Gpu, ...] | None = None  # as last posted; readings come far more often
         self._agent: subprocess.Popen[bytes] | None = None
 
     @property
@@ -190,7 +190,7 @@ class LocalNode:
     def _leave(self) -> None:
         self._link = None
         self._is_admitted = False
-        self._cards = None
+        self._gpus = None
         if self.hello is not None:
             self._listener.post(NodeLeft(node=self.name))
             self.hello = None
@@ -248,10 +248,10 @@ class LocalNode:
     def _take_gpus(self, node: NodeName, frame: dict[str, Any]) -> None:
         readings, host = readings_of(frame)
         self.gpu_error = frame.get("error")
-        cards = tuple(reading.as_card() for reading in readings)
-        if cards != self._cards:
-            self._cards = cards
-            self._listener.post(GpusSeen(node=node, gpus=cards))
+        gpus = tuple(reading.as_gpu() for reading in readings)
+        if gpus != self._gpus:
+            self._gpus = gpus
+            self._listener.post(GpusSeen(node=node, gpus=gpus))
         self._listener.take_readings(node, readings, host, self.gpu_error)
         self.has_gpus.set()
 

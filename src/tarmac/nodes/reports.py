@@ -56,7 +56,7 @@ REPORT_TYPES = frozenset({"started", "exited", "launch_failed", "lost", "gone"})
 
 
 class GpuProcess(msgspec.Struct, kw_only=True):
-    """Something on a card. `job` is the attempt of ours it belongs to; null: it came from outside."""
+    """Something on a GPU. `job` is the attempt of ours it belongs to; null: it came from outside."""
 
     pid: int
     user: str | None = None
@@ -68,7 +68,7 @@ class GpuProcess(msgspec.Struct, kw_only=True):
 
 
 class GpuReading(msgspec.Struct, kw_only=True):
-    """One card as the probe reads it; null where the driver does not say."""
+    """One GPU as the probe reads it; null where the driver does not say."""
 
     index: int
     uuid: str
@@ -85,7 +85,7 @@ class GpuReading(msgspec.Struct, kw_only=True):
     make: str = "nvidia"
     processes: list[GpuProcess] = []
 
-    def as_card(self) -> Gpu:
+    def as_gpu(self) -> Gpu:
         return Gpu(
             uuid=GpuUuid(self.uuid),
             index=self.index,
@@ -131,5 +131,5 @@ def report_of(frame: dict[str, Any]) -> RunReport:
 
 
 def readings_of(frame: dict[str, Any]) -> tuple[list[GpuReading], HostReading | None]:
-    cards = msgspec.convert(frame["gpus"], list[GpuReading])
-    return cards, msgspec.convert(frame.get("host"), HostReading | None)
+    gpus = msgspec.convert(frame["gpus"], list[GpuReading])
+    return gpus, msgspec.convert(frame.get("host"), HostReading | None)

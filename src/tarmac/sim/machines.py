@@ -14,30 +14,30 @@ if TYPE_CHECKING:
 
     from tarmac.core.events import Event
 
-MOST_CPU_JOBS = 1 << 30  # jobs without GPUs never wait for one another: a trace is about cards
+MOST_CPU_JOBS = 1 << 30  # jobs without GPUs never wait for one another: a trace is about GPUs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class SimulatedGpu:
     memory_bytes: int = 0  # 0: not known, so every size fits
     model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    cards: tuple[Card, ...]
+    gpus: tuple[SimulatedGpu, ...]
     cpus: int = 0  # 0: not counted
     memory_bytes: int = 0
 
     @property
-    def gpus(self) -> int:
-        return len(self.cards)
+    def gpu_count(self) -> int:
+        return len(self.gpus)
 
 
 def joinings(machines: Sequence[Machine]) -> Iterator[Event]:
     for number, machine in enumerate(machines):
         name = NodeName(f"node{number}")
-        yield GpusSeen(node=name, gpus=tuple(_cards(name, machine)))
+        yield GpusSeen(node=name, gpus=tuple(_gpus(name, machine)))
         yield NodeJoined(
             node=name,
             cpu_job_slots=MOST_CPU_JOBS,
@@ -47,7 +47,7 @@ def joinings(machines: Sequence[Machine]) -> Iterator[Event]:
         )
 
 
-def _cards(node: NodeName, machine: Machine) -> Iterator[Gpu]:
-    for index, card in enumerate(machine.cards):
+def _gpus(node: NodeName, machine: Machine) -> Iterator[Gpu]:
+    for index, gpu in enumerate(machine.gpus):
         uuid = GpuUuid(f"{node}-{index}")
-        yield Gpu(uuid=uuid, index=index, model=card.model, memory_total_bytes=card.memory_bytes)
+        yield Gpu(uuid=uuid, index=index, model=gpu.model, memory_total_bytes=gpu.memory_bytes)

@@ -50,7 +50,7 @@ class Outcome:
             self.loads.append((at, in_use))
 
     def gpu_seconds(self) -> float:
-        """In use, from the first submit to the last end; work that was lost counts, the cards were taken."""
+        """In use, from the first submit to the last end; work that was lost counts, the GPUs were taken."""
         return sum(self._used(self.begins_at, self.ends_at, 1))
 
     def mean_loads(self, begins_at: float, ends_at: float, count: int) -> list[float]:

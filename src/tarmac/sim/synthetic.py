@@ -31,13 +31,13 @@ LIMIT_STEP_S = 300.0
 
 def made_up(jobs: int, machines: Sequence[Machine], seed: int) -> list[TraceJob]:
     dice = Random(seed)
-    widest = max(machine.gpus for machine in machines)
+    widest = max(machine.gpu_count for machine in machines)
     sizes = {gpus: often for gpus, often in SIZES.items() if gpus <= widest}
     gpus = dice.choices(list(sizes), list(sizes.values()), k=jobs)
     durations = [min(LONGEST_S, round(dice.lognormvariate(log(MEDIAN_S), SPREAD), 1)) for _ in range(jobs)]
     owners = dice.choices(OWNERS, [1 / rank for rank in range(1, len(OWNERS) + 1)], k=jobs)
     work = sum(width * duration_s for width, duration_s in zip(gpus, durations, strict=True))
-    gap_s = work / jobs / sum(machine.gpus for machine in machines) / LOAD
+    gap_s = work / jobs / sum(machine.gpu_count for machine in machines) / LOAD
     requests = {width: Request(gpus=width) for width in sizes}
     moments = accumulate(dice.expovariate(1 / gap_s) for _ in range(jobs))
     return [

@@ -67,7 +67,7 @@ class _World:
         self.could_fit: dict[Request, bool] = {}
         self.outcome = Outcome(
             trace=trace,
-            gpus=sum(machine.gpus for machine in machines),
+            gpus=sum(machine.gpu_count for machine in machines),
             starts=[None] * len(trace),
             ends=[None] * len(trace),
         )

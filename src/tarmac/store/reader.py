@@ -55,8 +55,8 @@ class Reader:
         finally:
             found.close()  # one left open, by a row that cannot be read, would keep the file open
 
-    def cards(self) -> list[tuple[NodeName, GpuUuid, Drain | None, int]]:
-        return [rows.card_of(row) for row in self._connection.execute("SELECT node, uuid, drain, slots FROM cards")]
+    def gpus(self) -> list[tuple[NodeName, GpuUuid, Drain | None, int]]:
+        return [rows.gpu_of(row) for row in self._connection.execute("SELECT node, uuid, drain, slots FROM GPUs")]
 
     def mode(self) -> Mode | None:
         row = self._connection.execute("SELECT value FROM meta WHERE name = 'mode'").fetchone()

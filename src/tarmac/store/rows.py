@@ -78,11 +78,11 @@ def event_row(line: StoryLine) -> tuple[Any, ...]:
     return (line.job, line.attempt, line.at, line.kind, _encode(line.detail).decode())
 
 
-def card_row(node: NodeName, uuid: GpuUuid, drain: Drain | None, slots: int) -> tuple[Any, ...]:
+def gpu_row(node: NodeName, uuid: GpuUuid, drain: Drain | None, slots: int) -> tuple[Any, ...]:
     return (node, uuid, None if drain is None else _encode(drain).decode(), slots)
 
 
-def card_of(row: tuple[Any, ...]) -> tuple[NodeName, GpuUuid, Drain | None, int]:
+def gpu_of(row: tuple[Any, ...]) -> tuple[NodeName, GpuUuid, Drain | None, int]:
     node, uuid, drain, slots = row
     return NodeName(node), GpuUuid(uuid), None if drain is None else _drain.decode(drain), slots
 

@@ -51,8 +51,8 @@ STEPS: tuple[str, ...] = (
     ) WITHOUT ROWID;
     """,
     """
-    -- What people or Tarmac said about a card; it is kept while the card is away.
-    CREATE TABLE cards (
+    -- What people or Tarmac said about a GPU; it is kept while the GPU is away.
+    CREATE TABLE GPUs (
         node TEXT NOT NULL,
         uuid TEXT NOT NULL,
         drain TEXT,                 -- JSON, or NULL when it is not drained
@@ -65,7 +65,7 @@ STEPS: tuple[str, ...] = (
         value TEXT NOT NULL         -- as typed
     ) WITHOUT ROWID;
 
-    -- What an attempt took of its cards, once it has ended.
+    -- What an attempt took of its GPUs, once it has ended.
     CREATE TABLE usage (
         job INTEGER PRIMARY KEY,
         peak_gpu_memory_bytes INTEGER,
@@ -73,7 +73,7 @@ STEPS: tuple[str, ...] = (
         energy_j REAL
     );
 
-    -- One row a card and minute.
+    -- One row a GPU and minute.
     CREATE TABLE samples (
         at INTEGER NOT NULL,
         node TEXT NOT NULL,

@@ -35,8 +35,8 @@ class Store:
         state = State()
         try:
             state.load(self.reader.live_jobs(), next_id=self.reader.next_id(), now=now)
-            for card in self.reader.cards():
-                state.load_card(*card)
+            for gpu in self.reader.gpus():
+                state.load_gpu(*gpu)
             if (mode := self.reader.mode()) is not None:
                 state.load_mode(mode)
             for reservation in self.reader.reservations():

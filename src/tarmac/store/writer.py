@@ -33,7 +33,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a job took of its cards while it ran."""
+    """What a job took of its GPUs while it ran."""
 
     job: int
     peak_gpu_memory_bytes: int | None
@@ -43,7 +43,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One card, averaged over a minute."""
+    """One GPU, averaged over a minute."""
 
     at: int
     node: str
@@ -164,8 +164,8 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
         [(one.owner, one.token, one.first_id, one.count, one.at) for one in batch.submissions],
     )
     connection.executemany(
-        "INSERT OR REPLACE INTO cards (node, uuid, drain, slots) VALUES (?, ?, ?, ?)",
-        [rows.card_row(*key, *value) for key, value in changes.cards.items()],
+        "INSERT OR REPLACE INTO GPUs (node, uuid, drain, slots) VALUES (?, ?, ?, ?)",
+        [rows.gpu_row(*key, *value) for key, value in changes.gpus.items()],
     )
     _write_queue(connection, changes)
     _write_settings(connection, batch.settings)
@@ -180,7 +180,7 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
 
 
 def _write_queue(connection: sqlite3.Connection, changes: Changes) -> None:
-    """The queue as a whole: its mode, what is reserved, and who had how much of the cards."""
+    """The queue as a whole: its mode, what is reserved, and who had how much of the GPUs."""
     if changes.mode is not None:
         connection.execute("INSERT OR REPLACE INTO meta VALUES ('mode', ?)", (rows.mode_text(changes.mode),))
     for number, reservation in changes.reservations.items():

@@ -1,4 +1,4 @@
-"""A real agent whose cards are what the stand-in driver shows, and the controller's end to hear of them."""
+"""A real agent whose GPUs are what the stand-in driver shows, and the controller's end to hear of them."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ import pytest
 from tests.agent_peer import DEADLINE_S, AgentPeer, Site
 from tests.nvml.standin import Standin
 
-Card = dict[str, Any]
+Gpu = dict[str, Any]
 FAST = {"TARMAC_FAKE_GPUS": "", "TARMAC_GPU_PACE_S": "0.02", "TARMAC_GPU_AGAIN_S": "0.3"}
 
 
@@ -44,21 +44,21 @@ class Machine(Site):
             process.stdout.close()
 
 
-def until(peer: AgentPeer, is_right: Callable[[dict[str, Card]], bool]) -> dict[str, Card]:
-    """The first reading that is right, as cards by their uuid."""
-    seen: list[dict[str, Card]] = []
+def until(peer: AgentPeer, is_right: Callable[[dict[str, Gpu]], bool]) -> dict[str, Gpu]:
+    """The first reading that is right, as GPUs by their uuid."""
+    seen: list[dict[str, Gpu]] = []
     deadline = time.monotonic() + DEADLINE_S
     while time.monotonic() < deadline:
         frame = peer.expect("gpus")
-        seen.append({card["uuid"]: {**card, "error": frame["error"]} for card in frame["gpus"]})
+        seen.append({gpu["uuid"]: {**gpu, "error": frame["error"]} for gpu in frame["gpus"]})
         if is_right(seen[-1]):
             return seen[-1]
     raise AssertionError(f"no such reading; the last was {seen[-1]}")
 
 
-def health(peer: AgentPeer, uuid: str, words: str | None) -> dict[str, Card]:
-    """The first reading in which that card's health has these words; None: is well."""
-    return until(peer, lambda cards: uuid in cards and _says(cards[uuid]["health"], words))
+def health(peer: AgentPeer, uuid: str, words: str | None) -> dict[str, Gpu]:
+    """The first reading in which that GPU's health has these words; None: is well."""
+    return until(peer, lambda gpus: uuid in gpus and _says(gpus[uuid]["health"], words))
 
 
 def _says(found: str | None, words: str | None) -> bool:

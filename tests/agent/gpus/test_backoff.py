@@ -1,4 +1,4 @@
-"""When a card that hung is tried again."""
+"""When a GPU that hung is tried again."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tarmac.agent.gpus.monitor import GpuWatch
 from tarmac.agent.gpus.probe import Order
 from tests.agent.gpus.machine import Machine, health
 from tests.faults.test_probe_crashes import NoLoop
-from tests.nvml.standin import Card
+from tests.nvml.standin import Gpu
 
 
 def test_soon_at_first_and_then_ever_less_often(monkeypatch: pytest.MonkeyPatch):
@@ -45,8 +45,8 @@ class Watch(GpuWatch):
 
 
 def a_reading(uuid: str) -> dict[str, Any]:
-    card = {"index": 0, "uuid": uuid, "make": "nvidia", "parent": None, "processes": [], "fault": None}
-    return {"gpus": [{**card, "repair": None, "ecc_errors": None}], "divided": [], "absent": {}}
+    gpu = {"index": 0, "uuid": uuid, "make": "nvidia", "parent": None, "processes": [], "fault": None}
+    return {"gpus": [{**gpu, "repair": None, "ecc_errors": None}], "divided": [], "absent": {}}
 
 
 def test_a_person_who_asks_is_not_kept_waiting():
@@ -69,11 +69,11 @@ def test_a_driver_that_is_gone_is_looked_for_when_somebody_asks():
 
 
 def test_the_answer_names_what_is_tried(machine: Machine):
-    a = Card(uuid="GPU-aaaa")
+    a = Gpu(uuid="GPU-aaaa")
     machine.driver.show(a)
     peer = machine.boot(TARMAC_GPU_AGAIN_S="600")
     health(peer, "GPU-aaaa", None)
-    machine.driver.show(Card(uuid="GPU-aaaa", hangs=("*",)))
+    machine.driver.show(Gpu(uuid="GPU-aaaa", hangs=("*",)))
     health(peer, "GPU-aaaa", "does not answer")
     machine.driver.show(a)
     assert peer.ask("try_gpus", "gpus_tried", uuids=["GPU-aaaa"])["uuids"] == ["GPU-aaaa"]

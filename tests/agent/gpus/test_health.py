@@ -1,29 +1,29 @@
-"""Cards that fail, hang, vanish or break: the others go on, and what is wrong with which is told."""
+"""GPUs that fail, hang, vanish or break: the others go on, and what is wrong with which is told."""
 
 from dataclasses import replace
 
 from tests.agent.gpus.machine import Machine, health, until
-from tests.nvml.standin import DRIVER_NOT_LOADED, GIB, GPU_IS_LOST, Card, Process
+from tests.nvml.standin import DRIVER_NOT_LOADED, GIB, GPU_IS_LOST, Gpu, Process
 
-A = Card(uuid="GPU-aaaa", memory_used_bytes=5 * GIB)
-B = Card(uuid="GPU-bbbb")
+A = Gpu(uuid="GPU-aaaa", memory_used_bytes=5 * GIB)
+B = Gpu(uuid="GPU-bbbb")
 FALLEN_OFF = 79
 A_PROGRAMS_FAULT = 31
 
 
-def test_a_card_that_fails_stays_with_its_last_values(machine: Machine):
+def test_a_gpu_that_fails_stays_with_its_last_values(machine: Machine):
     machine.driver.show(A, B)
     peer = machine.boot()
     health(peer, "GPU-aaaa", None)
     machine.driver.show(replace(A, faults={"memory": GPU_IS_LOST}), B)
-    cards = health(peer, "GPU-aaaa", "cannot be read: GPU is lost")
-    assert cards["GPU-aaaa"]["memory_used_bytes"] == 5 * GIB
-    assert cards["GPU-bbbb"]["health"] is None
+    gpus = health(peer, "GPU-aaaa", "cannot be read: GPU is lost")
+    assert gpus["GPU-aaaa"]["memory_used_bytes"] == 5 * GIB
+    assert gpus["GPU-bbbb"]["health"] is None
     machine.driver.show(A, B)
     health(peer, "GPU-aaaa", None)
 
 
-def test_a_card_that_does_not_even_tell_its_uuid_is_known_by_its_number(machine: Machine):
+def test_a_gpu_that_does_not_even_tell_its_uuid_is_known_by_its_number(machine: Machine):
     machine.driver.show(A, B)
     peer = machine.boot()
     health(peer, "GPU-aaaa", None)
@@ -31,51 +31,51 @@ def test_a_card_that_does_not_even_tell_its_uuid_is_known_by_its_number(machine:
     assert set(health(peer, "GPU-aaaa", "GPU is lost")) == {"GPU-aaaa", "GPU-bbbb"}
 
 
-def test_a_card_that_vanishes_stays_in_the_list_and_the_others_are_known_by_uuid(machine: Machine):
+def test_a_gpu_that_vanishes_stays_in_the_list_and_the_others_are_known_by_uuid(machine: Machine):
     machine.driver.show(A, B)
     peer = machine.boot()
     health(peer, "GPU-bbbb", None)
     machine.driver.show(replace(B, memory_used_bytes=7))
-    cards = health(peer, "GPU-aaaa", "vanished from the driver")
-    assert (cards["GPU-bbbb"]["index"], cards["GPU-bbbb"]["memory_used_bytes"]) == (0, 7)
+    gpus = health(peer, "GPU-aaaa", "vanished from the driver")
+    assert (gpus["GPU-bbbb"]["index"], gpus["GPU-bbbb"]["memory_used_bytes"]) == (0, 7)
     machine.driver.show(A, B)
     assert health(peer, "GPU-aaaa", None)["GPU-bbbb"]["index"] == 1
 
 
-def test_a_driver_that_is_loaded_anew_may_number_cards_otherwise(machine: Machine):
+def test_a_driver_that_is_loaded_anew_may_number_gpus_otherwise(machine: Machine):
     machine.driver.show(A, B)
     peer = machine.boot()
     health(peer, "GPU-aaaa", None)
     machine.driver.show(A, B, faults={"count": 999, "init": DRIVER_NOT_LOADED})
-    cards = health(peer, "GPU-aaaa", "its driver is gone")
-    assert "NVML lost its driver" in cards["GPU-aaaa"]["error"]
+    gpus = health(peer, "GPU-aaaa", "its driver is gone")
+    assert "NVML lost its driver" in gpus["GPU-aaaa"]["error"]
     machine.driver.show(B, A)
-    cards = health(peer, "GPU-aaaa", None)
-    assert [cards[uuid]["index"] for uuid in ("GPU-aaaa", "GPU-bbbb")] == [1, 0]
-    assert cards["GPU-aaaa"]["error"] is None
+    gpus = health(peer, "GPU-aaaa", None)
+    assert [gpus[uuid]["index"] for uuid in ("GPU-aaaa", "GPU-bbbb")] == [1, 0]
+    assert gpus["GPU-aaaa"]["error"] is None
 
 
-def test_a_card_that_hangs_leaves_the_others_alive_and_comes_back_when_it_answers(machine: Machine):
+def test_a_gpu_that_hangs_leaves_the_others_alive_and_comes_back_when_it_answers(machine: Machine):
     machine.driver.show(A, B)
     peer = machine.boot()
     health(peer, "GPU-aaaa", None)
     machine.driver.show(replace(A, hangs=("*",)), B)
-    cards = health(peer, "GPU-aaaa", "does not answer")
-    assert (cards["GPU-aaaa"]["memory_used_bytes"], cards["GPU-bbbb"]["health"]) == (5 * GIB, None)
+    gpus = health(peer, "GPU-aaaa", "does not answer")
+    assert (gpus["GPU-aaaa"]["memory_used_bytes"], gpus["GPU-bbbb"]["health"]) == (5 * GIB, None)
     machine.driver.show(replace(A, hangs=("*",)), replace(B, memory_used_bytes=9))
-    cards = until(peer, lambda cards: cards["GPU-bbbb"]["memory_used_bytes"] == 9)
-    assert cards["GPU-aaaa"]["health"] == "does not answer"
+    gpus = until(peer, lambda gpus: gpus["GPU-bbbb"]["memory_used_bytes"] == 9)
+    assert gpus["GPU-aaaa"]["health"] == "does not answer"
     machine.driver.show(A, replace(B, memory_used_bytes=10))
     health(peer, "GPU-aaaa", None)
 
 
-def test_a_card_that_hangs_from_the_beginning_does_not_hide_the_others(machine: Machine):
+def test_a_gpu_that_hangs_from_the_beginning_does_not_hide_the_others(machine: Machine):
     machine.driver.show(replace(A, hangs=("*",)), B)
-    cards = health(machine.boot(), "GPU-bbbb", None)
-    assert (set(cards), cards["GPU-bbbb"]["error"]) == ({"GPU-bbbb"}, "GPU 0 does not answer")
+    gpus = health(machine.boot(), "GPU-bbbb", None)
+    assert (set(gpus), gpus["GPU-bbbb"]["error"]) == ({"GPU-bbbb"}, "GPU 0 does not answer")
 
 
-def test_a_card_that_hangs_is_known_by_its_uuid_when_it_gets_another_number(machine: Machine):
+def test_a_gpu_that_hangs_is_known_by_its_uuid_when_it_gets_another_number(machine: Machine):
     hanging = replace(A, hangs=("memory",))
     machine.driver.show(A, B)
     peer = machine.boot(TARMAC_GPU_AGAIN_S="600")
@@ -83,23 +83,23 @@ def test_a_card_that_hangs_is_known_by_its_uuid_when_it_gets_another_number(mach
     machine.driver.show(hanging, B)
     health(peer, "GPU-aaaa", "does not answer")
     machine.driver.show(replace(B, memory_used_bytes=9), hanging)
-    cards = until(peer, lambda cards: cards["GPU-bbbb"]["memory_used_bytes"] == 9)
-    assert (cards["GPU-bbbb"]["index"], cards["GPU-bbbb"]["health"]) == (0, None)
-    assert cards["GPU-aaaa"]["health"] == "does not answer"
+    gpus = until(peer, lambda gpus: gpus["GPU-bbbb"]["memory_used_bytes"] == 9)
+    assert (gpus["GPU-bbbb"]["index"], gpus["GPU-bbbb"]["health"]) == (0, None)
+    assert gpus["GPU-aaaa"]["health"] == "does not answer"
 
 
-def test_who_was_on_a_card_that_is_mute_is_told_until_it_ends(machine: Machine):
+def test_who_was_on_a_gpu_that_is_mute_is_told_until_it_ends(machine: Machine):
     stranger = machine.stranger()
     machine.driver.show(replace(A, processes=(Process(pid=stranger.pid),)), B)
     peer = machine.boot()
     health(peer, "GPU-aaaa", None)
     machine.driver.show(replace(A, faults={"*": GPU_IS_LOST}), B)
-    cards = health(peer, "GPU-aaaa", "GPU is lost")
-    assert [one["pid"] for one in cards["GPU-aaaa"]["processes"]] == [stranger.pid]
+    gpus = health(peer, "GPU-aaaa", "GPU is lost")
+    assert [one["pid"] for one in gpus["GPU-aaaa"]["processes"]] == [stranger.pid]
     stranger.kill()
     stranger.wait()
     machine.driver.show(replace(A, faults={"*": GPU_IS_LOST}), replace(B, memory_used_bytes=1))
-    until(peer, lambda cards: not cards["GPU-aaaa"]["processes"])
+    until(peer, lambda gpus: not gpus["GPU-aaaa"]["processes"])
 
 
 def test_a_count_of_errors_that_cannot_be_read_is_no_fault(machine: Machine):
@@ -112,47 +112,47 @@ def test_a_driver_that_hangs_as_a_whole_is_told_and_tried_again(machine: Machine
     peer = machine.boot()
     health(peer, "GPU-aaaa", None)
     machine.driver.show(A, hangs=("count",))
-    cards = health(peer, "GPU-aaaa", "does not answer")
-    assert cards["GPU-aaaa"]["error"] == "the nvidia driver does not answer"
+    gpus = health(peer, "GPU-aaaa", "does not answer")
+    assert gpus["GPU-aaaa"]["error"] == "the nvidia driver does not answer"
     machine.driver.show(A)
     assert health(peer, "GPU-aaaa", None)["GPU-aaaa"]["error"] is None
 
 
-def test_memory_errors_that_rise_make_a_card_sick_and_old_ones_do_not(machine: Machine):
+def test_memory_errors_that_rise_make_a_gpu_sick_and_old_ones_do_not(machine: Machine):
     machine.driver.show(replace(A, ecc_errors=3), replace(B, ecc_errors=0))
     peer = machine.boot(TARMAC_GPU_WELL_S="0.5")
     assert health(peer, "GPU-aaaa", None)["GPU-bbbb"]["health"] is None
     machine.driver.show(replace(A, ecc_errors=3), replace(B, ecc_errors=2))
-    cards = health(peer, "GPU-bbbb", "2 uncorrectable memory errors (ECC)")
-    assert cards["GPU-aaaa"]["health"] is None
+    gpus = health(peer, "GPU-bbbb", "2 uncorrectable memory errors (ECC)")
+    assert gpus["GPU-aaaa"]["health"] is None
     # Any news lets the agent look again; here a reading that moved.
     machine.driver.show(replace(A, ecc_errors=3, memory_used_bytes=1), replace(B, ecc_errors=2))
     for used in range(2, 100):
         machine.driver.show(replace(A, ecc_errors=3, memory_used_bytes=used), replace(B, ecc_errors=2))
         if (
-            until(peer, lambda cards, used=used: cards["GPU-aaaa"]["memory_used_bytes"] == used)["GPU-bbbb"]["health"]
+            until(peer, lambda gpus, used=used: gpus["GPU-aaaa"]["memory_used_bytes"] == used)["GPU-bbbb"]["health"]
             is None
         ):
             return
     raise AssertionError("it never got well")
 
 
-def test_repairs_that_wait_for_a_reset_make_a_card_sick(machine: Machine):
+def test_repairs_that_wait_for_a_reset_make_a_gpu_sick(machine: Machine):
     machine.driver.show(replace(A, is_retiring=True), replace(B, has_failed_to_remap=True))
     peer = machine.boot()
-    cards = health(peer, "GPU-aaaa", "page is taken out of use at the next reset")
-    assert "replace the card" in cards["GPU-bbbb"]["health"]
+    gpus = health(peer, "GPU-aaaa", "page is taken out of use at the next reset")
+    assert "replace the GPU" in gpus["GPU-bbbb"]["health"]
     machine.driver.show(A, replace(B, is_remapping=True))
     assert "row is taken out of use" in health(peer, "GPU-aaaa", None)["GPU-bbbb"]["health"]
 
 
-def test_an_xid_of_the_card_makes_it_sick_and_one_of_a_program_does_not(machine: Machine):
+def test_an_xid_of_the_gpu_makes_it_sick_and_one_of_a_program_does_not(machine: Machine):
     machine.driver.show(A, B)
     peer = machine.boot()
     health(peer, "GPU-aaaa", None)
     machine.driver.show(replace(A, xid=(1, A_PROGRAMS_FAULT)), replace(B, xid=(1, FALLEN_OFF)))
-    cards = health(peer, "GPU-bbbb", "Xid 79: fell off the bus")
-    assert cards["GPU-aaaa"]["health"] is None
+    gpus = health(peer, "GPU-bbbb", "Xid 79: fell off the bus")
+    assert gpus["GPU-aaaa"]["health"] is None
 
 
 def test_an_xid_from_before_the_agent_is_no_news(machine: Machine):

@@ -1,4 +1,4 @@
-"""What the agent tells of healthy cards: whose processes, instances, links, power, host memory."""
+"""What the agent tells of healthy GPUs: whose processes, instances, links, power, host memory."""
 
 import signal
 from dataclasses import replace
@@ -8,9 +8,9 @@ import pytest
 from tarmac.agent.procs.host_memory import is_news, read_memory
 from tests.agent.gpus.machine import Machine, health, until
 from tests.agent_peer import eventually
-from tests.nvml.standin import GIB, Card, Process
+from tests.nvml.standin import GIB, Gpu, Process
 
-A, B, C, D = (Card(uuid=f"GPU-{letter * 4}") for letter in "abcd")
+A, B, C, D = (Gpu(uuid=f"GPU-{letter * 4}") for letter in "abcd")
 SAME_SWITCH, SAME_BRIDGE, SAME_SOCKET, FAR = 10, 30, 40, 50
 
 
@@ -45,10 +45,10 @@ def test_a_holder_is_told_with_its_job_and_a_stranger_without(machine: Machine, 
     worker = int(eventually(lambda: machine.text("log")))
     processes = (Process(pid=worker, memory_bytes=3), Process(pid=stranger.pid, memory_bytes=4))
     machine.driver.show(replace(A, processes=processes))
-    cards = until(peer, lambda cards: len(cards["GPU-aaaa"]["processes"]) == 2)
-    found = {one["pid"]: (one["job"], one["attempt"]) for one in cards["GPU-aaaa"]["processes"]}
+    gpus = until(peer, lambda gpus: len(gpus["GPU-aaaa"]["processes"]) == 2)
+    found = {one["pid"]: (one["job"], one["attempt"]) for one in gpus["GPU-aaaa"]["processes"]}
     assert found == {worker: (5, 2), stranger.pid: (None, None)}
-    assert set(cards["GPU-aaaa"]["processes"][0]) == {
+    assert set(gpus["GPU-aaaa"]["processes"][0]) == {
         "pid", "user", "command", "memory_bytes", "started_at", "job", "attempt",
     }  # fmt: skip
     peer.signal(5, signal.SIGKILL, 0, attempt=2)
@@ -63,50 +63,50 @@ def test_a_holder_is_told_with_its_job_after_a_restart_of_the_agent(machine: Mac
     machine.driver.show(replace(A, processes=(Process(pid=pid),)))
     machine.kill_agent()
     peer = machine.boot()
-    cards = until(peer, lambda cards: bool(cards["GPU-aaaa"]["processes"]))
-    assert cards["GPU-aaaa"]["processes"][0]["job"] == 5
+    gpus = until(peer, lambda gpus: bool(gpus["GPU-aaaa"]["processes"]))
+    assert gpus["GPU-aaaa"]["processes"][0]["job"] == 5
     peer.signal(5, signal.SIGKILL, 0)
     peer.expect("exited", 5)
 
 
-def test_instances_of_a_divided_card_are_cards_of_their_own(machine: Machine):
-    mute = Card(uuid="", name="NVIDIA A100 MIG 1g.5gb", memory_total_bytes=5 * GIB, utilization=None, temperature=None)
+def test_instances_of_a_divided_gpu_are_gpus_of_their_own(machine: Machine):
+    mute = Gpu(uuid="", name="NVIDIA A100 MIG 1g.5gb", memory_total_bytes=5 * GIB, utilization=None, temperature=None)
     parts = (replace(mute, uuid="MIG-1"), replace(mute, uuid="MIG-2"))
     machine.driver.show(A, B)
     peer = machine.boot()
-    assert set(until(peer, lambda cards: len(cards) == 2)) == {"GPU-aaaa", "GPU-bbbb"}
+    assert set(until(peer, lambda gpus: len(gpus) == 2)) == {"GPU-aaaa", "GPU-bbbb"}
     machine.driver.show(replace(A, instances=parts, temperature=44, power_w=80), B)
-    cards = until(peer, lambda cards: "MIG-1" in cards)
-    assert set(cards) == {"MIG-1", "MIG-2", "GPU-bbbb"}
-    first = cards["MIG-1"]
+    gpus = until(peer, lambda gpus: "MIG-1" in gpus)
+    assert set(gpus) == {"MIG-1", "MIG-2", "GPU-bbbb"}
+    first = gpus["MIG-1"]
     assert (first["parent"], first["memory_total_bytes"], first["temperature"]) == ("GPU-aaaa", 5 * GIB, 44)
     assert (first["utilization"], first["power_w"], first["health"]) == (None, None, None)
-    assert cards["GPU-bbbb"]["index"] == 1
-    assert len({card["index"] for card in cards.values()}) == 3
+    assert gpus["GPU-bbbb"]["index"] == 1
+    assert len({gpu["index"] for gpu in gpus.values()}) == 3
     machine.driver.show(replace(A, instances=parts, xid=(1, 79)), B)
-    cards = until(peer, lambda cards: cards["MIG-2"]["health"] is not None)
-    assert cards["MIG-1"]["health"] == "Xid 79: fell off the bus"
+    gpus = until(peer, lambda gpus: gpus["MIG-2"]["health"] is not None)
+    assert gpus["MIG-1"]["health"] == "Xid 79: fell off the bus"
     machine.driver.show(A, B)
-    cards = until(peer, lambda cards: "GPU-aaaa" in cards)
-    assert cards["MIG-1"]["health"] == "vanished from the driver"
+    gpus = until(peer, lambda gpus: "GPU-aaaa" in gpus)
+    assert gpus["MIG-1"]["health"] == "vanished from the driver"
 
 
-def test_instances_are_numbered_after_all_whole_cards_even_while_one_of_those_is_mute(machine: Machine):
-    parts = (Card(uuid="MIG-1"), Card(uuid="MIG-2"))
+def test_instances_are_numbered_after_all_whole_gpus_even_while_one_of_those_is_mute(machine: Machine):
+    parts = (Gpu(uuid="MIG-1"), Gpu(uuid="MIG-2"))
     divided = replace(A, instances=parts)
     machine.driver.show(divided, B, C)
     peer = machine.boot()
     numbers = {"GPU-bbbb": 1, "GPU-cccc": 2, "MIG-1": 3, "MIG-2": 4}
-    cards = until(peer, lambda cards: "MIG-2" in cards)
-    assert [(uuid, card["index"]) for uuid, card in cards.items()] == list(numbers.items())
+    gpus = until(peer, lambda gpus: "MIG-2" in gpus)
+    assert [(uuid, gpu["index"]) for uuid, gpu in gpus.items()] == list(numbers.items())
     machine.driver.show(divided, replace(B, hangs=("memory",)), C)
     health(peer, "GPU-bbbb", "does not answer")
     machine.driver.show(divided, replace(B, hangs=("memory",)), replace(C, temperature=77))
-    cards = until(peer, lambda cards: cards["GPU-cccc"]["temperature"] == 77)
-    assert {uuid: card["index"] for uuid, card in cards.items()} == numbers
+    gpus = until(peer, lambda gpus: gpus["GPU-cccc"]["temperature"] == 77)
+    assert {uuid: gpu["index"] for uuid, gpu in gpus.items()} == numbers
 
 
-def test_how_near_cards_are_is_told(machine: Machine):
+def test_how_near_gpus_are_is_told(machine: Machine):
     machine.driver.show(
         replace(A, nvlinks=("GPU-bbbb",), near={"GPU-bbbb": FAR, "GPU-cccc": SAME_SWITCH, "GPU-dddd": SAME_BRIDGE}),
         replace(B, near={"GPU-cccc": SAME_SOCKET, "GPU-dddd": FAR}),
@@ -114,34 +114,34 @@ def test_how_near_cards_are_is_told(machine: Machine):
         D,
     )
     peer = machine.boot()
-    cards = until(peer, lambda cards: len(cards) == 4)
-    assert cards["GPU-aaaa"]["links"] == {"GPU-bbbb": 5, "GPU-cccc": 4, "GPU-dddd": 3}
-    assert cards["GPU-bbbb"]["links"] == {"GPU-aaaa": 5, "GPU-cccc": 2, "GPU-dddd": 1}
-    assert cards["GPU-dddd"]["links"] == {"GPU-aaaa": 3, "GPU-bbbb": 1}
+    gpus = until(peer, lambda gpus: len(gpus) == 4)
+    assert gpus["GPU-aaaa"]["links"] == {"GPU-bbbb": 5, "GPU-cccc": 4, "GPU-dddd": 3}
+    assert gpus["GPU-bbbb"]["links"] == {"GPU-aaaa": 5, "GPU-cccc": 2, "GPU-dddd": 1}
+    assert gpus["GPU-dddd"]["links"] == {"GPU-aaaa": 3, "GPU-bbbb": 1}
 
 
-def test_cards_on_one_nvlink_switch_are_all_near(machine: Machine):
-    machine.driver.show(*(replace(card, nvlinks=("switch", "switch")) for card in (A, B, C)), D)
-    cards = until(machine.boot(), lambda cards: len(cards) == 4)
-    assert cards["GPU-aaaa"]["links"] == {"GPU-bbbb": 5, "GPU-cccc": 5}
-    assert cards["GPU-dddd"]["links"] == {}
+def test_gpus_on_one_nvlink_switch_are_all_near(machine: Machine):
+    machine.driver.show(*(replace(gpu, nvlinks=("switch", "switch")) for gpu in (A, B, C)), D)
+    gpus = until(machine.boot(), lambda gpus: len(gpus) == 4)
+    assert gpus["GPU-aaaa"]["links"] == {"GPU-bbbb": 5, "GPU-cccc": 5}
+    assert gpus["GPU-dddd"]["links"] == {}
 
 
-def test_64_cards_are_read(machine: Machine):
-    machine.driver.show(*(Card(uuid=f"GPU-{n}", processes=(Process(pid=1),)) for n in range(64)))
-    cards = until(machine.boot(), lambda cards: len(cards) == 64)
-    assert [card["index"] for card in cards.values()] == list(range(64))
+def test_64_gpus_are_read(machine: Machine):
+    machine.driver.show(*(Gpu(uuid=f"GPU-{n}", processes=(Process(pid=1),)) for n in range(64)))
+    gpus = until(machine.boot(), lambda gpus: len(gpus) == 64)
+    assert [gpu["index"] for gpu in gpus.values()] == list(range(64))
 
 
-def test_listed_cards_stand_beside_read_ones(machine: Machine):
+def test_listed_gpus_stand_beside_read_ones(machine: Machine):
     machine.driver.show(A)
     listed = '[{"index": 0, "model": "Accelerator", "memory": "24G"}, {"model": "Other", "memory": 1024}]'
-    cards = until(machine.boot(TARMAC_LISTED_GPUS=listed), lambda cards: len(cards) == 3)
-    first, second = cards["LISTED-0"], cards["LISTED-1"]
+    gpus = until(machine.boot(TARMAC_LISTED_GPUS=listed), lambda gpus: len(gpus) == 3)
+    first, second = gpus["LISTED-0"], gpus["LISTED-1"]
     assert (first["model"], first["memory_total_bytes"], first["make"]) == ("Accelerator", 24 * GIB, "listed")
     assert (first["memory_used_bytes"], first["utilization"], first["health"]) == (None, None, None)
     assert (second["model"], second["memory_total_bytes"]) == ("Other", 1024)
-    assert len({card["index"] for card in cards.values()}) == 3
+    assert len({gpu["index"] for gpu in gpus.values()}) == 3
 
 
 def test_a_list_that_is_not_understood_is_told(machine: Machine):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.agent.gpus.machine import Machine, until
-from tests.nvml.standin import GIB, Card, Process
+from tests.nvml.standin import GIB, Gpu, Process
 from tests.services import find, need
 
 MIB = 1024**2
@@ -29,15 +29,13 @@ FIELDS = ("index", "uuid", "model", "memory_total_bytes", "memory_used_bytes", "
 
 @pytest.fixture
 def ours(machine: Machine) -> list[dict[str, Any]]:
-    """What the agent tells of two cards, one of them in use."""
+    """What the agent tells of two GPUs, one of them in use."""
     used = Process(pid=os.getpid(), memory_bytes=3 * GIB)
     machine.driver.show(
-        Card(uuid="GPU-aaaa", name="NVIDIA A100-SXM4-80GB", memory_total_bytes=80 * GIB, power_w=60),
-        Card(
-            uuid="GPU-bbbb", memory_used_bytes=4 * GIB, utilization=37, temperature=51, power_w=120, processes=(used,)
-        ),
+        Gpu(uuid="GPU-aaaa", name="NVIDIA A100-SXM4-80GB", memory_total_bytes=80 * GIB, power_w=60),
+        Gpu(uuid="GPU-bbbb", memory_used_bytes=4 * GIB, utilization=37, temperature=51, power_w=120, processes=(used,)),
     )
-    return list(until(machine.boot(), lambda cards: len(cards) == 2).values())
+    return list(until(machine.boot(), lambda gpus: len(gpus) == 2).values())
 
 
 def run(machine: Machine, *argv: str) -> Any:
@@ -45,8 +43,8 @@ def run(machine: Machine, *argv: str) -> Any:
     return json.loads(done.stdout)
 
 
-def holders(card: dict[str, Any]) -> list[list[Any]]:
-    return [[one["pid"], one["user"], one["memory_bytes"]] for one in card["processes"]]
+def holders(gpu: dict[str, Any]) -> list[list[Any]]:
+    return [[one["pid"], one["user"], one["memory_bytes"]] for one in gpu["processes"]]
 
 
 def test_nvitop_agrees(machine: Machine, ours: list[dict[str, Any]]):
@@ -54,18 +52,18 @@ def test_nvitop_agrees(machine: Machine, ours: list[dict[str, Any]]):
     python = Path(find("nvitop") or "").parent / "python"
     theirs = run(machine, str(python), "-c", NVITOP)
     fields = (*FIELDS, "power_w")
-    assert [[card[f] for f in fields] for card in theirs] == [[card[f] for f in fields] for card in ours]
-    assert [card["processes"] for card in theirs] == [holders(card) for card in ours]
+    assert [[gpu[f] for f in fields] for gpu in theirs] == [[gpu[f] for f in fields] for gpu in ours]
+    assert [gpu["processes"] for gpu in theirs] == [holders(gpu) for gpu in ours]
 
 
 def test_gpustat_agrees(machine: Machine, ours: list[dict[str, Any]]):
     need("gpustat")
     theirs = run(machine, find("gpustat") or "", "--json")["gpus"]
     names = {"model": "name", "utilization": "utilization.gpu", "temperature": "temperature.gpu"}
-    for card, their in zip(ours, theirs, strict=True):
-        assert [card[f] for f in ("index", "uuid", *names)] == [their[n] for n in ("index", "uuid", *names.values())]
-        assert card["memory_used_bytes"] == their["memory.used"] * MIB
-        assert card["memory_total_bytes"] == their["memory.total"] * MIB
-        assert card["power_w"] == their["power.draw"]
+    for gpu, their in zip(ours, theirs, strict=True):
+        assert [gpu[f] for f in ("index", "uuid", *names)] == [their[n] for n in ("index", "uuid", *names.values())]
+        assert gpu["memory_used_bytes"] == their["memory.used"] * MIB
+        assert gpu["memory_total_bytes"] == their["memory.total"] * MIB
+        assert gpu["power_w"] == their["power.draw"]
         found = [[one["pid"], one["username"], one["gpu_memory_usage"] * MIB] for one in their["processes"]]
-        assert found == holders(card)
+        assert found == holders(gpu)

@@ -11,21 +11,21 @@ from tests.nvml.standin import (
     GIB,
     GPU_IS_LOST,
     VERSION_MISMATCH,
-    Card,
+    Gpu,
     Process,
     Standin,
 )
 
-A = Card(uuid="GPU-aaaa", name="NVIDIA A100-SXM4-80GB", memory_total_bytes=80 * GIB)
-B = Card(uuid="GPU-bbbb")
+A = Gpu(uuid="GPU-aaaa", name="NVIDIA A100-SXM4-80GB", memory_total_bytes=80 * GIB)
+B = Gpu(uuid="GPU-bbbb")
 
 
 def uuids(frame: Frame) -> list[str]:
     return [gpu["uuid"] for gpu in frame["gpus"]]
 
 
-def test_reads_every_card_of_the_machine(standin: Standin):
-    standin.show(A, Card(uuid="GPU-bbbb", memory_used_bytes=2 * GIB, utilization=37, temperature=51))
+def test_reads_every_gpu_of_the_machine(standin: Standin):
+    standin.show(A, Gpu(uuid="GPU-bbbb", memory_used_bytes=2 * GIB, utilization=37, temperature=51))
     with ProbeRun(env=standin.env) as probe:
         frame = probe.frame()
     assert frame is not None
@@ -53,14 +53,14 @@ def test_reads_every_card_of_the_machine(standin: Standin):
 
 
 def test_what_the_driver_keeps_for_itself_is_not_counted_as_used(standin: Standin):
-    standin.show(Card(uuid="GPU-aaaa", memory_used_bytes=GIB, memory_reserved_bytes=GIB // 2))
+    standin.show(Gpu(uuid="GPU-aaaa", memory_used_bytes=GIB, memory_reserved_bytes=GIB // 2))
     with ProbeRun(env=standin.env) as probe:
         assert probe.until(lambda f: f["gpus"][0]["memory_used_bytes"] == GIB)
 
 
 def test_an_old_driver_without_the_newer_calls_is_read_all_the_same(standin: Standin):
-    card = Card(uuid="GPU-aaaa", memory_used_bytes=GIB, processes=(Process(pid=os.getpid()),))
-    standin.show(card, without=("nvmlDeviceGetMemoryInfo_v2", "nvmlDeviceGetComputeRunningProcesses_v3"))
+    gpu = Gpu(uuid="GPU-aaaa", memory_used_bytes=GIB, processes=(Process(pid=os.getpid()),))
+    standin.show(gpu, without=("nvmlDeviceGetMemoryInfo_v2", "nvmlDeviceGetComputeRunningProcesses_v3"))
     with ProbeRun(env=standin.env) as probe:
         frame = probe.frame()
     assert frame is not None
@@ -68,8 +68,8 @@ def test_an_old_driver_without_the_newer_calls_is_read_all_the_same(standin: Sta
     assert [p["pid"] for p in frame["gpus"][0]["processes"]] == [os.getpid()]
 
 
-def test_what_a_card_does_not_offer_is_null(standin: Standin):
-    standin.show(Card(uuid="GPU-aaaa", utilization=None, temperature=None))
+def test_what_a_gpu_does_not_offer_is_null(standin: Standin):
+    standin.show(Gpu(uuid="GPU-aaaa", utilization=None, temperature=None))
     with ProbeRun(env=standin.env) as probe:
         frame = probe.frame()
     assert frame is not None
@@ -80,7 +80,7 @@ def test_a_change_is_told_while_it_runs(standin: Standin):
     standin.show(A)
     with ProbeRun(env=standin.env) as probe:
         assert probe.until(lambda f: f["gpus"][0]["memory_used_bytes"] == 0)
-        standin.show(Card(uuid="GPU-aaaa", memory_used_bytes=5 * GIB, utilization=90))
+        standin.show(Gpu(uuid="GPU-aaaa", memory_used_bytes=5 * GIB, utilization=90))
         assert probe.until(lambda f: f["gpus"][0]["memory_used_bytes"] == 5 * GIB)
 
 
@@ -96,7 +96,7 @@ def test_a_process_appears_with_its_user_and_command_and_goes_again(standin: Sta
     before = time.time()
     worker = subprocess.Popen([sys.executable, "-c", "input()", "--lr=0.1"], stdin=subprocess.PIPE)
     with ProbeRun(env=standin.env) as probe:
-        standin.show(Card(uuid="GPU-aaaa", processes=(Process(pid=worker.pid, memory_bytes=3 * GIB),)))
+        standin.show(Gpu(uuid="GPU-aaaa", processes=(Process(pid=worker.pid, memory_bytes=3 * GIB),)))
         frame = probe.until(lambda f: bool(f["gpus"][0]["processes"]))
         standin.show(A)
         assert probe.until(lambda f: not f["gpus"][0]["processes"])
@@ -109,7 +109,7 @@ def test_a_process_appears_with_its_user_and_command_and_goes_again(standin: Sta
 
 def test_a_process_on_both_lists_is_one_holder(standin: Standin):
     both = (Process(pid=os.getpid(), memory_bytes=GIB), Process(pid=os.getpid(), memory_bytes=2 * GIB, kind="G"))
-    standin.show(Card(uuid="GPU-aaaa", processes=both))
+    standin.show(Gpu(uuid="GPU-aaaa", processes=both))
     with ProbeRun(env=standin.env) as probe:
         frame = probe.frame()
     assert frame is not None
@@ -117,7 +117,7 @@ def test_a_process_on_both_lists_is_one_holder(standin: Standin):
 
 
 def test_a_holder_that_cannot_be_looked_up_is_still_a_holder(standin: Standin):
-    standin.show(Card(uuid="GPU-aaaa", processes=(Process(pid=2**30),)))  # a pid of another namespace
+    standin.show(Gpu(uuid="GPU-aaaa", processes=(Process(pid=2**30),)))  # a pid of another namespace
     with ProbeRun(env=standin.env) as probe:
         frame = probe.frame()
     assert frame is not None
@@ -126,11 +126,11 @@ def test_a_holder_that_cannot_be_looked_up_is_still_a_holder(standin: Standin):
     assert (holder["user"], holder["command"], holder["started_at"]) == (None, None, None)
 
 
-def test_a_card_that_fails_does_not_hide_the_others(standin: Standin):
+def test_a_gpu_that_fails_does_not_hide_the_others(standin: Standin):
     standin.show(A, B)
     with ProbeRun(env=standin.env) as probe:
         assert probe.until(lambda f: uuids(f) == ["GPU-aaaa", "GPU-bbbb"])
-        standin.show(Card(uuid="GPU-aaaa", faults={"*": GPU_IS_LOST}), B)
+        standin.show(Gpu(uuid="GPU-aaaa", faults={"*": GPU_IS_LOST}), B)
         lost, other = probe.until(lambda f: f["gpus"][0]["fault"] is not None)["gpus"]
         assert (lost["uuid"], lost["fault"]) == (None, "cannot be read: GPU is lost")
         assert (other["index"], other["uuid"], other["fault"]) == (1, "GPU-bbbb", None)
@@ -142,7 +142,7 @@ def test_a_driver_call_that_hangs_leaves_a_process_that_can_be_killed(standin: S
     standin.show(A)
     with ProbeRun(env=standin.env, alive_s=0.05) as probe:
         assert probe.until(lambda f: f["type"] == "alive")
-        standin.show(Card(uuid="GPU-aaaa", hangs=("memory",)))
+        standin.show(Gpu(uuid="GPU-aaaa", hangs=("memory",)))
         while probe.frame(patience_s=1.0) is not None:  # the silence by which the agent knows
             pass
         assert probe.process.poll() is None
@@ -187,7 +187,7 @@ def test_it_ends_when_nobody_reads_any_more(standin: Standin):
         assert probe.ended() == 0
 
 
-def test_it_looks_often_while_a_card_is_used_and_seldom_while_one_only_cools_down():
+def test_it_looks_often_while_a_gpu_is_used_and_seldom_while_one_only_cools_down():
     idle = {"processes": [], "utilization": 0, "memory_used_bytes": 5, "temperature": 40}
     assert not is_busy([{**idle, "temperature": 39}], [idle])
     assert is_busy([{**idle, "processes": [{"pid": 1}]}], [idle])

@@ -1,4 +1,4 @@
-"""What was learned of cards outlives the agent: errors counted, troubles, cards that are gone."""
+"""What was learned of GPUs outlives the agent: errors counted, troubles, GPUs that are gone."""
 
 from dataclasses import replace
 
@@ -6,10 +6,10 @@ import pytest
 
 from tests.agent.gpus.machine import Machine, health, until
 from tests.agent_peer import AgentPeer
-from tests.nvml.standin import DRIVER_NOT_LOADED, Card
+from tests.nvml.standin import DRIVER_NOT_LOADED, Gpu
 
-A = Card(uuid="GPU-aaaa", ecc_errors=0)
-B = Card(uuid="GPU-bbbb", ecc_errors=0)
+A = Gpu(uuid="GPU-aaaa", ecc_errors=0)
+B = Gpu(uuid="GPU-bbbb", ecc_errors=0)
 
 
 def restart(machine: Machine, **env: str) -> AgentPeer:
@@ -17,29 +17,29 @@ def restart(machine: Machine, **env: str) -> AgentPeer:
     return machine.boot(**env)
 
 
-def seen(machine: Machine, *cards: Card) -> AgentPeer:
-    machine.driver.show(*cards)
+def seen(machine: Machine, *gpus: Gpu) -> AgentPeer:
+    machine.driver.show(*gpus)
     peer = machine.boot()
-    until(peer, lambda found: set(found) == {card.uuid for card in cards})
+    until(peer, lambda found: set(found) == {gpu.uuid for gpu in gpus})
     return peer
 
 
-def test_errors_while_the_agent_was_away_make_a_card_sick(machine: Machine):
+def test_errors_while_the_agent_was_away_make_a_gpu_sick(machine: Machine):
     seen(machine, A, replace(B, ecc_errors=3))
     machine.driver.show(replace(A, ecc_errors=2), replace(B, ecc_errors=3))
-    cards = health(restart(machine), "GPU-aaaa", "2 uncorrectable memory errors (ECC)")
-    assert cards["GPU-bbbb"]["health"] is None
+    gpus = health(restart(machine), "GPU-aaaa", "2 uncorrectable memory errors (ECC)")
+    assert gpus["GPU-bbbb"]["health"] is None
 
 
-def test_a_restart_makes_no_sick_card_well(machine: Machine):
+def test_a_restart_makes_no_sick_gpu_well(machine: Machine):
     peer = seen(machine, A)
     machine.driver.show(replace(A, ecc_errors=1))
     health(peer, "GPU-aaaa", "an uncorrectable memory error")
-    first = until(restart(machine), lambda cards: "GPU-aaaa" in cards)
+    first = until(restart(machine), lambda gpus: "GPU-aaaa" in gpus)
     assert first["GPU-aaaa"]["health"] == "an uncorrectable memory error (ECC)"
 
 
-def test_a_card_that_told_nothing_of_errors_is_sick_once_it_tells_of_some(machine: Machine):
+def test_a_gpu_that_told_nothing_of_errors_is_sick_once_it_tells_of_some(machine: Machine):
     peer = seen(machine, replace(A, ecc_errors=None))
     machine.driver.show(A)
     machine.driver.show(replace(A, ecc_errors=4))
@@ -49,11 +49,11 @@ def test_a_card_that_told_nothing_of_errors_is_sick_once_it_tells_of_some(machin
 def test_a_driver_that_was_loaded_anew_counts_from_nothing(machine: Machine):
     seen(machine, replace(A, ecc_errors=5), replace(B, ecc_errors=5))
     machine.driver.show(A, replace(B, ecc_errors=1))
-    cards = health(restart(machine), "GPU-bbbb", "an uncorrectable memory error")
-    assert cards["GPU-aaaa"]["health"] is None
+    gpus = health(restart(machine), "GPU-bbbb", "an uncorrectable memory error")
+    assert gpus["GPU-aaaa"]["health"] is None
 
 
-def test_a_card_that_vanished_is_still_told_of_and_since_when(machine: Machine):
+def test_a_gpu_that_vanished_is_still_told_of_and_since_when(machine: Machine):
     peer = seen(machine, A, B)
     machine.driver.show(A)
     before = health(peer, "GPU-bbbb", "vanished")["GPU-bbbb"]
@@ -64,20 +64,20 @@ def test_a_card_that_vanished_is_still_told_of_and_since_when(machine: Machine):
     assert health(machine.peers[-1], "GPU-bbbb", None)["GPU-bbbb"]["gone_since"] is None
 
 
-def test_cards_whose_driver_did_not_come_back_are_told_of(machine: Machine):
+def test_gpus_whose_driver_did_not_come_back_are_told_of(machine: Machine):
     seen(machine, A)
     machine.driver.show(A, faults={"init": DRIVER_NOT_LOADED})
-    cards = health(restart(machine), "GPU-aaaa", "")
-    assert cards["GPU-aaaa"]["gone_since"] is not None
+    gpus = health(restart(machine), "GPU-aaaa", "")
+    assert gpus["GPU-aaaa"]["gone_since"] is not None
     machine.driver.show(A)
     health(machine.peers[-1], "GPU-aaaa", None)
 
 
-def test_a_card_that_hangs_from_the_beginning_is_known_from_before(machine: Machine):
+def test_a_gpu_that_hangs_from_the_beginning_is_known_from_before(machine: Machine):
     seen(machine, A, B)
     machine.driver.show(replace(A, hangs=("*",)), B)
-    cards = health(restart(machine), "GPU-aaaa", "does not answer")
-    assert (set(cards), cards["GPU-aaaa"]["utilization"]) == ({"GPU-aaaa", "GPU-bbbb"}, None)
+    gpus = health(restart(machine), "GPU-aaaa", "does not answer")
+    assert (set(gpus), gpus["GPU-aaaa"]["utilization"]) == ({"GPU-aaaa", "GPU-bbbb"}, None)
 
 
 def test_what_is_forgotten_stays_forgotten_and_what_is_there_is_not(machine: Machine):
@@ -85,7 +85,7 @@ def test_what_is_forgotten_stays_forgotten_and_what_is_there_is_not(machine: Mac
     machine.driver.show(A)
     health(peer, "GPU-bbbb", "vanished")
     peer.ask("forget_gpus", "gpus_forgotten", uuids=["GPU-aaaa", "GPU-bbbb", "GPU-never"])
-    assert set(until(peer, lambda cards: "GPU-bbbb" not in cards)) == {"GPU-aaaa"}
+    assert set(until(peer, lambda gpus: "GPU-bbbb" not in gpus)) == {"GPU-aaaa"}
     assert set(until(restart(machine), lambda _: True)) == {"GPU-aaaa"}
 
 
@@ -93,17 +93,17 @@ def test_what_is_forgotten_stays_forgotten_and_what_is_there_is_not(machine: Mac
     "text",
     [
         b"",
-        b'{"cards":{"GPU-aaaa":{"index":0,',
+        b'{"GPUs":{"GPU-aaaa":{"index":0,',
         b"\xff\x00\xff",
         b"[]",
-        b'{"cards":{"GPU-cccc":{"index":"0"}},"ecc":{},"troubles":{}}',
-        b'{"cards":{},"ecc":{"GPU-aaaa":"many"},"troubles":{"GPU-aaaa":7}}',
+        b'{"GPUs":{"GPU-cccc":{"index":"0"}},"ecc":{},"troubles":{}}',
+        b'{"GPUs":{},"ecc":{"GPU-aaaa":"many"},"troubles":{"GPU-aaaa":7}}',
     ],
 )
 def test_a_file_that_is_torn_or_foreign_is_begun_anew(machine: Machine, text: bytes):
     seen(machine, A)
     machine.kill_agent()
-    path = machine.state / "agent/cards.json"
+    path = machine.state / "agent/GPUs.json"
     path.write_bytes(text)
     peer = machine.boot()
     assert set(health(peer, "GPU-aaaa", None)) == {"GPU-aaaa"}
@@ -112,8 +112,8 @@ def test_a_file_that_is_torn_or_foreign_is_begun_anew(machine: Machine, text: by
     assert b"memory error" in path.read_bytes()
 
 
-def test_simulated_cards_that_are_not_asked_for_any_more_did_not_vanish(machine: Machine):
-    until(machine.boot(TARMAC_FAKE_GPUS="4"), lambda cards: len(cards) == 4)
+def test_simulated_gpus_that_are_not_asked_for_any_more_did_not_vanish(machine: Machine):
+    until(machine.boot(TARMAC_FAKE_GPUS="4"), lambda gpus: len(gpus) == 4)
     assert len(until(restart(machine, TARMAC_FAKE_GPUS="2"), lambda _: True)) == 2
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.agent.gpus.machine import Machine, until
 from tests.agent_peer import AgentPeer, eventually, is_alive
-from tests.nvml.standin import Card, Process
+from tests.nvml.standin import Gpu, Process
 from tests.services import need
 
 PARENT = """
@@ -128,11 +128,11 @@ def test_after_a_restart_of_the_machine_it_is_lost(machine: Machine):
 
 def test_its_use_of_a_gpu_is_its_jobs(machine: Machine):
     process = machine.stranger()
-    machine.driver.show(Card(uuid="GPU-aaaa", processes=(Process(pid=process.pid),)))
+    machine.driver.show(Gpu(uuid="GPU-aaaa", processes=(Process(pid=process.pid),)))
     peer = machine.boot()
-    until(peer, lambda cards: [one["job"] for one in cards["GPU-aaaa"]["processes"]] == [None])
+    until(peer, lambda gpus: [one["job"] for one in gpus["GPU-aaaa"]["processes"]] == [None])
     adopt(peer, process.pid, job=7)
-    until(peer, lambda cards: [one["job"] for one in cards["GPU-aaaa"]["processes"]] == [7])
+    until(peer, lambda gpus: [one["job"] for one in gpus["GPU-aaaa"]["processes"]] == [7])
 
 
 def test_what_cannot_be_adopted_is_refused_with_the_reason(machine: Machine):

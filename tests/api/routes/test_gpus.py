@@ -19,10 +19,10 @@ def _as_before(api: Served) -> Iterator[None]:
         assert api.ask("POST", f"/gpus/{path}", body)[0] == 200
 
 
-def test_jobs_that_book_memory_share_a_card(api: Served) -> None:
+def test_jobs_that_book_memory_share_a_gpu(api: Served) -> None:
     ids = api.ids(*[{"command": ["sleep", "60"], "gpu_memory_bytes": 8 * G}] * 7)
-    cards = [api.until(job, "running")["gpus"][0]["index"] for job in ids[:6]]
-    assert cards == [0, 0, 0, 1, 1, 1]
+    gpus = [api.until(job, "running")["gpus"][0]["index"] for job in ids[:6]]
+    assert gpus == [0, 0, 0, 1, 1, 1]
     waiting = api.ask("GET", f"/jobs/{ids[6]}")[1]
     assert waiting["state"] == "queued"
     assert "GPU 0-1: 0.0 G of 24.0 G free, 8.0 G asked" in waiting["why"]
@@ -30,7 +30,7 @@ def test_jobs_that_book_memory_share_a_card(api: Served) -> None:
     assert (gpu["jobs"], gpu["booked_bytes"]) == (ids[:3], 24 * G)
 
 
-def test_a_drained_card_gets_nothing_until_it_is_resumed(api: Served) -> None:
+def test_a_drained_gpu_gets_nothing_until_it_is_resumed(api: Served) -> None:
     assert api.ask("POST", "/gpus/drain", {"gpus": ["0"], "reason": "fan is loud"})[0] == 200
     (job,) = api.ids({"command": ["sleep", "60"]})
     assert api.until(job, "running")["gpus"][0]["index"] == 1
@@ -72,14 +72,14 @@ def test_a_setting_that_would_leave_nothing_to_share_is_refused(api: Served, val
     assert (status, "leave nothing" in answer["error"]["message"]) == (400, True)
 
 
-def test_slots_offer_a_card_several_times(api: Served) -> None:
+def test_slots_offer_a_gpu_several_times(api: Served) -> None:
     api.ask("POST", "/gpus/slots", {"gpus": ["0"], "slots": 2})
     ids = api.ids(*[{"command": ["sleep", "60"], "gpus_on": [0]}] * 3)
     assert [api.until(job, "running")["id"] for job in ids[:2]] == ids[:2]
     assert api.ask("GET", f"/jobs/{ids[2]}")[1]["state"] == "queued"
 
 
-def test_what_was_said_about_cards_outlives_the_controller(home: Home) -> None:
+def test_what_was_said_about_gpus_outlives_the_controller(home: Home) -> None:
     here = Served(home)
     here.ask("POST", "/gpus/drain", {"gpus": ["1"], "reason": "mine"})
     here.ask("POST", "/gpus/slots", {"gpus": ["0"], "slots": 3})
@@ -153,7 +153,7 @@ def test_settings_are_checked_in_force_at_once_and_can_be_taken_back(api: Served
     assert "keep_host_memory" in api.ask("GET", "/settings/SAFETY_KEEP_MEMORY")[1]["error"]["hint"]
 
 
-def test_a_running_process_is_adopted_watched_and_its_cards_kept(api: Served) -> None:
+def test_a_running_process_is_adopted_watched_and_its_gpus_kept(api: Served) -> None:
     with subprocess.Popen(["sleep", "60"], start_new_session=True) as process:
         status, answer = api.ask("POST", "/adopt", {"pid": process.pid, "gpus": [0], "name": "by hand"})
         assert status == 201, answer
@@ -184,8 +184,8 @@ def test_what_cannot_be_adopted_says_why(api: Served) -> None:
         process.kill()
 
 
-def test_the_minutes_of_a_card_are_told(api: Served) -> None:
-    assert api.ask("GET", "/gpus/0/samples")[1] == {"samples": []}, "simulated cards do nothing"
+def test_the_minutes_of_a_gpu_are_told(api: Served) -> None:
+    assert api.ask("GET", "/gpus/0/samples")[1] == {"samples": []}, "simulated GPUs do nothing"
     fine = api.ask("GET", "/gpus/0/samples?fine=1")[1]["samples"]
     assert fine, "what was read is still in memory"
     assert fine[0]["utilization"] == 0

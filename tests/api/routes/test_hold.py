@@ -17,7 +17,7 @@ BROKEN = {"shell": "exit 3", "gpus": 0}
 
 @pytest.fixture
 def busy(api: Served) -> int:
-    """A job that has both cards."""
+    """A job that has both GPUs."""
     (job,) = api.ids(WIDE)
     api.until(job, "running")
     return job
@@ -294,20 +294,20 @@ def test_of_an_array_no_more_run_at_once_than_may(api: Served) -> None:
 
 def test_a_job_is_started_out_of_its_turn_and_never_beside_another_unasked(api: Served) -> None:
     (first,) = api.ids(SLEEP)
-    card = api.until(first, "running")["gpus"][0]
+    gpu = api.until(first, "running")["gpus"][0]
     wide, narrow = api.ids(WIDE, SLEEP, entry="held")
-    status, answer = api.ask("POST", f"/jobs/{narrow}/start", {"gpus_on": [card["index"]]})
+    status, answer = api.ask("POST", f"/jobs/{narrow}/start", {"gpus_on": [gpu["index"]]})
     assert (status, answer["error"]["code"]) == (409, "conflict")
-    assert f"GPU {card['index']} is held by job {first}" in answer["error"]["message"]
+    assert f"GPU {gpu['index']} is held by job {first}" in answer["error"]["message"]
     assert look(api, narrow)["state"] == "held"
-    status, answer = api.ask("POST", f"/jobs/{narrow}/start", {"gpus_on": [card["uuid"]], "yes": True})
-    assert (status, answer) == (200, {"gpus": [card]})
-    assert api.until(narrow, "running")["gpus"] == [card]
-    assert api.ask("POST", f"/jobs/{wide}/start", {})[0] == 409, "it would need that card too"
+    status, answer = api.ask("POST", f"/jobs/{narrow}/start", {"gpus_on": [gpu["uuid"]], "yes": True})
+    assert (status, answer) == (200, {"gpus": [gpu]})
+    assert api.until(narrow, "running")["gpus"] == [gpu]
+    assert api.ask("POST", f"/jobs/{wide}/start", {})[0] == 409, "it would need that GPU too"
     assert api.ask("POST", f"/jobs/{narrow}/start", {})[0] == 409, "it runs already"
 
 
-def test_a_start_on_cards_that_do_not_suit_is_refused(api: Served) -> None:
+def test_a_start_on_gpus_that_do_not_suit_is_refused(api: Served) -> None:
     (job,) = api.ids(WIDE, entry="held")
     assert api.ask("POST", f"/jobs/{job}/start", {"gpus_on": [0]})[0] == 400
     assert api.ask("POST", f"/jobs/{job}/start", {"gpus_on": [0, 9]})[0] == 404

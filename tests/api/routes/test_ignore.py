@@ -1,4 +1,4 @@
-"""Processes from outside that are to hold no card: said once, kept, and taken back."""
+"""Processes from outside that are to hold no GPU: said once, kept, and taken back."""
 
 import subprocess
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Cards kept for somebody, over HTTP."""
+"""GPUs kept for somebody, over HTTP."""
 
 import time
 from collections.abc import Iterator
@@ -107,7 +107,7 @@ def test_a_job_that_may_be_there_still_is_told(api: Served, more: dict[str, Any]
     assert reserve(api, gpus=2, begin_s=9000)["warnings"] == [], "one's own are not in one's way"
 
 
-def test_cards_are_not_promised_twice(api: Served) -> None:
+def test_gpus_are_not_promised_twice(api: Served) -> None:
     reserve(api, gpus=2, begin_s=3600, for_s=3600)
     body = {"gpus": 1, "from": time.time() + 5400, "for_s": 3600, "user": "bob"}
     status, answer = api.ask("POST", "/reservations", body)

@@ -28,11 +28,11 @@ SAID: list[tuple[Any, str]] = [
     (Paused(by=None, reason=None, since=None), "the queue is paused by Tarmac itself"),
     (ArrayFull(group=JobId(3), most=2), "2 of array 3 run already, and no more may at once (max_running)"),
     (
-        explain.KeptFor(job=JobId(5), node=BOX, cards=2, at=AT),
+        explain.KeptFor(job=JobId(5), node=BOX, gpus=2, at=AT),
         "2 GPUs kept back for job 5 in front, which is to start at ~14:00",
     ),
     (
-        explain.KeptFor(job=JobId(5), node=BOX, cards=1, at=None),
+        explain.KeptFor(job=JobId(5), node=BOX, gpus=1, at=None),
         "1 GPU kept back for job 5 in front, as it has waited for long",
     ),
     (

@@ -16,7 +16,7 @@ def why(api: Served, job: int) -> dict[str, Any]:
     return answer  # type: ignore[no-any-return]
 
 
-def test_each_card_is_told_with_its_holder_since_when_and_until_when(api: Served) -> None:
+def test_each_gpu_is_told_with_its_holder_since_when_and_until_when(api: Served) -> None:
     (limited,) = api.ids({**SLEEP, "time_limit_s": 7200})
     (open_ended,) = api.ids({**SLEEP, "name": "endless"})
     running = [api.until(job, "running") for job in (limited, open_ended)]
@@ -25,13 +25,13 @@ def test_each_card_is_told_with_its_holder_since_when_and_until_when(api: Served
     assert (answer["id"], answer["state"], answer["position"], answer["ahead"]) == (waiting, "queued", 2, 1)
     assert answer["asked"]["gpus"] == 2
     assert (answer["free"]["gpus"], answer["free"]["total"]) == (0, 2)
-    cards = {card["jobs"][0]: card for card in answer["cards"]}
-    assert cards[limited]["uuid"] == running[0]["gpus"][0]["uuid"]
-    assert f"held by job {limited} of {running[0]['owner']} since" in cards[limited]["text"]
-    assert "at the latest (its limit)" in cards[limited]["text"]
-    assert cards[limited]["until"] > running[0]["started_at"]
-    assert cards[open_ended]["text"].endswith("its end is not known")
-    assert cards[open_ended]["until"] is None
+    gpus = {gpu["jobs"][0]: gpu for gpu in answer["cards"]}
+    assert gpus[limited]["uuid"] == running[0]["gpus"][0]["uuid"]
+    assert f"held by job {limited} of {running[0]['owner']} since" in gpus[limited]["text"]
+    assert "at the latest (its limit)" in gpus[limited]["text"]
+    assert gpus[limited]["until"] > running[0]["started_at"]
+    assert gpus[open_ended]["text"].endswith("its end is not known")
+    assert gpus[open_ended]["until"] is None
     assert [reason["kind"] for reason in answer["reasons"]] == ["too_few_gpus"]
     assert (answer["reasons"][0]["asked"], answer["reasons"][0]["free"]) == (2, 0)
     title, asked, free, *rest = answer["lines"]
@@ -43,12 +43,12 @@ def test_each_card_is_told_with_its_holder_since_when_and_until_when(api: Served
     assert why(api, before)["ahead"] == 0
 
 
-def test_a_card_with_too_little_memory_says_so_in_numbers(api: Served) -> None:
+def test_a_gpu_with_too_little_memory_says_so_in_numbers(api: Served) -> None:
     for _ in range(2):
         (job,) = api.ids({**SLEEP, "gpu_memory_bytes": 18 * 2**30, "gpus": 1})
         api.until(job, "running")
     (waiting,) = api.ids({**SLEEP, "gpu_memory_bytes": 20 * 2**30})
-    texts = [card["text"] for card in why(api, waiting)["cards"]]
+    texts = [gpu["text"] for gpu in why(api, waiting)["cards"]]
     assert any("6.0 G of 24.0 G free, 20.0 G asked" in text for text in texts), texts
 
 
@@ -66,7 +66,7 @@ def test_an_estimate_says_what_it_rests_on(api: Served) -> None:
     assert listed["position"] == 1
 
 
-def test_cards_kept_back_for_a_wide_job_are_told_to_it_and_to_those_behind(api: Served) -> None:
+def test_gpus_kept_back_for_a_wide_job_are_told_to_it_and_to_those_behind(api: Served) -> None:
     (running,) = api.ids({**SLEEP, "time_limit_s": 3600})
     api.until(running, "running")
     wide, narrow = api.ids(WIDE, SLEEP)
@@ -76,7 +76,7 @@ def test_cards_kept_back_for_a_wide_job_are_told_to_it_and_to_those_behind(api: 
     assert f"kept back for job {wide}" in answer["reasons"][0]["text"]
 
 
-def test_what_holds_a_job_back_besides_cards_is_told(api: Served) -> None:
+def test_what_holds_a_job_back_besides_gpus_is_told(api: Served) -> None:
     (running,) = api.ids(SLEEP)
     api.until(running, "running")
     (held,) = api.ids(SLEEP, entry="held")

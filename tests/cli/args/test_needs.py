@@ -28,7 +28,7 @@ def test_a_pinned_job_needs_no_count(socket: Path) -> None:
     assert "gpus" not in job
 
 
-def test_cards_are_named_by_index_or_uuid(socket: Path) -> None:
+def test_gpus_are_named_by_index_or_uuid(socket: Path) -> None:
     job = sent(socket, "--gpus-on GPU-1a2b,0,2-3,MIG-7 --exclude-gpus GPU-9")
     assert (job["gpus_on"], job["exclude_gpus"]) == ([0, 2, 3, "GPU-1a2b", "MIG-7"], ["GPU-9"])
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tarmac.cli.args.values import cards, integer, models, percent, seconds, share, size
+from tarmac.cli.args.values import gpus, integer, models, percent, seconds, share, size
 
 
 @pytest.mark.parametrize(("word", "number"), [("0", 0), ("-3", -3), ("+4", 4)])
@@ -90,14 +90,14 @@ def test_per_cent_for_a_share_is_asked_for_its_sign() -> None:
 
 
 @pytest.mark.parametrize(("word", "indices"), [("0", [0]), ("2,0,2", [0, 2]), ("0-3, 6", [0, 1, 2, 3, 6])])
-def test_lists_of_cards(word: str, indices: list[int]) -> None:
-    assert cards(word) == indices
+def test_lists_of_gpus(word: str, indices: list[int]) -> None:
+    assert gpus(word) == indices
 
 
 @pytest.mark.parametrize("word", ["", "0,", "a", "3-1", "-1", "0-", "0-999999999", "1" * 40])
-def test_what_is_no_list_of_cards(word: str) -> None:
+def test_what_is_no_list_of_gpus(word: str) -> None:
     with pytest.raises(ValueError):
-        cards(word)
+        gpus(word)
 
 
 def test_models_are_parts_of_names() -> None:

@@ -6,7 +6,7 @@ NOW = 1_800_000_000.0
 G = 1 << 30
 
 
-def a_card(index: int = 0, **fields: Any) -> dict[str, Any]:
+def a_gpu(index: int = 0, **fields: Any) -> dict[str, Any]:
     return {
         "node": "n1", "index": index, "uuid": f"GPU-{index}", "model": "NVIDIA A100-SXM4-80GB", "make": "nvidia",
         "parent": None, "memory_total_bytes": 80 * G, "memory_used_bytes": 0, "utilization": 0, "temperature": 31,
@@ -27,16 +27,16 @@ def a_busy_server() -> list[dict[str, Any]]:
     held = "held by pid 4242 of bob (python train.py) for 3 h"
     own = a_process(77, user="ann", job=7, attempt=1)
     return [
-        a_card(0, memory_used_bytes=61 * G, utilization=97, temperature=71, power_w=388.0, jobs=[7], processes=[own]),
-        a_card(1, memory_used_bytes=9 * G, booked_bytes=40 * G, utilization=40, jobs=[8, 9, 11], slots=4),
-        a_card(2, memory_used_bytes=30 * G, utilization=55, held=held, processes=[a_process()]),
-        a_card(3, drained=True, reason="fan is replaced on Monday"),
-        a_card(4, health="48 uncorrectable ECC errors", drained=True, reason="48 uncorrectable ECC errors"),
-        a_card(
+        a_gpu(0, memory_used_bytes=61 * G, utilization=97, temperature=71, power_w=388.0, jobs=[7], processes=[own]),
+        a_gpu(1, memory_used_bytes=9 * G, booked_bytes=40 * G, utilization=40, jobs=[8, 9, 11], slots=4),
+        a_gpu(2, memory_used_bytes=30 * G, utilization=55, held=held, processes=[a_process()]),
+        a_gpu(3, drained=True, reason="fan is replaced on Monday"),
+        a_gpu(4, health="48 uncorrectable ECC errors", drained=True, reason="48 uncorrectable ECC errors"),
+        a_gpu(
             5,
             memory_used_bytes=G >> 3,
             processes=[a_process(900, user="root", command="Xorg", memory_bytes=G >> 4, ignored=True)],
         ),
-        a_card(6, utilization=None, temperature=None, power_w=None, memory_used_bytes=None, health="does not answer"),
-        a_card(7, model="NVIDIA A100-SXM4-80GB MIG 1g.10gb", memory_total_bytes=10 * G, parent="GPU-x"),
+        a_gpu(6, utilization=None, temperature=None, power_w=None, memory_used_bytes=None, health="does not answer"),
+        a_gpu(7, model="NVIDIA A100-SXM4-80GB MIG 1g.10gb", memory_total_bytes=10 * G, parent="GPU-x"),
     ]

@@ -9,7 +9,7 @@ from tarmac.cli.render.gpu_grid import grid
 from tarmac.cli.render.gpus import summary, table
 from tarmac.cli.render.text import cells
 from tarmac.cli.term.live import head_line
-from tests.cli.render.gpu_records import NOW, G, a_busy_server, a_card, a_process
+from tests.cli.render.gpu_records import NOW, G, a_busy_server, a_gpu, a_process
 from tests.cli.stub import answer, serving
 
 
@@ -18,18 +18,18 @@ def plain(gpus: list[dict[str, object]], width: int | None = None) -> list[str]:
 
 
 def notes(**fields: object) -> list[str]:
-    return [words for _, words in notes_of(a_card(**fields), NOW)]
+    return [words for _, words in notes_of(a_gpu(**fields), NOW)]
 
 
 def test_an_idle_server_needs_few_columns() -> None:
-    assert plain([a_card(0, power_w=None), a_card(1, power_w=None, jobs=[3, 4, 5], memory_used_bytes=40 * G)]) == [
+    assert plain([a_gpu(0, power_w=None), a_gpu(1, power_w=None, jobs=[3, 4, 5], memory_used_bytes=40 * G)]) == [
         "GPU  MODEL           MEMORY                  UTIL  TEMP  JOBS",
         "  0  A100-SXM4-80GB  ··········    0B/80.0G    0%  31°C  -",
         "  1  A100-SXM4-80GB  █████····· 40.0G/80.0G    0%  31°C  3-5",
     ]
 
 
-def test_what_some_card_has_gets_a_column() -> None:
+def test_what_some_gpu_has_gets_a_column() -> None:
     head = plain(a_busy_server())[0]
     assert head.split() == ["GPU", "MODEL", "MEMORY", "BOOKED", "UTIL", "TEMP", "POWER", "SLOTS", "JOBS", "NOTES"]
 
@@ -55,7 +55,7 @@ def test_a_reservation_is_told_of() -> None:
     assert notes(reserved=None) == []
 
 
-def test_who_holds_a_card_is_said_once() -> None:
+def test_who_holds_a_gpu_is_said_once() -> None:
     held = "held by pid 4242 of bob (python train.py) for 3 h"
     assert notes(held=held, processes=[a_process(4242), a_process(4243, started_at=None, memory_bytes=None)]) == [
         held,
@@ -75,7 +75,7 @@ def test_processes_of_jobs_need_no_words_and_many_are_counted() -> None:
     assert notes(processes=crowd)[-1] == "and 2 more processes"
 
 
-def test_why_a_card_is_not_used() -> None:
+def test_why_a_gpu_is_not_used() -> None:
     assert notes(drained=True) == ["drained"]
     assert notes(drained=True, reason="new fan") == ["drained: new fan"]
     assert notes(health="vanished", drained=True, reason="vanished") == ["sick: vanished"]
@@ -83,9 +83,9 @@ def test_why_a_card_is_not_used() -> None:
 
 
 def test_jobs_that_idle_or_take_too_much_are_named(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    cards = json.dumps({"gpus": [a_card(0, jobs=[7]), a_card(1)], "error": None}).encode()
+    gpus = json.dumps({"gpus": [a_gpu(0, jobs=[7]), a_gpu(1)], "error": None}).encode()
     jobs = b'{"jobs": [{"id": 7, "warnings": ["idle for 35 min"]}, {"id": 8, "warnings": []}], "next": null}'
-    with serving(socket, answer(cards), answer(jobs), answer(b'{"reservations": []}')):
+    with serving(socket, answer(gpus), answer(jobs), answer(b'{"reservations": []}')):
         assert run_line(["gpus"]) == 0
     assert capfd.readouterr().out.splitlines()[1].endswith("7     job 7: idle for 35 min")
 
@@ -93,7 +93,7 @@ def test_jobs_that_idle_or_take_too_much_are_named(socket: Path, capfd: pytest.C
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
 @pytest.mark.parametrize("has_colours", [False, True])
 def test_no_line_is_wider_than_the_terminal(width: int, has_colours: bool) -> None:
-    gpus = [*a_busy_server(), a_card(8, model="数" * 40, held="held by " + "x" * 300, jobs=list(range(0, 90, 2)))]
+    gpus = [*a_busy_server(), a_gpu(8, model="数" * 40, held="held by " + "x" * 300, jobs=list(range(0, 90, 2)))]
     for rows in (
         table(gpus, width=width, has_colours=has_colours, now=NOW),
         grid(gpus, width=width, lines=4, has_colours=has_colours, now=NOW),
@@ -122,12 +122,12 @@ def test_notes_stand_behind_a_row_where_they_fit_and_below_where_not() -> None:
 
 
 def test_several_nodes_are_told_apart() -> None:
-    rows = plain([a_card(0, node="beta"), a_card(1, node="alpha"), a_card(0, node="alpha")])
+    rows = plain([a_gpu(0, node="beta"), a_gpu(1, node="alpha"), a_gpu(0, node="alpha")])
     assert [row.split()[0] for row in rows] == ["GPU", "alpha", "0", "1", "beta", "0"]
 
 
-def test_many_cards_stand_side_by_side() -> None:
-    many = [a_card(index, jobs=[index] if index % 2 else []) for index in range(64)]
+def test_many_gpus_stand_side_by_side() -> None:
+    many = [a_gpu(index, jobs=[index] if index % 2 else []) for index in range(64)]
     model, *rows = grid(many, width=80, lines=23, has_colours=False, now=NOW)
     assert (model, len(rows)) == ("A100-SXM4-80GB", 22)
     assert " ".join(rows[1].split()) == "1 ···· 0% 31° 1 23 ···· 0% 31° 23 45 ···· 0% 31° 45"
@@ -140,7 +140,7 @@ def crowded(width: int, lines: int) -> list[str]:
     return grid(servers, width=width, lines=lines, has_colours=False, now=NOW)
 
 
-def test_the_narrowest_cell_still_tells_who_has_the_card_and_what_is_odd_about_it() -> None:
+def test_the_narrowest_cell_still_tells_who_has_the_gpu_and_what_is_odd_about_it() -> None:
     rows = crowded(80, 20)
     assert rows[0] == "A100-SXM4-80GB"
     assert "A100-SXM4-80GB MIG 1g.10gb" in rows
@@ -163,12 +163,12 @@ def test_a_wide_terminal_is_used_for_models_memory_and_notes() -> None:
     assert "drained: fan is replaced on Monday" in rows[3]
 
 
-def test_with_lines_enough_each_card_has_one_for_itself() -> None:
+def test_with_lines_enough_each_gpu_has_one_for_itself() -> None:
     assert len(crowded(80, 64)) == 64
 
 
-def test_where_no_card_tells_its_temperature_there_is_no_room_for_it() -> None:
-    rows = grid([a_card(index, temperature=None) for index in range(64)], width=80, lines=23, has_colours=False)
+def test_where_no_gpu_tells_its_temperature_there_is_no_room_for_it() -> None:
+    rows = grid([a_gpu(index, temperature=None) for index in range(64)], width=80, lines=23, has_colours=False)
     assert rows[1].split()[:4] == ["0", "····", "0%", "-"]
     assert rows[1].split()[4] == "22"
 
@@ -183,18 +183,18 @@ def test_the_head_gives_way_to_what_is_watched(columns: int, shown: str) -> None
 
 def test_the_summary_counts_what_may_be_used() -> None:
     assert summary(a_busy_server()) == "8 GPUs, 2 with jobs, 1 held by others, 3 drained or sick"
-    assert summary([a_card()]) == "1 GPU, 0 with jobs"
+    assert summary([a_gpu()]) == "1 GPU, 0 with jobs"
 
 
 def test_nothing_from_outside_reaches_the_terminal_raw() -> None:
-    nasty = a_card(model="a\x1b[2J", reason="\x07", drained=True, processes=[a_process(command="x\n\x1b]0;y")])
-    for rows in (plain([nasty]), plain([nasty], 80), plain([nasty, a_card(node="\x1b[2J")], 80)):
+    nasty = a_gpu(model="a\x1b[2J", reason="\x07", drained=True, processes=[a_process(command="x\n\x1b]0;y")])
+    for rows in (plain([nasty]), plain([nasty], 80), plain([nasty, a_gpu(node="\x1b[2J")], 80)):
         assert all(line.isprintable() for line in rows)
 
 
-def test_a_card_whose_number_is_anothers_now_stands_last_by_its_uuid() -> None:
-    gone = {**a_card(uuid="GPU-gone", health="vanished from the driver"), "index": None}
-    rows = plain([gone, a_card(0)])
+def test_a_gpu_whose_number_is_anothers_now_stands_last_by_its_uuid() -> None:
+    gone = {**a_gpu(uuid="GPU-gone", health="vanished from the driver"), "index": None}
+    rows = plain([gone, a_gpu(0)])
     assert [row.split()[0] for row in rows] == ["GPU", "0", "-"]
     assert "GPU-gone; " in rows[2]
-    assert "None" not in "".join(grid([gone, a_card(0)], width=80, lines=10, has_colours=False))
+    assert "None" not in "".join(grid([gone, a_gpu(0)], width=80, lines=10, has_colours=False))

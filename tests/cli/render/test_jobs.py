@@ -163,6 +163,6 @@ def test_colours_do_not_change_the_layout() -> None:
     assert [line.rstrip() for line in coloured.split("\n")] == plain(jobs, 80)
 
 
-def test_a_card_that_has_no_number_any_more_is_a_question_mark() -> None:
+def test_a_gpu_that_has_no_number_any_more_is_a_question_mark() -> None:
     gpus = [{"node": "n", "index": index, "uuid": f"GPU-{index}"} for index in (1, 2, None)]
     assert plain([a_job(1, "running", gpus=gpus)])[1].split()[2] == "1-2,?"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tarmac.cli.main import run_line
-from tests.cli.render.gpu_records import a_card
+from tests.cli.render.gpu_records import a_gpu
 from tests.cli.stub import answer, asked, serving
 
 
@@ -34,13 +34,13 @@ def test_what_is_sent(
 
 
 def test_all_are_those_that_there_are(socket: Path) -> None:
-    cards = json.dumps({"gpus": [a_card(0), a_card(1)], "error": None}).encode()
-    with serving(socket, answer(cards), answer(b'{"gpus": ["GPU-0", "GPU-1"]}')) as stub:
+    gpus = json.dumps({"gpus": [a_gpu(0), a_gpu(1)], "error": None}).encode()
+    with serving(socket, answer(gpus), answer(b'{"gpus": ["GPU-0", "GPU-1"]}')) as stub:
         assert run_line(["gpu", "resume", "all"]) == 0
     assert asked(stub)[1] == ("POST /gpus/resume", {"gpus": ["GPU-0", "GPU-1"]})
 
 
-def test_json_says_which_cards_it_was(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_json_says_which_gpus_it_was(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(socket, answer(b'{"gpus": ["GPU-0"]}')):
         assert run_line(["gpu", "drain", "0", "--json"]) == 0
     assert json.loads(capfd.readouterr().out) == {"gpus": ["GPU-0"]}
@@ -76,7 +76,7 @@ def test_what_is_refused_without_a_controller(
 
 
 @pytest.mark.parametrize("verb", ["drain", "resume", "forget", "slots", "ignore-process"])
-def test_every_verb_about_cards_has_help_of_its_own(capfd: pytest.CaptureFixture[str], verb: str) -> None:
+def test_every_verb_about_gpus_has_help_of_its_own(capfd: pytest.CaptureFixture[str], verb: str) -> None:
     assert run_line(["gpu", verb, "--help"]) == 0
     text = capfd.readouterr().out
     assert run_line(["help", "gpu", verb]) == 0

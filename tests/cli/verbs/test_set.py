@@ -13,7 +13,7 @@ from tests.cli.stub import answer, asked, serving
 def a_setting(name: str = "max_load", value: str = "0.1", **fields: Any) -> dict[str, Any]:
     return {
         "name": name, "value": value, "default": "0.1", "origin": "default", "kind": "fraction", "choices": None,
-        "meaning": "a card on which others compute no more than this may be used", **fields,
+        "meaning": "a GPU on which others compute no more than this may be used", **fields,
     }  # fmt: skip
 
 

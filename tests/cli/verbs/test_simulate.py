@@ -13,7 +13,7 @@ from tarmac.cli.main import run_line
 from tarmac.cli.verbs.simulate.nodes import machines
 from tarmac.cli.verbs.simulate.past import machines_here, past_trace
 from tarmac.errors import UserError
-from tarmac.sim.machines import Card, Machine
+from tarmac.sim.machines import Machine, SimulatedGpu
 from tests.sim.scene import a_row
 
 HEADER = "submit_s,owner,gpus,duration_s,limit_s\n"
@@ -147,10 +147,10 @@ def test_a_question_that_cannot_be_answered_is_refused(capfd: pytest.CaptureFixt
 
 
 def test_machines_as_they_are_typed():
-    big, small = Card(memory_bytes=80 << 30, model="H100"), Card(memory_bytes=24 << 30)
+    big, small = SimulatedGpu(memory_bytes=80 << 30, model="H100"), SimulatedGpu(memory_bytes=24 << 30)
     found = machines("1x2:80G:H100, 2x1:24G", cpus=4, memory_bytes=1 << 40)
     host = {"cpus": 4, "memory_bytes": 1 << 40}
-    assert found == [Machine(cards=(big, big), **host), *[Machine(cards=(small,), **host)] * 2]
+    assert found == [Machine(gpus=(big, big), **host), *[Machine(gpus=(small,), **host)] * 2]
 
 
 class Remembering:
@@ -166,8 +166,8 @@ class Remembering:
 
     def call(self, method: str, path: str) -> Any:
         assert (method, path) == ("GET", "/gpus")
-        cards = (("a", 80 << 30, "H100"), ("a", 80 << 30, "H100"), ("b", None, None))
-        return {"gpus": [{"node": n, "memory_total_bytes": size, "model": model} for n, size, model in cards]}
+        gpus = (("a", 80 << 30, "H100"), ("a", 80 << 30, "H100"), ("b", None, None))
+        return {"gpus": [{"node": n, "memory_total_bytes": size, "model": model} for n, size, model in gpus]}
 
 
 RAN = {
@@ -192,9 +192,9 @@ def test_the_past_is_a_trace_of_what_ran():
 
 
 def test_the_past_runs_on_the_gpus_that_are_here():
-    big = Card(memory_bytes=80 << 30, model="H100")
+    big = SimulatedGpu(memory_bytes=80 << 30, model="H100")
     found = machines_here(Remembering(), cpus=0, memory_bytes=0)  # type: ignore[arg-type]
-    assert found == [Machine(cards=(big, big)), Machine(cards=(Card(),))]
+    assert found == [Machine(gpus=(big, big)), Machine(gpus=(SimulatedGpu(),))]
 
 
 def test_a_picture_replaces_no_other_file(capfd: pytest.CaptureFixture[str], tmp_path: Path):

@@ -48,7 +48,7 @@ def test_processes_of_live_jobs_are_not_outside_and_those_of_ended_ones_are() ->
     assert pids(use_of(a_reading(ours, leftover), SETTINGS, set(), {7})) == [2]
 
 
-def test_a_process_of_a_job_that_did_not_book_the_card_counts_as_outside_and_its_job_is_named() -> None:
+def test_a_process_of_a_job_that_did_not_book_the_gpu_counts_as_outside_and_its_job_is_named() -> None:
     use = use_of(a_reading(a_process(1, job=7, started_at=None)), SETTINGS, set(), {8})
     assert (use.outside_bytes, told(use.foreign_processes, 0.0)) == (8 * G, "pid 1 of bob, job 7 (python train.py)")
 
@@ -77,6 +77,6 @@ def test_many_holders_are_cut_short() -> None:
     assert told(use.foreign_processes, 0.0) == "pid 1 of somebody; pid 2 of somebody; pid 3 of somebody; and 2 more"
 
 
-def test_the_memory_of_a_job_is_the_sum_of_its_processes_on_the_card() -> None:
+def test_the_memory_of_a_job_is_the_sum_of_its_processes_on_the_gpu() -> None:
     reading = a_reading(a_process(1, job=7), a_process(2, job=7), a_process(3))
     assert taken_by_jobs([reading]) == ((7, "g0", 16 * G),)

@@ -45,7 +45,7 @@ def test_peak_average_and_energy_of_a_job() -> None:
     assert book.of(job.id) is None
 
 
-def test_a_job_that_shares_a_card_pays_for_its_part() -> None:
+def test_a_job_that_shares_a_gpu_pays_for_its_part() -> None:
     book, job = UsageBook(), a_job(memory_bytes=6 * G)
     book.settle([job], 0.0)
     book.read(NODE, [a_reading(100, 4)], [job], 0.0)
@@ -64,7 +64,7 @@ def test_what_the_driver_does_not_tell_stays_unknown() -> None:
     assert (usage.utilization, usage.energy_j) == (None, None)
 
 
-def test_a_minute_is_one_row_a_card_and_an_idle_card_writes_none() -> None:
+def test_a_minute_is_one_row_a_gpu_and_an_idle_gpu_writes_none() -> None:
     book, job = UsageBook(), a_job()
     book.read(NODE, [a_reading(40, 4), GpuReading(index=1, uuid="g1", utilization=0)], [job], 0.0)
     book.settle([job], 60.0)

@@ -20,13 +20,13 @@ def test_values_are_taken_over(tmp_path: Path) -> None:
     assert config == {"gpu_id_style": "uuid", "grace_s": 120.0, "max_load": 0.2}
 
 
-def test_cards_that_no_driver_tells_of_are_listed(tmp_path: Path) -> None:
+def test_gpus_that_no_driver_tells_of_are_listed(tmp_path: Path) -> None:
     config = load_config(written(tmp_path, '[[gpus]]\nmodel = "NPU"\nmemory = "24G"\n[[gpus]]\nindex = 4\n'))
     assert config["gpus"] == [
         {"index": 0, "model": "NPU", "memory_total_bytes": 24 * 2**30},
         {"index": 4, "model": "", "memory_total_bytes": 0},
     ]
-    with pytest.raises(ConfigError, match="card 0"):
+    with pytest.raises(ConfigError, match="GPU 0"):
         load_config(written(tmp_path, '[[gpus]]\nmemory = "much"\n'))
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tarmac.controller.submit.gpu_names import CardNames
+from tarmac.controller.submit.gpu_names import GpuNames
 from tarmac.core.model.gpu import Gpu, GpuUse
 from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.core.model.node import Node
@@ -16,7 +16,7 @@ BOX = a_node(**{"GPU-aa11": 0, "GPU-ab22": 1, "GPU-ab": 2})
 
 
 def uuids(*words: int | str) -> list[str]:
-    return [gpu.uuid for gpu in CardNames([BOX]).found(words).gpus]
+    return [gpu.uuid for gpu in GpuNames([BOX]).found(words).gpus]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def uuids(*words: int | str) -> list[str]:
         ((), []),
     ],
 )
-def test_a_card_is_meant_by_its_index_its_uuid_or_how_that_begins(words: tuple[int | str, ...], meant: list[str]):
+def test_a_gpu_is_meant_by_its_index_its_uuid_or_how_that_begins(words: tuple[int | str, ...], meant: list[str]):
     assert uuids(*words) == meant
 
 
@@ -42,7 +42,7 @@ def test_what_is_no_uuid_is_refused_by_name(word: str):
 
 
 @pytest.mark.parametrize("word", [9, "9"])
-def test_what_means_no_card_is_refused_with_those_that_there_are(word: int | str):
+def test_what_means_no_gpu_is_refused_with_those_that_there_are(word: int | str):
     with pytest.raises(UserError) as caught:
         uuids(0, word)
     assert caught.value.message == f"there is no GPU {word}"
@@ -55,23 +55,23 @@ def test_a_beginning_of_several_is_refused_with_them():
     assert "GPU-aa11, GPU-ab22, GPU-ab" in str(caught.value.hint)
 
 
-def test_a_number_means_the_card_that_has_it_now_and_one_that_is_gone_is_meant_by_uuid():
+def test_a_number_means_the_gpu_that_has_it_now_and_one_that_is_gone_is_meant_by_uuid():
     node = a_node(**{"GPU-old": 0, "GPU-new": 0})
     node.uses[GpuUuid("GPU-old")] = GpuUse(health="vanished")
-    names = CardNames([node])
+    names = GpuNames([node])
     assert [gpu.uuid for gpu in names.found((0,)).gpus] == ["GPU-new"]
     assert [gpu.uuid for gpu in names.found(("GPU-old",)).gpus] == ["GPU-old"]
     assert names.there_are() == "GPU-old, 0"
 
 
-def test_an_index_means_a_card_of_every_node():
-    found = CardNames([a_node(**{"GPU-a": 0, "GPU-b": 1}), a_node("other", **{"GPU-c": 0})]).found((0, 1))
+def test_an_index_means_a_gpu_of_every_node():
+    found = GpuNames([a_node(**{"GPU-a": 0, "GPU-b": 1}), a_node("other", **{"GPU-c": 0})]).found((0, 1))
     assert ([gpu.uuid for gpu in found.gpus], found.most_on_a_node) == (["GPU-a", "GPU-c", "GPU-b"], 2)
 
 
-def test_while_no_node_has_told_its_cards_nobody_can_say():
+def test_while_no_node_has_told_its_gpus_nobody_can_say():
     silent = Node(name=NodeName("box"), cpu_job_slots=1)
     for nodes in ([], [silent]):
         with pytest.raises(Unavailable, match="not known yet"):
-            CardNames(nodes).found((0,))
-        assert CardNames(nodes).found(()).gpus == ()
+            GpuNames(nodes).found((0,))
+        assert GpuNames(nodes).found(()).gpus == ()

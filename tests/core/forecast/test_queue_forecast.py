@@ -73,7 +73,7 @@ def test_far_behind_the_own_order_has_to_do(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def a_full_node(*limits: float | None, **rules: Any) -> Scene:
-    """One card each, taken at 1001 for so long; the time is 1001."""
+    """One GPU each, taken at 1001 for so long; the time is 1001."""
     scene = Scene(gpus=len(limits), **rules)
     scene.submit(*(a_spec(time_limit_s=limit, name=f"run {number}") for number, limit in enumerate(limits)))
     return scene

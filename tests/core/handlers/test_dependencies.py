@@ -52,7 +52,7 @@ def test_a_job_starts_or_ends_by_how_the_one_before_it_went(on: str, how: str, s
     scene = Scene(gpus=2)
     scene.run()
     scene.submit(after(1, on))
-    assert scene.state_of(2) == "queued", "there is a card, and it waits all the same"
+    assert scene.state_of(2) == "queued", "there is a GPU, and it waits all the same"
     end(scene, 1, how)
     assert scene.state_of(2) == state
     if state == "failed":

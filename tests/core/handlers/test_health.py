@@ -1,4 +1,4 @@
-"""Sick cards, idle jobs, greedy jobs: the rules against made-up readings."""
+"""Sick GPUs, idle jobs, greedy jobs: the rules against made-up readings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tarmac.core.model.job import Request
 from tarmac.core.model.rules import Rules
 from tarmac.core.model.status import Running, Stopping
 from tarmac.core.state import State
-from tests.core.policy.test_gpu_fit import BOX, G, a_card, a_machine, queue, where
+from tests.core.policy.test_gpu_fit import BOX, G, a_gpu, a_machine, queue, where
 
 MINUTE = 60.0
 HOUR = 3600.0
@@ -67,7 +67,7 @@ def stops(state: State) -> list[str]:
 def notices(before: State, action: str) -> list[object]:
     """What is sent out where the same job idles under that setting."""
     assert before.rules.idle_action == action
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     handle(state, RulesSet(rules=before.rules), 0.0)
     running(state)
     return [command for command in stay(state, 0.0, 5 * HOUR, 0.0) if isinstance(command, Notify)]
@@ -85,7 +85,7 @@ TRACES = {
 
 @pytest.mark.parametrize("name", TRACES)
 def test_no_false_stop_at_the_default_thresholds(name: str) -> None:
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     handle(state, RulesSet(rules=Rules(idle_action="stop")), 0.0)
     running(state)
     assert not play(state, TRACES[name])[1]
@@ -95,12 +95,12 @@ def test_no_false_stop_at_the_default_thresholds(name: str) -> None:
     "trace",
     [
         [(3 * HOUR, 0.0)],  # holds memory and never computed
-        [(HOUR, 0.9), (3 * HOUR, 0.0)],  # used the card, then went idle
+        [(HOUR, 0.9), (3 * HOUR, 0.0)],  # used the GPU, then went idle
         [(10 * MINUTE, 0.5), (3 * HOUR, 0.02)],  # a notebook left open
     ],
 )
-def test_a_job_that_holds_cards_for_nothing_is_warned_then_stopped(trace: list[tuple[float, float]]) -> None:
-    state = a_machine(a_card(0))
+def test_a_job_that_holds_gpus_for_nothing_is_warned_then_stopped(trace: list[tuple[float, float]]) -> None:
+    state = a_machine(a_gpu(0))
     handle(state, RulesSet(rules=Rules(idle_action="stop")), 0.0)
     job = running(state)
     said, is_stopped = play(state, trace)
@@ -112,7 +112,7 @@ def test_a_job_that_holds_cards_for_nothing_is_warned_then_stopped(trace: list[t
 
 @pytest.mark.parametrize("action", ["none", "warn"])
 def test_nobody_is_stopped_unless_that_was_set(action: str) -> None:
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     handle(state, RulesSet(rules=Rules(idle_action=action)), 0.0)
     job = running(state)
     said, is_stopped = play(state, [(8 * HOUR, 0.0)])
@@ -123,7 +123,7 @@ def test_nobody_is_stopped_unless_that_was_set(action: str) -> None:
 
 
 def test_never_stopped_before_the_warning_even_when_the_setting_comes_late() -> None:
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     running(state)
     handle(state, RulesSet(rules=Rules(idle_action="stop", idle_warn_s=10, idle_stop_s=10)), 0.0)
     assert read(state, 100.0, 0.0) == []
@@ -137,15 +137,15 @@ def test_never_stopped_before_the_warning_even_when_the_setting_comes_late() -> 
 
 
 def test_a_load_nobody_knows_is_no_idleness() -> None:
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     running(state)
     stay(state, 0.0, 10 * HOUR, None)
     assert warnings(state) == []
 
 
-def test_a_card_that_does_not_answer_is_no_idle_one() -> None:
+def test_a_gpu_that_does_not_answer_is_no_idle_one() -> None:
     """What is known of it is of before: the count begins anew when it answers."""
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     running(state)
     stay(state, 0.0, 29 * MINUTE, 0.0)
     stay(state, 29 * MINUTE, 5 * HOUR, 0.0, health="does not answer")
@@ -158,7 +158,7 @@ def test_a_card_that_does_not_answer_is_no_idle_one() -> None:
 @pytest.mark.parametrize("gap", [31.0, 2 * HOUR, -2 * HOUR])
 def test_time_in_which_nothing_was_read_is_not_idle_time(gap: float) -> None:
     """The agent was away, the machine slept, or its clock was set."""
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     handle(state, RulesSet(rules=Rules(idle_action="stop")), 0.0)
     running(state)
     stay(state, 3 * HOUR, 3 * HOUR + 29 * MINUTE, 0.0)
@@ -170,7 +170,7 @@ def test_time_in_which_nothing_was_read_is_not_idle_time(gap: float) -> None:
 
 
 def test_idleness_is_noticed_between_two_readings() -> None:
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     running(state)
     stay(state, 0.0, 30 * MINUTE, 0.0)
     assert warnings(state) == []
@@ -178,8 +178,8 @@ def test_idleness_is_noticed_between_two_readings() -> None:
     assert warnings(state) == ["its GPUs did nothing for 30 min"]
 
 
-def test_a_sick_card_is_drained_by_itself_with_the_reason() -> None:
-    state = a_machine(a_card(0), a_card(1))
+def test_a_sick_gpu_is_drained_by_itself_with_the_reason() -> None:
+    state = a_machine(a_gpu(0), a_gpu(1))
     message = "GPU 0 on box is not used any more: Xid 79: fell off the bus"
     health = "Xid 79: fell off the bus"
     assert read(state, 10.0, 0.0, health=health) == [Notify(what="gpu-drained", message=message)]
@@ -190,7 +190,7 @@ def test_a_sick_card_is_drained_by_itself_with_the_reason() -> None:
 
 
 def test_it_comes_back_after_it_was_well_for_long_enough() -> None:
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     read(state, 10.0, 0.0, health="does not answer")
     stay(state, 10.0, 319.0, 0.0)
     assert GpuUuid("g0") in state.nodes[BOX].drains
@@ -202,8 +202,8 @@ def test_it_comes_back_after_it_was_well_for_long_enough() -> None:
 
 
 def test_nothing_heard_is_not_being_well() -> None:
-    """An agent that was away for an hour says nothing about the card in that hour."""
-    state = a_machine(a_card(0))
+    """An agent that was away for an hour says nothing about the GPU in that hour."""
+    state = a_machine(a_gpu(0))
     read(state, 10.0, 0.0, health="2 uncorrectable memory errors (ECC)")
     read(state, 20.0, 0.0)
     handle(state, TimePassed(), HOUR)
@@ -214,20 +214,20 @@ def test_nothing_heard_is_not_being_well() -> None:
 
 
 def test_what_is_forgotten_is_as_if_it_had_never_been_there() -> None:
-    state = a_machine(a_card(0), a_card(1))
+    state = a_machine(a_gpu(0), a_gpu(1))
     g0 = GpuUuid("g0")
     handle(state, SlotsSet(node=BOX, gpus=(g0,), slots=2), 0.0)
     read(state, 10.0, 0.0, health="vanished from the driver")
     handle(state, GpusForgotten(node=BOX, gpus=(g0,)), 20.0)
     node = state.nodes[BOX]
     assert (list(node.gpus), node.drains, node.slots, node.uses) == (["g1"], {}, {}, {})
-    assert state.changes.cards[BOX, g0] == (None, 1), "on disk, too"
+    assert state.changes.gpus[BOX, g0] == (None, 1), "on disk, too"
 
 
 def test_what_a_person_drained_only_a_person_takes_back() -> None:
     from tarmac.core.events import GpusDrained
 
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     handle(state, GpusDrained(node=BOX, gpus=(GpuUuid("g0"),), by="ann", reason="mine"), 0.0)
     read(state, 10.0, 0.0)
     handle(state, TimePassed(), 10 * HOUR)
@@ -248,7 +248,7 @@ def take(state: State, job: int, since: float, until: float, taken_g: float, hea
 
 
 def sharing(action: str, booked_g: int = 8) -> tuple[State, int]:
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     handle(state, RulesSet(rules=Rules(overbooked_action=action)), 0.0)
     return state, running(state, Request(gpu_memory_bytes=booked_g * G))
 
@@ -294,7 +294,7 @@ def test_a_job_that_gives_back_what_it_took_is_not_stopped() -> None:
     assert len(warnings(state)) == 2
 
 
-def test_nobody_is_stopped_on_the_last_words_of_a_card_that_does_not_answer() -> None:
+def test_nobody_is_stopped_on_the_last_words_of_a_gpu_that_does_not_answer() -> None:
     state, job = sharing("stop")
     take(state, job, 0.0, 20.0, 9.0)
     assert not take(state, job, 20.0, 600.0, 9.0, health="does not answer")

@@ -16,7 +16,7 @@ MADE = Reservation(
 
 
 def held_by_bob() -> Scene:
-    """Bob's job is on both cards when the reservation begins."""
+    """Bob's job is on both GPUs when the reservation begins."""
     scene = Scene(gpus=2, no_show_s=600.0)
     scene.run(a_spec(gpus=2, owner="bob"))
     scene.now = 2000.0
@@ -24,7 +24,7 @@ def held_by_bob() -> Scene:
     return scene
 
 
-def test_one_whose_owner_waits_for_its_cards_is_kept() -> None:
+def test_one_whose_owner_waits_for_its_gpus_is_kept() -> None:
     scene = held_by_bob()
     scene.submit(a_spec(owner="ann"))
     scene.pass_s(700.0)

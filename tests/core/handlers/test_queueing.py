@@ -206,7 +206,7 @@ def test_of_an_array_no_more_run_than_it_says_and_others_pass() -> None:
     assert scene.at_work() == [1, 2, 5]
     assert explain(scene.state, scene.jobs[JobId(3)], scene.now) == (ArrayFull(group=JobId(1), most=2),)
     scene.stop(1)
-    assert scene.starts() == [], "one that is stopping still has its cards"
+    assert scene.starts() == [], "one that is stopping still has its GPUs"
     scene.finish(1, exit_code=None, signal=15)
     assert scene.starts() == [(3, [0])]
 

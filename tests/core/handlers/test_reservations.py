@@ -1,4 +1,4 @@
-"""Cards kept for somebody: who keeps off, who is drawn to them, when they are given back."""
+"""GPUs kept for somebody: who keeps off, who is drawn to them, when they are given back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tarmac.core.events import GpusDrained, ReservationEnded, ReservationMade
 from tarmac.core.explain import ReservedFor, explain
-from tarmac.core.handlers.reservations import chosen_cards
+from tarmac.core.handlers.reservations import chosen_gpus
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.queue import Reservation
 from tests.core.support.builders import BOX, a_spec
@@ -18,8 +18,8 @@ FROM, UNTIL = 2000.0, 3000.0
 
 
 def reserved(*indices: int, owner: str = "ann", begins_at: float = FROM, ends_at: float = UNTIL) -> Reservation:
-    cards = tuple(GpuUuid(f"box-{index}") for index in indices)
-    return Reservation(id=1, owner=owner, node=BOX, gpus=cards, begins_at=begins_at, ends_at=ends_at, by="root")
+    gpus = tuple(GpuUuid(f"box-{index}") for index in indices)
+    return Reservation(id=1, owner=owner, node=BOX, gpus=gpus, begins_at=begins_at, ends_at=ends_at, by="root")
 
 
 def with_reservation(reservation: Reservation, *, gpus: int = 2, now: float = 1000.0, **rules: float) -> Scene:
@@ -49,7 +49,7 @@ def test_those_of_unknown_length_keep_off_for_a_while_before(ahead_s: float, sta
     assert scene.at_work() == ([1] if starts else [])
 
 
-def test_others_use_the_cards_that_are_not_reserved() -> None:
+def test_others_use_the_gpus_that_are_not_reserved() -> None:
     scene = with_reservation(reserved(0), gpus=3)
     scene.submit(*[a_spec(owner="bob")] * 3)
     assert scene.starts() == [(1, [1]), (2, [2])]
@@ -63,7 +63,7 @@ def test_nobody_else_starts_there_while_it_lasts_however_short() -> None:
     assert scene.at_work() == [2]
 
 
-def test_the_owners_jobs_are_drawn_to_the_cards() -> None:
+def test_the_owners_jobs_are_drawn_to_the_gpus() -> None:
     scene = with_reservation(reserved(2, 3), gpus=4, now=2100.0)
     scene.submit(a_spec(gpus=2))
     assert scene.starts() == [(1, [2, 3])]
@@ -74,7 +74,7 @@ def test_the_owners_jobs_are_drawn_to_the_cards() -> None:
 
 
 def test_what_is_kept_for_the_owners_wide_job_is_not_taken_by_a_later_one_of_the_same_owner() -> None:
-    """Job 2 is planned on both cards once job 1 is over; job 3 would take one of them for long."""
+    """Job 2 is planned on both GPUs once job 1 is over; job 3 would take one of them for long."""
     scene = with_reservation(reserved(0, 1), gpus=2, now=2100.0)
     scene.submit(a_spec(time_limit_s=100.0))
     scene.submit(a_spec(gpus=2), a_spec(time_limit_s=10_000.0))
@@ -137,7 +137,7 @@ def test_a_job_of_the_owner_that_was_there_before_counts_as_coming() -> None:
     assert (scene.notices(), scene.state.reservations[1].is_used) == ([], True)
 
 
-def test_a_card_that_is_drained_is_changed_for_another() -> None:
+def test_a_gpu_that_is_drained_is_changed_for_another() -> None:
     scene = with_reservation(reserved(0, 1), gpus=3)
     scene.happen(GpusDrained(node=BOX, gpus=(GpuUuid("box-0"),), by="root", reason="fan"))
     scene.pass_s(1.0)
@@ -145,7 +145,7 @@ def test_a_card_that_is_drained_is_changed_for_another() -> None:
     assert scene.state.take_changes().reservations[1] == scene.state.reservations[1]
 
 
-def test_with_no_other_card_it_keeps_what_it_has() -> None:
+def test_with_no_other_gpu_it_keeps_what_it_has() -> None:
     scene = with_reservation(reserved(0, 1), gpus=2)
     scene.happen(GpusDrained(node=BOX, gpus=(GpuUuid("box-0"),), by="root", reason="fan"))
     scene.pass_s(1.0)
@@ -153,21 +153,21 @@ def test_with_no_other_card_it_keeps_what_it_has() -> None:
 
 
 def choose(scene: Scene, gpus: int, begins_at: float = FROM, ends_at: float = UNTIL) -> list[str] | None:
-    found = chosen_cards(scene.state, gpus=gpus, owner="ann", begins_at=begins_at, ends_at=ends_at)
+    found = chosen_gpus(scene.state, gpus=gpus, owner="ann", begins_at=begins_at, ends_at=ends_at)
     return None if found is None else list(found[1])
 
 
-def test_cards_are_chosen_that_are_free_first_then_those_whose_end_is_known() -> None:
+def test_gpus_are_chosen_that_are_free_first_then_those_whose_end_is_known() -> None:
     scene = Scene(gpus=4)
     scene.submit(a_spec(owner="bob", name="a"), a_spec(owner="bob", time_limit_s=500.0), a_spec(owner="ann"))
-    held = {job: scene.cards_of(job)[0] for job in (1, 2, 3)}
+    held = {job: scene.gpus_of(job)[0] for job in (1, 2, 3)}
     assert choose(scene, 2) == sorted([f"box-{held[3]}", "box-3"])
     assert choose(scene, 3) == [*sorted([f"box-{held[3]}", "box-3"]), f"box-{held[2]}"]
     assert choose(scene, 4) is not None
     assert choose(scene, 5) is None
 
 
-def test_no_card_is_reserved_twice_for_one_time() -> None:
+def test_no_gpu_is_reserved_twice_for_one_time() -> None:
     scene = with_reservation(reserved(0, 1), gpus=3)
     assert choose(scene, 2) is None
     assert choose(scene, 1) == ["box-2"]
@@ -175,7 +175,7 @@ def test_no_card_is_reserved_twice_for_one_time() -> None:
     assert choose(scene, 3, begins_at=0.0, ends_at=FROM) == ["box-0", "box-1", "box-2"]
 
 
-def test_drained_cards_are_not_reserved() -> None:
+def test_drained_gpus_are_not_reserved() -> None:
     scene = Scene(gpus=2)
     scene.happen(GpusDrained(node=BOX, gpus=(GpuUuid("box-0"),), by="root", reason="fan"))
     assert choose(scene, 1) == ["box-1"]

@@ -29,13 +29,13 @@ def asking(request: Request, **more: object) -> JobSpec:
 
 
 def a_wide_one_waits() -> Scene:
-    """Four cards: two are taken until 1102, two are free; job 2 wants all four."""
+    """Four GPUs: two are taken until 1102, two are free; job 2 wants all four."""
     scene = Scene(policy="fifo", gpus=4)
     scene.submit(a_spec(gpus=2, time_limit_s=100.0))
     scene.submit(a_spec(gpus=4))
     claim = claim_of(scene)
     assert claim is not None
-    assert (claim.job, claim.node, claim.at, len(claim.cards)) == (2, BOX, 1101.0, 4)
+    assert (claim.job, claim.node, claim.at, len(claim.gpus)) == (2, BOX, 1101.0, 4)
     return scene
 
 
@@ -61,7 +61,7 @@ def test_one_without_a_known_end_does_not_pass() -> None:
     scene.submit(a_spec(owner="bob"))
     assert scene.starts() == []
     why = explain(scene.state, scene.jobs[JobId(3)], scene.now)
-    assert KeptFor(job=JobId(2), node=BOX, cards=4, at=1101.0) in why
+    assert KeptFor(job=JobId(2), node=BOX, gpus=4, at=1101.0) in why
 
 
 def test_the_wide_one_starts_when_planned_and_what_passed_is_gone() -> None:
@@ -89,7 +89,7 @@ def test_the_plan_moves_up_when_somebody_ends_early() -> None:
 
 
 def test_the_earliest_ends_are_planned_with() -> None:
-    """Three cards are free at 300, at 200 and at 100: two of them are there at 200."""
+    """Three GPUs are free at 300, at 200 and at 100: two of them are there at 200."""
     scene = Scene(policy="fifo", gpus=3)
     scene.submit(*(a_spec(time_limit_s=limit) for limit in (300.0, 200.0, 100.0)))
     scene.submit(a_spec(gpus=2))
@@ -97,11 +97,11 @@ def test_the_earliest_ends_are_planned_with() -> None:
     assert claim is not None
     assert (claim.at, claim.rests_on) == (1201.0, frozenset({"limit"}))
     assert {scene.state.jobs[JobId(2)].id, scene.state.jobs[JobId(3)].id} == {
-        holder for card in claim.cards for holder in scene.state.nodes[BOX].booked[card]
+        holder for gpu in claim.gpus for holder in scene.state.nodes[BOX].booked[gpu]
     }
 
 
-def test_cards_beside_the_claim_are_for_everybody() -> None:
+def test_gpus_beside_the_claim_are_for_everybody() -> None:
     """The wide one wants two of a model of which one is free: the other model is of no use to it."""
     scene = Scene(policy="fifo", gpus=4)
     node = scene.state.nodes[BOX]
@@ -214,7 +214,7 @@ def test_one_that_runs_longer_than_ever_may_go_on_for_any_time() -> None:
     assert scene.at_work() == [2, 4]
 
 
-def test_a_pinned_one_keeps_the_cards_it_is_pinned_to() -> None:
+def test_a_pinned_one_keeps_the_gpus_it_is_pinned_to() -> None:
     scene = Scene(policy="fifo", gpus=3)
     scene.submit(a_spec(time_limit_s=100.0))
     pins = tuple(NamedGpu(uuid=GpuUuid(f"box-{index}"), index=index) for index in (0, 1))
@@ -223,10 +223,10 @@ def test_a_pinned_one_keeps_the_cards_it_is_pinned_to() -> None:
     assert scene.starts() == [(3, [2])]
     claim = claim_of(scene)
     assert claim is not None
-    assert claim.cards == {"box-0", "box-1"}
+    assert claim.gpus == {"box-0", "box-1"}
 
 
-def test_drained_cards_are_not_planned_with() -> None:
+def test_drained_gpus_are_not_planned_with() -> None:
     scene = Scene(policy="fifo", gpus=2)
     scene.submit(a_spec(time_limit_s=100.0))
     scene.happen(GpusDrained(node=BOX, gpus=(GpuUuid("box-1"),), by="root", reason="fan"))
@@ -247,7 +247,7 @@ def test_one_that_a_limit_keeps_waiting_has_no_claim() -> None:
     assert scene.at_work() == [1, 3]
 
 
-def a_scene_with_sized_cards() -> Scene:
+def a_scene_with_sized_gpus() -> Scene:
     scene = Scene(policy="fifo", gpus=0)
     node = scene.state.nodes[BOX]
     node.gpus = {
@@ -257,16 +257,16 @@ def a_scene_with_sized_cards() -> Scene:
     return scene
 
 
-def test_a_share_of_a_card_is_planned_for_as_well() -> None:
-    """30 G are wanted: on the first card 10 are free until 1101, on the second 20 until nobody knows when."""
-    scene = a_scene_with_sized_cards()
+def test_a_share_of_a_gpu_is_planned_for_as_well() -> None:
+    """30 G are wanted: on the first GPU 10 are free until 1101, on the second 20 until nobody knows when."""
+    scene = a_scene_with_sized_gpus()
     scene.submit(asking(Request(gpu_memory_bytes=30 * GIB), time_limit_s=100.0))
     scene.submit(asking(Request(gpu_memory_bytes=20 * GIB), name="long"))
-    assert [scene.cards_of(job) for job in (1, 2)] == [[0], [1]]
+    assert [scene.gpus_of(job) for job in (1, 2)] == [[0], [1]]
     scene.submit(asking(Request(gpu_memory_bytes=30 * GIB), name="head"))
     claim = claim_of(scene)
     assert claim is not None
-    assert (claim.at, claim.cards) == (1101.0, {"box-0"})
+    assert (claim.at, claim.gpus) == (1101.0, {"box-0"})
     scene.submit(asking(Request(gpu_memory_bytes=10 * GIB), owner="bob", name="a"))
     assert scene.starts() == [(4, [1])], "what is kept is left, what is beside it taken"
 

@@ -14,10 +14,10 @@ from tarmac.core.model.job import Request
 from tarmac.core.model.rules import Rules
 from tarmac.core.policy.feasibility import ConstraintUnmet, HostTooSmall, Lack, TooFewGpusOnNode, lack
 from tarmac.core.policy.gpu_fit import TooLittleMemory, Unsuitable
-from tests.core.policy.test_gpu_fit import BOX, G, a_card, a_machine, named, queue, reasons, where
+from tests.core.policy.test_gpu_fit import BOX, G, a_gpu, a_machine, named, queue, reasons, where
 from tests.core.support.builders import a_node, a_state, exited
 
-CARDS = (a_card(0), a_card(1), a_card(2, model="H100", memory_g=80), a_card(3))
+GPUS = (a_gpu(0), a_gpu(1), a_gpu(2, model="H100", memory_g=80), a_gpu(3))
 
 
 @pytest.mark.parametrize(
@@ -50,15 +50,15 @@ CARDS = (a_card(0), a_card(1), a_card(2, model="H100", memory_g=80), a_card(3))
     ],
 )
 def test_what_can_never_be_says_what_is_lacking(asked: Request, lacking: Lack) -> None:
-    found = lack(a_machine(*CARDS), asked)
+    found = lack(a_machine(*GPUS), asked)
     assert (replace(found, most_bytes=0) if isinstance(found, ConstraintUnmet) else found) == lacking
 
 
 def test_the_largest_that_there_is_is_told() -> None:
-    found = lack(a_machine(*CARDS), Request(gpu_memory_bytes=81 * G))
+    found = lack(a_machine(*GPUS), Request(gpu_memory_bytes=81 * G))
     assert isinstance(found, ConstraintUnmet)
     assert found.most_bytes == 80 * G
-    found = lack(a_machine(*CARDS), Request(gpu_memory_bytes=25 * G, exclude_gpus=(named(2),)))
+    found = lack(a_machine(*GPUS), Request(gpu_memory_bytes=25 * G, exclude_gpus=(named(2),)))
     assert isinstance(found, ConstraintUnmet)
     assert found.most_bytes == 24 * G
 
@@ -70,19 +70,19 @@ def test_of_several_nodes_the_one_that_comes_nearest_counts() -> None:
 
 
 @pytest.mark.parametrize("asked", [Request(gpu_memory_bytes=19 * G), Request(gpu_share=0.76)])
-def test_what_is_kept_back_of_every_card_can_never_be_booked(asked: Request) -> None:
-    state = a_machine(a_card(0))
+def test_what_is_kept_back_of_every_gpu_can_never_be_booked(asked: Request) -> None:
+    state = a_machine(a_gpu(0))
     handle(state, RulesSet(rules=Rules(keep_gpu_memory=0.25)), 0.0)
     found = lack(state, asked)
     assert isinstance(found, ConstraintUnmet)
     assert (found.condition, found.have, found.most_bytes) == ("kept", 0, 18 * G)
     assert lack(state, Request(gpu_memory_bytes=18 * G)) is None
     assert lack(state, Request(gpu_share=0.75)) is None
-    assert lack(state, Request()) is None, "whoever has a card alone has all of it"
+    assert lack(state, Request()) is None, "whoever has a GPU alone has all of it"
 
 
 def test_a_job_that_a_setting_keeps_from_ever_starting_says_so_and_starts_when_it_is_lowered() -> None:
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     first, job = queue(state, Request(gpu_memory_bytes=20 * G), Request(gpu_memory_bytes=19 * G))
     assert reasons(state, job)[0] == TooLittleMemory(
         free_bytes=4 * G, total_bytes=24 * G, asked_bytes=19 * G, jobs=(JobId(first),)

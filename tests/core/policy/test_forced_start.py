@@ -37,8 +37,8 @@ def conflicts(scene: Scene, job: int, *wanted: str) -> list[tuple[int, tuple[int
 def force(scene: Scene, job: int, *wanted: str) -> None:
     booking = plan(scene.state, scene.jobs[JobId(job)], tuple(map(GpuUuid, wanted)))
     assert booking is not None
-    cards = tuple(gpu.uuid for gpu in booking.gpus)
-    scene.happen(StartForced(job=JobId(job), node=booking.node, gpus=cards, by="ann"))
+    gpus = tuple(gpu.uuid for gpu in booking.gpus)
+    scene.happen(StartForced(job=JobId(job), node=booking.node, gpus=gpus, by="ann"))
 
 
 def test_order_and_limits_do_not_count() -> None:
@@ -50,7 +50,7 @@ def test_order_and_limits_do_not_count() -> None:
     assert scene.states() == ["running", "queued", "starting"]
     assert scene.jobs[JobId(3)].attempt == 1
     assert scene.story(3) == ["StartForced"]
-    assert not scene.state.nodes[BOX].booked[GpuUuid("box-1")][JobId(3)].is_forced, "nobody else has this card"
+    assert not scene.state.nodes[BOX].booked[GpuUuid("box-1")][JobId(3)].is_forced, "nobody else has this GPU"
 
 
 @pytest.mark.parametrize("entry", ["held", "draft"])
@@ -90,7 +90,7 @@ def test_what_the_job_needs_counts() -> None:
     assert [planned(scene, job) for job in range(1, 6)] == [[2], [1], [0], None, None]
 
 
-def test_cards_that_a_person_names_are_taken() -> None:
+def test_gpus_that_a_person_names_are_taken() -> None:
     scene = Scene(gpus=3)
     scene.submit_as(a_spec(), a_spec(gpus=2), entry="held")
     assert planned(scene, 1, "box-2") == [2]
@@ -106,7 +106,7 @@ def test_no_node_in_reach_is_no_place() -> None:
 
 
 def test_the_least_disturbance_comes_first() -> None:
-    """A free card, then one that is drained or used from outside, then one that another job holds."""
+    """A free GPU, then one that is drained or used from outside, then one that another job holds."""
     scene = Scene(gpus=3)
     scene.submit_as(a_spec(), entry="held")
     pin = NamedGpu(uuid=GpuUuid("box-0"), index=0)
@@ -120,7 +120,7 @@ def test_the_least_disturbance_comes_first() -> None:
     assert conflicts(scene, 1) == []
 
 
-def test_a_card_that_another_holds_is_told_and_booked_beside_it() -> None:
+def test_a_gpu_that_another_holds_is_told_and_booked_beside_it() -> None:
     scene = Scene(gpus=1)
     scene.run()
     scene.submit()
@@ -157,7 +157,7 @@ def test_the_next_job_waits_until_both_are_gone(first_to_go: int) -> None:
     assert scene.starts() == [(3, [0])]
 
 
-def with_a_shared_card() -> Scene:
+def with_a_shared_gpu() -> Scene:
     scene = Scene(gpus=0)
     node = a_node(gpus=0)
     uuid = GpuUuid("box-0")
@@ -167,14 +167,14 @@ def with_a_shared_card() -> Scene:
     return scene
 
 
-def test_jobs_that_share_a_card_are_no_conflict_while_there_is_memory() -> None:
-    scene = with_a_shared_card()
+def test_jobs_that_share_a_gpu_are_no_conflict_while_there_is_memory() -> None:
+    scene = with_a_shared_gpu()
     scene.submit_as(asking(gpu_memory_bytes=10 * GIB), asking(gpu_memory_bytes=11 * GIB), a_spec(), entry="held")
     assert [conflicts(scene, job) for job in (2, 3, 4)] == [[], [(0, (1,))], [(0, (1,))]]
 
 
-def test_one_that_was_forced_over_the_memory_of_a_card_counts_for_the_next() -> None:
-    scene = with_a_shared_card()
+def test_one_that_was_forced_over_the_memory_of_a_gpu_counts_for_the_next() -> None:
+    scene = with_a_shared_gpu()
     scene.submit_as(asking(gpu_memory_bytes=20 * GIB), entry="held")
     force(scene, 2)
     assert invariants.violations(scene.state) == []

@@ -1,4 +1,4 @@
-"""When a card may be used: whole, shared, by slot; with others on it, drained, of the wrong kind."""
+"""When a GPU may be used: whole, shared, by slot; with others on it, drained, of the wrong kind."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ G = 2**30
 BOB = ForeignProcess(pid=42, user="bob")
 
 
-def a_card(index: int, *, memory_g: int = 24, model: str = "A100", links: dict[int, int] | None = None) -> Gpu:
+def a_gpu(index: int, *, memory_g: int = 24, model: str = "A100", links: dict[int, int] | None = None) -> Gpu:
     linked = tuple((GpuUuid(f"g{other}"), level) for other, level in (links or {}).items())
     return Gpu(uuid=GpuUuid(f"g{index}"), index=index, model=model, memory_total_bytes=memory_g * G, links=linked)
 
 
-def a_machine(*cards: Gpu, cpus: int = 8, memory_g: int = 64) -> State:
+def a_machine(*gpus: Gpu, cpus: int = 8, memory_g: int = 64) -> State:
     state = State()
     joined = NodeJoined(node=BOX, cpu_job_slots=4, runs=(), cpus=cpus, memory_total_bytes=memory_g * G)
     handle(state, joined, 0.0)
-    handle(state, GpusSeen(node=BOX, gpus=cards or (a_card(0), a_card(1))), 0.0)
+    handle(state, GpusSeen(node=BOX, gpus=gpus or (a_gpu(0), a_gpu(1))), 0.0)
     return state
 
 
@@ -65,7 +65,7 @@ def named(index: int) -> NamedGpu:
 
 
 def where(state: State, job: int) -> list[int] | None:
-    """The cards a job has; None while it waits."""
+    """The GPUs a job has; None while it waits."""
     status = state.jobs[JobId(job)].status
     return None if isinstance(status, Queued) else [gpu.index for gpu in status.booking.gpus]  # type: ignore[union-attr]
 
@@ -79,17 +79,17 @@ def sample(state: State, *uses: tuple[int, GpuUse], available_g: float | None = 
 
 def reasons(state: State, job: int) -> dict[int | GpuUuid, object]:
     (reason,) = [r for r in explain(state, state.jobs[JobId(job)], NOW) if isinstance(r, TooFewGpus)]
-    return dict(reason.cards)
+    return dict(reason.gpus)
 
 
-def test_shared_jobs_pack_onto_one_card_and_leave_the_other_whole() -> None:
+def test_shared_jobs_pack_onto_one_gpu_and_leave_the_other_whole() -> None:
     state = a_machine()
     jobs = queue(state, *[Request(gpu_memory_bytes=8 * G)] * 3, Request())
     assert [where(state, job) for job in jobs] == [[0], [0], [0], [1]]
 
 
-def test_a_booking_counts_from_the_decision_whatever_the_card_reads() -> None:
-    state = a_machine(a_card(0))
+def test_a_booking_counts_from_the_decision_whatever_the_gpu_reads() -> None:
+    state = a_machine(a_gpu(0))
     sample(state, (0, GpuUse(load=0.0)))
     jobs = queue(state, *[Request(gpu_memory_bytes=10 * G)] * 10)
     assert [where(state, job) for job in jobs[:3]] == [[0], [0], None]
@@ -99,7 +99,7 @@ def test_a_booking_counts_from_the_decision_whatever_the_card_reads() -> None:
 
 
 def test_who_takes_the_memory_that_a_sharing_job_lacks_is_named() -> None:
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     sample(state, (0, GpuUse(outside_bytes=20 * G, foreign_processes=(BOB,))))
     (job,) = queue(state, Request(gpu_memory_bytes=10 * G))
     reason = reasons(state, job)[0]
@@ -107,38 +107,38 @@ def test_who_takes_the_memory_that_a_sharing_job_lacks_is_named() -> None:
     assert (reason.free_bytes, reason.outside_bytes, reason.foreign_processes) == (4 * G, 20 * G, (BOB,))
 
 
-def test_whoever_wants_a_card_alone_never_shares_it() -> None:
-    state = a_machine(a_card(0))
+def test_whoever_wants_a_gpu_alone_never_shares_it() -> None:
+    state = a_machine(a_gpu(0))
     sharer, loner = queue(state, Request(gpu_memory_bytes=G), Request())
     assert (where(state, sharer), where(state, loner)) == ([0], None)
     assert reasons(state, loner) == {0: Taken(jobs=(JobId(sharer),))}
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     loner, sharer = queue(state, Request(), Request(gpu_share=0.1))
     assert (where(state, loner), where(state, sharer)) == ([0], None)
 
 
-def test_shares_and_memory_add_up_to_one_card() -> None:
-    state = a_machine(a_card(0))
+def test_shares_and_memory_add_up_to_one_gpu() -> None:
+    state = a_machine(a_gpu(0))
     jobs = queue(state, Request(gpu_share=0.5), Request(gpu_memory_bytes=12 * G), Request(gpu_share=0.01))
     assert [where(state, job) for job in jobs] == [[0], [0], None]
 
 
-def test_slots_offer_a_card_several_times_to_jobs_that_say_nothing() -> None:
-    state = a_machine(a_card(0))
+def test_slots_offer_a_gpu_several_times_to_jobs_that_say_nothing() -> None:
+    state = a_machine(a_gpu(0))
     handle(state, SlotsSet(node=BOX, gpus=(GpuUuid("g0"),), slots=3), 0.0)
     jobs = queue(state, *[Request()] * 4)
     assert [where(state, job) for job in jobs] == [[0], [0], [0], None]
 
 
 def test_what_others_use_counts_for_jobs_that_share() -> None:
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     sample(state, (0, GpuUse(outside_bytes=20 * G, foreign_processes=(BOB,), load=0.9)))
     fits, waits = queue(state, Request(gpu_memory_bytes=4 * G), Request(gpu_memory_bytes=G))
     assert (where(state, fits), where(state, waits)) == ([0], None)
 
 
 def test_a_job_that_took_more_than_it_booked_counts_for_what_it_took() -> None:
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     (greedy,) = queue(state, Request(gpu_memory_bytes=8 * G))
     taken = ((JobId(greedy), GpuUuid("g0"), 22 * G),)
     handle(state, NodeSampled(node=BOX, uses=((GpuUuid("g0"), GpuUse(load=0.9)),), taken=taken), 2.0)
@@ -149,7 +149,7 @@ def test_a_job_that_took_more_than_it_booked_counts_for_what_it_took() -> None:
 
 
 def test_kept_memory_is_never_booked() -> None:
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     handle(state, RulesSet(rules=Rules(keep_gpu_memory=0.5)), 0.0)
     jobs = queue(state, *[Request(gpu_memory_bytes=8 * G)] * 2)
     assert [where(state, job) for job in jobs] == [[0], None]
@@ -165,14 +165,14 @@ def test_kept_memory_is_never_booked() -> None:
     ],
 )
 def test_little_outside_use_is_tolerated(use: GpuUse, is_free: bool) -> None:
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     sample(state, (0, use))
     (job,) = queue(state, Request())
     assert (where(state, job) is not None) == is_free
 
 
 def test_an_outside_process_is_named_and_its_end_starts_the_job() -> None:
-    state = a_machine(a_card(0))
+    state = a_machine(a_gpu(0))
     sample(state, (0, GpuUse(outside_bytes=20 * G, foreign_processes=(BOB,), load=1.0)))
     (job,) = queue(state, Request())
     assert reasons(state, job) == {0: OutsideUse(foreign_processes=(BOB,))}
@@ -180,8 +180,8 @@ def test_an_outside_process_is_named_and_its_end_starts_the_job() -> None:
     assert where(state, job) == [0]
 
 
-def test_a_card_that_idles_enough_serves_who_said_so() -> None:
-    state = a_machine(a_card(0))
+def test_a_gpu_that_idles_enough_serves_who_said_so() -> None:
+    state = a_machine(a_gpu(0))
     busy = GpuUse(outside_bytes=20 * G, foreign_processes=(BOB,), load=0.3)
     sample(state, (0, busy))
     (job,) = queue(state, Request(idle_below=20))
@@ -190,9 +190,9 @@ def test_a_card_that_idles_enough_serves_who_said_so() -> None:
     assert where(state, job) == [0]
 
 
-def test_model_memory_pins_and_exclusions_choose_cards() -> None:
-    cards = (a_card(0), a_card(1, model="H100", memory_g=80), a_card(2), a_card(3, model="V100", memory_g=16))
-    state = a_machine(*cards)
+def test_model_memory_pins_and_exclusions_choose_gpus() -> None:
+    gpus = (a_gpu(0), a_gpu(1, model="H100", memory_g=80), a_gpu(2), a_gpu(3, model="V100", memory_g=16))
+    state = a_machine(*gpus)
     asked = [
         Request(gpu_models=("h100",)),
         Request(gpus_on=(named(2),)),
@@ -202,7 +202,7 @@ def test_model_memory_pins_and_exclusions_choose_cards() -> None:
     assert [where(state, job) for job in queue(state, *asked)] == [[1], [2], [3], [0]]
 
 
-def test_a_kind_of_card_that_is_not_there_can_never_fit() -> None:
+def test_a_kind_of_gpu_that_is_not_there_can_never_fit() -> None:
     state = a_machine()
     assert lack(state, Request(gpu_models=("a100", "h100"))) is None
     assert lack(state, Request(gpu_models=("h100",))) is not None
@@ -214,32 +214,32 @@ def test_a_kind_of_card_that_is_not_there_can_never_fit() -> None:
     assert reasons(state, job)[0] == Unsuitable(why="not one that it is pinned to", keeps="pin")
 
 
-def test_a_drained_card_gets_nothing_new_and_keeps_what_it_has() -> None:
-    state = a_machine(a_card(0))
+def test_a_drained_gpu_gets_nothing_new_and_keeps_what_it_has() -> None:
+    state = a_machine(a_gpu(0))
     (running,) = queue(state, Request())
     handle(state, GpusDrained(node=BOX, gpus=(GpuUuid("g0"),), by="ann", reason="fan"), 1.0)
     (waiting,) = queue(state, Request())
     assert where(state, running) == [0]
     assert reasons(state, waiting) == {0: Drained(reason="fan")}
-    assert state.changes.cards[BOX, GpuUuid("g0")][0] is not None
+    assert state.changes.gpus[BOX, GpuUuid("g0")][0] is not None
     handle(state, GpusResumed(node=BOX, gpus=(GpuUuid("g0"),)), 1.0)
     assert reasons(state, waiting) == {0: Taken(jobs=(JobId(running),))}
 
 
-def test_a_wide_job_gets_cards_that_are_near_each_other() -> None:
-    cards = [
-        a_card(0, links={1: 1, 2: 5, 3: 1}),
-        a_card(1, links={0: 1, 2: 1, 3: 5}),
-        a_card(2, links={0: 5, 1: 1, 3: 1}),
-        a_card(3, links={0: 1, 1: 5, 2: 1}),
+def test_a_wide_job_gets_gpus_that_are_near_each_other() -> None:
+    gpus = [
+        a_gpu(0, links={1: 1, 2: 5, 3: 1}),
+        a_gpu(1, links={0: 1, 2: 1, 3: 5}),
+        a_gpu(2, links={0: 5, 1: 1, 3: 1}),
+        a_gpu(3, links={0: 1, 1: 5, 2: 1}),
     ]
-    state = a_machine(*cards)
+    state = a_machine(*gpus)
     first, second = queue(state, Request(gpus=2), Request(gpus=2))
     assert (where(state, first), where(state, second)) == ([0, 2], [1, 3])
 
 
 def test_host_memory_and_processors_are_booked_too() -> None:
-    state = a_machine(*[a_card(index) for index in range(4)])
+    state = a_machine(*[a_gpu(index) for index in range(4)])
     jobs = queue(state, *[Request(gpus=1, memory_bytes=30 * G, cpus=3)] * 3)
     assert [where(state, job) for job in jobs] == [[0], [1], None]
     assert explain(state, state.jobs[JobId(jobs[2])], NOW) == (
@@ -281,8 +281,8 @@ uses = st.builds(
 def test_nothing_is_over_booked_and_whoever_waits_has_a_reason(
     asked: list[Request], read: list[GpuUse], slots: int
 ) -> None:
-    cards = [a_card(0), a_card(1), a_card(2, model="H100", memory_g=80), a_card(3)]
-    state = a_machine(*cards)
+    gpus = [a_gpu(0), a_gpu(1), a_gpu(2, model="H100", memory_g=80), a_gpu(3)]
+    state = a_machine(*gpus)
     handle(state, SlotsSet(node=BOX, gpus=(GpuUuid("g3"),), slots=slots), 0.0)
     sample(state, *enumerate(read))
     for request in asked:

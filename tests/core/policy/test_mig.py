@@ -1,4 +1,4 @@
-"""A card and the MIG instances that it is divided into are the same silicon: never booked at the same time."""
+"""A GPU and the MIG instances that it is divided into are the same silicon: never booked at the same time."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from tarmac.core.policy.feasibility import ConstraintUnmet, lack
 from tarmac.core.policy.gpu_fit import Taken, Unsuitable
 from tarmac.core.policy.recheck import refusal
 from tarmac.core.state import State
-from tests.core.policy.test_gpu_fit import BOX, a_card, a_machine, named, queue, reasons, where
+from tests.core.policy.test_gpu_fit import BOX, a_gpu, a_machine, named, queue, reasons, where
 from tests.core.support.builders import exited
 
 
 def an_instance(number: int, *, of: int = 0) -> Gpu:
-    return replace(a_card(16 + number, memory_g=10, model="A100 MIG 1g.10gb"), parent=GpuUuid(f"g{of}"))
+    return replace(a_gpu(16 + number, memory_g=10, model="A100 MIG 1g.10gb"), parent=GpuUuid(f"g{of}"))
 
 
-def see(state: State, *cards: Gpu) -> None:
-    handle(state, GpusSeen(node=BOX, gpus=cards), 2.0)
+def see(state: State, *gpus: Gpu) -> None:
+    handle(state, GpusSeen(node=BOX, gpus=gpus), 2.0)
     assert violations(state) == []
 
 
@@ -34,8 +34,8 @@ def end(state: State, job: int) -> None:
     handle(state, Reported(node=BOX, report=exited(job)), 3.0)
 
 
-def test_instances_of_a_card_that_a_job_holds_are_not_handed_out() -> None:
-    state = a_machine(a_card(0))
+def test_instances_of_a_gpu_that_a_job_holds_are_not_handed_out() -> None:
+    state = a_machine(a_gpu(0))
     (running,) = queue(state, Request())
     see(state, an_instance(0), an_instance(1))
     whole, shared = queue(state, Request(), Request(gpu_memory_bytes=1))
@@ -46,10 +46,10 @@ def test_instances_of_a_card_that_a_job_holds_are_not_handed_out() -> None:
 
 
 @pytest.mark.parametrize("is_remembered", [True, False])
-def test_a_card_whose_instance_a_job_holds_is_not_handed_out(is_remembered: bool) -> None:
+def test_a_gpu_whose_instance_a_job_holds_is_not_handed_out(is_remembered: bool) -> None:
     state = a_machine(an_instance(0), an_instance(1))
     (running,) = queue(state, Request())
-    see(state, *[a_card(0), an_instance(0)][: 1 + is_remembered])
+    see(state, *[a_gpu(0), an_instance(0)][: 1 + is_remembered])
     (waiting,) = queue(state, Request(gpus_on=(named(0),)))
     assert reasons(state, waiting)[0] == Taken(jobs=(JobId(running),))
     end(state, running)
@@ -57,25 +57,25 @@ def test_a_card_whose_instance_a_job_holds_is_not_handed_out(is_remembered: bool
     assert violations(state) == []
 
 
-def test_instances_of_one_card_go_to_different_jobs() -> None:
-    state = a_machine(an_instance(0), an_instance(1), a_card(1))
+def test_instances_of_one_gpu_go_to_different_jobs() -> None:
+    state = a_machine(an_instance(0), an_instance(1), a_gpu(1))
     assert [where(state, job) for job in queue(state, Request(), Request(), Request())] == [[1], [16], [17]]
 
 
-def test_a_job_for_several_cards_gets_no_instances() -> None:
-    state = a_machine(a_card(1), an_instance(0), an_instance(1))
+def test_a_job_for_several_gpus_gets_no_instances() -> None:
+    state = a_machine(a_gpu(1), an_instance(0), an_instance(1))
     assert lack(state, Request(gpus=2, gpu_models=("mig",))) == ConstraintUnmet(
         condition="mig", asked=2, have=0, of=2, models=("mig",), most_bytes=10 * 2**30
     )
     assert lack(state, Request(gpus=2, gpus_on=(named(16), named(17)))) is not None
-    assert lack(state, Request(gpus=2)) is not None, "one whole card and an instance are no two cards"
+    assert lack(state, Request(gpus=2)) is not None, "one whole GPU and an instance are no two GPUs"
     assert lack(state, Request(gpu_models=("mig",))) is None
     (job,) = queue(state, Request(gpus=2))
     assert reasons(state, job)[16] == Unsuitable(why="a MIG instance, of which a job sees one only", keeps="mig")
 
 
 @pytest.mark.parametrize(
-    ("held", "wanted"), [(a_card(0), an_instance(0)), (an_instance(0), a_card(0))], ids=["whole", "part"]
+    ("held", "wanted"), [(a_gpu(0), an_instance(0)), (an_instance(0), a_gpu(0))], ids=["whole", "part"]
 )
 def test_the_check_and_the_books_notice_both_by_themselves(held: Gpu, wanted: Gpu) -> None:
     state = a_machine(held)
@@ -86,4 +86,4 @@ def test_the_check_and_the_books_notice_both_by_themselves(held: Gpu, wanted: Gp
     job = state.jobs[JobId(waiting)]
     assert "as a whole or in parts" in (refusal(state, job, Booking(node=BOX, gpus=(booked,))) or "")
     state.nodes[BOX].booked[wanted.uuid] = {job.id: booked}
-    assert any("the card that it is a part of" in rule for rule in violations(state))
+    assert any("the GPU that it is a part of" in rule for rule in violations(state))

@@ -17,7 +17,7 @@ from tests.core.support.scene import Scene
 
 
 def a_crowd(*, free: int, running: dict[str, int], waiting: list[tuple[str, dict[str, Any]]], **rules: Any) -> Scene:
-    """Owners with so many GPUs at work; then these jobs come one by one, while `free` cards are kept by nobody."""
+    """Owners with so many GPUs at work; then these jobs come one by one, while `free` GPUs are kept by nobody."""
     scene = Scene(gpus=sum(running.values()) + free, **rules)
     for owner, gpus in running.items():
         if gpus:

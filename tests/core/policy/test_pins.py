@@ -1,4 +1,4 @@
-"""Pins mean cards, not numbers: what happens to them, and to what is shown, when a driver counts anew."""
+"""Pins mean GPUs, not numbers: what happens to them, and to what is shown, when a driver counts anew."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from tarmac.core.model.job import Request
 from tarmac.core.policy.feasibility import PinnedGone
 from tarmac.core.policy.gpu_fit import Drained, Taken
 from tarmac.core.state import State
-from tests.core.policy.test_gpu_fit import BOX, a_card, a_machine, named, queue, reasons
+from tests.core.policy.test_gpu_fit import BOX, a_gpu, a_machine, named, queue, reasons
 from tests.core.support.builders import exited
 
 VANISHED = GpuUse(health="vanished from the driver", is_gone=True)
 
 
-def see(state: State, *cards: Gpu) -> None:
-    handle(state, GpusSeen(node=BOX, gpus=cards), 2.0)
+def see(state: State, *gpus: Gpu) -> None:
+    handle(state, GpusSeen(node=BOX, gpus=gpus), 2.0)
 
 
 def uuids(state: State, job: int) -> list[str]:
     return [gpu.uuid for gpu in state.jobs[JobId(job)].status.booking.gpus]  # type: ignore[union-attr]
 
 
-def test_a_queued_pin_means_the_same_card_after_it_was_renumbered() -> None:
+def test_a_queued_pin_means_the_same_gpu_after_it_was_renumbered() -> None:
     state = a_machine()
     (running,) = queue(state, Request(gpus=2))
     pinned, excluding = queue(state, Request(gpus_on=(named(0),)), Request(exclude_gpus=(named(0),)))
-    see(state, replace(a_card(1), index=0), replace(a_card(0), index=1))
+    see(state, replace(a_gpu(1), index=0), replace(a_gpu(0), index=1))
     assert reasons(state, pinned)[1] == Taken(jobs=(JobId(running),))
     handle(state, Reported(node=BOX, report=exited(running)), 3.0)
     assert (uuids(state, pinned), uuids(state, excluding)) == (["g0"], ["g1"])
@@ -39,21 +39,21 @@ def test_a_queued_pin_means_the_same_card_after_it_was_renumbered() -> None:
 
 def test_a_pin_of_an_older_job_means_the_number() -> None:
     state = a_machine()
-    see(state, replace(a_card(1), index=0), replace(a_card(0), index=1))
+    see(state, replace(a_gpu(1), index=0), replace(a_gpu(0), index=1))
     (old,) = queue(state, Request(gpus_on=(0,)))
     assert uuids(state, old) == ["g1"]
 
 
-def test_a_job_whose_card_is_gone_waits_is_told_and_starts_when_it_is_back() -> None:
+def test_a_job_whose_gpu_is_gone_waits_is_told_and_starts_when_it_is_back() -> None:
     state = a_machine()
-    see(state, a_card(0))
+    see(state, a_gpu(0))
     (job,) = queue(state, Request(gpus_on=(named(1),)))
     assert explain(state, state.jobs[JobId(job)], 0.0)[0] == NeverFits(lack=PinnedGone(gpus=(named(1),)))
-    see(state, a_card(0), a_card(1))
+    see(state, a_gpu(0), a_gpu(1))
     assert uuids(state, job) == ["g1"]
 
 
-def test_a_job_whose_card_is_gone_but_still_listed_is_told_the_same() -> None:
+def test_a_job_whose_gpu_is_gone_but_still_listed_is_told_the_same() -> None:
     state = a_machine()
     handle(state, NodeSampled(node=BOX, uses=((GpuUuid("g1"), VANISHED),)), 2.0)
     pinned, free = queue(state, Request(gpus_on=(named(1),)), Request(gpus=2))
@@ -64,14 +64,14 @@ def test_a_job_whose_card_is_gone_but_still_listed_is_told_the_same() -> None:
     assert len(explain(state, state.jobs[JobId(pinned)], 0.0)) == 1, "it is there, though sick"
 
 
-def test_two_jobs_pinned_to_one_card_are_of_one_class_whatever_its_number_was() -> None:
+def test_two_jobs_pinned_to_one_gpu_are_of_one_class_whatever_its_number_was() -> None:
     assert Request(gpus_on=(named(1),)) == Request(gpus_on=(replace(named(1), index=5),))
 
 
-def test_a_card_that_is_gone_leaves_its_number_to_the_one_that_has_it_now() -> None:
+def test_a_gpu_that_is_gone_leaves_its_number_to_the_one_that_has_it_now() -> None:
     state = a_machine()
     node = state.nodes[BOX]
-    see(state, a_card(0), replace(a_card(1), index=0))
+    see(state, a_gpu(0), replace(a_gpu(1), index=0))
     handle(state, NodeSampled(node=BOX, uses=((GpuUuid("g0"), VANISHED), (GpuUuid("g1"), GpuUse()))), 2.0)
     assert (node.index_now(GpuUuid("g0")), node.index_now(GpuUuid("g1"))) == (None, 0)
     assert node.index_now(GpuUuid("g7")) is None
@@ -80,7 +80,7 @@ def test_a_card_that_is_gone_leaves_its_number_to_the_one_that_has_it_now() -> N
     assert reasons(state, wide) == {GpuUuid("g0"): Drained(reason=VANISHED.health or ""), 0: Taken(jobs=(JobId(2),))}
 
 
-def test_a_card_that_is_gone_keeps_its_number_while_nobody_else_has_it() -> None:
+def test_a_gpu_that_is_gone_keeps_its_number_while_nobody_else_has_it() -> None:
     state = a_machine()
     handle(state, NodeSampled(node=BOX, uses=((GpuUuid("g1"), VANISHED),)), 2.0)
     assert state.nodes[BOX].index_now(GpuUuid("g1")) == 1

@@ -14,7 +14,7 @@ from tarmac.core.model.rules import Rules
 from tarmac.core.model.status import Queued, Starting
 from tarmac.core.policy.placement import place
 from tarmac.core.state import State
-from tests.core.support.brute_force import cards_that_do
+from tests.core.support.brute_force import gpus_that_do
 from tests.core.support.builders import NOW, a_job
 from tests.core.support.effort import tries
 from tests.core.support.loads import machines, one_of, requests
@@ -55,8 +55,8 @@ SPEC = ("owner", "command", "shell", "cwd", "umask", "environment")
 
 def compare(state: State, request: Request) -> None:
     booking = place(state, request)
-    do = {name: cards_that_do(node, request, state.rules) for name, node in state.nodes.items()}
-    fitting = {name: cards for name, cards in do.items() if cards is not None and len(cards) >= request.gpus}
+    do = {name: gpus_that_do(node, request, state.rules) for name, node in state.nodes.items()}
+    fitting = {name: gpus for name, gpus in do.items() if gpus is not None and len(gpus) >= request.gpus}
     assert (booking is not None) == bool(fitting)
     if booking is None:
         return
@@ -67,7 +67,7 @@ def compare(state: State, request: Request) -> None:
     if request.is_shared or request.gpus == 1:
         left = set(fitting[booking.node]) - set(chosen)
         node = state.nodes[booking.node]
-        assert all(booked(node, one) >= booked(node, other) for one in chosen for other in left), "the fullest cards"
+        assert all(booked(node, one) >= booked(node, other) for one in chosen for other in left), "the fullest GPUs"
 
 
 def booked(node: Node, uuid: str) -> int:
@@ -76,13 +76,13 @@ def booked(node: Node, uuid: str) -> int:
 
 def change(state: State, word: str, number: int) -> None:
     node = pick(list(state.nodes.values()), number)
-    card = (pick(list(node.gpus), number // 5),)
+    gpu = (pick(list(node.gpus), number // 5),)
     if word == "drain":
-        handle(state, GpusDrained(node=node.name, gpus=card, by="root", reason="hot"), NOW)
+        handle(state, GpusDrained(node=node.name, gpus=gpu, by="root", reason="hot"), NOW)
     elif word == "resume":
-        handle(state, GpusResumed(node=node.name, gpus=card), NOW)
+        handle(state, GpusResumed(node=node.name, gpus=gpu), NOW)
     elif word == "slots":
-        handle(state, SlotsSet(node=node.name, gpus=card, slots=1 + number % 2), NOW)
+        handle(state, SlotsSet(node=node.name, gpus=gpu, slots=1 + number % 2), NOW)
     elif state.jobs:
         leave(state, pick(list(state.jobs.values()), number))
 

@@ -170,7 +170,7 @@ def test_nobody_leaves_where_that_makes_no_room_because_others_stay() -> None:
 
 
 @pytest.mark.parametrize("obstacle", ["pinned", "drained", "too wide", "other model"])
-def test_nobody_leaves_where_the_cards_would_not_do(obstacle: str) -> None:
+def test_nobody_leaves_where_the_gpus_would_not_do(obstacle: str) -> None:
     scene = Scene(gpus=2)
     first = NamedGpu(uuid=GpuUuid("box-0"), index=0)
     scene.run(a_spec(), guest())
@@ -210,8 +210,8 @@ def test_what_somebody_else_started_is_never_asked_to_leave() -> None:
     assert scene.state.preemptible == set()
 
 
-def test_one_on_a_part_of_a_card_leaves_for_one_that_wants_the_whole() -> None:
-    """MIG was switched off while it ran: the whole card is there, and held by way of its part."""
+def test_one_on_a_part_of_a_gpu_leaves_for_one_that_wants_the_whole() -> None:
+    """MIG was switched off while it ran: the whole GPU is there, and held by way of its part."""
     scene = Scene(gpus=0)
     node = scene.state.nodes[BOX]
     part = Gpu(uuid=GpuUuid("mig-0"), index=0, parent=GpuUuid("box-0"))

@@ -110,8 +110,8 @@ def test_who_made_room_does_not_slip_in_again_before_the_others_have() -> None:
     assert isinstance(play.state.jobs[JobId(1)].status, Queued)
 
 
-def test_nobody_leaves_for_a_job_that_a_limit_keeps_off_their_cards() -> None:
-    """What part of a card its memory is, only the card tells."""
+def test_nobody_leaves_for_a_job_that_a_limit_keeps_off_their_gpus() -> None:
+    """What part of a GPU its memory is, only the GPU tells."""
     node = a_node(gpus=1, name="n0")
     node.gpus = {uuid: replace(gpu, memory_total_bytes=24 * GIB) for uuid, gpu in node.gpus.items()}
     play = Play([node], Rules(policy="fifo", max_gpus_per_user=PerName(0.0, (("bob", 0.5),))))

@@ -13,7 +13,7 @@ from tarmac.core.model.job import Job, Request
 from tarmac.core.model.status import Booking, Starting
 from tarmac.core.policy import scheduling_pass
 from tarmac.core.policy.feasibility import lack
-from tarmac.core.policy.placement import Kept, place
+from tarmac.core.policy.placement import ExcludesGpus, place
 from tarmac.core.policy.recheck import refusal
 from tarmac.core.state import State
 from tests.core.support.builders import (
@@ -25,15 +25,15 @@ from tests.core.support.builders import (
     a_spec,
     a_state,
     a_status,
-    cards,
     exited,
+    numbered_gpus,
     submitted,
 )
 from tests.core.support.scene import Scene
 
 
 def chosen(state: State) -> list[tuple[int, str, list[int]]]:
-    """One pass, applied: (job, node, card indices) in the order of the decisions."""
+    """One pass, applied: (job, node, GPU indices) in the order of the decisions."""
     decided = []
     state.rules = replace(state.rules, policy="fifo")
     for decision in scheduling_pass.Pass(state, NOW).run():
@@ -95,7 +95,7 @@ def test_the_lowest_free_indices_are_taken_around_what_is_booked() -> None:
     assert chosen(a_state(a_node(gpus=4), jobs=(busy, a_job(2, gpus=2)))) == [(2, BOX, [0, 2])]
 
 
-def test_slots_limit_jobs_without_cards() -> None:
+def test_slots_limit_jobs_without_gpus() -> None:
     jobs = tuple(a_job(number, gpus=0) for number in (1, 2, 3))
     assert [job for job, *_ in chosen(a_state(a_node(cpu_job_slots=2), jobs=jobs))] == [1, 2]
 
@@ -141,7 +141,7 @@ def test_an_unsound_plan_is_refused_with_its_reason(booking: Booking, said: str)
     assert refusal(state, job, booking) == said
 
 
-def test_a_card_planned_twice_for_one_job_is_refused() -> None:
+def test_a_gpu_planned_twice_for_one_job_is_refused() -> None:
     job = a_job(1, gpus=2)
     state = a_state(a_node(), jobs=(job,))
     twice = Booking(node=BOX, gpus=a_booking(0).gpus * 2)
@@ -180,13 +180,13 @@ def test_a_busy_node_can_still_fit_it_one_day_and_an_unknown_world_may() -> None
     assert lack(a_state(), Request(gpus=99)) is None
 
 
-def test_a_node_known_by_its_jobs_alone_may_have_any_number_of_cards() -> None:
+def test_a_node_known_by_its_jobs_alone_may_have_any_number_of_gpus() -> None:
     """As after a restart, before it is in reach again."""
     state = a_state(jobs=(a_job(1, gpus=2, status=a_status("running", a_booking(0, 1))),))
     assert lack(state, Request(gpus=99)) is None
     handle(state, NodeJoined(node=BOX, cpu_job_slots=1, runs=()), 100.0)
     assert lack(state, Request(gpus=99)) is None
-    handle(state, GpusSeen(node=BOX, gpus=cards(2)), 100.0)
+    handle(state, GpusSeen(node=BOX, gpus=numbered_gpus(2)), 100.0)
     assert lack(state, Request(gpus=2)) is None
     assert lack(state, Request(gpus=99)) is not None
 
@@ -199,7 +199,7 @@ def placings(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
     """Every question to `place` during passes."""
     asked: list[Request] = []
 
-    def counted(state: State, request: Request, kept: Kept | None = None) -> Booking | None:
+    def counted(state: State, request: Request, kept: ExcludesGpus | None = None) -> Booking | None:
         asked.append(request)
         return place(state, request, kept)
 

@@ -1,4 +1,4 @@
-"""The placer once more, by brute force: which cards of a node would do for a request, in the plainest way."""
+"""The placer once more, by brute force: which GPUs of a node would do for a request, in the plainest way."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tarmac.core.model.node import Node
 from tarmac.core.model.rules import Rules
 
 
-def cards_that_do(node: Node, request: Request, rules: Rules, gone: Collection[int] = ()) -> list[str] | None:
+def gpus_that_do(node: Node, request: Request, rules: Rules, gone: Collection[int] = ()) -> list[str] | None:
     """None where the host would not do. Jobs that are `gone` do not count."""
     hosted = [asked for job, asked in node.host.items() if job not in gone]
     if not node.is_connected or (not request.gpus and sum(not asked.gpus for asked in hosted) >= node.cpu_job_slots):
@@ -25,18 +25,18 @@ def cards_that_do(node: Node, request: Request, rules: Rules, gone: Collection[i
 
 
 def _does(node: Node, uuid: str, request: Request, rules: Rules, gone: Collection[int]) -> bool:
-    card = node.gpus[uuid]  # type: ignore[index]
-    size, slots = card.memory_total_bytes, node.slots.get(card.uuid, 1)
-    held = [booked.memory_bytes for job, booked in node.booked.get(card.uuid, {}).items() if job not in gone]
+    gpu = node.gpus[uuid]  # type: ignore[index]
+    size, slots = gpu.memory_total_bytes, node.slots.get(gpu.uuid, 1)
+    held = [booked.memory_bytes for job, booked in node.booked.get(gpu.uuid, {}).items() if job not in gone]
     is_shared = request.gpu_memory_bytes is not None or request.gpu_share is not None
     most = size - int(rules.keep_gpu_memory * size) if is_shared else size
     wanted = request.gpu_memory_bytes or int((request.gpu_share or 0) * size) or (size if slots == 1 else size // slots)
-    has_model = not request.gpu_models or any(word in card.model.lower() for word in request.gpu_models)
+    has_model = not request.gpu_models or any(word in gpu.model.lower() for word in request.gpu_models)
     is_large_enough = size >= request.min_gpu_memory_bytes
-    is_offered = card.uuid not in node.drains and card.index not in request.exclude_gpus
+    is_offered = gpu.uuid not in node.drains and gpu.index not in request.exclude_gpus
     return has_model and is_large_enough and is_offered and 0 not in held and sum(held) + wanted <= most
 
 
 def fits(node: Node, request: Request, rules: Rules, gone: Collection[int] = ()) -> bool:
-    cards = cards_that_do(node, request, rules, gone)
-    return cards is not None and len(cards) >= request.gpus
+    gpus = gpus_that_do(node, request, rules, gone)
+    return gpus is not None and len(gpus) >= request.gpus

@@ -61,12 +61,12 @@ def a_job(
     )
 
 
-def cards(count: int, node: str = BOX) -> tuple[Gpu, ...]:
+def numbered_gpus(count: int, node: str = BOX) -> tuple[Gpu, ...]:
     return tuple(Gpu(uuid=GpuUuid(f"{node}-{index}"), index=index) for index in range(count))
 
 
 def a_node(*, gpus: int = 2, name: str = BOX, cpu_job_slots: int = 2, is_connected: bool = True) -> Node:
-    known = {gpu.uuid: gpu for gpu in cards(gpus, name)}
+    known = {gpu.uuid: gpu for gpu in numbered_gpus(gpus, name)}
     return Node(
         name=NodeName(name), cpu_job_slots=cpu_job_slots, gpus=known, is_connected=is_connected, has_told_gpus=True
     )
@@ -138,5 +138,5 @@ def gone(job: int = 1, *, attempt: int = 1) -> TreeGone:
     return TreeGone(job=JobId(job), attempt=attempt, at=140.0)
 
 
-def free_cards(node: Node) -> list[Gpu]:
+def free_gpus(node: Node) -> list[Gpu]:
     return [gpu for uuid, gpu in node.gpus.items() if uuid not in node.booked]

@@ -75,7 +75,7 @@ class Driver:
         waiting = [job for job in jobs if reference.is_waiting(job) or job.id in decided]
         starts = [_start(self.state.jobs[number]) for number in decided]
         if any(isinstance(job.status, Stopping) for job in jobs):
-            # When they are gone at the latest is known, so cards may be kept for a wide job: fewer start than fit.
+            # When they are gone at the latest is known, so GPUs may be kept for a wide job: fewer start than fit.
             for start in starts:
                 floor.take(*start)
         else:
@@ -93,7 +93,7 @@ class Driver:
                     has = self.told[reason.node].uuids
                     assert (reason.asked, reason.total) == (job.spec.request.gpus, len(has))
                     assert reason.free == len(floor.free(reason.node)) < reason.asked
-                    held = {job for _, card in reason.cards if isinstance(card, Taken) for job in card.jobs}
+                    held = {job for _, gpu in reason.gpus if isinstance(gpu, Taken) for job in gpu.jobs}
                     assert held == {floor.holders.get((reason.node, uuid)) for uuid in has} - {None}
 
     # Commit

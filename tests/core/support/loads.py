@@ -10,7 +10,7 @@ from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.core.model.job import JobSpec, Request
 from tarmac.core.model.node import Node
 from tarmac.core.model.rules import PerName, Rules
-from tests.core.support.builders import a_node, a_spec, cards
+from tests.core.support.builders import a_node, a_spec, numbered_gpus
 
 GIB = 2**30
 OWNERS = ("ann", "bob", "cat")
@@ -57,7 +57,7 @@ def _plain(spec: JobSpec) -> dict[str, Any]:
 
 @st.composite
 def machines(draw: st.DrawFn, most: int = 3) -> list[Node]:
-    """One to three nodes of one to four cards; some are of another make, drained, or offered twice."""
+    """One to three nodes of one to four GPUs; some are of another make, drained, or offered twice."""
     return [_machine(draw, f"n{number}") for number in range(draw(st.integers(1, most)))]
 
 
@@ -65,16 +65,16 @@ def _machine(draw: st.DrawFn, name: str) -> Node:
     makes = draw(st.lists(st.sampled_from([("A100", 24), ("A100", 24), ("L40", 16)]), min_size=1, max_size=4))
     node = a_node(gpus=0, name=name, cpu_job_slots=draw(st.sampled_from([1, 2])))
     node.cpus, node.memory_total_bytes = 6, 40 * GIB
-    for card, (model, gib) in zip(cards(len(makes), name), makes, strict=True):
-        node.gpus[card.uuid] = _made(card, model, gib)
+    for gpu, (model, gib) in zip(numbered_gpus(len(makes), name), makes, strict=True):
+        node.gpus[gpu.uuid] = _made(gpu, model, gib)
     for uuid in node.gpus:
         if draw(st.sampled_from([False, False, False, True])):
             node.slots[uuid] = 2
     return node
 
 
-def _made(card: Any, model: str, gib: int) -> Any:
-    return type(card)(uuid=card.uuid, index=card.index, model=model, memory_total_bytes=gib * GIB)
+def _made(gpu: Any, model: str, gib: int) -> Any:
+    return type(gpu)(uuid=gpu.uuid, index=gpu.index, model=model, memory_total_bytes=gib * GIB)
 
 
 def per_name(*numbers: float) -> st.SearchStrategy[PerName]:

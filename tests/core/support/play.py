@@ -35,7 +35,7 @@ from tarmac.core.events import (
     StopAsked,
     TimePassed,
 )
-from tarmac.core.handlers.reservations import chosen_cards
+from tarmac.core.handlers.reservations import chosen_gpus
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job
@@ -56,7 +56,7 @@ Step: TypeAlias = tuple[str, int, Any]
 
 WORDS = (
     "begin", "begin", "end", "end", "end", "fail", "stop", "hold", "release", "move", "edit", "pause", "resume",
-    "drain", "halt", "drain card", "resume card", "slots", "force", "reserve", "give back", "leave", "join", "wait",
+    "drain", "halt", "drain GPU", "resume GPU", "slots", "force", "reserve", "give back", "leave", "join", "wait",
 )  # fmt: skip
 
 
@@ -103,7 +103,7 @@ class Play:
         elif word in {"stop", "hold", "release", "move", "edit", "force"}:
             if self.state.jobs:
                 yield from self._touch(word, pick(list(self.state.jobs.values()), number), number)
-        elif word in {"drain card", "resume card", "slots", "leave", "join"}:
+        elif word in {"drain GPU", "resume GPU", "slots", "leave", "join"}:
             yield self._tend(word, number)
         elif word in {"reserve", "give back"}:
             yield from self._reserve(word, number, more)
@@ -139,13 +139,13 @@ class Play:
 
     def _tend(self, word: str, number: int) -> Event:
         node = pick(list(self.state.nodes.values()), number)
-        card = (pick(list(node.gpus), number // 7),)
-        if word == "drain card":
-            return GpusDrained(node=node.name, gpus=card, by="root", reason="hot")
-        if word == "resume card":
-            return GpusResumed(node=node.name, gpus=card)
+        gpu = (pick(list(node.gpus), number // 7),)
+        if word == "drain GPU":
+            return GpusDrained(node=node.name, gpus=gpu, by="root", reason="hot")
+        if word == "resume GPU":
+            return GpusResumed(node=node.name, gpus=gpu)
         if word == "slots":
-            return SlotsSet(node=node.name, gpus=card, slots=1 + number % 2)
+            return SlotsSet(node=node.name, gpus=gpu, slots=1 + number % 2)
         if word == "leave":
             return NodeLeft(node=node.name)
         runs = tuple(self._runs_on(node))
@@ -170,7 +170,7 @@ class Play:
             return
         begins_at = self.now + more
         ends_at = begins_at + 25.0
-        found = chosen_cards(self.state, gpus=1 + number % 2, owner="bob", begins_at=begins_at, ends_at=ends_at)
+        found = chosen_gpus(self.state, gpus=1 + number % 2, owner="bob", begins_at=begins_at, ends_at=ends_at)
         if found is not None:
             one = Reservation(
                 id=self.state.next_reservation, owner="bob", node=found[0], gpus=found[1], begins_at=begins_at,

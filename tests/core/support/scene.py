@@ -25,7 +25,7 @@ from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import Job, JobSpec
 from tarmac.core.model.status import Booked, Starting, Status, state_name
-from tests.core.support.builders import BOX, a_node, a_spec, a_state, cards, free_cards, submitted
+from tests.core.support.builders import BOX, a_node, a_spec, a_state, free_gpus, numbered_gpus, submitted
 
 
 class Scene:
@@ -108,7 +108,7 @@ class Scene:
         return self.happen(NodeJoined(node=BOX, cpu_job_slots=cpu_job_slots, runs=runs))
 
     def see_gpus(self, count: int) -> list[Command]:
-        return self.happen(GpusSeen(node=BOX, gpus=cards(count)))
+        return self.happen(GpusSeen(node=BOX, gpus=numbered_gpus(count)))
 
     def status(self, job: int = 1) -> Status:
         return self.jobs[JobId(job)].status
@@ -117,16 +117,16 @@ class Scene:
         return [state_name(self.jobs[number].status) for number in sorted(self.jobs)]
 
     def free(self) -> list[int]:
-        return [gpu.index for gpu in free_cards(self.state.nodes[BOX])]
+        return [gpu.index for gpu in free_gpus(self.state.nodes[BOX])]
 
     def state_of(self, job: int) -> str:
         return state_name(self.jobs[JobId(job)].status)
 
     def at_work(self) -> list[int]:
-        """Jobs that have their cards."""
+        """Jobs that have their GPUs."""
         return [number for number, job in sorted(self.jobs.items()) if isinstance(job.status, Booked)]
 
-    def cards_of(self, job: int) -> list[int]:
+    def gpus_of(self, job: int) -> list[int]:
         status = self.jobs[JobId(job)].status
         assert isinstance(status, Booked), status
         return [gpu.index for gpu in status.booking.gpus]
@@ -135,7 +135,7 @@ class Scene:
         return [command.what for command in self.said if isinstance(command, Notify)]
 
     def starts(self) -> list[tuple[int, list[int]]]:
-        """(job, card indices) of each start that the newest event brought."""
+        """(job, GPU indices) of each start that the newest event brought."""
         return [(c.job, [gpu.index for gpu in c.booking.gpus]) for c in self.said if isinstance(c, StartJob)]
 
     def signals(self) -> list[SignalJob]:

@@ -26,7 +26,7 @@ from tarmac.core.events import (
 )
 from tarmac.core.model.gpu import Gpu
 from tarmac.core.model.ids import JobId, NodeName
-from tests.core.support.builders import cards
+from tests.core.support.builders import numbered_gpus
 
 Key: TypeAlias = tuple[JobId, int]
 End: TypeAlias = tuple[str, int | None, int | None]  # exit, launch or lost; exit code; signal
@@ -48,23 +48,23 @@ class Run:
 @dataclass(kw_only=True)
 class FakeNode:
     name: NodeName
-    cards: tuple[Gpu, ...]
+    gpus: tuple[Gpu, ...]
     slots: int
-    visible: frozenset[int]  # indices of the cards the driver shows
+    visible: frozenset[int]  # indices of the GPUs the driver shows
     link: int = 0  # number of the present connection; 0: none
     commands: list[Command] = field(default_factory=list)  # on their way to it
     events: list[Event] = field(default_factory=list)  # on their way from it
 
     def sight(self) -> GpusSeen:
-        return GpusSeen(node=self.name, gpus=tuple(gpu for gpu in self.cards if gpu.index in self.visible))
+        return GpusSeen(node=self.name, gpus=tuple(gpu for gpu in self.gpus if gpu.index in self.visible))
 
 
 class World:
     def __init__(self, **nodes: int) -> None:
-        """Nodes by name, with so many cards and one slot more than cards."""
+        """Nodes by name, with so many GPUs and one slot more than GPUs."""
         self.nodes = {
             NodeName(name): FakeNode(
-                name=NodeName(name), cards=cards(gpus, name), slots=gpus + 1, visible=frozenset(range(gpus))
+                name=NodeName(name), gpus=numbered_gpus(gpus, name), slots=gpus + 1, visible=frozenset(range(gpus))
             )
             for name, gpus in nodes.items()
         }
@@ -174,7 +174,7 @@ class World:
             elif run.phase in {"alive", "orphaned"}:
                 self.kill_shim(run, is_alive=False)
 
-    def show_cards(self, node: FakeNode, visible: frozenset[int]) -> None:
+    def show_gpus(self, node: FakeNode, visible: frozenset[int]) -> None:
         node.visible = visible
         if node.link:
             node.events.append(node.sight())

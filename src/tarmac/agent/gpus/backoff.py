@@ -1,4 +1,4 @@
-"""When to try a card again that hung: soon, then ever less often, since a trial may hang a process for good."""
+"""When to try a GPU again that hung: soon, then ever less often, since a trial may hang a process for good."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Retries:
         return min(now_s, self._longest_s)
 
     def answered(self, spot: Hashable) -> None:
-        """One that hangs again soon after goes on where it was: each time costs the other cards some seconds."""
+        """One that hangs again soon after goes on where it was: each time costs the other GPUs some seconds."""
         self._answered_at[spot] = self._clock()
 
     def forget(self, spot: Hashable) -> None:

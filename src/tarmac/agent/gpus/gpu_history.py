@@ -1,7 +1,7 @@
-"""What was learned of the cards, in a file that outlives the agent: which there are, errors counted, troubles told.
+"""What was learned of the GPUs, in a file that outlives the agent: which there are, errors counted, troubles told.
 
 A file and not the controller's database: the one who learns it writes it, and a controller that is away loses nothing.
-It is replaced as a whole. One that is torn, foreign or lost reads as empty: then every card is met for the first time.
+It is replaced as a whole. One that is torn, foreign or lost reads as empty: then every GPU is met for the first time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, Optional, Tuple
 
 from tarmac.agent.loop import log
 
-Cards = Dict[str, Dict[str, Any]]
+Gpus = Dict[str, Dict[str, Any]]
 _FIELDS: Dict[str, Tuple[type, ...]] = {
     "index": (int,),
     "uuid": (str,),
@@ -23,18 +23,18 @@ _FIELDS: Dict[str, Tuple[type, ...]] = {
     "make": (str,),
     "gone_since": (int, float, type(None)),
 }
-# Simulated and listed cards are what somebody wrote down: one that is not written down any more did not vanish.
+# Simulated and listed GPUs are what somebody wrote down: one that is not written down any more did not vanish.
 _MAKES = ("nvidia", "amd")
 
 
 class Learned:
     def __init__(self) -> None:
-        self.cards: Cards = {}
-        self.ecc: Dict[str, int] = {}  # errors counted so far, by the uuid of the whole card
+        self.gpus: Gpus = {}
+        self.ecc: Dict[str, int] = {}  # errors counted so far, by the uuid of the whole GPU
         self.troubles: Dict[str, str] = {}
 
 
-class CardFile:
+class GpuFile:
     def __init__(self, path: Optional[str]) -> None:
         self._path = path
         self._written: Optional[bytes] = None
@@ -46,22 +46,22 @@ class CardFile:
             with open(self._path or os.devnull, "rb") as file:
                 self._written = file.read()
             told = json.loads(self._written.decode())
-            cards, ecc, troubles = told["cards"], told["ecc"], told["troubles"]
-            learned.cards = {uuid: one for uuid, one in cards.items() if _is_card(one) and one["uuid"] == uuid}
+            gpus, ecc, troubles = told["cards"], told["ecc"], told["troubles"]
+            learned.gpus = {uuid: one for uuid, one in gpus.items() if _is_gpu(one) and one["uuid"] == uuid}
             learned.ecc = _only(ecc, lambda count: type(count) is int)
             learned.troubles = _only(troubles, lambda words: isinstance(words, str))
         except FileNotFoundError:
             pass
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             if self._written:
-                log(f"what was learned of the cards cannot be read and is learned anew: {error}")
+                log(f"what was learned of the GPUs cannot be read and is learned anew: {error}")
         return learned
 
-    def write(self, cards: Cards, ecc: Dict[str, int], troubles: Dict[str, str]) -> None:
+    def write(self, gpus: Gpus, ecc: Dict[str, int], troubles: Dict[str, str]) -> None:
         """Only what differs from what is there."""
         if self._path is None:
             return
-        kept = {uuid: {name: card[name] for name in _FIELDS} for uuid, card in cards.items() if card["make"] in _MAKES}
+        kept = {uuid: {name: gpu[name] for name in _FIELDS} for uuid, gpu in gpus.items() if gpu["make"] in _MAKES}
         told = {"cards": kept, "ecc": ecc, "troubles": troubles}
         data = json.dumps(told, sort_keys=True, separators=(",", ":")).encode()
         if data == self._written:
@@ -70,14 +70,14 @@ class CardFile:
             _replace(self._path, data)
         except OSError as error:
             if not self._is_failing:
-                log(f"what was learned of the cards cannot be kept: {error}")
+                log(f"what was learned of the GPUs cannot be kept: {error}")
             self._is_failing = True
             return  # the next reading tries again
         self._written = data
         self._is_failing = False
 
 
-def _is_card(one: Any) -> bool:
+def _is_gpu(one: Any) -> bool:
     return all(isinstance(one[name], kinds) and not isinstance(one[name], bool) for name, kinds in _FIELDS.items())
 
 
@@ -92,7 +92,7 @@ def _replace(path: str, data: bytes) -> None:
         view = memoryview(data)
         while view:
             view = view[os.write(fd, view) :]
-        os.fsync(fd)  # it changes when cards do: seldom enough to wait for the disk
+        os.fsync(fd)  # it changes when GPUs do: seldom enough to wait for the disk
     finally:
         os.close(fd)
     os.replace(fresh, path)

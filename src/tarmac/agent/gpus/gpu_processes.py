@@ -36,7 +36,7 @@ class Holders:
         return known[1]
 
     def tidy(self) -> None:
-        """After a reading of all cards: forgets those that nobody asked for."""
+        """After a reading of all GPUs: forgets those that nobody asked for."""
         self._known, self._used = self._used, {}
 
     def _read(self, pid: int, stat: Optional[Stat]) -> Holder:

@@ -1,7 +1,7 @@
-"""What is wrong with which card. Remembers every card that was ever seen: one that is gone or mute stays in the frame.
+"""What is wrong with which GPU. Remembers every GPU that was ever seen: one that is gone or mute stays in the frame.
 
-A trouble that the driver tells once (an Xid, errors counted) is kept until the card has been well for ten minutes.
-All of it outlives the agent (see card_file): that somebody started it anew has mended no card.
+A trouble that the driver tells once (an Xid, errors counted) is kept until the GPU has been well for ten minutes.
+All of it outlives the agent (see card_file): that somebody started it anew has mended no GPU.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import time
 from typing import Any, Callable, Collection, Dict, Iterable, List, Optional, Tuple
 
 from tarmac.agent.gpus import xid
-from tarmac.agent.gpus.gpu_history import CardFile
+from tarmac.agent.gpus.gpu_history import GpuFile
 from tarmac.agent.gpus.heartbeat import DriverSpot
 
 MUTE = "does not answer"
 VANISHED = "vanished from the driver"
 
-Card = Dict[str, Any]
+Gpu = Dict[str, Any]
 _ONLY_FOR_US = ("fault", "repair", "ecc_errors")
 _OF_THE_MOMENT = {"utilization": None, "temperature": None, "power_w": None}
 
@@ -26,11 +26,11 @@ class GpuHealth:
     def __init__(self, path: Optional[str] = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._well_s = float(os.environ.get("TARMAC_GPU_WELL_S", "600"))
-        self._file = CardFile(path)
+        self._file = GpuFile(path)
         learned = self._file.read()
-        self._known: Dict[str, Card] = {uuid: _unread(card) for uuid, card in learned.cards.items()}
+        self._known: Dict[str, Gpu] = {uuid: _unread(gpu) for uuid, gpu in learned.gpus.items()}
         self._ecc: Dict[str, int] = learned.ecc
-        # Words, when. The ten minutes begin anew: nobody watched the card meanwhile.
+        # Words, when. The ten minutes begin anew: nobody watched the GPU meanwhile.
         self._troubles: Dict[str, Tuple[str, float]] = {
             uuid: (words, clock()) for uuid, words in learned.troubles.items()
         }
@@ -41,25 +41,25 @@ class GpuHealth:
             self._troubles[uuid] = (words, self._clock())
 
     def uuid_of(self, make: str, index: Optional[int]) -> Optional[str]:
-        """Of the card that had this number last."""
-        for uuid, card in self._known.items():
-            if card["make"] == make and card["index"] == index and card["health"] != VANISHED:
+        """Of the GPU that had this number last."""
+        for uuid, gpu in self._known.items():
+            if gpu["make"] == make and gpu["index"] == index and gpu["health"] != VANISHED:
                 return uuid
         return None
 
-    def judge(self, frame: Dict[str, Any], mute: Collection[DriverSpot]) -> Tuple[List[Card], Optional[str]]:
-        """All cards with their health, and why there are none or fewer than there should be."""
+    def judge(self, frame: Dict[str, Any], mute: Collection[DriverSpot]) -> Tuple[List[Gpu], Optional[str]]:
+        """All GPUs with their health, and why there are none or fewer than there should be."""
         for uuid in frame["divided"]:
             self._known.pop(uuid, None)
         listed, nameless = self._name(frame["gpus"])
-        for uuid, card in listed.items():
-            self._known[uuid] = self._judge_listed(uuid, card)
-        for uuid, card in self._known.items():
+        for uuid, gpu in listed.items():
+            self._known[uuid] = self._judge_listed(uuid, gpu)
+        for uuid, gpu in self._known.items():
             if uuid not in listed:
-                self._known[uuid] = self._judge_missing(card, frame["absent"], mute)
+                self._known[uuid] = self._judge_missing(gpu, frame["absent"], mute)
         self._keep()
-        cards = sorted(self._known.values(), key=lambda card: (card["index"], card["health"] or "", card["uuid"]))
-        return cards, _error(frame["absent"], nameless, cards, mute)
+        gpus = sorted(self._known.values(), key=lambda gpu: (gpu["index"], gpu["health"] or "", gpu["uuid"]))
+        return gpus, _error(frame["absent"], nameless, gpus, mute)
 
     def forget(self, uuids: Iterable[str]) -> None:
         """Those of them that are gone."""
@@ -84,26 +84,26 @@ class GpuHealth:
     def _keep(self) -> None:
         self._file.write(self._known, self._ecc, {uuid: words for uuid, (words, _) in self._troubles.items()})
 
-    def _name(self, cards: Iterable[Card]) -> Tuple[Dict[str, Card], List[str]]:
+    def _name(self, gpus: Iterable[Gpu]) -> Tuple[Dict[str, Gpu], List[str]]:
         """One that does not even tell its uuid is the one that had its number, unless that turned up elsewhere."""
-        listed = {card["uuid"]: card for card in cards if card["uuid"] is not None}
+        listed = {gpu["uuid"]: gpu for gpu in gpus if gpu["uuid"] is not None}
         nameless = []
-        for card in cards:
-            if card["uuid"] is None:
-                uuid = self.uuid_of(card["make"], card["index"])
+        for gpu in gpus:
+            if gpu["uuid"] is None:
+                uuid = self.uuid_of(gpu["make"], gpu["index"])
                 if uuid is None or uuid in listed:
-                    nameless.append(f"GPU {card['index']} {card['fault']}")
+                    nameless.append(f"GPU {gpu['index']} {gpu['fault']}")
                 else:
-                    listed[uuid] = {**card, "uuid": uuid}
+                    listed[uuid] = {**gpu, "uuid": uuid}
         return listed, nameless
 
-    def _judge_listed(self, uuid: str, card: Card) -> Card:
-        told = {name: value for name, value in card.items() if name not in _ONLY_FOR_US}
-        if card["fault"] is not None:
+    def _judge_listed(self, uuid: str, gpu: Gpu) -> Gpu:
+        told = {name: value for name, value in gpu.items() if name not in _ONLY_FOR_US}
+        if gpu["fault"] is not None:
             last = _with_living_holders(self._known.get(uuid) or told)
-            return {**last, **_OF_THE_MOMENT, "index": card["index"], "health": card["fault"], "gone_since": None}
-        self._count_errors(card["parent"] or uuid, card["ecc_errors"])
-        health = card["repair"] or self._trouble(card["parent"] or uuid)
+            return {**last, **_OF_THE_MOMENT, "index": gpu["index"], "health": gpu["fault"], "gone_since": None}
+        self._count_errors(gpu["parent"] or uuid, gpu["ecc_errors"])
+        health = gpu["repair"] or self._trouble(gpu["parent"] or uuid)
         return {**told, "health": health, "gone_since": None}
 
     def _count_errors(self, uuid: str, count: Optional[int]) -> None:
@@ -124,34 +124,32 @@ class GpuHealth:
             return None
         return words
 
-    def _judge_missing(self, card: Card, absent: Dict[str, str], mute: Collection[DriverSpot]) -> Card:
-        last = {**_with_living_holders(card), **_OF_THE_MOMENT}
-        if any(place.covers(card) for place in mute):
+    def _judge_missing(self, gpu: Gpu, absent: Dict[str, str], mute: Collection[DriverSpot]) -> Gpu:
+        last = {**_with_living_holders(gpu), **_OF_THE_MOMENT}
+        if any(place.covers(gpu) for place in mute):
             return {**last, "health": MUTE}
-        why = absent.get(card["make"])
+        why = absent.get(gpu["make"])
         health = f"its driver is gone: {why}" if why else VANISHED
-        since = card["gone_since"]
+        since = gpu["gone_since"]
         return {**last, "health": health, "gone_since": time.time() if since is None else since}
 
 
-def _unread(card: Card) -> Card:
+def _unread(gpu: Gpu) -> Gpu:
     """As the file has it, before the driver was asked."""
-    health = None if card["gone_since"] is None else VANISHED
-    return {**card, **_OF_THE_MOMENT, "memory_used_bytes": None, "processes": [], "health": health}
+    health = None if gpu["gone_since"] is None else VANISHED
+    return {**gpu, **_OF_THE_MOMENT, "memory_used_bytes": None, "processes": [], "health": health}
 
 
-def _with_living_holders(card: Card) -> Card:
-    """Of a card that cannot be asked: who was on it last and has not ended since."""
-    if not card["processes"]:
-        return card
-    return {**card, "processes": [one for one in card["processes"] if os.path.exists(f"/proc/{one['pid']}")]}
+def _with_living_holders(gpu: Gpu) -> Gpu:
+    """Of a GPU that cannot be asked: who was on it last and has not ended since."""
+    if not gpu["processes"]:
+        return gpu
+    return {**gpu, "processes": [one for one in gpu["processes"] if os.path.exists(f"/proc/{one['pid']}")]}
 
 
-def _error(
-    absent: Dict[str, str], nameless: List[str], cards: List[Card], mute: Collection[DriverSpot]
-) -> Optional[str]:
-    makes = {card["make"] for card in cards}
-    lines = [why for make, why in absent.items() if not cards or make in makes]
+def _error(absent: Dict[str, str], nameless: List[str], gpus: List[Gpu], mute: Collection[DriverSpot]) -> Optional[str]:
+    makes = {gpu["make"] for gpu in gpus}
+    lines = [why for make, why in absent.items() if not gpus or make in makes]
     for place in mute:
         if place.number is None:
             lines.append(f"the {place.make} driver does not answer")

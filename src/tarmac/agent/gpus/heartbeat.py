@@ -1,4 +1,4 @@
-"""What the probe is at, written into memory that the agent shares: by it the agent knows which card a call hangs on."""
+"""What the probe is at, written into memory that the agent shares: by it the agent knows which GPU a call hangs on."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _BYTES = 512
 
 
 class DriverSpot(NamedTuple):
-    """A card, or with number None the driver of that make as a whole."""
+    """A GPU, or with number None the driver of that make as a whole."""
 
     make: str
     number: Optional[int] = None
     uuid: Optional[str] = None
 
-    def covers(self, card: Dict[str, Any]) -> bool:
-        if self.make != card["make"]:
+    def covers(self, gpu: Dict[str, Any]) -> bool:
+        if self.make != gpu["make"]:
             return False
-        return self.number is None or (self.uuid is not None and self.uuid in (card["uuid"], card["parent"]))
+        return self.number is None or (self.uuid is not None and self.uuid in (gpu["uuid"], gpu["parent"]))
 
 
 class Beat:

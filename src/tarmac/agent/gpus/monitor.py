@@ -1,6 +1,6 @@
 """Keeps the GPU probe going: a child of its own, because a driver call may hang or crash. Passes on what it reads.
 
-A probe that hangs is replaced at once by one that leaves the card in question out. The card is tried again, soon at
+A probe that hangs is replaced at once by one that leaves the GPU in question out. The GPU is tried again, soon at
 first, by a probe of its own, and comes back once a reading of it has come to an end.
 """
 
@@ -21,7 +21,7 @@ from tarmac.agent.procs.host_memory import read_memory
 from tarmac.shared.protocol import Message
 
 _LOOK_S = 0.5
-# Looks without a move, after which it hangs. Beginning may take long: a driver without persistence wakes every card.
+# Looks without a move, after which it hangs. Beginning may take long: a driver without persistence wakes every GPU.
 _PATIENCE, _ASLEEP, _BEGINNING, _TRIAL, _STARVED = 6, 40, 40, 20, 40
 _START = "-start"
 _NO_DRIVER_AGAIN_S = 60.0
@@ -38,14 +38,14 @@ class GpuWatch:
         loop: Loop,
         send: Callable[[Message], None],
         attribution: Callable[[], Attribution],
-        card_file: Optional[str] = None,
+        gpu_file: Optional[str] = None,
     ) -> None:
         self.latest: Optional[Message] = None
         self._loop = loop
         self._send = send
         self._attribution = attribution
         self._retries = Retries()
-        self._ledger = GpuHealth(card_file)
+        self._ledger = GpuHealth(gpu_file)
         self._read: Optional[Message] = None  # the probe's newest frame
         self._probe: Optional[Probing] = None
         self._all: Set[Probing] = set()  # also those that were killed and are not gone yet
@@ -108,14 +108,14 @@ class GpuWatch:
             self._send({"type": "gpus_unchanged"})
 
     def _judge(self, read: Message) -> None:
-        cards, error = self._ledger.judge(read, self._mute.values())
-        if any(card["processes"] for card in cards):
+        gpus, error = self._ledger.judge(read, self._mute.values())
+        if any(gpu["processes"] for gpu in gpus):
             attribution = self._attribution()
-            cards = [{**card, "processes": [attribution.name(one) for one in card["processes"]]} for card in cards]
-        self._publish(cards, error, read["source"], read["host"])
+            gpus = [{**gpu, "processes": [attribution.name(one) for one in gpu["processes"]]} for gpu in gpus]
+        self._publish(gpus, error, read["source"], read["host"])
 
-    def _publish(self, cards: List[Message], error: Optional[str], source: str, host: Dict[str, int]) -> None:
-        message = {"type": "gpus", "gpus": cards, "error": error, "source": source, "host": host}
+    def _publish(self, gpus: List[Message], error: Optional[str], source: str, host: Dict[str, int]) -> None:
+        message = {"type": "gpus", "gpus": gpus, "error": error, "source": source, "host": host}
         if message != self.latest:
             self.latest = message
             self._send(message)
@@ -156,9 +156,9 @@ class GpuWatch:
         uuid = place.uuid or (self._ledger.uuid_of(make, place.number) if place.number is not None else None)
         mute = self._mute[make, place.number] = DriverSpot(make, place.number, uuid)
         self._try_later((make, place.number))
-        # At once: the next reading takes a moment, and nothing may be put on that card meanwhile.
+        # At once: the next reading takes a moment, and nothing may be put on that GPU meanwhile.
         read = self._read or _nothing()
-        self._read = {**read, "gpus": [card for card in read["gpus"] if not mute.covers(card)]}
+        self._read = {**read, "gpus": [gpu for gpu in read["gpus"] if not mute.covers(gpu)]}
         self.refresh()
 
     def _try_later(self, spot: Spot) -> None:
@@ -207,8 +207,8 @@ class GpuWatch:
             log(f"GPU probe ended with wait status {status}, begins again in {self._backoff_s:.0f} s")
             # One that was killed before its first words may speak the next time: what is not known yet is not none.
             if self.latest is None and self._backoff_s >= _CRASHES_FOR_GOOD_S:
-                cards, _ = self._ledger.judge({**_nothing(), "absent": _CRASHED}, ())
-                self._publish(cards, "the GPU probe crashed", "none", read_memory())
+                gpus, _ = self._ledger.judge({**_nothing(), "absent": _CRASHED}, ())
+                self._publish(gpus, "the GPU probe crashed", "none", read_memory())
         self._loop.after(self._backoff_s, self.begin, "GPU probe")
         self._backoff_s = min(2 * self._backoff_s, _LONGEST_BACKOFF_S)
 

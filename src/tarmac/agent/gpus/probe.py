@@ -12,11 +12,11 @@ import time
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from tarmac.agent.gpus.heartbeat import Beat, DriverSpot
-from tarmac.agent.gpus.sources.source import Absent, Bench, Card, Source
+from tarmac.agent.gpus.sources.source import Absent, Bench, Gpu, Source
 from tarmac.agent.procs.host_memory import is_news, read_memory
 from tarmac.shared.protocol import encode
 
-BUSY_S = 1.0  # between two readings while anything is on a card
+BUSY_S = 1.0  # between two readings while anything is on a GPU
 IDLE_S = 5.0  # when nothing is, and between two looks at what changes seldom
 ALIVE_S = 10.0
 ABSENT_AGAIN_S = 60.0  # after a driver that was not there, while others are
@@ -68,7 +68,7 @@ def main(write_fd: int, *, beat: Optional[Beat] = None, order: Optional[Order] =
 
 
 def choose(env: Mapping[str, str], beat: Beat, order: Order) -> List[Source]:
-    """Imported only where needed: simulated cards need neither the driver's module nor what it brings along."""
+    """Imported only where needed: simulated GPUs need neither the driver's module nor what it brings along."""
     if env.get("TARMAC_FAKE_GPUS"):
         from tarmac.agent.gpus.sources.fake import FakeSource
 
@@ -135,7 +135,7 @@ class Watch:
                 return 0
 
     def _read(self) -> Dict[str, Any]:
-        cards: List[Card] = []
+        gpus: List[Gpu] = []
         divided: List[str] = []
         for source in self._sources:
             if time.monotonic() < self._absent_until.get(source.make, 0.0):
@@ -148,10 +148,10 @@ class Watch:
             self._absent.pop(source.make, None)
             if source not in self._present:
                 self._present.append(source)
-            cards += apart(reading.cards, cards)
+            gpus += apart(reading.gpus, gpus)
             divided += reading.divided
             self._xids += reading.xids
-        return self._frame(cards, divided)
+        return self._frame(gpus, divided)
 
     def _miss(self, source: Source, why: str) -> None:
         self._absent[source.make] = why
@@ -159,13 +159,13 @@ class Watch:
         if source in self._present:
             self._present.remove(source)
 
-    def _frame(self, cards: List[Card], divided: List[str]) -> Dict[str, Any]:
+    def _frame(self, gpus: List[Gpu], divided: List[str]) -> Dict[str, Any]:
         host = read_memory()
         if self._sent is not None and not is_news(host, self._sent["host"]):
             host = self._sent["host"]
         name = "+".join(source.name for source in self._present) or "none"
         absent = {make: why for make, why in self._absent.items() if why}
-        return {"type": "gpus", "gpus": cards, "divided": divided, "absent": absent, "source": name, "host": host}
+        return {"type": "gpus", "gpus": gpus, "divided": divided, "absent": absent, "source": name, "host": host}
 
     def _tell(self, frame: Dict[str, Any]) -> None:
         for xid in self._xids:
@@ -175,16 +175,16 @@ class Watch:
             self._pipe.send(frame)
 
 
-def apart(cards: List[Card], others: List[Card]) -> List[Card]:
-    """With numbers that no other card has: two makes in one machine both count from 0."""
-    taken = {card["index"] for card in others}
-    if not taken.intersection(card["index"] for card in cards):
-        return cards
-    return [{**card, "index": card["index"] + max(taken) + 1} for card in cards]
+def apart(gpus: List[Gpu], others: List[Gpu]) -> List[Gpu]:
+    """With numbers that no other GPU has: two makes in one machine both count from 0."""
+    taken = {gpu["index"] for gpu in others}
+    if not taken.intersection(gpu["index"] for gpu in gpus):
+        return gpus
+    return [{**gpu, "index": gpu["index"] + max(taken) + 1} for gpu in gpus]
 
 
-def is_busy(now: List[Card], before: List[Card]) -> bool:
-    """A card that only gets warmer is idle; one with a holder, load, or moving memory is not."""
+def is_busy(now: List[Gpu], before: List[Gpu]) -> bool:
+    """A GPU that only gets warmer is idle; one with a holder, load, or moving memory is not."""
     if any(gpu["processes"] or gpu["utilization"] for gpu in now):
         return True
     return [gpu["memory_used_bytes"] for gpu in now] != [gpu["memory_used_bytes"] for gpu in before]

@@ -1,4 +1,4 @@
-"""How near NVIDIA cards are to each other: 5 NVLink, 4 same board or switch, 3 same bridge, 2 same socket, 1 far."""
+"""How near NVIDIA GPUs are to each other: 5 NVLink, 4 same board or switch, 3 same bridge, 2 same socket, 1 far."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _SWITCH = "switch"
 Links = Dict[str, Dict[str, int]]  # uuid → other uuid → how near
 
 
-def read_links(nvml: Any, cards: List[Tuple[str, Any]], at: Callable[[str], None]) -> Links:
-    """`cards` are uuids and handles, `at` is told which is asked. What the driver does not tell is left out."""
-    links: Links = {uuid: {} for uuid, _ in cards}
-    for position, (uuid, handle) in enumerate(cards):
+def read_links(nvml: Any, gpus: List[Tuple[str, Any]], at: Callable[[str], None]) -> Links:
+    """`GPUs` are uuids and handles, `at` is told which is asked. What the driver does not tell is left out."""
+    links: Links = {uuid: {} for uuid, _ in gpus}
+    for position, (uuid, handle) in enumerate(gpus):
         at(uuid)
-        for other, other_handle in cards[position + 1 :]:
+        for other, other_handle in gpus[position + 1 :]:
             near = _near(nvml, handle, other_handle)
             if near is not None:
                 links[uuid][other] = links[other][uuid] = near
-    _add_nvlinks(nvml, cards, links, at)
+    _add_nvlinks(nvml, gpus, links, at)
     return links
 
 
@@ -36,10 +36,10 @@ def _near(nvml: Any, first: Any, second: Any) -> Optional[int]:
     return 2 if level <= nvml.NVML_TOPOLOGY_NODE else 1
 
 
-def _add_nvlinks(nvml: Any, cards: List[Tuple[str, Any]], links: Links, at: Callable[[str], None]) -> None:
-    by_address = {_address(nvml, handle): uuid for uuid, handle in cards}
+def _add_nvlinks(nvml: Any, gpus: List[Tuple[str, Any]], links: Links, at: Callable[[str], None]) -> None:
+    by_address = {_address(nvml, handle): uuid for uuid, handle in gpus}
     switched = []
-    for uuid, handle in cards:
+    for uuid, handle in gpus:
         at(uuid)
         for remote in _remotes(nvml, handle):
             other = by_address.get(remote)
@@ -54,7 +54,7 @@ def _add_nvlinks(nvml: Any, cards: List[Tuple[str, Any]], links: Links, at: Call
 
 
 def _remotes(nvml: Any, handle: Any) -> List[str]:
-    """PCI addresses of the cards at the other ends, "switch" for a switch; each once."""
+    """PCI addresses of the GPUs at the other ends, "switch" for a switch; each once."""
     found: List[str] = []
     for link in range(_MOST_LINKS):
         try:

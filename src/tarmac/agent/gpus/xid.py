@@ -1,10 +1,10 @@
-"""Xid: what the NVIDIA driver says about trouble on a card. Most is a program's fault, some the card's."""
+"""Xid: what the NVIDIA driver says about trouble on a GPU. Most is a program's fault, some the GPU's."""
 
 from __future__ import annotations
 
 from typing import Any, Dict, List, Optional
 
-# Of NVIDIA's catalogue those that end in "reset or replace the card"; 13, 31, 43, 45, 94 … are a program's own.
+# Of NVIDIA's catalogue those that end in "reset or replace the GPU"; 13, 31, 43, 45, 94 … are a program's own.
 SICK = {
     48: "a memory error that could not be corrected",
     61: "its microcontroller stopped",
@@ -18,11 +18,11 @@ SICK = {
     140: "memory errors that could not be corrected",
     143: "it did not start",
 }
-_AT_MOST = 100  # told in one reading: a card that floods must not keep the others waiting
+_AT_MOST = 100  # told in one reading: a GPU that floods must not keep the others waiting
 
 
 def words(number: int) -> Optional[str]:
-    """None when the card is not to blame."""
+    """None when the GPU is not to blame."""
     return f"Xid {number}: {SICK[number]}" if number in SICK else None
 
 
@@ -44,7 +44,7 @@ class XidWatch:
         try:
             self._nvml.nvmlDeviceRegisterEvents(handle, self._nvml.nvmlEventTypeXidCriticalError, self._set)
         except self._nvml.NVMLError:
-            pass  # a card that offers none
+            pass  # a GPU that offers none
 
     def collect(self) -> List[Dict[str, Any]]:
         """What came since the last time; never waits."""

@@ -1,4 +1,4 @@
-"""A process that somebody started by hand becomes a job: whose it is, what it runs, and which cards it keeps."""
+"""A process that somebody started by hand becomes a job: whose it is, what it runs, and which GPUs it keeps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from litestar.params import JSONBody
 
 from tarmac.api import schemas
 from tarmac.api.deps import Caller, EngineDep
-from tarmac.api.routes.gpus import cards_named, node_of
+from tarmac.api.routes.gpus import gpus_named, node_of
 from tarmac.controller.engine import PendingCommit
 from tarmac.controller.log_paths import ADOPTED
 from tarmac.core.events import ProcessAdopted
@@ -36,14 +36,14 @@ async def adopt(engine: EngineDep, caller: Caller, data: JSONBody[schemas.AdoptR
     if not node.is_connected:
         raise Unavailable("the agent is out of reach", hint="try again in a moment")
     _check_owner(data.pid)
-    command = await _command(data.pid)  # before the cards are looked at: nobody may get one in between
+    command = await _command(data.pid)  # before the GPUs are looked at: nobody may get one in between
     _refuse_known(engine, data.pid)
-    process = _on_cards(engine, data.pid)
+    process = _on_gpus(engine, data.pid)
     gpus = _wanted(node, data.gpus) if data.gpus is not None else tuple(uuid for uuid, _ in process)
     for uuid in gpus:
         if held := node.holders(uuid) or node.mig_relative_holders(node.gpus[uuid]):
             raise Conflict(
-                f"GPU {node.gpus[uuid].index} is held by job {held[0]}", hint="give other cards with --gpus, or none"
+                f"GPU {node.gpus[uuid].index} is held by job {held[0]}", hint="give other GPUs with --gpus, or none"
             )
     digest, body = pack_environment({})
     spec = _spec(data, caller, digest, len(gpus), command)
@@ -60,13 +60,13 @@ def _check_owner(pid: int) -> None:
     try:
         owner = os.stat(f"/proc/{pid}").st_uid
     except FileNotFoundError:
-        raise NotFound(f"no process {pid}", hint="`tarmac gpus` lists those on the cards") from None
+        raise NotFound(f"no process {pid}", hint="`tarmac gpus` lists those on the GPUs") from None
     if owner != os.getuid() and os.getuid() != 0:
         raise NotAllowed(f"process {pid} belongs to another user", hint="only its owner can adopt it")
 
 
 def _refuse_known(engine: Engine, pid: int) -> None:
-    """Also one that no card tells of: the agent would refuse it, but only after it got a number."""
+    """Also one that no GPU tells of: the agent would refuse it, but only after it got a number."""
     for job in engine.state.jobs.values():
         if pid in (getattr(job.status, "pid", None), getattr(job.status, "adopted_pid", None)):
             raise _is_a_job(pid, job.id)
@@ -76,7 +76,7 @@ def _is_a_job(pid: int, job: int | None) -> Conflict:
     return Conflict(f"process {pid} belongs to job {job} already", hint="there is nothing to adopt")
 
 
-def _on_cards(engine: Engine, pid: int) -> list[tuple[GpuUuid, GpuProcess]]:
+def _on_gpus(engine: Engine, pid: int) -> list[tuple[GpuUuid, GpuProcess]]:
     found = [
         (GpuUuid(reading.uuid), process)
         for readings in engine.board.readings.values()
@@ -129,4 +129,4 @@ def _spec(data: schemas.AdoptRequest, caller: str, environment: str, gpus: int, 
 
 
 def _wanted(node: Node, indices: list[int]) -> tuple[GpuUuid, ...]:
-    return cards_named(node, [str(index) for index in indices])
+    return gpus_named(node, [str(index) for index in indices])

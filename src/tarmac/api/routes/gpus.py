@@ -1,4 +1,4 @@
-"""Cards: listed, taken out and in, offered several times; and the processes on them that nobody queued."""
+"""GPUs: listed, taken out and in, offered several times; and the processes on them that nobody queued."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tarmac.api.views import Viewer
 from tarmac.api.wording.times import iso
 from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.controller.gpus.lost_gpus import check_forgettable, forget, forgettable, look_again
-from tarmac.controller.submit.gpu_names import CardNames
+from tarmac.controller.submit.gpu_names import GpuNames
 from tarmac.core.events import GpusDrained, GpusResumed, SlotsSet
 from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.errors import Conflict, NotFound, Unavailable
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 GONE = "gone"
 
 
-@get("/gpus", responses={200: ResponseSpec(schemas.GpuList, description="every card")})
+@get("/gpus", responses={200: ResponseSpec(schemas.GpuList, description="every GPU")})
 async def list_gpus(engine: EngineDep, caller: Caller) -> dict[str, Any]:  # noqa: ARG001 - checks the caller
-    """Every card, what it does and which jobs have it. `error` says what could not be read."""
+    """Every GPU, what it does and which jobs have it. `error` says what could not be read."""
     errors = [error for error in engine.board.errors.values() if error]
     return {"gpus": Viewer(engine).gpus(), "error": "; ".join(errors) or None}
 
 
-@get("/gpus/{card:str}/samples")
+@get("/gpus/{GPU:str}/samples")
 async def gpu_samples(
     engine: EngineDep,
     caller: Caller,  # noqa: ARG001 - checks the caller
-    card: FromPath[str],
+    gpu: FromPath[str],
     since_s: Annotated[float, QueryParameter(ge=0)] = 86400.0,
     fine: FromQuery[bool] = False,  # noqa: FBT002 - a query parameter
 ) -> schemas.GpuSamples:
-    """What a card did over the last `since_s` seconds: every reading still in memory, or minute by minute."""
+    """What a GPU did over the last `since_s` seconds: every reading still in memory, or minute by minute."""
     node = node_of(engine)
-    (uuid,) = cards_named(node, [card])
+    (uuid,) = gpus_named(node, [gpu])
     since = engine.now() - since_s
     if fine:
         ring = engine.board.usage.rings.get((node.name, uuid), ())
@@ -62,9 +62,9 @@ async def gpu_samples(
 
 @post("/gpus/drain", status_code=200)
 async def drain_gpus(engine: EngineDep, caller: Caller, data: JSONBody[schemas.DrainRequest]) -> schemas.GpusAnswer:
-    """Place nothing new on these cards. What runs there goes on."""
+    """Place nothing new on these GPUs. What runs there goes on."""
     node = node_of(engine)
-    gpus = cards_named(node, data.gpus)
+    gpus = gpus_named(node, data.gpus)
     reason = data.reason or f"drained by {caller}"
     await engine.commit(PendingCommit(events=[GpusDrained(node=node.name, gpus=gpus, by=caller, reason=reason)]))
     return schemas.GpusAnswer(gpus=list(gpus))
@@ -78,7 +78,7 @@ async def resume_gpus(
 ) -> schemas.GpusAnswer:
     """Use them again, also those that Tarmac took out because they were sick."""
     node = node_of(engine)
-    gpus = cards_named(node, data.gpus)
+    gpus = gpus_named(node, data.gpus)
     if _sick(engine, node, gpus):
         await look_again(engine, node, gpus)
     if sick := _sick(engine, node, gpus):
@@ -96,9 +96,9 @@ async def forget_gpus(
     caller: Caller,  # noqa: ARG001 - checks the caller
     data: JSONBody[schemas.GpuSelection],
 ) -> schemas.GpusAnswer:
-    """Take cards that are gone off the list; the word `gone` means all of them that no job holds."""
+    """Take GPUs that are gone off the list; the word `gone` means all of them that no job holds."""
     node = node_of(engine)
-    named = cards_named(node, [word for word in data.gpus if word != GONE])
+    named = gpus_named(node, [word for word in data.gpus if word != GONE])
     check_forgettable(engine, node, named)
     gpus = tuple(dict.fromkeys((*named, *(forgettable(engine, node) if GONE in data.gpus else ()))))
     if gpus:
@@ -112,9 +112,9 @@ async def set_slots(
     caller: Caller,  # noqa: ARG001 - checks the caller
     data: JSONBody[schemas.SlotsRequest],
 ) -> schemas.GpusAnswer:
-    """Offer these cards n times to jobs that ask for a card. What runs there keeps what it has."""
+    """Offer these GPUs n times to jobs that ask for a GPU. What runs there keeps what it has."""
     node = node_of(engine)
-    gpus = cards_named(node, data.gpus)
+    gpus = gpus_named(node, data.gpus)
     await engine.commit(PendingCommit(events=[SlotsSet(node=node.name, gpus=gpus, slots=data.slots)]))
     return schemas.GpusAnswer(gpus=list(gpus))
 
@@ -131,15 +131,15 @@ def node_of(engine: Engine) -> Node:
     return engine.state.nodes[name]
 
 
-def cards_of(engine: Engine, words: list[str]) -> tuple[GpuUuid, ...]:
-    """Cards by index or UUID, of the only node there is."""
-    return cards_named(node_of(engine), words)
+def gpus_of(engine: Engine, words: list[str]) -> tuple[GpuUuid, ...]:
+    """GPUs by index or UUID, of the only node there is."""
+    return gpus_named(node_of(engine), words)
 
 
-def cards_named(node: Node, words: list[str]) -> tuple[GpuUuid, ...]:
-    """By index or UUID; a drained card that is away is still found by its UUID."""
+def gpus_named(node: Node, words: list[str]) -> tuple[GpuUuid, ...]:
+    """By index or UUID; a drained GPU that is away is still found by its UUID."""
     by_word = {str(index): uuid for uuid in node.gpus if (index := node.index_now(uuid)) is not None}
     by_word |= {uuid: uuid for uuid in (*node.gpus, *node.drains, *node.slots)}
     if unknown := [word for word in words if word not in by_word]:
-        raise NotFound(f"no GPU {unknown[0]}", hint=f"there are: {CardNames([node]).there_are()}")
+        raise NotFound(f"no GPU {unknown[0]}", hint=f"there are: {GpuNames([node]).there_are()}")
     return tuple(dict.fromkeys(by_word[word] for word in words))

@@ -10,7 +10,7 @@ from litestar.params import FromPath, JSONBody
 
 from tarmac.api import schemas
 from tarmac.api.deps import Caller, EngineDep
-from tarmac.api.routes.gpus import cards_of
+from tarmac.api.routes.gpus import gpus_of
 from tarmac.api.routes.jobs import find_job, selected_own
 from tarmac.api.wording.reasons import jobs_named
 from tarmac.api.wording.why import why_view
@@ -74,7 +74,7 @@ async def move_job(
 async def start_job(
     engine: EngineDep, caller: Caller, word: FromPath[str], data: JSONBody[schemas.StartRequest]
 ) -> schemas.StartAnswer:
-    """Start a waiting job now, whatever order, limits and free tests say. Only `yes` books a taken card twice."""
+    """Start a waiting job now, whatever order, limits and free tests say. Only `yes` books a taken GPU twice."""
     job = find_job(engine, caller, word)
     need_admin(caller, engine.settings, "start a job out of its turn")
     booked: list[Booking] = []
@@ -122,12 +122,12 @@ def _queued(state: State, number: JobId, what: str) -> None:
 
 def _forced_booking(engine: Engine, job: Job, data: schemas.StartRequest) -> Booking:
     state = engine.state
-    wanted = cards_of(engine, list(map(str, data.gpus_on))) if data.gpus_on is not None else ()
+    wanted = gpus_of(engine, list(map(str, data.gpus_on))) if data.gpus_on is not None else ()
     asked = job.spec.request.gpus
     if wanted and len(wanted) != asked:
         raise UserError(
             f"job {job.id} asks for {count(asked, 'GPU')}, and {len(wanted)} are named",
-            hint=f"name {count(asked, 'card')}",
+            hint=f"name {count(asked, 'GPU')}",
         )
     booking = forced_start.plan(state, job, wanted)
     if booking is None:

@@ -1,4 +1,4 @@
-"""Processes from outside that are to hold no card. What would change nothing, or everything, is refused."""
+"""Processes from outside that are to hold no GPU. What would change nothing, or everything, is refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def _ignore_pid(engine: Engine, pid: int, *, forget: bool) -> list[str]:
     if forget:
         pids.discard(pid)
     elif not pids.add(pid):
-        raise NotFound(f"no process {pid}", hint="`tarmac gpus` lists those on the cards")
+        raise NotFound(f"no process {pid}", hint="`tarmac gpus` lists those on the GPUs")
     await engine.commit(PendingCommit(events=[], settings={KEPT_AS: pids.text()}))
     engine.board.refresh()
     return [str(pid) for pid in pids]

@@ -1,4 +1,4 @@
-"""Reservations: cards kept for somebody's jobs for a while."""
+"""Reservations: GPUs kept for somebody's jobs for a while."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.controller.permissions import is_admin, need_admin
 from tarmac.controller.submit.refusals import count
 from tarmac.core.events import ReservationEnded, ReservationMade
-from tarmac.core.handlers.reservations import chosen_cards
+from tarmac.core.handlers.reservations import chosen_gpus
 from tarmac.core.model.queue import Reservation
 from tarmac.core.policy.reservations import is_active
 from tarmac.errors import Conflict, NotAllowed, NotFound, UserError
@@ -40,7 +40,7 @@ async def list_reservations(engine: EngineDep, caller: Caller) -> schemas.Reserv
 async def make_reservation(
     engine: EngineDep, caller: Caller, data: JSONBody[schemas.ReservationRequest]
 ) -> schemas.MadeReservation:
-    """Keep so many cards of one machine for somebody's jobs. Jobs that would run into it are not started there."""
+    """Keep so many GPUs of one machine for somebody's jobs. Jobs that would run into it are not started there."""
     need_admin(caller, engine.settings, "reserve GPUs")
     made: list[Reservation] = []
 
@@ -55,7 +55,7 @@ async def make_reservation(
 
 @post("/reservations/{number:int}/end", status_code=200)
 async def end_reservation(engine: EngineDep, caller: Caller, number: FromPath[int]) -> schemas.ReservationView:
-    """Give the cards back. What runs on them goes on."""
+    """Give the GPUs back. What runs on them goes on."""
     known = engine.state.reservations.get(number)
     if known is None:
         raise NotFound(f"no reservation {number}", hint="`tarmac reserve` lists those that are not over")
@@ -77,7 +77,7 @@ def _planned(state: State, caller: str, data: schemas.ReservationRequest, now: f
         )
     owner, begins_at = data.user or caller, max(data.from_, now)
     ends_at = begins_at + data.for_s
-    chosen = chosen_cards(state, gpus=data.gpus, owner=owner, begins_at=begins_at, ends_at=ends_at)
+    chosen = chosen_gpus(state, gpus=data.gpus, owner=owner, begins_at=begins_at, ends_at=ends_at)
     if chosen is None:
         raise Conflict(
             f"{count(data.gpus, 'GPU')} cannot be had then: what there is is reserved by others, or drained",
@@ -90,12 +90,12 @@ def _planned(state: State, caller: str, data: schemas.ReservationRequest, now: f
 
 
 def _view(engine: Engine, one: Reservation) -> schemas.ReservationView:
-    cards = engine.state.node(one.node).gpus
+    gpus = engine.state.node(one.node).gpus
     return schemas.ReservationView(
         id=one.id,
         owner=one.owner,
         node=one.node,
-        gpus=[schemas.ReservedGpu(index=cards[uuid].index if uuid in cards else None, uuid=uuid) for uuid in one.gpus],
+        gpus=[schemas.ReservedGpu(index=gpus[uuid].index if uuid in gpus else None, uuid=uuid) for uuid in one.gpus],
         begins_at=str(iso(one.begins_at)),
         ends_at=str(iso(one.ends_at)),
         by=one.by,

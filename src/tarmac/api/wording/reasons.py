@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
     from tarmac.core.explain import Reason
     from tarmac.core.model.ids import GpuUuid
-    from tarmac.core.policy.gpu_fit import CardReason
+    from tarmac.core.policy.gpu_fit import GpuReason
 
 
 def sentence(reason: Reason, now: float) -> str:
-    """In one line, without the cards one by one."""
+    """In one line, without the GPUs one by one."""
     match reason:
         case NoNode() | NodeAway() | TooFewGpus() | CpuSlotsTaken() | HostShort() | HostBooked() | NeverFits():
             return _of_machines(reason)
@@ -68,7 +68,7 @@ def _jobs(ids: list[int]) -> str:
 
 
 def kept_words(kept: KeptFor | ReservedFor, now: float) -> str:
-    """Of one card."""
+    """Of one GPU."""
     if isinstance(kept, ReservedFor):
         return f"reserved for {kept.owner} from {at_clock(kept.begins_at, now)} to {at_clock(kept.ends_at, now)}"
     return f"kept back for job {kept.job} in front"
@@ -97,9 +97,9 @@ def _of_the_queue(reason: Paused | LimitReached | ArrayFull | KeptFor | Reserved
             return limit_words(reason)
         case ArrayFull(group=group, most=most):
             return f"{most} of array {group} run already, and no more may at once (max_running)"
-        case KeptFor(job=job, cards=cards, at=at):
+        case KeptFor(job=job, gpus=gpus, at=at):
             when = "as it has waited for long" if at is None else f"which is to start at ~{at_clock(at, now)}"
-            return f"{count(cards, 'GPU')} kept back for job {job} in front, {when}"
+            return f"{count(gpus, 'GPU')} kept back for job {job} in front, {when}"
         case ReservedFor(reservation=number, owner=owner, begins_at=begins_at, ends_at=ends_at):
             span = f"from {at_clock(begins_at, now)} to {at_clock(ends_at, now)}"
             return f"it would run into reservation {number} of {owner}, {span}"
@@ -120,8 +120,8 @@ def _of_machines(
             return "no machine is in reach: the agent is not connected"
         case NodeAway(node=node):
             return f"{node} is out of reach"
-        case TooFewGpus(asked=asked, free=free, total=total, cards=cards):
-            return f"{count(asked, 'GPU')} asked, {free} of {total} free{_holders(cards)}"
+        case TooFewGpus(asked=asked, free=free, total=total, gpus=gpus):
+            return f"{count(asked, 'GPU')} asked, {free} of {total} free{_holders(gpus)}"
         case CpuSlotsTaken(slots=slots):
             return f"all {slots} slots for jobs without GPUs are taken (max_cpu_jobs)"
         case HostShort(available_bytes=available, kept_bytes=kept):
@@ -151,14 +151,12 @@ def limit_words(reached: LimitReached) -> str:
     return f"{count(reached.used, noun)}{who} {verb} and {reached.asked:g} more asked, {most}: {over} too many"
 
 
-def _holders(cards: tuple[tuple[int | GpuUuid, CardReason], ...]) -> str:
-    jobs = tuple(
-        dict.fromkeys(job for _, card in cards if isinstance(card, Taken | TooLittleMemory) for job in card.jobs)
-    )
+def _holders(gpus: tuple[tuple[int | GpuUuid, GpuReason], ...]) -> str:
+    jobs = tuple(dict.fromkeys(job for _, gpu in gpus if isinstance(gpu, Taken | TooLittleMemory) for job in gpu.jobs))
     return f", held by {jobs_named(jobs)}" if jobs else ""
 
 
-def said_of_card(reason: CardReason, now: float) -> str:
+def said_of_gpu(reason: GpuReason, now: float) -> str:
     match reason:
         case Unsuitable(why=why):
             return why
@@ -185,14 +183,14 @@ def ahead_words(ahead: int) -> str:
     return "next in the queue" if ahead == 0 else f"{count(ahead, 'job')} ahead in the queue"
 
 
-def card_lines(cards: tuple[tuple[int | GpuUuid, CardReason], ...], now: float) -> list[str]:
-    """One line for all cards with the same reason: sixty-four lines tell less than three."""
-    return grouped_lines([(name, said_of_card(reason, now)) for name, reason in cards])
+def gpu_lines(gpus: tuple[tuple[int | GpuUuid, GpuReason], ...], now: float) -> list[str]:
+    """One line for all GPUs with the same reason: sixty-four lines tell less than three."""
+    return grouped_lines([(name, said_of_gpu(reason, now)) for name, reason in gpus])
 
 
-def grouped_lines(cards: list[tuple[int | GpuUuid, str]]) -> list[str]:
+def grouped_lines(gpus: list[tuple[int | GpuUuid, str]]) -> list[str]:
     grouped: dict[str, list[int | GpuUuid]] = {}
-    for name, said in cards:
+    for name, said in gpus:
         grouped.setdefault(said, []).append(name)
     return [f"{_named(names)}: {said}" for said, names in grouped.items()]
 

@@ -1,4 +1,4 @@
-"""What whoever reserves should hear: nobody may be meant by that name, and some cards may not be free in time."""
+"""What whoever reserves should hear: nobody may be meant by that name, and some GPUs may not be free in time."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _WHY = {
 
 
 def warnings_for(engine: Engine, made: Reservation) -> list[str]:
-    return [*_of_the_owner(engine, made.owner), *_of_the_cards(engine.state, made)]
+    return [*_of_the_owner(engine, made.owner), *_of_the_gpus(engine.state, made)]
 
 
 def _of_the_owner(engine: Engine, owner: str) -> Iterator[str]:
-    """A name that was mistyped keeps cards free for nobody."""
+    """A name that was mistyped keeps GPUs free for nobody."""
     if not _is_account(owner) and engine.store.reader.newest_of(owner) is None:
         yield f"there is no user {owner} on this machine, and no job of {owner} is known"
 
@@ -41,8 +41,8 @@ def _is_account(name: str) -> bool:
     return True
 
 
-def _of_the_cards(state: State, made: Reservation) -> Iterator[str]:
-    """One line for each job, with its cards."""
+def _of_the_gpus(state: State, made: Reservation) -> Iterator[str]:
+    """One line for each job, with its GPUs."""
     node, held = state.node(made.node), still_there(state, made)
     for job, end in {job.id: (job, end) for _, job, end in held}.values():
         indices = [node.gpus[gpu].index for gpu, holder, _ in held if holder.id == job.id]

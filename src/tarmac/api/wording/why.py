@@ -1,4 +1,4 @@
-"""Why a job waits, whole: its place, what it asked for, what is free, card by card, and when it may start.
+"""Why a job waits, whole: its place, what it asked for, what is free, GPU by GPU, and when it may start.
 
 The same functions that decide are asked; nothing is decided here.
 """
@@ -17,7 +17,7 @@ from tarmac.api.wording.reasons import (
     grouped_lines,
     jobs_named,
     kept_words,
-    said_of_card,
+    said_of_gpu,
     sentence,
     sentences,
     spans,
@@ -43,7 +43,7 @@ _IDLE = Request()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class GpuVerdict:
     node: NodeName
     index: int
     uuid: GpuUuid
@@ -61,8 +61,8 @@ def why_view(engine: Engine, job: Job) -> dict[str, Any]:
     not_kept = unwritten(engine, job)
     untold = [] if not_kept is None else [not_kept]
     is_queued = isinstance(job.status, Queued) and job.id in state.jobs
-    has_cards = is_queued and job.spec.request.gpus > 0
-    cards = [card for node in state.nodes.values() for card in cards_of(explainer, node, job)] if has_cards else []
+    has_gpus = is_queued and job.spec.request.gpus > 0
+    gpus = [gpu for node in state.nodes.values() for gpu in gpus_of(explainer, node, job)] if has_gpus else []
     ahead = position_of(state, job, now) - 1 if is_queued and job.id not in state.blocked else None
     estimate = outlook.estimates.get(job.id)
     return {
@@ -71,22 +71,22 @@ def why_view(engine: Engine, job: Job) -> dict[str, Any]:
         "position": outlook.places.get(job.id),
         "ahead": ahead,
         "asked": asked_of(job.spec),
-        "free": free_for(state, cards),
+        "free": free_for(state, gpus),
         "reasons": [
             *[{"kind": "unwritten", "text": text} for text in untold],
             *[reason_view(reason, now) for reason in reasons],
         ],
-        "cards": [_card_view(card) for card in cards],
+        "cards": [_gpu_view(gpu) for gpu in gpus],
         "estimated_start": None if estimate is None else iso(estimate.start_at),
         "estimate_basis": None if estimate is None else estimate.basis,
         "lines": [
             _title(job, ahead),
             f"asked: {', '.join(asked_words(job.spec, now))}",
             *_runs_line(state, job, now),
-            *_free_lines(cards, job),
+            *_free_lines(gpus, job),
             *untold,
             *sentences(reasons, now),
-            *_card_lines(cards, state),
+            *_gpu_lines(gpus, state),
             *_kept_lines(explainer, job, now),
             *_others_line(state, job, ahead),
             *(
@@ -129,7 +129,7 @@ def asked_words(spec: JobSpec, now: float) -> list[str]:
     if request.gpu_models:
         words.append(f"{' or '.join(request.gpu_models)}")
     if request.min_gpu_memory_bytes:
-        words.append(f"cards of {gigabytes(request.min_gpu_memory_bytes)} or more")
+        words.append(f"GPUs of {gigabytes(request.min_gpu_memory_bytes)} or more")
     if request.gpus_on:
         words.append(f"only GPU {', '.join(map(str, request.gpus_on))}")
     if request.exclude_gpus:
@@ -147,7 +147,7 @@ def asked_words(spec: JobSpec, now: float) -> list[str]:
 # What is there
 
 
-def free_for(state: State, cards: list[Card]) -> dict[str, Any]:
+def free_for(state: State, gpus: list[GpuVerdict]) -> dict[str, Any]:
     nodes = [node for node in state.nodes.values() if node.is_connected]
     idle = sum(
         refusal_of(node, gpu, _IDLE, state.rules) is None and uuid not in node.booked
@@ -155,21 +155,21 @@ def free_for(state: State, cards: list[Card]) -> dict[str, Any]:
         for uuid, gpu in node.gpus.items()
     )
     return {
-        "gpus": sum(card.would_do for card in cards),
+        "gpus": sum(gpu.would_do for gpu in gpus),
         "idle": idle,
         "total": sum(len(node.gpus) for node in nodes),
         "memory_available_bytes": sum(node.memory_available_bytes or 0 for node in nodes) or None,
     }
 
 
-def cards_of(explainer: Explainer, node: Node, job: Job) -> list[Card]:
+def gpus_of(explainer: Explainer, node: Node, job: Job) -> list[GpuVerdict]:
     if not node.is_connected:
         return []
     kept = explainer.spoken_for(job, node)
-    return [_card(explainer.state, node, gpu, job, explainer.now, kept.get(gpu.uuid)) for gpu in node.gpus.values()]
+    return [_gpu(explainer.state, node, gpu, job, explainer.now, kept.get(gpu.uuid)) for gpu in node.gpus.values()]
 
 
-def _card(state: State, node: Node, gpu: Gpu, job: Job, now: float, kept: KeptFor | ReservedFor | None) -> Card:
+def _gpu(state: State, node: Node, gpu: Gpu, job: Job, now: float, kept: KeptFor | ReservedFor | None) -> GpuVerdict:
     reason = refusal_of(node, gpu, job.spec.request, state.rules)
     jobs = node.holders(gpu.uuid)
     ends = [state.durations.end_of(state.jobs[holder], now) for holder in jobs]
@@ -181,12 +181,12 @@ def _card(state: State, node: Node, gpu: Gpu, job: Job, now: float, kept: KeptFo
     elif isinstance(reason, Taken):
         text = "; ".join(_holder(state, holder, now) for holder in jobs)
     elif isinstance(reason, TooLittleMemory) and jobs:
-        text = f"{said_of_card(reason, now)}; {'; '.join(_holder(state, holder, now) for holder in jobs)}"
+        text = f"{said_of_gpu(reason, now)}; {'; '.join(_holder(state, holder, now) for holder in jobs)}"
     else:
-        text = said_of_card(reason, now)
+        text = said_of_gpu(reason, now)
     if reason is not None and isinstance(kept, ReservedFor):
         text += f"; {kept_words(kept, now)}"
-    return Card(
+    return GpuVerdict(
         node=node.name,
         index=gpu.index,
         uuid=gpu.uuid,
@@ -229,14 +229,14 @@ def _held_since(job: Job) -> float | None:
             return None
 
 
-def _card_view(card: Card) -> dict[str, Any]:
+def _gpu_view(gpu: GpuVerdict) -> dict[str, Any]:
     return {
-        "node": card.node,
-        "index": card.index,
-        "uuid": card.uuid,
-        "text": card.text,
-        "jobs": list(card.jobs),
-        "until": iso(card.until),
+        "node": gpu.node,
+        "index": gpu.index,
+        "uuid": gpu.uuid,
+        "text": gpu.text,
+        "jobs": list(gpu.jobs),
+        "until": iso(gpu.until),
     }
 
 
@@ -250,7 +250,7 @@ def _title(job: Job, ahead: int | None) -> str:
 
 
 def _runs_line(state: State, job: Job, now: float) -> list[str]:
-    """Of one that has its cards already: where, since when and until when."""
+    """Of one that has its GPUs already: where, since when and until when."""
     booking = holds_booking(job.status)
     if booking is None or job.id not in state.jobs:
         return []
@@ -258,26 +258,26 @@ def _runs_line(state: State, job: Job, now: float) -> list[str]:
     return [f"it is on {booking.node}{where}{_span(state, job, now)}"]
 
 
-def _free_lines(cards: list[Card], job: Job) -> list[str]:
-    if not cards or not job.spec.request.gpus:
+def _free_lines(gpus: list[GpuVerdict], job: Job) -> list[str]:
+    if not gpus or not job.spec.request.gpus:
         return []
-    free = sum(card.would_do for card in cards)
-    return [f"free right now: {free} of {count(len(cards), 'GPU')} would do"]
+    free = sum(gpu.would_do for gpu in gpus)
+    return [f"free right now: {free} of {count(len(gpus), 'GPU')} would do"]
 
 
-def _card_lines(cards: list[Card], state: State) -> list[str]:
-    """One line for all cards of a node with the same to say; the node only where there are several."""
+def _gpu_lines(gpus: list[GpuVerdict], state: State) -> list[str]:
+    """One line for all GPUs of a node with the same to say; the node only where there are several."""
     lines: list[str] = []
-    for name in dict.fromkeys(card.node for card in cards):
-        own = [(_name(state, card), card.text) for card in cards if card.node == name]
+    for name in dict.fromkeys(gpu.node for gpu in gpus):
+        own = [(_name(state, gpu), gpu.text) for gpu in gpus if gpu.node == name]
         prefix = f"{name} " if len(state.nodes) > 1 else ""
         lines += [f"  {prefix}{line}" for line in grouped_lines(own)]
     return lines
 
 
-def _name(state: State, card: Card) -> int | GpuUuid:
-    index = state.nodes[card.node].index_now(card.uuid)
-    return card.uuid if index is None else index
+def _name(state: State, gpu: GpuVerdict) -> int | GpuUuid:
+    index = state.nodes[gpu.node].index_now(gpu.uuid)
+    return gpu.uuid if index is None else index
 
 
 def _kept_lines(explainer: Explainer, job: Job, now: float) -> list[str]:
@@ -285,7 +285,7 @@ def _kept_lines(explainer: Explainer, job: Job, now: float) -> list[str]:
     if claim is None or claim.job != job.id:
         return []
     when = "because it has waited for long" if claim.at is None else f"for its start at ~{at_clock(claim.at, now)}"
-    return [f"{count(len(claim.cards), 'GPU')} of {claim.node} kept back for it, {when}; nothing later may delay it"]
+    return [f"{count(len(claim.gpus), 'GPU')} of {claim.node} kept back for it, {when}; nothing later may delay it"]
 
 
 def _others_line(state: State, job: Job, ahead: int | None) -> list[str]:

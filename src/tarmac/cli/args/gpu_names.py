@@ -1,8 +1,8 @@
-"""Which cards are meant: indices, ranges, UUIDs, all. The same words for every verb about cards."""
+"""Which GPUs are meant: indices, ranges, UUIDs, all. The same words for every verb about GPUs."""
 
 from __future__ import annotations
 
-from tarmac.cli.args.values import cards
+from tarmac.cli.args.values import gpus
 from tarmac.errors import UserError
 
 TYPE_CHECKING = False
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 NOTE = "GPU is an index, several (0,2 or 0-3), a UUID, or `all`; `tarmac gpus` shows them."
 
 
-def cards_of(verb: str, words: Sequence[str]) -> list[str]:
-    """The words, commas and ranges taken apart. Whether there is such a card, the controller knows."""
+def gpus_of(verb: str, words: Sequence[str]) -> list[str]:
+    """The words, commas and ranges taken apart. Whether there is such a GPU, the controller knows."""
     if not words:
         raise UserError(f"{verb}: which GPUs?", f"give indices or UUIDs: `tarmac {verb} 0,2`, `0-3`, or `all`")
     named: list[str] = []
@@ -26,7 +26,7 @@ def cards_of(verb: str, words: Sequence[str]) -> list[str]:
 
 def _indices(verb: str, part: str) -> list[int]:
     try:
-        return cards(part)
+        return gpus(part)
     except ValueError as error:
         raise UserError(f"{verb}: {part}: {error}", NOTE) from None
 

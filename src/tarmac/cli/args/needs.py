@@ -5,7 +5,7 @@ What contradicts itself is refused here, without asking a controller.
 
 from __future__ import annotations
 
-from tarmac.cli.args.values import count, models, named_cards, percent, positive, share, size
+from tarmac.cli.args.values import count, models, named_gpus, percent, positive, share, size
 from tarmac.cli.parser import Option
 from tarmac.errors import UserError
 
@@ -21,8 +21,8 @@ NEEDS = (
     Option("--gpu-share", None, "share each GPU, booking that part of it: 0.5", "PART", share),
     Option("--gpu-model", None, "only GPUs so called: a100, 'a100|h100'", "NAMES", models),
     Option("--min-gpu-mem", None, "only GPUs with at least so much memory", "SIZE", size),
-    Option("--gpus-on", None, "on these GPUs and no others, by index or UUID: 0,2", "LIST", named_cards),
-    Option("--exclude-gpus", None, "not on these GPUs, by index or UUID: 1,3", "LIST", named_cards),
+    Option("--gpus-on", None, "on these GPUs and no others, by index or UUID: 0,2", "LIST", named_gpus),
+    Option("--exclude-gpus", None, "not on these GPUs, by index or UUID: 1,3", "LIST", named_gpus),
     Option("--idle-below", None, "only GPUs that are less busy than this, in per cent: 20%", "PERCENT", percent),
     Option("--mem", None, "book so much of the host's memory: 16G", "SIZE", size),
     Option("--cpus", None, "book so many of the host's cores", "N", positive),
@@ -47,12 +47,12 @@ def needs_of(verb: str, values: Values) -> dict[str, Any]:
             f"{verb}: --gpu-mem and --gpu-share both say how much of a GPU is booked",
             "--gpu-mem if you know how much memory it takes, --gpu-share if not",
         )
-    _check_cards(verb, values)
+    _check_gpus(verb, values)
     named = {**OF_GPUS, **OF_HOST}
     return {field: values[name] for name, field in named.items() if values[name] is not None}
 
 
-def _check_cards(verb: str, values: Values) -> None:
+def _check_gpus(verb: str, values: Values) -> None:
     pinned, excluded, asked = values["gpus_on"], values["exclude_gpus"], values["gpus"]
     if pinned is None:
         return

@@ -1,4 +1,4 @@
-"""Numbers as people type them: counts, seconds, sizes, shares, per cent and lists of cards.
+"""Numbers as people type them: counts, seconds, sizes, shares, per cent and lists of GPUs.
 
 Each reader gives the value or says, as a ValueError, what it should have been.
 """
@@ -10,7 +10,7 @@ UNITS = {
     "T": 40, "TB": 40, "TIB": 40,
 }  # fmt: skip
 MOST_BYTES = 1 << 60
-MOST_CARDS = 4096  # so that 0-999999999 is an answer and not an hour
+MOST_GPUS = 4096  # so that 0-999999999 is an answer and not an hour
 
 
 def integer(word: str) -> int:
@@ -81,7 +81,7 @@ def percent(word: str) -> int:
     return int(number)
 
 
-def cards(word: str) -> list[int]:
+def gpus(word: str) -> list[int]:
     """The indices of 0,2 or 0-3,6: each once, in order."""
     found: set[int] = set()
     for part in word.split(","):
@@ -91,17 +91,17 @@ def cards(word: str) -> list[int]:
         lower, upper = int(first[:9]), int(last[:9]) if dash else int(first[:9])
         if upper < lower:
             raise ValueError(f"the range {part.strip()} ends before it begins")
-        if upper >= MOST_CARDS:
+        if upper >= MOST_GPUS:
             raise ValueError(f"no machine has a GPU {upper}")
         found.update(range(lower, upper + 1))
     return sorted(found)
 
 
-def named_cards(word: str) -> list[int | str]:
+def named_gpus(word: str) -> list[int | str]:
     """The same, and UUIDs or how they begin: 0,2 or GPU-1a2b."""
     uuids = [part.strip() for part in word.split(",") if _is_uuid(part.strip())]
     rest = ",".join(part for part in word.split(",") if not _is_uuid(part.strip()))
-    return [*(cards(rest) if rest or not uuids else ()), *dict.fromkeys(uuids)]
+    return [*(gpus(rest) if rest or not uuids else ()), *dict.fromkeys(uuids)]
 
 
 def _is_uuid(part: str) -> bool:

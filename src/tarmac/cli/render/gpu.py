@@ -1,6 +1,6 @@
 """One GPU in words: what it is, how full it is, whether it may be used, and who is on it.
 
-A card whose processes are all Tarmac's own, and that may be used, needs no notes.
+A GPU whose processes are all Tarmac's own, and that may be used, needs no notes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 BAR = 10
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 BOOKED, FREE = "░", "·"
-PROCESSES = 3  # so many of a card are named
+PROCESSES = 3  # so many of a GPU are named
 
 
 def notes_of(gpu: Gpu, at: float) -> list[Note]:
@@ -54,12 +54,12 @@ def _process(who: dict[str, Any], at: float) -> str:
 
 
 def number(gpu: Gpu) -> str:
-    """One that is gone has none when another card has got it; its notes have the UUID then."""
+    """One that is gone has none when another GPU has got it; its notes have the UUID then."""
     return "-" if gpu["index"] is None else str(gpu["index"])
 
 
 def model(gpu: Gpu) -> str:
-    """Without what every card of that maker is called."""
+    """Without what every GPU of that maker is called."""
     return (gpu["model"] or "?").removeprefix("NVIDIA ")
 
 

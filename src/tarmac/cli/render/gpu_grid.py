@@ -1,6 +1,6 @@
 """The GPUs several in a line, for more of them than the screen has lines: as much of each as its share of it holds.
 
-What is the same for many cards, node and model, stands once above them where a cell has no room for it.
+What is the same for many GPUs, node and model, stands once above them where a cell has no room for it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The table of GPUs: one row per card; what there is to say about it stands behind, or below where that has no room."""
+"""The table of GPUs: one row per GPU; what there is to say about it stands behind, or below where that has no room."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def fetch(client: Client) -> dict[str, Any]:
         for gpu in answer["gpus"]:
             gpu["warnings"] = [f"job {job}: {words}" for job in gpu["jobs"] for words in said.get(job) or ()]
     if kept := client.reservations():
-        from tarmac.cli.render.reservations import of_card
+        from tarmac.cli.render.reservations import of_gpu
 
         for gpu in answer["gpus"]:
-            gpu["reserved"] = of_card(kept, gpu["uuid"])
+            gpu["reserved"] = of_gpu(kept, gpu["uuid"])
     return answer
 
 
 def table(gpus: Sequence[Gpu], *, width: int | None, has_colours: bool, now: float | None = None) -> list[str]:
-    """Titles, cards and, between them, the nodes where there are several."""
+    """Titles, GPUs and, between them, the nodes where there are several."""
     at = time() if now is None else now
     gpus = sorted(gpus, key=place)
     notes = [notes_of(gpu, at) for gpu in gpus]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.render.text import card_names, counted, size
+from tarmac.cli.render.text import counted, gpu_names, size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def _booked(job: Job) -> str:
 
 def _constraints(job: Job) -> Iterator[str]:
     if job.get("gpus_on"):
-        yield card_names(job["gpus_on"])
+        yield gpu_names(job["gpus_on"])
     if job.get("exclude_gpus"):
-        yield f"not {card_names(job['exclude_gpus'])}"
+        yield f"not {gpu_names(job['exclude_gpus'])}"
     if job.get("gpu_models"):
         yield " or ".join(job["gpu_models"])
     if job.get("min_gpu_memory_bytes"):

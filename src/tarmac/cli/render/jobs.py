@@ -113,7 +113,7 @@ def _state(job: Mapping[str, Any]) -> str:
 
 
 def gpus(job: Mapping[str, Any]) -> str:
-    """The indices it has, a ? for each card that has none any more; in brackets how many it waits for."""
+    """The indices it has, a ? for each GPU that has none any more; in brackets how many it waits for."""
     held = job.get("gpus")
     if held:
         known = [gpu["index"] for gpu in held if gpu["index"] is not None]

@@ -22,10 +22,10 @@ HUES = {"active": "green", "waited for": "yellow"}
 def in_words(kept: Reservation, now: float | None = None) -> str:
     """GPU 0-3 for ann from 22:00 until Sat 04:00."""
     at = time() if now is None else now
-    return safe(f"GPU {_cards(kept)} for {kept['owner']} {_span(kept, at)}")
+    return safe(f"GPU {_gpus(kept)} for {kept['owner']} {_span(kept, at)}")
 
 
-def of_card(kept: Sequence[Reservation], uuid: str, now: float | None = None) -> str | None:
+def of_gpu(kept: Sequence[Reservation], uuid: str, now: float | None = None) -> str | None:
     """The one that it is kept for now, or next."""
     at = time() if now is None else now
     for each in sorted(kept, key=lambda each: each["begins_at"]):
@@ -42,7 +42,7 @@ def table(kept: Sequence[Reservation], *, width: int | None, has_colours: bool, 
         Column("ID", [str(each["id"]) for each in kept], is_right=True),
         Column("STATE", states, styles=hues),
         Column("USER", [each["owner"] for each in kept], most=12),
-        Column("GPUS", [_cards(each) for each in kept]),
+        Column("GPUS", [_gpus(each) for each in kept]),
         Column("FROM", [moments.in_words(epoch(each["begins_at"]), at) for each in kept]),
         Column("UNTIL", [moments.in_words(epoch(each["ends_at"]), at) for each in kept]),
         Column("BY", [each["by"] for each in kept], most=12),
@@ -65,7 +65,7 @@ def _span(kept: Reservation, at: float) -> str:
     return f"{start}until {moments.in_words(ends, at)}"
 
 
-def _cards(kept: Reservation) -> str:
+def _gpus(kept: Reservation) -> str:
     """By index; one that is gone by its UUID."""
     here = [gpu["index"] for gpu in kept["gpus"] if gpu["index"] is not None]
     gone = [gpu["uuid"] for gpu in kept["gpus"] if gpu["index"] is None]

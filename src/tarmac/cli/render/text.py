@@ -103,7 +103,7 @@ def spans(numbers: Sequence[int]) -> str:
     return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in parts)
 
 
-def card_names(names: Sequence[int | str]) -> str:
+def gpu_names(names: Sequence[int | str]) -> str:
     """index 0-1,3, and by UUID those that have none."""
     indices = [name for name in names if isinstance(name, int)]
     uuids = [name for name in names if isinstance(name, str)]

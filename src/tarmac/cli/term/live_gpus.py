@@ -1,4 +1,4 @@
-"""What `tarmac gpus -w` shows: the cards, the more closely the more of them there are."""
+"""What `tarmac gpus -w` shows: the GPUs, the more closely the more of them there are."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from tarmac.client import Client
 
 
-class LiveCards:
+class LiveGpus:
     event = b"event: gpu"
-    is_moving = True  # how long somebody has held a card is worked out by the controller
+    is_moving = True  # how long somebody has held a GPU is worked out by the controller
 
     def __init__(self) -> None:
         self._gpus: list[Gpu] = []

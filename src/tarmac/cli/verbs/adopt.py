@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tarmac.cli.args.values import cards, positive
+from tarmac.cli.args.values import gpus, positive
 from tarmac.cli.parser import JSON, Option, Verb, shown
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import out, out_json, say
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 def run(values: Values, words: list[str]) -> int:
     if len(words) != 1:
-        raise UserError(
-            "adopt: which process?", "give one pid: `tarmac adopt 4242`; `tarmac gpus` shows those on cards"
-        )
+        raise UserError("adopt: which process?", "give one pid: `tarmac adopt 4242`; `tarmac gpus` shows those on GPUs")
     pid = _pid(words[0])
     if pid in ancestors() and not values["yes"]:
         raise UserError(
@@ -40,8 +38,8 @@ def _pid(word: str) -> int:
         raise UserError(f"adopt: {shown(word)} is no pid: {error}", "`tarmac gpus` shows processes with pids") from None
 
 
-def cards_or_none(word: str) -> list[int]:
-    return [] if word.strip() in {"", "none"} else cards(word)
+def gpus_or_none(word: str) -> list[int]:
+    return [] if word.strip() in {"", "none"} else gpus(word)
 
 
 def ancestors() -> set[int]:
@@ -69,7 +67,7 @@ VERB = Verb(
     usage=("tarmac adopt PID [options]",),
     run=run,
     options=(
-        Option("--gpus", "-g", "the GPUs it uses, or none (default: those it is seen on)", "LIST", cards_or_none),
+        Option("--gpus", "-g", "the GPUs it uses, or none (default: those it is seen on)", "LIST", gpus_or_none),
         Option("--name", "-n", "a name, for you and for filters", "NAME"),
         Option("--yes", "-y", "also if it is the shell that this is typed into, or above it"),
         JSON,

@@ -1,4 +1,4 @@
-"""`tarmac gpus`: the cards, how full and how busy they are, who is on them, and which may not be used, and why."""
+"""`tarmac gpus`: the GPUs, how full and how busy they are, who is on them, and which may not be used, and why."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 def run(values: Values, _: list[str]) -> int:
     if values["watch"]:
         from tarmac.cli.term.live import watch
-        from tarmac.cli.term.live_gpus import LiveCards
+        from tarmac.cli.term.live_gpus import LiveGpus
 
-        return watch("gpus", LiveCards())
+        return watch("gpus", LiveGpus())
     if values["json"]:
         out_json(connect().call("GET", "/gpus")["gpus"])
         return 0
@@ -41,12 +41,12 @@ VERB = Verb(
     takes_words=False,
     options=(Option("--watch", "-w", "keep the table up to date until q or Ctrl-C"), JSON),
     examples=(
-        ("tarmac gpus", "all cards"),
+        ("tarmac gpus", "all GPUs"),
         ("tarmac gpus -w", "the same, live"),
         ("tarmac gpus --json | jq '.[].held'", "for programs, every field"),
     ),
     notes=(
         "MEMORY: solid is used, shaded is booked by jobs but not used yet.",
-        "`tarmac gpu --help` tells how to take cards out, and let some processes not count.",
+        "`tarmac gpu --help` tells how to take GPUs out, and let some processes not count.",
     ),
 )

@@ -1,4 +1,4 @@
-"""`tarmac reserve`: keep cards free for somebody for a while; list and end what is kept."""
+"""`tarmac reserve`: keep GPUs free for somebody for a while; list and end what is kept."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _list(values: Values) -> int:
     if values["json"]:
         out_json(kept)
     elif not kept:
-        say(f"Nothing is reserved. To keep cards free: {HOW.partition(';')[0]}")
+        say(f"Nothing is reserved. To keep GPUs free: {HOW.partition(';')[0]}")
     else:
         from tarmac.cli.render.reservations import table
 
@@ -76,7 +76,7 @@ def _end(values: Values, words: list[str]) -> int:
     if values["json"]:
         out_json({"ended": numbers})
     else:
-        say(f"reservation {', '.join(map(str, numbers))} ended; its cards are for everybody again")
+        say(f"reservation {', '.join(map(str, numbers))} ended; its GPUs are for everybody again")
     return 0
 
 

@@ -8,7 +8,7 @@ from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.parser import JSON, Verb
 from tarmac.cli.render.job import demands, taken
 from tarmac.cli.render.outcome import COLOURS, state_words
-from tarmac.cli.render.text import card_names, cells, command_of, safe
+from tarmac.cli.render.text import cells, command_of, gpu_names, safe
 from tarmac.cli.render.times import duration, epoch, local
 from tarmac.cli.render.waiting import terms
 from tarmac.cli.session import connect
@@ -111,7 +111,7 @@ def _gpus(job: Job) -> str:
     asked = str(job["gpus_asked"])
     if not job["gpus"]:
         return asked
-    return f"{asked} ({card_names([gpu['uuid'] if gpu['index'] is None else gpu['index'] for gpu in job['gpus']])})"
+    return f"{asked} ({gpu_names([gpu['uuid'] if gpu['index'] is None else gpu['index'] for gpu in job['gpus']])})"
 
 
 def _times(job: Job) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.args.gpu_names import cards_of
+from tarmac.cli.args.gpu_names import gpus_of
 from tarmac.cli.args.selectors import number_of
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.render.text import spans
@@ -20,10 +20,10 @@ def run(values: Values, words: list[str]) -> int:
         raise UserError(
             "start: which job?", "give one id: `tarmac start 7`; the controller is started by `tarmac serve`"
         )
-    cards = None if values["gpus_on"] is None else cards_of("start", [values["gpus_on"]])
+    pinned = None if values["gpus_on"] is None else gpus_of("start", [values["gpus_on"]])
     client = connect()
     job = number_of(client, "start", words[0])
-    gpus = client.start_now(job, gpus_on=cards, yes=values["yes"])
+    gpus = client.start_now(job, gpus_on=pinned, yes=values["yes"])
     if values["json"]:
         out_json({"id": job, "gpus": gpus})
     else:
@@ -44,7 +44,7 @@ VERB = Verb(
     ),
     examples=(
         ("tarmac start 7", "on whatever is free, or least in the way"),
-        ("tarmac start 7 --gpus-on 2", "on that card"),
+        ("tarmac start 7 --gpus-on 2", "on that GPU"),
         ("tarmac start 7 --gpus-on 2 --yes", "although a job has it to itself"),
     ),
     notes=(

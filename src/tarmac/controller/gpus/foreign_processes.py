@@ -1,4 +1,4 @@
-"""Which processes on the cards came from outside, and what that means for each card. Pure."""
+"""Which processes on the GPUs came from outside, and what that means for each GPU. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def is_ignored(process: GpuProcess, settings: Settings, ignored_pids: Collection
 def outside_processes(
     reading: GpuReading, settings: Settings, ignored_pids: Collection[int], holders: Collection[int]
 ) -> list[GpuProcess]:
-    """Whatever does not belong to a job that has this card: also a job's own process on a card that is not its."""
+    """Whatever does not belong to a job that has this GPU: also a job's own process on a GPU that is not its."""
     return [
         process
         for process in reading.processes
@@ -66,7 +66,7 @@ def _bytes(reading: GpuReading, others: list[GpuProcess]) -> int:
 
 
 def told(others: Sequence[ForeignProcess], now: float) -> str:
-    """In words, at the moment they are read: a card that reads the same for hours is not sampled anew."""
+    """In words, at the moment they are read: a GPU that reads the same for hours is not sampled anew."""
     shown = "; ".join(_one(process, now) for process in others[:MOST_TOLD])
     return shown if len(others) <= MOST_TOLD else f"{shown}; and {len(others) - MOST_TOLD} more"
 
@@ -90,7 +90,7 @@ def _for(started_at: float | None, now: float) -> str:
 
 
 def taken_by_jobs(readings: list[GpuReading]) -> tuple[tuple[JobId, GpuUuid, int], ...]:
-    """Memory of each job on each card."""
+    """Memory of each job on each GPU."""
     taken: dict[tuple[JobId, GpuUuid], int] = {}
     for reading in readings:
         for process in reading.processes:

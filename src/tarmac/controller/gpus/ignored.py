@@ -1,4 +1,4 @@
-"""Single processes that are to hold no card, kept over restarts of the controller.
+"""Single processes that are to hold no GPU, kept over restarts of the controller.
 
 A pid is told from a later process with the same number by its start and by the boot it belongs to.
 """

@@ -1,4 +1,4 @@
-"""Cards that are gone or do not answer, when a person cares for them: forget them, or look again at once."""
+"""GPUs that are gone or do not answer, when a person cares for them: forget them, or look again at once."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from tarmac.core.model.node import Node
     from tarmac.nodes.reports import GpuReading
 
-KNOWN_WITHIN_S = 5.0  # how a trial went; a card that hangs takes longer, and is none to wait for
+KNOWN_WITHIN_S = 5.0  # how a trial went; a GPU that hangs takes longer, and is none to wait for
 
 
 def gone(engine: Engine, node: Node) -> dict[GpuUuid, GpuReading]:
     readings = engine.board.readings.get(node.name, [])
-    return {reading.as_card().uuid: reading for reading in readings if reading.gone_since is not None}
+    return {reading.as_gpu().uuid: reading for reading in readings if reading.gone_since is not None}
 
 
 def forgettable(engine: Engine, node: Node) -> tuple[GpuUuid, ...]:
@@ -37,24 +37,24 @@ def forgettable(engine: Engine, node: Node) -> tuple[GpuUuid, ...]:
 def check_forgettable(engine: Engine, node: Node, uuids: Collection[GpuUuid]) -> None:
     missing = gone(engine, node)
     for uuid in uuids:
-        # By UUID: its number may be another card's by now.
+        # By UUID: its number may be another GPU's by now.
         if held := node.holders(uuid):
             raise Conflict(f"GPU {uuid} is held by job {held[0]}", hint="it can be forgotten once the job has ended")
         if uuid in node.gpus and uuid not in missing:
             raise Conflict(
                 f"GPU {node.gpus[uuid].index} is there",
-                hint="only a card that is gone can be forgotten; `tarmac gpu drain` takes one out",
+                hint="only a GPU that is gone can be forgotten; `tarmac gpu drain` takes one out",
             )
 
 
 async def forget(engine: Engine, node: Node, uuids: tuple[GpuUuid, ...]) -> None:
-    """First the agent: what it still tells of a card would bring it back."""
+    """First the agent: what it still tells of a GPU would bring it back."""
     await _ask(engine, {"type": "forget_gpus", "uuids": list(uuids)})
     await engine.commit(PendingCommit(events=[GpusForgotten(node=node.name, gpus=uuids)]))
 
 
 async def look_again(engine: Engine, node: Node, uuids: tuple[GpuUuid, ...]) -> None:
-    """Returns when these cards are well, or when it is clear that they are not."""
+    """Returns when these GPUs are well, or when it is clear that they are not."""
     tried = (await _ask(engine, {"type": "try_gpus", "uuids": list(uuids)}))["uuids"]
     listener = engine.publisher.listen()
     try:

@@ -1,4 +1,4 @@
-"""The cards as last read: turns readings into events of the core and keeps the books on what was used."""
+"""The GPUs as last read: turns readings into events of the core and keeps the books on what was used."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class GpuBoard:
             self._sample(node)
 
     def settle(self) -> None:
-        """Book the time until now, while it is still known who has which card."""
+        """Book the time until now, while it is still known who has which GPU."""
         self.usage.settle(self._jobs_with_gpus(), self._engine.now())
 
     def so_far(self) -> dict[str, str | None]:
@@ -99,9 +99,9 @@ class GpuBoard:
             self._engine.post(sampled)
 
     def _holders(self, name: NodeName, reading: GpuReading) -> tuple[JobId, ...]:
-        """Whose processes are expected there: the jobs that have the card, or the one that it is a part of."""
+        """Whose processes are expected there: the jobs that have the GPU, or the one that it is a part of."""
         node = self._engine.state.node(name)
-        return node.holders(GpuUuid(reading.uuid)) + node.mig_relative_holders(reading.as_card())
+        return node.holders(GpuUuid(reading.uuid)) + node.mig_relative_holders(reading.as_gpu())
 
     def forget_posted(self) -> None:
         """The core's memory was read anew, so it has to be told again."""

@@ -1,6 +1,6 @@
-"""What cards did over time, and what each job took of them: a ring in memory, a row a minute and a row a job on disk.
+"""What GPUs did over time, and what each job took of them: a ring in memory, a row a minute and a row a job on disk.
 
-A reading holds until the next one comes: an idle card is not read again and again.
+A reading holds until the next one comes: an idle GPU is not read again and again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 RING = 3600
 MINUTE_S = 60
 
-Card: TypeAlias = tuple[str, str]  # node, uuid
+GpuKey: TypeAlias = tuple[str, str]  # node, uuid
 
 
 @dataclass(slots=True)
@@ -62,10 +62,10 @@ class JobBook:
 
 class UsageBook:
     def __init__(self, jobs: dict[JobId, JobBook] | None = None) -> None:
-        self.rings: dict[Card, deque[tuple[float, GpuReading]]] = {}
+        self.rings: dict[GpuKey, deque[tuple[float, GpuReading]]] = {}
         self.jobs = jobs or {}
-        self._minutes: dict[Card, Integral] = {}
-        self._last: dict[Card, tuple[float, GpuReading]] = {}
+        self._minutes: dict[GpuKey, Integral] = {}
+        self._last: dict[GpuKey, tuple[float, GpuReading]] = {}
         self._read_at: dict[str, float] = {}
 
     def read(self, node: str, readings: Iterable[GpuReading], jobs: Iterable[Job], now: float) -> None:
@@ -73,9 +73,9 @@ class UsageBook:
         self.settle(jobs, now)
         self.confirm(node, now)
         for reading in readings:
-            card = (node, reading.uuid)
-            self._last[card] = (now, reading)
-            self.rings.setdefault(card, deque(maxlen=RING)).append((now, reading))
+            gpu = (node, reading.uuid)
+            self._last[gpu] = (now, reading)
+            self.rings.setdefault(gpu, deque(maxlen=RING)).append((now, reading))
             for process in reading.processes:
                 self._note_peak(process.job, reading)
 
@@ -84,29 +84,27 @@ class UsageBook:
         self._read_at[node] = now
 
     def settle(self, jobs: Iterable[Job], now: float) -> None:
-        """Book the time since the last reading, on cards and on the jobs that have them.
+        """Book the time since the last reading, on GPUs and on the jobs that have them.
 
         While nobody reads (the agent is away, the machine slept), nobody knows: that time is not booked.
         """
-        seconds = {
-            card: max(0.0, min(now, self._read_at[card[0]] + FRESH_S) - at) for card, (at, _) in self._last.items()
-        }
+        seconds = {key: max(0.0, min(now, self._read_at[key[0]] + FRESH_S) - at) for key, (at, _) in self._last.items()}
         for job in jobs:
             if isinstance(job.status, Running | Stopping) and job.status.booking.gpus:
                 book = self.jobs.setdefault(job.id, JobBook())
                 for gpu in job.status.booking.gpus:
-                    card: Card = (job.status.booking.node, gpu.uuid)
-                    if card in self._last:
-                        reading = self._last[card][1]
+                    key: GpuKey = (job.status.booking.node, gpu.uuid)
+                    if key in self._last:
+                        reading = self._last[key][1]
                         total = reading.memory_total_bytes
                         part = gpu.memory_bytes / total if gpu.memory_bytes and total else 1.0
-                        book.work.add(reading, seconds[card] / len(job.status.booking.gpus), part)
+                        book.work.add(reading, seconds[key] / len(job.status.booking.gpus), part)
         for key, (_, reading) in self._last.items():
             self._minutes.setdefault(key, Integral()).add(reading, seconds[key])
             self._last[key] = (now, reading)
 
     def minute(self, now: float) -> list[Sample]:
-        """One row a card that did anything since the last call."""
+        """One row a GPU that did anything since the last call."""
         rows = []
         for (node, uuid), work in self._minutes.items():
             reading = self._last[node, uuid][1]

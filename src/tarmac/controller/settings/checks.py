@@ -31,13 +31,13 @@ def check_alone(name: str, value: Any) -> None:
         refuse_too_broad(value)
     elif name == "keep_gpu_memory" and value >= 1:
         raise UserError(
-            "keep_gpu_memory = 1 would leave nothing of any card to jobs that share it",
+            "keep_gpu_memory = 1 would leave nothing of any GPU to jobs that share it",
             hint="set keep_gpu_memory to a fraction below 1, such as 0.1 or 10%",
         )
 
 
 def refuse_too_broad(patterns: Iterable[str]) -> None:
-    """Then every card would count as free, whoever is on it."""
+    """Then every GPU would count as free, whoever is on it."""
     for pattern in patterns:
         if not _WILD.sub("", pattern):
             raise UserError(

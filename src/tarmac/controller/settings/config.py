@@ -14,7 +14,7 @@ from tarmac.errors import UserError
 if TYPE_CHECKING:
     from pathlib import Path
 
-LISTED = "gpus"  # cards that no driver tells of, as a list of tables
+LISTED = "gpus"  # GPUs that no driver tells of, as a list of tables
 
 
 class ConfigError(UserError):
@@ -59,13 +59,13 @@ def _checked(path: Path, key: str, value: Any) -> Any:
 def _listed(path: Path, value: Any) -> list[dict[str, Any]]:
     """[[gpus]] with index, model and memory: for makes that Tarmac cannot read."""
     wanted = '[[gpus]] with index = 0, model = "…", memory = "24G"'
-    if not isinstance(value, list) or not all(isinstance(card, dict) for card in value):
-        raise ConfigError(f"{path}: gpus is no list of cards", hint=f"write {wanted}")
-    cards = []
-    for number, card in enumerate(value):
-        memory = size_bytes(card.get("memory", 0))
-        index = card.get("index", number)
-        if set(card) - {"index", "model", "memory"} or memory is None or not isinstance(index, int):
-            raise ConfigError(f"{path}: card {number} of gpus is not understood", hint=f"write {wanted}")
-        cards.append({"index": index, "model": str(card.get("model", "")), "memory_total_bytes": memory})
-    return cards
+    if not isinstance(value, list) or not all(isinstance(gpu, dict) for gpu in value):
+        raise ConfigError(f"{path}: gpus is no list of GPUs", hint=f"write {wanted}")
+    gpus = []
+    for number, gpu in enumerate(value):
+        memory = size_bytes(gpu.get("memory", 0))
+        index = gpu.get("index", number)
+        if set(gpu) - {"index", "model", "memory"} or memory is None or not isinstance(index, int):
+            raise ConfigError(f"{path}: GPU {number} of gpus is not understood", hint=f"write {wanted}")
+        gpus.append({"index": index, "model": str(gpu.get("model", "")), "memory_total_bytes": memory})
+    return gpus

@@ -99,7 +99,7 @@ QUEUE_SETTINGS: tuple[Setting, ...] = (
         name="reserve_ahead_s",
         kind="seconds",
         default=_RULES.reserve_ahead_s,
-        meaning="this long before a reservation begins, jobs without a known end keep off its cards",
+        meaning="this long before a reservation begins, jobs without a known end keep off its GPUs",
     ),
     Setting(
         name="pause_after_failures",

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from tarmac.controller.submit.dependencies import refuse_circle_of_new
-from tarmac.controller.submit.gpu_names import CardNames
+from tarmac.controller.submit.gpu_names import GpuNames
 from tarmac.controller.submit.refusals import refusal_message
 from tarmac.core.model.job import JobSpec, Request
 from tarmac.core.policy.feasibility import lack
@@ -83,7 +83,7 @@ def _spec(
         cwd=cwd,
         umask=submit.umask,
         environment=environment,
-        request=check.request(_request(job, check.cards)),
+        request=check.request(_request(job, check.gpus)),
         name=job.name,
         project=job.project,
         tags=job.tags,
@@ -102,15 +102,15 @@ def _spec(
     )
 
 
-def _request(job: JobRequest, cards: CardNames) -> Request:
-    pinned, excluded = cards.found(job.gpus_on), cards.found(job.exclude_gpus)
+def _request(job: JobRequest, names: GpuNames) -> Request:
+    pinned, excluded = names.found(job.gpus_on), names.found(job.exclude_gpus)
     gpus = (pinned.most_on_a_node or 1) if job.gpus is None else job.gpus
     if job.gpus_on and gpus != pinned.most_on_a_node:
         raise UserError(
-            f"{gpus} GPUs asked, but pinned to {pinned.most_on_a_node}", hint="leave -g out, or name that many cards"
+            f"{gpus} GPUs asked, but pinned to {pinned.most_on_a_node}", hint="leave -g out, or name that many GPUs"
         )
     if set(pinned.gpus) & set(excluded.gpus):
-        raise UserError("a card is both asked for and excluded", hint="leave it out of --exclude-gpus")
+        raise UserError("a GPU is both asked for and excluded", hint="leave it out of --exclude-gpus")
     is_shared = job.gpu_memory_bytes is not None or job.gpu_share is not None
     if job.gpu_memory_bytes is not None and job.gpu_share is not None:
         raise UserError("gpu_memory_bytes and gpu_share say the same thing", hint="give one of --gpu-mem, --gpu-share")
@@ -134,7 +134,7 @@ class _Checks:
     """Remembers what was found good: an array asks the same a hundred thousand times."""
 
     def __init__(self, state: State, dependencies: Dependencies) -> None:
-        self.cards = CardNames(state.nodes.values())
+        self.gpus = GpuNames(state.nodes.values())
         self._state = state
         self._dependencies = dependencies
         self._after: dict[tuple[str, ...], tuple[After, ...]] = {(): ()}

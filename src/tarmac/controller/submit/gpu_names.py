@@ -1,4 +1,4 @@
-"""Which cards are meant by an index, a UUID or the beginning of one, as the cards are numbered at this moment."""
+"""Which GPUs are meant by an index, a UUID or the beginning of one, as the GPUs are numbered at this moment."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     gpus: tuple[NamedGpu, ...]  # each once, by index
-    most_on_a_node: int  # an index means a card of every node
+    most_on_a_node: int  # an index means a GPU of every node
 
 
-class CardNames:
+class GpuNames:
     """Remembers what was asked: an array asks the same a hundred thousand times."""
 
     def __init__(self, nodes: Iterable[Node]) -> None:
@@ -30,7 +30,7 @@ class CardNames:
         self._found: dict[tuple[int | str, ...], Found] = {(): Found(gpus=(), most_on_a_node=0)}
 
     def found(self, words: tuple[int | str, ...]) -> Found:
-        """Raises UserError that names the word that means no card, or several; Unavailable while nobody can say."""
+        """Raises UserError that names the word that means no GPU, or several; Unavailable while nobody can say."""
         if words not in self._found:
             self._found[words] = self._find(words)
         return self._found[words]
@@ -40,7 +40,7 @@ class CardNames:
         return ", ".join(gpu.uuid if index is None else str(index) for index, gpu in known) or "none"
 
     def _find(self, words: tuple[int | str, ...]) -> Found:
-        # What was meant by a number cannot be found out later, when another card may have it.
+        # What was meant by a number cannot be found out later, when another GPU may have it.
         if not any(node.has_told_gpus for node in self._nodes):
             raise Unavailable("which GPUs there are is not known yet", hint="try again in a moment")
         gpus = {(node.name, gpu.uuid): gpu for word in words for node, gpu in self._meant(word)}

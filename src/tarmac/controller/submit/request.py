@@ -11,7 +11,7 @@ from tarmac.core.model.job import DEFAULT_PRIORITY, TERM
 MOST_JOBS = 1_000_000
 Text = Annotated[str, Meta(max_length=4096)]
 Path = Annotated[str, Meta(min_length=1, max_length=4096)]
-Card = Annotated[int, Meta(ge=0)] | Annotated[str, Meta(min_length=1, max_length=200)]  # index, or (begin of) UUID
+Gpu = Annotated[int, Meta(ge=0)] | Annotated[str, Meta(min_length=1, max_length=200)]  # index, or (begin of) UUID
 Priority = Annotated[int, Meta(ge=-1_000_000_000, le=1_000_000_000)]
 Tags = Annotated[tuple[Text, ...], Meta(max_length=100)]
 Tier: TypeAlias = Literal["urgent", "normal", "preemptible"]
@@ -34,8 +34,8 @@ class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     gpu_share: Annotated[float, Meta(gt=0, le=1)] | None = None
     gpu_models: Annotated[tuple[Text, ...], Meta(max_length=32)] = ()
     min_gpu_memory_bytes: Annotated[int, Meta(ge=0)] | None = None
-    gpus_on: Annotated[tuple[Card, ...], Meta(max_length=1024)] = ()
-    exclude_gpus: Annotated[tuple[Card, ...], Meta(max_length=1024)] = ()
+    gpus_on: Annotated[tuple[Gpu, ...], Meta(max_length=1024)] = ()
+    exclude_gpus: Annotated[tuple[Gpu, ...], Meta(max_length=1024)] = ()
     idle_below: Annotated[int, Meta(ge=1, le=100)] | None = None
     memory_bytes: Annotated[int, Meta(ge=1)] | None = None
     cpus: Annotated[int, Meta(ge=1, le=100_000)] | None = None

@@ -1,4 +1,4 @@
-"""When a job could begin on a node, card by card, by the ends that are known. For people; nothing is decided by it."""
+"""When a job could begin on a node, GPU by GPU, by the ends that are known. For people; nothing is decided by it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOTHING: frozenset[str] = frozenset()
 
 @dataclass(slots=True)
 class Slot:
-    """A card: when it comes free, and what that rests on."""
+    """A GPU: when it comes free, and what that rests on."""
 
     at: float
     rests_on: frozenset[str]
@@ -30,7 +30,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """The first moment at which enough cards of a node may be had. At inf: nobody knows when."""
+    """The first moment at which enough GPUs of a node may be had. At inf: nobody knows when."""
 
     at: float
     slots: tuple[Slot, ...]
@@ -65,11 +65,11 @@ def opening_on(state: State, node: Node, job: Job, slots: dict[GpuUuid, Slot], s
 
 
 def _chosen_at(state: State, node: Node, job: Job, usable: dict[GpuUuid, Slot], at: float) -> tuple[Slot, ...] | None:
-    """Cards that are free by then and that no reservation of somebody else keeps from the job."""
+    """GPUs that are free by then and that no reservation of somebody else keeps from the job."""
     off: set[GpuUuid] = set()
     if state.reservations and at < inf:
         end = state.durations.end_if_started(job.spec, at)
-        off = {card for one in in_the_way(state, job.spec, node.name, at, end) for card in one.gpus}
+        off = {gpu for one in in_the_way(state, job.spec, node.name, at, end) for gpu in one.gpus}
     free = sorted((slot for uuid, slot in usable.items() if slot.at <= at and uuid not in off), key=lambda one: one.at)
     wanted = job.spec.request.gpus
     return tuple(free[:wanted]) if len(free) >= wanted else None

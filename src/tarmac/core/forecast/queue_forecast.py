@@ -95,12 +95,12 @@ def estimates(state: State, now: float) -> dict[JobId, Estimate]:
 def _first_opening(
     state: State, job: Job, slots: dict[NodeName, dict[GpuUuid, Slot]], not_before: float
 ) -> Opening | None:
-    openings = (opening_on(state, state.nodes[name], job, cards, not_before) for name, cards in slots.items())
+    openings = (opening_on(state, state.nodes[name], job, gpus, not_before) for name, gpus in slots.items())
     return min((one for one in openings if one is not None), key=lambda one: one.at, default=None)
 
 
 def _take(state: State, job: Job, opening: Opening) -> None:
-    """Its cards are taken until the job would be over; where it starts at a time that nobody knows, for good."""
+    """Its GPUs are taken until the job would be over; where it starts at a time that nobody knows, for good."""
     expected = state.durations.expected_s(job.spec)
     own = "limit" if job.spec.time_limit_s is not None else "history"
     for slot in opening.slots:

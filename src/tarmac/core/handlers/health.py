@@ -1,4 +1,4 @@
-"""What readings mean for cards and for the jobs on them: sick cards drain by themselves, idle and greedy jobs are told.
+"""What readings mean for GPUs and for the jobs on them: sick GPUs drain by themselves, idle and greedy jobs are told.
 
 Only what is due is done: a sample changes nothing by itself unless a line was crossed. Only time that was observed
 counts: after a gap between readings, whatever was being counted (idle, greedy, well again) is counted anew.
@@ -43,7 +43,7 @@ def note_reading(state: State, node: Node, now: float) -> None:
     node.read_at = now
 
 
-def watch_cards(state: State, node: Node, now: float) -> Iterator[Notify]:
+def watch_gpus(state: State, node: Node, now: float) -> Iterator[Notify]:
     """Drain what is sick; take back what was drained for that and has been well for long enough."""
     for uuid in list(node.uses):
         drain = node.drains.get(uuid)
@@ -136,7 +136,7 @@ def lasting(seconds: float) -> str:
 
 
 def _load(node: Node, job: Job) -> float | None:
-    """The busiest of its cards; None when one of them does not tell."""
+    """The busiest of its GPUs; None when one of them does not tell."""
     assert isinstance(job.status, Running)
     uuids = [gpu.uuid for gpu in job.status.booking.gpus]
     loads = [node.uses[uuid].load for uuid in uuids if _is_read(node, uuid)]
@@ -145,7 +145,7 @@ def _load(node: Node, job: Job) -> float | None:
 
 
 def _is_read(node: Node, uuid: GpuUuid) -> bool:
-    """What is known of a sick card may be of long ago."""
+    """What is known of a sick GPU may be of long ago."""
     return uuid in node.uses and node.uses[uuid].health is None
 
 

@@ -1,4 +1,4 @@
-"""What is known of nodes and their cards: which there are, what they read, what people said about them."""
+"""What is known of nodes and their GPUs: which there are, what they read, what people said about them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from tarmac.core.model.node import Node
     from tarmac.core.state import State
 
-Word: TypeAlias = GpusDrained | GpusResumed | GpusForgotten | SlotsSet  # what people say of cards
-CardEvent: TypeAlias = NodeLeft | GpusSeen | RulesSet | Word
+Word: TypeAlias = GpusDrained | GpusResumed | GpusForgotten | SlotsSet  # what people say of GPUs
+GpuEvent: TypeAlias = NodeLeft | GpusSeen | RulesSet | Word
 
 
 def sample(state: State, event: NodeSampled) -> None:
@@ -27,7 +27,7 @@ def sample(state: State, event: NodeSampled) -> None:
     state.touch(node)
 
 
-def change(state: State, event: CardEvent, now: float) -> None:
+def change(state: State, event: GpuEvent, now: float) -> None:
     match event:
         case RulesSet():
             state.set_rules(event.rules)
@@ -54,7 +54,7 @@ def _say(state: State, node: Node, gpu: GpuUuid, word: Word, now: float) -> None
         case GpusResumed():
             state.set_drain(node, gpu, None)
         case GpusForgotten():
-            state.forget_card(node, gpu)
+            state.forget_gpu(node, gpu)
         case SlotsSet():
             state.set_slots(node, gpu, word.slots)
         case _:

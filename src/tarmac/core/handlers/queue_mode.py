@@ -1,4 +1,4 @@
-"""The queue as a whole, steered by people: paused, resumed, drained; cards reserved and given back."""
+"""The queue as a whole, steered by people: paused, resumed, drained; GPUs reserved and given back."""
 
 from __future__ import annotations
 

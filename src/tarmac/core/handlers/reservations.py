@@ -1,4 +1,4 @@
-"""Reservations come and go: which cards they take, and what time does to them."""
+"""Reservations come and go: which GPUs they take, and what time does to them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from tarmac.core.model.queue import Reservation
     from tarmac.core.state import State
 
-WHOLE_CARD = Request()
+WHOLE_GPU = Request()
 
 
-def chosen_cards(
+def chosen_gpus(
     state: State, *, gpus: int, owner: str, begins_at: float, ends_at: float
 ) -> tuple[NodeName, tuple[GpuUuid, ...]] | None:
-    """On one node: cards that no other reservation has then, those that are likeliest to be free by its begin first."""
+    """On one node: GPUs that no other reservation has then, those that are likeliest to be free by its begin first."""
     best: tuple[float, int, NodeName, tuple[GpuUuid, ...]] | None = None
     for number, node in enumerate(state.nodes.values()):
         usable = _usable(state, node, begins_at, ends_at)
@@ -43,19 +43,19 @@ def chosen_cards(
 
 
 def _usable(state: State, node: Node, begins_at: float, ends_at: float) -> list[Gpu]:
-    """Cards in order that no reservation has in this time."""
+    """GPUs in order that no reservation has in this time."""
     taken = {
-        card
+        uuid
         for one in state.reservations.values()
         if one.node == node.name and one.begins_at < ends_at and begins_at < one.ends_at
-        for card in one.gpus
+        for uuid in one.gpus
     }
     return [gpu for gpu in node.gpus.values() if gpu.uuid not in taken and gpu.uuid not in node.drains]
 
 
 def _free_at(state: State, node: Node, gpu: Gpu, owner: str) -> float:
     """The owner's own jobs are not in the way of the owner's reservation."""
-    reason = refusal_of(node, gpu, WHOLE_CARD, state.rules)
+    reason = refusal_of(node, gpu, WHOLE_GPU, state.rules)
     if reason is None:
         return 0.0
     if not isinstance(reason, Taken):
@@ -66,7 +66,7 @@ def _free_at(state: State, node: Node, gpu: Gpu, owner: str) -> float:
 
 
 def still_there(state: State, made: Reservation) -> list[tuple[GpuUuid, Job, End | None]]:
-    """Jobs of others on its cards, with their ends, of which it is not known that they are gone by its begin."""
+    """Jobs of others on its GPUs, with their ends, of which it is not known that they are gone by its begin."""
     node = state.node(made.node)
     jobs = [
         (gpu, state.jobs[number])
@@ -79,9 +79,9 @@ def still_there(state: State, made: Reservation) -> list[tuple[GpuUuid, Job, End
 
 
 def pass_time(state: State, now: float) -> Iterator[Notify]:
-    """What is over goes; what nobody came for is released early; a card that is no use is changed for another."""
+    """What is over goes; what nobody came for is released early; a GPU that is no use is changed for another."""
     for one in list(state.reservations.values()):
-        one = _with_sound_cards(state, one)
+        one = _with_sound_gpus(state, one)
         if now >= one.ends_at:
             state.set_reservation(one.id, None)
         elif is_active(one, now) and not one.is_used:
@@ -96,14 +96,14 @@ def pass_time(state: State, now: float) -> Iterator[Notify]:
                 )
 
 
-def _with_sound_cards(state: State, reservation: Reservation) -> Reservation:
+def _with_sound_gpus(state: State, reservation: Reservation) -> Reservation:
     node = state.nodes.get(reservation.node)
     if node is None or not node.has_told_gpus:
         return reservation
-    lost = [card for card in reservation.gpus if card in node.drains or card not in node.gpus]
+    lost = [gpu for gpu in reservation.gpus if gpu in node.drains or gpu not in node.gpus]
     spare = _usable(state, node, reservation.begins_at, reservation.ends_at) if lost else []
-    for card, other in zip(lost, spare, strict=False):
-        changed = tuple(other.uuid if one == card else one for one in reservation.gpus)
+    for gpu, other in zip(lost, spare, strict=False):
+        changed = tuple(other.uuid if one == gpu else one for one in reservation.gpus)
         reservation = replace(reservation, gpus=changed)
         state.set_reservation(reservation.id, reservation)
     return reservation
@@ -111,17 +111,17 @@ def _with_sound_cards(state: State, reservation: Reservation) -> Reservation:
 
 def _is_at_work(state: State, reservation: Reservation) -> bool:
     node = state.nodes.get(reservation.node)
-    holders = [job for card in reservation.gpus for job in (node.booked.get(card, ()) if node is not None else ())]
+    holders = [job for gpu in reservation.gpus for job in (node.booked.get(gpu, ()) if node is not None else ())]
     return any(state.jobs[job].spec.owner == reservation.owner for job in holders)
 
 
 def _is_kept_out(state: State, reservation: Reservation) -> bool:
-    """Its owner came, but nothing starts, or somebody is still on the cards: that is no fault of the owner's."""
+    """Its owner came, but nothing starts, or somebody is still on the GPUs: that is no fault of the owner's."""
     own = state.queue.owners.get(reservation.owner)
     if own is None or not any(klass.request.gpus for klass in own.classes.values()):
         return False
     node = state.nodes.get(reservation.node)
     if node is None or not node.is_connected or state.mode.is_paused:
         return True
-    cards = [node.gpus[card] for card in reservation.gpus if card in node.gpus]
-    return any(refusal_of(node, gpu, WHOLE_CARD, state.rules) is not None for gpu in cards)
+    gpus = [node.gpus[uuid] for uuid in reservation.gpus if uuid in node.gpus]
+    return any(refusal_of(node, gpu, WHOLE_GPU, state.rules) is not None for gpu in gpus)

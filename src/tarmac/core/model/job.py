@@ -22,14 +22,14 @@ class Request:
     """What a job asks of a node. Jobs of one owner with equal requests form a class."""
 
     gpus: int = 1
-    gpu_memory_bytes: int | None = None  # of each card; shares the cards with others that said so too
+    gpu_memory_bytes: int | None = None  # of each GPU; shares the GPUs with others that said so too
     gpu_share: float | None = None  # the same for those who do not know their memory
     gpu_models: tuple[str, ...] = ()  # any of these, in lower case, somewhere in the model's name
-    min_gpu_memory_bytes: int = 0  # of the whole card
-    # A bare number is of a job that was stored when pins were indices: the card that has that number now.
-    gpus_on: tuple[NamedGpu | int, ...] = ()  # exactly these cards
+    min_gpu_memory_bytes: int = 0  # of the whole GPU
+    # A bare number is of a job that was stored when pins were indices: the GPU that has that number now.
+    gpus_on: tuple[NamedGpu | int, ...] = ()  # exactly these GPUs
     exclude_gpus: tuple[NamedGpu | int, ...] = ()
-    idle_below: int | None = None  # per cent: a card others use counts as free while it does less than that
+    idle_below: int | None = None  # per cent: a GPU others use counts as free while it does less than that
     memory_bytes: int = 0  # of the host
     cpus: int = 0
 

@@ -9,7 +9,7 @@ from tarmac.core.model.ids import GpuUuid, NodeName
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """Cards that are kept for somebody's jobs for a while."""
+    """GPUs that are kept for somebody's jobs for a while."""
 
     id: int
     owner: str  # whose jobs may use them

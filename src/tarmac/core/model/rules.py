@@ -20,7 +20,7 @@ class PerName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The settings that decide. Fractions of a whole card or host; a limit of 0 is none."""
+    """The settings that decide. Fractions of a whole GPU or host; a limit of 0 is none."""
 
     policy: str = "balance"
     shares: PerName = PerName(1.0)
@@ -36,19 +36,19 @@ class Rules:
     max_gpus_per_job: int = 0
     max_queued: int = 0
     no_show_s: float = 900.0  # a reservation that nobody came for is released
-    reserve_ahead_s: float = 86400.0  # this long before one begins, jobs without a known end keep off its cards
+    reserve_ahead_s: float = 86400.0  # this long before one begins, jobs without a known end keep off its GPUs
     pause_after_failures: int = 10  # jobs in a row that failed within fail_fast_s
     fail_fast_s: float = 10.0
 
-    max_memory: float = 0.1  # outside use of a card up to here does not keep a job off it
+    max_memory: float = 0.1  # outside use of a GPU up to here does not keep a job off it
     max_load: float = 0.1
-    keep_gpu_memory: float = 0.0  # of each card, never booked by jobs that share it
+    keep_gpu_memory: float = 0.0  # of each GPU, never booked by jobs that share it
     keep_host_memory: float = 0.2  # nothing starts while less than this is available
     max_cpu_jobs: int = 0  # jobs without GPUs at once on a node; 0: as many as it offers itself
-    healthy_s: float = 300.0  # a card that was sick comes back after it was well for this long
-    idle_load: float = 0.05  # a job whose cards all do less than this is idle
+    healthy_s: float = 300.0  # a GPU that was sick comes back after it was well for this long
+    idle_load: float = 0.05  # a job whose GPUs all do less than this is idle
     idle_warn_s: float = 1800.0
     idle_stop_s: float = 7200.0
     idle_action: str = "none"  # none, warn or stop
-    overbooked_action: str = "warn"  # none, warn or stop: a job that takes more of a shared card than it booked
+    overbooked_action: str = "warn"  # none, warn or stop: a job that takes more of a shared GPU than it booked
     overbooked_s: float = 30.0  # so long it may; it is stopped so much later again at the earliest

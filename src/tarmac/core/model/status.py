@@ -11,7 +11,7 @@ from tarmac.core.model.ids import JobId, NodeName
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Booking:
-    """The node and cards an attempt has from its decision until its process tree is gone."""
+    """The node and GPUs an attempt has from its decision until its process tree is gone."""
 
     node: NodeName
     gpus: tuple[BookedGpu, ...]

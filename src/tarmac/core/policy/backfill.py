@@ -1,6 +1,6 @@
 """Wide jobs do not starve: the first that does not fit gets a planned start, and nothing later may delay it.
 
-The plan rests on the ends of what runs. Where no end is known, cards are kept back once the job has waited for long.
+The plan rests on the ends of what runs. Where no end is known, GPUs are kept back once the job has waited for long.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tarmac.core.model.job import Request
 from tarmac.core.model.status import Queued, Stopping
 from tarmac.core.policy.fit_cache import EarliestStarts
 from tarmac.core.policy.gpu_fit import OutsideUse, Taken, has_conditions, refusal_of, suits
-from tarmac.core.policy.placement import EVERYTHING, chosen_cards, fitting_cards, is_short_of_memory
+from tarmac.core.policy.placement import EVERYTHING, chosen_gpus, fitting_gpus, is_short_of_memory
 from tarmac.core.policy.reservations import in_the_way
 from tarmac.core.policy.what_if import without
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarliestStart:
-    """When and on which cards of one node a request could start."""
+    """When and on which GPUs of one node a request could start."""
 
     at: float | None  # None: some of the ends cannot be known
-    cards: tuple[GpuUuid, ...]  # none: never as the node is now
+    gpus: tuple[GpuUuid, ...]  # none: never as the node is now
     free: int = 0  # of these, now
     rests_on: frozenset[str] = frozenset()
     good_until: float = inf  # an expectation that is not met by then was wrong
@@ -46,7 +46,7 @@ class PlannedStart:
 
     job: JobId
     node: NodeName
-    cards: frozenset[GpuUuid]
+    gpus: frozenset[GpuUuid]
     at: float | None  # None: kept back because it has waited for long
     rests_on: frozenset[str]
     asks_host: bool
@@ -57,9 +57,9 @@ class PlannedStart:
         return None if "stop" in self.rests_on else self.at
 
 
-NOWHERE = EarliestStart(at=None, cards=())
-Hope: TypeAlias = tuple[int, float, int, "GpuUuid", "frozenset[str]", float]  # kind, when, index, card, why, good until
-WHOLE_CARD = Request()
+NOWHERE = EarliestStart(at=None, gpus=())
+Hope: TypeAlias = tuple[int, float, int, "GpuUuid", "frozenset[str]", float]  # kind, when, index, GPU, why, good until
+WHOLE_GPU = Request()
 MOST_OVERDUE = 8  # that are looked at in one pass
 
 
@@ -84,7 +84,7 @@ class Exclusions:
         if not self._state.reservations:
             return frozenset()
         others = in_the_way(self._state, self._job.spec, node.name, self._now, self._end)
-        return frozenset(card for one in others for card in one.gpus)
+        return frozenset(gpu for one in others for gpu in one.gpus)
 
 
 class OffClaim:
@@ -97,7 +97,7 @@ class OffClaim:
     def off(self, node: Node) -> frozenset[GpuUuid]:
         if node.name != self._claim.node:
             return frozenset()
-        return EVERYTHING if self._is_rival_for_host else self._claim.cards
+        return EVERYTHING if self._is_rival_for_host else self._claim.gpus
 
 
 def is_bound_by(state: State, job: Job, now: float, claim: PlannedStart | None) -> bool:
@@ -139,7 +139,7 @@ def claim_for(state: State, job: Job, now: float) -> PlannedStart | None:
         return _claim(job, name, prospects[number][1], max(at, now))
     if now - waits_since(job) < state.rules.starvation_s:
         return None
-    possible = [(-prospect.free, number) for number, (_, prospect) in enumerate(prospects) if prospect.cards]
+    possible = [(-prospect.free, number) for number, (_, prospect) in enumerate(prospects) if prospect.gpus]
     if not possible:
         return None
     _, number = min(possible)
@@ -156,11 +156,11 @@ def _claim_on_what_is_left(state: State, job: Job, now: float) -> PlannedStart |
     for name, leaving in leavers.items():
         node = without(state.nodes[name], leaves_by_itself(state, name, job))
         off = Exclusions(state, job, now, None).reserved(node)
-        cards = [gpu for gpu in fitting_cards(node, job.spec.request, state.rules) or () if gpu.uuid not in off]
-        if len(cards) >= job.spec.request.gpus:
-            chosen = tuple(gpu.uuid for gpu in chosen_cards(node, cards, job.spec.request))
+        gpus = [gpu for gpu in fitting_gpus(node, job.spec.request, state.rules) or () if gpu.uuid not in off]
+        if len(gpus) >= job.spec.request.gpus:
+            chosen = tuple(gpu.uuid for gpu in chosen_gpus(node, gpus, job.spec.request))
             at = max(status.asked_at + status.grace_s for status in leaving)
-            return _claim(job, name, EarliestStart(at=at, cards=chosen, rests_on=frozenset({"stop"})), max(at, now))
+            return _claim(job, name, EarliestStart(at=at, gpus=chosen, rests_on=frozenset({"stop"})), max(at, now))
     return None
 
 
@@ -219,7 +219,7 @@ def _claim(job: Job, node: NodeName, prospect: EarliestStart, at: float | None) 
     return PlannedStart(
         job=job.id,
         node=node,
-        cards=frozenset(prospect.cards),
+        gpus=frozenset(prospect.gpus),
         at=at,
         rests_on=prospect.rests_on,
         asks_host=bool(request.memory_bytes or request.cpus),
@@ -234,24 +234,24 @@ def _prospect(state: State, node: Node, request: Request, now: float, off: froze
     hopes = _hopes_for(state, node, request, now, off)[: request.gpus]
     if len(hopes) < request.gpus:
         return NOWHERE
-    cards = tuple(hope[3] for hope in hopes)
+    gpus = tuple(hope[3] for hope in hopes)
     free = sum(hope[0] == 0 for hope in hopes)
     good_until = min(hope[5] for hope in hopes)
     rests_on = frozenset().union(*(hope[4] for hope in hopes))
     is_known = hopes[-1][0] <= 1 and not is_short_of_memory(node, state.rules)
     return EarliestStart(
-        at=hopes[-1][1] if is_known else None, cards=cards, free=free, rests_on=rests_on, good_until=good_until
+        at=hopes[-1][1] if is_known else None, gpus=gpus, free=free, rests_on=rests_on, good_until=good_until
     )
 
 
 def _hopes_for(state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid]) -> list[Hope]:
-    """Cards that suit, the best first. Who holds them is the same for all whole-card requests, so it is kept."""
+    """GPUs that suit, the best first. Who holds them is the same for all whole-GPU requests, so it is kept."""
     if request.idle_below is not None:
         hopes = sorted(_hopes(state, node, request, now))
     elif (kept := state.room.hopes_on(node.name, now)) is not None:
         hopes = kept
     else:
-        hopes = state.room.hopes[node.name] = sorted(_hopes(state, node, WHOLE_CARD, now))
+        hopes = state.room.hopes[node.name] = sorted(_hopes(state, node, WHOLE_GPU, now))
     has_instances = request.gpus > 1 and any(gpu.parent is not None for gpu in node.gpus.values())
     if not off and not has_instances and not has_conditions(request):
         return hopes
@@ -259,7 +259,7 @@ def _hopes_for(state: State, node: Node, request: Request, now: float, off: froz
 
 
 def _suits(state: State, gpu: Gpu, request: Request) -> bool:
-    """Where cards are not named one by one, all of one model and size are alike."""
+    """Where GPUs are not named one by one, all of one model and size are alike."""
     if request.gpus_on or request.exclude_gpus or gpu.parent is not None:
         return suits(gpu, request, state.rules) is None
     alike = state.room.alike.setdefault(request, {})
@@ -271,7 +271,7 @@ def _suits(state: State, gpu: Gpu, request: Request) -> bool:
 
 
 def _hopes(state: State, node: Node, request: Request, now: float) -> Iterable[Hope]:
-    """Each card that could serve: free ones first, then by when they become free, then those of which nobody knows."""
+    """Each GPU that could serve: free ones first, then by when they become free, then those of which nobody knows."""
     for gpu in node.gpus.values():
         reason = refusal_of(node, gpu, request, state.rules)
         if reason is None:
@@ -297,7 +297,7 @@ def _latest(ends: list[End | None]) -> tuple[float, frozenset[str], float] | Non
 
 
 def _by_release(state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid]) -> EarliestStart:
-    """The general way, for parts of cards and of the host: let jobs end one after the other until it fits."""
+    """The general way, for parts of GPUs and of the host: let jobs end one after the other until it fits."""
     ends = {job: state.durations.end_of(state.jobs[job], now) for job in node.host}
     known = sorted((end.at, job) for job, end in ends.items() if end is not None)
     unknown = [job for job, end in ends.items() if end is None]
@@ -305,15 +305,15 @@ def _by_release(state: State, node: Node, request: Request, now: float, off: fro
     for at, job in [(0.0, None), *known, *((inf, job) for job in unknown)]:
         if job is not None:
             gone.append(job)
-        fitting = fitting_cards(without(node, gone), request, state.rules)
-        cards = [gpu for gpu in fitting or () if gpu.uuid not in off]
-        if fitting is not None and len(cards) >= request.gpus:
-            chosen = tuple(gpu.uuid for gpu in chosen_cards(node, cards, request))
+        fitting = fitting_gpus(without(node, gone), request, state.rules)
+        gpus = [gpu for gpu in fitting or () if gpu.uuid not in off]
+        if fitting is not None and len(gpus) >= request.gpus:
+            chosen = tuple(gpu.uuid for gpu in chosen_gpus(node, gpus, request))
             used = [end for job in gone if (end := ends[job]) is not None]
             return EarliestStart(
                 at=None if at == inf else at,
-                cards=chosen,
-                free=sum(card not in node.booked for card in chosen),
+                gpus=chosen,
+                free=sum(uuid not in node.booked for uuid in chosen),
                 rests_on=frozenset(end.rests_on for end in used),
                 good_until=min((end.at for end in used if end.rests_on == "history"), default=inf),
             )

@@ -26,21 +26,21 @@ class TooFewGpusOnNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinnedGone:
-    """It is pinned to cards that are not here any more; a bare number is of an older job."""
+    """It is pinned to GPUs that are not here any more; a bare number is of an older job."""
 
     gpus: tuple[NamedGpu | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstraintUnmet:
-    """Too few cards meet a condition, one of CONDITIONS, of those that met all before it."""
+    """Too few GPUs meet a condition, one of CONDITIONS, of those that met all before it."""
 
     condition: str
     asked: int
     have: int
     of: int
     models: tuple[str, ...] = ()  # asked for
-    asked_bytes: int = 0  # of a card
+    asked_bytes: int = 0  # of a GPU
     most_bytes: int = 0  # that one of them could give
     has_excluded: bool = False  # then `of` is less than there are
 
@@ -64,7 +64,7 @@ def lack(state: State, request: Request) -> Lack | None:
 
 
 def pinned_away(state: State, request: Request) -> PinnedGone | None:
-    """Cards that it is pinned to and that are gone, though nobody has forgotten them: they may come back."""
+    """GPUs that it is pinned to and that are gone, though nobody has forgotten them: they may come back."""
     gone = {uuid for node in state.nodes.values() for uuid in node.gpus if node.is_gone(uuid)}
     names = tuple(name for name in request.gpus_on if not isinstance(name, int) and name.uuid in gone)
     return PinnedGone(gpus=names) if names else None
@@ -83,8 +83,8 @@ def _nearness(found: Lack) -> tuple[int, int]:
 
 
 def _lack_on(node: Node, request: Request, rules: Rules) -> Lack | None:
-    of_cards = _lack_of_cards(node, request, rules) if node.has_told_gpus else None
-    return of_cards or _lack_of_host(node, request)
+    of_gpus = _lack_of_gpus(node, request, rules) if node.has_told_gpus else None
+    return of_gpus or _lack_of_host(node, request)
 
 
 def _lack_of_host(node: Node, request: Request) -> HostTooSmall | None:
@@ -95,14 +95,14 @@ def _lack_of_host(node: Node, request: Request) -> HostTooSmall | None:
     return None
 
 
-def _lack_of_cards(node: Node, request: Request, rules: Rules) -> Lack | None:
-    cards = list(node.gpus.values())
-    gone = tuple(name for name in request.gpus_on if not any(is_named(gpu, (name,)) for gpu in cards))
+def _lack_of_gpus(node: Node, request: Request, rules: Rules) -> Lack | None:
+    gpus = list(node.gpus.values())
+    gone = tuple(name for name in request.gpus_on if not any(is_named(gpu, (name,)) for gpu in gpus))
     if gone and len(request.gpus_on) - len(gone) < request.gpus:
         return PinnedGone(gpus=gone)
-    if request.gpus > len(cards):
-        return TooFewGpusOnNode(asked=request.gpus, have=len(cards))
-    refused = [(gpu, suits(gpu, request, rules)) for gpu in cards]
+    if request.gpus > len(gpus):
+        return TooFewGpusOnNode(asked=request.gpus, have=len(gpus))
+    refused = [(gpu, suits(gpu, request, rules)) for gpu in gpus]
     for condition in CONDITIONS:
         met = [(gpu, why) for gpu, why in refused if why is None or why.keeps != condition]
         if len(met) < request.gpus:
@@ -111,17 +111,17 @@ def _lack_of_cards(node: Node, request: Request, rules: Rules) -> Lack | None:
     return None
 
 
-def _conditioned(condition: str, cards: list[Gpu], have: int, request: Request, rules: Rules) -> ConstraintUnmet:
+def _conditioned(condition: str, gpus: list[Gpu], have: int, request: Request, rules: Rules) -> ConstraintUnmet:
     asked_bytes = max(request.min_gpu_memory_bytes, request.gpu_memory_bytes or 0)
-    most_bytes = max(size(gpu) for gpu in cards)
+    most_bytes = max(size(gpu) for gpu in gpus)
     if condition == "kept":
         asked_bytes = request.gpu_memory_bytes or int((request.gpu_share or 0) * most_bytes)
-        most_bytes = max(bookable_bytes(gpu, rules) for gpu in cards)
+        most_bytes = max(bookable_bytes(gpu, rules) for gpu in gpus)
     return ConstraintUnmet(
         condition=condition,
         asked=request.gpus,
         have=have,
-        of=len(cards),
+        of=len(gpus),
         models=request.gpu_models,
         asked_bytes=asked_bytes,
         most_bytes=most_bytes,

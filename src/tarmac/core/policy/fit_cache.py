@@ -9,7 +9,7 @@ from bisect import bisect_left, insort
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tarmac.core.policy.placement import fitting_cards
+from tarmac.core.policy.placement import fitting_gpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ LONGEST_LOG = 100_000
 
 @dataclass(slots=True, eq=False)
 class Fits:
-    """The nodes that one request fits on, by how many cards would do there: the fullest come first."""
+    """The nodes that one request fits on, by how many GPUs would do there: the fullest come first."""
 
     seen: int  # how far the log of touched nodes was read
     free: dict[NodeName, int] = field(default_factory=dict)
@@ -62,9 +62,7 @@ class Room:
     fits: dict[Request, Fits] = field(default_factory=dict)
     prospects: dict[Request, EarliestStarts] = field(default_factory=dict)
     hopes: dict[NodeName, list[Hope]] = field(default_factory=dict)
-    alike: dict[Request, dict[tuple[str, int], bool]] = field(
-        default_factory=dict
-    )  # do cards of a model and size suit?
+    alike: dict[Request, dict[tuple[str, int], bool]] = field(default_factory=dict)  # do GPUs of a model and size suit?
     _hopes_seen: int = 0
     _log: list[NodeName] = field(default_factory=list)
     _names: list[NodeName] = field(default_factory=list)
@@ -111,8 +109,8 @@ class Room:
         else:
             names = set(self._log[fits.seen :])
         for name in names:
-            cards = fitting_cards(nodes[name], request, rules)
-            fits.put(name, self._numbers[name], None if cards is None else len(cards))
+            gpus = fitting_gpus(nodes[name], request, rules)
+            fits.put(name, self._numbers[name], None if gpus is None else len(gpus))
         fits.seen = len(self._log)
         return fits
 

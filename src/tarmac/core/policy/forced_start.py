@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 def plan(state: State, job: Job, wanted: tuple[GpuUuid, ...] = ()) -> Booking | None:
-    """On the cards wanted, else on those that suit it and disturb least. None: no node in reach has so many."""
+    """On the GPUs wanted, else on those that suit it and disturb least. None: no node in reach has so many."""
     request = job.spec.request
     candidates = []
     for number, node in enumerate(state.nodes.values()):
-        cards = [
+        gpus = [
             gpu
             for gpu in node.gpus.values()
             if (gpu.uuid in wanted if wanted else suits(gpu, request, state.rules) is None)
         ]
-        if node.is_connected and len(cards) >= request.gpus:
-            cards.sort(key=lambda gpu: _disturbance(state, node, gpu, job))
-            chosen = cards[: request.gpus]
+        if node.is_connected and len(gpus) >= request.gpus:
+            gpus.sort(key=lambda gpu: _disturbance(state, node, gpu, job))
+            chosen = gpus[: request.gpus]
             worst = max((_disturbance(state, node, gpu, job)[0] for gpu in chosen), default=0)
             candidates.append((worst, number, node, chosen))
     if not candidates:
@@ -48,7 +48,7 @@ def booking_by_force(node: Node, job: Job, gpus: tuple[GpuUuid, ...]) -> Booking
 
 
 def double_booked(state: State, booking: Booking) -> Iterator[tuple[BookedGpu, tuple[JobId, ...]]]:
-    """Cards of the plan that others hold who did not agree to share them, or not with so many."""
+    """GPUs of the plan that others hold who did not agree to share them, or not with so many."""
     node = state.node(booking.node)
     for gpu in booking.gpus:
         if jobs := _in_conflict(node, gpu):
@@ -57,16 +57,16 @@ def double_booked(state: State, booking: Booking) -> Iterator[tuple[BookedGpu, t
 
 def _in_conflict(node: Node, wanted: BookedGpu) -> tuple[JobId, ...]:
     held = node.booked.get(wanted.uuid, {})
-    card = node.gpus[wanted.uuid]
+    gpu = node.gpus[wanted.uuid]
     is_shared = wanted.memory_bytes and all(booked.memory_bytes for booked in held.values())
     booked_bytes = sum(booked.memory_bytes for booked in held.values())
-    if is_shared and booked_bytes + wanted.memory_bytes <= (card.memory_total_bytes or booked_bytes * 2 + 1):
+    if is_shared and booked_bytes + wanted.memory_bytes <= (gpu.memory_total_bytes or booked_bytes * 2 + 1):
         return ()
     return tuple(held)
 
 
 def _disturbance(state: State, node: Node, gpu: Gpu, job: Job) -> tuple[int, int, int]:
-    """A card that would do anyway first, then one that is only not free by some test, then one that others hold."""
+    """A GPU that would do anyway first, then one that is only not free by some test, then one that others hold."""
     if refusal_of(node, gpu, job.spec.request, state.rules) is None:
         return (0, 0, gpu.index)
     holders = len(node.booked.get(gpu.uuid, {}))

@@ -1,6 +1,6 @@
-"""May a request have this card now? One question, answered once: placement, the check and `why` all ask here.
+"""May a request have this GPU now? One question, answered once: placement, the check and `why` all ask here.
 
-What a job books counts from the decision on, whatever the card reads: bookings are never looked for in the readings.
+What a job books counts from the decision on, whatever the GPU reads: bookings are never looked for in the readings.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.rules import Rules
 
 CONDITIONS = ("pin", "exclude", "model", "mig", "size", "kept")
-UNKNOWN_MEMORY_BYTES = 1 << 40  # a card that does not tell its size is shared out by fractions of this
+UNKNOWN_MEMORY_BYTES = 1 << 40  # a GPU that does not tell its size is shared out by fractions of this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class TooLittleMemory:
     foreign_processes: tuple[ForeignProcess, ...] = ()
 
 
-CardReason: TypeAlias = Unsuitable | Drained | Taken | OutsideUse | TooLittleMemory
+GpuReason: TypeAlias = Unsuitable | Drained | Taken | OutsideUse | TooLittleMemory
 
 _UNUSED = GpuUse()
 
@@ -77,7 +77,7 @@ def is_named(gpu: Gpu, names: tuple[NamedGpu | int, ...]) -> bool:
 
 
 def suits(gpu: Gpu, request: Request, rules: Rules) -> Unsuitable | None:
-    """Does the card itself answer the request, were it idle? The conditions in the order of `CONDITIONS`."""
+    """Does the GPU itself answer the request, were it idle? The conditions in the order of `CONDITIONS`."""
     if request.gpus_on and not is_named(gpu, request.gpus_on):
         return Unsuitable(why="not one that it is pinned to", keeps="pin")
     if request.exclude_gpus and is_named(gpu, request.exclude_gpus):
@@ -96,7 +96,7 @@ def suits(gpu: Gpu, request: Request, rules: Rules) -> Unsuitable | None:
 
 
 def has_conditions(request: Request) -> bool:
-    """May a whole card be the wrong one for it? MIG instances apart, which are for jobs with one GPU only."""
+    """May a whole GPU be the wrong one for it? MIG instances apart, which are for jobs with one GPU only."""
     return bool(request.gpus_on or request.exclude_gpus or request.gpu_models or request.min_gpu_memory_bytes)
 
 
@@ -107,22 +107,22 @@ def _shared_bytes(gpu: Gpu, request: Request) -> int:
 
 
 def booking_of(node: Node, gpu: Gpu, request: Request) -> BookedGpu:
-    """What the request takes of this card. A slot is that part of the card, so all ways of sharing add up."""
+    """What the request takes of this GPU. A slot is that part of the GPU, so all ways of sharing add up."""
     memory_bytes = _wanted_bytes(node, gpu, request)
     part = min(1.0, memory_bytes / size(gpu)) if memory_bytes else 1.0
     return BookedGpu(uuid=gpu.uuid, index=gpu.index, memory_bytes=memory_bytes, part=part, parent=gpu.parent)
 
 
 def _wanted_bytes(node: Node, gpu: Gpu, request: Request) -> int:
-    """0: the whole card."""
+    """0: the whole GPU."""
     if request.is_shared:
         return _shared_bytes(gpu, request)
     slots = node.slots.get(gpu.uuid, 1)
     return 0 if slots == 1 else size(gpu) // slots
 
 
-def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> CardReason | None:
-    """Why not this card, or None."""
+def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> GpuReason | None:
+    """Why not this GPU, or None."""
     if (unsuitable := suits(gpu, request, rules)) is not None:
         return unsuitable
     if (drain := node.drains.get(gpu.uuid)) is not None:
@@ -140,7 +140,7 @@ def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> CardReas
 
 
 def _is_occupied(gpu: Gpu, request: Request, rules: Rules, use: GpuUse) -> bool:
-    """By others, on a card that a job wants for itself. Little is tolerated, so is a card that idles enough."""
+    """By others, on a GPU that a job wants for itself. Little is tolerated, so is a GPU that idles enough."""
     if not use.foreign_processes:
         return False
     if request.idle_below is not None:
@@ -151,7 +151,7 @@ def _is_occupied(gpu: Gpu, request: Request, rules: Rules, use: GpuUse) -> bool:
 
 
 def _memory(node: Node, gpu: Gpu, request: Request, rules: Rules, wanted_bytes: int) -> TooLittleMemory | None:
-    """A job that took more than it booked counts for what it took: the next one would find the card full."""
+    """A job that took more than it booked counts for what it took: the next one would find the GPU full."""
     held = node.booked.get(gpu.uuid, {})
     use = node.uses.get(gpu.uuid, _UNUSED) if request.is_shared else _UNUSED
     taken = (max(booked.memory_bytes, node.taken_bytes.get(job, {}).get(gpu.uuid, 0)) for job, booked in held.items())

@@ -1,6 +1,6 @@
-"""Where a request goes: the fullest node it fits on, and there the cards that leave the most room for wide jobs.
+"""Where a request goes: the fullest node it fits on, and there the GPUs that leave the most room for wide jobs.
 
-Small jobs are packed, so that whole cards and whole nodes stay free; the cards of a wide one are near each other.
+Small jobs are packed, so that whole GPUs and whole nodes stay free; the GPUs of a wide one are near each other.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 EVERYTHING: frozenset[GpuUuid] = frozenset({GpuUuid("*")})  # not even a job without GPUs may go there
-MOST_SETS = 2000  # of cards that are compared for nearness; 8 of 16 would be 12,870
+MOST_SETS = 2000  # of GPUs that are compared for nearness; 8 of 16 would be 12,870
 
 
 class ExcludesGpus(Protocol):
@@ -32,25 +32,25 @@ class ExcludesGpus(Protocol):
 
 
 def place(state: State, request: Request, kept: ExcludesGpus | None = None) -> Booking | None:
-    """A booking that may be made now, or None. `kept`: cards that fit and are not for this job all the same."""
+    """A booking that may be made now, or None. `kept`: GPUs that fit and are not for this job all the same."""
     for node in state.room.fitting(state.nodes, request, state.rules):
         off = kept.off(node) if kept is not None else None
-        cards = fitting_cards(node, request, state.rules)
-        assert cards is not None, "a node that fits has cards that do"
+        gpus = fitting_gpus(node, request, state.rules)
+        assert gpus is not None, "a node that fits has GPUs that do"
         if off:
-            cards = [gpu for gpu in cards if gpu.uuid not in off]
-        if len(cards) >= request.gpus and (off is not EVERYTHING):
-            return booking_on(node, cards, request)
+            gpus = [gpu for gpu in gpus if gpu.uuid not in off]
+        if len(gpus) >= request.gpus and (off is not EVERYTHING):
+            return booking_on(node, gpus, request)
     return None
 
 
-def booking_on(node: Node, cards: list[Gpu], request: Request) -> Booking:
-    chosen = chosen_cards(node, cards, request)
+def booking_on(node: Node, gpus: list[Gpu], request: Request) -> Booking:
+    chosen = chosen_gpus(node, gpus, request)
     return Booking(node=node.name, gpus=tuple(booking_of(node, gpu, request) for gpu in chosen))
 
 
-def fitting_cards(node: Node, request: Request, rules: Rules) -> list[Gpu] | None:
-    """Every card that would do now; None where the node as a whole does not."""
+def fitting_gpus(node: Node, request: Request, rules: Rules) -> list[Gpu] | None:
+    """Every GPU that would do now; None where the node as a whole does not."""
     if not node.is_connected or not host_fits(node, request, rules):
         return None
     candidates: Iterable[Gpu] = node.gpus.values()
@@ -58,12 +58,12 @@ def fitting_cards(node: Node, request: Request, rules: Rules) -> list[Gpu] | Non
         candidates = [gpu for gpu in candidates if gpu.uuid not in node.booked]
         if len(candidates) < request.gpus:
             return None
-    cards = [gpu for gpu in candidates if refusal_of(node, gpu, request, rules) is None]
-    return cards if len(cards) >= request.gpus else None
+    gpus = [gpu for gpu in candidates if refusal_of(node, gpu, request, rules) is None]
+    return gpus if len(gpus) >= request.gpus else None
 
 
 def fits(node: Node, request: Request, rules: Rules) -> bool:
-    return fitting_cards(node, request, rules) is not None
+    return fitting_gpus(node, request, rules) is not None
 
 
 def host_fits(node: Node, request: Request, rules: Rules) -> bool:
@@ -104,13 +104,13 @@ def booked_memory_bytes(node: Node) -> int:
     return sum(request.memory_bytes for request in node.host.values())
 
 
-def chosen_cards(node: Node, cards: list[Gpu], request: Request) -> list[Gpu]:
+def chosen_gpus(node: Node, gpus: list[Gpu], request: Request) -> list[Gpu]:
     """Of those that fit. Shared: the fullest first. Whole: the set that is nearest to each other, else lowest index."""
     if request.is_shared or request.gpus <= 1:
-        return sorted(cards, key=lambda gpu: (-_booked_bytes(node, gpu), gpu.index))[: request.gpus]
-    if len(cards) == request.gpus or not any(gpu.links for gpu in cards):
-        return cards[: request.gpus]
-    nearest = max(islice(combinations(cards, request.gpus), MOST_SETS), key=_nearness)
+        return sorted(gpus, key=lambda gpu: (-_booked_bytes(node, gpu), gpu.index))[: request.gpus]
+    if len(gpus) == request.gpus or not any(gpu.links for gpu in gpus):
+        return gpus[: request.gpus]
+    nearest = max(islice(combinations(gpus, request.gpus), MOST_SETS), key=_nearness)
     return list(nearest)
 
 
@@ -118,9 +118,9 @@ def _booked_bytes(node: Node, gpu: Gpu) -> int:
     return sum(booked.memory_bytes for booked in node.booked.get(gpu.uuid, {}).values())
 
 
-def _nearness(cards: tuple[Gpu, ...]) -> tuple[int, int]:
+def _nearness(gpus: tuple[Gpu, ...]) -> tuple[int, int]:
     """The weakest link counts first: a job that spans it runs at its pace."""
-    uuids = {gpu.uuid for gpu in cards}
-    links = [level for gpu in cards for other, level in gpu.links if other in uuids]
-    is_whole = len(links) == len(cards) * (len(cards) - 1)
+    uuids = {gpu.uuid for gpu in gpus}
+    links = [level for gpu in gpus for other, level in gpu.links if other in uuids]
+    is_whole = len(links) == len(gpus) * (len(gpus) - 1)
     return (min(links, default=0) if is_whole else 0, sum(links))

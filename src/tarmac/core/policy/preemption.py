@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tarmac.core.limits import reached_there
 from tarmac.core.model.status import Running, holds_booking
 from tarmac.core.policy.backfill import Exclusions, leaves_by_itself
-from tarmac.core.policy.placement import booking_on, fitting_cards
+from tarmac.core.policy.placement import booking_on, fitting_gpus
 from tarmac.core.policy.what_if import without
 
 if TYPE_CHECKING:
@@ -85,9 +85,9 @@ def _fewest(
 
 def _fits(state: State, node: Node, job: Job, gone: Iterable[JobId], bounds: Exclusions) -> bool:
     request = job.spec.request
-    cards = fitting_cards(without(node, list(gone)), request, state.rules)
-    usable = [gpu for gpu in cards or () if gpu.uuid not in bounds.off(node)]
-    if cards is None or len(usable) < request.gpus:
+    gpus = fitting_gpus(without(node, list(gone)), request, state.rules)
+    usable = [gpu for gpu in gpus or () if gpu.uuid not in bounds.off(node)]
+    if gpus is None or len(usable) < request.gpus:
         return False
-    # Only the cards tell what part of them some memory is, and so whether a limit would keep the job off all the same.
+    # Only the GPUs tell what part of them some memory is, and so whether a limit would keep the job off all the same.
     return reached_there(state, job, booking_on(node, usable, request)) is None

@@ -29,7 +29,7 @@ def refusal(state: State, job: Job, booking: Booking) -> str | None:
     if len(uuids) != job.spec.request.gpus:
         return f"{len(uuids)} GPUs planned, {job.spec.request.gpus} asked"
     for gpu in booking.gpus:
-        if (reason := _card_refusal(node, gpu)) is not None:
+        if (reason := _gpu_refusal(node, gpu)) is not None:
             return reason
     slots = state.rules.max_cpu_jobs or node.cpu_job_slots
     if not uuids and sum(not request.gpus for request in node.host.values()) >= slots:
@@ -37,10 +37,10 @@ def refusal(state: State, job: Job, booking: Booking) -> str | None:
     return None
 
 
-def _card_refusal(node: Node, wanted: BookedGpu) -> str | None:
-    card = node.gpus.get(wanted.uuid)
+def _gpu_refusal(node: Node, wanted: BookedGpu) -> str | None:
+    gpu = node.gpus.get(wanted.uuid)
     held = node.booked.get(wanted.uuid, {})
-    if card is None:
+    if gpu is None:
         return f"GPU {wanted.uuid} is not on node {node.name}"
     if wanted.uuid in node.drains:
         return f"GPU {wanted.uuid} is drained"
@@ -51,6 +51,6 @@ def _card_refusal(node: Node, wanted: BookedGpu) -> str | None:
     ):
         return f"GPU {wanted.uuid} is booked as a whole or in parts"
     booked = sum(other.memory_bytes for other in held.values())
-    if booked + wanted.memory_bytes > (card.memory_total_bytes or UNKNOWN_MEMORY_BYTES):
+    if booked + wanted.memory_bytes > (gpu.memory_total_bytes or UNKNOWN_MEMORY_BYTES):
         return f"GPU {wanted.uuid} would be booked over its memory"
     return None

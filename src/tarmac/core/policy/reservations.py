@@ -1,4 +1,4 @@
-"""Cards that are kept for somebody: whose jobs keep off them, and whose are drawn to them."""
+"""GPUs that are kept for somebody: whose jobs keep off them, and whose are drawn to them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def in_the_way(state: State, spec: JobSpec, node: NodeName, now: float, end: flo
 
 
 def _runs_into(state: State, reservation: Reservation, now: float, end: float | None) -> bool:
-    """A job whose end nobody knows keeps off for a while before; for ever would leave the cards idle for weeks."""
+    """A job whose end nobody knows keeps off for a while before; for ever would leave the GPUs idle for weeks."""
     if now >= reservation.ends_at:
         return False
     if now >= reservation.begins_at:
@@ -36,7 +36,7 @@ def _runs_into(state: State, reservation: Reservation, now: float, end: float | 
     return end > reservation.begins_at
 
 
-def own_cards(state: State, owner: str, now: float) -> dict[NodeName, set[GpuUuid]]:
+def own_gpus(state: State, owner: str, now: float) -> dict[NodeName, set[GpuUuid]]:
     """What is kept for this owner at the moment."""
     found: dict[NodeName, set[GpuUuid]] = {}
     for reservation in state.reservations.values():
@@ -45,9 +45,9 @@ def own_cards(state: State, owner: str, now: float) -> dict[NodeName, set[GpuUui
     return found
 
 
-def used_by(state: State, owner: str, node: Node, cards: Iterable[GpuUuid], now: float) -> list[Reservation]:
+def used_by(state: State, owner: str, node: Node, gpus: Iterable[GpuUuid], now: float) -> list[Reservation]:
     """Those that this start makes use of for the first time."""
-    wanted = set(cards)
+    wanted = set(gpus)
     return [
         one
         for one in state.reservations.values()

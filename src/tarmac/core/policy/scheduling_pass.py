@@ -20,10 +20,10 @@ from tarmac.core.policy.backfill import (
 )
 from tarmac.core.policy.eligibility import ArrayFull, gate, paused
 from tarmac.core.policy.order import Line, Source
-from tarmac.core.policy.placement import EVERYTHING, booking_on, fitting_cards, place
+from tarmac.core.policy.placement import EVERYTHING, booking_on, fitting_gpus, place
 from tarmac.core.policy.preemption import victims
 from tarmac.core.policy.recheck import refusal
-from tarmac.core.policy.reservations import own_cards
+from tarmac.core.policy.reservations import own_gpus
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -61,16 +61,16 @@ def booking_for(state: State, job: Job, now: float, claim: PlannedStart | None) 
     if not state.reservations and claim is None:
         return place(state, job.spec.request)
     bounds = Exclusions(state, job, now, claim)
-    return _on_own_cards(state, job, now, bounds) or place(state, job.spec.request, bounds)
+    return _on_own_gpus(state, job, now, bounds) or place(state, job.spec.request, bounds)
 
 
-def _on_own_cards(state: State, job: Job, now: float, bounds: Exclusions) -> Booking | None:
+def _on_own_gpus(state: State, job: Job, now: float, bounds: Exclusions) -> Booking | None:
     """They are kept from others, and what a job in front claims of them from the owner's own as well."""
     request = job.spec.request
-    for name, cards in own_cards(state, job.spec.owner, now).items():
-        fitting = fitting_cards(state.nodes[name], request, state.rules) if name in state.nodes else None
+    for name, gpus in own_gpus(state, job.spec.owner, now).items():
+        fitting = fitting_gpus(state.nodes[name], request, state.rules) if name in state.nodes else None
         off = bounds.off(state.nodes[name]) if fitting else EVERYTHING
-        own = [gpu for gpu in fitting or () if gpu.uuid in cards and gpu.uuid not in off]
+        own = [gpu for gpu in fitting or () if gpu.uuid in gpus and gpu.uuid not in off]
         if request.gpus and len(own) >= request.gpus and off is not EVERYTHING:
             return booking_on(state.nodes[name], own, request)
     return None
@@ -117,7 +117,7 @@ class Pass:
                 line, known = Line(state, now, self._open()), len(self._full)
 
     def _serve_overdue(self) -> Iterator[Decision]:
-        """Turns go round: a wide job whose turn came long ago, and that was passed since, has its cards kept first."""
+        """Turns go round: a wide job whose turn came long ago, and that was passed since, has its GPUs kept first."""
         for job in overdue(self._state, self._now):
             if self._gate(job) is not None:
                 continue
@@ -161,7 +161,7 @@ class Pass:
 
     def _is_sound(self, job: Job, booking: Booking) -> bool:
         if self._has_limits and reached_there(self._state, job, booking) is not None:
-            self._may_unsettle = True  # on other cards, once these are taken, it may be a smaller part
+            self._may_unsettle = True  # on other GPUs, once these are taken, it may be a smaller part
             return False
         return refusal(self._state, job, booking) is None
 
@@ -185,7 +185,7 @@ class Pass:
                 yield Preempt(self._state.jobs[number], job)
         if self._state.rules.is_backfilling:
             self.claim = claim_for(self._state, job, self._now)
-        elif any(prospect.cards for _, prospect in prospects_for(self._state, job, self._now)):
+        elif any(prospect.gpus for _, prospect in prospects_for(self._state, job, self._now)):
             self.blocker = job
 
     def _open(self) -> Iterator[Source]:

@@ -1,4 +1,4 @@
-"""AMD cards, read from a made-up sysfs tree and a script in amd-smi's place."""
+"""AMD GPUs, read from a made-up sysfs tree and a script in amd-smi's place."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.agent.gpus.machine import Machine, until
 from tests.agent.gpus.sources.sysfs import GIB, Sysfs
-from tests.nvml.standin import Card, Standin
+from tests.nvml.standin import Gpu, Standin
 
 NO_NVIDIA = {"init": 12}
 
@@ -17,7 +17,7 @@ def sysfs(tmp_path: Path, standin: Standin) -> Sysfs:
     return Sysfs(tmp_path / "sys")
 
 
-def test_cards_are_read_in_the_order_of_their_addresses(machine: Machine, sysfs: Sysfs):
+def test_gpus_are_read_in_the_order_of_their_addresses(machine: Machine, sysfs: Sysfs):
     sysfs.add(0, bus=0xC3, unique_id="bbbb")
     device = sysfs.add(1, bus=0x03, unique_id="aaaa")
     peer = machine.boot(**sysfs.env)
@@ -34,38 +34,38 @@ def test_cards_are_read_in_the_order_of_their_addresses(machine: Machine, sysfs:
     assert (first["health"], first["links"], first["processes"]) == (None, {}, [])
     assert (second["uuid"], second["index"]) == ("AMD-bbbb", 1)
     sysfs.put(device / "mem_info_vram_used", "7")
-    until(peer, lambda cards: cards["AMD-aaaa"]["memory_used_bytes"] == 7)
+    until(peer, lambda gpus: gpus["AMD-aaaa"]["memory_used_bytes"] == 7)
 
 
 def test_the_small_one_inside_a_processor_and_other_makes_are_left_out(machine: Machine, sysfs: Sysfs):
     sysfs.add(0, bus=1, unique_id="aaaa", vendor="0x8086")
     sysfs.add(1, bus=2, cap=False)
     sysfs.add(2, bus=3)
-    (card,) = machine.boot(**sysfs.env).expect("gpus")["gpus"]
-    assert card["uuid"] == "AMD-0000:03:00.0"  # too old to have a number of its own
+    (gpu,) = machine.boot(**sysfs.env).expect("gpus")["gpus"]
+    assert gpu["uuid"] == "AMD-0000:03:00.0"  # too old to have a number of its own
 
 
-def test_without_any_card_the_reason_is_the_missing_nvidia_driver(machine: Machine, sysfs: Sysfs):
+def test_without_any_gpu_the_reason_is_the_missing_nvidia_driver(machine: Machine, sysfs: Sysfs):
     assert "no NVIDIA driver" in machine.boot(**sysfs.env).expect("gpus")["error"]
 
 
 def test_both_makes_in_one_machine_have_numbers_of_their_own(machine: Machine, sysfs: Sysfs):
     sysfs.add(0, bus=3, unique_id="aaaa")
-    machine.driver.show(Card(uuid="GPU-aaaa"))
-    cards = until(machine.boot(**sysfs.env), lambda cards: len(cards) == 2)
-    assert {uuid: card["index"] for uuid, card in cards.items()} == {"GPU-aaaa": 0, "AMD-aaaa": 1}
+    machine.driver.show(Gpu(uuid="GPU-aaaa"))
+    gpus = until(machine.boot(**sysfs.env), lambda gpus: len(gpus) == 2)
+    assert {uuid: gpu["index"] for uuid, gpu in gpus.items()} == {"GPU-aaaa": 0, "AMD-aaaa": 1}
 
 
-def test_a_card_whose_files_fail_is_told_and_one_that_is_pulled_has_vanished(machine: Machine, sysfs: Sysfs):
+def test_a_gpu_whose_files_fail_is_told_and_one_that_is_pulled_has_vanished(machine: Machine, sysfs: Sysfs):
     sysfs.add(0, bus=3, unique_id="aaaa")
     device = sysfs.add(1, bus=4, unique_id="bbbb")
     peer = machine.boot(**sysfs.env)
-    until(peer, lambda cards: len(cards) == 2)
+    until(peer, lambda gpus: len(gpus) == 2)
     (device / "mem_info_vram_used").unlink()
-    until(peer, lambda cards: "cannot be read" in (cards["AMD-bbbb"]["health"] or ""))
+    until(peer, lambda gpus: "cannot be read" in (gpus["AMD-bbbb"]["health"] or ""))
     (sysfs.drm / "card1/device").unlink()
-    cards = until(peer, lambda cards: cards["AMD-bbbb"]["health"] == "vanished from the driver")
-    assert cards["AMD-aaaa"]["health"] is None
+    gpus = until(peer, lambda gpus: gpus["AMD-bbbb"]["health"] == "vanished from the driver")
+    assert gpus["AMD-aaaa"]["health"] is None
 
 
 def test_holders_come_from_amd_smi(machine: Machine, sysfs: Sysfs):
@@ -81,25 +81,25 @@ def test_holders_come_from_amd_smi(machine: Machine, sysfs: Sysfs):
             {"gpu": 1, "process_list": [{"process_info": "No running processes detected"}]},
         ],
     )
-    cards = until(machine.boot(**sysfs.env), lambda cards: bool(cards["AMD-bbbb"]["processes"]))
-    (holder,) = cards["AMD-bbbb"]["processes"]
+    gpus = until(machine.boot(**sysfs.env), lambda gpus: bool(gpus["AMD-bbbb"]["processes"]))
+    (holder,) = gpus["AMD-bbbb"]["processes"]
     assert (holder["pid"], holder["memory_bytes"], holder["job"]) == (stranger.pid, 3 * GIB, None)
     assert "signal.pause" in holder["command"]
-    assert cards["AMD-aaaa"]["processes"] == []
+    assert gpus["AMD-aaaa"]["processes"] == []
 
 
 def test_an_amd_smi_that_talks_nonsense_harms_nothing(machine: Machine, sysfs: Sysfs):
     device = sysfs.add(0, bus=3, unique_id="aaaa")
     sysfs.smi(list={"error": "no"}, process="nonsense")
     peer = machine.boot(**sysfs.env)
-    until(peer, lambda cards: len(cards) == 1)
+    until(peer, lambda gpus: len(gpus) == 1)
     sysfs.put(device / "gpu_busy_percent", "99")
-    until(peer, lambda cards: cards["AMD-aaaa"]["utilization"] == 99)
+    until(peer, lambda gpus: gpus["AMD-aaaa"]["utilization"] == 99)
 
 
 def test_where_the_kernel_lists_holders_itself_amd_smi_is_not_asked(machine: Machine, sysfs: Sysfs):
     sysfs.add(0, bus=0x83, unique_id="aaaa")
     stranger = machine.stranger()
     sysfs.kfd(51140, bus=0x83, memory={stranger.pid: 9 * GIB})
-    cards = until(machine.boot(**sysfs.env), lambda cards: bool(cards["AMD-aaaa"]["processes"]))
-    assert [(one["pid"], one["memory_bytes"]) for one in cards["AMD-aaaa"]["processes"]] == [(stranger.pid, 9 * GIB)]
+    gpus = until(machine.boot(**sysfs.env), lambda gpus: bool(gpus["AMD-aaaa"]["processes"]))
+    assert [(one["pid"], one["memory_bytes"]) for one in gpus["AMD-aaaa"]["processes"]] == [(stranger.pid, 9 * GIB)]

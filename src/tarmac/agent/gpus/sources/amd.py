@@ -1,4 +1,4 @@
-"""Reads AMD cards from sysfs, a few small files per card. Who is on them: see amd_holders."""
+"""Reads AMD GPUs from sysfs, a few small files per GPU. Who is on them: see amd_holders."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from typing import Any, Dict, List, Mapping, Optional
 
 from tarmac.agent.gpus.sources.amd_processes import AmdHolders
-from tarmac.agent.gpus.sources.source import Absent, Bench, Card, Reading, card
+from tarmac.agent.gpus.sources.source import Absent, Bench, Gpu, Reading, gpu
 
 _VENDOR = "0x1002"
 _SENSORS = {"temperature": ("temp1_input", 1000), "power_w": ("power1_average", 1_000_000)}
@@ -24,44 +24,44 @@ class AmdSource:
 
     def read(self) -> Reading:
         self._bench.beat.at(self.make)
-        folders = find_cards(self._root)
+        folders = find_gpus(self._root)
         self._found = self._found or bool(folders)
         if not self._found:
             raise Absent
-        cards = []
+        gpus = []
         for index, folder in enumerate(folders):
             if index not in self._bench.skip and (self._bench.only is None or index in self._bench.only):
-                cards.append(self._read_card(index, folder))
-        self._name_holders(cards)
-        return Reading(cards)
+                gpus.append(self._read_gpu(index, folder))
+        self._name_holders(gpus)
+        return Reading(gpus)
 
-    def _read_card(self, index: int, folder: str) -> Card:
+    def _read_gpu(self, index: int, folder: str) -> Gpu:
         self._bench.beat.at(self.make, index, self._facts.get(folder, {}).get("uuid"))
         facts = self._facts.get(folder) or self._facts.setdefault(folder, _facts(folder))
         used = _number(f"{folder}/mem_info_vram_used")
-        one = card(index, facts["uuid"], facts["model"], make=self.make, total=facts["total"], used=used)
+        one = gpu(index, facts["uuid"], facts["model"], make=self.make, total=facts["total"], used=used)
         one["fault"] = "cannot be read: its files in sysfs do not answer" if used is None else None
         one["utilization"] = _number(f"{folder}/gpu_busy_percent")
         for name, (file, unit) in _SENSORS.items():
             value = _number(f"{facts['hwmon']}/{file}") if facts["hwmon"] else None
             one[name] = None if value is None else round(value / unit, 1)
         if one["power_w"] is None and facts["hwmon"]:
-            microwatts = _number(f"{facts['hwmon']}/power1_input")  # newer cards have no average
+            microwatts = _number(f"{facts['hwmon']}/power1_input")  # newer GPUs have no average
             one["power_w"] = None if microwatts is None else round(microwatts / 1_000_000, 1)
         one["temperature"] = None if one["temperature"] is None else round(one["temperature"])
         return one
 
-    def _name_holders(self, cards: List[Card]) -> None:
+    def _name_holders(self, gpus: List[Gpu]) -> None:
         self._bench.beat.at(self.make)
         addresses = {
             one["uuid"]: facts["address"]
             for facts in self._facts.values()
-            for one in cards
+            for one in gpus
             if one["uuid"] == facts["uuid"]
         }
-        is_busy = any(one["utilization"] for one in cards)
+        is_busy = any(one["utilization"] for one in gpus)
         found = self._holders.read(is_busy=is_busy)
-        for one in cards:
+        for one in gpus:
             memory = found.get(addresses[one["uuid"]], {})
             one["processes"] = [
                 {**self._bench.holders.look_up(pid), "memory_bytes": memory[pid]} for pid in sorted(memory)
@@ -69,8 +69,8 @@ class AmdSource:
         self._bench.holders.tidy()
 
 
-def find_cards(root: str) -> List[str]:
-    """The device folders of all discrete AMD cards, in the order of their PCI addresses."""
+def find_gpus(root: str) -> List[str]:
+    """The device folders of all discrete AMD GPUs, in the order of their PCI addresses."""
     try:
         names = os.listdir(root)
     except OSError:

@@ -1,4 +1,4 @@
-"""Who is on AMD cards: from the kernel's list of compute processes, and where that is missing, from amd-smi.
+"""Who is on AMD GPUs: from the kernel's list of compute processes, and where that is missing, from amd-smi.
 
 amd-smi takes the better part of a second of processor time, so it runs beside the readings and only now and then.
 """
@@ -12,7 +12,7 @@ import tempfile
 import time
 from typing import IO, Any, Dict, List, Optional, Tuple
 
-BUSY_S = 10.0  # between two runs of amd-smi while a card works
+BUSY_S = 10.0  # between two runs of amd-smi while a GPU works
 IDLE_S = 60.0
 PATIENCE_S = 20.0
 
@@ -48,7 +48,7 @@ def read_kfd(root: str) -> Optional[Memory]:
 
 
 def _node(folder: str) -> Tuple[str, str]:
-    """The number the list uses for a card (empty for a processor), and its PCI address."""
+    """The number the list uses for a GPU (empty for a processor), and its PCI address."""
     gpu = _first_line(f"{folder}/gpu_id")
     values: Dict[str, int] = {}
     try:
@@ -119,21 +119,21 @@ class Smi:
 
 
 def addresses_of(said: Any) -> Dict[int, str]:
-    return {int(card["gpu"]): str(card["bdf"]).lower() for card in _cards(said) if "gpu" in card and "bdf" in card}
+    return {int(gpu["gpu"]): str(gpu["bdf"]).lower() for gpu in _gpus(said) if "gpu" in gpu and "bdf" in gpu}
 
 
 def holders_of(said: Any, addresses: Dict[int, str]) -> Memory:
     found: Memory = {}
-    for card in _cards(said):
-        address = addresses.get(int(card.get("gpu", -1)))
-        for entry in card.get("process_list", ()) if address else ():
+    for gpu in _gpus(said):
+        address = addresses.get(int(gpu.get("gpu", -1)))
+        for entry in gpu.get("process_list", ()) if address else ():
             info = entry.get("process_info") if isinstance(entry, dict) else None
             if isinstance(info, dict) and "pid" in info:  # else it is a sentence that there are none
                 found.setdefault(str(address), {})[int(info["pid"])] = _bytes(info)
     return found
 
 
-def _cards(said: Any) -> List[Dict[str, Any]]:
+def _gpus(said: Any) -> List[Dict[str, Any]]:
     """Some versions wrap the list."""
     if isinstance(said, dict):
         said = next((value for value in said.values() if isinstance(value, list)), [])

@@ -1,4 +1,4 @@
-"""Cards of which nothing can be read, as the configuration lists them: `gpus = [{index=0, model="X", memory="24G"}]`.
+"""GPUs of which nothing can be read, as the configuration lists them: `gpus = [{index=0, model="X", memory="24G"}]`.
 
 The controller hands the list on as JSON in TARMAC_LISTED_GPUS.
 """
@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any, List
 
-from tarmac.agent.gpus.sources.source import Absent, Card, Reading, card
+from tarmac.agent.gpus.sources.source import Absent, Gpu, Reading, gpu
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
@@ -23,7 +23,7 @@ class ListedSource:
 
     def read(self) -> Reading:
         try:
-            return Reading([_card(position, entry) for position, entry in enumerate(_entries(self._text))])
+            return Reading([_gpu(position, entry) for position, entry in enumerate(_entries(self._text))])
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             raise Absent(f"the list of GPUs in the configuration is not understood: {error}") from None
 
@@ -35,10 +35,10 @@ def _entries(text: str) -> List[Any]:
     return entries
 
 
-def _card(position: int, entry: Any) -> Card:
+def _gpu(position: int, entry: Any) -> Gpu:
     index = int(entry.get("index", position))
     uuid = str(entry.get("uuid", f"LISTED-{index}"))
-    return card(index, uuid, str(entry.get("model", "GPU")), make="listed", total=_size(entry.get("memory", 0)))
+    return gpu(index, uuid, str(entry.get("model", "GPU")), make="listed", total=_size(entry.get("memory", 0)))
 
 
 def _size(value: Any) -> int:

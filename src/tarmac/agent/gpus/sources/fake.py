@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import List
 
-from tarmac.agent.gpus.sources.source import Absent, Card, Reading, card
+from tarmac.agent.gpus.sources.source import Absent, Gpu, Reading, gpu
 
 MOST = 1024
 UNITS = {"M": 1024**2, "G": 1024**3, "T": 1024**4}
 GROUP = re.compile(r"(\d{1,6})(?:x(\d{1,6})([MGT])i?B?)?", re.IGNORECASE)
 
 
-def fake_gpus(text: str) -> List[Card]:
+def fake_gpus(text: str) -> List[Gpu]:
     """Raises ValueError with words for whoever set the variable."""
-    gpus: List[Card] = []
+    gpus: List[Gpu] = []
     for group in text.split(","):
         found = GROUP.fullmatch(group.strip())
         if not found:
@@ -40,6 +40,6 @@ class FakeSource:
             raise Absent(str(error)) from None
 
 
-def _gpu(index: int, model: str, memory_bytes: int) -> Card:
-    one = card(index, f"GPU-fa4e0000-0000-0000-0000-{index:012x}", model, make="fake", total=memory_bytes, used=0)
+def _gpu(index: int, model: str, memory_bytes: int) -> Gpu:
+    one = gpu(index, f"GPU-fa4e0000-0000-0000-0000-{index:012x}", model, make="fake", total=memory_bytes, used=0)
     return {**one, "utilization": 0}

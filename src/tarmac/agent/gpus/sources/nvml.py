@@ -1,7 +1,7 @@
 """Reads NVIDIA GPUs through NVML. Any call may hang with the driver, so only the probe process imports this.
 
-What does not change is read once per card and uuid. The uuid itself is asked for at every reading: after a driver was
-loaded anew, the same number may be another card.
+What does not change is read once per GPU and uuid. The uuid itself is asked for at every reading: after a driver was
+loaded anew, the same number may be another GPU.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 from typing import Any, Dict, List, Optional, Tuple
 
-from tarmac.agent.gpus.sources.nvml_gpu import CardReader, Slow
-from tarmac.agent.gpus.sources.source import Absent, Bench, Card, Reading, card
+from tarmac.agent.gpus.sources.nvml_gpu import GpuReader, Slow
+from tarmac.agent.gpus.sources.source import Absent, Bench, Gpu, Reading, gpu
 from tarmac.agent.gpus.topology import Links, read_links
 from tarmac.agent.gpus.xid import XidWatch
 
@@ -46,7 +46,7 @@ class NvmlSource:
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
         self._nvml: Any = None
-        self._reader: CardReader
+        self._reader: GpuReader
         self._xids: XidWatch
         self._slow: Dict[str, Slow] = {}  # by uuid
         self._slow_due = 0.0
@@ -59,29 +59,29 @@ class NvmlSource:
         if time.monotonic() >= self._slow_due:
             self._slow.clear()
             self._slow_due = time.monotonic() + self._bench.slow_s
-        cards: List[Card] = []
+        gpus: List[Gpu] = []
         divided: List[str] = []
         for index, uuid, handle, fault in found:
             if uuid is None:
-                cards.append(card(index, None, "", make=self.make, fault=fault))
+                gpus.append(gpu(index, None, "", make=self.make, fault=fault))
             else:
-                cards += self._read_card(index, uuid, handle, count, divided)
+                gpus += self._read_gpu(index, uuid, handle, count, divided)
         self._link([(uuid, index, handle) for index, uuid, handle, _ in found if uuid is not None])
-        for one in cards:
+        for one in gpus:
             one["links"] = self._links.get(one["uuid"] or "", {})
         self._bench.holders.tidy()
         self._bench.beat.at(self.make)
-        return Reading(cards, divided, self._xids.collect())
+        return Reading(gpus, divided, self._xids.collect())
 
     def _begin(self) -> None:
         if self._nvml is None:
             self._bench.beat.at(self.make + "-start")
             self._nvml = start()
-            self._reader = CardReader(self._nvml, self._bench.holders)
+            self._reader = GpuReader(self._nvml, self._bench.holders)
             self._xids = XidWatch(self._nvml)
 
     def _handles(self) -> Tuple[int, List[Tuple[int, Optional[str], Any, Optional[str]]]]:
-        """How many cards there are; index, uuid, handle and what is wrong, of each that is not to be left alone."""
+        """How many GPUs there are; index, uuid, handle and what is wrong, of each that is not to be left alone."""
         nvml, bench = self._nvml, self._bench
         bench.beat.at(self.make)
         try:
@@ -105,7 +105,7 @@ class NvmlSource:
         return (count, found) if bench.skip == skipped else self._handles()
 
     def _has_moved(self, index: int, uuid: str) -> bool:
-        """Whether it is a card to be left alone that got another number; then the old number is another card's."""
+        """Whether it is a GPU to be left alone that got another number; then the old number is another GPU's."""
         for old, skipped in list(self._bench.skip.items()):
             if skipped == uuid and old != index:
                 del self._bench.skip[old]
@@ -113,7 +113,7 @@ class NvmlSource:
                 return True
         return False
 
-    def _read_card(self, index: int, uuid: str, handle: Any, count: int, divided: List[str]) -> List[Card]:
+    def _read_gpu(self, index: int, uuid: str, handle: Any, count: int, divided: List[str]) -> List[Gpu]:
         nvml, reader = self._nvml, self._reader
         self._bench.beat.at(self.make, index, uuid)
         try:
@@ -124,31 +124,31 @@ class NvmlSource:
             if slow.instances is None:
                 return [reader.read(index, uuid, handle, slow)]
             divided.append(uuid)
-            # After all whole cards, so that those keep the numbers that every other tool gives them.
+            # After all whole GPUs, so that those keep the numbers that every other tool gives them.
             first = count + index * reader.MOST_INSTANCES
             return [self._read_instance(first + n, part, uuid, handle, slow) for n, part in slow.instances]
         except nvml.NVMLError as error:
-            return [card(index, uuid, reader.names.get(uuid, ""), make=self.make, fault=self._fault(error))]
+            return [gpu(index, uuid, reader.names.get(uuid, ""), make=self.make, fault=self._fault(error))]
 
-    def _read_instance(self, index: int, part: Any, parent: str, handle: Any, slow: Slow) -> Card:
+    def _read_instance(self, index: int, part: Any, parent: str, handle: Any, slow: Slow) -> Gpu:
         uuid = self._nvml.nvmlDeviceGetUUID(part)
         one = self._reader.read(index, uuid, part, slow)
         # Its power cannot be told from the other instances'.
         return {**one, "parent": parent, "power_w": None, "temperature": self._reader.temperature(handle)}
 
-    def _link(self, cards: List[Tuple[str, int, Any]]) -> None:
-        now = [(uuid, index) for uuid, index, _ in cards]
+    def _link(self, gpus: List[Tuple[str, int, Any]]) -> None:
+        now = [(uuid, index) for uuid, index, _ in gpus]
         if now != self._linked:
             self._linked = now
             indices = dict(now)
             self._links = read_links(
                 self._nvml,
-                [(uuid, handle) for uuid, _, handle in cards],
+                [(uuid, handle) for uuid, _, handle in gpus],
                 lambda uuid: self._bench.beat.at(self.make, indices[uuid], uuid),
             )
 
     def _fault(self, error: Any) -> str:
-        """Raises Absent when it is not the card but the driver."""
+        """Raises Absent when it is not the GPU but the driver."""
         if any(error.value == getattr(self._nvml, "NVML_ERROR_" + name) for name in _GONE):
             raise Absent(f"NVML lost its driver: {error}")
         return f"cannot be read: {error}"

@@ -1,11 +1,11 @@
-"""One NVIDIA card, or one instance of a divided one, through its NVML handle. Errors of the card pass through."""
+"""One NVIDIA GPU, or one instance of a divided one, through its NVML handle. Errors of the GPU pass through."""
 
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from tarmac.agent.gpus.gpu_processes import Holders
-from tarmac.agent.gpus.sources.source import Card, card
+from tarmac.agent.gpus.sources.source import Gpu, gpu
 
 
 class Slow(NamedTuple):
@@ -13,10 +13,10 @@ class Slow(NamedTuple):
 
     ecc_errors: Optional[int]
     repair: Optional[str]
-    instances: Optional[List[Tuple[int, Any]]]  # number and handle of each; None: the card is not divided
+    instances: Optional[List[Tuple[int, Any]]]  # number and handle of each; None: the GPU is not divided
 
 
-class CardReader:
+class GpuReader:
     MOST_INSTANCES = 16  # NVML names 7 at most, so far
 
     def __init__(self, nvml: Any, holders: Holders) -> None:
@@ -24,12 +24,12 @@ class CardReader:
         self._holders = holders
         self.names: Dict[str, str] = {}  # by uuid
 
-    def read(self, index: int, uuid: str, handle: Any, slow: Slow) -> Card:
+    def read(self, index: int, uuid: str, handle: Any, slow: Slow) -> Gpu:
         nvml = self._nvml
         if uuid not in self.names:
             self.names[uuid] = nvml.nvmlDeviceGetName(handle)
         total, used = self._memory(handle)
-        one = card(index, uuid, self.names[uuid], make="nvidia", total=total, used=used)
+        one = gpu(index, uuid, self.names[uuid], make="nvidia", total=total, used=used)
         one["utilization"] = self._or_none(lambda: nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
         one["temperature"] = self.temperature(handle)
         milliwatts = self._or_none(lambda: nvml.nvmlDeviceGetPowerUsage(handle))
@@ -56,11 +56,11 @@ class CardReader:
         nvml = self._nvml
         rows = self._if_told(lambda: nvml.nvmlDeviceGetRemappedRows(handle))
         if rows and rows[3]:
-            return "a bad memory row could not be taken out of use: replace the card"
+            return "a bad memory row could not be taken out of use: replace the GPU"
         if rows and rows[2]:
-            return "a bad memory row is taken out of use at the next reset: reset the card"
+            return "a bad memory row is taken out of use at the next reset: reset the GPU"
         if self._if_told(lambda: nvml.nvmlDeviceGetRetiredPagesPendingStatus(handle)):
-            return "a bad memory page is taken out of use at the next reset: reset the card"
+            return "a bad memory page is taken out of use at the next reset: reset the GPU"
         return None
 
     def _instances(self, handle: Any) -> Optional[List[Tuple[int, Any]]]:
@@ -106,7 +106,7 @@ class CardReader:
         return []
 
     def _if_told(self, read: Callable[[], Any]) -> Any:
-        """What is good to know but not needed to use the card: only a card that is lost is at fault here."""
+        """What is good to know but not needed to use the GPU: only a GPU that is lost is at fault here."""
         nvml = self._nvml
         try:
             return read()
@@ -116,7 +116,7 @@ class CardReader:
             return None
 
     def _or_none(self, read: Callable[[], Any]) -> Any:
-        """What a card does not offer is no fault of it; every other error is."""
+        """What a GPU does not offer is no fault of it; every other error is."""
         nvml = self._nvml
         try:
             return read()

@@ -1,4 +1,4 @@
-"""What every way of reading cards has in common. Several may be there at once: each knows its own make of card only."""
+"""What every way of reading GPUs has in common. Several may be there at once: each knows its own make of GPU only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Collection, Dict, List, NamedTuple, Optional, Protocol, 
 from tarmac.agent.gpus.gpu_processes import Holders
 from tarmac.agent.gpus.heartbeat import Beat
 
-Card = Dict[str, Any]
+Gpu = Dict[str, Any]
 
 
 class Absent(Exception):
@@ -15,8 +15,8 @@ class Absent(Exception):
 
 
 class Reading(NamedTuple):
-    cards: List[Card]
-    divided: Sequence[str] = ()  # uuids of cards that are there but only as the instances they were divided into
+    gpus: List[Gpu]
+    divided: Sequence[str] = ()  # uuids of GPUs that are there but only as the instances they were divided into
     xids: Sequence[Dict[str, Any]] = ()  # {"uuid", "number"} of what the driver told since the last reading
 
 
@@ -25,12 +25,12 @@ class Source(Protocol):
     name: str  # what the frame calls it
 
     def read(self) -> Reading:
-        """All cards, those that fail with words why. Raises Absent."""
+        """All GPUs, those that fail with words why. Raises Absent."""
         ...
 
 
 class Bench:
-    """What the sources work with, and which cards each has to leave alone."""
+    """What the sources work with, and which GPUs each has to leave alone."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Bench:
         self.only = only  # None: all
 
 
-def card(
+def gpu(
     index: int,
     uuid: Optional[str],
     model: str,
@@ -56,7 +56,7 @@ def card(
     total: int = 0,
     used: Optional[int] = None,
     fault: Optional[str] = None,
-) -> Card:
+) -> Gpu:
     """One of which nothing else is known."""
     return {
         "index": index,

@@ -1,4 +1,4 @@
-"""`tarmac gpu VERB`: take cards out and back in, offer them several times, forget them, ignore processes on them."""
+"""`tarmac gpu VERB`: take GPUs out and back in, offer them several times, forget them, ignore processes on them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(_: Values, words: list[str]) -> int:
 def _unknown(words: list[str]) -> UserError:
     from tarmac.cli.suggest import nearest
 
-    listed = f"one of {', '.join(VERBS)}; `tarmac gpus` shows the cards"
+    listed = f"one of {', '.join(VERBS)}; `tarmac gpus` shows the GPUs"
     if not words:
         return UserError("gpu: what is to be done?", listed)
     meant = nearest(words[0], VERBS)
@@ -32,7 +32,7 @@ def _unknown(words: list[str]) -> UserError:
 
 VERB = Verb(
     "gpu",
-    "drain or resume cards, share them in slots, ignore processes",
+    "drain or resume GPUs, share them in slots, ignore processes",
     usage=("tarmac gpu VERB …",),
     run=run,
     is_prefix=True,
@@ -41,8 +41,8 @@ VERB = Verb(
         ("tarmac gpu drain 0 --reason 'new fan'", "start nothing more on it"),
         ("tarmac gpu resume 0", "use it again"),
         ("tarmac gpu forget gone", "take off the list what was taken out"),
-        ("tarmac gpu slots 0-3 2", "two jobs on each of four cards"),
-        ("tarmac gpu ignore-process Xorg", "never counts as somebody on a card"),
+        ("tarmac gpu slots 0-3 2", "two jobs on each of four GPUs"),
+        ("tarmac gpu ignore-process Xorg", "never counts as somebody on a GPU"),
     ),
-    notes=("All of it is in force at once and kept over restarts. `tarmac gpus` shows the cards.",),
+    notes=("All of it is in force at once and kept over restarts. `tarmac gpus` shows the GPUs.",),
 )

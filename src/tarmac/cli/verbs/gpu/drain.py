@@ -1,8 +1,8 @@
-"""`tarmac gpu drain`: start nothing more on a card. What runs on it goes on."""
+"""`tarmac gpu drain`: start nothing more on a GPU. What runs on it goes on."""
 
 from __future__ import annotations
 
-from tarmac.cli.args.gpu_names import NOTE, cards_of, in_words, resolved
+from tarmac.cli.args.gpu_names import NOTE, gpus_of, in_words, resolved
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import out_json, say
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run(values: Values, words: list[str]) -> int:
-    named, client = cards_of("gpu drain", words), connect()
+    named, client = gpus_of("gpu drain", words), connect()
     drained = client.drain(*resolved(client, named), reason=values["reason"])
     if values["json"]:
         out_json({"gpus": drained})
@@ -24,7 +24,7 @@ def run(values: Values, words: list[str]) -> int:
 
 VERB = Verb(
     "gpu drain",
-    "start nothing more on these cards; what runs on them goes on",
+    "start nothing more on these GPUs; what runs on them goes on",
     usage=("tarmac gpu drain GPU… [options]",),
     run=run,
     options=(Option("--reason", "-r", "why, for whoever wonders", "TEXT"), JSON),
@@ -32,5 +32,5 @@ VERB = Verb(
         ("tarmac gpu drain 0 --reason 'new fan'", "said in `tarmac gpus`, and to jobs that wait"),
         ("tarmac gpu drain 4-7", "keep four for something else"),
     ),
-    notes=(NOTE, "Jobs that are pinned to a drained card wait until it is resumed."),
+    notes=(NOTE, "Jobs that are pinned to a drained GPU wait until it is resumed."),
 )

@@ -1,8 +1,8 @@
-"""`tarmac gpu forget`: cards that are gone for good leave the list."""
+"""`tarmac gpu forget`: GPUs that are gone for good leave the list."""
 
 from __future__ import annotations
 
-from tarmac.cli.args.gpu_names import cards_of
+from tarmac.cli.args.gpu_names import gpus_of
 from tarmac.cli.parser import JSON, Verb
 from tarmac.cli.render.text import counted
 from tarmac.cli.session import connect
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def run(values: Values, words: list[str]) -> int:
-    forgotten = connect().forget(*cards_of("gpu forget", words))
+    forgotten = connect().forget(*gpus_of("gpu forget", words))
     if values["json"]:
         out_json({"gpus": forgotten})
     else:
@@ -24,17 +24,17 @@ def run(values: Values, words: list[str]) -> int:
 
 VERB = Verb(
     "gpu forget",
-    "take cards that are gone off the list",
+    "take GPUs that are gone off the list",
     usage=("tarmac gpu forget GPU…|gone [--json]",),
     run=run,
     options=(JSON,),
     examples=(
         ("tarmac gpu forget 3", "it was taken out of the machine"),
-        ("tarmac gpu forget gone", "every card that is gone and that no job holds"),
+        ("tarmac gpu forget gone", "every GPU that is gone and that no job holds"),
     ),
     notes=(
         "GPU is an index, several (0,2 or 0-3), a UUID, or `gone`; `tarmac gpus` shows which are gone.",
         "One that a job still holds is refused.",
-        "What was said about a card (drained, slots) goes with it; should it come back, it is a new card.",
+        "What was said about a GPU (drained, slots) goes with it; should it come back, it is a new GPU.",
     ),
 )

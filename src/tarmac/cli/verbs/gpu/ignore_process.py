@@ -1,4 +1,4 @@
-"""`tarmac gpu ignore-process`: a process that Tarmac did not start, and that is to hold no card all the same."""
+"""`tarmac gpu ignore-process`: a process that Tarmac did not start, and that is to hold no GPU all the same."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def run(values: Values, words: list[str]) -> int:
         out_json({"ignored": ignored})
         return 0
     who = f"pid {words[0]}" if is_pid else words[0]
-    say(f"{safe(who)} {'counts again' if values['forget'] else 'holds no card any more'}")
+    say(f"{safe(who)} {'counts again' if values['forget'] else 'holds no GPU any more'}")
     return 0
 
 
 VERB = Verb(
     "gpu ignore-process",
-    "let a process from outside not count as somebody on a card",
+    "let a process from outside not count as somebody on a GPU",
     usage=("tarmac gpu ignore-process PID|NAME [options]",),
     run=run,
     options=(Option("--forget", None, "let it count again"), JSON),

@@ -1,8 +1,8 @@
-"""`tarmac gpu resume`: use a card again that was drained, by a person or because it was sick."""
+"""`tarmac gpu resume`: use a GPU again that was drained, by a person or because it was sick."""
 
 from __future__ import annotations
 
-from tarmac.cli.args.gpu_names import NOTE, cards_of, in_words, resolved
+from tarmac.cli.args.gpu_names import NOTE, gpus_of, in_words, resolved
 from tarmac.cli.parser import JSON, Verb
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import out_json, say
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run(values: Values, words: list[str]) -> int:
-    named, client = cards_of("gpu resume", words), connect()
+    named, client = gpus_of("gpu resume", words), connect()
     resumed = client.resume(*resolved(client, named))
     if values["json"]:
         out_json({"gpus": resumed})
@@ -24,13 +24,13 @@ def run(values: Values, words: list[str]) -> int:
 
 VERB = Verb(
     "gpu resume",
-    "use drained cards again",
+    "use drained GPUs again",
     usage=("tarmac gpu resume GPU… [--json]",),
     run=run,
     options=(JSON,),
     examples=(
-        ("tarmac gpu resume 0", "one card"),
-        ("tarmac gpu resume all", "every card that was drained"),
+        ("tarmac gpu resume 0", "one GPU"),
+        ("tarmac gpu resume all", "every GPU that was drained"),
     ),
     notes=(
         NOTE,

@@ -1,8 +1,8 @@
-"""`tarmac gpu slots`: offer a card several times, to jobs that cannot say how much of it they take."""
+"""`tarmac gpu slots`: offer a GPU several times, to jobs that cannot say how much of it they take."""
 
 from __future__ import annotations
 
-from tarmac.cli.args.gpu_names import NOTE, cards_of, in_words, resolved
+from tarmac.cli.args.gpu_names import NOTE, gpus_of, in_words, resolved
 from tarmac.cli.args.values import positive
 from tarmac.cli.parser import JSON, Verb, shown
 from tarmac.cli.render.text import counted
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def run(values: Values, words: list[str]) -> int:
     slots = _number(words)
-    named, client = cards_of("gpu slots", words[:-1]), connect()
+    named, client = gpus_of("gpu slots", words[:-1]), connect()
     uuids = client.slots(*resolved(client, named), slots=slots)
     if values["json"]:
         out_json({"gpus": uuids, "slots": slots})
@@ -28,7 +28,7 @@ def run(values: Values, words: list[str]) -> int:
 
 def _number(words: list[str]) -> int:
     if len(words) < 2:
-        raise UserError("gpu slots: which GPUs, and how many slots?", "first the cards, then the number: `0-3 2`")
+        raise UserError("gpu slots: which GPUs, and how many slots?", "first the GPUs, then the number: `0-3 2`")
     try:
         return positive(words[-1])
     except ValueError as error:
@@ -37,16 +37,16 @@ def _number(words: list[str]) -> int:
 
 VERB = Verb(
     "gpu slots",
-    "offer each of these cards several times over",
+    "offer each of these GPUs several times over",
     usage=("tarmac gpu slots GPU… NUMBER [--json]",),
     run=run,
     options=(JSON,),
     examples=(
-        ("tarmac gpu slots 0-3 2", "two jobs at a time on each of four cards"),
-        ("tarmac gpu slots 0-3 1", "as it was: each job has its card to itself"),
+        ("tarmac gpu slots 0-3 2", "two jobs at a time on each of four GPUs"),
+        ("tarmac gpu slots 0-3 1", "as it was: each job has its GPU to itself"),
     ),
     notes=(
         NOTE,
-        "Nothing keeps the jobs of one card apart: they share its memory, and one that takes too much harms the rest.",
+        "Nothing keeps the jobs of one GPU apart: they share its memory, and one that takes too much harms the rest.",
     ),
 )

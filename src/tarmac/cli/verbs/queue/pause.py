@@ -30,5 +30,5 @@ VERB = Verb(
     takes_words=False,
     options=(REASON, JSON),
     examples=(("tarmac queue pause --reason 'new driver'", "said in `tarmac ls`, and to jobs that wait"),),
-    notes=("A single job: `tarmac hold 7`. Some cards: `tarmac gpu drain 0`.",),
+    notes=("A single job: `tarmac hold 7`. Some GPUs: `tarmac gpu drain 0`.",),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tarmac.cli.args.values import positive, size
-from tarmac.sim.machines import Card, Machine
+from tarmac.sim.machines import Machine, SimulatedGpu
 
 MOST_GPUS = 1_000_000
 SHAPE = "it must be such as 4x8, or 2x8:80G:H100,4x4:24G (nodes, GPUs of each, their memory, their model)"
@@ -12,15 +12,15 @@ SHAPE = "it must be such as 4x8, or 2x8:80G:H100,4x4:24G (nodes, GPUs of each, t
 def machines(word: str, *, cpus: int, memory_bytes: int) -> list[Machine]:
     found: list[Machine] = []
     for part in word.split(","):
-        count, card, gpus = _part(part.strip())
-        machine = Machine(cards=(card,) * gpus, cpus=cpus, memory_bytes=memory_bytes)
-        if sum(known.gpus for known in found) + count * gpus > MOST_GPUS:
+        count, gpu, gpus = _part(part.strip())
+        machine = Machine(gpus=(gpu,) * gpus, cpus=cpus, memory_bytes=memory_bytes)
+        if sum(known.gpu_count for known in found) + count * gpus > MOST_GPUS:
             raise ValueError(f"that is more than {MOST_GPUS:,} GPUs")
         found += [machine] * count
     return found
 
 
-def _part(part: str) -> tuple[int, Card, int]:
+def _part(part: str) -> tuple[int, SimulatedGpu, int]:
     shape, *rest = part.split(":", 2)
     count, x, gpus = shape.partition("x")
     try:
@@ -30,4 +30,4 @@ def _part(part: str) -> tuple[int, Card, int]:
         raise ValueError(SHAPE) from None
     if not x or numbers[0] * numbers[1] > MOST_GPUS:
         raise ValueError(f"that is more than {MOST_GPUS:,} GPUs")
-    return numbers[0], Card(memory_bytes=memory_bytes, model=rest[1] if len(rest) > 1 else ""), numbers[1]
+    return numbers[0], SimulatedGpu(memory_bytes=memory_bytes, model=rest[1] if len(rest) > 1 else ""), numbers[1]

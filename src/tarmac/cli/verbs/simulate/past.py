@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tarmac.cli.render.times import epoch
 from tarmac.errors import UserError
-from tarmac.sim.machines import Card, Machine
+from tarmac.sim.machines import Machine, SimulatedGpu
 from tarmac.sim.trace import trace_job
 
 if TYPE_CHECKING:
@@ -43,10 +43,10 @@ def _trace_job(job: dict[str, Any], first: float) -> TraceJob:
 
 
 def machines_here(client: Client, *, cpus: int, memory_bytes: int) -> list[Machine]:
-    nodes: dict[str, list[Card]] = {}
+    nodes: dict[str, list[SimulatedGpu]] = {}
     for gpu in client.call("GET", "/gpus")["gpus"]:
-        card = Card(memory_bytes=gpu["memory_total_bytes"] or 0, model=gpu["model"] or "")
-        nodes.setdefault(gpu["node"], []).append(card)
+        simulated = SimulatedGpu(memory_bytes=gpu["memory_total_bytes"] or 0, model=gpu["model"] or "")
+        nodes.setdefault(gpu["node"], []).append(simulated)
     if not nodes:
         raise UserError("no GPUs here to simulate on", "say which: --nodes 1x4")
-    return [Machine(cards=tuple(cards), cpus=cpus, memory_bytes=memory_bytes) for cards in nodes.values()]
+    return [Machine(gpus=tuple(gpus), cpus=cpus, memory_bytes=memory_bytes) for gpus in nodes.values()]

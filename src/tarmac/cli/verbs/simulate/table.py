@@ -21,7 +21,7 @@ MOST_ROWS = 5  # of owners, and of numbers of GPUs; --json has all
 
 def title_of(trace: Sequence[TraceJob], machines: Sequence[Machine]) -> str:
     owners = len({job.owner for job in trace})
-    gpus = sum(machine.gpus for machine in machines)
+    gpus = sum(machine.gpu_count for machine in machines)
     work = f"{counted(len(trace), 'job')} of {counted(owners, 'owner')}"
     return f"{work} on {counted(len(machines), 'node')} with {counted(gpus, 'GPU')}"
 
