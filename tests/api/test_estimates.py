@@ -47,7 +47,7 @@ def test_one_that_a_reservation_keeps_off_starts_when_that_is_over(api: Served) 
     assert answer["estimated_start"] == kept["ends_at"]
     assert answer["estimate_basis"] == "the end of a reservation"
     assert answer["free"]["gpus"] == 0
-    assert all("free, but reserved for bob from" in gpu["text"] for gpu in answer["cards"])
+    assert all("free, but reserved for bob from" in gpu["text"] for gpu in answer["gpus"])
 
 
 def test_one_that_would_run_into_a_later_reservation_starts_behind_it(api: Served) -> None:
@@ -57,15 +57,15 @@ def test_one_that_would_run_into_a_later_reservation_starts_behind_it(api: Serve
     short, long = api.ids({**TWO, "time_limit_s": 60}, {**TWO, "time_limit_s": 2 * HOUR_S})
     assert in_s(why(api, short)) < HOUR_S
     assert in_s(why(api, long)) > 1.9 * HOUR_S
-    assert "reserved for bob" in why(api, long)["cards"][0]["text"]
-    assert "reserved" not in why(api, short)["cards"][0]["text"]
+    assert "reserved for bob" in why(api, long)["gpus"][0]["text"]
+    assert "reserved" not in why(api, short)["gpus"][0]["text"]
 
 
 def test_of_several_reservations_on_a_gpu_the_first_is_told(api: Served) -> None:
     reserve(api, 2, 2 * HOUR_S, HOUR_S, "ann")
     reserve(api, 2, 0, HOUR_S)
     (job,) = api.ids(ONE)
-    assert all("reserved for bob" in gpu["text"] for gpu in why(api, job)["cards"])
+    assert all("reserved for bob" in gpu["text"] for gpu in why(api, job)["gpus"])
 
 
 def test_one_that_waits_for_processors_starts_when_they_are_free(api: Served) -> None:
@@ -96,7 +96,7 @@ def test_one_for_which_gpus_are_kept_back_takes_them_from_those_behind(api: Serv
     assert [reason["kind"] for reason in answer["reasons"]] == ["kept_for"]
     assert answer["estimated_start"] is None
     assert answer["free"]["gpus"] == 0
-    assert any(gpu["text"] == f"free, but kept back for job {wide} in front" for gpu in answer["cards"])
+    assert any(gpu["text"] == f"free, but kept back for job {wide} in front" for gpu in answer["gpus"])
 
 
 def test_what_is_held_is_told_what_else_it_waits_for(api: Served) -> None:

@@ -160,7 +160,7 @@ def test_why_tells_place_gpus_and_holders(full_home: Home) -> None:
     assert "job 1" in text
     why = json.loads(done(full_home, "why", "2", "--json"))
     assert (why["id"], why["state"], why["position"]) == (2, "queued", 1)
-    assert [gpu["jobs"] for gpu in why["cards"]] == [[1], [1]]
+    assert [gpu["jobs"] for gpu in why["gpus"]] == [[1], [1]]
 
 
 def test_a_job_is_started_out_of_turn_and_beside_another_only_if_one_insists(full_home: Home) -> None:

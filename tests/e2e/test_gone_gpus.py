@@ -121,7 +121,7 @@ def test_a_new_agent_makes_no_gpu_well(driven: Home, standin: Standin) -> None:
     first, second = (replace(gpu, ecc_errors=0) for gpu in gpus(2))
     standin.show(first, second)
     broken = replace(first, ecc_errors=2)
-    assert until(lambda: '"GPU-0":0' in (driven.path / "agent/GPUs.json").read_text())
+    assert until(lambda: '"GPU-0":0' in (driven.path / "agent/cards.json").read_text())
     standin.show(broken, second)
     assert until(lambda: gpu(driven, 0).drained)
     before = driven.pid_of("agent")

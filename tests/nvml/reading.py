@@ -14,7 +14,7 @@ from tarmac.shared.protocol import Decoder
 PATIENCE_S = 20.0
 PROGRAM = """
 import sys
-from tarmac.agent import probe
+from tarmac.agent.gpus import probe
 probe.ALIVE_S = {alive_s}
 sys.exit(probe.main(1))
 """

@@ -93,17 +93,17 @@ def test_what_is_forgotten_stays_forgotten_and_what_is_there_is_not(machine: Mac
     "text",
     [
         b"",
-        b'{"GPUs":{"GPU-aaaa":{"index":0,',
+        b'{"cards":{"GPU-aaaa":{"index":0,',
         b"\xff\x00\xff",
         b"[]",
-        b'{"GPUs":{"GPU-cccc":{"index":"0"}},"ecc":{},"troubles":{}}',
-        b'{"GPUs":{},"ecc":{"GPU-aaaa":"many"},"troubles":{"GPU-aaaa":7}}',
+        b'{"cards":{"GPU-cccc":{"index":"0"}},"ecc":{},"troubles":{}}',
+        b'{"cards":{},"ecc":{"GPU-aaaa":"many"},"troubles":{"GPU-aaaa":7}}',
     ],
 )
 def test_a_file_that_is_torn_or_foreign_is_begun_anew(machine: Machine, text: bytes):
     seen(machine, A)
     machine.kill_agent()
-    path = machine.state / "agent/GPUs.json"
+    path = machine.state / "agent/cards.json"
     path.write_bytes(text)
     peer = machine.boot()
     assert set(health(peer, "GPU-aaaa", None)) == {"GPU-aaaa"}

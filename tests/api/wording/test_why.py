@@ -25,7 +25,7 @@ def test_each_gpu_is_told_with_its_holder_since_when_and_until_when(api: Served)
     assert (answer["id"], answer["state"], answer["position"], answer["ahead"]) == (waiting, "queued", 2, 1)
     assert answer["asked"]["gpus"] == 2
     assert (answer["free"]["gpus"], answer["free"]["total"]) == (0, 2)
-    gpus = {gpu["jobs"][0]: gpu for gpu in answer["cards"]}
+    gpus = {gpu["jobs"][0]: gpu for gpu in answer["gpus"]}
     assert gpus[limited]["uuid"] == running[0]["gpus"][0]["uuid"]
     assert f"held by job {limited} of {running[0]['owner']} since" in gpus[limited]["text"]
     assert "at the latest (its limit)" in gpus[limited]["text"]
@@ -48,7 +48,7 @@ def test_a_gpu_with_too_little_memory_says_so_in_numbers(api: Served) -> None:
         (job,) = api.ids({**SLEEP, "gpu_memory_bytes": 18 * 2**30, "gpus": 1})
         api.until(job, "running")
     (waiting,) = api.ids({**SLEEP, "gpu_memory_bytes": 20 * 2**30})
-    texts = [gpu["text"] for gpu in why(api, waiting)["cards"]]
+    texts = [gpu["text"] for gpu in why(api, waiting)["gpus"]]
     assert any("6.0 G of 24.0 G free, 20.0 G asked" in text for text in texts), texts
 
 
@@ -111,7 +111,7 @@ def test_one_that_does_not_wait_has_no_reasons(api: Served) -> None:
         and line.endswith("(its limit)")
         for line in answer["lines"]
     )
-    assert (answer["state"], answer["reasons"], answer["cards"], answer["position"]) == ("running", [], [], None)
+    assert (answer["state"], answer["reasons"], answer["gpus"], answer["position"]) == ("running", [], [], None)
     assert api.ask("GET", "/jobs/999999/why")[0] == 404
 
 

@@ -76,7 +76,7 @@ def why_view(engine: Engine, job: Job) -> dict[str, Any]:
             *[{"kind": "unwritten", "text": text} for text in untold],
             *[reason_view(reason, now) for reason in reasons],
         ],
-        "cards": [_gpu_view(gpu) for gpu in gpus],
+        "gpus": [_gpu_view(gpu) for gpu in gpus],
         "estimated_start": None if estimate is None else iso(estimate.start_at),
         "estimate_basis": None if estimate is None else estimate.basis,
         "lines": [
@@ -101,7 +101,7 @@ def why_view(engine: Engine, job: Job) -> dict[str, Any]:
 def reason_view(reason: Reason, now: float) -> dict[str, Any]:
     numbers: dict[str, Any] = msgspec.to_builtins(reason)
     if isinstance(reason, TooFewGpus):
-        del numbers["cards"]  # these are told one by one
+        del numbers["gpus"]  # these are told one by one
     return numbers | {"kind": _snake(type(reason).__name__), "text": sentence(reason, now)}
 
 

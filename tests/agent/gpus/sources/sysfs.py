@@ -27,9 +27,9 @@ class Sysfs:
         device = self.root / f"devices/pci0000:00/0000:{bus:02x}:00.0"
         hwmon = device / "hwmon/hwmon3"
         hwmon.mkdir(parents=True)
-        (self.drm / f"GPU{number}").mkdir()
-        (self.drm / f"GPU{number}/device").symlink_to(device)
-        (self.drm / f"GPU{number}-DP-1").mkdir()
+        (self.drm / f"card{number}").mkdir()
+        (self.drm / f"card{number}/device").symlink_to(device)
+        (self.drm / f"card{number}-DP-1").mkdir()
         files = {"vendor": vendor, "product_name": "Instinct MI210", "device": "0x740f", "gpu_busy_percent": "37"}
         files |= {"mem_info_vram_total": str(64 * GIB), "mem_info_vram_used": str(2 * GIB)}
         files |= {"hwmon/hwmon3/temp1_input": "51000", "hwmon/hwmon3/power1_average": "123400000"}
