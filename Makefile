@@ -2,6 +2,8 @@
 PYTHON3 := $(shell command -v python3 || command -v python3.13 || command -v python3.12 || command -v python3.11)
 BIN := .venv/bin
 ARGS ?=
+# Most tests wait for processes, so more of them than cores run at once.
+WORKERS ?= $(shell expr 3 \* `nproc`)
 
 .PHONY: help demo test check format install runtime services bench torture clean
 
@@ -17,7 +19,7 @@ demo: runtime
 	@$(BIN)/python tools/demo.py
 
 test: install services
-	@$(BIN)/pytest $(ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist loadscope $(ARGS)
 
 check: install
 	$(BIN)/ruff format --check .
