@@ -56,7 +56,7 @@ class Reader:
             found.close()  # one left open, by a row that cannot be read, would keep the file open
 
     def gpus(self) -> list[tuple[NodeName, GpuUuid, Drain | None, int]]:
-        return [rows.gpu_of(row) for row in self._connection.execute("SELECT node, uuid, drain, slots FROM GPUs")]
+        return [rows.gpu_of(row) for row in self._connection.execute("SELECT node, uuid, drain, slots FROM gpus")]
 
     def mode(self) -> Mode | None:
         row = self._connection.execute("SELECT value FROM meta WHERE name = 'mode'").fetchone()

@@ -51,8 +51,8 @@ STEPS: tuple[str, ...] = (
     ) WITHOUT ROWID;
     """,
     """
-    -- What people or Tarmac said about a GPU; it is kept while the GPU is away.
-    CREATE TABLE GPUs (
+    -- What people or Tarmac said about a card; it is kept while the card is away.
+    CREATE TABLE cards (
         node TEXT NOT NULL,
         uuid TEXT NOT NULL,
         drain TEXT,                 -- JSON, or NULL when it is not drained
@@ -65,7 +65,7 @@ STEPS: tuple[str, ...] = (
         value TEXT NOT NULL         -- as typed
     ) WITHOUT ROWID;
 
-    -- What an attempt took of its GPUs, once it has ended.
+    -- What an attempt took of its cards, once it has ended.
     CREATE TABLE usage (
         job INTEGER PRIMARY KEY,
         peak_gpu_memory_bytes INTEGER,
@@ -73,7 +73,7 @@ STEPS: tuple[str, ...] = (
         energy_j REAL
     );
 
-    -- One row a GPU and minute.
+    -- One row a card and minute.
     CREATE TABLE samples (
         at INTEGER NOT NULL,
         node TEXT NOT NULL,
@@ -108,6 +108,9 @@ STEPS: tuple[str, ...] = (
         gpu_s REAL NOT NULL,
         PRIMARY KEY (hour, owner, project)
     ) WITHOUT ROWID;
+    """,
+    """
+    ALTER TABLE cards RENAME TO gpus;
     """,
 )
 

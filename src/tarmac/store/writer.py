@@ -164,7 +164,7 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
         [(one.owner, one.token, one.first_id, one.count, one.at) for one in batch.submissions],
     )
     connection.executemany(
-        "INSERT OR REPLACE INTO GPUs (node, uuid, drain, slots) VALUES (?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO gpus (node, uuid, drain, slots) VALUES (?, ?, ?, ?)",
         [rows.gpu_row(*key, *value) for key, value in changes.gpus.items()],
     )
     _write_queue(connection, changes)
