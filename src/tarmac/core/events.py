@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tarmac.core.model.gpu import Gpu, GpuUse
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import JobSpec
+from tarmac.core.model.names import Entry, Outcome
 from tarmac.core.model.queue import Reservation
 from tarmac.core.model.rules import Rules
 
@@ -24,9 +25,9 @@ class JobsSubmitted:
 
     specs: tuple[JobSpec, ...]
     is_array: bool = False  # they are one thing in many parts
-    entry: str = "queued"  # or held, or draft
+    entry: Entry = "queued"
     by: str = ""  # who submits, where they enter held
-    ended: tuple[tuple[JobId, str], ...] = ()  # how jobs named in `after` went that are no more: ok or fail
+    ended: tuple[tuple[JobId, Outcome], ...] = ()  # outcomes of jobs named in `after` that have left the state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,7 @@ class JobEdited:
     job: JobId
     spec: JobSpec
     by: str
-    ended: tuple[tuple[JobId, str], ...] = ()
+    ended: tuple[tuple[JobId, Outcome], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from tarmac.core.model.ids import GpuUuid, JobId, NodeName
     from tarmac.core.model.job import Job, Request
+    from tarmac.core.model.names import Condition
     from tarmac.core.model.node import Node
     from tarmac.core.model.queue import Reservation
     from tarmac.core.model.rules import Rules
@@ -104,7 +105,7 @@ class WaitsFor:
     """Another job must have ended first."""
 
     job: JobId
-    on: str
+    on: Condition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,8 @@ from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.model.ids import JobId
-from tarmac.core.model.job import TIERS, Job, Request
+from tarmac.core.model.job import Job, Request
+from tarmac.shared.names import TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

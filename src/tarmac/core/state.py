@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.gpu import Drain
     from tarmac.core.model.ids import GpuUuid
     from tarmac.core.model.job import JobSpec
+    from tarmac.core.model.names import Outcome
     from tarmac.core.model.queue import Reservation
     from tarmac.core.model.status import Booking, Status
 
@@ -101,7 +102,7 @@ class State:
     groups: dict[JobId, set[JobId]] = field(default_factory=dict)  # which jobs of an array have their booking
     preemptible: set[JobId] = field(default_factory=set)  # run, and may be asked to leave
     leaving: set[JobId] = field(default_factory=set)  # were asked to stop, and are not gone yet
-    outcomes: dict[JobId, str] = field(default_factory=dict)  # how the last jobs ended: ok or fail
+    outcomes: dict[JobId, Outcome] = field(default_factory=dict)  # how the last jobs ended: ok or fail
     settled: list[JobId] = field(default_factory=list)  # ended just now; who waits for them is yet to be told
     failures: list[JobId] = field(default_factory=list)  # in a row, each soon after its start
     reservations: dict[int, Reservation] = field(default_factory=dict)

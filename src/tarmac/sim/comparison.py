@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from tarmac.core.model.rules import POLICIES, Rules
+from tarmac.core.model.names import Policy
+from tarmac.core.model.rules import Rules
 from tarmac.sim.figures import Figures, Waits, figures_of
 from tarmac.sim.world import simulate
 
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
     from tarmac.sim.outcome import Outcome
     from tarmac.sim.trace import TraceJob
 
-__all__ = ["POLICIES", "Scenario", "as_data", "label_of", "played"]
+ALL_POLICIES: tuple[Policy, ...] = get_args(Policy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    policy: str
+    policy: Policy
     is_backfilling: bool
     figures: Figures
     outcome: Outcome
@@ -36,7 +37,7 @@ def label_of(policy: str, *, is_backfilling: bool) -> str:
     return policy if is_backfilling else f"{policy}, no backfill"
 
 
-def played(trace: Sequence[TraceJob], machines: Sequence[Machine], policy: str, *, is_backfilling: bool) -> Scenario:
+def played(trace: Sequence[TraceJob], machines: Sequence[Machine], policy: Policy, *, is_backfilling: bool) -> Scenario:
     """Failures in a row pause nothing here: nobody is there to resume the queue."""
     rules = Rules(policy=policy, is_backfilling=is_backfilling, pause_after_failures=0)
     was_collecting = gc.isenabled()

@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
-from tarmac.core.model.job import DEFAULT_PRIORITY, TIERS, JobSpec, Request
+from tarmac.core.model.job import DEFAULT_PRIORITY, JobSpec, Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Unpack
 
-__all__ = ["TIERS", "TraceJob", "spec_of", "trace_job"]
+    from tarmac.core.model.names import Tier
 
 
-class Told(TypedDict, total=False):
+class OptionalFields(TypedDict, total=False):
     """What may be left out of a trace, with the meaning it has in TraceJob."""
 
     limit_s: float | None
     name: str | None
     project: str | None
-    tier: str
+    tier: Tier
     priority: int
 
 
@@ -33,7 +33,7 @@ class TraceJob:
     limit_s: float | None = None  # where it is stopped, and what the scheduler knows of its end
     name: str | None = None  # jobs of one owner and name are alike: the earlier ones tell how long the later ones take
     project: str | None = None
-    tier: str = "normal"
+    tier: Tier = "normal"
     priority: int = DEFAULT_PRIORITY
 
     @property
@@ -62,7 +62,7 @@ def trace_job(
     min_gpu_memory_bytes: int = 0,
     cpus: int = 0,
     memory_bytes: int = 0,
-    **more: Unpack[Told],
+    **more: Unpack[OptionalFields],
 ) -> TraceJob:
     """From what a row of a file or a job of the past tells."""
     request = Request(

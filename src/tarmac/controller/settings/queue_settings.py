@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tarmac.controller.settings.per_user import MOST
 from tarmac.controller.settings.setting import Setting
-from tarmac.core.model.rules import POLICIES, Rules
+from tarmac.core.model.rules import Rules
+from tarmac.shared.names import POLICIES
 
 _RULES = Rules()
 

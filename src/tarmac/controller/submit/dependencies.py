@@ -6,7 +6,7 @@ What nobody knows is named, and a circle is refused: its jobs would wait for eac
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from tarmac.controller.selectors import job_number
 from tarmac.core.events import JobEdited, JobsSubmitted
@@ -14,16 +14,17 @@ from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import After
 from tarmac.core.model.status import Succeeded
 from tarmac.errors import NotFound, UserError
+from tarmac.shared.names import CONDITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tarmac.core.model.job import Job, JobSpec
+    from tarmac.core.model.names import Condition, Outcome
     from tarmac.core.state import State
     from tarmac.store.reader import Reader
 
-OUTCOMES = ("ok", "any", "fail")
-Ended: TypeAlias = tuple[tuple[JobId, str], ...]
+Ended: TypeAlias = "tuple[tuple[JobId, Outcome], ...]"
 
 
 class Dependencies:
@@ -51,11 +52,12 @@ class Dependencies:
     def _read(self, word: str) -> After:
         which, _, on = word.partition(":")
         on = on or "ok"
-        if on not in OUTCOMES:
+        if on not in CONDITIONS:
             raise UserError(
                 f"after {word}: {on!r} is no outcome", hint="write ID, ID:ok, ID:any or ID:fail, such as 7:any"
             )
-        return After(job=self._sibling(word, which) if which.startswith("#") else self._job(which), on=on)
+        job = self._sibling(word, which) if which.startswith("#") else self._job(which)
+        return After(job=job, on=cast("Condition", on))
 
     def _sibling(self, word: str, which: str) -> JobId:
         number = int(which[1:]) if which[1:].isdecimal() and which.isascii() else -1
@@ -150,5 +152,5 @@ def with_outcomes(event: JobsSubmitted | JobEdited, state: State, reader: Reader
     return replace(event, ended=ended)
 
 
-def outcome(job: Job | None) -> str:
+def outcome(job: Job | None) -> Outcome:
     return "ok" if job is not None and isinstance(job.status, Succeeded) else "fail"

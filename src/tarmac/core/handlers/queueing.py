@@ -15,6 +15,7 @@ from tarmac.core.story import enter, tell
 
 if TYPE_CHECKING:
     from tarmac.core.model.job import JobSpec
+    from tarmac.core.model.names import Outcome
     from tarmac.core.model.status import Status
     from tarmac.core.state import State
 
@@ -144,7 +145,7 @@ def settle(state: State, now: float) -> None:
     state.forget_old_outcomes()
 
 
-def _resolved(state: State, spec: JobSpec, first: int, ended: dict[JobId, str]) -> JobSpec:
+def _resolved(state: State, spec: JobSpec, first: int, ended: dict[JobId, Outcome]) -> JobSpec:
     """With the ids of jobs of the same submit, and with what has come true already."""
     after = []
     for one in spec.after:
@@ -155,7 +156,7 @@ def _resolved(state: State, spec: JobSpec, first: int, ended: dict[JobId, str]) 
     return replace(spec, after=tuple(after))
 
 
-def _end_if_hopeless(state: State, job: Job, ended: dict[JobId, str], now: float) -> None:
+def _end_if_hopeless(state: State, job: Job, ended: dict[JobId, Outcome], now: float) -> None:
     """A dependency that can no longer be met ends the job at once."""
     for after in job.spec.after:
         outcome = state.outcomes.get(after.job) or ended.get(after.job)
@@ -166,11 +167,11 @@ def _end_if_hopeless(state: State, job: Job, ended: dict[JobId, str], now: float
             enter(state, job, status, "DependencyFailed", now, {"message": message})
 
 
-def _is_as_wanted(after: After, outcome: str | None) -> bool:
+def _is_as_wanted(after: After, outcome: Outcome | None) -> bool:
     return outcome is not None and after.on in {"any", outcome}
 
 
-def _hopeless(after: After, outcome: str | None) -> str:
+def _hopeless(after: After, outcome: Outcome | None) -> str:
     wanted = {"ok": "end well", "fail": "fail", "any": "end"}[after.on]
     happened = {"ok": "ended well", "fail": "did not end well", None: "is not known any more"}[outcome]
     return f"job {after.job} {happened}, and this one was to start only if it should {wanted}"

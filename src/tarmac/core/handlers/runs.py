@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tarmac.core.events import NodeJoined, RunReport
     from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import Job
+    from tarmac.core.model.names import Failure
     from tarmac.core.model.status import Status
     from tarmac.core.state import State
 
@@ -134,7 +135,7 @@ def _ended_by_itself(status: Booked, report: JobExited) -> Succeeded | Failed | 
         return _unknown(status, "it ended; how, only whoever started it was told", report.ended_at)
     if report.exit_code == 0 and not report.timed_out:
         return Succeeded(booking=status.booking, pid=report.pid, started_at=report.started_at, ended_at=report.ended_at)
-    reason = "exit" if report.signal is None else "signal"
+    reason: Failure = "exit" if report.signal is None else "signal"
     return Failed(
         booking=status.booking,
         pid=report.pid,

@@ -6,15 +6,13 @@ from dataclasses import dataclass, field
 
 from tarmac.core.model.gpu import NamedGpu
 from tarmac.core.model.ids import JobId
+from tarmac.core.model.names import Condition, Tier
 from tarmac.core.model.status import Queued, Status
 
 DEFAULT_PRIORITY = 10
 
 
 TERM = 15
-
-
-TIERS = ("urgent", "normal", "preemptible")  # the first goes first; the last may be asked to leave
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +41,7 @@ class After:
     """Another job must have ended first: well (ok), not well (fail), or in any way (any)."""
 
     job: JobId
-    on: str = "ok"
+    on: Condition = "ok"
     is_met: bool = False
 
 
@@ -67,7 +65,7 @@ class JobSpec:
     append: bool = False
     grace_s: float = 10.0
     signal: int = TERM  # asks it to stop; KILL follows after its grace
-    tier: str = "normal"
+    tier: Tier = "normal"
     time_limit_s: float | None = None
     begin_at: float | None = None
     after: tuple[After, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-POLICIES = ("fifo", "balance", "fairshare")
+from tarmac.core.model.names import Action, Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class PerName:
 class Rules:
     """The settings that decide. Fractions of a whole GPU or host; a limit of 0 is none."""
 
-    policy: str = "balance"
+    policy: Policy = "balance"
     shares: PerName = PerName(1.0)
     half_life_s: float = 7 * 86400.0  # after which GPU-hours count half, for fairshare
     is_backfilling: bool = True
@@ -49,6 +49,6 @@ class Rules:
     idle_load: float = 0.05  # a job whose GPUs all do less than this is idle
     idle_warn_s: float = 1800.0
     idle_stop_s: float = 7200.0
-    idle_action: str = "none"  # none, warn or stop
-    overbooked_action: str = "warn"  # none, warn or stop: a job that takes more of a shared GPU than it booked
+    idle_action: Action = "none"
+    overbooked_action: Action = "warn"  # a job that takes more of a shared GPU than it booked
     overbooked_s: float = 30.0  # so long it may; it is stopped so much later again at the earliest

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import JobId, NodeName
+from tarmac.core.model.names import Failure, StateName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,13 +90,11 @@ class Succeeded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """`reason` is one of the words of the glossary: exit, signal, timeout, launch, dependency."""
-
     booking: Booking | None  # None: it never had one
     pid: int | None
     started_at: float | None
     ended_at: float
-    reason: str
+    reason: Failure
     exit_code: int | None = None
     signal: int | None = None
     message: str | None = None
@@ -119,14 +118,23 @@ Status: TypeAlias = Queued | Held | Draft | Starting | Running | Stopping | Unkn
 Booked: TypeAlias = Starting | Running | Stopping | Unknown
 
 
-STATUS_TYPES: dict[str, type[Status]] = {
-    kind.__name__.lower(): kind
-    for kind in (Queued, Held, Draft, Starting, Running, Stopping, Unknown, Succeeded, Failed, Cancelled)
+STATUS_TYPES: dict[StateName, type[Status]] = {
+    "draft": Draft,
+    "held": Held,
+    "queued": Queued,
+    "starting": Starting,
+    "running": Running,
+    "stopping": Stopping,
+    "unknown": Unknown,
+    "succeeded": Succeeded,
+    "failed": Failed,
+    "cancelled": Cancelled,
 }
+_NAMES: dict[type[Status], StateName] = {kind: name for name, kind in STATUS_TYPES.items()}
 
 
-def state_name(status: Status) -> str:
-    return type(status).__name__.lower()
+def state_name(status: Status) -> StateName:
+    return _NAMES[type(status)]
 
 
 def is_ended(status: Status) -> bool:

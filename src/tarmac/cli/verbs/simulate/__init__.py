@@ -88,10 +88,10 @@ def _made_up_jobs(word: str) -> int:
 
 
 def _played(values: Values, trace: list[TraceJob], machines: list[Machine]) -> list[Scenario]:
-    from tarmac.sim.comparison import POLICIES, label_of, played
+    from tarmac.sim.comparison import ALL_POLICIES, label_of, played
 
     scenarios = []
-    for policy in values["policy"] or POLICIES:
+    for policy in values["policy"] or ALL_POLICIES:
         for is_backfilling in (True, False) if values["no_backfill"] else (True,):
             say(f"simulating {label_of(policy, is_backfilling=is_backfilling)} …")
             scenarios.append(played(trace, machines, policy, is_backfilling=is_backfilling))
@@ -99,7 +99,7 @@ def _played(values: Values, trace: list[TraceJob], machines: list[Machine]) -> l
 
 
 def _policies(word: str) -> list[str]:
-    from tarmac.sim.comparison import POLICIES
+    from tarmac.shared.names import POLICIES
 
     names = list(dict.fromkeys(name.strip() for name in word.split(",")))
     if not set(names) <= set(POLICIES):

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tarmac.cli.args.values import count, integer, models, seconds, share, size
 from tarmac.cli.parser import shown, text
 from tarmac.errors import UserError
-from tarmac.sim.trace import TIERS, TraceJob, trace_job
+from tarmac.shared.names import TIERS
+from tarmac.sim.trace import TraceJob, trace_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

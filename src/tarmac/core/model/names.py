@@ -1,0 +1,16 @@
+"""The words of `tarmac.shared.names` as types. The tuples there are what programs without `typing` iterate over."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+StateName: TypeAlias = Literal[
+    "draft", "held", "queued", "starting", "running", "stopping", "unknown", "succeeded", "failed", "cancelled"
+]
+Entry: TypeAlias = Literal["queued", "held", "draft"]
+Tier: TypeAlias = Literal["urgent", "normal", "preemptible"]
+Failure: TypeAlias = Literal["exit", "signal", "timeout", "launch", "dependency"]
+Outcome: TypeAlias = Literal["ok", "fail"]
+Condition: TypeAlias = Literal["ok", "fail", "any"]
+Policy: TypeAlias = Literal["fifo", "balance", "fairshare"]
+Action: TypeAlias = Literal["none", "warn", "stop"]
