@@ -17,6 +17,7 @@ from tarmac.core.events import GpusSeen, JobsSubmitted, NodeJoined
 from tarmac.core.model.gpu import Gpu
 from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.errors import NotAllowed
+from tarmac.nodes.fleet import Fleet
 from tarmac.store.rows import pack_environment
 from tarmac.store.store import Store
 from tests.core.support.builders import a_spec
@@ -67,7 +68,9 @@ def told(folder: Path, story: Callable[[Engine], Awaitable[None]]) -> None:
         (folder / "logs").mkdir()
         store = Store(folder / "tarmac.db")
         rules = Settings({}, {"admins": "eve"})
-        engine = Engine(store=store, settings=rules, state_folder=folder, publisher=Publisher(), clock=lambda: 1000.0)
+        engine = Engine(
+            store=store, settings=rules, state_folder=folder, publisher=Publisher(), fleet=Fleet(), clock=lambda: 1000.0
+        )
         engine.post(NodeJoined(node=DESK, cpu_job_slots=4, runs=()))
         engine.post(GpusSeen(node=DESK, gpus=(Gpu(uuid=GpuUuid("G0"), index=0),)))
         specs = (a_spec(owner="ann", environment=DIGEST),)

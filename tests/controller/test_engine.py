@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -39,25 +39,33 @@ DESK = NodeName("desk")
 DIGEST, BODY = pack_environment({"PATH": "/bin"})
 
 
-class ToldNode:
-    """Remembers the frames it was sent."""
+class SentFrame(NamedTuple):
+    node: NodeName
+    frame: dict[str, Any]
+
+
+class RecordingFleet:
+    """Records the frames it is given instead of sending them."""
 
     def __init__(self) -> None:
-        self.told: list[dict[str, Any]] = []
+        self.sent: list[SentFrame] = []
         self.disconnects = 0
-        self.admissions = 0
+        self.admitted: list[NodeName] = []
 
-    def send_command(self, frame: dict[str, Any]) -> None:
-        self.told.append(frame)
+    def send_command(self, node: NodeName, frame: dict[str, Any]) -> None:
+        self.sent.append(SentFrame(node, frame))
 
-    def admit(self) -> None:
-        self.admissions += 1
+    def admit(self, node: NodeName) -> None:
+        self.admitted.append(node)
 
     def disconnect(self) -> None:
         self.disconnects += 1
 
-    def told_of(self, kind: str) -> list[int]:
-        return [frame["job"] for frame in self.told if frame["type"] == kind]
+    def frames(self, kind: str) -> list[dict[str, Any]]:
+        return [sent.frame for sent in self.sent if sent.frame["type"] == kind]
+
+    def jobs_in(self, kind: str) -> list[int]:
+        return [frame["job"] for frame in self.frames(kind)]
 
 
 def specs(count: int = 1, gpus: int = 1) -> JobsSubmitted:
@@ -73,19 +81,23 @@ def specs(count: int = 1, gpus: int = 1) -> JobsSubmitted:
     return JobsSubmitted(specs=(spec,) * count)
 
 
-def run(folder: Path, story: Callable[[Engine, ToldNode], Awaitable[None]]) -> None:
+def run(folder: Path, story: Callable[[Engine, RecordingFleet], Awaitable[None]]) -> None:
     async def told() -> None:
         store = Store(folder / "tarmac.db")
-        node = ToldNode()
+        fleet = RecordingFleet()
         engine = Engine(
-            store=store, settings=Settings({}, {}), state_folder=folder, publisher=Publisher(), clock=lambda: 1000.0
+            store=store,
+            settings=Settings({}, {}),
+            state_folder=folder,
+            publisher=Publisher(),
+            fleet=fleet,  # type: ignore[arg-type]
+            clock=lambda: 1000.0,
         )
-        engine.node = node  # type: ignore[assignment]
         engine.post(NodeJoined(node=DESK, cpu_job_slots=4, runs=()))
         engine.post(GpusSeen(node=DESK, gpus=(Gpu(uuid=GpuUuid("G0"), index=0),)))
         await engine.commit(PendingCommit(events=[]))  # behind what was posted
         try:
-            await story(engine, node)
+            await story(engine, fleet)
         finally:
             store.close()
 
@@ -98,28 +110,28 @@ def exited(job: int) -> Reported:
 
 
 def test_a_job_is_on_disk_and_its_start_sent_before_the_submit_returns(tmp_path: Path) -> None:
-    async def story(engine: Engine, node: ToldNode) -> None:
+    async def story(engine: Engine, fleet: RecordingFleet) -> None:
         ids = await engine.submit(specs(2), {DIGEST: BODY}, None)
         assert list(ids) == [1, 2]
         assert [engine.store.reader.job(number) is not None for number in ids] == [True, True]
-        assert node.told_of("start") == [1]
-        assert node.told[0]["env"]["PATH"] == "/bin"
+        assert fleet.jobs_in("start") == [1]
+        assert fleet.sent[0].frame["env"]["PATH"] == "/bin"
 
     run(tmp_path, story)
 
 
 def test_the_gpu_passes_on_in_the_commit_of_the_exit(tmp_path: Path) -> None:
-    async def story(engine: Engine, node: ToldNode) -> None:
+    async def story(engine: Engine, fleet: RecordingFleet) -> None:
         await engine.submit(specs(2), {DIGEST: BODY}, None)
         await engine.commit(PendingCommit(events=[exited(1)]))
-        assert node.told_of("forget") == [1]
-        assert node.told_of("start") == [1, 2]
+        assert fleet.jobs_in("forget") == [1]
+        assert fleet.jobs_in("start") == [1, 2]
 
     run(tmp_path, story)
 
 
 def test_the_same_token_at_the_same_time_or_later_gives_the_same_jobs(tmp_path: Path) -> None:
-    async def story(engine: Engine, _: ToldNode) -> None:
+    async def story(engine: Engine, _: RecordingFleet) -> None:
         token = ("ann", "t1")
         first, second = await asyncio.gather(
             engine.submit(specs(), {DIGEST: BODY}, token), engine.submit(specs(), {DIGEST: BODY}, token)
@@ -134,7 +146,7 @@ def test_the_same_token_at_the_same_time_or_later_gives_the_same_jobs(tmp_path: 
 def test_a_commit_that_fails_acknowledges_nothing_and_sends_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def story(engine: Engine, node: ToldNode) -> None:
+    async def story(engine: Engine, fleet: RecordingFleet) -> None:
         await engine.submit(specs(), {DIGEST: BODY}, None)
         engine.store._writer._connection.execute("PRAGMA max_page_count = 1")  # the disk is full from here on
         monkeypatch.setattr("tarmac.controller.engine.RETRY_AFTER_FULL_S", 0.01)
@@ -144,26 +156,26 @@ def test_a_commit_that_fails_acknowledges_nothing_and_sends_nothing(
         assert list(engine.state.jobs) == [1]
         with pytest.raises(Unavailable, match="nothing can be accepted now"):
             await engine.submit(specs(), {DIGEST: BODY}, None)
-        assert node.told_of("start") == [1]
+        assert fleet.jobs_in("start") == [1]
         await engine.keep_usage()  # nor does the end of the controller fail
         engine.store._writer._connection.execute("PRAGMA max_page_count = 1000000")
         await asyncio.wait_for(next(iter(engine._tasks)), 10)
         assert engine.degraded is None
-        assert node.disconnects == 1, "the node is asked anew what really runs"
+        assert fleet.disconnects == 1, "the node is asked anew what really runs"
         assert list(await engine.submit(specs(), {DIGEST: BODY}, None)) == [2]
 
     run(tmp_path, story)
 
 
 def test_a_restart_knows_what_was_kept(tmp_path: Path) -> None:
-    async def first(engine: Engine, _: ToldNode) -> None:
+    async def first(engine: Engine, _: RecordingFleet) -> None:
         await engine.submit(specs(3), {DIGEST: BODY}, None)
         started = JobStarted(job=JobId(1), attempt=1, pid=9, started_at=1000.0)
         await engine.commit(PendingCommit(events=[Reported(node=DESK, report=started)]))
 
-    async def second(engine: Engine, node: ToldNode) -> None:
+    async def second(engine: Engine, fleet: RecordingFleet) -> None:
         # The node came back without a trace of job 1, which ran: it must not be started again.
-        assert node.told_of("start") == [2]
+        assert fleet.jobs_in("start") == [2]
         assert engine.store.reader.job(1).status.message == "the node has no trace of this run any more"  # type: ignore[union-attr]
 
     run(tmp_path, first)
@@ -173,7 +185,7 @@ def test_a_restart_knows_what_was_kept(tmp_path: Path) -> None:
 def test_a_decision_that_breaks_leaves_the_state_as_it_is_on_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def story(engine: Engine, _: ToldNode) -> None:
+    async def story(engine: Engine, _: RecordingFleet) -> None:
         await engine.submit(specs(2), {DIGEST: BODY}, None)
         with monkeypatch.context() as patch:
             patch.setattr("tarmac.controller.engine.handle", _break)
@@ -189,16 +201,16 @@ def _break(*_: object) -> None:
 
 
 def test_a_node_is_admitted_once_its_joining_was_taken_in(tmp_path: Path) -> None:
-    async def story(engine: Engine, node: ToldNode) -> None:
-        assert node.admissions == 1
+    async def story(engine: Engine, fleet: RecordingFleet) -> None:
+        assert fleet.admitted == [DESK]
         await engine.commit(PendingCommit(events=[NodeJoined(node=DESK, cpu_job_slots=4, runs=())]))
-        assert node.admissions == 2
+        assert fleet.admitted == [DESK, DESK]
 
     run(tmp_path, story)
 
 
 def test_a_submit_whose_client_went_away_is_kept_and_its_token_stays_good(tmp_path: Path) -> None:
-    async def story(engine: Engine, _: ToldNode) -> None:
+    async def story(engine: Engine, _: RecordingFleet) -> None:
         token = ("ann", "t1")
         first = asyncio.ensure_future(engine.submit(specs(), {DIGEST: BODY}, token))
         await asyncio.sleep(0)
@@ -215,18 +227,18 @@ def test_ids_of_a_database_that_was_moved_away_are_not_given_again(tmp_path: Pat
     (tmp_path / "logs" / "41.1.log").touch()
     (tmp_path / "agent" / "runs" / "57.1").mkdir(parents=True)
 
-    async def story(engine: Engine, _: ToldNode) -> None:
+    async def story(engine: Engine, _: RecordingFleet) -> None:
         assert list(await engine.submit(specs(), {DIGEST: BODY}, None)) == [58]
 
     run(tmp_path, story)
 
 
 def test_a_start_names_gpus_as_they_are_counted_now(tmp_path: Path) -> None:
-    async def story(engine: Engine, node: ToldNode) -> None:
+    async def story(engine: Engine, fleet: RecordingFleet) -> None:
         await engine.submit(specs(), {DIGEST: BODY}, None)
         engine.post(GpusSeen(node=DESK, gpus=(Gpu(uuid=GpuUuid("G0"), index=5),)))
         await engine.commit(PendingCommit(events=[NodeJoined(node=DESK, cpu_job_slots=4, runs=())]))
-        starts = [frame for frame in node.told if frame["type"] == "start"]
+        starts = fleet.frames("start")
         assert [frame["env"]["CUDA_VISIBLE_DEVICES"] for frame in starts] == ["0", "5"]
 
     run(tmp_path, story)
@@ -242,7 +254,7 @@ def test_a_plan_sees_what_was_decided_before_it_in_the_same_breath(tmp_path: Pat
         seen.extend(state.jobs)
         return []
 
-    async def story(engine: Engine, _: ToldNode) -> None:
+    async def story(engine: Engine, _: RecordingFleet) -> None:
         await asyncio.gather(engine.submit(specs(), {DIGEST: BODY}, None), engine.commit(PendingCommit(plan=plan)))
         assert seen == [1]
 
@@ -253,7 +265,7 @@ def test_a_plan_that_refuses_changes_nothing_and_disturbs_nobody(tmp_path: Path)
     def refuse(_: State) -> None:
         raise Conflict("not now")
 
-    async def story(engine: Engine, _: ToldNode) -> None:
+    async def story(engine: Engine, _: RecordingFleet) -> None:
         refused, accepted = await asyncio.gather(
             engine.submit(specs(), {DIGEST: BODY}, ("ann", "t1"), refuse),
             engine.submit(specs(), {DIGEST: BODY}, None),
@@ -268,7 +280,7 @@ def test_a_plan_that_refuses_changes_nothing_and_disturbs_nobody(tmp_path: Path)
 
 
 def test_a_job_may_wait_for_one_that_ends_in_the_same_breath(tmp_path: Path) -> None:
-    async def story(engine: Engine, node: ToldNode) -> None:
+    async def story(engine: Engine, fleet: RecordingFleet) -> None:
         await engine.submit(specs(), {DIGEST: BODY}, None)
         following = JobsSubmitted(specs=(replace(specs().specs[0], after=(After(job=JobId(1), on="ok"),)),))
         hopeless = JobsSubmitted(specs=(replace(specs().specs[0], after=(After(job=JobId(1), on="fail"),)),))
@@ -277,7 +289,7 @@ def test_a_job_may_wait_for_one_that_ends_in_the_same_breath(tmp_path: Path) -> 
             engine.submit(following, {DIGEST: BODY}, None),
             engine.submit(hopeless, {DIGEST: BODY}, None),
         )
-        assert node.told_of("start") == [1, 2]
+        assert fleet.jobs_in("start") == [1, 2]
         ended = engine.store.reader.job(3)
         assert ended is not None
         assert isinstance(ended.status, Failed)
@@ -290,14 +302,14 @@ def test_a_job_may_wait_for_one_that_ends_in_the_same_breath(tmp_path: Path) -> 
 
 
 def test_a_job_whose_time_comes_starts_by_itself(tmp_path: Path) -> None:
-    async def story(engine: Engine, node: ToldNode) -> None:
+    async def story(engine: Engine, fleet: RecordingFleet) -> None:
         began = asyncio.get_running_loop().time()
         engine._clock = lambda: 1000.0 + asyncio.get_running_loop().time() - began
         later = JobsSubmitted(specs=(replace(specs().specs[0], begin_at=1000.2),))
         await engine.submit(later, {DIGEST: BODY}, None)
-        assert node.told_of("start") == []
+        assert fleet.jobs_in("start") == []
         listener = engine.publisher.listen()
-        while not node.told_of("start"):
+        while not fleet.jobs_in("start"):
             assert await listener.take(10), "nobody woke up"
         assert engine.now() >= 1000.2
 
@@ -305,7 +317,7 @@ def test_a_job_whose_time_comes_starts_by_itself(tmp_path: Path) -> None:
 
 
 def test_a_queue_in_which_nothing_is_due_is_left_alone(tmp_path: Path) -> None:
-    async def story(engine: Engine, _: ToldNode) -> None:
+    async def story(engine: Engine, _: RecordingFleet) -> None:
         assert engine._timer is None
 
     run(tmp_path, story)
@@ -316,7 +328,7 @@ def test_mode_reservations_and_the_past_outlive_a_restart_and_a_failed_commit(tm
         id=1, owner="bob", node=DESK, gpus=(GpuUuid("G0"),), begins_at=9000.0, ends_at=9900.0, by="ann"
     )
 
-    async def first(engine: Engine, _: ToldNode) -> None:
+    async def first(engine: Engine, _: RecordingFleet) -> None:
         await engine.submit(specs(), {DIGEST: BODY}, None)
         started = JobStarted(job=JobId(1), attempt=1, pid=9, started_at=1000.0)
         await engine.commit(PendingCommit(events=[Reported(node=DESK, report=started)]))
@@ -330,7 +342,7 @@ def test_mode_reservations_and_the_past_outlive_a_restart_and_a_failed_commit(tm
         assert engine.state.ledger.week_hours_of_owner("ann", 4600.0) == pytest.approx(1.0)
         assert engine.state.durations.expected_s(specs().specs[0]) == 1.0
 
-    async def second(engine: Engine, _: ToldNode) -> None:
+    async def second(engine: Engine, _: RecordingFleet) -> None:
         check(engine)
         engine._forget_memory()
         check(engine)
@@ -340,7 +352,7 @@ def test_mode_reservations_and_the_past_outlive_a_restart_and_a_failed_commit(tm
 
 
 def test_what_a_job_took_of_its_gpu_is_booked_until_its_end(tmp_path: Path) -> None:
-    async def story(engine: Engine, _: ToldNode) -> None:
+    async def story(engine: Engine, _: RecordingFleet) -> None:
         now = 1000.0
         engine._clock = lambda: now
         await engine.submit(specs(), {DIGEST: BODY}, None)
@@ -348,7 +360,7 @@ def test_what_a_job_took_of_its_gpu_is_booked_until_its_end(tmp_path: Path) -> N
         await engine.commit(PendingCommit(events=[Reported(node=DESK, report=started)]))
         process = GpuProcess(pid=9, job=1, memory_bytes=5)
         reading = GpuReading(index=0, uuid="G0", utilization=80, power_w=200.0, processes=[process])
-        engine.take_readings(DESK, [reading], None, None)
+        engine.board.take(DESK, [reading], None, None)
         now = 1010.0
         ending = asyncio.ensure_future(engine.commit(PendingCommit(events=[exited(1)])))
         await asyncio.sleep(0)
@@ -361,11 +373,11 @@ def test_what_a_job_took_of_its_gpu_is_booked_until_its_end(tmp_path: Path) -> N
 
 
 def test_a_job_is_asked_to_end_with_the_signal_of_its_own(tmp_path: Path) -> None:
-    async def story(engine: Engine, node: ToldNode) -> None:
+    async def story(engine: Engine, fleet: RecordingFleet) -> None:
         spec = replace(specs().specs[0], signal=10, grace_s=3.0)
         await engine.submit(JobsSubmitted(specs=(spec,)), {DIGEST: BODY}, None)
         assert engine.signal_now(JobId(1), None)
-        told = [(frame["signal"], frame["grace_s"]) for frame in node.told if frame["type"] == "signal"]
-        assert told == [(10, 3.0)]
+        sent = [(frame["signal"], frame["grace_s"]) for frame in fleet.frames("signal")]
+        assert sent == [(10, 3.0)]
 
     run(tmp_path, story)

@@ -9,9 +9,11 @@ import argparse
 import asyncio
 import fcntl
 import gc
+import json
 import logging
 import os
 import signal
+import socket
 import sys
 import time
 from contextlib import suppress
@@ -28,7 +30,9 @@ from tarmac.controller.settings.config import LISTED, ConfigError, load_config
 from tarmac.controller.settings.settings import Settings
 from tarmac.controller.socket_watch import Presence
 from tarmac.errors import TarmacError, Unavailable, UserError
-from tarmac.nodes.local import LocalNode
+from tarmac.nodes.fleet import Fleet
+from tarmac.nodes.local import LocalConnector, lasting_name
+from tarmac.nodes.session import AgentSession
 from tarmac.shared import crashpoint, sockets
 from tarmac.store.store import Store
 
@@ -68,17 +72,24 @@ async def _run(state_folder: Path, say: _Ready) -> None:
     store = Store(state_folder / "tarmac.db")
     try:
         settings = Settings(config, store.reader.settings())
+        fleet = Fleet()
         engine = Engine(
-            store=store, settings=settings, state_folder=state_folder, publisher=Publisher(), clock=time.time
+            store=store,
+            settings=settings,
+            state_folder=state_folder,
+            publisher=Publisher(),
+            fleet=fleet,
+            clock=time.time,
         )
-        node = LocalNode(state_folder, listener=engine, listed_gpus=listed)
-        engine.node = node
-        supervision = asyncio.create_task(node.run())
+        connector = LocalConnector(state_folder, {} if listed is None else {"TARMAC_LISTED_GPUS": json.dumps(listed)})
+        name = lasting_name(state_folder, socket.gethostname())
+        fleet.add(AgentSession(name, connector, post=engine.post, readings=engine.board))
+        supervision = asyncio.create_task(fleet.run())
         try:
-            await _serve(engine, node, state_folder, say)
+            await _serve(engine, state_folder, say)
             await engine.keep_usage()
         finally:
-            if node.is_ending:
+            if fleet.is_ending:
                 await asyncio.wait({supervision}, timeout=AGENT_ENDS_WITHIN_S)
             supervision.cancel()
             await asyncio.gather(supervision, return_exceptions=True)
@@ -86,14 +97,14 @@ async def _run(state_folder: Path, say: _Ready) -> None:
         store.close()
 
 
-async def _serve(engine: Engine, node: LocalNode, state_folder: Path, say: _Ready) -> None:
+async def _serve(engine: Engine, state_folder: Path, say: _Ready) -> None:
     def end() -> None:
         engine.end()
         server.end()
 
     def taken_away() -> None:
         log.warning("the socket or the lock in %s was taken away", state_folder)
-        node.end_agent()  # or one that is just being started would bring the folder back
+        engine.fleet.end_agents()  # or one that is just being started would bring the folder back
         end()
 
     server = Server(build_app(engine, end))
@@ -101,7 +112,7 @@ async def _serve(engine: Engine, node: LocalNode, state_folder: Path, say: _Read
         asyncio.get_running_loop().add_signal_handler(number, end)
     try:
         async with asyncio.timeout(FIRST_READING_WITHIN_S):
-            await node.has_gpus.wait()
+            await engine.fleet.home.has_gpus.wait()
     except TimeoutError:
         log.warning("no word about GPUs within %g s; going on without", FIRST_READING_WITHIN_S)
     crashpoint.reach("controller:before-listen")

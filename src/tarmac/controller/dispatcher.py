@@ -61,7 +61,7 @@ class Hands:
 
     def _start(self, command: StartJob) -> None:
         job = self._engine.state.jobs.get(command.job)
-        if job is None or self._engine.node is None:
+        if job is None:
             return
         start = replace(command, booking=self._as_counted_now(command.booking))
         submitted = self._environment(job.spec.environment)
@@ -72,7 +72,8 @@ class Hands:
             gpu_id_style=self._engine.settings["gpu_id_style"],
             state_folder=self._engine.state_folder,
         )
-        self._engine.node.send_command(start_frame(job, start, environment, self._engine.state_folder))
+        frame = start_frame(job, start, environment, self._engine.state_folder)
+        self._engine.fleet.send_command(start.booking.node, frame)
 
     def _as_counted_now(self, booking: Booking) -> Booking:
         """GPUs are booked by UUID; their indices may have changed since, as after a reboot without one of them."""
@@ -81,8 +82,8 @@ class Hands:
         return replace(booking, gpus=tuple(known))
 
     def _send(self, command: AdoptProcess | SignalJob | ForgetRun, frame: dict[str, Any]) -> None:
-        if self._engine.node is not None:
-            self._engine.node.send_command({**frame, "job": command.job, "attempt": command.attempt})
+        frame = {**frame, "job": command.job, "attempt": command.attempt}
+        self._engine.fleet.send_command(command.node, frame)
 
     def _environment(self, digest: str) -> dict[str, str]:
         known = self._environments.get(digest)

@@ -37,10 +37,8 @@ if TYPE_CHECKING:
     from tarmac.controller.settings.settings import Settings
     from tarmac.core.commands import Command
     from tarmac.core.events import Event
-    from tarmac.core.model.ids import NodeName
     from tarmac.core.state import State
-    from tarmac.nodes.local import LocalNode
-    from tarmac.nodes.reports import GpuReading, HostReading
+    from tarmac.nodes.fleet import Fleet
     from tarmac.store.store import Store
 
 log = logging.getLogger(__name__)
@@ -81,19 +79,20 @@ class Engine:
         settings: Settings,
         state_folder: Path,
         publisher: Publisher,
+        fleet: Fleet,
         clock: Callable[[], float],
     ) -> None:
         self.store = store
         self.settings = settings
         self.state_folder = state_folder
         self.publisher = publisher
+        self.fleet = fleet
         self._clock = clock
         self.state = self._loaded()
         self.state.next_id = max(self.state.next_id, highest_trace(state_folder) + 1)
         self.last_event = store.reader.last_event()
         self.degraded: str | None = None  # why nothing can be written at the moment
         self.is_ending = False
-        self.node: LocalNode | None = None
         self.progress = ProgressBoard(self)
         self.board = GpuBoard(self)
         self.outlook = OutlookBoard(self)
@@ -220,14 +219,6 @@ class Engine:
         self._hands.carry_out([command])
         return True
 
-    def take_readings(
-        self, node: NodeName, readings: list[GpuReading], host: HostReading | None, error: str | None
-    ) -> None:
-        self.board.take(node, readings, host, error)
-
-    def renew_readings(self, node: NodeName) -> None:
-        self.board.renew(node)
-
     # decide and commit
 
     def _turn(self) -> None:
@@ -248,8 +239,9 @@ class Engine:
             self._wake_when_due()
 
     def _carry_out(self, commands: list[Command], works: list[PendingCommit]) -> None:
-        if self.node is not None and any(isinstance(event, NodeJoined) for work in works for event in work.events):
-            self.node.admit()
+        for event in (event for work in works for event in work.events):
+            if isinstance(event, NodeJoined):
+                self.fleet.admit(event.node)
         self._hands.carry_out(commands)
 
     def _decide(self, works: list[PendingCommit]) -> tuple[Batch, list[Command]]:
@@ -374,8 +366,7 @@ class Engine:
         self.degraded = None
         self.board.forget_posted()
         self._wake_when_due()
-        if self.node is not None:
-            self.node.disconnect()
+        self.fleet.disconnect()
 
     async def _can_write(self) -> bool:
         outcome: asyncio.Future[Exception | None] = self._loop.create_future()

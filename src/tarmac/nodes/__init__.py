@@ -1,1 +1,1 @@
-"""The controller's end of each place where jobs run."""
+"""The controller's side of every machine that runs jobs: one session per agent, gathered in a fleet."""

@@ -8,22 +8,22 @@ from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.core.events import JobStarted, Reported
 from tarmac.core.model.ids import JobId
 from tarmac.nodes.reports import GpuReading
-from tests.controller.test_engine import BODY, DESK, DIGEST, ToldNode, run, specs
+from tests.controller.test_engine import BODY, DESK, DIGEST, RecordingFleet, run, specs
 
 
 @pytest.mark.parametrize("is_renewed", [True, False])
 def test_a_job_is_idle_while_the_same_is_read_again_and_not_while_nothing_is(tmp_path: Path, is_renewed: bool) -> None:
-    async def story(engine: Engine, _: ToldNode) -> None:
+    async def story(engine: Engine, _: RecordingFleet) -> None:
         now = [1000.0]
         engine._clock = lambda: now[0]
         (job,) = await engine.submit(specs(), {DIGEST: BODY}, None)
         started = JobStarted(job=JobId(job), attempt=1, pid=9, started_at=1000.0)
         await engine.commit(PendingCommit(events=[Reported(node=DESK, report=started)]))
-        engine.take_readings(DESK, [GpuReading(index=0, uuid="G0", utilization=0)], None, None)
+        engine.board.take(DESK, [GpuReading(index=0, uuid="G0", utilization=0)], None, None)
         for _ in range(2000 // 5):
             now[0] += 5
             if is_renewed:
-                engine.renew_readings(DESK)
+                engine.board.renew(DESK)
             engine.board._tick()
             await engine.commit(PendingCommit(events=[]))
         assert engine.state.nodes[DESK].activity[JobId(job)].is_warned == is_renewed

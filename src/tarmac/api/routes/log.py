@@ -14,7 +14,7 @@ from tarmac.api.deps import Caller, EngineDep
 from tarmac.api.routes.jobs import find_job
 from tarmac.controller.engine import Engine
 from tarmac.controller.log_paths import is_elsewhere, stderr_path, stdout_path
-from tarmac.errors import NotFound, Unavailable
+from tarmac.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -47,7 +47,7 @@ async def job_log(
             hint="look where you started it",
         )
     await _must_exist(engine, job, path, follow=follow)
-    first, is_cut = await _tail_offset(engine, path, lines) if lines is not None else (offset or 0, False)
+    first, is_cut = await _tail_offset(engine, job, path, lines) if lines is not None else (offset or 0, False)
     headers = {"Tarmac-Log-Cut": "1"} if is_cut else {}
     headers |= {
         "Tarmac-Log-Path": path.encode("ascii", "backslashreplace").decode(),
@@ -59,7 +59,7 @@ async def job_log(
 
 async def _must_exist(engine: Engine, job: Job, path: str, *, follow: bool) -> None:
     """Who follows may come before there is a file, and need not know that it is none that can be read."""
-    answer = await _ask(engine, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
+    answer = await _ask(engine, job, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
     if "error" not in answer:
         return
     if answer.get("is_missing") and _has_run(job):
@@ -80,9 +80,9 @@ def _has_run(job: Job) -> bool:
     return getattr(job.status, "started_at", None) is not None
 
 
-async def _tail_offset(engine: Engine, path: str, lines: int) -> tuple[int, bool]:
+async def _tail_offset(engine: Engine, job: Job, path: str, lines: int) -> tuple[int, bool]:
     """Where the last lines begin, and whether that is too far back to be found."""
-    answer = await _ask(engine, {"type": "tail_log", "path": path, "lines": lines})
+    answer = await _ask(engine, job, {"type": "tail_log", "path": path, "lines": lines})
     return int(answer.get("offset", 0)), bool(answer.get("is_cut"))
 
 
@@ -96,11 +96,11 @@ async def _output(
             # Looked up before the reading, so that all an ended job wrote is surely read.
             now = engine.state.jobs.get(job.id)
             is_over = now is None or now.attempt > attempt
-            answer = await _read(engine, path, offset)
+            answer = await _read(engine, job, path, offset)
             while chunk := base64.b64decode(answer.get("data", "")):
                 offset += len(chunk)
                 yield chunk
-                answer = await _read(engine, path, offset)
+                answer = await _read(engine, job, path, offset)
             if not follow or now is None or is_over or engine.is_ending:
                 return
             if _has_run(now) and answer.get("is_missing"):
@@ -108,19 +108,19 @@ async def _output(
             if answer.get("size", offset) < offset:
                 offset = 0  # emptied; what is written from now on is new
             else:
-                await _until_news(engine, listener, path, offset)
+                await _until_news(engine, listener, job, path, offset)
     finally:
         engine.publisher.unlisten(listener)
 
 
-async def _read(engine: Engine, path: str, offset: int) -> dict[str, Any]:
-    return await _ask(engine, {"type": "read_log", "path": path, "offset": offset, "limit": CHUNK_BYTES})
+async def _read(engine: Engine, job: Job, path: str, offset: int) -> dict[str, Any]:
+    return await _ask(engine, job, {"type": "read_log", "path": path, "offset": offset, "limit": CHUNK_BYTES})
 
 
-async def _until_news(engine: Engine, listener: Listener, path: str, offset: int) -> None:
+async def _until_news(engine: Engine, listener: Listener, job: Job, path: str, offset: int) -> None:
     """The file grew, or something happened to a job; before it starts there is no file to grow."""
     told = asyncio.ensure_future(listener.take(LOOK_AGAIN_S))
-    grew = asyncio.ensure_future(_ask(engine, {"type": "watch_log", "path": path, "offset": offset}))
+    grew = asyncio.ensure_future(_ask(engine, job, {"type": "watch_log", "path": path, "offset": offset}))
     try:
         await asyncio.wait({told, grew}, return_when=asyncio.FIRST_COMPLETED)
         if grew.done() and "error" in grew.result():
@@ -131,7 +131,7 @@ async def _until_news(engine: Engine, listener: Listener, path: str, offset: int
         await asyncio.gather(told, grew, return_exceptions=True)
 
 
-async def _ask(engine: Engine, question: dict[str, Any]) -> dict[str, Any]:
-    if engine.node is None:
-        raise Unavailable("the agent is out of reach", hint="try again in a moment")
-    return await engine.node.ask(question)
+async def _ask(engine: Engine, job: Job, question: dict[str, Any]) -> dict[str, Any]:
+    """Ask the node the job runs or ran on; before its first start, the home node."""
+    booking = getattr((engine.job(job.id) or job).status, "booking", None)
+    return await engine.fleet.ask(engine.fleet.home.name if booking is None else booking.node, question)

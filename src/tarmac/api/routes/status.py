@@ -20,12 +20,13 @@ AGENT_ANSWERS_WITHIN_S = 2.0
 @get("/status")
 async def status(engine: EngineDep, caller: Caller) -> schemas.StatusView:  # noqa: ARG001 - checks the caller
     """The scheduler at a glance."""
-    hello = None if engine.node is None else engine.node.hello
+    home = engine.fleet.home
+    hello = home.hello
     state = engine.state
     return schemas.StatusView(
         controller_pid=os.getpid(),
         agent_pid=None if hello is None else hello.pid,
-        agent_answers=engine.node is not None and await engine.node.answers(AGENT_ANSWERS_WITHIN_S),
+        agent_answers=await home.answers(AGENT_ANSWERS_WITHIN_S),
         version=__version__,
         api=API,
         policy=state.rules.policy,
@@ -55,8 +56,6 @@ async def stop(
 
     The agent ends once the jobs that are being stopped have: `stopping` says how many.
     """
-    stopping = 0
-    if data.agent and engine.node is not None:
-        stopping = await engine.node.ask_agent_to_end(AGENT_ANSWERS_WITHIN_S)
+    stopping = await engine.fleet.ask_agents_to_end(AGENT_ANSWERS_WITHIN_S) if data.agent else 0
     end()
     return {"controller_pid": os.getpid(), "stopping": stopping}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.controller.engine import PendingCommit
 from tarmac.core.events import GpusForgotten
-from tarmac.errors import Conflict, Unavailable
+from tarmac.errors import Conflict
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -49,13 +49,13 @@ def check_forgettable(engine: Engine, node: Node, uuids: Collection[GpuUuid]) ->
 
 async def forget(engine: Engine, node: Node, uuids: tuple[GpuUuid, ...]) -> None:
     """First the agent: what it still tells of a GPU would bring it back."""
-    await _ask(engine, {"type": "forget_gpus", "uuids": list(uuids)})
+    await engine.fleet.ask(node.name, {"type": "forget_gpus", "uuids": list(uuids)})
     await engine.commit(PendingCommit(events=[GpusForgotten(node=node.name, gpus=uuids)]))
 
 
 async def look_again(engine: Engine, node: Node, uuids: tuple[GpuUuid, ...]) -> None:
     """Returns when these GPUs are well, or when it is clear that they are not."""
-    tried = (await _ask(engine, {"type": "try_gpus", "uuids": list(uuids)}))["uuids"]
+    tried = (await engine.fleet.ask(node.name, {"type": "try_gpus", "uuids": list(uuids)}))["uuids"]
     listener = engine.publisher.listen()
     try:
         async with asyncio.timeout(KNOWN_WITHIN_S):
@@ -70,9 +70,3 @@ async def look_again(engine: Engine, node: Node, uuids: tuple[GpuUuid, ...]) -> 
 def _is_sick(engine: Engine, node: Node, uuids: Collection[GpuUuid]) -> bool:
     readings = engine.board.readings.get(node.name, [])
     return any(reading.uuid in uuids and reading.health is not None for reading in readings)
-
-
-async def _ask(engine: Engine, frame: dict[str, object]) -> dict[str, list[GpuUuid]]:
-    if engine.node is None:
-        raise Unavailable("the agent is out of reach", hint="try again in a moment")
-    return await engine.node.ask(frame)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.controller.log_paths import stdout_path
 from tarmac.controller.progress.parser import TAIL_BYTES, Progress, read_progress
-from tarmac.core.model.status import Running, Stopping
+from tarmac.core.model.status import Running, Stopping, holds_booking
 from tarmac.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -40,14 +40,15 @@ class ProgressBoard:
         self._known = {job: known for job, known in self._known.items() if job in self._engine.state.jobs}
 
     async def _read(self, job: Job) -> None:
-        node = self._engine.node
-        if node is None:
+        booking = holds_booking(job.status)
+        if booking is None:
             return
+        ask = self._engine.fleet.ask
         question = {"path": stdout_path(self._engine.state_folder, job, job.attempt)}
         try:
-            end = await node.ask({"type": "read_log", **question, "offset": 0, "limit": 0})
+            end = await ask(booking.node, {"type": "read_log", **question, "offset": 0, "limit": 0})
             start = max(0, end.get("size", 0) - TAIL_BYTES)
-            tail = await node.ask({"type": "read_log", **question, "offset": start, "limit": TAIL_BYTES})
+            tail = await ask(booking.node, {"type": "read_log", **question, "offset": start, "limit": TAIL_BYTES})
         except Unavailable:
             return
         self._known[job.id] = (monotonic(), read_progress(base64.b64decode(tail.get("data", ""))))

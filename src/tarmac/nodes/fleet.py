@@ -1,0 +1,91 @@
+"""All nodes by name: the only way frames reach an agent."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from tarmac.errors import Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tarmac.core.model.ids import NodeName
+    from tarmac.nodes.session import AgentSession
+    from tarmac.shared.protocol import Message
+
+
+class Fleet:
+    """The sessions of all configured nodes. The first one added is the home node: the controller's own machine."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[NodeName, AgentSession] = {}
+
+    def add(self, session: AgentSession) -> None:
+        self._sessions[session.name] = session
+
+    def __iter__(self) -> Iterator[AgentSession]:
+        return iter(self._sessions.values())
+
+    def get(self, node: NodeName) -> AgentSession | None:
+        return self._sessions.get(node)
+
+    @property
+    def home(self) -> AgentSession:
+        return next(iter(self._sessions.values()))
+
+    @property
+    def is_ending(self) -> bool:
+        return any(session.is_ending for session in self)
+
+    def is_connected(self, node: NodeName) -> bool:
+        session = self.get(node)
+        return session is not None and session.is_connected
+
+    def boot_id(self, node: NodeName) -> str | None:
+        """Identifies the machine's current boot; None while its agent is not connected."""
+        session = self.get(node)
+        return None if session is None or session.hello is None else session.hello.boot_id
+
+    async def run(self) -> None:
+        """Keep a connection to every agent. Returns once all agents were asked to end and are gone."""
+        async with asyncio.TaskGroup() as tasks:
+            for session in self:
+                tasks.create_task(session.run())
+
+    # Frames
+
+    def send(self, node: NodeName, frame: Message) -> None:
+        """Drop the frame if the node is unknown or out of reach."""
+        if (session := self.get(node)) is not None:
+            session.send(frame)
+
+    def admit(self, node: NodeName) -> None:
+        if (session := self.get(node)) is not None:
+            session.admit()
+
+    def send_command(self, node: NodeName, frame: Message) -> None:
+        """Send a command, but only after the core handled the join of the node's current connection."""
+        if (session := self.get(node)) is not None:
+            session.send_command(frame)
+
+    async def ask(self, node: NodeName, frame: Message) -> Message:
+        """The node's answer. Raises Unavailable if it is unknown, out of reach, or does not answer."""
+        session = self.get(node)
+        if session is None:
+            raise Unavailable(f"node {node} is not configured", hint="add it to the config file again")
+        return await session.ask(frame)
+
+    def disconnect(self) -> None:
+        for session in self:
+            session.disconnect()
+
+    # The end
+
+    def end_agents(self) -> None:
+        for session in self:
+            session.end_agent()
+
+    async def ask_agents_to_end(self, within_s: float) -> int:
+        """End all agents for good. Returns the number of jobs they first wait for, because they are being stopped."""
+        return sum(await asyncio.gather(*(session.ask_agent_to_end(within_s) for session in self)))

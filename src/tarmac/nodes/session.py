@@ -1,0 +1,228 @@
+"""The conversation with one agent: hello, join, frames to events, questions and answers.
+
+How the agent is reached is the connector's business, so the conversation is the same over a Unix socket and over SSH.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from tarmac import __version__
+from tarmac.core.events import GpusSeen, NodeJoined, NodeLeft, Reported
+from tarmac.errors import Unavailable
+from tarmac.nodes.link import Link, out_of_reach
+from tarmac.nodes.reports import REPORT_TYPES, readings_of, report_of
+from tarmac.shared import protocol
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+    from tarmac.core.events import Event
+    from tarmac.core.model.gpu import Gpu
+    from tarmac.core.model.ids import NodeName
+    from tarmac.nodes.reports import GpuReading, HostReading
+    from tarmac.shared.protocol import Message
+
+log = logging.getLogger(__name__)
+
+SHORTEST_RETRY_S, LONGEST_RETRY_S = 0.05, 2.0
+FEWEST_CPU_JOBS = 16
+
+
+class Connector(Protocol):
+    """How an agent is reached."""
+
+    async def open(self) -> socket.socket:
+        """Open a stream to the agent, starting the agent first if nothing answers. Raises OSError if that fails.
+
+        To reach an agent through a child process, such as `ssh`, give the child one end of a socket pair as stdin and
+        stdout, and return the other.
+        """
+
+    def has_started(self, pid: int) -> bool:
+        """True if this connector started the agent with this pid."""
+
+
+class ReadingsListener(Protocol):
+    """Receives GPU readings, which arrive far more often than anything the core must decide on."""
+
+    def take(self, node: NodeName, readings: list[GpuReading], host: HostReading | None, error: str | None) -> None: ...
+
+    def renew(self, node: NodeName) -> None: ...
+
+
+class Hello(msgspec.Struct, kw_only=True):
+    """What an agent says about itself and its machine when a connection begins."""
+
+    protocol: int
+    version: str
+    node: str  # the machine's host name
+    boot_id: str
+    pid: int
+    cpus: int
+    memory_bytes: int
+    containment: str
+    containment_reason: str | None = None
+    runs: list[dict[str, Any]]
+
+
+class AgentSession:
+    """Connects to one agent, reconnects when the stream breaks, and posts what the agent reports as events."""
+
+    def __init__(
+        self, name: NodeName, connector: Connector, *, post: Callable[[Event], None], readings: ReadingsListener
+    ) -> None:
+        self.name = name
+        self.hello: Hello | None = None
+        self.has_gpus = asyncio.Event()  # set by the first reading
+        self.is_ending = False  # the agent was asked to end; `run` returns once it is gone
+        self._connector = connector
+        self._post = post
+        self._readings = readings
+        self._link: Link | None = None
+        self._lost = asyncio.Event()
+        self._is_admitted = False
+        self._gpus: tuple[Gpu, ...] | None = None  # as last posted
+
+    @property
+    def is_connected(self) -> bool:
+        return self._link is not None and self.hello is not None
+
+    async def run(self) -> None:
+        """Keep a connection to the agent until the agent is asked to end."""
+        retry_s = SHORTEST_RETRY_S
+        while not self.is_ending:
+            try:
+                await self._connect()
+                retry_s = SHORTEST_RETRY_S
+                await self._lost.wait()
+            except OSError as error:
+                log.warning("agent of %s: %s", self.name, error)
+            self._leave()
+            await asyncio.sleep(retry_s)
+            retry_s = min(2 * retry_s, LONGEST_RETRY_S)
+
+    # To the agent
+
+    def send(self, frame: Message) -> None:
+        if self._link is not None:
+            self._link.send(frame)
+
+    def admit(self) -> None:
+        """Allow commands: the core has handled this connection's join, so later decisions take it into account."""
+        self._is_admitted = True
+
+    def send_command(self, frame: Message) -> None:
+        """Send a command, unless it was decided before the core handled this connection's join.
+
+        Joining settles again what the node has to do, from what it really runs; an older command may be wrong by then.
+        """
+        if self._is_admitted:
+            self.send(frame)
+
+    async def ask(self, frame: Message) -> Message:
+        if self._link is None:
+            raise out_of_reach()
+        return await self._link.ask(frame)
+
+    async def answers(self, within_s: float) -> bool:
+        try:
+            async with asyncio.timeout(within_s):
+                await self.ask({"type": "ping"})
+        except (TimeoutError, Unavailable):
+            return False
+        return True
+
+    def disconnect(self) -> None:
+        """Close the stream. `run` connects again, and the agent reports again what really runs."""
+        if self._link is not None:
+            self._link.close()
+
+    def end_agent(self) -> None:
+        """End the agent for good: `run` does not start another one."""
+        self.is_ending = True
+        self.send({"type": "shutdown"})
+
+    async def ask_agent_to_end(self, within_s: float) -> int:
+        """End the agent for good. Returns the number of jobs it first waits for, because they are being stopped."""
+        self.is_ending = True
+        try:
+            async with asyncio.timeout(within_s):
+                return int((await self.ask({"type": "shutdown"}))["stops"])
+        except (TimeoutError, Unavailable):
+            return 0
+
+    # The connection
+
+    async def _connect(self) -> None:
+        self._lost.clear()
+        sock = await self._connector.open()
+        sock.setblocking(False)
+        loop = asyncio.get_running_loop()
+        _, self._link = await loop.create_unix_connection(lambda: Link(self._take_frame, self._lost.set), sock=sock)
+        self._link.send({"type": "hello", "protocol": protocol.PROTOCOL, "version": __version__})
+        if self.is_ending:
+            self._link.send({"type": "shutdown"})  # asked to end while it was still starting
+
+    def _leave(self) -> None:
+        self._link = None
+        self._is_admitted = False
+        self._gpus = None
+        if self.hello is not None:
+            self._post(NodeLeft(node=self.name))
+            self.hello = None
+
+    # From the agent
+
+    def _take_frame(self, frame: Message) -> None:
+        try:
+            self._understand(frame)
+        except (msgspec.ValidationError, KeyError) as error:
+            log.error("agent of %s sent an invalid frame (%s): %.500r", self.name, error, frame)  # noqa: TRY400
+
+    def _understand(self, frame: Message) -> None:
+        if frame["type"] == "hello":
+            self._join(msgspec.convert(frame, Hello))
+        elif self.hello is None:
+            return  # nothing counts before the join
+        elif frame["type"] in REPORT_TYPES:
+            self._post(Reported(node=self.name, report=report_of(frame)))
+        elif frame["type"] == "gpus":
+            self._take_gpus(frame)
+        elif frame["type"] == "gpus_unchanged":
+            self._readings.renew(self.name)
+
+    def _join(self, hello: Hello) -> None:
+        if self._is_outdated(hello):
+            log.info("agent %s of %s is replaced by %s", hello.version, self.name, __version__)
+            self.send({"type": "shutdown", "is_replaced": True})
+            return
+        self.hello = hello
+        log.info("agent pid %d on %s, containment %s", hello.pid, self.name, hello.containment)
+        self._post(
+            NodeJoined(
+                node=self.name,
+                cpu_job_slots=max(FEWEST_CPU_JOBS, 2 * hello.cpus),
+                runs=tuple(report_of(run) for run in hello.runs),
+                cpus=hello.cpus,
+                memory_total_bytes=hello.memory_bytes,
+            )
+        )
+
+    def _is_outdated(self, hello: Hello) -> bool:
+        """An agent that this connector started is never outdated: starting it again would give the same version."""
+        return hello.version != __version__ and not self._connector.has_started(hello.pid)
+
+    def _take_gpus(self, frame: Message) -> None:
+        readings, host = readings_of(frame)
+        gpus = tuple(reading.as_gpu() for reading in readings)
+        if gpus != self._gpus:
+            self._gpus = gpus
+            self._post(GpusSeen(node=self.name, gpus=gpus))
+        self._readings.take(self.name, readings, host, frame.get("error"))
+        self.has_gpus.set()

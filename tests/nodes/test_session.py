@@ -1,0 +1,122 @@
+"""A session with a peer that plays the agent on the real socket."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from tarmac import __version__
+from tarmac.core.events import Event, NodeJoined, NodeLeft
+from tarmac.core.model.ids import NodeName
+from tarmac.nodes.local import LocalConnector
+from tarmac.nodes.session import AgentSession
+from tarmac.shared import protocol, sockets
+
+
+class Posted:
+    """What the session posted."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.changed = asyncio.Event()
+
+    def post(self, event: Event) -> None:
+        self.events.append(event)
+        self.changed.set()
+
+    def take(self, *_: Any) -> None: ...
+
+    def renew(self, *_: Any) -> None: ...
+
+    async def until(self, kind: type) -> Any:
+        async with asyncio.timeout(10):
+            while not any(isinstance(event, kind) for event in self.events):
+                self.changed.clear()
+                await self.changed.wait()
+        return next(event for event in self.events if isinstance(event, kind))
+
+
+class PlayedAgent:
+    """Takes one connection after the other and answers hello."""
+
+    def __init__(self, state_folder: Path, host: str = "desk") -> None:
+        (state_folder / "agent").mkdir(exist_ok=True)
+        self._listener = sockets.listen(str(state_folder / "agent" / "agent.sock"))
+        self._host = host
+        self.received: list[str] = []
+        self.has_heard_start = asyncio.Event()
+        self.writer: asyncio.StreamWriter | None = None
+
+    async def serve(self) -> asyncio.Server:
+        return await asyncio.start_unix_server(self._talk, sock=self._listener)
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.writer = writer
+        decoder = protocol.Decoder()
+        while data := await reader.read(65536):
+            for frame in decoder.feed(data):
+                self.received.append(frame["type"])
+                if frame["type"] == "start":
+                    self.has_heard_start.set()
+                if frame["type"] == "hello":
+                    writer.write(protocol.encode(self._hello()))
+        writer.close()
+
+    async def hung_up(self) -> None:
+        assert self.writer is not None
+        self.writer.close()
+        await self.writer.wait_closed()
+
+    def _hello(self) -> dict[str, Any]:
+        return {
+            "type": "hello",
+            "protocol": protocol.PROTOCOL,
+            "version": __version__,
+            "node": self._host,
+            "boot_id": "b",
+            "pid": os.getpid(),
+            "cpus": 2,
+            "memory_bytes": 1,
+            "containment": "scan",
+            "runs": [],
+        }
+
+
+def play(folder: Path, story: Callable[[AgentSession, PlayedAgent, Posted], Awaitable[None]]) -> None:
+    async def all_of_it() -> None:
+        posted = Posted()
+        agent = PlayedAgent(folder)
+        server = await agent.serve()
+        session = AgentSession(NodeName("desk"), LocalConnector(folder), post=posted.post, readings=posted)
+        supervision = asyncio.ensure_future(session.run())
+        try:
+            await posted.until(NodeJoined)
+            await story(session, agent, posted)
+        finally:
+            supervision.cancel()
+            await asyncio.gather(supervision, return_exceptions=True)
+            session.disconnect()
+            await agent.hung_up()
+            server.close()
+            await server.wait_closed()
+
+    asyncio.run(all_of_it())
+
+
+def test_a_command_decided_under_an_older_connection_is_not_sent_on_a_newer_one(tmp_path: Path) -> None:
+    async def story(session: AgentSession, agent: PlayedAgent, posted: Posted) -> None:
+        session.send_command({"type": "forget", "job": 1, "attempt": 1})  # joined, but not taken in yet
+        session.admit()
+        assert agent.writer is not None
+        agent.writer.close()
+        await posted.until(NodeLeft)
+        posted.events.clear()
+        await posted.until(NodeJoined)
+        session.send_command({"type": "signal", "job": 1, "attempt": 1})
+        session.admit()
+        session.send_command({"type": "start", "job": 2, "attempt": 1})
+        await asyncio.wait_for(agent.has_heard_start.wait(), 10)
+        assert agent.received == ["hello", "hello", "start"]
+
+    play(tmp_path, story)
