@@ -17,7 +17,7 @@ def figures(program: str) -> Iterator[Figure]:
     with home(program, gpus=4) as place:
         time.sleep(SETTLE_S)
         pids = place.processes()
-        place.client.close()  # our own connection is no part of being idle
+        place.client.close()  # our own connection would not be idle
         before_s = sum(map(cpu_s, pids))
         time.sleep(WATCHED_S)
         percent = 100 * (sum(map(cpu_s, pids)) - before_s) / WATCHED_S

@@ -115,7 +115,7 @@ class Machine:
 
 
 def a_machine_with(waiting: int) -> Machine:
-    """Full, with about so many that wait."""
+    """Full, with about that many waiting jobs."""
     machine = Machine(seed=1)
     while len(machine.state.queue) < SHORT // 2:
         machine.submit(SHORT)

@@ -73,7 +73,7 @@ def test_two_homes_on_the_network_stay_two(network_home: dict[str, str]) -> None
     assert paths.config_path({"TARMAC_HOME": "/nfs/a"}) == "/nfs/a/config.toml"
 
 
-def test_a_stand_in_that_somebody_else_could_have_made_is_refused(network_home: dict[str, str]) -> None:
+def test_a_replacement_directory_of_another_user_is_refused(network_home: dict[str, str]) -> None:
     folder = Path(f"{paths.LOCAL_STATE_ROOT}/tarmac-{os.getuid()}")
     folder.symlink_to("/etc")
     with pytest.raises(NotAllowed):

@@ -18,7 +18,7 @@ PATIENCE_S = 60
 
 @pytest.fixture
 def reader(tmp_path: Path) -> Iterator[Home]:
-    """Whoever follows the page: four simulated GPUs, and a folder with a train.py in it."""
+    """What a reader of the page has: four simulated GPUs, and a directory with a train.py."""
     shutil.copy(ROOT / "examples" / "train.py", tmp_path)
     for home in homes(tmp_path / "home", "4x24G"):
         home.environment["PATH"] = f"{BIN}:{home.environment['PATH']}"

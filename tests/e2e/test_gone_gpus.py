@@ -90,7 +90,7 @@ def test_a_gpu_that_a_job_holds_is_listed_even_where_the_agent_knows_nothing_of_
     assert [(gpu.index, gpu.health) for gpu in found] == [(1, "the agent does not tell of it")]
 
 
-def test_a_gpu_that_was_mended_is_back_when_somebody_says_so(driven: Home, standin: Standin) -> None:
+def test_a_fixed_gpu_is_back_once_it_is_resumed(driven: Home, standin: Standin) -> None:
     assert driven.tarmac("status").returncode == 0
     first, second = gpus(2)
     standin.show(replace(first, hangs=("*",)), second)

@@ -55,27 +55,27 @@ def test_ten_shared_jobs_in_the_same_instant_never_over_book_a_gpu(driven: Home)
 
 
 def test_an_outside_process_holds_a_gpu_is_named_and_its_end_frees_it(driven: Home, standin: Standin) -> None:
-    with subprocess.Popen(["sleep", "300"]) as outsider:
+    with subprocess.Popen(["sleep", "300"]) as foreign:
         first, second = gpus(2)
         busy = replace(
             first,
             memory_used_bytes=20 * GIB,
             utilization=90,
-            processes=(Process(pid=outsider.pid, memory_bytes=20 * GIB),),
+            processes=(Process(pid=foreign.pid, memory_bytes=20 * GIB),),
         )
         standin.show(busy, second)
         assert driven.tarmac("status").returncode == 0
         assert until(lambda: gpu(driven, 0).held)
-        assert f"held by pid {outsider.pid}" in gpu(driven, 0).held
+        assert f"held by pid {foreign.pid}" in gpu(driven, 0).held
         assert "sleep 300" in gpu(driven, 0).held
         one, two = driven.add("--", "sleep", "60"), driven.add("--", "sleep", "60")
         assert until(lambda: state_of(driven, one) == "running")
         assert driven.client().job(one).gpus[0]["index"] == 1
         assert state_of(driven, two) == "queued"
-        assert f"pid {outsider.pid}" in why(driven, two)
+        assert f"pid {foreign.pid}" in why(driven, two)
         standin.show(first, second)
         assert until(lambda: state_of(driven, two) == "running")
-        outsider.kill()
+        foreign.kill()
 
 
 def test_an_adopted_process_that_books_nothing_still_takes_what_it_takes(driven: Home, standin: Standin) -> None:

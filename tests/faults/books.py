@@ -13,7 +13,7 @@ from typing import Any
 from tests.faults.world import World
 
 QUARTERS = 4  # of a GPU, the smallest part that jobs of these tests take
-SENT_BACK = {"Preempted", "QueueStopped"}
+REQUEUED = {"Preempted", "QueueStopped"}
 BEGUN = {"Decided", "StartForced"}
 
 Jobs = dict[int, dict[str, Any]]
@@ -34,11 +34,11 @@ class Story:
 
     lines: list[Line]
     begun: dict[Key, Line] = field(default_factory=dict)
-    sent_back: set[Key] = field(default_factory=set)
+    requeued: set[Key] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.begun = {line.key: line for line in self.lines if line.kind in BEGUN}
-        self.sent_back = {line.key for line in self.lines if line.kind in SENT_BACK}
+        self.requeued = {line.key for line in self.lines if line.kind in REQUEUED}
 
     def count(self, kind: str) -> int:
         return sum(line.kind == kind for line in self.lines)
@@ -62,7 +62,7 @@ def attempts_without_cause(jobs: Jobs, story: Story) -> Iterator[str]:
     """A job has another attempt only if it was told to leave, and each is decided once."""
     for number, job in jobs.items():
         for attempt in range(1, job["attempt"]):
-            if (number, attempt) not in story.sent_back:
+            if (number, attempt) not in story.requeued:
                 yield f"job {number} has attempt {attempt + 1}, and nobody sent attempt {attempt} back"
     decided = Counter(line.key for line in story.lines if line.kind in BEGUN)
     for (number, attempt), count in decided.items():

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.faults.world import World
 
-ENDLESS_MS = 600_000  # ends only because somebody asks it to
+ENDLESS_MS = 600_000  # ends only when it is asked to
 OVER_LIMIT_MS = 700_000  # ends only by its time limit
 FOR_THEM_TO_GO_S = 0.2
 ARRAY_JOBS = (2, 12)
@@ -61,7 +61,7 @@ class Load:
         return self._world.requests(1, gpus=self._gpus(), ms=ms, leave=leave)
 
     def _preemptible(self, _: int) -> list[dict[str, Any]]:
-        """Long enough to be in somebody's way."""
+        """Long enough to block other jobs."""
         ms = self._chance.choices((self._chance.randrange(50, 800), ENDLESS_MS), (12, 1))[0]
         leave = self._chance.choices((None, "straggler", "detached"), (10, 1, 1))[0]
         asked = {"tier": "preemptible", "grace_s": FOR_THEM_TO_GO_S, "words": self._stubborn()}

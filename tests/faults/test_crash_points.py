@@ -21,7 +21,7 @@ UNKNOWABLE = {
     "shim:after-exec",
     "shim:before-exit-record",
 }
-# Not the shim but the job's own process, just before it executes its command: as if somebody had killed the job.
+# Not the shim but the job's own process, just before it executes its command: as if a user had killed the job.
 OF_THE_JOB = "shim:before-exec"
 CONTROLLER = sorted(name for name in NAMED if name.startswith("controller:"))
 AGENT = sorted(name for name in NAMED if name.startswith("agent:"))

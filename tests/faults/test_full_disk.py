@@ -1,5 +1,5 @@
 """A state folder on a disk that is full for real: nothing new is accepted, nothing that runs is harmed, and service
-returns by itself."""
+recovers."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Jobs ended from outside, all of Tarmac alive: whoever comes next on the same GPU is not hit."""
+"""Jobs ended from outside, while Tarmac is running: the next job on the same GPU is not affected."""
 
 from tarmac.errors import Conflict
 from tests.faults.judge import expect_all_well

@@ -129,9 +129,9 @@ def _happened(world: World) -> list[str]:
     jobs = [job for page in world.client.pages({}) for job in page]
     again = [job["attempt"] for job in jobs if job["attempt"] > 1]
     ends = Counter(str(job["reason"]) for job in jobs)
-    sent_back = f"{story.count('Preempted')} preempted, {story.count('QueueStopped')} by stopping the queue"
+    requeued = f"{story.count('Preempted')} preempted, {story.count('QueueStopped')} by stopping the queue"
     return [
-        f"sent back         {sent_back}; {len(again)} jobs ran again, one of them {max(again, default=1)} times",
+        f"requeued          {requeued}; {len(again)} jobs ran again, one of them {max(again, default=1)} times",
         f"ended by Tarmac   {ends['timeout']} at their time limit, {ends['dependency']} for what they waited for",
         f"queue             {len(world.pauses)} times paused, {len(world.reserved)} reservations",
     ]

@@ -170,15 +170,15 @@ class World:
             while self.kill(kind):
                 pass
 
-    def kill_one(self, victim: Sighting) -> bool:
+    def kill_one(self, target: Sighting) -> bool:
         try:
-            if victim.kind in {"shim", "spare"}:
-                self._kill_shim(victim)
+            if target.kind in {"shim", "spare"}:
+                self._kill_shim(target)
             else:
-                os.kill(victim.pid, signal.SIGKILL)
+                os.kill(target.pid, signal.SIGKILL)
         except ProcessLookupError:
             return False
-        eventually(lambda: not victim.is_there(), f"{victim.kind} {victim.pid} is gone")
+        eventually(lambda: not target.is_there(), f"{target.kind} {target.pid} is gone")
         return True
 
     def _kill_shim(self, shim: Sighting) -> None:
@@ -239,7 +239,7 @@ class World:
         self.sweep()
 
     def sweep(self) -> None:
-        """The cgroups, which no agent of this home will sweep any more."""
+        """The cgroups, which no agent of this home will remove."""
         for base in set(re.findall(r"containment cgroup (\S+)", self.log_of("agent"))):
             for folder, _, _ in os.walk(base, topdown=False):
                 eventually(lambda folder=folder: _remove(folder), f"{folder} is empty")  # type: ignore[misc]

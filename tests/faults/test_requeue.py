@@ -1,4 +1,4 @@
-"""kill -9 of the controller around jobs that are sent back, and what waits for them: each is done once, and to its end.
+"""kill -9 of the controller around requeued jobs and their dependents: each runs once, to its end.
 
 All of it on one machine of four GPUs: a preemptible job that has them all is in the way of whatever comes next.
 """
@@ -13,8 +13,8 @@ from tests.faults.world import World, eventually
 PREEMPTIBLE = {"gpus": 4, "tier": "preemptible", "grace_s": 0.3}
 
 
-def start_victims(world: World, count: int = 1, **asked: object) -> list[int]:
-    """Running, until `let_go` is called or somebody needs their room."""
+def start_preemptible(world: World, count: int = 1, **asked: object) -> list[int]:
+    """Running, until `let_go` is called or another job needs their GPUs."""
     world.hold()
     jobs = world.run(count, **{**PREEMPTIBLE, "gpus": 4 // count, **asked})
     eventually(lambda: set(world.started()) >= set(jobs), "they are at work")
@@ -43,50 +43,56 @@ def told(world: World, job: int, kind: str) -> int:
 
 @pytest.mark.parametrize("words", [[], ["stubborn"]], ids=["obeys", "ignores the signal"])
 @pytest.mark.parametrize("point", ["controller:before-signal", "controller:after-signal"])
-def test_a_victim_is_signalled_after_the_restart_and_requeued_once(world: World, point: str, words: list[str]) -> None:
+def test_a_preempted_job_is_signalled_after_the_restart_and_requeued_once(
+    world: World, point: str, words: list[str]
+) -> None:
     world.wake()
-    (victim,) = start_victims(world, words=words)
+    (preempted,) = start_preemptible(world, words=words)
     urgent = world.requests(1, gpus=4, tier="urgent")
     submit = lambda: world.client.submit_many(urgent, environment={}, token="urgent")  # noqa: E731
     strike_on_the_next(world, point, submit)
-    assert told(world, victim, "Preempted") == 1, "that it has to leave is kept"
+    assert told(world, preempted, "Preempted") == 1, "the preemption is committed"
     if point == "controller:before-signal":
-        assert is_alive(world.pid_of(victim)), "and nobody told it"
+        assert is_alive(world.pid_of(preempted)), "and it was not signalled"
     (first,) = world.submit(urgent, "urgent")
-    eventually(lambda: world.state(first) == "running", "it has made room")
+    eventually(lambda: world.state(first) == "running", "it was preempted")
     world.let_go()
     expect_all_well(world)
-    assert marks(world, victim) == [1, 2]
-    assert told(world, victim, "Preempted") == 1
-    assert world.job(victim)["attempt"] == 2
+    assert marks(world, preempted) == [1, 2]
+    assert told(world, preempted, "Preempted") == 1
+    assert world.job(preempted)["attempt"] == 2
 
 
-def test_a_victim_that_waits_again_is_still_there_after_a_restart(world: World) -> None:
+def test_a_requeued_job_survives_a_restart(world: World) -> None:
     world.wake()
-    (victim,) = start_victims(world)
+    (preempted,) = start_preemptible(world)
     (first,) = world.run(1, gpus=4, tier="urgent")
-    eventually(lambda: world.state(victim) == "queued" and world.state(first) == "running", "it has made room")
-    place = world.job(victim)["position"]
+    eventually(lambda: world.state(preempted) == "queued" and world.state(first) == "running", "it was preempted")
+    place = world.job(preempted)["position"]
     world.kill_all("controller", "agent")
     world.wake()
-    assert (world.state(victim), world.job(victim)["position"], world.job(victim)["attempt"]) == ("queued", place, 1)
+    assert (world.state(preempted), world.job(preempted)["position"], world.job(preempted)["attempt"]) == (
+        "queued",
+        place,
+        1,
+    )
     world.let_go()
     expect_all_well(world)
-    assert marks(world, victim) == [1, 2]
+    assert marks(world, preempted) == [1, 2]
 
 
 @pytest.mark.parametrize("point", ["controller:before-start", "controller:after-start", "controller:after-forget"])
-def test_the_next_attempt_of_a_victim_is_begun_once(world: World, point: str) -> None:
+def test_the_next_attempt_of_a_preempted_job_starts_once(world: World, point: str) -> None:
     """The room is free and the next attempt decided on; then the controller dies."""
     world.wake()
-    (victim,) = start_victims(world)
+    (preempted,) = start_preemptible(world)
     (first,) = world.run(1, gpus=4, tier="urgent")
-    eventually(lambda: world.state(first) == "running" and first in world.started(), "it has made room")
+    eventually(lambda: world.state(first) == "running" and first in world.started(), "it was preempted")
     world.run(1, gpus=4, tier="preemptible")
     strike_on_the_next(world, point, world.let_go)
     expect_all_well(world)
-    assert marks(world, victim) == [1, 2]
-    assert world.job(victim)["attempt"] == 2
+    assert marks(world, preempted) == [1, 2]
+    assert world.job(preempted)["attempt"] == 2
 
 
 @pytest.mark.parametrize(
@@ -100,7 +106,7 @@ def test_the_next_attempt_of_a_victim_is_begun_once(world: World, point: str) ->
 )
 def test_a_queue_that_is_stopped_sends_each_job_back_once(world: World, point: str) -> None:
     world.wake()
-    jobs = start_victims(world, 2, tier="normal", words=["stubborn"])
+    jobs = start_preemptible(world, 2, tier="normal", words=["stubborn"])
     waiting = world.run(1, gpus=4)
     strike_on_the_next(world, point, lambda: world.client.stop_queue(grace_s=0.2))
     is_kept = point != "controller:before-commit"
@@ -118,14 +124,14 @@ def test_a_queue_that_is_stopped_sends_each_job_back_once(world: World, point: s
     assert [marks(world, job) for job in jobs] == [[1, 2], [1, 2]]
 
 
-def test_the_controller_answers_while_short_jobs_wait_for_room_that_somebody_is_leaving(world: World) -> None:
+def test_the_controller_answers_while_short_jobs_wait_for_gpus_of_a_stopping_job(world: World) -> None:
     """Two GPUs are free and would do for them; all four are claimed, by when is not known exactly."""
     world.wake()
     world.run(2, ms=20, name="short")
     world.wait_for_all()
-    (victim,) = start_victims(world, gpus=2, words=["stubborn"], grace_s=2.0)
+    (preempted,) = start_preemptible(world, gpus=2, words=["stubborn"], grace_s=2.0)
     (wide,) = world.run(1, gpus=4)
-    eventually(lambda: told(world, victim, "Preempted"), "it is asked to leave")
+    eventually(lambda: told(world, preempted, "Preempted"), "it is preempted")
     world.let_go()
     short = world.run(3, ms=20, name="short")
     eventually(lambda: world.state(wide) == "succeeded", "the wide one has had its room")
@@ -137,7 +143,7 @@ def test_the_controller_answers_while_short_jobs_wait_for_room_that_somebody_is_
 @pytest.mark.parametrize("is_over_before", [False, True], ids=["ends later", "ends unwatched"])
 def test_a_dependency_is_not_forgotten(world: World, killed: tuple[str, ...], is_over_before: bool) -> None:
     world.wake()
-    (first,) = start_victims(world, gpus=1)
+    (first,) = start_preemptible(world, gpus=1)
     ways = ("ok", "any", "fail")
     after = [world.run(1, after=[f"{first}:{on}"], words=[f"after:{first}"])[0] for on in ways]
     (last,) = world.run(1, after=[f"{after[2]}:any"], words=[f"after:{after[2]}"])
@@ -157,7 +163,7 @@ def test_a_dependency_is_not_forgotten(world: World, killed: tuple[str, ...], is
 @pytest.mark.parametrize("point", ["controller:before-commit", "controller:after-commit", "controller:before-start"])
 def test_what_waits_for_a_job_starts_once_although_the_controller_dies_over_its_end(world: World, point: str) -> None:
     world.wake()
-    (first,) = start_victims(world, gpus=1)
+    (first,) = start_preemptible(world, gpus=1)
     (second,) = world.run(1, after=[f"{first}:ok"], words=[f"after:{first}"])
     strike_on_the_next(world, point, world.let_go)
     expect_all_well(world)
