@@ -3,13 +3,14 @@ import os
 import pytest
 
 from tarmac.controller import permissions
-from tarmac.controller.permissions import account, is_admin, need_admin, refuse_others_jobs
+from tarmac.controller.permissions import Caller, account, caller_with, is_admin, need_admin, refuse_others_jobs
 from tarmac.controller.settings.settings import Settings
 from tarmac.errors import NotAllowed
 from tests.core.support.builders import a_job
 
 NOBODY_ELSE = Settings({}, {})
 ANN = Settings({}, {"admins": "ann, eve"})
+BOB, EVE = Caller(name="bob", uid=1001, is_admin=False), Caller(name="eve", uid=1002, is_admin=True)
 
 
 def test_root_and_whoever_runs_it_are_admins() -> None:
@@ -23,18 +24,22 @@ def test_the_setting_names_more() -> None:
     assert is_admin("ann", ANN)
 
 
+def test_a_caller_is_named_by_the_account_of_the_uid() -> None:
+    assert caller_with(0, NOBODY_ELSE) == Caller(name=account(0), uid=0, is_admin=True)
+
+
 def test_what_only_admins_may_is_refused_to_others() -> None:
-    need_admin("ann", ANN, "pause the queue")
+    need_admin(EVE, "pause the queue")
     with pytest.raises(NotAllowed, match="only admins may pause the queue"):
-        need_admin("bob", ANN, "pause the queue")
+        need_admin(BOB, "pause the queue")
 
 
 def test_everybody_acts_on_their_own_jobs_and_admins_on_all() -> None:
     mine, hers = a_job(1, owner="bob"), a_job(2, owner="ann")
-    refuse_others_jobs([mine], "bob", NOBODY_ELSE)
-    refuse_others_jobs([mine, hers], "eve", ANN)
+    refuse_others_jobs([mine], BOB)
+    refuse_others_jobs([mine, hers], EVE)
     with pytest.raises(NotAllowed, match="job 2 belongs to ann"):
-        refuse_others_jobs([mine, hers], "bob", ANN)
+        refuse_others_jobs([mine, hers], BOB)
 
 
 def test_an_account_without_a_name_is_its_number(monkeypatch: pytest.MonkeyPatch) -> None:

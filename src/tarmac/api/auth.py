@@ -1,23 +1,26 @@
-"""Who is asking. The kernel says so; what a client claims about itself is not looked at."""
+"""The guard of every route. The kernel reports who connected; what a client claims about itself is never read."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TypeAlias
+
+from starlette.types import Scope
 
 from tarmac.api.server import PEER_UID
-from tarmac.controller.permissions import account
+from tarmac.controller.permissions import Caller, account, caller_with
+from tarmac.controller.settings.settings import Settings
 from tarmac.errors import NotAllowed
 
-if TYPE_CHECKING:
-    from litestar import Request
+Guard: TypeAlias = Callable[[Scope, Settings], Caller]
 
 
-async def caller(request: Request[Any, Any, Any]) -> str:
-    """The account behind the connection. In personal mode that is this user, or root."""
-    uid = request.scope["extensions"][PEER_UID]  # type: ignore[index]
+def authenticate(scope: Scope, settings: Settings) -> Caller:
+    """The account behind the connection. In personal mode only this user and root are admitted."""
+    uid: int = scope["extensions"][PEER_UID]
     if uid not in {os.getuid(), 0}:
         raise NotAllowed(
             f"this queue belongs to {account(os.getuid())}", hint="run your own: unset TARMAC_HOME and try again"
         )
-    return account(uid)
+    return caller_with(uid, settings)

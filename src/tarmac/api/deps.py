@@ -1,14 +1,19 @@
-"""What every route may ask for by name: the engine, the caller, the way to end."""
+"""What every handler is given besides its own arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from dataclasses import dataclass
 
-from litestar.di import NamedDependency
+from starlette.datastructures import Headers
 
 from tarmac.controller.engine import Engine
+from tarmac.controller.permissions import Caller
 
-EngineDep: TypeAlias = NamedDependency[Engine]
-Caller: TypeAlias = NamedDependency[str]  # asking for it refuses strangers
-TheEnd: TypeAlias = NamedDependency[Callable[[], None]]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    engine: Engine
+    caller: Caller
+    headers: Headers
+    end: Callable[[], None]  # ends the controller

@@ -3,45 +3,60 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 
-from litestar import Response
-from litestar.exceptions import HTTPException, ValidationException
+import msgspec
 
 from tarmac import __version__
-from tarmac.api.wording.validation_messages import must_be, refusal
+from tarmac.api.answers import json_answer
+from tarmac.api.wording.validation_messages import refusal
 from tarmac.errors import TarmacError, TooNew, UserError
 
 if TYPE_CHECKING:
-    from litestar import Request
+    from collections.abc import Mapping
+
+    from starlette.responses import Response
+    from starlette.types import Scope
 
 log = logging.getLogger(__name__)
 
-API = 1  # what this controller speaks
+API = 1  # the version this controller speaks
+_SEE = "docs/api.md names every field"
+_AT = re.compile(r" - at `\$(.*)`$")  # where msgspec found a wrong value
 
 
-def from_tarmac(_: Request[Any, Any, Any], error: TarmacError) -> Response[dict[str, Any]]:
+class BodyTooLarge(TarmacError):
+    """The body of the request exceeds the limit."""
+
+    code = "refused"
+    status = 413
+
+
+def from_tarmac(error: TarmacError) -> Response:
     return _answer(error.status, error.code, error.message, error.hint)
 
 
-def from_litestar(request: Request[Any, Any, Any], error: HTTPException) -> Response[dict[str, Any]]:
-    if isinstance(error, ValidationException):
-        return _answer(400, UserError.code, _details(request, error), "docs/api.md names every field")
-    if error.status_code == 404:
-        return _answer(404, "not_found", "there is no such address", "GET /api/v1/openapi.json lists them")
-    code = "refused" if error.status_code < 500 else "internal"
-    return _answer(error.status_code, code, error.detail, None)
-
-
-def from_anything(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:
-    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+def from_anything(scope: Scope, error: Exception) -> Response:
+    log.error("%s %s failed", scope["method"], scope["path"], exc_info=error)
     return _answer(500, "internal", f"the controller failed: {error}", "`tarmac log controller` tells where")
 
 
-async def refuse_newer_clients(request: Request[Any, Any, Any]) -> None:
-    spoken = request.headers.get("tarmac-api", str(API))
+def no_such_address() -> Response:
+    return _answer(404, "not_found", "there is no such address", "GET /api/v1/openapi.json lists them")
+
+
+def method_not_allowed(allowed: str) -> Response:
+    answer = _answer(405, "refused", "Method Not Allowed", None)
+    answer.headers["Allow"] = allowed
+    return answer
+
+
+def refuse_newer_clients(spoken: str | None) -> None:
+    if spoken is None:
+        return
     if not spoken.isdecimal():
-        raise UserError(f"Tarmac-Api: {spoken!r} is no version", hint=f"this controller speaks {API}")
+        raise UserError(f"Tarmac-Api: {spoken!r} is not a version", hint=f"this controller speaks {API}")
     if int(spoken) > API:
         raise TooNew(
             f"the client speaks API {spoken}, this controller (Tarmac {__version__}) speaks {API}",
@@ -49,20 +64,41 @@ async def refuse_newer_clients(request: Request[Any, Any, Any]) -> None:
         )
 
 
-def _details(request: Request[Any, Any, Any], error: ValidationException) -> str:
-    """In the words of whoever asked, with all that is allowed."""
-    extra = error.extra if isinstance(error.extra, list) else []
-    taken = request.route_handler.parsed_fn_signature.parameters
-    said = [_detail(taken, item.get("key", ""), item.get("message", "")) for item in extra]
-    return "; ".join(said) or f"the request is not understood: {error.detail}"
+def decoded_query(model: type[Any], given: Mapping[str, str]) -> Any:
+    try:
+        return msgspec.convert(given, model, strict=False)
+    except msgspec.ValidationError as error:
+        raise UserError("; ".join(_wrong_parameters(model, given)) or _worded(model, error), hint=_SEE) from None
 
 
-def _detail(taken: dict[str, Any], key: str, message: str) -> str:
-    if key == "data" or key not in taken:
-        return refusal(taken["data"].annotation, "" if key == "data" else key, message) if "data" in taken else message
-    rule = taken[key].kwarg_definition
-    return must_be(key, taken[key].annotation, getattr(rule, "ge", None), getattr(rule, "le", None))
+def _wrong_parameters(model: type[Any], given: Mapping[str, str]) -> list[str]:
+    """Every parameter with a wrong value: msgspec itself stops at the first."""
+    found = []
+    for field in msgspec.structs.fields(model):
+        if field.encode_name in given:
+            try:
+                msgspec.convert(given[field.encode_name], field.type, strict=False)
+            except msgspec.ValidationError as error:
+                found.append(refusal(model, field.encode_name, str(error)))
+    return found
 
 
-def _answer(status: int, code: str, message: str, hint: str | None) -> Response[dict[str, Any]]:
-    return Response({"error": {"code": code, "message": message, "hint": hint}}, status_code=status)
+def decoded_body(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
+    try:
+        return decoder.decode(body or b"null")
+    except msgspec.ValidationError as error:
+        raise UserError(_worded(decoder.type, error), hint=_SEE) from None
+    except msgspec.DecodeError as error:
+        raise UserError(str(error)) from None
+    except UnicodeDecodeError:
+        raise UserError("the body is not UTF-8") from None
+
+
+def _worded(model: Any, error: msgspec.ValidationError) -> str:
+    message = str(error)
+    place = _AT.search(message)
+    return refusal(model, "" if place is None else place[1], message)
+
+
+def _answer(status: int, code: str, message: str, hint: str | None) -> Response:
+    return json_answer({"error": {"code": code, "message": message, "hint": hint}}, status)

@@ -2,13 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
 from tarmac.controller.submit.request import EditRequest
 
 Grace = Annotated[float, Meta(ge=0, le=86400)]
+MOST_PER_PAGE = 10_000
+LONGEST_WAIT_S = 300
+
+
+class JobsQuery(Struct, kw_only=True):
+    ids: str | None = None
+    state: str | None = None
+    owner: str | None = None
+    name: str | None = None
+    tag: str | None = None
+    limit: Annotated[int, Meta(ge=1, le=MOST_PER_PAGE)] = 1000
+    after: int | None = None
+    order: Literal["asc", "desc"] = "asc"
+    fields: str | None = None
+
+
+class WaitQuery(Struct, kw_only=True):
+    ids: str
+    timeout_s: Annotated[float, Meta(ge=0, le=LONGEST_WAIT_S)] = 30.0
+
+
+class LogQuery(Struct, kw_only=True):
+    stream: Literal["stdout", "stderr"] = "stdout"
+    attempt: Annotated[int, Meta(ge=1)] | None = None
+    lines: Annotated[int, Meta(ge=0)] | None = None
+    offset: Annotated[int, Meta(ge=0)] | None = None
+    follow: bool = False
+
+
+class EventsQuery(Struct, kw_only=True):
+    jobs: str | None = None
+
+
+class SamplesQuery(Struct, kw_only=True):
+    since_s: Annotated[float, Meta(ge=0)] = 86400.0
+    fine: bool = False
+
+
+class ErrorDetail(Struct, kw_only=True):
+    code: str
+    message: str
+    hint: str | None
+
+
+class ErrorAnswer(Struct, kw_only=True):
+    error: ErrorDetail
 
 
 class Selection(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -64,6 +110,13 @@ class StartRequest(Struct, kw_only=True, forbid_unknown_fields=True):
 
 class StopRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     agent: bool = True
+
+
+class StopAnswer(Struct, kw_only=True):
+    """`stopping`: how many jobs are still being stopped; the agent stays until they have ended."""
+
+    controller_pid: int
+    stopping: int
 
 
 class SubmitAnswer(Struct, kw_only=True):

@@ -14,7 +14,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from litestar import Litestar
+    from starlette.types import ASGIApp
 
 PEER_UID = "tarmac.peer_uid"
 CLOSE_WITHIN_S = 2
@@ -39,7 +39,7 @@ class PeerProtocol(HttpToolsProtocol):
 class Server(uvicorn.Server):
     """Waits to be told to end instead of looking ten times a second, and leaves signals to whoever runs it."""
 
-    def __init__(self, app: Litestar) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         super().__init__(
             uvicorn.Config(
                 app,

@@ -1,9 +1,10 @@
-"""Who may do what: everybody with their own jobs, admins with everybody's and with the queue as a whole."""
+"""Who may do what: users act on their own jobs, admins on every job and on the queue as a whole."""
 
 from __future__ import annotations
 
 import os
 import pwd
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,20 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The account behind a request, as the kernel reports it."""
+
+    name: str
+    uid: int
+    is_admin: bool
+
+
+def caller_with(uid: int, settings: Settings) -> Caller:
+    name = account(uid)
+    return Caller(name=name, uid=uid, is_admin=is_admin(name, settings))
+
+
 @lru_cache(maxsize=256)
 def account(uid: int) -> str:
     try:
@@ -24,22 +39,22 @@ def account(uid: int) -> str:
         return str(uid)
 
 
-def is_admin(caller: str, settings: Settings) -> bool:
-    """Root and whoever the controller runs as always are: nothing could keep them from it."""
-    return caller in {account(0), account(os.getuid())} or caller in settings["admins"]
+def is_admin(name: str, settings: Settings) -> bool:
+    """Root and the controller's own account always are: nothing could stop them."""
+    return name in {account(0), account(os.getuid())} or name in settings["admins"]
 
 
-def need_admin(caller: str, settings: Settings, what: str) -> None:
-    if not is_admin(caller, settings):
+def need_admin(caller: Caller, what: str) -> None:
+    if not caller.is_admin:
         raise NotAllowed(f"only admins may {what}", hint="ask one of them; the setting `admins` lists them")
 
 
-def refuse_others_jobs(jobs: Iterable[Job], caller: str, settings: Settings) -> None:
-    """All of them must be the caller's, unless an admin asks."""
-    if is_admin(caller, settings):
+def refuse_others_jobs(jobs: Iterable[Job], caller: Caller) -> None:
+    """Unless the caller is an admin, every job must be the caller's own."""
+    if caller.is_admin:
         return
     for job in jobs:
-        if job.spec.owner != caller:
+        if job.spec.owner != caller.name:
             raise NotAllowed(
                 f"job {job.id} belongs to {job.spec.owner}; nothing was done",
                 hint="leave it out, such as with --owner and your own name",

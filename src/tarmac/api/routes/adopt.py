@@ -7,11 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from litestar import post
-from litestar.params import JSONBody
-
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, EngineDep
+from tarmac.api.deps import Context
 from tarmac.api.routes.gpus import gpus_named, node_of
 from tarmac.controller.engine import PendingCommit
 from tarmac.controller.log_paths import ADOPTED
@@ -29,26 +26,26 @@ if TYPE_CHECKING:
 WORDLESS_LOOKS, LOOK_AGAIN_S = 50, 0.01
 
 
-@post("/adopt", status_code=201)
-async def adopt(engine: EngineDep, caller: Caller, data: JSONBody[schemas.AdoptRequest]) -> schemas.AdoptAnswer:
+async def adopt(context: Context, body: schemas.AdoptRequest) -> schemas.AdoptAnswer:
     """Take a running process into the list as a job that is watched until it ends. Only its own owner may."""
+    engine = context.engine
     node = node_of(engine)
     if not node.is_connected:
         raise Unavailable("the agent is out of reach", hint="try again in a moment")
-    _check_owner(data.pid)
-    command = await _command(data.pid)  # before the GPUs are looked at: nobody may get one in between
-    _refuse_known(engine, data.pid)
-    process = _on_gpus(engine, data.pid)
-    gpus = _wanted(node, data.gpus) if data.gpus is not None else tuple(uuid for uuid, _ in process)
+    _check_owner(body.pid)
+    command = await _command(body.pid)  # before the GPUs are looked at: nobody may get one in between
+    _refuse_known(engine, body.pid)
+    process = _on_gpus(engine, body.pid)
+    gpus = _wanted(node, body.gpus) if body.gpus is not None else tuple(uuid for uuid, _ in process)
     for uuid in gpus:
         if held := node.holders(uuid) or node.mig_relative_holders(node.gpus[uuid]):
             raise Conflict(
                 f"GPU {node.gpus[uuid].index} is held by job {held[0]}", hint="give other GPUs with --gpus, or none"
             )
-    digest, body = pack_environment({})
-    spec = _spec(data, caller, digest, len(gpus), command)
+    digest, packed = pack_environment({})
+    spec = _spec(body, context.caller.name, digest, len(gpus), command)
     work = PendingCommit(
-        events=[ProcessAdopted(spec=spec, node=node.name, pid=data.pid, gpus=gpus)], environments={digest: body}
+        events=[ProcessAdopted(spec=spec, node=node.name, pid=body.pid, gpus=gpus)], environments={digest: packed}
     )
     await engine.commit(work)
     return schemas.AdoptAnswer(id=work.ids.start)
@@ -109,11 +106,11 @@ def _ended(pid: int) -> NotFound:
     return NotFound(f"process {pid} has ended meanwhile", hint="there is nothing to adopt any more")
 
 
-def _spec(data: schemas.AdoptRequest, caller: str, environment: str, gpus: int, command: tuple[str, ...]) -> JobSpec:
+def _spec(body: schemas.AdoptRequest, caller: str, environment: str, gpus: int, command: tuple[str, ...]) -> JobSpec:
     try:
-        cwd = os.readlink(f"/proc/{data.pid}/cwd")
+        cwd = os.readlink(f"/proc/{body.pid}/cwd")
     except OSError:
-        raise _ended(data.pid) from None
+        raise _ended(body.pid) from None
     return JobSpec(
         owner=caller,
         command=command,
@@ -122,7 +119,7 @@ def _spec(data: schemas.AdoptRequest, caller: str, environment: str, gpus: int, 
         umask=0o022,
         environment=environment,
         request=Request(gpus=gpus),
-        name=data.name,
+        name=body.name,
         tags=(ADOPTED,),
         stdout=os.devnull,  # its output goes where whoever started it wanted it
     )

@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from litestar import patch, post
-from litestar.openapi.datastructures import ResponseSpec
-from litestar.params import FromPath, JSONBody
 from msgspec import UNSET
 
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, EngineDep
+from tarmac.api.deps import Context
 from tarmac.api.routes.hold import still_waiting
 from tarmac.api.routes.jobs import find_job, selected_own
 from tarmac.api.views import Viewer
 from tarmac.api.wording.reasons import limit_words
-from tarmac.controller.engine import Engine, PendingCommit
+from tarmac.controller.engine import PendingCommit
 from tarmac.controller.permissions import need_admin, refuse_others_jobs
 from tarmac.controller.submit.dependencies import Dependencies, refuse_circle_with
 from tarmac.controller.submit.request import EditRequest
@@ -29,41 +26,38 @@ from tarmac.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tarmac.controller.permissions import Caller
     from tarmac.core.events import Event
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
 
 
-@patch("/jobs/{word:str}", responses={200: ResponseSpec(schemas.WholeJobView, description="as it is now")})
-async def edit_job(
-    engine: EngineDep, caller: Caller, word: FromPath[str], data: JSONBody[EditRequest]
-) -> dict[str, Any]:
+async def edit_job(context: Context, word: str, body: EditRequest) -> dict[str, Any]:
     """Change what a waiting job asks for. What is left out stays; null takes it back to none."""
-    job = find_job(engine, caller, word)
-    refuse_others_jobs([job], caller, engine.settings)
-    _need_right(engine, caller, [job], data)
+    job = find_job(context, word)
+    refuse_others_jobs([job], context.caller)
+    _need_right(context.caller, [job], body)
 
     def plan(state: State) -> list[Event]:
-        return _edits(engine, state, [still_waiting(state, job.id)], caller, data)
+        return _edits(context, state, [still_waiting(state, job.id)], body)
 
-    await engine.commit(PendingCommit(plan=plan))
-    return Viewer(engine, is_fresh=True).whole_job(find_job(engine, caller, str(job.id)))
+    await context.engine.commit(PendingCommit(plan=plan))
+    return Viewer(context.engine, is_fresh=True).whole_job(find_job(context, str(job.id)))
 
 
-@post("/jobs/edit", status_code=200)
-async def edit_jobs(engine: EngineDep, caller: Caller, data: JSONBody[schemas.EditManyRequest]) -> schemas.EditAnswer:
+async def edit_jobs(context: Context, body: schemas.EditManyRequest) -> schemas.EditAnswer:
     """The same for many: of those that are meant, all that wait are changed, or none."""
-    numbers = selected_own(engine, caller, data)
-    known = [job for number in numbers if (job := engine.state.jobs.get(JobId(number))) is not None]
-    _need_right(engine, caller, known, data.changes)
+    numbers = selected_own(context, body)
+    known = [job for number in numbers if (job := context.engine.state.jobs.get(JobId(number))) is not None]
+    _need_right(context.caller, known, body.changes)
     edited: list[int] = []
 
     def plan(state: State) -> list[Event]:
         live = [job for number in numbers if (job := _waiting(state, number)) is not None]
         edited.extend(job.id for job in live)
-        return _edits(engine, state, live, caller, data.changes)
+        return _edits(context, state, live, body.changes)
 
-    await engine.commit(PendingCommit(plan=plan))
+    await context.engine.commit(PendingCommit(plan=plan))
     done = set(edited)
     return schemas.EditAnswer(edited=edited, not_waiting=[number for number in numbers if number not in done])
 
@@ -73,18 +67,19 @@ def _waiting(state: State, number: int) -> Job | None:
     return job if job is not None and isinstance(job.status, Queued | Held | Draft) else None
 
 
-def _need_right(engine: Engine, caller: str, jobs: Sequence[Job], data: EditRequest) -> None:
-    if data.tier == "urgent" and any(job.spec.tier != "urgent" for job in jobs):
-        need_admin(caller, engine.settings, "make a job urgent")
+def _need_right(caller: Caller, jobs: Sequence[Job], changes: EditRequest) -> None:
+    if changes.tier == "urgent" and any(job.spec.tier != "urgent" for job in jobs):
+        need_admin(caller, "make a job urgent")
 
 
-def _edits(engine: Engine, state: State, jobs: Sequence[Job], caller: str, data: EditRequest) -> list[Event]:
-    given = _given(data)
+def _edits(context: Context, state: State, jobs: Sequence[Job], changes: EditRequest) -> list[Event]:
+    given = _given(changes)
+    caller = context.caller.name
     alone = next((job for job in jobs if job.group is None), None)
     if given.get("max_running") is not None and alone is not None:
         raise UserError(f"job {alone.id} is part of no array, so max_running has no meaning", hint="leave it out")
     if "after" in given:
-        given["after"] = Dependencies(state, engine.store.reader, caller).read(given["after"] or ())
+        given["after"] = Dependencies(state, context.engine.store.reader, caller).read(given["after"] or ())
         refuse_circle_with(state, jobs, given["after"])
     specs = [replace(job.spec, **given) for job in jobs]
     moved = [spec for job, spec in zip(jobs, specs, strict=True) if spec.project != job.spec.project]
@@ -94,11 +89,11 @@ def _edits(engine: Engine, state: State, jobs: Sequence[Job], caller: str, data:
     return [JobEdited(job=job.id, spec=spec, by=caller) for job, spec in zip(jobs, specs, strict=True)]
 
 
-def _given(data: EditRequest) -> dict[str, Any]:
-    names = [name for name in data.__struct_fields__ if getattr(data, name) is not UNSET]
+def _given(changes: EditRequest) -> dict[str, Any]:
+    names = [name for name in changes.__struct_fields__ if getattr(changes, name) is not UNSET]
     if not names:
-        raise UserError("nothing to change", hint=f"give one of {', '.join(data.__struct_fields__)}")
-    given: dict[str, Any] = {name: getattr(data, name) for name in names}
+        raise UserError("nothing to change", hint=f"give one of {', '.join(changes.__struct_fields__)}")
+    given: dict[str, Any] = {name: getattr(changes, name) for name in names}
     texts = [text for name in ("name", "project", "tags") for text in _texts(given.get(name))]
     if any("\0" in text for text in texts):
         raise UserError("name, project and tags: contains a NUL character", hint="remove it")

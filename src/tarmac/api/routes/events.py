@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from litestar import Request, get
-from litestar.params import FromQuery
-from litestar.response import Stream
+from starlette.responses import StreamingResponse
 
-from tarmac.api.deps import Caller, EngineDep
+from tarmac.api import schemas
+from tarmac.api.deps import Context
 from tarmac.api.routes.queue import queue_view
 from tarmac.api.views import Viewer
 from tarmac.controller.engine import Engine
@@ -26,20 +25,14 @@ PING_EVERY_S = 15.0
 MOST_REPLAYED = 10_000
 
 
-@get("/events", media_type="text/event-stream")
-async def events(
-    engine: EngineDep,
-    caller: Caller,  # noqa: ARG001 - checks the caller
-    request: Request[Any, Any, Any],
-    jobs: FromQuery[str | None] = None,
-) -> Stream:
+async def events(context: Context, query: schemas.EventsQuery) -> StreamingResponse:
     """`event: job`, `gpu` and `queue` with the whole object as data; `event: missed` means: list again."""
-    wanted = None if jobs is None else _numbers(jobs)
-    resumed = request.headers.get("last-event-id")
+    wanted = None if query.jobs is None else _numbers(query.jobs)
+    resumed = context.headers.get("last-event-id")
     if resumed is not None and not resumed.isdecimal():
         raise UserError(f"Last-Event-ID: {resumed!r} is no event", hint="give the id of the last event that was seen")
-    news = _news(engine, wanted, None if resumed is None else int(resumed))
-    return Stream(news, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+    news = _news(context.engine, wanted, None if resumed is None else int(resumed))
+    return StreamingResponse(news, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
 
 def _numbers(words: str) -> frozenset[int]:

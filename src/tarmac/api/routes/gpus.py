@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-from litestar import get, post
-from litestar.openapi.datastructures import ResponseSpec
-from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
+from typing import TYPE_CHECKING, Any
 
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, EngineDep
+from tarmac.api.deps import Context
 from tarmac.api.views import Viewer
 from tarmac.api.wording.times import iso
 from tarmac.controller.engine import Engine, PendingCommit
@@ -26,26 +22,20 @@ if TYPE_CHECKING:
 GONE = "gone"
 
 
-@get("/gpus", responses={200: ResponseSpec(schemas.GpuList, description="every GPU")})
-async def list_gpus(engine: EngineDep, caller: Caller) -> dict[str, Any]:  # noqa: ARG001 - checks the caller
+async def list_gpus(context: Context) -> dict[str, Any]:
     """Every GPU, what it does and which jobs have it. `error` says what could not be read."""
+    engine = context.engine
     errors = [error for error in engine.board.errors.values() if error]
     return {"gpus": Viewer(engine).gpus(), "error": "; ".join(errors) or None}
 
 
-@get("/gpus/{GPU:str}/samples")
-async def gpu_samples(
-    engine: EngineDep,
-    caller: Caller,  # noqa: ARG001 - checks the caller
-    gpu: FromPath[str],
-    since_s: Annotated[float, QueryParameter(ge=0)] = 86400.0,
-    fine: FromQuery[bool] = False,  # noqa: FBT002 - a query parameter
-) -> schemas.GpuSamples:
+async def gpu_samples(context: Context, gpu: str, query: schemas.SamplesQuery) -> schemas.GpuSamples:
     """What a GPU did over the last `since_s` seconds: every reading still in memory, or minute by minute."""
+    engine = context.engine
     node = node_of(engine)
     (uuid,) = gpus_named(node, [gpu])
-    since = engine.now() - since_s
-    if fine:
+    since = engine.now() - query.since_s
+    if query.fine:
         ring = engine.board.usage.rings.get((node.name, uuid), ())
         found: list[tuple[float, int | None, float | None, float | None]] = [
             (at, read.memory_used_bytes, read.utilization, read.power_w) for at, read in ring if at >= since
@@ -60,25 +50,22 @@ async def gpu_samples(
     )
 
 
-@post("/gpus/drain", status_code=200)
-async def drain_gpus(engine: EngineDep, caller: Caller, data: JSONBody[schemas.DrainRequest]) -> schemas.GpusAnswer:
+async def drain_gpus(context: Context, body: schemas.DrainRequest) -> schemas.GpusAnswer:
     """Place nothing new on these GPUs. What runs there goes on."""
+    engine = context.engine
     node = node_of(engine)
-    gpus = gpus_named(node, data.gpus)
-    reason = data.reason or f"drained by {caller}"
-    await engine.commit(PendingCommit(events=[GpusDrained(node=node.name, gpus=gpus, by=caller, reason=reason)]))
+    gpus = gpus_named(node, body.gpus)
+    reason = body.reason or f"drained by {context.caller.name}"
+    event = GpusDrained(node=node.name, gpus=gpus, by=context.caller.name, reason=reason)
+    await engine.commit(PendingCommit(events=[event]))
     return schemas.GpusAnswer(gpus=list(gpus))
 
 
-@post("/gpus/resume", status_code=200)
-async def resume_gpus(
-    engine: EngineDep,
-    caller: Caller,  # noqa: ARG001 - checks the caller
-    data: JSONBody[schemas.GpuSelection],
-) -> schemas.GpusAnswer:
+async def resume_gpus(context: Context, body: schemas.GpuSelection) -> schemas.GpusAnswer:
     """Use them again, also those that Tarmac took out because they were sick."""
+    engine = context.engine
     node = node_of(engine)
-    gpus = gpus_named(node, data.gpus)
+    gpus = gpus_named(node, body.gpus)
     if _sick(engine, node, gpus):
         await look_again(engine, node, gpus)
     if sick := _sick(engine, node, gpus):
@@ -90,32 +77,24 @@ async def resume_gpus(
     return schemas.GpusAnswer(gpus=list(gpus))
 
 
-@post("/gpus/forget", status_code=200)
-async def forget_gpus(
-    engine: EngineDep,
-    caller: Caller,  # noqa: ARG001 - checks the caller
-    data: JSONBody[schemas.GpuSelection],
-) -> schemas.GpusAnswer:
+async def forget_gpus(context: Context, body: schemas.GpuSelection) -> schemas.GpusAnswer:
     """Take GPUs that are gone off the list; the word `gone` means all of them that no job holds."""
+    engine = context.engine
     node = node_of(engine)
-    named = gpus_named(node, [word for word in data.gpus if word != GONE])
+    named = gpus_named(node, [word for word in body.gpus if word != GONE])
     check_forgettable(engine, node, named)
-    gpus = tuple(dict.fromkeys((*named, *(forgettable(engine, node) if GONE in data.gpus else ()))))
+    gpus = tuple(dict.fromkeys((*named, *(forgettable(engine, node) if GONE in body.gpus else ()))))
     if gpus:
         await forget(engine, node, gpus)
     return schemas.GpusAnswer(gpus=list(gpus))
 
 
-@post("/gpus/slots", status_code=200)
-async def set_slots(
-    engine: EngineDep,
-    caller: Caller,  # noqa: ARG001 - checks the caller
-    data: JSONBody[schemas.SlotsRequest],
-) -> schemas.GpusAnswer:
+async def set_slots(context: Context, body: schemas.SlotsRequest) -> schemas.GpusAnswer:
     """Offer these GPUs n times to jobs that ask for a GPU. What runs there keeps what it has."""
+    engine = context.engine
     node = node_of(engine)
-    gpus = gpus_named(node, data.gpus)
-    await engine.commit(PendingCommit(events=[SlotsSet(node=node.name, gpus=gpus, slots=data.slots)]))
+    gpus = gpus_named(node, body.gpus)
+    await engine.commit(PendingCommit(events=[SlotsSet(node=node.name, gpus=gpus, slots=body.slots)]))
     return schemas.GpusAnswer(gpus=list(gpus))
 
 

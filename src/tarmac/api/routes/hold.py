@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from litestar import get, post
-from litestar.openapi.datastructures import ResponseSpec
-from litestar.params import FromPath, JSONBody
-
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, EngineDep
+from tarmac.api.deps import Context
 from tarmac.api.routes.gpus import gpus_of
 from tarmac.api.routes.jobs import find_job, selected_own
 from tarmac.api.wording.reasons import jobs_named
 from tarmac.api.wording.why import why_view
 from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.controller.forecast_cache import places
-from tarmac.controller.permissions import need_admin, refuse_others_jobs
+from tarmac.controller.permissions import refuse_others_jobs
 from tarmac.controller.submit.refusals import count
 from tarmac.core.events import JobMoved, JobsHeld, JobsReleased, StartForced
 from tarmac.core.model.ids import JobId
@@ -31,38 +27,38 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 
-@post("/jobs/hold", status_code=200)
-async def hold_jobs(engine: EngineDep, caller: Caller, data: JSONBody[schemas.Selection]) -> schemas.HoldAnswer:
+async def hold_jobs(context: Context, body: schemas.Selection) -> schemas.HoldAnswer:
     """Keep waiting jobs from starting until they are released. Running ones go on."""
-    numbers = selected_own(engine, caller, data)
+    engine = context.engine
+    numbers = selected_own(context, body)
     waiting = [job for number in numbers if (job := _waiting(engine, number, Queued)) is not None]
     if waiting:
-        await engine.commit(PendingCommit(events=[JobsHeld(jobs=tuple(job.id for job in waiting), by=caller)]))
+        event = JobsHeld(jobs=tuple(job.id for job in waiting), by=context.caller.name)
+        await engine.commit(PendingCommit(events=[event]))
     held = {number for number in numbers if _waiting(engine, number, Held) is not None}
     return schemas.HoldAnswer(held=sorted(held), not_waiting=[number for number in numbers if number not in held])
 
 
-@post("/jobs/release", status_code=200)
-async def release_jobs(engine: EngineDep, caller: Caller, data: JSONBody[schemas.Selection]) -> schemas.ReleaseAnswer:
+async def release_jobs(context: Context, body: schemas.Selection) -> schemas.ReleaseAnswer:
     """Let held jobs and drafts join the queue, each at its place."""
-    numbers = selected_own(engine, caller, data)
+    engine = context.engine
+    numbers = selected_own(context, body)
     held = {number for number in numbers if _waiting(engine, number, Held, Draft) is not None}
     if held:
-        await engine.commit(PendingCommit(events=[JobsReleased(jobs=tuple(map(JobId, sorted(held))), by=caller)]))
+        event = JobsReleased(jobs=tuple(map(JobId, sorted(held))), by=context.caller.name)
+        await engine.commit(PendingCommit(events=[event]))
     return schemas.ReleaseAnswer(released=sorted(held), not_held=[number for number in numbers if number not in held])
 
 
-@post("/jobs/{word:str}/move", status_code=200)
-async def move_job(
-    engine: EngineDep, caller: Caller, word: FromPath[str], data: JSONBody[schemas.MoveRequest]
-) -> schemas.MoveAnswer:
+async def move_job(context: Context, word: str, body: schemas.MoveRequest) -> schemas.MoveAnswer:
     """To another place among its owner's waiting jobs. It takes over a priority where the place needs it."""
-    job = find_job(engine, caller, word)
-    refuse_others_jobs([job], caller, engine.settings)
+    engine = context.engine
+    job = find_job(context, word)
+    refuse_others_jobs([job], context.caller)
 
     def plan(state: State) -> list[Event]:
         _queued(state, job.id, "be moved")
-        return [JobMoved(job=job.id, place=data.position, by=caller)]
+        return [JobMoved(job=job.id, place=body.position, by=context.caller.name)]
 
     await engine.commit(PendingCommit(plan=plan))
     moved = engine.state.jobs.get(job.id, job)
@@ -70,21 +66,18 @@ async def move_job(
     return schemas.MoveAnswer(position=place, priority=moved.spec.priority)
 
 
-@post("/jobs/{word:str}/start", status_code=200)
-async def start_job(
-    engine: EngineDep, caller: Caller, word: FromPath[str], data: JSONBody[schemas.StartRequest]
-) -> schemas.StartAnswer:
+async def start_job(context: Context, word: str, body: schemas.StartRequest) -> schemas.StartAnswer:
     """Start a waiting job now, whatever order, limits and free tests say. Only `yes` books a taken GPU twice."""
-    job = find_job(engine, caller, word)
-    need_admin(caller, engine.settings, "start a job out of its turn")
+    engine = context.engine
+    job = find_job(context, word)
     booked: list[Booking] = []
 
     def plan(state: State) -> list[Event]:
         live = still_waiting(state, job.id)
-        booking = _forced_booking(engine, live, data)
+        booking = _forced_booking(engine, live, body)
         booked.append(booking)
         gpus = tuple(gpu.uuid for gpu in booking.gpus)
-        return [StartForced(job=live.id, node=booking.node, gpus=gpus, by=caller)]
+        return [StartForced(job=live.id, node=booking.node, gpus=gpus, by=context.caller.name)]
 
     await engine.commit(PendingCommit(plan=plan))
     (booking,) = booked
@@ -93,10 +86,9 @@ async def start_job(
     )
 
 
-@get("/jobs/{word:str}/why", responses={200: ResponseSpec(schemas.WhyView, description="as it is now")})
-async def why_job(engine: EngineDep, caller: Caller, word: FromPath[str]) -> dict[str, Any]:
+async def why_job(context: Context, word: str) -> dict[str, Any]:
     """Its place, what it asked for, what is free, what stands in its way and when it may start."""
-    return why_view(engine, find_job(engine, caller, word))
+    return why_view(context.engine, find_job(context, word))
 
 
 def _waiting(engine: Engine, number: int, *kinds: type[Queued | Held | Draft]) -> Job | None:
@@ -120,9 +112,9 @@ def _queued(state: State, number: JobId, what: str) -> None:
         )
 
 
-def _forced_booking(engine: Engine, job: Job, data: schemas.StartRequest) -> Booking:
+def _forced_booking(engine: Engine, job: Job, body: schemas.StartRequest) -> Booking:
     state = engine.state
-    wanted = gpus_of(engine, list(map(str, data.gpus_on))) if data.gpus_on is not None else ()
+    wanted = gpus_of(engine, list(map(str, body.gpus_on))) if body.gpus_on is not None else ()
     asked = job.spec.request.gpus
     if wanted and len(wanted) != asked:
         raise UserError(
@@ -135,7 +127,7 @@ def _forced_booking(engine: Engine, job: Job, data: schemas.StartRequest) -> Boo
             f"no machine in reach has the {count(asked, 'GPU')} that job {job.id} asks for", hint="try again later"
         )
     taken = list(forced_start.double_booked(state, booking))
-    if taken and not data.yes:
+    if taken and not body.yes:
         said = "; ".join(f"GPU {gpu.index} is held by {jobs_named(jobs)}" for gpu, jobs in taken)
         raise Conflict(said, hint="both would run on it at once; --yes starts it all the same")
     return booking

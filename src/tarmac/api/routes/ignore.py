@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from litestar import post
-from litestar.params import JSONBody
-
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, EngineDep
+from tarmac.api.deps import Context
 from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.controller.gpus.ignored import KEPT_AS
 from tarmac.controller.settings.settings import SETTINGS, parsed
 from tarmac.errors import NotFound, UserError
 
 
-@post("/gpus/ignore", status_code=200)
-async def ignore_process(
-    engine: EngineDep,
-    caller: Caller,  # noqa: ARG001 - checks the caller
-    data: JSONBody[schemas.IgnoreRequest],
-) -> schemas.IgnoreAnswer:
+async def ignore_process(context: Context, body: schemas.IgnoreRequest) -> schemas.IgnoreAnswer:
     """Let a process count as nothing: by pid until it ends, by program for good (`ignore_processes`)."""
-    if (data.pid is None) == (data.command is None):
+    if (body.pid is None) == (body.command is None):
         raise UserError("which process?", hint="give either its pid or the name of its program")
-    if data.pid is not None:
-        return schemas.IgnoreAnswer(ignored=await _ignore_pid(engine, data.pid, forget=data.forget))
-    return schemas.IgnoreAnswer(ignored=await _ignore_program(engine, str(data.command), forget=data.forget))
+    engine = context.engine
+    if body.pid is not None:
+        return schemas.IgnoreAnswer(ignored=await _ignore_pid(engine, body.pid, forget=body.forget))
+    return schemas.IgnoreAnswer(ignored=await _ignore_program(engine, str(body.command), forget=body.forget))
 
 
 async def _ignore_pid(engine: Engine, pid: int, *, forget: bool) -> list[str]:

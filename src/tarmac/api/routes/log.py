@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from litestar import get
-from litestar.params import FromPath, FromQuery, QueryParameter
-from litestar.response import Stream
+from starlette.responses import StreamingResponse
 
-from tarmac.api.deps import Caller, EngineDep
+from tarmac.api import schemas
+from tarmac.api.deps import Context
 from tarmac.api.routes.jobs import find_job
 from tarmac.controller.engine import Engine
 from tarmac.controller.log_paths import is_elsewhere, stderr_path, stdout_path
@@ -26,35 +25,28 @@ CHUNK_BYTES = 1 << 18
 LOOK_AGAIN_S = 30.0
 
 
-@get("/jobs/{word:str}/log", media_type="application/octet-stream")
-async def job_log(
-    engine: EngineDep,
-    caller: Caller,
-    word: FromPath[str],
-    stream: FromQuery[Literal["stdout", "stderr"]] = "stdout",
-    attempt: Annotated[int | None, QueryParameter(ge=1)] = None,
-    lines: Annotated[int | None, QueryParameter(ge=0)] = None,
-    offset: Annotated[int | None, QueryParameter(ge=0)] = None,
-    follow: FromQuery[bool] = False,  # noqa: FBT002 - a query parameter
-) -> Stream:
+async def job_log(context: Context, word: str, query: schemas.LogQuery) -> StreamingResponse:
     """All of it, the last `lines`, or from `offset` on; with `follow=1` it goes on until the job has ended."""
-    job = find_job(engine, caller, word)
-    which = attempt or max(job.attempt, 1)
-    path = (stdout_path if stream == "stdout" else stderr_path)(engine.state_folder, job, which)
+    engine = context.engine
+    job = find_job(context, word)
+    which = query.attempt or max(job.attempt, 1)
+    path = (stdout_path if query.stream == "stdout" else stderr_path)(engine.state_folder, job, which)
     if is_elsewhere(job):
         raise NotFound(
             f"job {job.id} was adopted: its output goes where it went before, not to Tarmac",
             hint="look where you started it",
         )
-    await _must_exist(engine, job, path, follow=follow)
-    first, is_cut = await _tail_offset(engine, job, path, lines) if lines is not None else (offset or 0, False)
+    await _must_exist(engine, job, path, follow=query.follow)
+    first, is_cut = query.offset or 0, False
+    if query.lines is not None:
+        first, is_cut = await _tail_offset(engine, job, path, query.lines)
     headers = {"Tarmac-Log-Cut": "1"} if is_cut else {}
     headers |= {
         "Tarmac-Log-Path": path.encode("ascii", "backslashreplace").decode(),
         "Tarmac-Log-Offset": str(first),  # to go on from when the stream breaks
     }
-    output = _output(engine, job, which, path, first, follow=follow)
-    return Stream(output, media_type="application/octet-stream", headers=headers)
+    output = _output(engine, job, which, path, first, follow=query.follow)
+    return StreamingResponse(output, media_type="application/octet-stream", headers=headers)
 
 
 async def _must_exist(engine: Engine, job: Job, path: str, *, follow: bool) -> None:

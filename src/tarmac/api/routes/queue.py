@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from litestar import get, post
-from litestar.params import JSONBody
-
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, EngineDep
+from tarmac.api.deps import Context
 from tarmac.api.wording.times import iso
 from tarmac.controller.engine import Engine, PendingCommit
-from tarmac.controller.permissions import need_admin
 from tarmac.core.events import QueueDrained, QueuePaused, QueueResumed, QueueStopped
 from tarmac.core.model.status import Running, Starting, Stopping
 from tarmac.errors import UserError
@@ -22,41 +18,29 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 
-@get("/queue")
-async def show_queue(engine: EngineDep, caller: Caller) -> schemas.QueueView:  # noqa: ARG001 - checks the caller
+async def show_queue(context: Context) -> schemas.QueueView:
     """Whether anything starts and anything is accepted, and how much waits."""
-    return queue_view(engine)
+    return queue_view(context.engine)
 
 
-@post("/queue/pause", status_code=200)
-async def pause_queue(engine: EngineDep, caller: Caller, data: JSONBody[schemas.QueueRequest]) -> schemas.QueueView:
+async def pause_queue(context: Context, body: schemas.QueueRequest) -> schemas.QueueView:
     """Nothing starts until it is resumed. What runs goes on."""
-    return await _changed(engine, caller, QueuePaused(by=caller, reason=data.reason))
+    return await _changed(context, QueuePaused(by=context.caller.name, reason=body.reason))
 
 
-@post("/queue/resume", status_code=200)
-async def resume_queue(
-    engine: EngineDep,
-    caller: Caller,
-    data: JSONBody[schemas.QueueRequest],  # noqa: ARG001 - a reason does no harm
-) -> schemas.QueueView:
+async def resume_queue(context: Context, _: schemas.QueueRequest) -> schemas.QueueView:
     """As usual again, after a pause, a drain or both."""
-    return await _changed(engine, caller, QueueResumed(by=caller))
+    return await _changed(context, QueueResumed(by=context.caller.name))
 
 
-@post("/queue/drain", status_code=200)
-async def drain_queue(engine: EngineDep, caller: Caller, data: JSONBody[schemas.QueueRequest]) -> schemas.QueueView:
+async def drain_queue(context: Context, body: schemas.QueueRequest) -> schemas.QueueView:
     """Nothing new is accepted; what waits and runs is worked off."""
-    return await _changed(engine, caller, QueueDrained(by=caller, reason=data.reason))
+    return await _changed(context, QueueDrained(by=context.caller.name, reason=body.reason))
 
 
-@post("/queue/stop", status_code=200)
-async def stop_queue(
-    engine: EngineDep, caller: Caller, data: JSONBody[schemas.QueueStopRequest]
-) -> schemas.QueueStopAnswer:
+async def stop_queue(context: Context, body: schemas.QueueStopRequest) -> schemas.QueueStopAnswer:
     """Pause, ask every running job to stop, and put each back in front of the queue."""
-    need_admin(caller, engine.settings, "stop the queue")
-    if not data.requeue:
+    if not body.requeue:
         raise UserError(
             "what is to become of the jobs that run?",
             hint='"requeue": true puts them back in front; POST /jobs/kill ends them',
@@ -66,9 +50,9 @@ async def stop_queue(
     def plan(state: State) -> list[Event]:
         # Noted when it is decided: with no grace, they may be gone before it is on disk.
         running.extend(job.id for job in state.jobs.values() if _is_sent_back(job))
-        return [QueueStopped(by=caller, grace_s=data.grace_s)]
+        return [QueueStopped(by=context.caller.name, grace_s=body.grace_s)]
 
-    await engine.commit(PendingCommit(plan=plan))
+    await context.engine.commit(PendingCommit(plan=plan))
     return schemas.QueueStopAnswer(stopping=running)
 
 
@@ -83,10 +67,9 @@ def _is_sent_back(job: Job) -> bool:
             return False
 
 
-async def _changed(engine: Engine, caller: str, event: Event) -> schemas.QueueView:
-    need_admin(caller, engine.settings, "pause, drain and resume the queue")
-    await engine.commit(PendingCommit(events=[event]))
-    return queue_view(engine)
+async def _changed(context: Context, event: Event) -> schemas.QueueView:
+    await context.engine.commit(PendingCommit(events=[event]))
+    return queue_view(context.engine)
 
 
 def queue_view(engine: Engine) -> schemas.QueueView:

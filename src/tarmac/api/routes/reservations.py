@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from litestar import get, post
-from litestar.params import FromPath, JSONBody
 from msgspec.structs import asdict
 
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, EngineDep
+from tarmac.api.deps import Context
 from tarmac.api.wording.reservation_warnings import warnings_for
 from tarmac.api.wording.times import iso
 from tarmac.controller.engine import Engine, PendingCommit
-from tarmac.controller.permissions import is_admin, need_admin
 from tarmac.controller.submit.refusals import count
 from tarmac.core.events import ReservationEnded, ReservationMade
 from tarmac.core.handlers.reservations import chosen_gpus
@@ -29,23 +26,20 @@ MOST_RESERVATIONS = 1000
 A_MOMENT_AGO_S = 60.0
 
 
-@get("/reservations")
-async def list_reservations(engine: EngineDep, caller: Caller) -> schemas.ReservationList:  # noqa: ARG001
+async def list_reservations(context: Context) -> schemas.ReservationList:
     """All that are not over, the first to begin first."""
+    engine = context.engine
     ordered = sorted(engine.state.reservations.values(), key=lambda one: (one.begins_at, one.id))
     return schemas.ReservationList(reservations=[_view(engine, one) for one in ordered])
 
 
-@post("/reservations", status_code=201)
-async def make_reservation(
-    engine: EngineDep, caller: Caller, data: JSONBody[schemas.ReservationRequest]
-) -> schemas.MadeReservation:
+async def make_reservation(context: Context, body: schemas.ReservationRequest) -> schemas.MadeReservation:
     """Keep so many GPUs of one machine for somebody's jobs. Jobs that would run into it are not started there."""
-    need_admin(caller, engine.settings, "reserve GPUs")
+    engine = context.engine
     made: list[Reservation] = []
 
     def plan(state: State) -> list[Event]:
-        made.append(_planned(state, caller, data, engine.now()))
+        made.append(_planned(state, context.caller.name, body, engine.now()))
         return [ReservationMade(reservation=made[0])]
 
     await engine.commit(PendingCommit(plan=plan))
@@ -53,34 +47,34 @@ async def make_reservation(
     return schemas.MadeReservation(**asdict(_view(engine, made[0])), warnings=warnings)
 
 
-@post("/reservations/{number:int}/end", status_code=200)
-async def end_reservation(engine: EngineDep, caller: Caller, number: FromPath[int]) -> schemas.ReservationView:
+async def end_reservation(context: Context, number: int) -> schemas.ReservationView:
     """Give the GPUs back. What runs on them goes on."""
+    engine, caller = context.engine, context.caller
     known = engine.state.reservations.get(number)
     if known is None:
         raise NotFound(f"no reservation {number}", hint="`tarmac reserve` lists those that are not over")
-    if caller != known.owner and not is_admin(caller, engine.settings):
+    if caller.name != known.owner and not caller.is_admin:
         raise NotAllowed(f"reservation {number} is for {known.owner}", hint="its owner or an admin can end it")
-    await engine.commit(PendingCommit(events=[ReservationEnded(reservation=number, by=caller)]))
+    await engine.commit(PendingCommit(events=[ReservationEnded(reservation=number, by=caller.name)]))
     return _view(engine, known)
 
 
-def _planned(state: State, caller: str, data: schemas.ReservationRequest, now: float) -> Reservation:
-    if data.from_ < now - A_MOMENT_AGO_S:
+def _planned(state: State, caller: str, body: schemas.ReservationRequest, now: float) -> Reservation:
+    if body.from_ < now - A_MOMENT_AGO_S:
         raise UserError("the reservation would begin in the past", hint="give a time to come as `from`")
     if len(state.reservations) >= MOST_RESERVATIONS:
         raise Conflict(f"there are {MOST_RESERVATIONS} reservations already", hint="end some of them first")
     most = max((len(node.gpus) for node in state.nodes.values()), default=0)
-    if data.gpus > most:
+    if body.gpus > most:
         raise UserError(
-            f"{data.gpus} GPUs asked, and no machine has more than {most}", hint=f"reserve at most {most} at once"
+            f"{body.gpus} GPUs asked, and no machine has more than {most}", hint=f"reserve at most {most} at once"
         )
-    owner, begins_at = data.user or caller, max(data.from_, now)
-    ends_at = begins_at + data.for_s
-    chosen = chosen_gpus(state, gpus=data.gpus, owner=owner, begins_at=begins_at, ends_at=ends_at)
+    owner, begins_at = body.user or caller, max(body.from_, now)
+    ends_at = begins_at + body.for_s
+    chosen = chosen_gpus(state, gpus=body.gpus, owner=owner, begins_at=begins_at, ends_at=ends_at)
     if chosen is None:
         raise Conflict(
-            f"{count(data.gpus, 'GPU')} cannot be had then: what there is is reserved by others, or drained",
+            f"{count(body.gpus, 'GPU')} cannot be had then: what there is is reserved by others, or drained",
             hint="`tarmac reserve` lists what is reserved; choose another time, or fewer",
         )
     node, gpus = chosen

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import Any
-
-from litestar import get, post
-from litestar.params import JSONBody
 
 from tarmac import __version__
 from tarmac.api import schemas
-from tarmac.api.deps import Caller, EngineDep, TheEnd
+from tarmac.api.deps import Context
 from tarmac.api.errors import API
 from tarmac.api.routes.queue import queued_count, running_count
 
 AGENT_ANSWERS_WITHIN_S = 2.0
 
 
-@get("/status")
-async def status(engine: EngineDep, caller: Caller) -> schemas.StatusView:  # noqa: ARG001 - checks the caller
+async def status(context: Context) -> schemas.StatusView:
     """The scheduler at a glance."""
+    engine = context.engine
     home = engine.fleet.home
     hello = home.hello
     state = engine.state
@@ -45,17 +41,11 @@ async def status(engine: EngineDep, caller: Caller) -> schemas.StatusView:  # no
     )
 
 
-@post("/stop", status_code=202)
-async def stop(
-    engine: EngineDep,
-    caller: Caller,  # noqa: ARG001 - checks the caller
-    end: TheEnd,
-    data: JSONBody[schemas.StopRequest],
-) -> dict[str, Any]:
+async def stop(context: Context, body: schemas.StopRequest) -> schemas.StopAnswer:
     """End the controller, and its agent unless told otherwise. Running jobs go on.
 
     The agent ends once the jobs that are being stopped have: `stopping` says how many.
     """
-    stopping = await engine.fleet.ask_agents_to_end(AGENT_ANSWERS_WITHIN_S) if data.agent else 0
-    end()
-    return {"controller_pid": os.getpid(), "stopping": stopping}
+    stopping = await context.engine.fleet.ask_agents_to_end(AGENT_ANSWERS_WITHIN_S) if body.agent else 0
+    context.end()
+    return schemas.StopAnswer(controller_pid=os.getpid(), stopping=stopping)

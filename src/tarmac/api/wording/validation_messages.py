@@ -39,11 +39,6 @@ def refusal(model: Any, path: str, message: str) -> str:
     return f"{each}{_name(steps) or 'the body'} must be {allowed(known)}"
 
 
-def must_be(parameter: str, annotation: Any, least: float | None, most: float | None) -> str:
-    """The same for what stands in the address."""
-    return f"{_typed(parameter)} must be {allowed(inspect.type_info(annotation))}{_between(least, most)}"
-
-
 def _inside(known: inspect.Type, step: str) -> inspect.Type:
     known = _unwrapped(known)
     if isinstance(known, inspect.StructType):

@@ -1,0 +1,93 @@
+"""From a request to its answer: the guard, then validation, then the handler. The same steps for every route."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+from tarmac.api import errors
+from tarmac.api.answers import json_answer
+from tarmac.api.deps import Context
+from tarmac.api.wording.times import tell_in_zone
+from tarmac.controller.permissions import need_admin
+from tarmac.errors import TarmacError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from starlette.types import Receive, Scope, Send
+
+    from tarmac.api.auth import Guard
+    from tarmac.api.route import Route
+    from tarmac.controller.engine import Engine
+
+LARGEST_BODY_BYTES = 512 * 1024 * 1024  # a million jobs
+
+
+class Endpoint:
+    """All routes of one path, as an ASGI application."""
+
+    def __init__(self, routes: Iterable[Route], engine: Engine, end: Callable[[], None], guard: Guard) -> None:
+        self._routes = {route.method: route for route in routes}
+        self._engine = engine
+        self._end = end
+        self._guard = guard
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        route = self._routes.get(scope["method"])
+        try:
+            if route is None:
+                answer = errors.method_not_allowed(", ".join(self._routes))
+            else:
+                answer = await self._answer(route, scope, receive)
+        except TarmacError as error:
+            answer = errors.from_tarmac(error)
+        except ClientDisconnect:
+            return
+        except Exception as error:  # noqa: BLE001 - the outermost frame of a request
+            answer = errors.from_anything(scope, error)
+        await answer(scope, receive, send)
+
+    async def _answer(self, route: Route, scope: Scope, receive: Receive) -> Response:
+        caller = self._guard(scope, self._engine.settings)
+        if route.admins_may is not None:
+            need_admin(caller, route.admins_may)
+        headers = Headers(scope=scope)
+        errors.refuse_newer_clients(headers.get("tarmac-api"))
+        tell_in_zone(headers.get("tarmac-zone"))
+        context = Context(engine=self._engine, caller=caller, headers=headers, end=self._end)
+        arguments: list[Any] = [*scope["path_params"].values()]
+        if route.query is not None:
+            arguments.append(errors.decoded_query(route.query, _parameters(scope)))
+        if route.decoder is not None:
+            arguments.append(errors.decoded_body(route.decoder, await _body(headers, receive)))
+        content = await route.handler(context, *arguments)
+        answer = content if isinstance(content, Response) else json_answer(content, route.status)
+        if self._engine.degraded is not None:
+            answer.headers["Tarmac-Degraded"] = self._engine.degraded.encode("ascii", "replace").decode()
+        return answer
+
+
+def _parameters(scope: Scope) -> dict[str, str]:
+    return dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+
+
+async def _body(headers: Headers, receive: Receive) -> bytes:
+    if int(headers.get("content-length", "0")) > LARGEST_BODY_BYTES:
+        raise errors.BodyTooLarge("Request Entity Too Large")
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunks.append(message.get("body", b""))
+        size += len(chunks[-1])
+        if size > LARGEST_BODY_BYTES:
+            raise errors.BodyTooLarge("Request Entity Too Large")
+        if not message.get("more_body", False):
+            return b"".join(chunks)

@@ -1,0 +1,47 @@
+"""One row of the table of routes. Routing, the guard, validation, OpenAPI, the documentation and tests read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+PREFIX = "/api/v1"
+JSON = "application/json"
+_KIND = re.compile(r":\w+")
+
+Who: TypeAlias = Literal["users", "admins"]
+# Called with the context, then the parts of the path in braces, then the query, then the body: those that the row has.
+Handler: TypeAlias = Callable[..., Awaitable[Any]]
+
+
+@dataclass(frozen=True)
+class Route:
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+    path: str
+    handler: Handler
+    query: type[msgspec.Struct] | None = field(default=None, kw_only=True)
+    body: type[msgspec.Struct] | None = field(default=None, kw_only=True)
+    answer: Any = field(kw_only=True)
+    media_type: str = field(default=JSON, kw_only=True)
+    status: int = field(default=200, kw_only=True)
+    other_statuses: Mapping[int, str] = field(default_factory=dict, kw_only=True)  # with the same answer, and when
+    admins_may: str | None = field(default=None, kw_only=True)  # completes "only admins may …"; None: every user may
+
+    @property
+    def shown_path(self) -> str:
+        """`/reservations/{id}/end` for `/reservations/{id:int}/end`."""
+        return _KIND.sub("", self.path)
+
+    @property
+    def who(self) -> Who:
+        return "users" if self.admins_may is None else "admins"
+
+    @cached_property
+    def decoder(self) -> msgspec.json.Decoder[Any] | None:
+        """Accepts a number written as a string."""
+        return None if self.body is None else msgspec.json.Decoder(self.body, strict=False)
