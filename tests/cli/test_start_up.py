@@ -79,7 +79,8 @@ def test_add_loads_only_what_it_is_known_to_need(shared_home: Home, tmp_path: Pa
         "tarmac.cli.term", "tarmac.cli.term.signals", "tarmac.cli.term.terminal", "tarmac.cli.verbs",
         "tarmac.cli.verbs.add", "tarmac.client", "tarmac.client.admin", "tarmac.client.connection",
         "tarmac.client.fast", "tarmac.client.fast.json_codec", "tarmac.client.jobs", "tarmac.client.requests",
-        "tarmac.client.transport", "tarmac.errors", "tarmac.paths",
+        "tarmac.client.transport", "tarmac.errors", "tarmac.paths", "tarmac.shared", "tarmac.shared.names",
+        "tarmac.shared.units",
     }  # fmt: skip
 
 

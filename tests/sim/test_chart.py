@@ -2,8 +2,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from tarmac.sim.axis import span_ticks
 from tarmac.sim.chart import picture
-from tarmac.sim.spans import short_span, span_ticks
 from tests.sim.scene import WIDE_AND_NARROW, a_row, nodes, outcome_of
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -36,14 +36,6 @@ def test_a_trace_that_has_nothing_to_show_is_drawn_all_the_same(gpus: int):
 def test_the_same_figures_give_the_same_picture():
     first, again = (picture([outcome_of(WIDE_AND_NARROW, nodes(1, 2))], "t") for _ in range(2))
     assert first == again
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(None, "-"), (0, "0s"), (2.46, "2.5s"), (59, "59s"), (90, "1.5m"), (3600, "1h"), (40000, "11h"), (200000, "2.3d")],
-)
-def test_spans_are_short(seconds: float | None, words: str):
-    assert short_span(seconds) == words
 
 
 def test_ticks_are_round_and_reach_the_longest():

@@ -11,11 +11,12 @@ from tarmac.controller.gpus.foreign_processes import is_ignored, told
 from tarmac.controller.log_paths import stderr_path, stdout_path
 from tarmac.core.explain import Explainer, TooFewGpus
 from tarmac.core.forecast.queue_forecast import position_of
-from tarmac.core.handlers.health import idle_s, lasting
+from tarmac.core.handlers.health import idle_s
 from tarmac.core.model.ids import GpuUuid
 from tarmac.core.model.status import Draft, Failed, Held, Queued, Unknown, holds_booking, state_name
 from tarmac.errors import UserError
 from tarmac.nodes.reports import GpuReading
+from tarmac.shared.units import duration_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -150,7 +151,7 @@ class Viewer:
         if drain.healthy_since is None:
             return drain.reason
         left_s = drain.healthy_since + self.engine.state.rules.healthy_s - self.engine.now()
-        return f"was sick ({drain.reason}), used again in {lasting(max(0, left_s))}"
+        return f"was sick ({drain.reason}), used again in {duration_words(max(0, left_s))}"
 
     def _process(self, process: GpuProcess) -> dict[str, Any]:
         board = self.engine.board
@@ -185,7 +186,7 @@ def warnings_of(viewer: Viewer, job: Job) -> list[str]:
     activity = node.activity.get(job.id)
     found = []
     if activity is not None and activity.is_warned:
-        found.append(f"idle for {lasting(idle_s(activity, viewer.engine.now()))}")
+        found.append(f"idle for {duration_words(idle_s(activity, viewer.engine.now()))}")
     if activity is not None and activity.is_over_booking:
         found.append("takes more GPU memory than it booked")
     return found

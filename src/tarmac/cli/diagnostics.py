@@ -6,10 +6,10 @@ import os
 import sys
 
 from tarmac import __version__, paths
-from tarmac.cli.render.text import size
 from tarmac.cli.session import connect
 from tarmac.client.transport import NoController
 from tarmac.errors import TarmacError
+from tarmac.shared.units import size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

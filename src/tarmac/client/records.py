@@ -5,13 +5,13 @@ The attributes are the fields of `--json` and of the HTTP API, under the same na
 
 from __future__ import annotations
 
+from tarmac.shared.names import ENDED
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
     from typing import Any
-
-ENDED = ("succeeded", "failed", "cancelled")
 
 
 class Record:

@@ -6,6 +6,8 @@
 STATES = (
     "draft", "held", "queued", "starting", "running", "stopping", "unknown", "succeeded", "failed", "cancelled",
 )  # fmt: skip
+WAITING = ("queued", "held", "draft")
+AT_WORK = ("starting", "running", "stopping", "unknown")
 ENDED = ("succeeded", "failed", "cancelled")  # `unknown` too, once `ended_at` is set
 ENTRIES = ("queued", "held", "draft")  # the states a submitted job may begin in
 TIERS = ("urgent", "normal", "preemptible")  # the first goes first; the last may be preempted

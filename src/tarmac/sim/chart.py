@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import log10
 from typing import TYPE_CHECKING
 
+from tarmac.shared.units import short_duration
+from tarmac.sim.axis import span_ticks
 from tarmac.sim.figures import waits_of
-from tarmac.sim.spans import short_span, span_ticks
 from tarmac.sim.svg import bar, curve, document, line, text, upright
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _bars(frame: Frame, scenarios: Sequence[Scenario]) -> Iterator[str]:
         ("95 %", [scenario.figures.waits.p95_s or 0.0 for scenario in scenarios]),
     ]
     ticks = span_ticks(max(value for _, values in groups for value in values))
-    yield from (part for tick in ticks for part in frame.mark_y(tick / ticks[-1], short_span(tick)))
+    yield from (part for tick in ticks for part in frame.mark_y(tick / ticks[-1], short_duration(tick)))
     for place, (name, values) in enumerate(groups):
         x, bottom = frame.at(place / len(groups), 0)
         room = frame.width / len(groups)
@@ -85,10 +86,10 @@ def _bars(frame: Frame, scenarios: Sequence[Scenario]) -> Iterator[str]:
         yield text(x + room / 2, bottom + 17, name, anchor="middle", style="small")
         for index, value in enumerate(values):
             height = value / ticks[-1] * frame.height
-            told = f"{scenarios[index].label}: {name} {short_span(value)}"
+            told = f"{scenarios[index].label}: {name} {short_duration(value)}"
             yield bar(first + index * wide + 1, bottom - height, wide - 2, height, f"b{index}", told)
             if wide >= 26:
-                yield text(first + (index + 0.5) * wide, bottom - height - 4, short_span(value), anchor="middle",
+                yield text(first + (index + 0.5) * wide, bottom - height - 4, short_duration(value), anchor="middle",
                            style="small")  # fmt: skip
     yield from frame.drawn("Waiting time", "of all jobs", "time from submit to start")
 
@@ -104,7 +105,7 @@ def _spread(frame: Frame, scenarios: Sequence[Scenario]) -> Iterator[str]:
         yield from frame.mark_y(part / 100, f"{part} %")
     for mark in MARKS_S:
         if mark <= longest_s:
-            yield from frame.mark_x(across(mark), short_span(mark))
+            yield from frame.mark_x(across(mark), short_duration(mark))
     for index, scenario in enumerate(scenarios):
         waits = waits_of(scenario.outcome, range(len(scenario.outcome.trace)))
         steps = sorted({len(waits) * step // POINTS for step in range(1, POINTS + 1)} - {0})
@@ -122,7 +123,7 @@ def _busy(frame: Frame, scenarios: Sequence[Scenario]) -> Iterator[str]:
         yield from frame.mark_y(part / 100, f"{part} %")
     for tick in span_ticks(length_s, most=8):
         if tick <= length_s:
-            yield from frame.mark_x(tick / length_s, short_span(tick))
+            yield from frame.mark_x(tick / length_s, short_duration(tick))
     for index, scenario in enumerate(scenarios):
         loads = scenario.outcome.mean_loads(begins_at, begins_at + length_s, STRETCHES)
         gpus = scenario.outcome.gpus or 1

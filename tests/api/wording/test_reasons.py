@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from tarmac.api.wording.reasons import limit_words, sentence
-from tarmac.api.wording.times import at_clock, length
+from tarmac.api.wording.times import at_clock
 from tarmac.core import explain
 from tarmac.core.limits import LimitReached
 from tarmac.core.model.ids import JobId, NodeName
@@ -94,11 +94,3 @@ def test_moments_are_told_as_short_as_they_can_be() -> None:
     assert at_clock(AT, NOW) == "14:00"
     assert at_clock(NOW + 2 * 86400, NOW) == "Fri 12:00"
     assert at_clock(NOW + 20 * 86400, NOW).startswith("2026-03-24 ")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(1.5, "1.5 s"), (90, "90 s"), (2700, "45 min"), (9000, "2 h 30 min"), (21600, "6 h"), (129600 * 2, "3 d")],
-)
-def test_lengths_are_told_as_people_say_them(seconds: float, words: str) -> None:
-    assert length(seconds) == words

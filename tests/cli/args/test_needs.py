@@ -45,7 +45,7 @@ def test_what_is_not_asked_for_is_not_sent(socket: Path) -> None:
         ("--gpu-mem 8G --gpu-share 0.5", "both say how much"),
         ("-g 3 --gpus-on 0,2", "-g 3, but --gpus-on 0,2 are 2"),
         ("--gpus-on 0,2 --exclude-gpus 2", "GPU 2 stands in"),
-        ("--gpu-mem 8", "of what? give the unit: 8G"),
+        ("--gpu-mem 8", "which unit? 8G or 8M"),
         ("--gpu-mem lots", "such as 8G"),
         ("--gpu-share 2", "such as 0.5 or 50%"),
         ("--idle-below 0.2", "20%?"),

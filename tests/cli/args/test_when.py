@@ -81,7 +81,7 @@ def test_json_has_every_id_of_an_array(socket: Path, capfd: pytest.CaptureFixtur
     ("line", "said"),
     [
         ("add --time 90 true", "which unit? 90m is minutes"),
-        ("add --time soon true", "a length of time"),
+        ("add --time soon true", "it must be a duration"),
         ("add --begin 2020-01-01 true", "ago"),
         ("add --tier high true", "one of urgent, normal, preemptible"),
         ("add --after 7:done true", "ok, any or fail, not done"),

@@ -2,7 +2,7 @@ import subprocess
 
 import pytest
 
-from tarmac.cli.render.text import cells, command_line, command_of, cut, padded, safe, size, spans
+from tarmac.cli.render.text import cells, command_line, command_of, cut, padded, safe, spans
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,3 @@ def test_a_shell_string_is_shown_as_it_was_given() -> None:
 @pytest.mark.parametrize(("numbers", "shown"), [([], ""), ([3], "3"), ([1, 2, 3, 7, 9, 8], "1-3,7-9"), ([4, 2], "2,4")])
 def test_spans(numbers: list[int], shown: str) -> None:
     assert spans(numbers) == shown
-
-
-@pytest.mark.parametrize(
-    ("count", "shown"),
-    [(0, "0B"), (999, "999B"), (1000, "1.0K"), (24 << 30, "24.0G"), (150 << 20, "150M"), (None, "?")],
-)
-def test_sizes(count: int | None, shown: str) -> None:
-    assert size(count) == shown

@@ -102,7 +102,7 @@ def test_a_trace_is_read_from_stdin(capfd: pytest.CaptureFixture[str], monkeypat
         ("submit_s,owner,gpus,duration_s,gpus\n", "line 1: column gpus stands there twice"),
         (HEADER + "0,ann,1,100,\n0,ann,one,100,\n", "line 3: gpus one: it must be a whole number"),
         (HEADER + "0,ann,-1,100,\n", "line 2: gpus -1: it must be 0 or more"),
-        (HEADER + "0,ann,1,nan,\n", "line 2: duration_s nan: it must be a number of seconds"),
+        (HEADER + "0,ann,1,nan,\n", "line 2: duration_s nan: it must be a duration"),
         (HEADER + "0,ann,1,100,\n0,ann,1,100,0\n", "line 3: limit_s 0: it must be more than 0; empty is no limit"),
         (HEADER + "0,,1,100,\n", "line 2: owner is empty"),
         (HEADER + "0,ann,1,100\n", "line 2: 4 values, but 5 columns"),

@@ -36,7 +36,8 @@ def test_a_process_of_somebody_else_is_told_with_who_what_and_since_when() -> No
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"), [(-5, "0 s"), (59.9, "59 s"), (60, "1 min"), (3600, "1 h"), (47 * 3600, "47 h"), (2e5, "2 d")]
+    ("seconds", "said"),
+    [(-5, "0 s"), (59.9, "59 s"), (150, "2 min"), (7200, "2 h"), (2e5, "2 d 7 h")],
 )
 def test_for_how_long_is_said_at_the_moment_of_reading(seconds: float, said: str) -> None:
     use = use_of(a_reading(a_process(started_at=1000.0)), SETTINGS, set(), {})

@@ -106,7 +106,7 @@ def test_a_job_that_holds_gpus_for_nothing_is_warned_then_stopped(trace: list[tu
     said, is_stopped = play(state, trace)
     assert said == ["its GPUs did nothing for 30 min"], "the stop has a line of its own"
     assert is_stopped
-    assert stops(state) == ["tarmac: stopped, as its GPUs did nothing for 120 min"]
+    assert stops(state) == ["tarmac: stopped, as its GPUs did nothing for 2 h"]
     assert isinstance(state.jobs[JobId(job)].status, Stopping)
 
 
@@ -258,7 +258,7 @@ def test_a_job_that_takes_more_than_it_booked_is_warned_and_stopped_where_that_i
     action: str, is_stopped: bool
 ) -> None:
     state, job = sharing(action)
-    told = "it takes 9.0 G of GPU 0, 8.0 G are booked"
+    told = "it takes 9.0G of GPU 0, 8.0G are booked"
     assert not take(state, job, 0.0, 60.0, 9.0)
     assert warnings(state) == ([] if action == "none" else [told])
     assert state.nodes[BOX].activity[JobId(job)].is_over_booking

@@ -22,13 +22,14 @@ from tarmac.api.wording.reasons import (
     sentences,
     spans,
 )
-from tarmac.api.wording.times import at_clock, iso, length
+from tarmac.api.wording.times import at_clock, iso
 from tarmac.controller.submit.refusals import count, gigabytes
 from tarmac.core.explain import Explainer, ReservedFor, TooFewGpus
 from tarmac.core.forecast.queue_forecast import position_of
 from tarmac.core.model.job import Request
 from tarmac.core.model.status import Queued, Running, Starting, Stopping, Unknown, holds_booking, state_name
 from tarmac.core.policy.gpu_fit import Taken, TooLittleMemory, refusal_of
+from tarmac.shared.units import duration_words
 
 if TYPE_CHECKING:
     from tarmac.controller.engine import Engine
@@ -138,7 +139,7 @@ def asked_words(spec: JobSpec, now: float) -> list[str]:
         words.append(f"{gigabytes(request.memory_bytes)} of host memory")
     if request.cpus:
         words.append(count(request.cpus, "cpu"))
-    words.append("no time limit" if spec.time_limit_s is None else f"at most {length(spec.time_limit_s)}")
+    words.append("no time limit" if spec.time_limit_s is None else f"at most {duration_words(spec.time_limit_s)}")
     if spec.begin_at is not None:
         words.append(f"not before {at_clock(spec.begin_at, now)}")
     return [*words, f"priority {spec.priority}", *([] if spec.tier == "normal" else [spec.tier])]

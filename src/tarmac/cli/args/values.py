@@ -1,15 +1,12 @@
-"""Numbers as people type them: counts, seconds, sizes, shares, per cent and lists of GPUs.
+"""Values as people type them: counts, durations, moments, sizes, shares, percentages and lists of GPUs.
 
-Each reader gives the value or says, as a ValueError, what it should have been.
+Each reader returns the value or raises ValueError with a message that says what to type instead.
 """
 
 from __future__ import annotations
 
-UNITS = {
-    "B": 0, "K": 10, "KB": 10, "KIB": 10, "M": 20, "MB": 20, "MIB": 20, "G": 30, "GB": 30, "GIB": 30,
-    "T": 40, "TB": 40, "TIB": 40,
-}  # fmt: skip
-MOST_BYTES = 1 << 60
+from tarmac.shared.units import LONGEST_S, parse_decimal, parse_duration, parse_size
+
 MOST_GPUS = 4096  # so that 0-999999999 is an answer and not an hour
 
 
@@ -35,31 +32,39 @@ def positive(word: str) -> int:
 
 
 def seconds(word: str) -> float:
-    number = _decimal(word.removeprefix("+"))
-    if number is None or number >= 1e10:
-        raise ValueError("it must be a number of seconds, 0 or more")
+    """30, 30s, 1m30s: a bare number counts seconds."""
+    return parse_duration(word, bare_is_seconds=True)
+
+
+def duration(word: str) -> float:
+    """Seconds of 6h, 90m, 1-12:00:00; a bare number could be any unit."""
+    number = parse_duration(word)
+    if number <= 0:
+        raise ValueError("it must be more than 0")
+    if number > LONGEST_S:
+        raise ValueError("it is too long")
     return number
 
 
+def moment(word: str) -> float:
+    """Seconds since 1970 of 22:00, `in 3h`, `tomorrow 9:00`."""
+    from tarmac.shared.clocks import parse_moment
+
+    return parse_moment(word)
+
+
 def size(word: str) -> int:
-    """8G, 512M, 1.5T, also 8GB and 8GiB: all of them powers of 1024, as GPUs count."""
-    text = word.strip().upper()
-    digits = text.rstrip("BIKMGT")
-    number, power = _decimal(digits.rstrip()), UNITS.get(text[len(digits) :])
-    if number is not None and digits == text:
-        raise ValueError(f"of what? give the unit: {text}G, {text}M")
-    if number is None or power is None:
-        raise ValueError("it must be a size, such as 8G, 512M or 1.5T")
-    in_bytes = int(number * (1 << power))
-    if in_bytes < 1:
-        raise ValueError("it must be more than nothing")
-    return in_bytes if in_bytes <= MOST_BYTES else _too_large()
+    """8G, 512M, 1.5T."""
+    number = parse_size(word)
+    if number < 1:
+        raise ValueError("it must be more than 0")
+    return number
 
 
 def share(word: str) -> float:
     """0.5 or 50 %."""
     text = word.strip()
-    number = _decimal(text.removesuffix("%").rstrip())
+    number = parse_decimal(text.removesuffix("%").rstrip())
     if number is not None and text.endswith("%"):
         number /= 100
     if number is not None and 10 <= number <= 100 and not text.endswith("%"):
@@ -72,7 +77,7 @@ def share(word: str) -> float:
 def percent(word: str) -> int:
     """20% or 20. Not 0.2, nor a bare 1: elsewhere that is the whole, and here it would be a hundredth."""
     text = word.strip()
-    number = _decimal(text.removesuffix("%").rstrip())
+    number = parse_decimal(text.removesuffix("%").rstrip())
     if number is not None and 0 < number <= 1 and not text.endswith("%"):
         meant = "1% or 100%" if number == 1 else f"{max(1, round(number * 100))}%"
         raise ValueError(f"it is in per cent from 1% to 100%; {meant}?")
@@ -119,12 +124,6 @@ def models(word: str) -> list[str]:
 
 def _is_digits(text: str) -> bool:
     return text.isdecimal() and text.isascii()
-
-
-def _decimal(text: str) -> float | None:
-    """1, 1.5, .5: none of what float() takes besides (nan, 1e3, 1_000)."""
-    whole, _, part = text.partition(".")
-    return float(text) if _is_digits(f"{whole}{part}") and len(text) < 20 else None
 
 
 def _too_large() -> int:

@@ -5,9 +5,10 @@ What is rarely typed is read by modules that are loaded only then.
 
 from __future__ import annotations
 
-from tarmac.cli.args.values import positive
+from tarmac.cli.args.values import duration, moment, positive
 from tarmac.cli.parser import Option, shown
 from tarmac.errors import UserError
+from tarmac.shared.names import CONDITIONS, TIERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,22 +18,8 @@ if TYPE_CHECKING:
     from tarmac.cli.parser import Values
     from tarmac.client import Client
 
-TIERS = ("urgent", "normal", "preemptible")
-OUTCOMES = ("ok", "any", "fail")
 MOST_COPIES = 1_000_000
 MOST_AFTER = 10_000  # jobs that one may wait for
-
-
-def length(word: str) -> float:
-    from tarmac.cli.args.moments import length
-
-    return length(word)
-
-
-def moment(word: str) -> float:
-    from tarmac.cli.args.moments import moment
-
-    return moment(word)
 
 
 def tier(word: str) -> str:
@@ -48,7 +35,7 @@ def dependencies(word: str) -> list[str]:
         job, colon, on = part.partition(":")
         if not colon:
             on = "ok"
-        if on not in OUTCOMES:
+        if on not in CONDITIONS:
             raise ValueError(f"after the colon stands ok, any or fail, not {shown(on)}")
         first, dash, last = job.partition("-")
         if job != "last" and not (_is_id(first) and (not dash or _is_id(last))):
@@ -86,7 +73,7 @@ def signal_number(word: str) -> int:
 
 
 TURN = (
-    Option("--time", None, "stop it when it has run so long: 6h, 90m, 1-12:00:00", "LENGTH", length),
+    Option("--time", None, "stop it when it has run so long: 6h, 90m, 1-12:00:00", "DURATION", duration),
     Option("--after", None, "once these have ended: 7, 7:any, 7:fail, last", "IDS", dependencies, has_many=True),
     Option("--begin", None, "not before: 22:00, 'in 3h', 'tomorrow 9:00', ISO", "MOMENT", moment),
     Option("--tier", None, "urgent, normal, or preemptible by the other two", "TIER", tier),

@@ -5,8 +5,9 @@ A GPU whose processes are all Tarmac's own, and that may be used, needs no notes
 
 from __future__ import annotations
 
-from tarmac.cli.render.text import safe, size
-from tarmac.cli.render.times import duration, epoch, local
+from tarmac.cli.render.text import safe
+from tarmac.shared.clocks import epoch, local
+from tarmac.shared.units import duration, size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

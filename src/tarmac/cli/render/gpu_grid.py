@@ -8,8 +8,9 @@ from __future__ import annotations
 from time import time
 
 from tarmac.cli.render.gpu import bar, gpu_state, model, mood_style, notes_of, number, with_unit
-from tarmac.cli.render.text import cut, padded, safe, size, spans
+from tarmac.cli.render.text import cut, padded, safe, spans
 from tarmac.cli.term.terminal import paint
+from tarmac.shared.units import size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tarmac.cli.render.text import counted, gpu_names, size
+from tarmac.cli.render.text import counted, gpu_names
+from tarmac.shared.units import size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

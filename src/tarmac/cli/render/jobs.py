@@ -10,8 +10,10 @@ from time import time
 from tarmac.cli.render.outcome import COLOURS, state_words
 from tarmac.cli.render.table import Column, lines
 from tarmac.cli.render.text import command_of, spans
-from tarmac.cli.render.times import duration, epoch
 from tarmac.cli.render.waiting import find_waits, starts
+from tarmac.shared.clocks import epoch
+from tarmac.shared.names import AT_WORK, ENDED, TIERS, WAITING
+from tarmac.shared.units import duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,21 +27,17 @@ if TYPE_CHECKING:
 
 FIELDS_WAITING = "id,state,name,gpus_asked,command,priority,tier,position,attempt,after,begin_at,estimated_start"
 FIELDS = f"{FIELDS_WAITING},gpus,started_at,ended_at,progress,exit_code,signal,reason,warnings"
-WAITING = "queued,held,draft"
-AT_WORK = "starting,running,stopping,unknown"
 MOST = 500
 RECENT = 10  # how many ended jobs are shown beside the active ones
-TIERS = ("urgent", "normal", "preemptible")
 KEPT = {"queued": 1, "held": 2, "draft": 3}
 LAST = float("inf")
-ENDED = ("succeeded", "failed", "cancelled")
 
 
 def fetch(client: Client, query: Query, *, limit: int | None, most: int | None = None) -> tuple[Jobs, bool]:
     """Active jobs (of those that wait, `most`), the last that ended, and whether older ones were left out."""
     recent = RECENT if limit is None else limit
-    at_work = [job for job in _select(client, query, state=AT_WORK) if not job["ended_at"]]
-    waiting = _select(client, query, most, state=WAITING, fields=FIELDS_WAITING)
+    at_work = [job for job in _select(client, query, state=",".join(AT_WORK)) if not job["ended_at"]]
+    waiting = _select(client, query, most, state=",".join(WAITING), fields=FIELDS_WAITING)
     find_waits(client, [*at_work, *waiting], are_all_active=most is None and not query.get("ids"))
     ended = _select(client, query, recent + 1, state="ended", order="desc")
     return in_order([*at_work, *waiting, *ended[:recent]]), len(ended) > recent

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tarmac.cli.render.text import safe, wrapped
-from tarmac.cli.render.times import epoch
+from tarmac.shared.clocks import epoch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ def mode(queue: Mapping[str, Any]) -> str | None:
     if queue.get("since"):
         from time import time
 
-        from tarmac.cli.args.moments import in_words
+        from tarmac.shared.clocks import clock
 
-        words += f" since {in_words(epoch(queue['since']), time())}"
+        words += f" since {clock(epoch(queue['since']), time())}"
     words += f" by {queue['by']}" if queue.get("by") else " by Tarmac itself"
     return safe(words + (f": {queue['reason']}" if queue.get("reason") else ""))
 

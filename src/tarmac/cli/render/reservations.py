@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from time import time
 
-from tarmac.cli.args import moments
 from tarmac.cli.render.table import Column, lines
 from tarmac.cli.render.text import safe, spans
-from tarmac.cli.render.times import duration, epoch
+from tarmac.shared.clocks import clock, epoch
+from tarmac.shared.units import duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def table(kept: Sequence[Reservation], *, width: int | None, has_colours: bool, 
         Column("STATE", states, styles=hues),
         Column("USER", [each["owner"] for each in kept], most=12),
         Column("GPUS", [_gpus(each) for each in kept]),
-        Column("FROM", [moments.in_words(epoch(each["begins_at"]), at) for each in kept]),
-        Column("UNTIL", [moments.in_words(epoch(each["ends_at"]), at) for each in kept]),
+        Column("FROM", [clock(epoch(each["begins_at"]), at) for each in kept]),
+        Column("UNTIL", [clock(epoch(each["ends_at"]), at) for each in kept]),
         Column("BY", [each["by"] for each in kept], most=12),
     ]
     if len({each["node"] for each in kept}) > 1:
@@ -61,8 +61,8 @@ def _state(kept: Reservation, at: float) -> str:
 
 def _span(kept: Reservation, at: float) -> str:
     begins, ends = epoch(kept["begins_at"]), epoch(kept["ends_at"])
-    start = f"from {moments.in_words(begins, at)} " if begins > at else ""
-    return f"{start}until {moments.in_words(ends, at)}"
+    start = f"from {clock(begins, at)} " if begins > at else ""
+    return f"{start}until {clock(ends, at)}"
 
 
 def _gpus(kept: Reservation) -> str:

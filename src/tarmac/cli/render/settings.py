@@ -5,6 +5,7 @@ from __future__ import annotations
 from tarmac.cli.render.table import GAP, Column, lines
 from tarmac.cli.render.text import cells, cut, safe, wrapped
 from tarmac.cli.term.terminal import paint
+from tarmac.shared.units import typed_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 LEAST_MEANING = 36  # with less room than this, meanings stand below their setting
 MOST_VALUE, LEAST_VALUE = 20, 8
 INDENT = "    "
-UNITS = ((86400, "d"), (3600, "h"), (60, "m"))
 
 
 def table(settings: Sequence[Setting], *, width: int | None, has_colours: bool) -> list[str]:
@@ -91,8 +91,4 @@ def shown(setting: Setting, which: str) -> str:
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if setting["kind"] != "seconds" or not text.removesuffix(".0").isdecimal():
         return text
-    seconds = int(text.removesuffix(".0"))
-    for length, unit in UNITS:
-        if seconds and seconds % length == 0:
-            return f"{seconds // length}{unit}"
-    return f"{seconds}s"
+    return typed_duration(float(text))

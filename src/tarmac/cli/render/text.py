@@ -112,14 +112,3 @@ def gpu_names(names: Sequence[int | str]) -> str:
 
 def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def size(count: float | None, absent: str = "?") -> str:
-    """Bytes for people: 23.5G."""
-    if count is None:
-        return absent
-    for unit in ("B", "K", "M", "G", "T"):
-        if count < 999.5 or unit == "T":
-            break
-        count /= 1024
-    return f"{count:.0f}{unit}" if count >= 99.5 or unit == "B" else f"{count:.1f}{unit}"

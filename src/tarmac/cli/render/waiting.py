@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tarmac.cli.render.outcome import SIGNALS
 from tarmac.cli.render.text import safe, spans
-from tarmac.cli.render.times import duration, epoch
+from tarmac.shared.clocks import epoch
+from tarmac.shared.units import duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,9 +89,9 @@ def _clock(value: str | float, at: float) -> str:
     key = (value[:16] if isinstance(value, str) else value, int(at) // QUARTER_S)
     words = _clocks.get(key)
     if words is None:
-        from tarmac.cli.args.moments import in_words
+        from tarmac.shared.clocks import clock
 
-        words = _clocks[key] = in_words(moment(value), at)
+        words = _clocks[key] = clock(moment(value), at)
     return words
 
 

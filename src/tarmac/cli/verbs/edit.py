@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tarmac.cli.args.job_options import label
 from tarmac.cli.args.selectors import IDS_NOTE, ids_of
-from tarmac.cli.args.values import integer, positive
-from tarmac.cli.args.when import dependencies, length, moment, tier, waited_for
+from tarmac.cli.args.values import duration, integer, moment, positive
+from tarmac.cli.args.when import dependencies, tier, waited_for
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.render.text import spans
 from tarmac.cli.session import connect
@@ -89,7 +89,7 @@ VERB = Verb(
     run=run,
     options=(
         Option("--priority", "-p", "smaller goes first", "N", integer),
-        Option("--time", None, "how long it may run: 6h; or none", "LENGTH", or_none(length)),
+        Option("--time", None, "how long it may run: 6h; or none", "DURATION", or_none(duration)),
         Option("--begin", None, "not before: 22:00, 'in 3h'; or none", "MOMENT", or_none(moment)),
         Option("--after", None, "whom it waits for: 7, 8:any; or none", "IDS", or_none(dependencies), has_many=True),
         Option("--tier", None, "urgent, normal or preemptible", "TIER", tier),

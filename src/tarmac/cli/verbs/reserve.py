@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.args.values import positive
-from tarmac.cli.args.when import length, moment
+from tarmac.cli.args.values import duration, moment, positive
 from tarmac.cli.parser import JSON, Option, Verb, shown
 from tarmac.cli.render.text import safe
 from tarmac.cli.session import connect
@@ -98,7 +97,7 @@ VERB = Verb(
     run=run,
     options=(
         Option("--from", None, "when it begins (default: now): 22:00, 'in 3h', ISO", "MOMENT", moment),
-        Option("--for", None, "how long it lasts: 6h, 90m, 1-12:00:00", "LENGTH", length),
+        Option("--for", None, "how long it lasts: 6h, 90m, 1-12:00:00", "DURATION", duration),
         Option("--user", None, "whose jobs may use them (default: yours)", "NAME"),
         Option("--list", "-l", "list them, as bare `tarmac reserve` does"),
         JSON,

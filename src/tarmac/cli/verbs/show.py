@@ -9,10 +9,11 @@ from tarmac.cli.parser import JSON, Verb
 from tarmac.cli.render.job import demands, taken
 from tarmac.cli.render.outcome import COLOURS, state_words
 from tarmac.cli.render.text import cells, command_of, gpu_names, safe
-from tarmac.cli.render.times import duration, epoch, local
 from tarmac.cli.render.waiting import terms
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import has_colours, out, out_json, paint, width
+from tarmac.shared.clocks import epoch, local
+from tarmac.shared.units import duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tarmac.cli.parser import JSON, Verb
 from tarmac.cli.render.queue_mode import folded
-from tarmac.cli.render.text import safe, size
-from tarmac.cli.render.times import duration
+from tarmac.cli.render.text import safe
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import has_colours, out, out_json, paint, width
+from tarmac.shared.units import duration, size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

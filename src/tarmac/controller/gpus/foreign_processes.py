@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.core.model.gpu import ForeignProcess, GpuUse
 from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.shared.units import duration_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -80,13 +81,7 @@ def _one(process: ForeignProcess, now: float) -> str:
 def _for(started_at: float | None, now: float) -> str:
     if started_at is None:
         return ""
-    seconds = max(0, int(now - started_at))
-    minutes = seconds // 60
-    if minutes == 0:
-        return f" for {seconds} s"
-    if minutes < 60:
-        return f" for {minutes} min"
-    return f" for {minutes // 60} h" if minutes < 48 * 60 else f" for {minutes // 1440} d"
+    return f" for {duration_words(max(0, int(now - started_at)))}"
 
 
 def taken_by_jobs(readings: list[GpuReading]) -> tuple[tuple[JobId, GpuUuid, int], ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tarmac.controller.settings.quantities import DAY_S, shown_seconds
 from tarmac.errors import UserError
+from tarmac.shared.units import DAY_S, typed_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,8 +25,8 @@ def check_alone(name: str, value: Any) -> None:
     if name in _SECONDS:
         least, most = _SECONDS[name]
         if not least <= value <= most:
-            room = f"from {shown_seconds(least)} to {shown_seconds(most)}"
-            raise UserError(f"{name} = {shown_seconds(value)} is not {room}", hint=f"set {name} to a duration {room}")
+            room = f"from {typed_duration(least)} to {typed_duration(most)}"
+            raise UserError(f"{name} = {typed_duration(value)} is not {room}", hint=f"set {name} to a duration {room}")
     elif name == "ignore_processes":
         refuse_too_broad(value)
     elif name == "keep_gpu_memory" and value >= 1:
@@ -50,7 +50,7 @@ def check_together(values: Mapping[str, float]) -> None:
     warn_s, stop_s = (values[name] for name in IN_ORDER)
     if stop_s < warn_s:
         raise UserError(
-            f"idle_stop_s ({shown_seconds(stop_s)}) would be below idle_warn_s ({shown_seconds(warn_s)}), "
+            f"idle_stop_s ({typed_duration(stop_s)}) would be below idle_warn_s ({typed_duration(warn_s)}), "
             "and a job is marked before it is stopped",
-            hint=f"idle_stop_s may be {shown_seconds(warn_s)} or more; or set idle_warn_s lower first",
+            hint=f"idle_stop_s may be {typed_duration(warn_s)} or more; or set idle_warn_s lower first",
         )

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tarmac.controller.settings.per_user import finite, show_per_name, shown
+from tarmac.shared.units import LONGEST_S, parse_duration, parse_size, typed_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGT])i?B?|B)", re.IGNORECASE | re.ASCII)
-DAY_S = 86400
-_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": DAY_S}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd]?)", re.ASCII)
-LONGEST_S = 366 * DAY_S
-MOST_BYTES = 1 << 60
+T = TypeVar("T")
+
 MOST_COUNT = 1_000_000
 _FLAGS = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
 
@@ -32,24 +27,21 @@ def fraction(value: Any) -> float | None:
 
 
 def seconds(value: Any) -> float | None:
-    """90, 90s, 30m, 1.5h, 2d."""
-    found = _DURATION.fullmatch(str(value).strip())
-    if found is None or isinstance(value, bool):
-        return None
-    total = float(found[1]) * _SECONDS[found[2]]
-    return total if total <= LONGEST_S else None
+    """90, 90s, 30m, 1h30m, 1.5h, 2d."""
+    total = None if isinstance(value, bool) else _read(parse_duration, value, bare_is_seconds=True)
+    return total if total is not None and total <= LONGEST_S else None
 
 
 def size_bytes(value: Any) -> int | None:
-    """512M, 8G, 1.5T, 100B. A bare number could be any of them, unless it is 0."""
-    written = str(value).strip()
-    if written == "0":
-        return 0
-    found = _SIZE.fullmatch(written)
-    if found is None:
+    """512M, 8G, 1.5T, 100B; only 0 needs no unit."""
+    return _read(parse_size, value)
+
+
+def _read(parse: Callable[..., T], value: Any, **more: bool) -> T | None:
+    try:
+        return parse(str(value), **more)
+    except ValueError:
         return None
-    size = int(float(found[1]) * _UNITS[(found[2] or "").upper()])
-    return size if size <= MOST_BYTES else None
 
 
 def count(value: Any) -> int | None:
@@ -97,7 +89,7 @@ def meant(kind: str, value: Any) -> str | None:
 def show(kind: str, value: Any) -> str:
     """As it would be typed."""
     if kind == "size":
-        return shown_size(value)
+        return typed_size(value)
     if kind == "words":
         return ",".join(value)
     if kind == "flag":
@@ -105,18 +97,3 @@ def show(kind: str, value: Any) -> str:
     if kind == "per name":
         return show_per_name(value)
     return shown(value) if isinstance(value, float) else str(value)
-
-
-def shown_size(size: int) -> str:
-    for unit in ("T", "G", "M", "K"):
-        if size >= _UNITS[unit]:
-            number = size / _UNITS[unit]
-            return f"{number:.0f}{unit}" if number == int(number) else f"{number:.1f}{unit}"
-    return f"{size}B" if size else "0"
-
-
-def shown_seconds(seconds: float) -> str:
-    for unit in ("d", "h", "m"):
-        if seconds and seconds % _SECONDS[unit] == 0:
-            return f"{seconds / _SECONDS[unit]:g}{unit}"
-    return f"{seconds:g}s"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from tarmac.core.model.job import DEFAULT_PRIORITY, TERM
+from tarmac.core.model.names import Entry, Tier
 
 MOST_JOBS = 1_000_000
 Text = Annotated[str, Meta(max_length=4096)]
@@ -14,7 +15,6 @@ Path = Annotated[str, Meta(min_length=1, max_length=4096)]
 Gpu = Annotated[int, Meta(ge=0)] | Annotated[str, Meta(min_length=1, max_length=200)]  # index, or (begin of) UUID
 Priority = Annotated[int, Meta(ge=-1_000_000_000, le=1_000_000_000)]
 Tags = Annotated[tuple[Text, ...], Meta(max_length=100)]
-Tier: TypeAlias = Literal["urgent", "normal", "preemptible"]
 TimeLimit = Annotated[float, Meta(gt=0, le=366 * 86400)]
 Moment = Annotated[float, Meta(ge=0, le=253_402_300_799)]  # until the end of the year 9999
 AfterWords = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=64)], ...], Meta(max_length=10_000)]
@@ -62,7 +62,7 @@ class SubmitRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     umask: Annotated[int, Meta(ge=0, le=0o777)] = 0o022
     environment: dict[str, str] = {}
     array: bool = False  # the jobs are parts of one thing
-    entry: Literal["queued", "held", "draft"] = "queued"
+    entry: Entry = "queued"
     token: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tarmac.core.commands import Notify
 from tarmac.core.model.gpu import Activity, Drain
 from tarmac.core.model.status import Running
+from tarmac.shared.units import duration_words, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +109,7 @@ def is_to_stop(activity: Activity, now: float, rules: Rules) -> bool:
 
 
 def _idle_line(before: Activity, after: Activity, now: float, rules: Rules) -> tuple[str, str] | None:
-    told = f"its GPUs did nothing for {lasting(idle_s(after, now))}"
+    told = f"its GPUs did nothing for {duration_words(idle_s(after, now))}"
     if is_to_stop(before, now, rules) and after.idle_since is not None:
         return told, "stop"
     if not before.is_warned and idle_s(after, now) >= rules.idle_warn_s:
@@ -131,10 +132,6 @@ def _is_long_over(activity: Activity, now: float, rules: Rules) -> bool:
     return activity.over_since is not None and now - activity.over_since >= rules.overbooked_s
 
 
-def lasting(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.0f} min"
-
-
 def _load(node: Node, job: Job) -> float | None:
     """The busiest of its GPUs; None when one of them does not tell."""
     assert isinstance(job.status, Running)
@@ -155,7 +152,5 @@ def _over_booking(node: Node, job: Job) -> str | None:
     for gpu in job.status.booking.gpus:
         most = gpu.memory_bytes + max(SPARE_PART * gpu.memory_bytes, SPARE_BYTES)
         if gpu.memory_bytes and _is_read(node, gpu.uuid) and taken.get(gpu.uuid, 0) > most:
-            return (
-                f"takes {taken[gpu.uuid] / 2**30:.1f} G of GPU {gpu.index}, {gpu.memory_bytes / 2**30:.1f} G are booked"
-            )
+            return f"takes {size(taken[gpu.uuid])} of GPU {gpu.index}, {size(gpu.memory_bytes)} are booked"
     return None

@@ -10,6 +10,7 @@ from tarmac.core.commands import Notify
 from tarmac.core.model.job import Request
 from tarmac.core.policy.gpu_fit import Taken, refusal_of
 from tarmac.core.policy.reservations import is_active
+from tarmac.shared.units import duration_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +93,7 @@ def pass_time(state: State, now: float) -> Iterator[Notify]:
                 yield Notify(
                     what="reservation-released",
                     message=f"reservation {one.id} of {one.owner} is released: nobody came within"
-                    f" {state.rules.no_show_s / 60:g} min",
+                    f" {duration_words(state.rules.no_show_s)}",
                 )
 
 

@@ -6,13 +6,10 @@ The controller hands the list on as JSON in TARMAC_LISTED_GPUS.
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, List
 
 from tarmac.agent.gpus.sources.source import Absent, Gpu, Reading, gpu
-
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
-_UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
+from tarmac.shared.units import parse_size
 
 
 class ListedSource:
@@ -42,7 +39,10 @@ def _gpu(position: int, entry: Any) -> Gpu:
 
 
 def _size(value: Any) -> int:
-    found = _SIZE.fullmatch(str(value).strip())
-    if not found:
-        raise ValueError(f"{value!r} is not a size such as 24G")
-    return int(float(found.group(1)) * _UNITS[found.group(2).upper()])
+    """A number is bytes; a text needs its unit."""
+    if isinstance(value, int):
+        return value
+    try:
+        return parse_size(str(value))
+    except ValueError:
+        raise ValueError(f"{value!r} is not a size such as 24G") from None

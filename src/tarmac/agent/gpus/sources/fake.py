@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from typing import List
 
 from tarmac.agent.gpus.sources.source import Absent, Gpu, Reading, gpu
+from tarmac.shared.units import parse_size, typed_size
 
 MOST = 1024
-UNITS = {"M": 1024**2, "G": 1024**3, "T": 1024**4}
-GROUP = re.compile(r"(\d{1,6})(?:x(\d{1,6})([MGT])i?B?)?", re.IGNORECASE)
+DEFAULT_BYTES = 24 << 30
 
 
 def fake_gpus(text: str) -> List[Gpu]:
-    """Raises ValueError with words for whoever set the variable."""
+    """Raises ValueError with a message for the person who set the variable."""
     gpus: List[Gpu] = []
     for group in text.split(","):
-        found = GROUP.fullmatch(group.strip())
-        if not found:
+        count, x, memory = group.strip().lower().partition("x")
+        try:
+            memory_bytes = parse_size(memory) if x else DEFAULT_BYTES
+        except ValueError:
+            memory_bytes = 0
+        if not memory_bytes or not count.isdecimal() or not count.isascii():
             raise ValueError(f"TARMAC_FAKE_GPUS={text!r} is not understood: write 4, 4x24G or 2x24G,1x80G")
-        count, size, unit = found.groups(default="")
-        if len(gpus) + int(count) > MOST:
+        if len(gpus) + int(count[:7]) > MOST:
             raise ValueError(f"TARMAC_FAKE_GPUS={text!r} asks for more than {MOST} GPUs")
-        size, unit = size or "24", (unit or "G").upper()
-        gpus += [_gpu(len(gpus) + n, f"Simulated {size}{unit}", int(size) * UNITS[unit]) for n in range(int(count))]
+        model = f"Simulated {typed_size(memory_bytes)}"
+        gpus += [_gpu(len(gpus) + n, model, memory_bytes) for n in range(int(count))]
     return gpus
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tarmac.cli.render.times import epoch
 from tarmac.errors import UserError
+from tarmac.shared.clocks import epoch
 from tarmac.sim.machines import Machine, SimulatedGpu
 from tarmac.sim.trace import trace_job
 

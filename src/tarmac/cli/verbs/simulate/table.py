@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.cli.render.table import Column, lines
 from tarmac.cli.render.text import counted
-from tarmac.sim.spans import short_span
+from tarmac.shared.units import short_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ def _figures(scenarios: Sequence[Scenario], width: int | None) -> list[str]:
         Column("POLICY", [scenario.label for scenario in scenarios]),
         Column("IN USE", [f"{one.utilisation:.1%}" for one in figures], is_right=True),
         Column("FAIRNESS", [f"{one.fairness:.3f}" for one in figures], is_right=True),
-        Column("MAKESPAN", [short_span(one.makespan_s) for one in figures], is_right=True),
+        Column("MAKESPAN", [short_duration(one.makespan_s) for one in figures], is_right=True),
     ]
     counts = {
         "PREEMPTED": [one.preemptions for one in figures],
@@ -59,7 +59,7 @@ def _waits(scenarios: Sequence[Scenario], width: int | None) -> list[str]:
         Column("POLICY", [label for _, label, _ in rows]),
     ]
     for name in ("mean", "median", "p95", "p99"):
-        values = [short_span(getattr(waits, f"{name}_s")) for _, _, waits in rows]
+        values = [short_duration(getattr(waits, f"{name}_s")) for _, _, waits in rows]
         columns.append(Column(name.upper(), values, is_right=True))
     return lines(columns, width)
 
