@@ -22,7 +22,9 @@ from tarmac.agent.main import instance_of
 from tarmac.agent.procs import cgroup
 from tarmac.agent.procs.cgroup import Leaf
 from tarmac.shared import sockets
-from tarmac.shared.protocol import Decoder, Message, encode
+from tarmac.shared.protocol import Decoder, encode
+
+Frame = dict[str, Any]
 
 DEADLINE_S = 20.0
 # The agent runs on older interpreters than the rest: TARMAC_TEST_AGENT_PYTHON=/usr/bin/python3.8 tries it.
@@ -41,13 +43,13 @@ def eventually(condition: Callable[[], Any], what: str = "the condition") -> Any
 
 
 class AgentPeer:
-    """One connection to an agent. Messages not asked for yet are kept in order."""
+    """One connection to an agent. Frames not asked for yet are kept in order."""
 
     def __init__(self, state: Path | str, *, hello: bool = True) -> None:
         self.sock: socket.socket = sockets.connect(os.path.join(state, "agent", "agent.sock"))
         self.decoder = Decoder()
-        self.inbox: list[Message] = []
-        self.hello: Message = {}
+        self.inbox: list[Frame] = []
+        self.hello: Frame = {}
         if hello:
             self.send(type="hello", protocol=1, version="0.1.0")
             self.hello = self.expect("hello")
@@ -56,7 +58,7 @@ class AgentPeer:
         self.sock.sendall(encode(message))
 
     def start(self, job: int, attempt: int = 1, **more: Any) -> None:
-        frame: Message = {
+        frame: Frame = {
             "argv": None,
             "shell": None,
             "cwd": "/",
@@ -74,7 +76,7 @@ class AgentPeer:
     def forget(self, job: int, attempt: int = 1) -> None:
         self.send(type="forget", job=job, attempt=attempt)
 
-    def ask(self, kind: str, answer: str, **fields: Any) -> Message:
+    def ask(self, kind: str, answer: str, **fields: Any) -> Frame:
         self.send(type=kind, ref=77, **fields)
         return self.expect(answer, ref=77)
 
@@ -82,7 +84,7 @@ class AgentPeer:
         """Everything sent before has been handled."""
         self.ask("ping", "pong")
 
-    def expect(self, kind: str, job: int | None = None, *, deadline_s: float = DEADLINE_S, **fields: Any) -> Message:
+    def expect(self, kind: str, job: int | None = None, *, deadline_s: float = DEADLINE_S, **fields: Any) -> Frame:
         """The next message of that type, for that job, with those fields; others stay in the inbox."""
         wanted = {"type": kind, **fields} if job is None else {"type": kind, "job": job, **fields}
         deadline = time.monotonic() + deadline_s

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tarmac.agent.gpus.monitor import GpuWatch
+from tarmac.agent.gpus.monitor import GpuMonitor
 from tarmac.agent.loop import Callback, Loop, Timer
 
 KILLED = 9  # as a wait status
@@ -17,9 +17,9 @@ class NoLoop(Loop):
 
 def test_a_probe_that_dies_once_says_nothing_and_one_that_always_dies_says_why() -> None:
     said: list[dict[str, Any]] = []
-    watch = GpuWatch(NoLoop(), said.append, dict)  # type: ignore[arg-type]
-    watch._begin_again(KILLED)
-    watch._begin_again(KILLED)
+    monitor = GpuMonitor(NoLoop(), said.append, dict)  # type: ignore[arg-type]
+    monitor._restart(KILLED)
+    monitor._restart(KILLED)
     assert said == []
-    watch._begin_again(KILLED)
+    monitor._restart(KILLED)
     assert [(frame["gpus"], frame["error"]) for frame in said] == [([], "the GPU probe crashed")]

@@ -1,41 +1,45 @@
-"""A connection: never blocks the loop, never trusts a broken stream."""
+"""A connection from the controller: it never blocks the loop and never trusts a broken stream."""
 
 from __future__ import annotations
 
 import os
 import socket
 import struct
-from typing import Callable
+from typing import TYPE_CHECKING, Callable, cast
 
 from tarmac.agent.loop import READ, WRITE, Loop, log
-from tarmac.shared.protocol import Decoder, Message, ProtocolError, decode, encode
+from tarmac.shared.protocol import Decoder, ProtocolError, decode, encode
 
-# A peer that asks for logs and does not read them is not read from either until it has.
+if TYPE_CHECKING:
+    from tarmac.shared.frames import AgentFrame, ControllerFrame
+
+# A controller that requests logs without reading them is not read from until it has caught up.
 _MAX_UNSENT_BYTES = 32 * 1024 * 1024
 
 
-class Peer:
+class Connection:
     def __init__(
         self,
         loop: Loop,
         sock: socket.socket,
-        handle: Callable[[Peer, Message, bytes], None],
-        closed: Callable[[Peer], None],
+        on_frame: Callable[[Connection, ControllerFrame, bytes], None],
+        on_close: Callable[[Connection], None],
     ) -> None:
+        """`on_frame` gets each frame decoded and as it arrived."""
         self._loop = loop
         self._sock = sock
-        self._handle = handle
-        self._closed = closed
+        self._on_frame = on_frame
+        self._on_close = on_close
         self._decoder = Decoder()
         self._unsent = bytearray()
         self._is_open = True
         loop.watch(sock.fileno(), self._ready, "controller connection")
 
-    def send(self, message: Message) -> None:
+    def send(self, frame: AgentFrame) -> None:
         if not self._is_open:
             return
         try:
-            data = encode(message)
+            data = encode(frame)
         except ProtocolError as error:
             log(f"controller connection: {error}")
             return
@@ -56,7 +60,7 @@ class Peer:
             self._is_open = False
             self._loop.unwatch(self._sock.fileno())
             self._sock.close()
-            self._closed(self)
+            self._on_close(self)
 
     def _ready(self) -> None:
         if self._unsent:
@@ -91,14 +95,14 @@ class Peer:
         try:
             for frame in self._decoder.split(data):
                 if self._is_open:
-                    self._handle(self, decode(frame), frame)
+                    self._on_frame(self, cast("ControllerFrame", decode(frame)), frame)
         except ProtocolError as error:
             log(f"controller connection closed: {error}")
             self.close()
 
 
 def is_allowed(sock: socket.socket) -> bool:
-    """Who the peer is comes from the kernel: the agent's own user or root."""
+    """True if the peer is the agent's user or root, according to the kernel."""
     credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     _, uid, _ = struct.unpack("3i", credentials)
     return uid in (os.getuid(), 0)

@@ -1,6 +1,6 @@
-"""Reading log files for the controller: pieces, where the last lines begin, and word when a file has grown.
+"""Reads log files for the controller: chunks, the offset of the last lines, and a notice when a file has grown.
 
-Memory is bounded whatever is in the file, and no call takes long: a search goes in steps between other work.
+Memory use is bounded whatever the file holds, and no call takes long: a search proceeds in steps between other work.
 """
 
 from __future__ import annotations
@@ -9,11 +9,22 @@ import os
 import stat
 import struct
 from binascii import b2a_base64
-from typing import Callable, Dict, List, Optional, Set
+from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Set, Union
 
 from tarmac.agent.loop import Loop
 from tarmac.shared import kernel
-from tarmac.shared.protocol import Message
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames import (
+        LogErrorFrame,
+        LogFrame,
+        LogGrewFrame,
+        LogTailErrorFrame,
+        LogTailFrame,
+        ReadLogFrame,
+        TailLogFrame,
+        WatchLogFrame,
+    )
 
 _MAX_READ_BYTES = 4 * 1024 * 1024
 _STEP_BYTES = 1024 * 1024
@@ -21,43 +32,42 @@ _MAX_BACK_BYTES = 64 * 1024 * 1024
 _POLL_S = 1.0
 _EVENT = struct.Struct("iIII")
 
-Send = Callable[[Message], None]
 
-
-def read_log(message: Message, send: Send) -> None:
-    ref = message.get("ref")
+def read_log(request: ReadLogFrame) -> Union[LogFrame, LogErrorFrame]:
+    ref = request.get("ref")
     try:
-        fd = _open(message["path"])
+        fd = _open(request["path"])
         try:
             size = os.fstat(fd).st_size
-            data = os.pread(fd, max(0, min(message["limit"], _MAX_READ_BYTES)), message["offset"])
+            data = os.pread(fd, max(0, min(request["limit"], _MAX_READ_BYTES)), request["offset"])
         finally:
             os.close(fd)
     except OSError as error:
         is_missing = isinstance(error, FileNotFoundError)
-        send({"type": "log", "ref": ref, "error": _say(error), "is_missing": is_missing})
-        return
+        return {"type": "log", "ref": ref, "error": _describe(error), "is_missing": is_missing}
     text = b2a_base64(data, newline=False).decode("ascii")
-    send({"type": "log", "ref": ref, "offset": message["offset"], "size": size, "data": text})
+    return {"type": "log", "ref": ref, "offset": request["offset"], "size": size, "data": text}
 
 
 class TailSearch:
-    """Finds the offset at which the last lines begin, from the end backwards, one step per turn of the loop."""
+    """Finds the offset where the last lines begin: from the end backwards, one step per turn of the loop."""
 
-    def __init__(self, loop: Loop, message: Message, send: Send) -> None:
+    def __init__(
+        self, loop: Loop, request: TailLogFrame, send: Callable[[Union[LogTailFrame, LogTailErrorFrame]], None]
+    ) -> None:
         self._loop = loop
-        self._ref = message.get("ref")
+        self._ref = request.get("ref")
         self._send = send
-        self._missing = max(0, int(message["lines"]))
+        self._missing = max(0, int(request["lines"]))
         try:
-            self._fd = _open(message["path"])
+            self._fd = _open(request["path"])
         except OSError as error:
-            send({"type": "log_tail", "ref": self._ref, "error": _say(error)})
+            send({"type": "log_tail", "ref": self._ref, "error": _describe(error)})
             return
         self._size = os.fstat(self._fd).st_size
         self._end = self._size
         if self._size and os.pread(self._fd, 1, self._size - 1) == b"\n":
-            self._end -= 1  # the line end of the last line begins no other
+            self._end -= 1  # the newline that ends the last line does not begin another
         self._lowest = max(0, self._size - _MAX_BACK_BYTES)
         self._step()
 
@@ -78,13 +88,13 @@ class TailSearch:
             self._loop.after(0.0, self._step, "log search")
 
     def _finish(self, offset: int, *, is_cut: bool = False) -> None:
-        """`is_cut`: fewer lines than asked for, or less than a whole one, since no more is searched."""
+        """`is_cut`: the search stopped at its limit with fewer lines than requested."""
         os.close(self._fd)
         self._send({"type": "log_tail", "ref": self._ref, "offset": offset, "size": self._size, "is_cut": is_cut})
 
 
 class _Watched:
-    def __init__(self, ref: object, path: str, size: int) -> None:
+    def __init__(self, ref: Optional[int], path: str, size: int) -> None:
         self.ref = ref
         self.path = path
         self.size = size
@@ -92,24 +102,24 @@ class _Watched:
 
 
 class LogWatch:
-    """Tells once when the size of a file differs from a given one. A file that is not there has size 0."""
+    """Reports once when the size of a file differs from a given size. A missing file has size 0."""
 
-    def __init__(self, loop: Loop, send: Send) -> None:
+    def __init__(self, loop: Loop, send: Callable[[LogGrewFrame], None]) -> None:
         self._loop = loop
         self._send = send
-        self._watched: Dict[object, _Watched] = {}
-        self._by_id: Dict[int, Set[object]] = {}
+        self._watched: Dict[Optional[int], _Watched] = {}
+        self._by_id: Dict[int, Set[Optional[int]]] = {}
         self._inotify: Optional[int] = None
         self._is_polling = False
 
-    def add(self, message: Message) -> None:
-        self.remove(message.get("ref"))
-        watched = _Watched(message.get("ref"), message["path"], message["offset"])
+    def add(self, request: WatchLogFrame) -> None:
+        self.remove(request.get("ref"))
+        watched = _Watched(request.get("ref"), request["path"], request["offset"])
         self._watched[watched.ref] = watched
         self._subscribe(watched)
-        self._look(watched)  # after subscribing: what happened in between is seen now
+        self._check(watched)  # after subscribing, so that no change in between is missed
 
-    def remove(self, ref: object) -> None:
+    def remove(self, ref: Optional[int]) -> None:
         watched = self._watched.pop(ref, None)
         if watched is not None:
             self._unsubscribe(watched)
@@ -118,7 +128,7 @@ class LogWatch:
         for ref in list(self._watched):
             self.remove(ref)
 
-    def _look(self, watched: _Watched) -> None:
+    def _check(self, watched: _Watched) -> None:
         size = _size(watched.path)
         if size != watched.size:
             self.remove(watched.ref)
@@ -132,7 +142,7 @@ class LogWatch:
             watched.inotify_id = self._add_watch(watched.path)
             self._by_id.setdefault(watched.inotify_id, set()).add(watched.ref)
         except OSError:
-            # The folder is not there either, or the user's watches are used up.
+            # The directory is missing too, or the user has no inotify watches left.
             self._poll_soon()
 
     def _add_watch(self, path: str) -> int:
@@ -162,8 +172,8 @@ class LogWatch:
                 watched = self._watched.get(ref)
                 if watched is not None:
                     self._unsubscribe(watched)
-                    self._subscribe(watched)  # a folder event may mean that the file is there now
-                    self._look(watched)
+                    self._subscribe(watched)  # an event of the directory may mean that the file exists now
+                    self._check(watched)
 
     def _poll_soon(self) -> None:
         if not self._is_polling:
@@ -175,7 +185,7 @@ class LogWatch:
         for watched in list(self._watched.values()):
             if watched.inotify_id is None:
                 self._subscribe(watched)
-                self._look(watched)
+                self._check(watched)
 
 
 def _event_ids(data: bytes) -> List[int]:
@@ -205,12 +215,12 @@ def _size(path: str) -> int:
 
 
 def _find_from_end(data: bytes, count: int) -> int:
-    """Where the count-th line end from the end is."""
+    """Return the position of the count-th newline from the end."""
     position = len(data)
     for _ in range(count):
         position = data.rindex(b"\n", 0, position)
     return position
 
 
-def _say(error: OSError) -> str:
+def _describe(error: OSError) -> str:
     return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import socket
 import time
-from typing import Callable, Dict, List, Optional
+from typing import TYPE_CHECKING, Dict, List, Optional
 
 from tarmac import __version__
 from tarmac.agent import logs
-from tarmac.agent.connection import Peer, is_allowed
-from tarmac.agent.gpus.monitor import GpuWatch
+from tarmac.agent.connection import Connection, is_allowed
+from tarmac.agent.gpus.monitor import GpuMonitor
 from tarmac.agent.loop import Loop, log, log_exception
 from tarmac.agent.procs.attribution import Attribution
 from tarmac.agent.run import start_request
@@ -23,11 +23,28 @@ from tarmac.agent.run.shim_pool import AgentContext, Spares
 from tarmac.agent.shutdown import Ending
 from tarmac.shared import crashpoint, protocol
 from tarmac.shared.proc import Stat
-from tarmac.shared.protocol import Message
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames import (
+        AdoptFrame,
+        AgentFrame,
+        AttemptFrame,
+        ControllerFrame,
+        ForgetFrame,
+        QuestionFrame,
+        ReportFrame,
+        ShutdownFrame,
+        SignalFrame,
+        StartFrame,
+    )
 
 _LAUNCH_TRIES = 3
 _UNDECIDED_S = 0.005
 _DECIDED_WITHIN_S = 5.0  # a shim that somebody froze must not keep all others waiting
+
+
+class UnknownFrame(Exception):
+    """A newer controller may send frames this agent does not know."""
 
 
 class Service:
@@ -36,12 +53,12 @@ class Service:
         self.place = place
         self._containment_reason = containment_reason
         self._listener: Optional[socket.socket] = None
-        self._peer: Optional[Peer] = None
+        self._connection: Optional[Connection] = None
         self._ports = Ports()
         self._spares = Spares(loop, place)
         self._launches = 0
         self._tries: Dict[Key, int] = {}
-        self._gpus = GpuWatch(
+        self._gpus = GpuMonitor(
             loop,
             self.send,
             lambda: Attribution(place.instance, self._runs.values()),
@@ -54,19 +71,6 @@ class Service:
         for run in self._runs.values():
             if run.port is not None and not run.is_over:
                 self._ports.keep(run.port)
-        self._handlers: Dict[str, Callable[[Message], object]] = {
-            "hello": self._hello,
-            "signal": self._signal,
-            "forget": self._forget,
-            "adopt": self._adopt,
-            "read_log": lambda message: logs.read_log(message, self.send),
-            "watch_log": self._logs.add,
-            "unwatch_log": lambda message: self._logs.remove(message.get("ref")),
-            "forget_gpus": self._forget_gpus,
-            "try_gpus": self._try_gpus,
-            "ping": lambda message: self.send({"type": "pong", "ref": message.get("ref")}),
-            "shutdown": self._shut_down,
-        }
 
     def open(self, listener: socket.socket) -> None:
         self._listener = listener
@@ -87,55 +91,86 @@ class Service:
             sock.close()
             return
         sock.setblocking(False)
-        Peer(self.loop, sock, self._handle, self._peer_closed)  # kept by the loop
+        Connection(self.loop, sock, self._handle, self._connection_closed)  # kept by the loop
 
-    def _peer_closed(self, peer: Peer) -> None:
-        if peer is self._peer:
-            self._peer = None
+    def _connection_closed(self, connection: Connection) -> None:
+        if connection is self._connection:
+            self._connection = None
             self._logs.clear()
 
-    def _take(self, peer: Peer) -> None:
+    def _take(self, connection: Connection) -> None:
         """It said hello, so it is the controller, and a newer one than any before."""
-        if self._peer is not None and self._peer is not peer:
-            self._peer.close()
-        self._peer = peer
+        if self._connection is not None and self._connection is not connection:
+            self._connection.close()
+        self._connection = connection
         self.ending.take_back()
 
-    def send(self, message: Message) -> None:
-        if self._peer is not None:
-            self._peer.send(message)
+    def send(self, frame: AgentFrame) -> None:
+        if self._connection is not None:
+            self._connection.send(frame)
 
-    def _handle(self, peer: Peer, message: Message, frame: bytes) -> None:
-        if message["type"] == "hello":
-            self._take(peer)
-        elif peer is not self._peer:
-            log("a connection that did not say hello first was closed")
-            peer.close()
+    def _handle(self, connection: Connection, frame: ControllerFrame, data: bytes) -> None:
+        if frame["type"] == "hello":
+            self._take(connection)
+        elif connection is not self._connection:
+            log("closed a connection that did not begin with hello")
+            connection.close()
             return
         try:
-            if message["type"] == "start":
-                self._start(message, frame)
-            elif message["type"] == "tail_log":
-                logs.TailSearch(self.loop, message, peer.send)  # whoever comes next must not get the answer
-            elif message["type"] in self._handlers:
-                self._handlers[message["type"]](message)
-            else:
-                log(f"a frame of unknown type {message['type'][:100]!r} was ignored")
+            self._dispatch(connection, frame, data)
+        except UnknownFrame as error:
+            log(f"ignored a frame of unknown type {str(error)[:100]!r}")
         except Exception:  # noqa: BLE001  one job's trouble must not become another's
-            log_exception(f"{message['type']} of job {message.get('job')}")
+            log_exception(f"{frame['type']} of job {frame.get('job')}")
+
+    def _dispatch(self, connection: Connection, frame: ControllerFrame, data: bytes) -> None:
+        if frame["type"] == "start":
+            self._start(frame, data)
+        elif frame["type"] == "forget":
+            self._forget(frame)
+        elif frame["type"] == "signal":
+            self._signal(frame)
+        elif frame["type"] == "adopt":
+            self._adopt(frame)
+        elif frame["type"] == "hello":
+            self._hello()
+        else:
+            self._answer(connection, frame)
+
+    def _answer(self, connection: Connection, frame: QuestionFrame) -> None:
+        if frame["type"] == "read_log":
+            self.send(logs.read_log(frame))
+        elif frame["type"] == "tail_log":
+            logs.TailSearch(self.loop, frame, connection.send)  # the answer must not go to a later connection
+        elif frame["type"] == "watch_log":
+            self._logs.add(frame)
+        elif frame["type"] == "unwatch_log":
+            self._logs.remove(frame.get("ref"))
+        elif frame["type"] == "forget_gpus":
+            self._gpus.forget(frame["uuids"])  # the frame without them goes first
+            self.send({"type": "gpus_forgotten", "ref": frame.get("ref")})
+        elif frame["type"] == "try_gpus":
+            tried = self._gpus.try_now([str(uuid) for uuid in frame["uuids"]])
+            self.send({"type": "gpus_tried", "ref": frame.get("ref"), "uuids": tried})
+        elif frame["type"] == "ping":
+            self.send({"type": "pong", "ref": frame.get("ref")})
+        elif frame["type"] == "shutdown":
+            self._shut_down(frame)
+        else:
+            raise UnknownFrame(frame["type"])
 
     # Frames
 
-    def _hello(self, _: Message) -> None:
+    def _hello(self) -> None:
         """Answered once every run is known to have begun or not: one missing in the answer counts as never begun."""
-        self._answer_hello(self._peer, time.monotonic() + _DECIDED_WITHIN_S)
+        self._answer_hello(self._connection, time.monotonic() + _DECIDED_WITHIN_S)
 
-    def _answer_hello(self, peer: Optional[Peer], deadline: float) -> None:
-        if peer is not self._peer:
+    def _answer_hello(self, connection: Optional[Connection], deadline: float) -> None:
+        if connection is not self._connection:
             return
         runs = [run.present_report() for run in self._runs.values() if not run.is_forgotten]
         if None in runs and time.monotonic() < deadline:
-            self.loop.after(_UNDECIDED_S, lambda: self._answer_hello(peer, deadline), "hello")
+            self.loop.after(_UNDECIDED_S, lambda: self._answer_hello(connection, deadline), "hello")
             return
         self.send(
             {
@@ -155,7 +190,7 @@ class Service:
         if self._gpus.latest is not None:
             self.send(self._gpus.latest)
 
-    def _start(self, message: Message, frame: bytes) -> None:
+    def _start(self, message: StartFrame, frame: bytes) -> None:
         key = _key(message)
         run = self._runs.get(key)
         if run is not None and run.report is not None:
@@ -194,7 +229,7 @@ class Service:
         run = self._runs[key] = Run(self, key, spare.folder, port)
         run.follow(spare, start)
 
-    def _adopt(self, message: Message) -> None:
+    def _adopt(self, message: AdoptFrame) -> None:
         key = _key(message)
         run = self._runs.get(key)
         if run is not None and run.report is not None:
@@ -211,38 +246,30 @@ class Service:
         log(f"job {key[0]}.{key[1]}: {message}")
         self.send(protocol.launch_failed(*key, message=message, at=time.time()))
 
-    def _signal(self, message: Message) -> None:
+    def _signal(self, message: SignalFrame) -> None:
         run = self._runs.get(_key(message))
         if run is not None:
             run.stop.ask(start_request.read_signal(message["signal"]), float(message["grace_s"]))
 
-    def _forget(self, message: Message) -> None:
+    def _forget(self, message: ForgetFrame) -> None:
         run = self._runs.get(_key(message))
         if run is not None and run.is_over and not run.is_forgotten:
             crashpoint.reach("agent:before-forget")
             run.forget()
             crashpoint.reach("agent:after-forget")
 
-    def _forget_gpus(self, message: Message) -> None:
-        self._gpus.forget(message["uuids"])  # the frame without them goes first
-        self.send({"type": "gpus_forgotten", "ref": message.get("ref")})
-
-    def _try_gpus(self, message: Message) -> None:
-        tried = self._gpus.try_now([str(uuid) for uuid in message["uuids"]])
-        self.send({"type": "gpus_tried", "ref": message.get("ref"), "uuids": tried})
-
-    def _shut_down(self, message: Message) -> None:
+    def _shut_down(self, message: ShutdownFrame) -> None:
         if message.get("is_replaced"):
             self.loop.stop()  # the next agent finds in the run folders what this one was asked
             return
         stops = self.ending.begin()
         self.send({"type": "ending", "ref": message.get("ref"), "stops": stops})
-        if stops and self._peer is not None:
-            self._peer.close()  # whoever said so need not wait for it
+        if stops and self._connection is not None:
+            self._connection.close()  # whoever said so need not wait for it
 
     # What runs say
 
-    def report(self, run: Run, message: Message) -> None:
+    def report(self, run: Run, message: ReportFrame) -> None:
         if protocol.is_final(message) and run.port is not None:
             self._ports.give_back(run.port)
             self._tries.pop(run.key, None)
@@ -290,5 +317,5 @@ class Service:
         return [stat.pid for stat in found if stat.is_alive]
 
 
-def _key(message: Message) -> Key:
+def _key(message: AttemptFrame) -> Key:
     return int(message["job"]), int(message["attempt"])

@@ -12,7 +12,7 @@ from tarmac.shared import protocol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tarmac.shared.protocol import Message
+    from tarmac.shared.frames import AnyFrame
 
 
 ANSWER_WITHIN_S = 10.0  # the agent reads logs from disk, and a disk may be slow
@@ -21,12 +21,12 @@ ANSWER_WITHIN_S = 10.0  # the agent reads logs from disk, and a disk may be slow
 class Link(asyncio.Protocol):
     """Calls `on_frame` for each frame that does not answer a question, and `on_lost` once when the stream ends."""
 
-    def __init__(self, on_frame: Callable[[Message], None], on_lost: Callable[[], None]) -> None:
+    def __init__(self, on_frame: Callable[[AnyFrame], None], on_lost: Callable[[], None]) -> None:
         self._on_frame = on_frame
         self._on_lost = on_lost
         self._decoder = protocol.Decoder()
         self._transport: asyncio.WriteTransport | None = None
-        self._questions: dict[int, asyncio.Future[Message]] = {}
+        self._questions: dict[int, asyncio.Future[AnyFrame]] = {}
         self._refs = count(1)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -53,17 +53,17 @@ class Link(asyncio.Protocol):
         self._questions.clear()
         self._on_lost()
 
-    def send(self, frame: Message) -> None:
+    def send(self, frame: AnyFrame) -> None:
         """Drop the frame if the agent is gone: everything that matters is settled again when it rejoins."""
         if self._transport is not None:
             self._transport.write(protocol.encode(frame))
 
-    async def ask(self, frame: Message) -> Message:
+    async def ask(self, frame: AnyFrame) -> AnyFrame:
         """Send a question and return its answer. Raises Unavailable if none arrives."""
         if self._transport is None:
             raise out_of_reach()
         ref = next(self._refs)
-        answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[AnyFrame] = asyncio.get_running_loop().create_future()
         self._questions[ref] = answer
         self.send({**frame, "ref": ref})
         try:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.gpu import Gpu
     from tarmac.core.model.ids import NodeName
     from tarmac.nodes.reports import GpuReading, HostReading
-    from tarmac.shared.protocol import Message
+    from tarmac.shared.frames import AnyFrame
 
 log = logging.getLogger(__name__)
 
@@ -109,7 +109,7 @@ class AgentSession:
 
     # To the agent
 
-    def send(self, frame: Message) -> None:
+    def send(self, frame: AnyFrame) -> None:
         if self._link is not None:
             self._link.send(frame)
 
@@ -117,7 +117,7 @@ class AgentSession:
         """Allow commands: the core has handled this connection's join, so later decisions take it into account."""
         self._is_admitted = True
 
-    def send_command(self, frame: Message) -> None:
+    def send_command(self, frame: AnyFrame) -> None:
         """Send a command, unless it was decided before the core handled this connection's join.
 
         Joining settles again what the node has to do, from what it really runs; an older command may be wrong by then.
@@ -125,7 +125,7 @@ class AgentSession:
         if self._is_admitted:
             self.send(frame)
 
-    async def ask(self, frame: Message) -> Message:
+    async def ask(self, frame: AnyFrame) -> AnyFrame:
         if self._link is None:
             raise out_of_reach()
         return await self._link.ask(frame)
@@ -179,13 +179,13 @@ class AgentSession:
 
     # From the agent
 
-    def _take_frame(self, frame: Message) -> None:
+    def _take_frame(self, frame: AnyFrame) -> None:
         try:
             self._understand(frame)
         except (msgspec.ValidationError, KeyError) as error:
             log.error("agent of %s sent an invalid frame (%s): %.500r", self.name, error, frame)  # noqa: TRY400
 
-    def _understand(self, frame: Message) -> None:
+    def _understand(self, frame: AnyFrame) -> None:
         if frame["type"] == "hello":
             self._join(msgspec.convert(frame, Hello))
         elif self.hello is None:
@@ -218,7 +218,7 @@ class AgentSession:
         """An agent that this connector started is never outdated: starting it again would give the same version."""
         return hello.version != __version__ and not self._connector.has_started(hello.pid)
 
-    def _take_gpus(self, frame: Message) -> None:
+    def _take_gpus(self, frame: AnyFrame) -> None:
         readings, host = readings_of(frame)
         gpus = tuple(reading.as_gpu() for reading in readings)
         if gpus != self._gpus:

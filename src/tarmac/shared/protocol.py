@@ -1,19 +1,14 @@
-"""The frames between controller and agent, and the only place that encodes or decodes them.
+"""The framing between controller, agent, shim and GPU probe, and the only place that encodes or decodes frames.
 
-A frame is 4 bytes of big-endian length and that many bytes of UTF-8 JSON: one object with a "type".
-A stream that breaks the rule is not to be trusted any further: the reader raises, the connection is closed.
+A frame is a 4-byte big-endian length followed by that many bytes of UTF-8 JSON: one object with a "type". A stream that
+breaks this rule cannot be trusted: the reader raises, and the connection is closed. `frames` declares all frame types.
 
 controller → agent   hello start adopt signal forget read_log tail_log watch_log unwatch_log forget_gpus try_gpus ping
                      shutdown
 agent → controller   hello started exited launch_failed lost gone gpus gpus_unchanged gpus_forgotten gpus_tried log
                      log_tail log_grew pong ending
+agent → shim         assign start
 probe → agent        gpus xid alive
-
-`start.folder`, when given, is made (0700, with its parents) before the log files are opened. `start.limit_s` seconds
-after its release (null: never) the tree gets `start.stop_signal`, and `start.grace_s` later SIGKILL, from the shim.
-`exited.timed_out` is true where that signal was sent while the command still ran. `signal.signal` is any of 1 to 64.
-`shutdown` is answered by `ending`: for `ending.stops` jobs the agent goes on until they are stopped, unless it is told
-that it `is_replaced`, by an agent that takes them over.
 """
 
 from __future__ import annotations
@@ -21,12 +16,21 @@ from __future__ import annotations
 import json
 import os
 from struct import Struct
-from typing import Any, Dict, List
+from typing import TYPE_CHECKING, List, Mapping
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames import (
+        AnyFrame,
+        ExitedFrame,
+        GoneFrame,
+        LaunchFailedFrame,
+        LostFrame,
+        ReportFrame,
+        StartedFrame,
+    )
 
 PROTOCOL = 1
 MAX_FRAME_BYTES = 16 * 1024 * 1024
-
-Message = Dict[str, Any]
 
 _LENGTH = Struct(">I")
 # Built once: json.dumps with options makes a new encoder on every call.
@@ -35,30 +39,28 @@ _loads = json.JSONDecoder().decode
 
 
 class ProtocolError(Exception):
-    """The peer sent something that is no frame."""
+    """The peer sent something that is not a frame."""
 
 
-def encode(message: Message) -> bytes:
-    body = _dumps(message).encode("ascii")
+def encode(frame: Mapping[str, object]) -> bytes:
+    body = _dumps(frame).encode("ascii")
     if len(body) > MAX_FRAME_BYTES:
-        raise ProtocolError(
-            f"a {message.get('type')} frame of {len(body)} bytes is over the limit of {MAX_FRAME_BYTES}"
-        )
+        raise ProtocolError(f"a {frame.get('type')} frame of {len(body)} bytes is over the limit of {MAX_FRAME_BYTES}")
     return _LENGTH.pack(len(body)) + body
 
 
 class Decoder:
-    """Turns the bytes of a stream, in whatever pieces they come, into messages."""
+    """Turns the bytes of a stream, however they are split, into frames."""
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self._buffer = bytearray()
         self._max_frame_bytes = max_frame_bytes
 
-    def feed(self, data: bytes) -> List[Message]:
+    def feed(self, data: bytes) -> List[AnyFrame]:
         return [decode(frame) for frame in self.split(data)]
 
     def split(self, data: bytes) -> List[bytes]:
-        """The whole frames that are there now, undecoded."""
+        """Return the frames that are complete so far, undecoded."""
         buffer = self._buffer
         buffer += data
         frames = []
@@ -77,13 +79,12 @@ class Decoder:
 
 
 def read_frame(fd: int) -> bytes:
-    """One whole frame from a blocking descriptor; empty when it ends before."""
+    """Read one frame from a blocking descriptor. Empty at the end of the file, even inside a frame."""
     data = _read_exactly(fd, 4)
     return data and data + _read_exactly(fd, _LENGTH.unpack(data)[0])
 
 
 def _read_exactly(fd: int, count: int) -> bytes:
-    """Empty at the end of file, also in the middle."""
     data = b""
     while len(data) < count:
         piece = os.read(fd, count - len(data))
@@ -93,24 +94,24 @@ def _read_exactly(fd: int, count: int) -> bytes:
     return data
 
 
-def decode(frame: bytes) -> Message:
+def decode(frame: bytes) -> AnyFrame:
     try:
-        message = _loads(frame[4:].decode("utf-8"))
+        decoded = _loads(frame[4:].decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"a frame is not JSON: {error}") from None
-    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+    if not isinstance(decoded, dict) or not isinstance(decoded.get("type"), str):
         raise ProtocolError('a frame is not an object with a "type"')
-    return message
+    return decoded
 
 
-def started(job: int, attempt: int, *, pid: int, at: float) -> Message:
+def started(job: int, attempt: int, *, pid: int, at: float) -> StartedFrame:
     return {"type": "started", "job": job, "attempt": attempt, "pid": pid, "started_at": at}
 
 
 def exited(
     job: int, attempt: int, *, status: int, pid: int, started_at: float, at: float, timed_out: bool = False
-) -> Message:
-    """`status` as wait(2) gives it."""
+) -> ExitedFrame:
+    """`status` as wait(2) returns it."""
     signal = status & 0x7F
     return {
         "type": "exited",
@@ -125,19 +126,20 @@ def exited(
     }
 
 
-def launch_failed(job: int, attempt: int, *, message: str, at: float) -> Message:
+def launch_failed(job: int, attempt: int, *, message: str, at: float) -> LaunchFailedFrame:
     return {"type": "launch_failed", "job": job, "attempt": attempt, "message": message, "at": at}
 
 
-def lost(job: int, attempt: int, *, message: str, alive: bool, at: float) -> Message:
+def lost(job: int, attempt: int, *, message: str, alive: bool, at: float) -> LostFrame:
     return {"type": "lost", "job": job, "attempt": attempt, "message": message, "alive": alive, "at": at}
 
 
-def gone(job: int, attempt: int, *, at: float) -> Message:
+def gone(job: int, attempt: int, *, at: float) -> GoneFrame:
     return {"type": "gone", "job": job, "attempt": attempt, "at": at}
 
 
-def is_final(report: Message) -> bool:
-    """No other report of this attempt can follow."""
-    kind = report["type"]
-    return kind in ("exited", "launch_failed", "gone") or (kind == "lost" and not report["alive"])
+def is_final(report: ReportFrame) -> bool:
+    """True if no other report of this attempt can follow."""
+    if report["type"] == "lost":
+        return not report["alive"]
+    return report["type"] != "started"

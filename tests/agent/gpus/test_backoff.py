@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from tarmac.agent.gpus.backoff import Retries
+from tarmac.agent.gpus.backoff import Backoff
 from tarmac.agent.gpus.heartbeat import DriverSpot
-from tarmac.agent.gpus.monitor import GpuWatch
-from tarmac.agent.gpus.probe import Order
+from tarmac.agent.gpus.monitor import GpuMonitor
+from tarmac.agent.gpus.probe import ProbeScope
+from tarmac.agent.gpus.sources.source import new_gpu
 from tests.agent.gpus.machine import Machine, health
 from tests.faults.test_probe_crashes import NoLoop
 from tests.nvml.standin import Gpu
@@ -15,57 +16,56 @@ from tests.nvml.standin import Gpu
 
 def test_soon_at_first_and_then_ever_less_often(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("TARMAC_GPU_AGAIN_S", raising=False)
-    retries = Retries(lambda: 0.0)
-    assert [retries.next_s("a") for _ in range(6)] == [5, 10, 20, 40, 60, 60]
-    assert retries.next_s("b") == 5
+    backoff = Backoff(lambda: 0.0)
+    assert [backoff.next_s("a") for _ in range(6)] == [5, 10, 20, 40, 60, 60]
+    assert backoff.next_s("b") == 5
 
 
 def test_one_that_hangs_again_at_once_goes_on_where_it_was_and_one_that_was_well_begins_anew():
     now = [0.0]
-    retries = Retries(lambda: now[0])
-    assert [retries.next_s("a"), retries.next_s("a")] == [5, 10]
-    retries.answered("a")
+    backoff = Backoff(lambda: now[0])
+    assert [backoff.next_s("a"), backoff.next_s("a")] == [5, 10]
+    backoff.answered("a")
     now[0] += 10
-    assert retries.next_s("a") == 20
-    retries.answered("a")
+    assert backoff.next_s("a") == 20
+    backoff.answered("a")
     now[0] += 60
-    assert retries.next_s("a") == 5
+    assert backoff.next_s("a") == 5
 
 
-class Watch(GpuWatch):
-    """Whose probes never are."""
+class Monitor(GpuMonitor):
+    """It forks no probes, but notes their scopes."""
 
     def __init__(self) -> None:
         super().__init__(NoLoop(), lambda _: None, dict)  # type: ignore[arg-type]
-        self.orders: list[Order] = []
+        self.scopes: list[ProbeScope] = []
 
-    def _fork(self, order: Order, heard: Any) -> Any:
-        self.orders.append(order)
+    def _fork(self, scope: ProbeScope, on_frame: Any) -> Any:
+        self.scopes.append(scope)
         return self
 
 
 def a_reading(uuid: str) -> dict[str, Any]:
-    gpu = {"index": 0, "uuid": uuid, "make": "nvidia", "parent": None, "processes": [], "fault": None}
-    return {"gpus": [{**gpu, "repair": None, "ecc_errors": None}], "divided": [], "absent": {}}
+    return {"gpus": [new_gpu(0, uuid, "A100", make="nvidia")], "divided": [], "absent": {}}
 
 
 def test_a_person_who_asks_is_not_kept_waiting():
-    watch = Watch()
-    watch._ledger.judge(a_reading("GPU-aaaa"), ())
-    watch._probe = watch  # type: ignore[assignment]
-    place = DriverSpot("nvidia", 0, "GPU-aaaa")
-    watch._leave_out(place)
-    assert watch.try_now(["GPU-other"]) == []
-    assert watch.orders == []
-    assert watch.try_now(["GPU-aaaa"]) == ["GPU-aaaa"]
-    assert watch.try_now(["GPU-aaaa"]) == ["GPU-aaaa"], "and not twice at a time"
-    assert watch.orders == [Order(only=place)]
+    monitor = Monitor()
+    monitor._health.judge(a_reading("GPU-aaaa"), ())
+    monitor._probe = monitor  # type: ignore[assignment]
+    spot = DriverSpot("nvidia", 0, "GPU-aaaa")
+    monitor._skip(spot)
+    assert monitor.try_now(["GPU-other"]) == []
+    assert monitor.scopes == []
+    assert monitor.try_now(["GPU-aaaa"]) == ["GPU-aaaa"]
+    assert monitor.try_now(["GPU-aaaa"]) == ["GPU-aaaa"], "and not twice at a time"
+    assert monitor.scopes == [ProbeScope(only=spot)]
 
 
 def test_a_driver_that_is_gone_is_looked_for_when_somebody_asks():
-    watch = Watch()
-    assert watch.try_now(["GPU-aaaa"]) == ["GPU-aaaa"]
-    assert watch.orders == [Order(skip=[])]
+    monitor = Monitor()
+    assert monitor.try_now(["GPU-aaaa"]) == ["GPU-aaaa"]
+    assert monitor.scopes == [ProbeScope(skip=[])]
 
 
 def test_the_answer_names_what_is_tried(machine: Machine):

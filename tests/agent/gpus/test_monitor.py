@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tarmac.agent.procs.host_memory import is_news, read_memory
+from tarmac.agent.procs.host_memory import has_changed, read_memory
 from tests.agent.gpus.machine import Machine, health, until
 from tests.agent_peer import eventually
 from tests.nvml.standin import GIB, Gpu, Process
@@ -26,8 +26,8 @@ def test_power_and_host_memory_are_told(machine: Machine):
 def test_host_memory_that_hardly_moves_is_no_news():
     now = read_memory()
     total = now["memory_total_bytes"]
-    assert not is_news({**now, "memory_available_bytes": now["memory_available_bytes"] + total // 200}, now)
-    assert is_news({**now, "memory_available_bytes": now["memory_available_bytes"] + total // 50}, now)
+    assert not has_changed({**now, "memory_available_bytes": now["memory_available_bytes"] + total // 200}, now)
+    assert has_changed({**now, "memory_available_bytes": now["memory_available_bytes"] + total // 50}, now)
 
 
 @pytest.mark.parametrize("containment", ["cgroup", "scan"])

@@ -1,18 +1,20 @@
-"""What was learned of the GPUs, in a file that outlives the agent: which there are, errors counted, troubles told.
+"""The file of what is known about the GPUs: which exist, their error counts, their faults. It outlives the agent.
 
-A file and not the controller's database: the one who learns it writes it, and a controller that is away loses nothing.
-It is replaced as a whole. One that is torn, foreign or lost reads as empty: then every GPU is met for the first time.
+It is a file and not part of the controller's database so that nothing is lost while the controller is away. It is
+replaced as a whole. A torn, foreign or missing file reads as empty: then every GPU counts as new.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Tuple
 
 from tarmac.agent.loop import log
 
-Gpus = Dict[str, Dict[str, Any]]
+if TYPE_CHECKING:
+    from tarmac.shared.frames import GpuState
+
 _FIELDS: Dict[str, Tuple[type, ...]] = {
     "index": (int,),
     "uuid": (str,),
@@ -23,66 +25,72 @@ _FIELDS: Dict[str, Tuple[type, ...]] = {
     "make": (str,),
     "gone_since": (int, float, type(None)),
 }
-# Simulated and listed GPUs are what somebody wrote down: one that is not written down any more did not vanish.
+# Simulated and configured GPUs are left out: one that is no longer declared did not vanish.
 _MAKES = ("nvidia", "amd")
 
 
-class Learned:
+class GpuRecords:
+    """The file has the GPUs under the key "cards", as its first version did."""
+
     def __init__(self) -> None:
-        self.gpus: Gpus = {}
+        self.gpus: Dict[str, Dict[str, Any]] = {}  # by uuid, with the fields above
         self.ecc: Dict[str, int] = {}  # errors counted so far, by the uuid of the whole GPU
         self.troubles: Dict[str, str] = {}
 
 
-class GpuFile:
+class GpuHistory:
     def __init__(self, path: Optional[str]) -> None:
         self._path = path
         self._written: Optional[bytes] = None
         self._is_failing = False
 
-    def read(self) -> Learned:
-        learned = Learned()
+    def read(self) -> GpuRecords:
+        records = GpuRecords()
         try:
             with open(self._path or os.devnull, "rb") as file:
                 self._written = file.read()
-            told = json.loads(self._written.decode())
-            gpus, ecc, troubles = told["cards"], told["ecc"], told["troubles"]
-            learned.gpus = {uuid: one for uuid, one in gpus.items() if _is_gpu(one) and one["uuid"] == uuid}
-            learned.ecc = _only(ecc, lambda count: type(count) is int)
-            learned.troubles = _only(troubles, lambda words: isinstance(words, str))
+            content = json.loads(self._written.decode())
+            gpus, ecc, troubles = content["cards"], content["ecc"], content["troubles"]
+            records.gpus = {uuid: gpu for uuid, gpu in gpus.items() if _is_gpu(gpu) and gpu["uuid"] == uuid}
+            records.ecc = _only(ecc, lambda count: type(count) is int)
+            records.troubles = _only(troubles, lambda trouble: isinstance(trouble, str))
         except FileNotFoundError:
             pass
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             if self._written:
-                log(f"what was learned of the GPUs cannot be read and is learned anew: {error}")
-        return learned
+                log(f"cannot read the GPU history, starting a new one: {error}")
+        return records
 
-    def write(self, gpus: Gpus, ecc: Dict[str, int], troubles: Dict[str, str]) -> None:
-        """Only what differs from what is there."""
+    def write(self, gpus: Mapping[str, GpuState], ecc: Dict[str, int], troubles: Dict[str, str]) -> None:
+        """Do nothing if the file already says the same."""
         if self._path is None:
             return
-        kept = {uuid: {name: gpu[name] for name in _FIELDS} for uuid, gpu in gpus.items() if gpu["make"] in _MAKES}
-        told = {"cards": kept, "ecc": ecc, "troubles": troubles}
-        data = json.dumps(told, sort_keys=True, separators=(",", ":")).encode()
+        fields = {uuid: _fields_of(gpu) for uuid, gpu in gpus.items() if gpu["make"] in _MAKES}
+        content = {"cards": fields, "ecc": ecc, "troubles": troubles}
+        data = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
         if data == self._written:
             return
         try:
             _replace(self._path, data)
         except OSError as error:
             if not self._is_failing:
-                log(f"what was learned of the GPUs cannot be kept: {error}")
+                log(f"cannot write the GPU history: {error}")
             self._is_failing = True
             return  # the next reading tries again
         self._written = data
         self._is_failing = False
 
 
-def _is_gpu(one: Any) -> bool:
-    return all(isinstance(one[name], kinds) and not isinstance(one[name], bool) for name, kinds in _FIELDS.items())
+def _fields_of(gpu: Mapping[str, object]) -> Dict[str, object]:
+    return {name: gpu[name] for name in _FIELDS}
 
 
-def _only(told: Dict[str, Any], is_right: Callable[[Any], bool]) -> Dict[str, Any]:
-    return {uuid: value for uuid, value in told.items() if is_right(value)}
+def _is_gpu(gpu: Any) -> bool:
+    return all(isinstance(gpu[name], kinds) and not isinstance(gpu[name], bool) for name, kinds in _FIELDS.items())
+
+
+def _only(values: Dict[str, Any], is_valid: Callable[[Any], bool]) -> Dict[str, Any]:
+    return {uuid: value for uuid, value in values.items() if is_valid(value)}
 
 
 def _replace(path: str, data: bytes) -> None:
@@ -92,7 +100,7 @@ def _replace(path: str, data: bytes) -> None:
         view = memoryview(data)
         while view:
             view = view[os.write(fd, view) :]
-        os.fsync(fd)  # it changes when GPUs do: seldom enough to wait for the disk
+        os.fsync(fd)  # the file changes only when GPUs do, so waiting for the disk is fine
     finally:
         os.close(fd)
     os.replace(fresh, path)

@@ -1,45 +1,51 @@
-"""Who a process on a GPU is: user, command, since when, and what tells its job; from /proc. Unknown is None.
+"""Details of the processes on a GPU, from /proc: user, command, start time, and what tells their job. Unknown is None.
 
-Each process is looked up once: what is asked again at every reading is only whether the pid is still the same process.
+Each process is read once. Later readings only check that the pid still belongs to the same process.
 """
 
 from __future__ import annotations
 
 import pwd
 import time
-from typing import Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Tuple
 
 from tarmac.shared.proc import Stat, read_stat
 
+if TYPE_CHECKING:
+    from tarmac.shared.frames import ProcessInfo
+
 COMMAND_CHARS = 300
 MOST_ANCESTORS = 64
-_TICKS_PER_S = 100  # what /proc counts in, whatever the kernel's own clock does
-
-Holder = Dict[str, Any]
+_TICKS_PER_S = 100  # the unit of /proc, independent of the kernel's own clock rate
 
 
-class Holders:
+class _Known(NamedTuple):
+    start_time: int
+    info: ProcessInfo
+
+
+class ProcessTable:
     def __init__(self) -> None:
-        # Taken once: the wall clock may be set, and a process that ran on must not seem to have started anew.
+        # Taken once: setting the wall clock must not change the start time of a running process.
         self._boot_at = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
-        self._names: Dict[int, str] = {}  # a directory service may take long to answer, so ask once
-        self._known: Dict[int, Tuple[int, Holder]] = {}
-        self._used: Dict[int, Tuple[int, Holder]] = {}
+        self._users: Dict[int, str] = {}  # a directory service may be slow, so ask once per uid
+        self._known: Dict[int, _Known] = {}
+        self._used: Dict[int, _Known] = {}
 
-    def look_up(self, pid: int) -> Holder:
+    def look_up(self, pid: int) -> ProcessInfo:
         stat = read_stat(pid)
         start_time = stat.start_time if stat else 0
         known = self._used.get(pid) or self._known.get(pid)
-        if known is None or known[0] != start_time:
-            known = (start_time, self._read(pid, stat))
+        if known is None or known.start_time != start_time:
+            known = _Known(start_time, self._read(pid, stat))
         self._used[pid] = known
-        return known[1]
+        return known.info
 
-    def tidy(self) -> None:
-        """After a reading of all GPUs: forgets those that nobody asked for."""
+    def prune(self) -> None:
+        """Forget the processes not looked up since the last call. Called after all GPUs were read."""
         self._known, self._used = self._used, {}
 
-    def _read(self, pid: int, stat: Optional[Stat]) -> Holder:
+    def _read(self, pid: int, stat: Optional[Stat]) -> ProcessInfo:
         return {
             "pid": pid,
             "user": self._user_of(pid),
@@ -54,16 +60,16 @@ class Holders:
         uid = uid_of(pid)
         if uid is None:
             return None
-        if uid not in self._names:
+        if uid not in self._users:
             try:
-                self._names[uid] = pwd.getpwuid(uid).pw_name
+                self._users[uid] = pwd.getpwuid(uid).pw_name
             except KeyError:
-                self._names[uid] = str(uid)
-        return self._names[uid]
+                self._users[uid] = str(uid)
+        return self._users[uid]
 
 
 def uid_of(pid: int) -> Optional[int]:
-    """The real user: the owner of /proc/PID is root for programs that guard their memory."""
+    """Return the real uid. The owner of /proc/PID will not do: it is root for programs that protect their memory."""
     for line in _read(pid, "status").splitlines():
         if line.startswith(b"Uid:"):
             return int(line.split()[1])
@@ -93,7 +99,7 @@ def _marks_of(pid: int) -> List[str]:
 
 
 def _ancestors_of(stat: Optional[Stat]) -> List[Tuple[int, int]]:
-    """pid and start time of the process itself and all above it."""
+    """Return pid and start time of the process itself and of all its ancestors."""
     found: List[Tuple[int, int]] = []
     while stat is not None and len(found) < MOST_ANCESTORS:
         found.append((stat.pid, stat.start_time))
@@ -105,5 +111,5 @@ def _read(pid: int, name: str) -> bytes:
     try:
         with open(f"/proc/{pid}/{name}", "rb") as file:
             return file.read()
-    except OSError:  # it is gone, or lives in a namespace we cannot see into
+    except OSError:  # the process has ended, or lives in a namespace we cannot see into
         return b""

@@ -1,7 +1,7 @@
-"""The GPU probe: a child of the agent that writes readings to a pipe. A driver call that hangs hangs nothing else.
+"""The GPU probe: a child of the agent that writes readings to a pipe, so that a hanging driver call hangs nothing else.
 
-Frames (see protocol): `gpus` whenever a reading differs from the last one sent, `xid` when the driver told of trouble,
-`alive` after 10 s of silence, and only after a reading that came to its end.
+It sends `gpus` whenever a reading differs from the last one sent, `xid` for each error the driver reported, and `alive`
+after 10 s of silence. All of them follow a reading that was completed.
 """
 
 from __future__ import annotations
@@ -9,33 +9,36 @@ from __future__ import annotations
 import os
 import select
 import time
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
-from tarmac.agent.gpus.heartbeat import Beat, DriverSpot
-from tarmac.agent.gpus.sources.source import Absent, Bench, Gpu, Source
-from tarmac.agent.procs.host_memory import is_news, read_memory
+from tarmac.agent.gpus.heartbeat import DriverSpot, Heartbeat
+from tarmac.agent.gpus.sources.source import Absent, Source, SourceContext
+from tarmac.agent.procs.host_memory import has_changed, read_memory
 from tarmac.shared.protocol import encode
 
-BUSY_S = 1.0  # between two readings while anything is on a GPU
-IDLE_S = 5.0  # when nothing is, and between two looks at what changes seldom
+if TYPE_CHECKING:
+    from tarmac.shared.frames import ProbedGpu, ProbeFrame, ProbeReadingFrame, XidFrame
+
+BUSY_S = 1.0  # between two readings while any GPU is in use
+IDLE_S = 5.0  # while none is, and between two readings of slowly changing values
 ALIVE_S = 10.0
-ABSENT_AGAIN_S = 60.0  # after a driver that was not there, while others are
+ABSENT_AGAIN_S = 60.0  # before asking again for a missing driver, while other drivers are present
 NO_DRIVER = 3  # exit code: there is nothing to probe, ask again much later
-LOST_DRIVER = 4  # exit code: there was something until now, ask again soon
+LOST_DRIVER = 4  # exit code: a driver disappeared, ask again soon
 
 
 class Pipe:
-    """The way to the agent. Waiting on it ends at once when the agent does."""
+    """The way to the agent. Waiting on it ends as soon as the agent does."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
         self._parent = os.getppid()
         self._poll = select.poll()
-        self._poll.register(fd, 0)  # errors only: nobody reads any more
+        self._poll.register(fd, 0)  # errors only: the reading end was closed
         self._silent_since = time.monotonic()
 
-    def send(self, message: Dict[str, Any]) -> None:
-        data = encode(message)
+    def send(self, frame: ProbeFrame) -> None:
+        data = encode(frame)
         while data:
             data = data[os.write(self._fd, data) :]
         self._silent_since = time.monotonic()
@@ -48,58 +51,61 @@ class Pipe:
         return not ended
 
 
-class Order(NamedTuple):
-    """What to leave out, and for a trial the only place to look at."""
+class ProbeScope(NamedTuple):
+    """Which GPUs to leave out, or for a trial the only one to read."""
 
     skip: Sequence[DriverSpot] = ()
     only: Optional[DriverSpot] = None
 
 
-def main(write_fd: int, *, beat: Optional[Beat] = None, order: Optional[Order] = None) -> int:
-    """Runs until the agent is gone; returns the exit code."""
-    beat, order = beat or Beat(), order or Order()
-    sources = choose(os.environ, beat, order)
-    if order.only is not None:
+def main(write_fd: int, *, heartbeat: Optional[Heartbeat] = None, scope: Optional[ProbeScope] = None) -> int:
+    """Run until the agent is gone, and return the exit code."""
+    heartbeat, scope = heartbeat or Heartbeat(), scope or ProbeScope()
+    sources = choose(os.environ, heartbeat, scope)
+    if scope.only is not None:
         return _try(sources)
     try:
-        return Watch(Pipe(write_fd), sources, beat).run()
+        return ProbeLoop(Pipe(write_fd), sources, heartbeat).run()
     except BrokenPipeError:
         return 0
 
 
-def choose(env: Mapping[str, str], beat: Beat, order: Order) -> List[Source]:
-    """Imported only where needed: simulated GPUs need neither the driver's module nor what it brings along."""
+def choose(env: Mapping[str, str], heartbeat: Heartbeat, scope: ProbeScope) -> List[Source]:
+    """Import each source only where it is needed: simulated GPUs need no driver module."""
     if env.get("TARMAC_FAKE_GPUS"):
         from tarmac.agent.gpus.sources.fake import FakeSource
 
         return [FakeSource(env["TARMAC_FAKE_GPUS"])]
     from tarmac.agent.gpus.sources.amd import AmdSource
-    from tarmac.agent.gpus.sources.configured import ListedSource
+    from tarmac.agent.gpus.sources.configured import ConfiguredSource
     from tarmac.agent.gpus.sources.nvml import NvmlSource
 
-    sources: List[Source] = [NvmlSource(_bench("nvidia", beat, order)), AmdSource(_bench("amd", beat, order), env)]
+    sources: List[Source] = [
+        NvmlSource(_context("nvidia", heartbeat, scope)),
+        AmdSource(_context("amd", heartbeat, scope), env),
+    ]
     if env.get("TARMAC_LISTED_GPUS"):
-        sources.append(ListedSource(env["TARMAC_LISTED_GPUS"]))
-    if order.only is not None:
-        return [source for source in sources if source.make == order.only.make]
-    left_out = {place.make for place in order.skip if place.number is None}
+        sources.append(ConfiguredSource(env["TARMAC_LISTED_GPUS"]))
+    if scope.only is not None:
+        return [source for source in sources if source.make == scope.only.make]
+    left_out = {spot.make for spot in scope.skip if spot.number is None}
     return [source for source in sources if source.make not in left_out]
 
 
-def _bench(make: str, beat: Beat, order: Order) -> Bench:
-    skip = {place.number: place.uuid for place in order.skip if place.make == make and place.number is not None}
-    if order.only is None:
-        return Bench(beat, slow_s=_pace_s(IDLE_S), skip=skip)
-    return Bench(beat, slow_s=0.0, only=[] if order.only.number is None else [order.only.number])
+def _context(make: str, heartbeat: Heartbeat, scope: ProbeScope) -> SourceContext:
+    skip = {spot.number: spot.uuid for spot in scope.skip if spot.make == make and spot.number is not None}
+    if scope.only is None:
+        return SourceContext(heartbeat, slow_s=_pace_s(IDLE_S), skip=skip)
+    return SourceContext(heartbeat, slow_s=0.0, only=[] if scope.only.number is None else [scope.only.number])
 
 
 def _pace_s(usual_s: float) -> float:
-    """TARMAC_GPU_PACE_S: a faster one, for tests."""
+    """TARMAC_GPU_PACE_S sets a faster pace, for tests."""
     return min(usual_s, float(os.environ.get("TARMAC_GPU_PACE_S", usual_s)))
 
 
 def _try(sources: List[Source]) -> int:
-    """Whether calls come back; what they say, the next probe tells."""
+    """Find out whether the driver calls return. The next probe reports their results."""
     for source in sources:
         try:
             source.read()
@@ -108,23 +114,23 @@ def _try(sources: List[Source]) -> int:
     return 0
 
 
-class Watch:
-    def __init__(self, pipe: Pipe, sources: List[Source], beat: Beat) -> None:
+class ProbeLoop:
+    def __init__(self, pipe: Pipe, sources: List[Source], heartbeat: Heartbeat) -> None:
         self._pipe = pipe
         self._sources = sources
-        self._beat = beat
-        self._sent: Optional[Dict[str, Any]] = None
+        self._heartbeat = heartbeat
+        self._sent: Optional[ProbeReadingFrame] = None
         self._present: List[Source] = []
         self._absent: Dict[str, str] = {}  # make → why
         self._absent_until: Dict[str, float] = {}
-        self._xids: List[Dict[str, Any]] = []
+        self._xids: List[XidFrame] = []
 
     def run(self) -> int:
         while True:
             had = list(self._present)
             frame = self._read()
-            self._beat.at()
-            self._tell(frame)
+            self._heartbeat.at()
+            self._send(frame)
             if len(self._present) < len(had):
                 return LOST_DRIVER
             if not self._present:
@@ -134,8 +140,8 @@ class Watch:
             if not self._pipe.wait(_pace_s(pace_s)):
                 return 0
 
-    def _read(self) -> Dict[str, Any]:
-        gpus: List[Gpu] = []
+    def _read(self) -> ProbeReadingFrame:
+        gpus: List[ProbedGpu] = []
         divided: List[str] = []
         for source in self._sources:
             if time.monotonic() < self._absent_until.get(source.make, 0.0):
@@ -148,7 +154,7 @@ class Watch:
             self._absent.pop(source.make, None)
             if source not in self._present:
                 self._present.append(source)
-            gpus += apart(reading.gpus, gpus)
+            gpus += renumber(reading.gpus, gpus)
             divided += reading.divided
             self._xids += reading.xids
         return self._frame(gpus, divided)
@@ -159,32 +165,32 @@ class Watch:
         if source in self._present:
             self._present.remove(source)
 
-    def _frame(self, gpus: List[Gpu], divided: List[str]) -> Dict[str, Any]:
+    def _frame(self, gpus: List[ProbedGpu], divided: List[str]) -> ProbeReadingFrame:
         host = read_memory()
-        if self._sent is not None and not is_news(host, self._sent["host"]):
+        if self._sent is not None and not has_changed(host, self._sent["host"]):
             host = self._sent["host"]
         name = "+".join(source.name for source in self._present) or "none"
         absent = {make: why for make, why in self._absent.items() if why}
         return {"type": "gpus", "gpus": gpus, "divided": divided, "absent": absent, "source": name, "host": host}
 
-    def _tell(self, frame: Dict[str, Any]) -> None:
+    def _send(self, frame: ProbeReadingFrame) -> None:
         for xid in self._xids:
-            self._pipe.send({"type": "xid", **xid})
+            self._pipe.send(xid)
         self._xids.clear()
         if frame != self._sent:
             self._pipe.send(frame)
 
 
-def apart(gpus: List[Gpu], others: List[Gpu]) -> List[Gpu]:
-    """With numbers that no other GPU has: two makes in one machine both count from 0."""
+def renumber(gpus: List[ProbedGpu], others: List[ProbedGpu]) -> List[ProbedGpu]:
+    """Give the GPUs indices that no other GPU has: two makes in one machine both count from 0."""
     taken = {gpu["index"] for gpu in others}
     if not taken.intersection(gpu["index"] for gpu in gpus):
         return gpus
     return [{**gpu, "index": gpu["index"] + max(taken) + 1} for gpu in gpus]
 
 
-def is_busy(now: List[Gpu], before: List[Gpu]) -> bool:
-    """A GPU that only gets warmer is idle; one with a holder, load, or moving memory is not."""
+def is_busy(now: List[ProbedGpu], before: List[ProbedGpu]) -> bool:
+    """True if any GPU has a process, load or moving memory. A GPU that only gets warmer is idle."""
     if any(gpu["processes"] or gpu["utilization"] for gpu in now):
         return True
     return [gpu["memory_used_bytes"] for gpu in now] != [gpu["memory_used_bytes"] for gpu in before]

@@ -1,53 +1,61 @@
-"""One probe process and its pipe, as the agent holds them. That it hangs is seen in the memory the two share."""
+"""The agent's handle on one probe process: its pipe, and the shared memory that shows whether it hangs."""
 
 from __future__ import annotations
 
 import os
 import signal
-from typing import Callable, NoReturn, Optional
+from typing import TYPE_CHECKING, Callable, List, NoReturn, Optional, cast
 
 from tarmac.agent.gpus import probe
-from tarmac.agent.gpus.heartbeat import Beat, DriverSpot
-from tarmac.agent.gpus.probe import Order
+from tarmac.agent.gpus.heartbeat import DriverSpot, Heartbeat
+from tarmac.agent.gpus.probe import ProbeScope
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.procs.watch import ProcessWatch
 from tarmac.shared import kernel, proc
-from tarmac.shared.protocol import Decoder, Message, ProtocolError
+from tarmac.shared.protocol import Decoder, ProtocolError
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames import ProbeFrame
 
 
-class Probing:
+class ProbeProcess:
     def __init__(
-        self, loop: Loop, order: Order, heard: Callable[[Message], None], ended: Callable[[Probing, int], None]
+        self,
+        loop: Loop,
+        scope: ProbeScope,
+        on_frame: Callable[[ProbeFrame], None],
+        on_end: Callable[[ProbeProcess, int], None],
     ) -> None:
-        self.order = order
+        """`on_end` gets the wait status."""
+        self.scope = scope
         self.is_killed = False
         self._loop = loop
-        self._heard = heard
-        self._ended = ended
+        self._on_frame = on_frame
+        self._on_end = on_end
         self._decoder = Decoder()
-        self._beat = Beat()
-        self._count = 0
-        self._still = 0  # looks without any move
+        self._heartbeat = Heartbeat()
+        self._steps = 0
+        self._stalled = 0  # consecutive checks without progress
         read_fd, write_fd = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
-            _become_probe(write_fd, self._beat, order)
+            _become_probe(write_fd, self._heartbeat, scope)
         os.close(write_fd)
         self._fd: Optional[int] = read_fd
         loop.watch(read_fd, self._read, "GPU probe")
         ProcessWatch(loop, self.pid, None, self._reap, "GPU probe")
 
-    def look(self, *, is_late: bool) -> int:
-        """How many looks in a row found it where it was before. One that comes late proves nothing."""
-        count, _ = self._beat.read()
-        self._still = 0 if is_late or count != self._count else self._still + 1
-        self._count = count
-        return self._still
+    def check(self, *, is_late: bool) -> int:
+        """Return how many consecutive checks saw no progress. A check that came late proves nothing."""
+        steps = self._heartbeat.read().steps
+        self._stalled = 0 if is_late or steps != self._steps else self._stalled + 1
+        self._steps = steps
+        return self._stalled
 
     @property
-    def place(self) -> Optional[DriverSpot]:
-        """Where it is; None: asleep."""
-        return self._beat.read()[1]
+    def spot(self) -> Optional[DriverSpot]:
+        """Where it is now; None: asleep."""
+        return self._heartbeat.read().spot
 
     @property
     def is_running(self) -> bool:
@@ -56,7 +64,7 @@ class Probing:
         return stat is not None and stat.state == "R"
 
     def kill(self) -> None:
-        """It may take long, or never happen, while it is inside the driver. Nothing it says counts any more."""
+        """Ignore it from now on. Inside the driver, its end may take long or never come."""
         self.is_killed = True
         self._close()
         os.kill(self.pid, signal.SIGKILL)
@@ -66,12 +74,12 @@ class Probing:
             return
         data = os.read(self._fd, 262144)
         try:
-            messages = self._decoder.feed(data)
+            frames = cast("List[ProbeFrame]", self._decoder.feed(data))
         except ProtocolError as error:
             log(f"GPU probe: {error}")
-            data, messages = b"", []
-        for message in messages:
-            self._heard(message)
+            data, frames = b"", []
+        for frame in frames:
+            self._on_frame(frame)
         if not data:
             self._close()
 
@@ -85,16 +93,16 @@ class Probing:
         _, status = os.waitpid(self.pid, 0)
         while self._fd is not None:
             self._read()
-        self._ended(self, status)
+        self._on_end(self, status)
 
 
-def _become_probe(write_fd: int, beat: Beat, order: Order) -> NoReturn:
+def _become_probe(write_fd: int, heartbeat: Heartbeat, scope: ProbeScope) -> NoReturn:
     code = 1
     try:
         kernel.close_all_but(write_fd)
         kernel.set_name(b"tarmac-probe")
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        code = probe.main(write_fd, beat=beat, order=order)
+        code = probe.main(write_fd, heartbeat=heartbeat, scope=scope)
     except BaseException as error:  # noqa: BLE001  the outermost frame of a process
         log(f"GPU probe: {type(error).__name__}: {error}")
     finally:

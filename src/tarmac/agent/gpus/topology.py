@@ -8,11 +8,11 @@ NVLINK = 5
 _MOST_LINKS = 36
 _SWITCH = "switch"
 
-Links = Dict[str, Dict[str, int]]  # uuid → other uuid → how near
+Links = Dict[str, Dict[str, int]]  # uuid → other uuid → nearness
 
 
 def read_links(nvml: Any, gpus: List[Tuple[str, Any]], at: Callable[[str], None]) -> Links:
-    """`GPUs` are uuids and handles, `at` is told which is asked. What the driver does not tell is left out."""
+    """`gpus` has uuids and handles. `at` is called before each GPU is queried. Unknown links are left out."""
     links: Links = {uuid: {} for uuid, _ in gpus}
     for position, (uuid, handle) in enumerate(gpus):
         at(uuid)
@@ -54,7 +54,7 @@ def _add_nvlinks(nvml: Any, gpus: List[Tuple[str, Any]], links: Links, at: Calla
 
 
 def _remotes(nvml: Any, handle: Any) -> List[str]:
-    """PCI addresses of the GPUs at the other ends, "switch" for a switch; each once."""
+    """Return the PCI addresses of the GPUs at the other ends, "switch" for a switch; each once."""
     found: List[str] = []
     for link in range(_MOST_LINKS):
         try:
@@ -62,7 +62,7 @@ def _remotes(nvml: Any, handle: Any) -> List[str]:
                 continue
             remote = _remote(nvml, handle, link)
         except nvml.NVMLError:
-            break  # no such link, so none after it
+            break  # no such link, so no further ones
         if remote not in found:
             found.append(remote)
     return found
@@ -73,7 +73,7 @@ def _remote(nvml: Any, handle: Any, link: int) -> str:
         if nvml.nvmlDeviceGetNvLinkRemoteDeviceType(handle, link) == nvml.NVML_NVLINK_DEVICE_TYPE_SWITCH:
             return _SWITCH
     except nvml.NVMLError:
-        pass  # a driver that is too old to tell
+        pass  # the driver is too old to say
     return _text(nvml.nvmlDeviceGetNvLinkRemotePciInfo(handle, link).busId)
 
 

@@ -1,10 +1,13 @@
-"""Xid: what the NVIDIA driver says about trouble on a GPU. Most is a program's fault, some the GPU's."""
+"""Xid: the NVIDIA driver's error reports about a GPU. Most are a program's fault, some the GPU's."""
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
-# Of NVIDIA's catalogue those that end in "reset or replace the GPU"; 13, 31, 43, 45, 94 … are a program's own.
+if TYPE_CHECKING:
+    from tarmac.shared.frames import XidFrame
+
+# From NVIDIA's catalogue, those resolved by "reset or replace the GPU"; 13, 31, 43, 45, 94 … are a program's fault.
 SICK = {
     48: "a memory error that could not be corrected",
     61: "its microcontroller stopped",
@@ -18,16 +21,16 @@ SICK = {
     140: "memory errors that could not be corrected",
     143: "it did not start",
 }
-_AT_MOST = 100  # told in one reading: a GPU that floods must not keep the others waiting
+_AT_MOST = 100  # per reading: a GPU that floods must not delay the others
 
 
-def words(number: int) -> Optional[str]:
+def describe(number: int) -> Optional[str]:
     """None when the GPU is not to blame."""
     return f"Xid {number}: {SICK[number]}" if number in SICK else None
 
 
 class XidWatch:
-    """The events of one NVML session. Where there are none to be had, it is silent."""
+    """The events of one NVML session; none where the driver offers none."""
 
     def __init__(self, nvml: Any) -> None:
         self._nvml = nvml
@@ -44,11 +47,11 @@ class XidWatch:
         try:
             self._nvml.nvmlDeviceRegisterEvents(handle, self._nvml.nvmlEventTypeXidCriticalError, self._set)
         except self._nvml.NVMLError:
-            pass  # a GPU that offers none
+            pass  # this GPU offers no events
 
-    def collect(self) -> List[Dict[str, Any]]:
-        """What came since the last time; never waits."""
-        found: List[Dict[str, Any]] = []
+    def collect(self) -> List[XidFrame]:
+        """Return the events since the last call, without waiting."""
+        found: List[XidFrame] = []
         while self._set is not None and len(found) < _AT_MOST:
             try:
                 event = self._nvml.nvmlEventSetWait_v2(self._set, 0)
@@ -56,5 +59,5 @@ class XidWatch:
             except self._nvml.NVMLError:
                 break
             if event.eventType & self._nvml.nvmlEventTypeXidCriticalError:
-                found.append({"uuid": uuid, "number": int(event.eventData)})
+                found.append({"type": "xid", "uuid": uuid, "number": int(event.eventData)})
         return found

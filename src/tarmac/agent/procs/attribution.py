@@ -6,11 +6,12 @@ process that was adopted has neither.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, Optional, Tuple
+from typing import TYPE_CHECKING, Dict, Iterable, Optional, Sequence, Tuple
 
 from tarmac.agent.run.attempt import Key, Run
 
-Holder = Dict[str, Any]
+if TYPE_CHECKING:
+    from tarmac.shared.frames import GpuProcessEntry, ProbedProcess, ProcessInfo
 
 
 class Attribution:
@@ -25,17 +26,26 @@ class Attribution:
         for run in sorted(runs, key=lambda run: not run.is_over):
             if run.leaf is not None:
                 self._leaves[run.leaf.path.rpartition("/")[2]] = run.key
-            if run.report is not None and not run.is_over and "pid" in run.report:
+            if run.report is not None and run.report["type"] == "started":
                 self._pids[run.report["pid"]] = (run.key, getattr(run, "start_time", None))
 
-    def name(self, holder: Holder) -> Holder:
-        """The holder as the controller gets it."""
-        kept = {name: holder[name] for name in ("pid", "user", "command", "memory_bytes", "started_at")}
-        job, attempt = self.key_of(holder) or (None, None)
-        return {**kept, "job": job, "attempt": attempt}
+    def entry_of(self, process: ProbedProcess) -> GpuProcessEntry:
+        """Return the process as the controller gets it."""
+        job, attempt = self.key_of(process) or (None, None)
+        return {
+            "pid": process["pid"],
+            "user": process["user"],
+            "command": process["command"],
+            "memory_bytes": process["memory_bytes"],
+            "started_at": process["started_at"],
+            "job": job,
+            "attempt": attempt,
+        }
 
-    def key_of(self, holder: Holder) -> Optional[Key]:
-        return self._by_cgroup(holder["cgroup"]) or self._by_mark(holder["marks"]) or self._by_pid(holder["ancestors"])
+    def key_of(self, process: ProcessInfo) -> Optional[Key]:
+        return (
+            self._by_cgroup(process["cgroup"]) or self._by_mark(process["marks"]) or self._by_pid(process["ancestors"])
+        )
 
     def _by_cgroup(self, path: Optional[str]) -> Optional[Key]:
         below = (path or "").partition(self._folder)[2]
@@ -49,7 +59,7 @@ class Attribution:
                     return int(job), int(attempt)
         return None
 
-    def _by_pid(self, ancestors: Iterable[Tuple[int, int]]) -> Optional[Key]:
+    def _by_pid(self, ancestors: Iterable[Sequence[int]]) -> Optional[Key]:
         for pid, start_time in ancestors:
             key, expected = self._pids.get(pid, (None, None))
             if key is not None and expected in (None, start_time):

@@ -1,13 +1,16 @@
-"""The host's memory, as /proc/meminfo tells it."""
+"""The host's memory, from /proc/meminfo."""
 
 from __future__ import annotations
 
-from typing import Dict
+from typing import TYPE_CHECKING, Dict
 
-WORTH_TELLING = 0.01  # of the total: less than that alone is no news
+if TYPE_CHECKING:
+    from tarmac.shared.frames import HostMemory
+
+NOTABLE = 0.01  # of the total: a smaller change alone is not reported
 
 
-def read_memory(path: str = "/proc/meminfo") -> Dict[str, int]:
+def read_memory(path: str = "/proc/meminfo") -> HostMemory:
     kib: Dict[bytes, int] = {}
     with open(path, "rb") as file:
         for line in file:
@@ -18,8 +21,8 @@ def read_memory(path: str = "/proc/meminfo") -> Dict[str, int]:
     return {"memory_total_bytes": kib.get(b"MemTotal", 0) * 1024, "memory_available_bytes": available * 1024}
 
 
-def is_news(now: Dict[str, int], before: Dict[str, int]) -> bool:
+def has_changed(now: HostMemory, before: HostMemory) -> bool:
     if now["memory_total_bytes"] != before["memory_total_bytes"]:
         return True
     moved = abs(now["memory_available_bytes"] - before["memory_available_bytes"])
-    return moved >= WORTH_TELLING * now["memory_total_bytes"]
+    return moved >= NOTABLE * now["memory_total_bytes"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import pwd
 import time
-from typing import Iterable, List, Optional
+from typing import TYPE_CHECKING, Iterable, List, Optional, cast
 
 from tarmac.agent.gpus import gpu_processes
 from tarmac.agent.loop import log
@@ -22,7 +22,9 @@ from tarmac.agent.run.escalation import Stop
 from tarmac.agent.run.run_folder import EXIT, START, Record, RunFolder
 from tarmac.shared import proc, protocol
 from tarmac.shared.proc import Stat
-from tarmac.shared.protocol import Message
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames import AdoptFrame, ExitedFrame, ReportFrame
 
 
 class AdoptedTree(Tree):
@@ -80,7 +82,7 @@ class Adoption(Run):
         start, final = self.read(START), self.read(EXIT)
         assert start is not None, "only by its start record it is known to be an adopted one"
         if final is not None:
-            self._tell(final)
+            self._tell(cast("ReportFrame", final))
         elif start["boot_id"] != self.desk.place.boot_id:
             self._tell(self._lost("the machine was restarted while it ran", alive=False))
         else:
@@ -114,7 +116,7 @@ class Adoption(Run):
 
     def _conclude(self, start: Record) -> None:
         known = protocol.exited(*self.key, status=0, pid=start["pid"], started_at=start["started_at"], at=time.time())
-        final = {**known, "exit_code": None, "adopted": True}
+        final: ExitedFrame = {**known, "exit_code": None, "adopted": True}
         try:
             self.folder.write_durably(EXIT, final)
         except OSError as error:
@@ -122,7 +124,7 @@ class Adoption(Run):
         self._tell(final)
 
 
-def adopt(desk: RunHost, key: Key, message: Message, runs: Iterable[Run]) -> Adoption:
+def adopt(desk: RunHost, key: Key, message: AdoptFrame, runs: Iterable[Run]) -> Adoption:
     """Raises ValueError with words for whoever asked."""
     stat = _examine(message, Attribution(desk.place.instance, runs))
     folder = desk.place.folders.make(in_advance=False)
@@ -136,14 +138,14 @@ def adopt(desk: RunHost, key: Key, message: Message, runs: Iterable[Run]) -> Ado
     return run
 
 
-def _examine(message: Message, attribution: Attribution) -> Stat:
+def _examine(message: AdoptFrame, attribution: Attribution) -> Stat:
     pid = int(message["pid"])
     stat = proc.read_stat(pid) if pid > 0 else None
     expected = message.get("start_time")
     if stat is None or not stat.is_alive or expected not in (None, stat.start_time):
         raise ValueError(f"pid {pid}: there is no such process")
     _check_owner(pid, message.get("uid"))
-    key = attribution.key_of(gpu_processes.Holders().look_up(pid))
+    key = attribution.key_of(gpu_processes.ProcessTable().look_up(pid))
     if key is not None:
         raise ValueError(f"pid {pid} belongs to job {key[0]} already")
     if pid == os.getpid() or gpu_processes.command_of(pid) is None or pid == 1:

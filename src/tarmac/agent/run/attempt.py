@@ -10,7 +10,7 @@ import os
 import signal
 import socket
 import time
-from typing import Dict, List, Optional, Protocol, Tuple
+from typing import TYPE_CHECKING, Dict, List, Optional, Protocol, Tuple, cast
 
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.procs.cgroup import Leaf
@@ -21,7 +21,10 @@ from tarmac.agent.run.run_folder import EXIT, START, Record, RunFolder
 from tarmac.agent.run.shim_pool import AgentContext, IdleShim
 from tarmac.shared import protocol
 from tarmac.shared.proc import Stat, send_signal
-from tarmac.shared.protocol import Decoder, Message
+from tarmac.shared.protocol import Decoder
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames import LostFrame, ReportFrame
 
 Key = Tuple[int, int]
 _UNDECIDED_S = 0.02
@@ -34,7 +37,7 @@ class RunHost(Protocol):
     loop: Loop
     place: AgentContext
 
-    def report(self, run: Run, message: Message) -> None: ...
+    def report(self, run: Run, message: ReportFrame) -> None: ...
 
     def never_began(self, run: Run) -> None: ...
 
@@ -54,12 +57,12 @@ class Run:
         self.spare: Optional[IdleShim] = None  # the shim, when it is this agent's own
         self.is_shim_idle = False  # it has nothing to do with this attempt any more
         self.start: Optional[Start] = None  # as long as it may have to be started again
-        self.report: Optional[Message] = None
+        self.report: Optional[ReportFrame] = None
         self.is_shim_gone = False
         self.is_forgotten = False
         self.shim_pid: Optional[int] = None  # of a shim that is this agent's own child
         self.stop = Stop(self)
-        self._final: Optional[Message] = None  # known, but the tree is not gone yet
+        self._final: Optional[ReportFrame] = None  # known, but the tree is not gone yet
         self._channel: Optional[socket.socket] = None
         self._decoder = Decoder()
         self._watch: Optional[ProcessWatch] = None
@@ -68,7 +71,7 @@ class Run:
     def is_over(self) -> bool:
         return self.report is not None and protocol.is_final(self.report)
 
-    def present_report(self) -> Optional[Message]:
+    def present_report(self) -> Optional[ReportFrame]:
         """None while nobody can say whether it begins at all, which takes moments only."""
         start = self.read(START) if self.report is None else None
         return self.report if start is None else protocol.started(*self.key, pid=start["pid"], at=start["started_at"])
@@ -120,7 +123,7 @@ class Run:
                 self.is_shim_idle = True
                 self._recycle_when_possible()
             else:
-                self._tell(message)
+                self._tell(cast("ReportFrame", message))
         if not data:
             self._release_channel()
             channel.close()
@@ -156,7 +159,7 @@ class Run:
             self._recycle_when_possible()
             return
         start = self.read(START)
-        self._final = self.read(EXIT)
+        self._final = cast("Optional[ReportFrame]", self.read(EXIT))
         if start is None:
             self._settle_without_start()
         elif start["boot_id"] != self.desk.place.boot_id:
@@ -244,10 +247,10 @@ class Run:
         record = self.folder.read(name)
         return record if record and (record["job"], record["attempt"]) == self.key else None
 
-    def _lost(self, message: str, *, alive: bool) -> Message:
+    def _lost(self, message: str, *, alive: bool) -> LostFrame:
         return protocol.lost(*self.key, message=message, alive=alive, at=time.time())
 
-    def _tell(self, report: Message) -> None:
+    def _tell(self, report: ReportFrame) -> None:
         if self.is_over:
             return
         self.report = report

@@ -16,10 +16,10 @@ from tarmac.agent.procs.proc_scan import Tree
 from tarmac.agent.run.run_folder import START, STOP
 from tarmac.agent.run.shim import STRAGGLER_GRACE_S
 from tarmac.shared import proc, protocol
-from tarmac.shared.protocol import Message
 
 if TYPE_CHECKING:
     from tarmac.agent.run.attempt import Run
+    from tarmac.shared.frames import ReportFrame
 
 _KILL_AGAIN_S = (0.05, 0.2, 1.0, 5.0)
 
@@ -66,7 +66,7 @@ class Stop:
         if self._deadline is None:
             self.ask(signal.SIGTERM, STRAGGLER_GRACE_S)
 
-    def reported(self, report: Message) -> None:
+    def reported(self, report: ReportFrame) -> None:
         if protocol.is_final(report):
             if self._timer is not None:
                 self._timer.cancel()

@@ -7,12 +7,15 @@ import os
 import resource
 import signal
 import stat
-from typing import Dict, List, NoReturn, Optional
+from typing import TYPE_CHECKING, Dict, List, NoReturn, Optional, cast
 
 from tarmac.agent.procs.proc_scan import MARK
 from tarmac.agent.run.start_request import Spec, read
 from tarmac.shared import crashpoint
-from tarmac.shared.protocol import Message, decode, encode, read_frame
+from tarmac.shared.protocol import decode, encode, read_frame
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames import AnyFrame, AssignFrame
 
 # What Python ignores. All others the agent sets to default at its start.
 _IGNORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
@@ -49,7 +52,7 @@ def become(instance: str, shim_fd: int, failure_fd: int) -> NoReturn:
         order = read_frame(shim_fd)
         start = order and read_frame(shim_fd)
         if start:
-            _run(decode(order), decode(start), instance, shim_fd, failure_fd)
+            _run(cast("AssignFrame", decode(order)), decode(start), instance, shim_fd, failure_fd)
     except CannotRun as failure:
         _tell(failure_fd, str(failure))
     except Exception as error:  # noqa: BLE001  the outermost frame of a process
@@ -58,7 +61,7 @@ def become(instance: str, shim_fd: int, failure_fd: int) -> NoReturn:
         os._exit(127)
 
 
-def _run(order: Message, start: Message, instance: str, shim_fd: int, failure_fd: int) -> None:
+def _run(order: AssignFrame, start: AnyFrame, instance: str, shim_fd: int, failure_fd: int) -> None:
     spec = read(start)
     os.umask(spec.umask)
     _enter(spec.cwd)

@@ -4,13 +4,16 @@ there is no moment in which somebody could take a living attempt for one that ne
 from __future__ import annotations
 
 import os
-from typing import NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, NamedTuple, Optional, Tuple, cast
 
 from tarmac.agent.run.run_folder import SPEC
 from tarmac.agent.run.shim_pool import AgentContext, IdleShim
 from tarmac.agent.run.start_request import Limit
 from tarmac.shared import crashpoint
 from tarmac.shared.protocol import encode
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames import AssignFrame, LimitEntry
 
 # What a Unix socket takes at once under the smallest usual limits.
 _CHANNEL_BYTES = 65536
@@ -33,17 +36,16 @@ def hand_over(place: AgentContext, spare: IdleShim, key: Tuple[int, int], start:
     if is_left:
         spare.folder.leave(SPEC, start.frame)
     # The shim reads this much; the start frame it passes on to the command's process unread.
-    order = encode(
-        {
-            "type": "order",
-            "job": job,
-            "attempt": attempt,
-            "port": port,
-            "nth": nth,
-            "is_left": is_left,
-            "limit": start.limit,
-        }
-    )
+    assign: AssignFrame = {
+        "type": "assign",
+        "job": job,
+        "attempt": attempt,
+        "port": port,
+        "nth": nth,
+        "is_in_folder": is_left,
+        "limit": None if start.limit is None else cast("LimitEntry", start.limit._asdict()),
+    }
+    order = encode(assign)
     crashpoint.reach("agent:before-fork")
     os.write(spare.channel.fileno(), order if is_left else order + start.frame)
     crashpoint.reach("agent:after-fork")

@@ -11,7 +11,7 @@ import errno
 import fcntl
 import json
 import os
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Mapping, Optional
 from zlib import crc32
 
 Record = Dict[str, Any]
@@ -38,7 +38,7 @@ class RunFolder:
     def close(self) -> None:
         os.close(self.fd)
 
-    def write_durably(self, name: str, record: Record) -> None:
+    def write_durably(self, name: str, record: Mapping[str, Any]) -> None:
         fd = self._write(name, _seal(record))
         try:
             if self.is_on_disk:
@@ -51,7 +51,7 @@ class RunFolder:
         finally:
             os.close(fd)
 
-    def write(self, name: str, record: Record) -> None:
+    def write(self, name: str, record: Mapping[str, Any]) -> None:
         os.close(self._write(name, _seal(record)))
 
     def blank(self, name: str) -> None:
@@ -133,7 +133,7 @@ class RunFolder:
         return fd
 
 
-def _seal(record: Record) -> bytes:
+def _seal(record: Mapping[str, Any]) -> bytes:
     body = _dumps(record).encode("ascii")
     sealed = b'%s,"crc":%d}\n' % (body[:-1], crc32(body))
     return sealed.ljust(-(-len(sealed) // _BLOCK_BYTES) * _BLOCK_BYTES)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import NoReturn, Optional, Tuple
+from typing import TYPE_CHECKING, NoReturn, Optional, Tuple, Union, cast
 
 from tarmac.agent.procs.cgroup import Leaf
 from tarmac.agent.procs.containment import Containment
@@ -19,7 +19,9 @@ from tarmac.agent.run.run_folder import EXIT, SPEC, START, STOP, Record, RunFold
 from tarmac.agent.run.start_request import Limit
 from tarmac.agent.run.time_limit import Countdown
 from tarmac.shared import crashpoint, kernel, proc, protocol
-from tarmac.shared.protocol import Message
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames import AssignFrame, ExitedFrame, IdleFrame, ReportFrame
 
 STRAGGLER_GRACE_S = 2.0
 _KILL_AGAIN_S = 0.2
@@ -97,7 +99,7 @@ class Shim:
         """The order and the start frame; empty when the agent ended before there were both."""
         try:
             order = protocol.read_frame(self.channel_fd)
-            if order and protocol.decode(order)["is_left"]:
+            if order and protocol.decode(order)["is_in_folder"]:
                 return order, self.folder.pick_up(SPEC)
             return order, protocol.read_frame(self.channel_fd)
         except OSError:
@@ -114,9 +116,9 @@ class Shim:
 
     def _launch(self, order: bytes, start: bytes) -> Optional[str]:
         """None once the command runs, else why it does not."""
-        orders = protocol.decode(order)
+        orders = cast("AssignFrame", protocol.decode(order))
         self.key = (orders["job"], orders["attempt"])
-        self.limit = Limit(*orders["limit"]) if orders["limit"] else None
+        self.limit = Limit(**orders["limit"]) if orders["limit"] else None
         self.countdown = None  # the attempt before may have had one
         crashpoint.count_from(orders["nth"] - 1)
         try:
@@ -170,7 +172,7 @@ class Shim:
         )
         crashpoint.reach("shim:after-start-record")
 
-    def _wait(self) -> Message:
+    def _wait(self) -> ExitedFrame:
         """Until the command itself ends; orphans of its tree that end before are reaped on the way."""
         countdown = self.countdown
         while True:
@@ -184,7 +186,7 @@ class Shim:
             *self.key, status=status, pid=pid, started_at=self.started_at, at=time.time(), timed_out=timed_out
         )
 
-    def _conclude(self, final: Message) -> None:
+    def _conclude(self, final: ReportFrame) -> None:
         is_recorded = self._record_exit(final)
         if not self._is_tree_gone():
             self._end_stragglers()
@@ -195,7 +197,7 @@ class Shim:
             time.sleep(_RECORD_AGAIN_S)
             is_recorded = self._record_exit(final)
 
-    def _record_exit(self, final: Message) -> bool:
+    def _record_exit(self, final: ReportFrame) -> bool:
         """False when the disk is full: the agent is told all the same, and the record comes when there is space."""
         crashpoint.reach("shim:before-exit-record")
         try:
@@ -247,7 +249,7 @@ class Shim:
         stop = self.folder.read(STOP)
         return stop if stop is not None and (stop["job"], stop["attempt"]) == self.key else None
 
-    def _tell(self, message: Message) -> None:
+    def _tell(self, message: Union[ReportFrame, IdleFrame]) -> None:
         try:
             os.write(self.channel_fd, protocol.encode(message))
         except OSError:

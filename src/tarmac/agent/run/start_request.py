@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, NamedTuple, Optional
-
-from tarmac.shared.protocol import Message
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
 _TERM = 15
 _LAST_SIGNAL = 64
@@ -35,7 +33,7 @@ class Spec(NamedTuple):
     limit: Optional[Limit]
 
 
-def read(frame: Message) -> Spec:
+def read(frame: Mapping[str, Any]) -> Spec:
     """ValueError says what is wrong with the frame."""
     argv = _argv(frame)
     env = frame.get("env")
@@ -66,7 +64,7 @@ def read_signal(number: Any) -> int:
     return number
 
 
-def _limit(frame: Message) -> Optional[Limit]:
+def _limit(frame: Mapping[str, Any]) -> Optional[Limit]:
     """None: it may run for ever. All of it may be missing, as where an older controller asks."""
     signum = read_signal(frame.get("stop_signal", _TERM))
     grace_s = _seconds(frame, "grace_s", _GRACE_S)
@@ -78,7 +76,7 @@ def _limit(frame: Message) -> Optional[Limit]:
     return Limit(seconds, signum, grace_s)
 
 
-def _seconds(frame: Message, name: str, default: float) -> float:
+def _seconds(frame: Mapping[str, Any], name: str, default: float) -> float:
     value = frame.get(name, default)
     # Also refuses what is no number at all: JSON as Python reads it knows NaN.
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value <= _LONGEST_S:
@@ -86,7 +84,7 @@ def _seconds(frame: Message, name: str, default: float) -> float:
     return float(value)
 
 
-def _argv(frame: Message) -> List[str]:
+def _argv(frame: Mapping[str, Any]) -> List[str]:
     shell = frame.get("shell")
     if isinstance(shell, str):
         return [_shell(), "-c", shell]

@@ -1,76 +1,84 @@
-"""Reads AMD GPUs from sysfs, a few small files per GPU. Who is on them: see amd_holders."""
+"""Reads AMD GPUs from sysfs, a few small files per GPU. `amd_processes` finds the processes on them."""
 
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Mapping, Optional
+from typing import TYPE_CHECKING, Dict, List, Mapping, NamedTuple, Optional
 
-from tarmac.agent.gpus.sources.amd_processes import AmdHolders
-from tarmac.agent.gpus.sources.source import Absent, Bench, Gpu, Reading, gpu
+from tarmac.agent.gpus.sources.amd_processes import AmdProcesses
+from tarmac.agent.gpus.sources.source import Absent, Reading, SourceContext, new_gpu
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames import GpuMake, ProbedGpu
 
 _VENDOR = "0x1002"
-_SENSORS = {"temperature": ("temp1_input", 1000), "power_w": ("power1_average", 1_000_000)}
+
+
+class Facts(NamedTuple):
+    """What does not change about a GPU."""
+
+    uuid: str
+    address: str  # PCI
+    model: str
+    total: int
+    hwmon: Optional[str]
 
 
 class AmdSource:
-    make = name = "amd"
+    make: GpuMake = "amd"
+    name = "amd"
 
-    def __init__(self, bench: Bench, env: Mapping[str, str]) -> None:
-        self._bench = bench
+    def __init__(self, context: SourceContext, env: Mapping[str, str]) -> None:
+        self._context = context
         self._root = env.get("TARMAC_AMD_SYSFS", "/sys/class/drm")
-        self._holders = AmdHolders(self._root)
+        self._processes = AmdProcesses(self._root)
         self._found = False
-        self._facts: Dict[str, Dict[str, Any]] = {}  # by folder: what does not change
+        self._facts: Dict[str, Facts] = {}  # by directory
 
     def read(self) -> Reading:
-        self._bench.beat.at(self.make)
+        self._context.heartbeat.at(self.make)
         folders = find_gpus(self._root)
         self._found = self._found or bool(folders)
         if not self._found:
             raise Absent
         gpus = []
         for index, folder in enumerate(folders):
-            if index not in self._bench.skip and (self._bench.only is None or index in self._bench.only):
+            if index not in self._context.skip and (self._context.only is None or index in self._context.only):
                 gpus.append(self._read_gpu(index, folder))
-        self._name_holders(gpus)
+        self._add_processes(gpus)
         return Reading(gpus)
 
-    def _read_gpu(self, index: int, folder: str) -> Gpu:
-        self._bench.beat.at(self.make, index, self._facts.get(folder, {}).get("uuid"))
-        facts = self._facts.get(folder) or self._facts.setdefault(folder, _facts(folder))
+    def _read_gpu(self, index: int, folder: str) -> ProbedGpu:
+        known = self._facts.get(folder)
+        self._context.heartbeat.at(self.make, index, known.uuid if known else None)
+        facts = known or self._facts.setdefault(folder, _facts(folder))
         used = _number(f"{folder}/mem_info_vram_used")
-        one = gpu(index, facts["uuid"], facts["model"], make=self.make, total=facts["total"], used=used)
-        one["fault"] = "cannot be read: its files in sysfs do not answer" if used is None else None
-        one["utilization"] = _number(f"{folder}/gpu_busy_percent")
-        for name, (file, unit) in _SENSORS.items():
-            value = _number(f"{facts['hwmon']}/{file}") if facts["hwmon"] else None
-            one[name] = None if value is None else round(value / unit, 1)
-        if one["power_w"] is None and facts["hwmon"]:
-            microwatts = _number(f"{facts['hwmon']}/power1_input")  # newer GPUs have no average
-            one["power_w"] = None if microwatts is None else round(microwatts / 1_000_000, 1)
-        one["temperature"] = None if one["temperature"] is None else round(one["temperature"])
-        return one
+        gpu = new_gpu(index, facts.uuid, facts.model, make=self.make, total=facts.total, used=used)
+        gpu["fault"] = "cannot be read: its files in sysfs do not answer" if used is None else None
+        gpu["utilization"] = _number(f"{folder}/gpu_busy_percent")
+        if facts.hwmon:
+            millidegrees = _number(f"{facts.hwmon}/temp1_input")
+            gpu["temperature"] = None if millidegrees is None else round(millidegrees / 1000)
+            microwatts = _number(f"{facts.hwmon}/power1_average")
+            if microwatts is None:
+                microwatts = _number(f"{facts.hwmon}/power1_input")  # newer GPUs have no average
+            gpu["power_w"] = None if microwatts is None else round(microwatts / 1_000_000, 1)
+        return gpu
 
-    def _name_holders(self, gpus: List[Gpu]) -> None:
-        self._bench.beat.at(self.make)
-        addresses = {
-            one["uuid"]: facts["address"]
-            for facts in self._facts.values()
-            for one in gpus
-            if one["uuid"] == facts["uuid"]
-        }
-        is_busy = any(one["utilization"] for one in gpus)
-        found = self._holders.read(is_busy=is_busy)
-        for one in gpus:
-            memory = found.get(addresses[one["uuid"]], {})
-            one["processes"] = [
-                {**self._bench.holders.look_up(pid), "memory_bytes": memory[pid]} for pid in sorted(memory)
+    def _add_processes(self, gpus: List[ProbedGpu]) -> None:
+        self._context.heartbeat.at(self.make)
+        addresses: Dict[Optional[str], str] = {facts.uuid: facts.address for facts in self._facts.values()}
+        found = self._processes.read(is_busy=any(gpu["utilization"] for gpu in gpus))
+        for gpu in gpus:
+            memory = found.get(addresses[gpu["uuid"]], {})
+            gpu["processes"] = [
+                {**self._context.processes.look_up(pid), "memory_bytes": memory[pid]} for pid in sorted(memory)
             ]
-        self._bench.holders.tidy()
+        self._context.processes.prune()
 
 
 def find_gpus(root: str) -> List[str]:
-    """The device folders of all discrete AMD GPUs, in the order of their PCI addresses."""
+    """Return the device directories of all discrete AMD GPUs, ordered by PCI address."""
     try:
         names = os.listdir(root)
     except OSError:
@@ -89,22 +97,22 @@ def find_gpus(root: str) -> List[str]:
 
 
 def _is_discrete(folder: str) -> bool:
-    """Not the small one inside a processor, which nobody wants a job on: that has neither number nor power limit."""
+    """False for the small GPU inside a processor: it has neither a unique id nor a power limit."""
     if _number(f"{folder}/mem_info_vram_total") is None:
         return False
     hwmon = _hwmon(folder)
     return bool(_unique_id(folder)) or (hwmon is not None and os.path.exists(f"{hwmon}/power1_cap"))
 
 
-def _facts(folder: str) -> Dict[str, Any]:
+def _facts(folder: str) -> Facts:
     address = os.path.basename(os.path.realpath(folder))
-    return {
-        "uuid": f"AMD-{_unique_id(folder) or address}",
-        "address": address,
-        "model": _text(f"{folder}/product_name") or f"AMD {_text(f'{folder}/device') or 'GPU'}",
-        "total": _number(f"{folder}/mem_info_vram_total") or 0,
-        "hwmon": _hwmon(folder),
-    }
+    return Facts(
+        uuid=f"AMD-{_unique_id(folder) or address}",
+        address=address,
+        model=_text(f"{folder}/product_name") or f"AMD {_text(f'{folder}/device') or 'GPU'}",
+        total=_number(f"{folder}/mem_info_vram_total") or 0,
+        hwmon=_hwmon(folder),
+    )
 
 
 def _unique_id(folder: str) -> Optional[str]:

@@ -1,6 +1,6 @@
-"""Who is on AMD GPUs: from the kernel's list of compute processes, and where that is missing, from amd-smi.
+"""Finds the processes on AMD GPUs: from the kernel's list of compute processes, or if there is none, from amd-smi.
 
-amd-smi takes the better part of a second of processor time, so it runs beside the readings and only now and then.
+amd-smi takes most of a second of processor time, so it runs beside the readings and only occasionally.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Memory = Dict[str, Dict[int, Optional[int]]]  # PCI address → pid → bytes
 _UNITS = {"B": 1, "KB": 1024, "MB": 1024**2, "GB": 1024**3}
 
 
-class AmdHolders:
+class AmdProcesses:
     def __init__(self, drm_root: str) -> None:
         self._kfd = os.path.join(os.path.dirname(drm_root.rstrip("/")), "kfd", "kfd")
         self._smi = Smi()
@@ -31,7 +31,7 @@ class AmdHolders:
 
 
 def read_kfd(root: str) -> Optional[Memory]:
-    """None where the kernel keeps no such list."""
+    """None if the kernel has no such list."""
     try:
         pids = os.listdir(f"{root}/proc")
         nodes = os.listdir(f"{root}/topology/nodes")
@@ -48,7 +48,7 @@ def read_kfd(root: str) -> Optional[Memory]:
 
 
 def _node(folder: str) -> Tuple[str, str]:
-    """The number the list uses for a GPU (empty for a processor), and its PCI address."""
+    """Return the id the list uses for a GPU (empty for a processor), and its PCI address."""
     gpu = _first_line(f"{folder}/gpu_id")
     values: Dict[str, int] = {}
     try:
@@ -65,7 +65,7 @@ def _node(folder: str) -> Tuple[str, str]:
 
 
 class Smi:
-    """amd-smi, run aside: a reading takes what the last run that came to its end has said."""
+    """amd-smi in the background: a reading uses the output of the last completed run."""
 
     def __init__(self) -> None:
         self._latest: Memory = {}
@@ -77,7 +77,7 @@ class Smi:
 
     def read(self, pace_s: float) -> Memory:
         if self._run is not None:
-            self._harvest()
+            self._collect()
         if self._run is None and not self._is_missing and self._is_due(pace_s):
             self._start("list" if self._addresses is None else "process")
         return self._latest
@@ -87,7 +87,7 @@ class Smi:
 
     def _start(self, verb: str) -> None:
         self._started_at = time.monotonic()
-        self._output = tempfile.TemporaryFile()  # noqa: SIM115  read when the program has ended
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115  read once the program has ended
         try:
             self._run = subprocess.Popen(
                 ["amd-smi", verb, "--json"],
@@ -98,7 +98,7 @@ class Smi:
         except OSError:
             self._is_missing = True
 
-    def _harvest(self) -> None:
+    def _collect(self) -> None:
         assert self._run is not None
         assert self._output is not None
         if self._run.poll() is None:
@@ -108,36 +108,36 @@ class Smi:
         self._run = None
         self._output.seek(0)
         try:
-            said = json.loads(self._output.read().decode("utf-8", "replace"))
+            output = json.loads(self._output.read().decode("utf-8", "replace"))
         except ValueError:
             return
         if self._addresses is None:
-            self._addresses = addresses_of(said)
-            self._started_at = float("-inf")  # the list was only asked for to understand what comes next
+            self._addresses = addresses_of(output)
+            self._started_at = float("-inf")  # the list only serves to interpret the processes: ask for them at once
         else:
-            self._latest = holders_of(said, self._addresses)
+            self._latest = processes_of(output, self._addresses)
 
 
-def addresses_of(said: Any) -> Dict[int, str]:
-    return {int(gpu["gpu"]): str(gpu["bdf"]).lower() for gpu in _gpus(said) if "gpu" in gpu and "bdf" in gpu}
+def addresses_of(output: Any) -> Dict[int, str]:
+    return {int(gpu["gpu"]): str(gpu["bdf"]).lower() for gpu in _gpus(output) if "gpu" in gpu and "bdf" in gpu}
 
 
-def holders_of(said: Any, addresses: Dict[int, str]) -> Memory:
+def processes_of(output: Any, addresses: Dict[int, str]) -> Memory:
     found: Memory = {}
-    for gpu in _gpus(said):
+    for gpu in _gpus(output):
         address = addresses.get(int(gpu.get("gpu", -1)))
         for entry in gpu.get("process_list", ()) if address else ():
             info = entry.get("process_info") if isinstance(entry, dict) else None
-            if isinstance(info, dict) and "pid" in info:  # else it is a sentence that there are none
+            if isinstance(info, dict) and "pid" in info:  # otherwise a sentence saying that there are none
                 found.setdefault(str(address), {})[int(info["pid"])] = _bytes(info)
     return found
 
 
-def _gpus(said: Any) -> List[Dict[str, Any]]:
+def _gpus(output: Any) -> List[Dict[str, Any]]:
     """Some versions wrap the list."""
-    if isinstance(said, dict):
-        said = next((value for value in said.values() if isinstance(value, list)), [])
-    return [entry for entry in said if isinstance(entry, dict)] if isinstance(said, list) else []
+    if isinstance(output, dict):
+        output = next((value for value in output.values() if isinstance(value, list)), [])
+    return [entry for entry in output if isinstance(entry, dict)] if isinstance(output, list) else []
 
 
 def _bytes(info: Dict[str, Any]) -> Optional[int]:

@@ -1,19 +1,23 @@
-"""GPUs of which nothing can be read, as the configuration lists them: `gpus = [{index=0, model="X", memory="24G"}]`.
+"""Unreadable GPUs, as the configuration lists them: `gpus = [{index=0, model="X", memory="24G"}]`.
 
-The controller hands the list on as JSON in TARMAC_LISTED_GPUS.
+The controller passes the list as JSON in TARMAC_LISTED_GPUS.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any, List
+from typing import TYPE_CHECKING, Any, List
 
-from tarmac.agent.gpus.sources.source import Absent, Gpu, Reading, gpu
+from tarmac.agent.gpus.sources.source import Absent, Reading, new_gpu
 from tarmac.shared.units import parse_size
 
+if TYPE_CHECKING:
+    from tarmac.shared.frames import GpuMake, ProbedGpu
 
-class ListedSource:
-    make = name = "listed"
+
+class ConfiguredSource:
+    make: GpuMake = "listed"
+    name = "listed"
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -22,7 +26,7 @@ class ListedSource:
         try:
             return Reading([_gpu(position, entry) for position, entry in enumerate(_entries(self._text))])
         except (TypeError, ValueError, KeyError, AttributeError) as error:
-            raise Absent(f"the list of GPUs in the configuration is not understood: {error}") from None
+            raise Absent(f"the list of GPUs in the configuration is not valid: {error}") from None
 
 
 def _entries(text: str) -> List[Any]:
@@ -32,10 +36,10 @@ def _entries(text: str) -> List[Any]:
     return entries
 
 
-def _gpu(position: int, entry: Any) -> Gpu:
+def _gpu(position: int, entry: Any) -> ProbedGpu:
     index = int(entry.get("index", position))
     uuid = str(entry.get("uuid", f"LISTED-{index}"))
-    return gpu(index, uuid, str(entry.get("model", "GPU")), make="listed", total=_size(entry.get("memory", 0)))
+    return new_gpu(index, uuid, str(entry.get("model", "GPU")), make="listed", total=_size(entry.get("memory", 0)))
 
 
 def _size(value: Any) -> int:

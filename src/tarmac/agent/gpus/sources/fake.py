@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import List
+from typing import TYPE_CHECKING, List
 
-from tarmac.agent.gpus.sources.source import Absent, Gpu, Reading, gpu
+from tarmac.agent.gpus.sources.source import Absent, Reading, new_gpu
 from tarmac.shared.units import parse_size, typed_size
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames import GpuMake, ProbedGpu
 
 MOST = 1024
 DEFAULT_BYTES = 24 << 30
 
 
-def fake_gpus(text: str) -> List[Gpu]:
-    """Raises ValueError with a message for the person who set the variable."""
-    gpus: List[Gpu] = []
+def fake_gpus(text: str) -> List[ProbedGpu]:
+    """Raises ValueError with a message for the user who set the variable."""
+    gpus: List[ProbedGpu] = []
     for group in text.split(","):
         count, x, memory = group.strip().lower().partition("x")
         try:
@@ -21,16 +24,17 @@ def fake_gpus(text: str) -> List[Gpu]:
         except ValueError:
             memory_bytes = 0
         if not memory_bytes or not count.isdecimal() or not count.isascii():
-            raise ValueError(f"TARMAC_FAKE_GPUS={text!r} is not understood: write 4, 4x24G or 2x24G,1x80G")
+            raise ValueError(f"TARMAC_FAKE_GPUS={text!r} is not valid: write 4, 4x24G or 2x24G,1x80G")
         if len(gpus) + int(count[:7]) > MOST:
-            raise ValueError(f"TARMAC_FAKE_GPUS={text!r} asks for more than {MOST} GPUs")
+            raise ValueError(f"TARMAC_FAKE_GPUS={text!r} requests more than {MOST} GPUs")
         model = f"Simulated {typed_size(memory_bytes)}"
         gpus += [_gpu(len(gpus) + n, model, memory_bytes) for n in range(int(count))]
     return gpus
 
 
 class FakeSource:
-    make = name = "fake"
+    make: GpuMake = "fake"
+    name = "fake"
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -42,6 +46,6 @@ class FakeSource:
             raise Absent(str(error)) from None
 
 
-def _gpu(index: int, model: str, memory_bytes: int) -> Gpu:
-    one = gpu(index, f"GPU-fa4e0000-0000-0000-0000-{index:012x}", model, make="fake", total=memory_bytes, used=0)
-    return {**one, "utilization": 0}
+def _gpu(index: int, model: str, memory_bytes: int) -> ProbedGpu:
+    gpu = new_gpu(index, f"GPU-fa4e0000-0000-0000-0000-{index:012x}", model, make="fake", total=memory_bytes, used=0)
+    return {**gpu, "utilization": 0}

@@ -2,98 +2,108 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from tarmac.agent.gpus.gpu_processes import Holders
-from tarmac.agent.gpus.sources.source import Gpu, gpu
+from tarmac.agent.gpus.gpu_processes import ProcessTable
+from tarmac.agent.gpus.sources.source import new_gpu
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames import ProbedGpu, ProbedProcess
 
 
-class Slow(NamedTuple):
-    """What changes seldom."""
+class Instance(NamedTuple):
+    """A MIG instance."""
+
+    number: int
+    handle: Any
+
+
+class SlowValues(NamedTuple):
+    """Values that rarely change."""
 
     ecc_errors: Optional[int]
     repair: Optional[str]
-    instances: Optional[List[Tuple[int, Any]]]  # number and handle of each; None: the GPU is not divided
+    instances: Optional[List[Instance]]  # None: the GPU is not divided
 
 
 class GpuReader:
-    MOST_INSTANCES = 16  # NVML names 7 at most, so far
+    MOST_INSTANCES = 16  # NVML has at most 7 so far
 
-    def __init__(self, nvml: Any, holders: Holders) -> None:
+    def __init__(self, nvml: Any, processes: ProcessTable) -> None:
         self._nvml = nvml
-        self._holders = holders
+        self._process_table = processes
         self.names: Dict[str, str] = {}  # by uuid
 
-    def read(self, index: int, uuid: str, handle: Any, slow: Slow) -> Gpu:
+    def read(self, index: int, uuid: str, handle: Any, slow: SlowValues) -> ProbedGpu:
         nvml = self._nvml
         if uuid not in self.names:
             self.names[uuid] = nvml.nvmlDeviceGetName(handle)
         total, used = self._memory(handle)
-        one = gpu(index, uuid, self.names[uuid], make="nvidia", total=total, used=used)
-        one["utilization"] = self._or_none(lambda: nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
-        one["temperature"] = self.temperature(handle)
+        gpu = new_gpu(index, uuid, self.names[uuid], make="nvidia", total=total, used=used)
+        gpu["utilization"] = self._or_none(lambda: nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
+        gpu["temperature"] = self.temperature(handle)
         milliwatts = self._or_none(lambda: nvml.nvmlDeviceGetPowerUsage(handle))
-        one["power_w"] = None if milliwatts is None else round(milliwatts / 1000, 1)
-        one["processes"] = self._processes(handle)
-        one["ecc_errors"], one["repair"] = slow.ecc_errors, slow.repair
-        return one
+        gpu["power_w"] = None if milliwatts is None else round(milliwatts / 1000, 1)
+        gpu["processes"] = self._processes(handle)
+        gpu["ecc_errors"], gpu["repair"] = slow.ecc_errors, slow.repair
+        return gpu
 
     def temperature(self, handle: Any) -> Optional[int]:
         nvml = self._nvml
         found: Optional[int] = self._or_none(lambda: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU))
         return found
 
-    def read_slow(self, handle: Any) -> Slow:
+    def read_slow(self, handle: Any) -> SlowValues:
         nvml = self._nvml
-        errors = self._if_told(
+        errors = self._if_available(
             lambda: nvml.nvmlDeviceGetTotalEccErrors(
                 handle, nvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, nvml.NVML_VOLATILE_ECC
             )
         )
-        return Slow(errors, self._repair(handle), self._instances(handle))
+        return SlowValues(errors, self._repair(handle), self._instances(handle))
 
     def _repair(self, handle: Any) -> Optional[str]:
         nvml = self._nvml
-        rows = self._if_told(lambda: nvml.nvmlDeviceGetRemappedRows(handle))
+        rows = self._if_available(lambda: nvml.nvmlDeviceGetRemappedRows(handle))
         if rows and rows[3]:
             return "a bad memory row could not be taken out of use: replace the GPU"
         if rows and rows[2]:
             return "a bad memory row is taken out of use at the next reset: reset the GPU"
-        if self._if_told(lambda: nvml.nvmlDeviceGetRetiredPagesPendingStatus(handle)):
+        if self._if_available(lambda: nvml.nvmlDeviceGetRetiredPagesPendingStatus(handle)):
             return "a bad memory page is taken out of use at the next reset: reset the GPU"
         return None
 
-    def _instances(self, handle: Any) -> Optional[List[Tuple[int, Any]]]:
+    def _instances(self, handle: Any) -> Optional[List[Instance]]:
         nvml = self._nvml
-        mode = self._if_told(lambda: nvml.nvmlDeviceGetMigMode(handle))
+        mode = self._if_available(lambda: nvml.nvmlDeviceGetMigMode(handle))
         if not mode or not mode[0]:
             return None
         found = []
         for number in range(min(nvml.nvmlDeviceGetMaxMigDeviceCount(handle), self.MOST_INSTANCES)):
             try:
-                found.append((number, nvml.nvmlDeviceGetMigDeviceHandleByIndex(handle, number)))
+                found.append(Instance(number, nvml.nvmlDeviceGetMigDeviceHandleByIndex(handle, number)))
             except (nvml.NVMLError_NotFound, nvml.NVMLError_NoPermission):
-                continue  # not made, or not for us
+                continue  # not created, or not permitted
         return found
 
     def _memory(self, handle: Any) -> Tuple[int, int]:
-        """Version 2 first: the older one counts what the driver keeps for itself as used."""
+        """Try version 2 first: the older one counts the driver's reserved memory as used."""
         nvml = self._nvml
         info = self._or_none(lambda: nvml.nvmlDeviceGetMemoryInfo(handle, version=nvml.nvmlMemory_v2))
         info = info or nvml.nvmlDeviceGetMemoryInfo(handle)
         return info.total, info.used
 
-    def _processes(self, handle: Any) -> List[Dict[str, Any]]:
-        """Compute and graphics together: a process in both lists appears once."""
+    def _processes(self, handle: Any) -> List[ProbedProcess]:
+        """Return compute and graphics processes. A process in both lists appears once."""
         memory: Dict[int, Optional[int]] = {}
         for kind in ("Compute", "Graphics"):
             for process in self._running(handle, kind):
                 known, used = memory.get(process.pid), process.usedGpuMemory
                 memory[process.pid] = known if used is None else max(known or 0, used)
-        return [{**self._holders.look_up(pid), "memory_bytes": memory[pid]} for pid in sorted(memory)]
+        return [{**self._process_table.look_up(pid), "memory_bytes": memory[pid]} for pid in sorted(memory)]
 
     def _running(self, handle: Any, kind: str) -> Any:
-        # _v2: drivers older than 510. The second round: the list grew between asking for its size and reading it.
+        # _v2: drivers older than 510. The second round: the list grew between reading its size and its content.
         nvml = self._nvml
         for version in ("_v3", "_v2", "_v3", "_v2"):
             fetch = getattr(nvml, f"nvmlDeviceGet{kind}RunningProcesses{version}")
@@ -105,8 +115,8 @@ class GpuReader:
                 break
         return []
 
-    def _if_told(self, read: Callable[[], Any]) -> Any:
-        """What is good to know but not needed to use the GPU: only a GPU that is lost is at fault here."""
+    def _if_available(self, read: Callable[[], Any]) -> Any:
+        """Read a value that is not needed to use the GPU: only a lost GPU raises, every other error is None."""
         nvml = self._nvml
         try:
             return read()
@@ -116,7 +126,7 @@ class GpuReader:
             return None
 
     def _or_none(self, read: Callable[[], Any]) -> Any:
-        """What a GPU does not offer is no fault of it; every other error is."""
+        """Read a value that not every GPU has: None if it is not supported. Every other error raises."""
         nvml = self._nvml
         try:
             return read()

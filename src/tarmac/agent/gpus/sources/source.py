@@ -1,63 +1,64 @@
-"""What every way of reading GPUs has in common. Several may be there at once: each knows its own make of GPU only."""
+"""The interface of a GPU source. A machine may have several: each reads GPUs of one make."""
 
 from __future__ import annotations
 
-from typing import Any, Collection, Dict, List, NamedTuple, Optional, Protocol, Sequence
+from typing import TYPE_CHECKING, Collection, Dict, List, NamedTuple, Optional, Protocol, Sequence
 
-from tarmac.agent.gpus.gpu_processes import Holders
-from tarmac.agent.gpus.heartbeat import Beat
+from tarmac.agent.gpus.gpu_processes import ProcessTable
+from tarmac.agent.gpus.heartbeat import Heartbeat
 
-Gpu = Dict[str, Any]
+if TYPE_CHECKING:
+    from tarmac.shared.frames import GpuMake, ProbedGpu, XidFrame
 
 
 class Absent(Exception):
-    """There is nothing to talk to; the text says what to do about it, and is empty where that is no wonder."""
+    """The driver is not available. The text says what to do about it; empty where that is normal."""
 
 
 class Reading(NamedTuple):
-    gpus: List[Gpu]
-    divided: Sequence[str] = ()  # uuids of GPUs that are there but only as the instances they were divided into
-    xids: Sequence[Dict[str, Any]] = ()  # {"uuid", "number"} of what the driver told since the last reading
+    gpus: List[ProbedGpu]
+    divided: Sequence[str] = ()  # uuids of GPUs that exist only as the MIG instances they are divided into
+    xids: Sequence[XidFrame] = ()  # errors that the driver reported since the last reading
 
 
 class Source(Protocol):
-    make: str
-    name: str  # what the frame calls it
+    make: GpuMake
+    name: str  # as the frame has it
 
     def read(self) -> Reading:
-        """All GPUs, those that fail with words why. Raises Absent."""
+        """Read all GPUs. One that fails is included with its `fault`. Raises Absent."""
         ...
 
 
-class Bench:
-    """What the sources work with, and which GPUs each has to leave alone."""
+class SourceContext:
+    """What the sources share, and which GPUs a source has to skip."""
 
     def __init__(
         self,
-        beat: Beat,
+        heartbeat: Heartbeat,
         *,
         slow_s: float,
         skip: Optional[Dict[int, Optional[str]]] = None,
         only: Optional[Collection[int]] = None,
     ) -> None:
-        self.holders = Holders()
-        self.slow_s = slow_s  # between two looks at what changes seldom: errors counted, division into instances
-        self.beat = beat
-        self.skip = dict(skip or {})  # index → uuid, where it is known
+        self.processes = ProcessTable()
+        self.slow_s = slow_s  # between two readings of slowly changing values: error counts, MIG mode
+        self.heartbeat = heartbeat
+        self.skip = dict(skip or {})  # index → uuid if known
         self.only = only  # None: all
 
 
-def gpu(
+def new_gpu(
     index: int,
     uuid: Optional[str],
     model: str,
     *,
-    make: str,
+    make: GpuMake,
     total: int = 0,
     used: Optional[int] = None,
     fault: Optional[str] = None,
-) -> Gpu:
-    """One of which nothing else is known."""
+) -> ProbedGpu:
+    """A GPU with everything else unknown."""
     return {
         "index": index,
         "uuid": uuid,
@@ -71,7 +72,7 @@ def gpu(
         "parent": None,
         "make": make,
         "processes": [],
-        "fault": fault,  # why it cannot be read
-        "repair": None,  # why it should not be used before it is reset
-        "ecc_errors": None,  # uncorrected ones, since the driver was loaded
+        "fault": fault,
+        "repair": None,
+        "ecc_errors": None,
     }

@@ -1,0 +1,44 @@
+"""The declared frame types: every type the protocol names, and no cost at start-up."""
+
+import re
+import subprocess
+import sys
+from typing import get_args, get_type_hints
+
+from tarmac.shared import frames, protocol
+
+
+def types_of(union: object) -> set[str]:
+    """The "type" of every frame in a union."""
+    return {get_args(get_type_hints(frame)["type"])[0] for frame in get_args(union)}
+
+
+def documented(direction: str) -> set[str]:
+    """The types that protocol's docstring lists for a direction."""
+    listing = re.search(rf"^{direction} +((?:.+\n)(?: {{4,}}.+\n)*)", protocol.__doc__ or "", re.MULTILINE)
+    assert listing is not None
+    return set(listing.group(1).split())
+
+
+def test_every_documented_frame_has_a_type_and_every_type_is_documented() -> None:
+    assert types_of(frames.ControllerFrame) == documented("controller → agent")
+    assert types_of(frames.AgentFrame) == documented("agent → controller")
+    assert types_of(frames.ProbeFrame) == documented("probe → agent")
+
+
+def test_constructors_fill_in_every_field() -> None:
+    built = [
+        (frames.StartedFrame, protocol.started(1, 2, pid=3, at=4.0)),
+        (frames.ExitedFrame, protocol.exited(1, 2, status=0, pid=3, started_at=4.0, at=5.0)),
+        (frames.LaunchFailedFrame, protocol.launch_failed(1, 2, message="x", at=4.0)),
+        (frames.LostFrame, protocol.lost(1, 2, message="x", alive=True, at=4.0)),
+        (frames.GoneFrame, protocol.gone(1, 2, at=4.0)),
+    ]
+    for declared, frame in built:
+        assert declared.__required_keys__ <= set(frame) <= declared.__required_keys__ | declared.__optional_keys__
+
+
+def test_the_types_are_not_imported_at_run_time() -> None:
+    """Building them takes longer than the rest of tarmac.shared."""
+    program = "import sys, tarmac.agent.service; sys.exit('tarmac.shared.frames' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
