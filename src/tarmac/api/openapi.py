@@ -10,7 +10,7 @@ import msgspec
 
 from tarmac import __version__
 from tarmac.api.route import JSON, PREFIX
-from tarmac.api.schemas import ErrorAnswer
+from tarmac.api.schemas.errors import ErrorAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

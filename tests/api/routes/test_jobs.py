@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tarmac.api.schemas import JobView, WholeJobView
+from tarmac.api.schemas.job import JobView, WholeJobView
 from tests.api.served import Served
 
 SLEEP = {"command": ["sleep", "60"], "gpus": 1}

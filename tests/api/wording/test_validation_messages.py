@@ -1,6 +1,8 @@
 import pytest
 
-from tarmac.api.schemas import AdoptRequest, GpuSelection, IgnoreRequest, KillRequest, SlotsRequest
+from tarmac.api.schemas.gpus import GpuSelection, IgnoreRequest, SlotsRequest
+from tarmac.api.schemas.jobs import AdoptRequest
+from tarmac.api.schemas.selection import KillRequest
 from tarmac.controller.submit.request import SubmitRequest
 from tests.api.served import Served
 

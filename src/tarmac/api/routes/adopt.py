@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tarmac.api import schemas
 from tarmac.api.deps import Context
 from tarmac.api.routes.gpus import gpus_named, node_of
+from tarmac.api.schemas.jobs import AdoptAnswer, AdoptRequest
 from tarmac.controller.engine import PendingCommit
 from tarmac.controller.log_paths import ADOPTED
 from tarmac.core.events import ProcessAdopted
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 WORDLESS_LOOKS, LOOK_AGAIN_S = 50, 0.01
 
 
-async def adopt(context: Context, body: schemas.AdoptRequest) -> schemas.AdoptAnswer:
+async def adopt(context: Context, body: AdoptRequest) -> AdoptAnswer:
     """Take a running process into the list as a job that is watched until it ends. Only its own owner may."""
     engine = context.engine
     node = node_of(engine)
@@ -48,7 +48,7 @@ async def adopt(context: Context, body: schemas.AdoptRequest) -> schemas.AdoptAn
         events=[ProcessAdopted(spec=spec, node=node.name, pid=body.pid, gpus=gpus)], environments={digest: packed}
     )
     await engine.commit(work)
-    return schemas.AdoptAnswer(id=work.ids.start)
+    return AdoptAnswer(id=work.ids.start)
 
 
 def _check_owner(pid: int) -> None:
@@ -106,7 +106,7 @@ def _ended(pid: int) -> NotFound:
     return NotFound(f"process {pid} has ended meanwhile", hint="there is nothing to adopt any more")
 
 
-def _spec(body: schemas.AdoptRequest, caller: str, environment: str, gpus: int, command: tuple[str, ...]) -> JobSpec:
+def _spec(body: AdoptRequest, caller: str, environment: str, gpus: int, command: tuple[str, ...]) -> JobSpec:
     try:
         cwd = os.readlink(f"/proc/{body.pid}/cwd")
     except OSError:

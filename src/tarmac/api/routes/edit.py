@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from tarmac.api import schemas
 from tarmac.api.deps import Context
 from tarmac.api.routes.hold import still_waiting
 from tarmac.api.routes.jobs import find_job, selected_own
+from tarmac.api.schemas.selection import EditAnswer, EditManyRequest
 from tarmac.api.views import Viewer
 from tarmac.api.wording.reasons import limit_words
 from tarmac.controller.engine import PendingCommit
@@ -45,7 +45,7 @@ async def edit_job(context: Context, word: str, body: EditRequest) -> dict[str, 
     return Viewer(context.engine, is_fresh=True).whole_job(find_job(context, str(job.id)))
 
 
-async def edit_jobs(context: Context, body: schemas.EditManyRequest) -> schemas.EditAnswer:
+async def edit_jobs(context: Context, body: EditManyRequest) -> EditAnswer:
     """The same for many: of those that are meant, all that wait are changed, or none."""
     numbers = selected_own(context, body)
     known = [job for number in numbers if (job := context.engine.state.jobs.get(JobId(number))) is not None]
@@ -59,7 +59,7 @@ async def edit_jobs(context: Context, body: schemas.EditManyRequest) -> schemas.
 
     await context.engine.commit(PendingCommit(plan=plan))
     done = set(edited)
-    return schemas.EditAnswer(edited=edited, not_waiting=[number for number in numbers if number not in done])
+    return EditAnswer(edited=edited, not_waiting=[number for number in numbers if number not in done])
 
 
 def _waiting(state: State, number: int) -> Job | None:

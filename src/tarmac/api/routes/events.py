@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from starlette.responses import StreamingResponse
 
-from tarmac.api import schemas
 from tarmac.api.deps import Context
 from tarmac.api.routes.queue import queue_view
+from tarmac.api.schemas.events import EventsQuery
 from tarmac.api.views import Viewer
 from tarmac.controller.engine import Engine
 from tarmac.controller.publisher import GpusChanged, JobChanged, Missed, QueueChanged
@@ -25,7 +25,7 @@ PING_EVERY_S = 15.0
 MOST_REPLAYED = 10_000
 
 
-async def events(context: Context, query: schemas.EventsQuery) -> StreamingResponse:
+async def events(context: Context, query: EventsQuery) -> StreamingResponse:
     """`event: job`, `gpu` and `queue` with the whole object as data; `event: missed` means: list again."""
     wanted = None if query.jobs is None else _numbers(query.jobs)
     resumed = context.headers.get("last-event-id")

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tarmac.api import schemas
 from tarmac.api.deps import Context
+from tarmac.api.schemas.gpus import (
+    DrainRequest,
+    GpuSample,
+    GpuSamples,
+    GpusAnswer,
+    GpuSelection,
+    SamplesQuery,
+    SlotsRequest,
+)
 from tarmac.api.views import Viewer
 from tarmac.api.wording.times import iso
 from tarmac.controller.engine import Engine, PendingCommit
@@ -29,7 +37,7 @@ async def list_gpus(context: Context) -> dict[str, Any]:
     return {"gpus": Viewer(engine).gpus(), "error": "; ".join(errors) or None}
 
 
-async def gpu_samples(context: Context, gpu: str, query: schemas.SamplesQuery) -> schemas.GpuSamples:
+async def gpu_samples(context: Context, gpu: str, query: SamplesQuery) -> GpuSamples:
     """What a GPU did over the last `since_s` seconds: every reading still in memory, or minute by minute."""
     engine = context.engine
     node = node_of(engine)
@@ -42,15 +50,15 @@ async def gpu_samples(context: Context, gpu: str, query: schemas.SamplesQuery) -
         ]
     else:
         found = [*engine.store.reader.samples(node.name, uuid, int(since))]
-    return schemas.GpuSamples(
+    return GpuSamples(
         samples=[
-            schemas.GpuSample(at=str(iso(at)), memory_used_bytes=memory, utilization=utilization, power_w=power_w)
+            GpuSample(at=str(iso(at)), memory_used_bytes=memory, utilization=utilization, power_w=power_w)
             for at, memory, utilization, power_w in found
         ]
     )
 
 
-async def drain_gpus(context: Context, body: schemas.DrainRequest) -> schemas.GpusAnswer:
+async def drain_gpus(context: Context, body: DrainRequest) -> GpusAnswer:
     """Place nothing new on these GPUs. What runs there goes on."""
     engine = context.engine
     node = node_of(engine)
@@ -58,10 +66,10 @@ async def drain_gpus(context: Context, body: schemas.DrainRequest) -> schemas.Gp
     reason = body.reason or f"drained by {context.caller.name}"
     event = GpusDrained(node=node.name, gpus=gpus, by=context.caller.name, reason=reason)
     await engine.commit(PendingCommit(events=[event]))
-    return schemas.GpusAnswer(gpus=list(gpus))
+    return GpusAnswer(gpus=list(gpus))
 
 
-async def resume_gpus(context: Context, body: schemas.GpuSelection) -> schemas.GpusAnswer:
+async def resume_gpus(context: Context, body: GpuSelection) -> GpusAnswer:
     """Use them again, also those that Tarmac took out because they were sick."""
     engine = context.engine
     node = node_of(engine)
@@ -74,10 +82,10 @@ async def resume_gpus(context: Context, body: schemas.GpuSelection) -> schemas.G
             hint="it comes back by itself once it is well, or mend it first",
         )
     await engine.commit(PendingCommit(events=[GpusResumed(node=node.name, gpus=gpus)]))
-    return schemas.GpusAnswer(gpus=list(gpus))
+    return GpusAnswer(gpus=list(gpus))
 
 
-async def forget_gpus(context: Context, body: schemas.GpuSelection) -> schemas.GpusAnswer:
+async def forget_gpus(context: Context, body: GpuSelection) -> GpusAnswer:
     """Take GPUs that are gone off the list; the word `gone` means all of them that no job holds."""
     engine = context.engine
     node = node_of(engine)
@@ -86,16 +94,16 @@ async def forget_gpus(context: Context, body: schemas.GpuSelection) -> schemas.G
     gpus = tuple(dict.fromkeys((*named, *(forgettable(engine, node) if GONE in body.gpus else ()))))
     if gpus:
         await forget(engine, node, gpus)
-    return schemas.GpusAnswer(gpus=list(gpus))
+    return GpusAnswer(gpus=list(gpus))
 
 
-async def set_slots(context: Context, body: schemas.SlotsRequest) -> schemas.GpusAnswer:
+async def set_slots(context: Context, body: SlotsRequest) -> GpusAnswer:
     """Offer these GPUs n times to jobs that ask for a GPU. What runs there keeps what it has."""
     engine = context.engine
     node = node_of(engine)
     gpus = gpus_named(node, body.gpus)
     await engine.commit(PendingCommit(events=[SlotsSet(node=node.name, gpus=gpus, slots=body.slots)]))
-    return schemas.GpusAnswer(gpus=list(gpus))
+    return GpusAnswer(gpus=list(gpus))
 
 
 def _sick(engine: Engine, node: Node, uuids: tuple[GpuUuid, ...]) -> list[GpuReading]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tarmac.api import schemas
 from tarmac.api.deps import Context
 from tarmac.api.routes.gpus import gpus_of
 from tarmac.api.routes.jobs import find_job, selected_own
+from tarmac.api.schemas.job import GpuRef
+from tarmac.api.schemas.jobs import MoveAnswer, MoveRequest, StartAnswer, StartRequest
+from tarmac.api.schemas.selection import HoldAnswer, ReleaseAnswer, Selection
 from tarmac.api.wording.reasons import jobs_named
 from tarmac.api.wording.why import why_view
 from tarmac.controller.engine import Engine, PendingCommit
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 
-async def hold_jobs(context: Context, body: schemas.Selection) -> schemas.HoldAnswer:
+async def hold_jobs(context: Context, body: Selection) -> HoldAnswer:
     """Keep waiting jobs from starting until they are released. Running ones go on."""
     engine = context.engine
     numbers = selected_own(context, body)
@@ -36,10 +38,10 @@ async def hold_jobs(context: Context, body: schemas.Selection) -> schemas.HoldAn
         event = JobsHeld(jobs=tuple(job.id for job in waiting), by=context.caller.name)
         await engine.commit(PendingCommit(events=[event]))
     held = {number for number in numbers if _waiting(engine, number, Held) is not None}
-    return schemas.HoldAnswer(held=sorted(held), not_waiting=[number for number in numbers if number not in held])
+    return HoldAnswer(held=sorted(held), not_waiting=[number for number in numbers if number not in held])
 
 
-async def release_jobs(context: Context, body: schemas.Selection) -> schemas.ReleaseAnswer:
+async def release_jobs(context: Context, body: Selection) -> ReleaseAnswer:
     """Let held jobs and drafts join the queue, each at its place."""
     engine = context.engine
     numbers = selected_own(context, body)
@@ -47,10 +49,10 @@ async def release_jobs(context: Context, body: schemas.Selection) -> schemas.Rel
     if held:
         event = JobsReleased(jobs=tuple(map(JobId, sorted(held))), by=context.caller.name)
         await engine.commit(PendingCommit(events=[event]))
-    return schemas.ReleaseAnswer(released=sorted(held), not_held=[number for number in numbers if number not in held])
+    return ReleaseAnswer(released=sorted(held), not_held=[number for number in numbers if number not in held])
 
 
-async def move_job(context: Context, word: str, body: schemas.MoveRequest) -> schemas.MoveAnswer:
+async def move_job(context: Context, word: str, body: MoveRequest) -> MoveAnswer:
     """To another place among its owner's waiting jobs. It takes over a priority where the place needs it."""
     engine = context.engine
     job = find_job(context, word)
@@ -63,10 +65,10 @@ async def move_job(context: Context, word: str, body: schemas.MoveRequest) -> sc
     await engine.commit(PendingCommit(plan=plan))
     moved = engine.state.jobs.get(job.id, job)
     place = places(engine.state).get(job.id, 1)  # it may have started in the same breath
-    return schemas.MoveAnswer(position=place, priority=moved.spec.priority)
+    return MoveAnswer(position=place, priority=moved.spec.priority)
 
 
-async def start_job(context: Context, word: str, body: schemas.StartRequest) -> schemas.StartAnswer:
+async def start_job(context: Context, word: str, body: StartRequest) -> StartAnswer:
     """Start a waiting job now, whatever order, limits and free tests say. Only `yes` books a taken GPU twice."""
     engine = context.engine
     job = find_job(context, word)
@@ -81,9 +83,7 @@ async def start_job(context: Context, word: str, body: schemas.StartRequest) -> 
 
     await engine.commit(PendingCommit(plan=plan))
     (booking,) = booked
-    return schemas.StartAnswer(
-        gpus=[schemas.GpuRef(node=booking.node, index=gpu.index, uuid=gpu.uuid) for gpu in booking.gpus]
-    )
+    return StartAnswer(gpus=[GpuRef(node=booking.node, index=gpu.index, uuid=gpu.uuid) for gpu in booking.gpus])
 
 
 async def why_job(context: Context, word: str) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def _queued(state: State, number: JobId, what: str) -> None:
         )
 
 
-def _forced_booking(engine: Engine, job: Job, body: schemas.StartRequest) -> Booking:
+def _forced_booking(engine: Engine, job: Job, body: StartRequest) -> Booking:
     state = engine.state
     wanted = gpus_of(engine, list(map(str, body.gpus_on))) if body.gpus_on is not None else ()
     asked = job.spec.request.gpus

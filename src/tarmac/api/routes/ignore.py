@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from tarmac.api import schemas
 from tarmac.api.deps import Context
+from tarmac.api.schemas.gpus import IgnoreAnswer, IgnoreRequest
 from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.controller.gpus.ignored import KEPT_AS
 from tarmac.controller.settings.settings import SETTINGS, parsed
 from tarmac.errors import NotFound, UserError
 
 
-async def ignore_process(context: Context, body: schemas.IgnoreRequest) -> schemas.IgnoreAnswer:
+async def ignore_process(context: Context, body: IgnoreRequest) -> IgnoreAnswer:
     """Let a process count as nothing: by pid until it ends, by program for good (`ignore_processes`)."""
     if (body.pid is None) == (body.command is None):
         raise UserError("which process?", hint="give either its pid or the name of its program")
     engine = context.engine
     if body.pid is not None:
-        return schemas.IgnoreAnswer(ignored=await _ignore_pid(engine, body.pid, forget=body.forget))
-    return schemas.IgnoreAnswer(ignored=await _ignore_program(engine, str(body.command), forget=body.forget))
+        return IgnoreAnswer(ignored=await _ignore_pid(engine, body.pid, forget=body.forget))
+    return IgnoreAnswer(ignored=await _ignore_program(engine, str(body.command), forget=body.forget))
 
 
 async def _ignore_pid(engine: Engine, pid: int, *, forget: bool) -> list[str]:

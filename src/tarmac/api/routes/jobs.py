@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from tarmac.api import schemas
 from tarmac.api.answers import json_answer
 from tarmac.api.deps import Context
+from tarmac.api.schemas.jobs import JobsQuery, SubmitAnswer, WaitQuery
+from tarmac.api.schemas.selection import KillAnswer, KillRequest, RemoveAnswer, Selection
 from tarmac.api.views import Viewer, checked_fields
 from tarmac.api.wording.reasons import limit_words
 from tarmac.api.wording.times import iso
@@ -42,7 +43,7 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
     engine, caller = context.engine, context.caller.name
     token = None if body.token is None else (caller, body.token)
     if token is not None and (known := engine.store.reader.submission(*token)) is not None:
-        return json_answer(schemas.SubmitAnswer(ids=list(known)), 200)
+        return json_answer(SubmitAnswer(ids=list(known)), 200)
     if any(job.tier == "urgent" for job in body.jobs):
         need_admin(context.caller, "queue urgent jobs")
     digest, packed = pack_environment(body.environment | ({ARRAY_COUNT: str(len(body.jobs))} if body.array else {}))
@@ -56,7 +57,7 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
     )
     event = JobsSubmitted(specs=specs, is_array=body.array, entry=body.entry, by=caller)
     ids = await engine.submit(event, {digest: packed}, token, lambda state: _refuse_too_many(state, specs))
-    return json_answer(schemas.SubmitAnswer(ids=list(ids)), 201)
+    return json_answer(SubmitAnswer(ids=list(ids)), 201)
 
 
 def _refuse_too_many(state: State, specs: tuple[JobSpec, ...]) -> None:
@@ -74,7 +75,7 @@ def _refuse_too_many(state: State, specs: tuple[JobSpec, ...]) -> None:
         raise UserError(f"{limit_words(reached)}; nothing was queued", hint=f"{hint}; `tarmac set` tells the limits")
 
 
-async def list_jobs(context: Context, query: schemas.JobsQuery) -> dict[str, Any]:
+async def list_jobs(context: Context, query: JobsQuery) -> dict[str, Any]:
     """Jobs by id, page by page: give `next` of one page as `after` of the following one."""
     engine, reader = context.engine, context.engine.store.reader
     wanted_fields = checked_fields(query.fields)
@@ -118,7 +119,7 @@ async def job_story(context: Context, word: str) -> dict[str, Any]:
     }
 
 
-async def wait_for_jobs(context: Context, query: schemas.WaitQuery) -> dict[str, Any]:
+async def wait_for_jobs(context: Context, query: WaitQuery) -> dict[str, Any]:
     """Answers when all of them have ended, or after the timeout with those that have."""
     engine, reader = context.engine, context.engine.store.reader
     numbers = reader.select_ids(job_filter(reader, context.caller.name, ids=_words(query.ids)))
@@ -136,7 +137,7 @@ async def wait_for_jobs(context: Context, query: schemas.WaitQuery) -> dict[str,
     return {"jobs": [viewer.job(job) for job in ended], "pending": pending}
 
 
-async def kill_jobs(context: Context, body: schemas.KillRequest) -> schemas.KillAnswer:
+async def kill_jobs(context: Context, body: KillRequest) -> KillAnswer:
     """Ask jobs to end: queued ones at once, running ones with TERM, then KILL after the grace period."""
     engine = context.engine
     numbers = selected_own(context, body)
@@ -145,10 +146,10 @@ async def kill_jobs(context: Context, body: schemas.KillRequest) -> schemas.Kill
     if engine.degraded is not None and (
         stoppable := [number for number in alive if engine.signal_now(JobId(number), body.grace_s)]
     ):
-        return schemas.KillAnswer(asked=stoppable, already_ended=[])
+        return KillAnswer(asked=stoppable, already_ended=[])
     if alive:
         await engine.commit(PendingCommit(events=[_stop(alive, context.caller.name, body.grace_s)]))
-    return schemas.KillAnswer(asked=alive, already_ended=[number for number in numbers if number not in asked])
+    return KillAnswer(asked=alive, already_ended=[number for number in numbers if number not in asked])
 
 
 def _stop(numbers: Sequence[int], caller: str, grace_s: float | None = None) -> StopAsked:
@@ -156,7 +157,7 @@ def _stop(numbers: Sequence[int], caller: str, grace_s: float | None = None) -> 
     return StopAsked(job=first, by=caller, grace_s=grace_s, more=tuple(more))
 
 
-async def remove_jobs(context: Context, body: schemas.Selection) -> schemas.RemoveAnswer:
+async def remove_jobs(context: Context, body: Selection) -> RemoveAnswer:
     """Forget jobs and the logs Tarmac keeps of them. Queued ones are cancelled; running ones must be killed first."""
     engine = context.engine
     numbers = selected_own(context, body)
@@ -170,7 +171,7 @@ async def remove_jobs(context: Context, body: schemas.Selection) -> schemas.Remo
         for attempt in range(1, job.attempt + 1):
             with suppress(FileNotFoundError):
                 os.unlink(default_log(engine.state_folder, job.id, attempt))
-    return schemas.RemoveAnswer(removed=numbers)
+    return RemoveAnswer(removed=numbers)
 
 
 def _none_running(engine: Engine, numbers: list[int]) -> list[Job]:
@@ -190,7 +191,7 @@ def find_job(context: Context, word: str) -> Job:
     return job
 
 
-def selected_own(context: Context, selection: schemas.Selection) -> list[int]:
+def selected_own(context: Context, selection: Selection) -> list[int]:
     """The selected jobs, if the caller may act on all of them."""
     numbers = _selected(context.engine, context.caller.name, selection)
     if not context.caller.is_admin:
@@ -198,7 +199,7 @@ def selected_own(context: Context, selection: schemas.Selection) -> list[int]:
     return numbers
 
 
-def _selected(engine: Engine, caller: str, selection: schemas.Selection) -> list[int]:
+def _selected(engine: Engine, caller: str, selection: Selection) -> list[int]:
     if not selection.ids and not (selection.name or selection.tag or selection.state or selection.owner):
         raise UserError("which jobs?", hint="give ids, `last`, `all`, or a filter such as --name")
     wanted = job_filter(

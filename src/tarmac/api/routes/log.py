@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import StreamingResponse
 
-from tarmac.api import schemas
 from tarmac.api.deps import Context
 from tarmac.api.routes.jobs import find_job
+from tarmac.api.schemas.jobs import LogQuery
 from tarmac.controller.engine import Engine
 from tarmac.controller.log_paths import is_elsewhere, stderr_path, stdout_path
 from tarmac.errors import NotFound
@@ -25,7 +25,7 @@ CHUNK_BYTES = 1 << 18
 LOOK_AGAIN_S = 30.0
 
 
-async def job_log(context: Context, word: str, query: schemas.LogQuery) -> StreamingResponse:
+async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResponse:
     """All of it, the last `lines`, or from `offset` on; with `follow=1` it goes on until the job has ended."""
     engine = context.engine
     job = find_job(context, word)

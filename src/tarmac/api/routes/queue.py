@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tarmac.api import schemas
 from tarmac.api.deps import Context
+from tarmac.api.schemas.queue import QueueRequest, QueueStopAnswer, QueueStopRequest, QueueView
 from tarmac.api.wording.times import iso
 from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.core.events import QueueDrained, QueuePaused, QueueResumed, QueueStopped
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 
-async def show_queue(context: Context) -> schemas.QueueView:
+async def show_queue(context: Context) -> QueueView:
     """Whether anything starts and anything is accepted, and how much waits."""
     return queue_view(context.engine)
 
 
-async def pause_queue(context: Context, body: schemas.QueueRequest) -> schemas.QueueView:
+async def pause_queue(context: Context, body: QueueRequest) -> QueueView:
     """Nothing starts until it is resumed. What runs goes on."""
     return await _changed(context, QueuePaused(by=context.caller.name, reason=body.reason))
 
 
-async def resume_queue(context: Context, _: schemas.QueueRequest) -> schemas.QueueView:
+async def resume_queue(context: Context, _: QueueRequest) -> QueueView:
     """As usual again, after a pause, a drain or both."""
     return await _changed(context, QueueResumed(by=context.caller.name))
 
 
-async def drain_queue(context: Context, body: schemas.QueueRequest) -> schemas.QueueView:
+async def drain_queue(context: Context, body: QueueRequest) -> QueueView:
     """Nothing new is accepted; what waits and runs is worked off."""
     return await _changed(context, QueueDrained(by=context.caller.name, reason=body.reason))
 
 
-async def stop_queue(context: Context, body: schemas.QueueStopRequest) -> schemas.QueueStopAnswer:
+async def stop_queue(context: Context, body: QueueStopRequest) -> QueueStopAnswer:
     """Pause, ask every running job to stop, and put each back in front of the queue."""
     if not body.requeue:
         raise UserError(
@@ -53,7 +53,7 @@ async def stop_queue(context: Context, body: schemas.QueueStopRequest) -> schema
         return [QueueStopped(by=context.caller.name, grace_s=body.grace_s)]
 
     await context.engine.commit(PendingCommit(plan=plan))
-    return schemas.QueueStopAnswer(stopping=running)
+    return QueueStopAnswer(stopping=running)
 
 
 def _is_sent_back(job: Job) -> bool:
@@ -67,14 +67,14 @@ def _is_sent_back(job: Job) -> bool:
             return False
 
 
-async def _changed(context: Context, event: Event) -> schemas.QueueView:
+async def _changed(context: Context, event: Event) -> QueueView:
     await context.engine.commit(PendingCommit(events=[event]))
     return queue_view(context.engine)
 
 
-def queue_view(engine: Engine) -> schemas.QueueView:
+def queue_view(engine: Engine) -> QueueView:
     state, mode = engine.state, engine.state.mode
-    return schemas.QueueView(
+    return QueueView(
         paused=mode.is_paused,
         draining=mode.is_draining,
         by=mode.by,

@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
-from tarmac.api import schemas
 from tarmac.api.deps import Context
+from tarmac.api.schemas.reservations import (
+    MadeReservation,
+    ReservationList,
+    ReservationRequest,
+    ReservationView,
+    ReservedGpu,
+)
 from tarmac.api.wording.reservation_warnings import warnings_for
 from tarmac.api.wording.times import iso
 from tarmac.controller.engine import Engine, PendingCommit
@@ -26,14 +32,14 @@ MOST_RESERVATIONS = 1000
 A_MOMENT_AGO_S = 60.0
 
 
-async def list_reservations(context: Context) -> schemas.ReservationList:
+async def list_reservations(context: Context) -> ReservationList:
     """All that are not over, the first to begin first."""
     engine = context.engine
     ordered = sorted(engine.state.reservations.values(), key=lambda one: (one.begins_at, one.id))
-    return schemas.ReservationList(reservations=[_view(engine, one) for one in ordered])
+    return ReservationList(reservations=[_view(engine, one) for one in ordered])
 
 
-async def make_reservation(context: Context, body: schemas.ReservationRequest) -> schemas.MadeReservation:
+async def make_reservation(context: Context, body: ReservationRequest) -> MadeReservation:
     """Keep so many GPUs of one machine for somebody's jobs. Jobs that would run into it are not started there."""
     engine = context.engine
     made: list[Reservation] = []
@@ -44,10 +50,10 @@ async def make_reservation(context: Context, body: schemas.ReservationRequest) -
 
     await engine.commit(PendingCommit(plan=plan))
     warnings = warnings_for(engine, made[0])
-    return schemas.MadeReservation(**asdict(_view(engine, made[0])), warnings=warnings)
+    return MadeReservation(**asdict(_view(engine, made[0])), warnings=warnings)
 
 
-async def end_reservation(context: Context, number: int) -> schemas.ReservationView:
+async def end_reservation(context: Context, number: int) -> ReservationView:
     """Give the GPUs back. What runs on them goes on."""
     engine, caller = context.engine, context.caller
     known = engine.state.reservations.get(number)
@@ -59,7 +65,7 @@ async def end_reservation(context: Context, number: int) -> schemas.ReservationV
     return _view(engine, known)
 
 
-def _planned(state: State, caller: str, body: schemas.ReservationRequest, now: float) -> Reservation:
+def _planned(state: State, caller: str, body: ReservationRequest, now: float) -> Reservation:
     if body.from_ < now - A_MOMENT_AGO_S:
         raise UserError("the reservation would begin in the past", hint="give a time to come as `from`")
     if len(state.reservations) >= MOST_RESERVATIONS:
@@ -83,13 +89,13 @@ def _planned(state: State, caller: str, body: schemas.ReservationRequest, now: f
     )
 
 
-def _view(engine: Engine, one: Reservation) -> schemas.ReservationView:
+def _view(engine: Engine, one: Reservation) -> ReservationView:
     gpus = engine.state.node(one.node).gpus
-    return schemas.ReservationView(
+    return ReservationView(
         id=one.id,
         owner=one.owner,
         node=one.node,
-        gpus=[schemas.ReservedGpu(index=gpus[uuid].index if uuid in gpus else None, uuid=uuid) for uuid in one.gpus],
+        gpus=[ReservedGpu(index=gpus[uuid].index if uuid in gpus else None, uuid=uuid) for uuid in one.gpus],
         begins_at=str(iso(one.begins_at)),
         ends_at=str(iso(one.ends_at)),
         by=one.by,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tarmac.api import schemas
 from tarmac.api.deps import Context
+from tarmac.api.schemas.settings import SettingRequest
 from tarmac.controller.settings.settings import SETTINGS, find, parsed
 
 
@@ -18,7 +18,7 @@ async def show_setting(context: Context, name: str) -> dict[str, Any]:
     return context.engine.settings.view(name)
 
 
-async def change_setting(context: Context, name: str, body: schemas.SettingRequest) -> dict[str, Any]:
+async def change_setting(context: Context, name: str, body: SettingRequest) -> dict[str, Any]:
     """In force at once, and kept over restarts. The value is written as one would type it."""
     setting = find(name)
     parsed(setting, body.value)

@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 
 from tarmac import __version__
-from tarmac.api import schemas
 from tarmac.api.deps import Context
 from tarmac.api.errors import API
 from tarmac.api.routes.queue import queued_count, running_count
+from tarmac.api.schemas.status import StatusView, StopAnswer, StopRequest
 
 AGENT_ANSWERS_WITHIN_S = 2.0
 
 
-async def status(context: Context) -> schemas.StatusView:
+async def status(context: Context) -> StatusView:
     """The scheduler at a glance."""
     engine = context.engine
     home = engine.fleet.home
     hello = home.hello
     state = engine.state
-    return schemas.StatusView(
+    return StatusView(
         controller_pid=os.getpid(),
         agent_pid=None if hello is None else hello.pid,
         agent_answers=await home.answers(AGENT_ANSWERS_WITHIN_S),
@@ -41,11 +41,11 @@ async def status(context: Context) -> schemas.StatusView:
     )
 
 
-async def stop(context: Context, body: schemas.StopRequest) -> schemas.StopAnswer:
+async def stop(context: Context, body: StopRequest) -> StopAnswer:
     """End the controller, and its agent unless told otherwise. Running jobs go on.
 
     The agent ends once the jobs that are being stopped have: `stopping` says how many.
     """
     stopping = await context.engine.fleet.ask_agents_to_end(AGENT_ANSWERS_WITHIN_S) if body.agent else 0
     context.end()
-    return schemas.StopAnswer(controller_pid=os.getpid(), stopping=stopping)
+    return StopAnswer(controller_pid=os.getpid(), stopping=stopping)

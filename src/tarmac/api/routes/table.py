@@ -8,11 +8,53 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from tarmac.api import schemas
 from tarmac.api.deps import Context
 from tarmac.api.openapi import document
 from tarmac.api.route import Route
 from tarmac.api.routes import adopt, edit, events, gpus, hold, ignore, jobs, log, queue, reservations, settings, status
+from tarmac.api.schemas.events import EventsQuery
+from tarmac.api.schemas.gpus import (
+    DrainRequest,
+    GpuList,
+    GpuSamples,
+    GpusAnswer,
+    GpuSelection,
+    IgnoreAnswer,
+    IgnoreRequest,
+    SamplesQuery,
+    SlotsRequest,
+)
+from tarmac.api.schemas.job import WholeJobView
+from tarmac.api.schemas.jobs import (
+    AdoptAnswer,
+    AdoptRequest,
+    JobPage,
+    JobsQuery,
+    LogQuery,
+    MoveAnswer,
+    MoveRequest,
+    StartAnswer,
+    StartRequest,
+    Story,
+    SubmitAnswer,
+    WaitAnswer,
+    WaitQuery,
+)
+from tarmac.api.schemas.queue import QueueRequest, QueueStopAnswer, QueueStopRequest, QueueView
+from tarmac.api.schemas.reservations import MadeReservation, ReservationList, ReservationRequest, ReservationView
+from tarmac.api.schemas.selection import (
+    EditAnswer,
+    EditManyRequest,
+    HoldAnswer,
+    KillAnswer,
+    KillRequest,
+    ReleaseAnswer,
+    RemoveAnswer,
+    Selection,
+)
+from tarmac.api.schemas.settings import SettingList, SettingRequest, SettingView
+from tarmac.api.schemas.status import StatusView, StopAnswer, StopRequest
+from tarmac.api.schemas.why import WhyView
 from tarmac.controller.submit.request import EditRequest, SubmitRequest
 
 
@@ -29,95 +71,59 @@ def _document() -> dict[str, Any]:
 BYTES = "application/octet-stream"
 EVENTS = "text/event-stream"
 REPEATED = {200: "this token was answered before"}
+# Each completes "only admins may …".
+START = "start a job out of its turn"
 MODES = "pause, drain and resume the queue"
-SETTINGS = "change settings"
+STOP = "stop the queue"
+RESERVE = "reserve GPUs"
+SET = "change settings"
 
+# fmt: off
 ROUTES = (
-    Route(
-        "POST",
-        "/jobs",
-        jobs.submit,
-        body=SubmitRequest,
-        answer=schemas.SubmitAnswer,
-        status=201,
-        other_statuses=REPEATED,
-    ),
-    Route("GET", "/jobs", jobs.list_jobs, query=schemas.JobsQuery, answer=schemas.JobPage),
-    Route("GET", "/jobs/{id}", jobs.show_job, answer=schemas.WholeJobView),
-    Route("PATCH", "/jobs/{id}", edit.edit_job, body=EditRequest, answer=schemas.WholeJobView),
-    Route("GET", "/jobs/{id}/why", hold.why_job, answer=schemas.WhyView),
-    Route("POST", "/jobs/{id}/move", hold.move_job, body=schemas.MoveRequest, answer=schemas.MoveAnswer),
-    Route(
-        "POST",
-        "/jobs/{id}/start",
-        hold.start_job,
-        body=schemas.StartRequest,
-        answer=schemas.StartAnswer,
-        admins_may="start a job out of its turn",
-    ),
-    Route("GET", "/jobs/{id}/events", jobs.job_story, answer=schemas.Story),
-    Route("GET", "/jobs/{id}/log", log.job_log, query=schemas.LogQuery, answer=bytes, media_type=BYTES),
-    Route("GET", "/jobs/wait", jobs.wait_for_jobs, query=schemas.WaitQuery, answer=schemas.WaitAnswer),
-    Route("POST", "/jobs/kill", jobs.kill_jobs, body=schemas.KillRequest, answer=schemas.KillAnswer),
-    Route("POST", "/jobs/edit", edit.edit_jobs, body=schemas.EditManyRequest, answer=schemas.EditAnswer),
-    Route("POST", "/jobs/hold", hold.hold_jobs, body=schemas.Selection, answer=schemas.HoldAnswer),
-    Route("POST", "/jobs/release", hold.release_jobs, body=schemas.Selection, answer=schemas.ReleaseAnswer),
-    Route("POST", "/jobs/rm", jobs.remove_jobs, body=schemas.Selection, answer=schemas.RemoveAnswer),
-    Route("POST", "/adopt", adopt.adopt, body=schemas.AdoptRequest, answer=schemas.AdoptAnswer, status=201),
-    Route("GET", "/queue", queue.show_queue, answer=schemas.QueueView),
-    Route(
-        "POST", "/queue/pause", queue.pause_queue, body=schemas.QueueRequest, answer=schemas.QueueView, admins_may=MODES
-    ),
-    Route(
-        "POST",
-        "/queue/resume",
-        queue.resume_queue,
-        body=schemas.QueueRequest,
-        answer=schemas.QueueView,
-        admins_may=MODES,
-    ),
-    Route(
-        "POST", "/queue/drain", queue.drain_queue, body=schemas.QueueRequest, answer=schemas.QueueView, admins_may=MODES
-    ),
-    Route(
-        "POST",
-        "/queue/stop",
-        queue.stop_queue,
-        body=schemas.QueueStopRequest,
-        answer=schemas.QueueStopAnswer,
-        admins_may="stop the queue",
-    ),
-    Route("GET", "/reservations", reservations.list_reservations, answer=schemas.ReservationList),
-    Route(
-        "POST",
-        "/reservations",
-        reservations.make_reservation,
-        body=schemas.ReservationRequest,
-        answer=schemas.MadeReservation,
-        status=201,
-        admins_may="reserve GPUs",
-    ),
-    Route("POST", "/reservations/{id:int}/end", reservations.end_reservation, answer=schemas.ReservationView),
-    Route("GET", "/gpus", gpus.list_gpus, answer=schemas.GpuList),
-    Route("GET", "/gpus/{gpu}/samples", gpus.gpu_samples, query=schemas.SamplesQuery, answer=schemas.GpuSamples),
-    Route("POST", "/gpus/drain", gpus.drain_gpus, body=schemas.DrainRequest, answer=schemas.GpusAnswer),
-    Route("POST", "/gpus/resume", gpus.resume_gpus, body=schemas.GpuSelection, answer=schemas.GpusAnswer),
-    Route("POST", "/gpus/forget", gpus.forget_gpus, body=schemas.GpuSelection, answer=schemas.GpusAnswer),
-    Route("POST", "/gpus/slots", gpus.set_slots, body=schemas.SlotsRequest, answer=schemas.GpusAnswer),
-    Route("POST", "/gpus/ignore", ignore.ignore_process, body=schemas.IgnoreRequest, answer=schemas.IgnoreAnswer),
-    Route("GET", "/settings", settings.list_settings, answer=schemas.SettingList),
-    Route("GET", "/settings/{name}", settings.show_setting, answer=schemas.SettingView),
-    Route(
-        "PUT",
-        "/settings/{name}",
-        settings.change_setting,
-        body=schemas.SettingRequest,
-        answer=schemas.SettingView,
-        admins_may=SETTINGS,
-    ),
-    Route("DELETE", "/settings/{name}", settings.reset_setting, answer=schemas.SettingView, admins_may=SETTINGS),
-    Route("GET", "/status", status.status, answer=schemas.StatusView),
-    Route("GET", "/events", events.events, query=schemas.EventsQuery, answer=bytes, media_type=EVENTS),
-    Route("POST", "/stop", status.stop, body=schemas.StopRequest, answer=schemas.StopAnswer, status=202),
+    Route("POST", "/jobs", jobs.submit, body=SubmitRequest, answer=SubmitAnswer, status=201, other_statuses=REPEATED),
+    Route("GET", "/jobs", jobs.list_jobs, query=JobsQuery, answer=JobPage),
+    Route("GET", "/jobs/{id}", jobs.show_job, answer=WholeJobView),
+    Route("PATCH", "/jobs/{id}", edit.edit_job, body=EditRequest, answer=WholeJobView),
+    Route("GET", "/jobs/{id}/why", hold.why_job, answer=WhyView),
+    Route("POST", "/jobs/{id}/move", hold.move_job, body=MoveRequest, answer=MoveAnswer),
+    Route("POST", "/jobs/{id}/start", hold.start_job, body=StartRequest, answer=StartAnswer, admins_may=START),
+    Route("GET", "/jobs/{id}/events", jobs.job_story, answer=Story),
+    Route("GET", "/jobs/{id}/log", log.job_log, query=LogQuery, answer=bytes, media_type=BYTES),
+    Route("GET", "/jobs/wait", jobs.wait_for_jobs, query=WaitQuery, answer=WaitAnswer),
+    Route("POST", "/jobs/kill", jobs.kill_jobs, body=KillRequest, answer=KillAnswer),
+    Route("POST", "/jobs/edit", edit.edit_jobs, body=EditManyRequest, answer=EditAnswer),
+    Route("POST", "/jobs/hold", hold.hold_jobs, body=Selection, answer=HoldAnswer),
+    Route("POST", "/jobs/release", hold.release_jobs, body=Selection, answer=ReleaseAnswer),
+    Route("POST", "/jobs/rm", jobs.remove_jobs, body=Selection, answer=RemoveAnswer),
+    Route("POST", "/adopt", adopt.adopt, body=AdoptRequest, answer=AdoptAnswer, status=201),
+
+    Route("GET", "/queue", queue.show_queue, answer=QueueView),
+    Route("POST", "/queue/pause", queue.pause_queue, body=QueueRequest, answer=QueueView, admins_may=MODES),
+    Route("POST", "/queue/resume", queue.resume_queue, body=QueueRequest, answer=QueueView, admins_may=MODES),
+    Route("POST", "/queue/drain", queue.drain_queue, body=QueueRequest, answer=QueueView, admins_may=MODES),
+    Route("POST", "/queue/stop", queue.stop_queue, body=QueueStopRequest, answer=QueueStopAnswer, admins_may=STOP),
+
+    Route("GET", "/reservations", reservations.list_reservations, answer=ReservationList),
+    Route("POST", "/reservations", reservations.make_reservation, body=ReservationRequest, answer=MadeReservation,
+          status=201, admins_may=RESERVE),
+    Route("POST", "/reservations/{id:int}/end", reservations.end_reservation, answer=ReservationView),
+
+    Route("GET", "/gpus", gpus.list_gpus, answer=GpuList),
+    Route("GET", "/gpus/{gpu}/samples", gpus.gpu_samples, query=SamplesQuery, answer=GpuSamples),
+    Route("POST", "/gpus/drain", gpus.drain_gpus, body=DrainRequest, answer=GpusAnswer),
+    Route("POST", "/gpus/resume", gpus.resume_gpus, body=GpuSelection, answer=GpusAnswer),
+    Route("POST", "/gpus/forget", gpus.forget_gpus, body=GpuSelection, answer=GpusAnswer),
+    Route("POST", "/gpus/slots", gpus.set_slots, body=SlotsRequest, answer=GpusAnswer),
+    Route("POST", "/gpus/ignore", ignore.ignore_process, body=IgnoreRequest, answer=IgnoreAnswer),
+
+    Route("GET", "/settings", settings.list_settings, answer=SettingList),
+    Route("GET", "/settings/{name}", settings.show_setting, answer=SettingView),
+    Route("PUT", "/settings/{name}", settings.change_setting, body=SettingRequest, answer=SettingView, admins_may=SET),
+    Route("DELETE", "/settings/{name}", settings.reset_setting, answer=SettingView, admins_may=SET),
+
+    Route("GET", "/status", status.status, answer=StatusView),
+    Route("GET", "/events", events.events, query=EventsQuery, answer=bytes, media_type=EVENTS),
+    Route("POST", "/stop", status.stop, body=StopRequest, answer=StopAnswer, status=202),
     Route("GET", "/openapi.json", openapi, answer=dict[str, Any]),
 )
+# fmt: on

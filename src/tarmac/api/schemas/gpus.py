@@ -1,0 +1,95 @@
+"""GPUs and the processes on them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+
+class GpuProcess(Struct, kw_only=True):
+    pid: int
+    user: str | None
+    command: str | None
+    memory_bytes: int | None
+    started_at: str | None
+    job: int | None
+    ignored: bool
+
+
+class GpuView(Struct, kw_only=True):
+    """`index` is null where the GPU is gone and another one has got its number."""
+
+    node: str
+    index: int | None
+    uuid: str
+    model: str
+    memory_total_bytes: int
+    memory_used_bytes: int | None
+    utilization: int | None
+    temperature: int | None
+    jobs: list[int]
+    processes: list[GpuProcess]
+    drained: bool
+    reason: str | None
+    power_w: float | None
+    slots: int
+    booked_bytes: int
+    make: str
+    parent: str | None
+    health: str | None
+    gone_since: str | None
+    held: str | None
+
+
+class GpuList(Struct, kw_only=True):
+    gpus: list[GpuView]
+    error: str | None
+
+
+class SamplesQuery(Struct, kw_only=True):
+    since_s: Annotated[float, Meta(ge=0)] = 86400.0
+    fine: bool = False
+
+
+class GpuSample(Struct, kw_only=True):
+    """One GPU at one reading, or averaged over a minute in which it did anything."""
+
+    at: str
+    memory_used_bytes: int | None
+    utilization: float | None
+    power_w: float | None
+
+
+class GpuSamples(Struct, kw_only=True):
+    samples: list[GpuSample]
+
+
+class GpuSelection(Struct, kw_only=True, forbid_unknown_fields=True):
+    """GPUs by index or UUID; by index on the only node there is."""
+
+    gpus: Annotated[list[str], Meta(min_length=1)]
+
+
+class DrainRequest(GpuSelection, kw_only=True, forbid_unknown_fields=True):
+    reason: str | None = None
+
+
+class SlotsRequest(GpuSelection, kw_only=True, forbid_unknown_fields=True):
+    slots: Annotated[int, Meta(ge=1, le=64)]
+
+
+class GpusAnswer(Struct, kw_only=True):
+    gpus: list[str]
+
+
+class IgnoreRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """One process by its pid, or every process of a program by its name."""
+
+    pid: Annotated[int, Meta(ge=1)] | None = None
+    command: Annotated[str, Meta(min_length=1, max_length=4096)] | None = None
+    forget: bool = False
+
+
+class IgnoreAnswer(Struct, kw_only=True):
+    ignored: list[str]

@@ -1,0 +1,97 @@
+"""Submitting, listing, awaiting and reading jobs, and acting on a single one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from tarmac.api.schemas.job import GpuRef, JobView
+
+MOST_PER_PAGE = 10_000
+LONGEST_WAIT_S = 300
+
+
+class SubmitAnswer(Struct, kw_only=True):
+    ids: list[int]
+
+
+class JobsQuery(Struct, kw_only=True):
+    ids: str | None = None
+    state: str | None = None
+    owner: str | None = None
+    name: str | None = None
+    tag: str | None = None
+    limit: Annotated[int, Meta(ge=1, le=MOST_PER_PAGE)] = 1000
+    after: int | None = None
+    order: Literal["asc", "desc"] = "asc"
+    fields: str | None = None
+
+
+class JobPage(Struct, kw_only=True):
+    """`next` is what to give as `after` for the following page; null on the last one."""
+
+    jobs: list[JobView]
+    next: int | None
+
+
+class WaitQuery(Struct, kw_only=True):
+    ids: str
+    timeout_s: Annotated[float, Meta(ge=0, le=LONGEST_WAIT_S)] = 30.0
+
+
+class WaitAnswer(Struct, kw_only=True):
+    jobs: list[JobView]
+    pending: list[int]
+
+
+class LogQuery(Struct, kw_only=True):
+    stream: Literal["stdout", "stderr"] = "stdout"
+    attempt: Annotated[int, Meta(ge=1)] | None = None
+    lines: Annotated[int, Meta(ge=0)] | None = None
+    offset: Annotated[int, Meta(ge=0)] | None = None
+    follow: bool = False
+
+
+class StoryEvent(Struct, kw_only=True):
+    id: int
+    at: str
+    attempt: int
+    kind: str
+    detail: dict[str, Any]
+
+
+class Story(Struct, kw_only=True):
+    events: list[StoryEvent]
+
+
+class MoveRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """The place among its owner's waiting jobs; the first is 1. Behind the last is the last."""
+
+    position: Annotated[int, Meta(ge=1, le=2**31)]
+
+
+class MoveAnswer(Struct, kw_only=True):
+    position: int
+    priority: int
+
+
+class StartRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """On these GPUs (indices or UUIDs), else on those that disturb least."""
+
+    gpus_on: Annotated[list[int | str], Meta(min_length=1, max_length=1024)] | None = None
+    yes: bool = False
+
+
+class StartAnswer(Struct, kw_only=True):
+    gpus: list[GpuRef]
+
+
+class AdoptRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    pid: Annotated[int, Meta(ge=1)]
+    gpus: list[int] | None = None
+    name: str | None = None
+
+
+class AdoptAnswer(Struct, kw_only=True):
+    id: int

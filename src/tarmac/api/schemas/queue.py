@@ -1,0 +1,35 @@
+"""The queue as a whole."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from tarmac.api.schemas.bounds import Grace
+
+
+class QueueView(Struct, kw_only=True):
+    paused: bool
+    draining: bool
+    by: str | None
+    reason: str | None
+    since: str | None
+    queued: int
+    running: int
+    policy: str
+
+
+class QueueRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    reason: Annotated[str, Meta(max_length=4096)] | None = None
+
+
+class QueueStopRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Jobs that run are put back in front; without `requeue` nothing is done."""
+
+    requeue: bool = False
+    grace_s: Grace | None = None
+
+
+class QueueStopAnswer(Struct, kw_only=True):
+    stopping: list[int]

@@ -1,0 +1,50 @@
+"""Acting on selected jobs: kill, edit, hold, release, remove."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tarmac.api.schemas.bounds import Grace
+from tarmac.controller.submit.request import EditRequest
+
+
+class Selection(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Which jobs are meant. Without any condition nothing is: say `all`."""
+
+    ids: list[str] = []
+    name: str | None = None
+    tag: str | None = None
+    state: str | None = None
+    owner: str | None = None
+
+
+class KillRequest(Selection, kw_only=True, forbid_unknown_fields=True):
+    grace_s: Grace | None = None
+
+
+class KillAnswer(Struct, kw_only=True):
+    asked: list[int]
+    already_ended: list[int]
+
+
+class EditManyRequest(Selection, kw_only=True, forbid_unknown_fields=True):
+    changes: EditRequest
+
+
+class EditAnswer(Struct, kw_only=True):
+    edited: list[int]
+    not_waiting: list[int]
+
+
+class HoldAnswer(Struct, kw_only=True):
+    held: list[int]
+    not_waiting: list[int]
+
+
+class ReleaseAnswer(Struct, kw_only=True):
+    released: list[int]
+    not_held: list[int]
+
+
+class RemoveAnswer(Struct, kw_only=True):
+    removed: list[int]

@@ -1,0 +1,37 @@
+"""The scheduler itself."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class StatusView(Struct, kw_only=True):
+    controller_pid: int
+    agent_pid: int | None
+    agent_answers: bool
+    version: str
+    api: int
+    policy: str
+    paused: bool
+    paused_reason: str | None
+    draining: bool
+    running: int
+    queued: int
+    containment: str | None
+    containment_reason: str | None
+    node: str | None
+    home: str
+    uptime_s: float
+    database_bytes: int
+    degraded: str | None
+
+
+class StopRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    agent: bool = True
+
+
+class StopAnswer(Struct, kw_only=True):
+    """`stopping`: how many jobs are still being stopped; the agent stays until they have ended."""
+
+    controller_pid: int
+    stopping: int
