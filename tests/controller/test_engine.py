@@ -32,6 +32,7 @@ from tarmac.core.model.status import Failed
 from tarmac.core.state import State
 from tarmac.errors import Conflict, Unavailable
 from tarmac.nodes.reports import GpuProcess, GpuReading
+from tarmac.refusal import Refused
 from tarmac.store.rows import pack_environment
 from tarmac.store.store import Store
 
@@ -154,8 +155,9 @@ def test_a_commit_that_fails_acknowledges_nothing_and_sends_nothing(
         with pytest.raises(Unavailable, match="could not be written"):
             await engine.submit(many, {DIGEST: BODY}, None)
         assert list(engine.state.jobs) == [1]
-        with pytest.raises(Unavailable, match="nothing can be accepted now"):
+        with pytest.raises(Refused) as caught:
             await engine.submit(specs(), {DIGEST: BODY}, None)
+        assert caught.value.key == "server.cannot_write"
         assert fleet.jobs_in("start") == [1]
         await engine.keep_usage()  # nor does the end of the controller fail
         engine.store._writer._connection.execute("PRAGMA max_page_count = 1000000")

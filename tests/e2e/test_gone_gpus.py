@@ -55,7 +55,7 @@ def test_a_gpu_that_is_gone_stays_in_the_list_until_it_is_forgotten(driven: Home
 def test_only_what_is_gone_can_be_forgotten(driven: Home) -> None:
     refused = driven.tarmac("gpu", "forget", "0")
     assert refused.returncode != 0
-    assert "GPU 0 is there" in refused.stderr
+    assert "GPU 0 is present" in refused.stderr
     assert driven.tarmac("gpu", "forget", "gone", "--json").stdout == '{"gpus": []}\n'
     assert rows(driven) == ["GPU-0", "GPU-1"]
 

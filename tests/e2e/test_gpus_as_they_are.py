@@ -190,7 +190,7 @@ def test_mig_instances_are_gpus_of_their_own(driven: Home, standin: Standin) -> 
     assert driven.client().job(job).gpus[0]["uuid"] == "MIG-0"
     assert until(lambda: b"".join(driven.client().logs(job)) == b"MIG-0\n"), "CUDA knows instances by UUID only"
     refused = driven.tarmac("add", "-g", "2", "--gpu-model", "mig", "true")
-    assert "2 GPUs asked, but a job sees one MIG instance only" in refused.stderr
+    assert "requested 2 GPUs, but a job can use only one MIG instance" in refused.stderr
     pinned = driven.tarmac("add", "--gpus-on", "MIG-0,MIG-1", "true")
     assert "a job sees one MIG instance only" in pinned.stderr
 

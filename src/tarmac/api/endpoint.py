@@ -12,9 +12,11 @@ from starlette.responses import Response
 from tarmac.api import errors
 from tarmac.api.answers import json_answer
 from tarmac.api.deps import Context
+from tarmac.api.wording.catalogue import speak
 from tarmac.api.wording.times import tell_in_zone
 from tarmac.controller.permissions import need_admin
 from tarmac.errors import TarmacError
+from tarmac.refusal import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -44,6 +46,8 @@ class Endpoint:
                 answer = errors.method_not_allowed(", ".join(self._routes))
             else:
                 answer = await self._answer(route, scope, receive)
+        except Refused as refused:
+            answer = errors.from_refused(refused)
         except TarmacError as error:
             answer = errors.from_tarmac(error)
         except ClientDisconnect:
@@ -53,12 +57,13 @@ class Endpoint:
         await answer(scope, receive, send)
 
     async def _answer(self, route: Route, scope: Scope, receive: Receive) -> Response:
+        headers = Headers(scope=scope)
+        tell_in_zone(headers.get("tarmac-zone"))
+        speak(headers.get("accept-language"))
         caller = self._guard(scope, self._engine.settings)
         if route.admins_may is not None:
             need_admin(caller, route.admins_may)
-        headers = Headers(scope=scope)
         errors.refuse_newer_clients(headers.get("tarmac-api"))
-        tell_in_zone(headers.get("tarmac-zone"))
         context = Context(engine=self._engine, caller=caller, headers=headers, end=self._end)
         arguments: list[Any] = [*scope["path_params"].values()]
         if route.query is not None:

@@ -10,6 +10,7 @@ import msgspec
 
 from tarmac import __version__
 from tarmac.api.answers import json_answer
+from tarmac.api.wording import refusals
 from tarmac.api.wording.validation_messages import refusal
 from tarmac.errors import TarmacError, TooNew, UserError
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
     from starlette.types import Scope
+
+    from tarmac.refusal import Refused
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +38,22 @@ class BodyTooLarge(TarmacError):
 
 def from_tarmac(error: TarmacError) -> Response:
     return _answer(error.status, error.code, error.message, error.hint)
+
+
+STATUS_OF = {
+    "refused": 400,
+    "not_allowed": 403,
+    "not_found": 404,
+    "conflict": 409,
+    "too_new": 426,
+    "unavailable": 503,
+}
+
+
+def from_refused(refused: Refused) -> Response:
+    said = refusals.refusal(refused)
+    body = {"code": refused.kind, "key": said.key, "message": said.message, "hint": said.hint}
+    return json_answer({"error": body}, STATUS_OF[refused.kind])
 
 
 def from_anything(scope: Scope, error: Exception) -> Response:

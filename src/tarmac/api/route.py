@@ -10,6 +10,8 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from tarmac.controller.permissions import AdminAction
+
 PREFIX = "/api/v1"
 JSON = "application/json"
 _KIND = re.compile(r":\w+")
@@ -30,7 +32,7 @@ class Route:
     media_type: str = field(default=JSON, kw_only=True)
     status: int = field(default=200, kw_only=True)
     other_statuses: Mapping[int, str] = field(default_factory=dict, kw_only=True)  # with the same answer, and when
-    admins_may: str | None = field(default=None, kw_only=True)  # completes "only admins may …"; None: every user may
+    admins_may: AdminAction | None = field(default=None, kw_only=True)  # None: every user may
 
     @property
     def shown_path(self) -> str:

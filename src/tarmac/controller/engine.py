@@ -27,6 +27,7 @@ from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job
 from tarmac.core.model.status import holds_booking, is_ended
 from tarmac.errors import TarmacError, Unavailable
+from tarmac.refusal import Refused, unavailable
 from tarmac.shared import crashpoint
 from tarmac.store.writer import Batch, Sample, Submission
 
@@ -55,12 +56,12 @@ Plan: TypeAlias = "Callable[[State], list[Event]]"
 class PendingCommit:
     """Events that are to be kept together, and whoever waits for that.
 
-    With a `plan` they are worked out when their turn comes, from the newest state; it may refuse with a TarmacError.
+    With a `plan` they are worked out when their turn comes, from the newest state; it may raise Refused.
     """
 
     events: list[Event] = field(default_factory=list)
     plan: Plan | None = None
-    refused: TarmacError | None = None
+    refused: Refused | TarmacError | None = None
     environments: dict[str, bytes] = field(default_factory=dict)
     token: Token | None = None
     ids: range = range(0)  # of the jobs submitted by it
@@ -153,9 +154,7 @@ class Engine:
 
     def _begin(self, work: PendingCommit) -> Done:
         if self.degraded is not None:
-            raise Unavailable(
-                f"nothing can be accepted now: {self.degraded}", hint="make room on the disk; service returns by itself"
-            )
+            raise unavailable("server.cannot_write", problem=self.degraded)
         work.done = self._loop.create_future()
         self._inbox.append(work)
         self._turn()
@@ -205,7 +204,7 @@ class Engine:
     async def keep_usage(self) -> None:
         """Before the end; where nothing can be written, what was kept a minute ago has to do."""
         self.board.settle()
-        with suppress(Unavailable):
+        with suppress(Unavailable, Refused):
             await self.commit(PendingCommit(events=[], settings=self.board.so_far()))
 
     def signal_now(self, job: JobId, grace_s: float | None) -> bool:
@@ -256,7 +255,7 @@ class Engine:
             if work.plan is not None:
                 try:
                     work.events = work.plan(self.state)
-                except TarmacError as error:
+                except (Refused, TarmacError) as error:
                     work.refused = error
                     continue
             for event in work.events:

@@ -6,15 +6,18 @@ import os
 import pwd
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from tarmac.errors import NotAllowed
+from tarmac.refusal import not_allowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tarmac.controller.settings.settings import Settings
     from tarmac.core.model.job import Job
+
+
+AdminAction: TypeAlias = Literal["urgent", "make_urgent", "start", "stop", "queue", "set", "reserve"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +38,7 @@ def caller_with(uid: int, settings: Settings) -> Caller:
 def account(uid: int) -> str:
     try:
         return pwd.getpwuid(uid).pw_name
-    except KeyError:  # containers often run as a number without a name
+    except KeyError:  # in containers a uid often has no account
         return str(uid)
 
 
@@ -44,9 +47,9 @@ def is_admin(name: str, settings: Settings) -> bool:
     return name in {account(0), account(os.getuid())} or name in settings["admins"]
 
 
-def need_admin(caller: Caller, what: str) -> None:
+def need_admin(caller: Caller, action: AdminAction) -> None:
     if not caller.is_admin:
-        raise NotAllowed(f"only admins may {what}", hint="ask one of them; the setting `admins` lists them")
+        raise not_allowed("permission.admin_only", action=action)
 
 
 def refuse_others_jobs(jobs: Iterable[Job], caller: Caller) -> None:
@@ -55,7 +58,4 @@ def refuse_others_jobs(jobs: Iterable[Job], caller: Caller) -> None:
         return
     for job in jobs:
         if job.spec.owner != caller.name:
-            raise NotAllowed(
-                f"job {job.id} belongs to {job.spec.owner}; nothing was done",
-                hint="leave it out, such as with --owner and your own name",
-            )
+            raise not_allowed("permission.not_owner", job=job.id, owner=job.spec.owner, caller=caller.name)

@@ -1,11 +1,11 @@
-"""Which jobs somebody means: `3`, `3-7`, `last`, `all`, and filters by name, tag, state and owner."""
+"""Job selectors: `3`, `3-7`, `last`, `all`, and filters by name, tag, state and owner."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tarmac.core.model.status import STATUS_TYPES
-from tarmac.errors import NotFound, UserError
+from tarmac.refusal import invalid, not_found
 from tarmac.store.reader import JobFilter
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def job_filter(
     name: str | None = None,
     tag: str | None = None,
 ) -> JobFilter:
-    """Raises UserError for words that mean nothing, NotFound for single ids that don't exist."""
+    """Refuses malformed words and single ids that do not exist."""
     states, is_live = _states(state)
     return JobFilter(
         ids=_spans(reader, caller, list(ids)), states=states, is_live=is_live, owner=owner, name=name, tag=tag
@@ -34,10 +34,10 @@ def job_filter(
 
 
 def job_number(reader: Reader, caller: str, word: str) -> int:
-    """The one job that a word means."""
+    """The id of the single job that a word selects."""
     span = _span(reader, caller, word)
     if len(span) != 1:
-        raise UserError(f"{word!r} is more than one job", hint="give a single id, or `last`")
+        raise invalid("jobs.more_than_one", word=word)
     return span.start
 
 
@@ -48,10 +48,7 @@ def _spans(reader: Reader, caller: str, words: list[str]) -> tuple[range, ...] |
     wanted = {span.start for span in spans if len(span) == 1}
     missing = sorted(wanted - set(reader.select_ids(JobFilter(ids=spans)))) if wanted else []
     if missing:
-        noun = "job" if len(missing) == 1 else "jobs"
-        raise NotFound(
-            f"no {noun} {', '.join(map(str, missing))}", hint="`tarmac ls -a` lists every job that is remembered"
-        )
+        raise not_found("jobs.unknown", jobs=missing)
     return spans
 
 
@@ -59,24 +56,24 @@ def _span(reader: Reader, caller: str, word: str) -> range:
     if word == "last":
         newest = reader.newest_of(caller)
         if newest is None:
-            raise NotFound("there is no last job: you have not submitted any", hint="tarmac add -- CMD… queues one")
+            raise not_found("jobs.no_last")
         return range(newest, newest + 1)
     first, dash, last = word.partition("-")
     if not _is_number(first) or (dash and not _is_number(last)):
-        raise UserError(f"{word!r} is no job id", hint="give ids such as 7, ranges such as 3-7, `last` or `all`")
+        raise invalid("jobs.not_an_id", word=word)
     start, stop = int(first), int(last if dash else first)
     if stop < start or stop > LARGEST_ID:
-        raise UserError(f"{word!r} is no range of job ids", hint=f"ranges count upwards: {stop}-{start}?")
+        raise invalid("jobs.not_a_range", word=word, start=start, stop=stop)
     return range(start, stop + 1)
 
 
 def _is_number(text: str) -> bool:
-    """In plain digits: those of other scripts would be taken for the same job by some and for none by others."""
+    """Accepts ASCII digits only, though int() also reads the digits of other scripts."""
     return text.isdecimal() and text.isascii()
 
 
 def _states(words: str | None) -> tuple[tuple[str, ...], bool | None]:
-    """`active` and `ended` stand for what they say; an `unknown` job may be either."""
+    """The states that were named, or whether the job must be live. An `unknown` job may be `active` or `ended`."""
     if not words:
         return (), None
     if words in {"active", "ended"}:
@@ -84,6 +81,5 @@ def _states(words: str | None) -> tuple[tuple[str, ...], bool | None]:
     states = tuple(word.strip() for word in words.split(","))
     for state in states:
         if state not in STATUS_TYPES:
-            known = ", ".join([*STATUS_TYPES, "active", "ended"])
-            raise UserError(f"{state!r} is no state of a job", hint=f"states are: {known}")
+            raise invalid("jobs.unknown_state", state=state, known=[*STATUS_TYPES, "active", "ended"])
     return states, None

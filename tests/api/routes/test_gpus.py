@@ -55,7 +55,7 @@ def test_a_pin_is_given_by_index_or_uuid_and_shown_by_the_index_of_now(api: Serv
 def test_what_a_setting_keeps_back_is_refused_and_named_to_who_waits_already(api: Served) -> None:
     api.ids(*[{"command": ["sleep", "60"]}] * 2)
     (job,) = api.ids({"command": ["true"], "gpu_memory_bytes": 20 * G})
-    said = "20.0 G of a GPU asked, at most 18.0 G (19327352832 bytes) can be booked: keep_gpu_memory"
+    said = "requested 20.0 G of a GPU; at most 18.0 G (19327352832 bytes) can be booked, as keep_gpu_memory"
     assert api.ask("PUT", "/settings/keep_gpu_memory", {"value": "0.25"})[0] == 200
     try:
         assert said in api.ask("GET", f"/jobs/{job}")[1]["why"][1]
@@ -113,24 +113,24 @@ def test_wrong_requests_are_refused(api: Served, path: str, body: dict[str, obje
 @pytest.mark.parametrize(
     ("job", "says"),
     [
-        ({"gpu_memory_bytes": 25 * G}, "25.0 G of memory on a GPU asked, the largest has 24.0 G"),
+        ({"gpu_memory_bytes": 25 * G}, "requested 25.0 G of memory on a GPU; the largest has 24.0 G"),
         ({"gpu_memory_bytes": 0}, "gpu_memory_bytes"),
         ({"gpu_share": 1.5}, "gpu_share"),
-        ({"gpu_share": 0.5, "gpu_memory_bytes": G}, "same thing"),
+        ({"gpu_share": 0.5, "gpu_memory_bytes": G}, "cannot be combined"),
         ({"gpu_share": 0.5, "gpus": 0}, "no GPU"),
-        ({"gpu_models": ["h100"]}, "1 GPU of model h100 asked, there is none"),
-        ({"min_gpu_memory_bytes": 80 * G}, "80.0 G of memory on a GPU asked, the largest has 24.0 G"),
+        ({"gpu_models": ["h100"]}, "requested 1 GPU of model h100; this machine has none"),
+        ({"min_gpu_memory_bytes": 80 * G}, "requested 80.0 G of memory on a GPU; the largest has 24.0 G"),
         ({"gpus_on": [9]}, "there is no GPU 9"),
-        ({"gpus_on": ["GPU-nowhere"]}, "there is no GPU whose UUID begins with GPU-nowhere"),
-        ({"gpus_on": ["GPU-fa4e"]}, "GPU-fa4e is the beginning of 2 GPUs"),
+        ({"gpus_on": ["GPU-nowhere"]}, "no GPU has a UUID that starts with GPU-nowhere"),
+        ({"gpus_on": ["GPU-fa4e"]}, "GPU-fa4e matches 2 GPUs"),
         ({"exclude_gpus": [9]}, "there is no GPU 9"),
-        ({"exclude_gpus": [0, 1]}, "1 GPU asked, all 2 are excluded"),
-        ({"gpus_on": [0, 1], "gpus": 1}, "pinned"),
+        ({"exclude_gpus": [0, 1]}, "requested 1 GPU, but all 2 are excluded"),
+        ({"gpus_on": [0, 1], "gpus": 1}, "gpus_on names 2"),
         ({"gpus_on": [0], "exclude_gpus": [0]}, "excluded"),
         ({"idle_below": 0}, "idle_below"),
-        ({"gpus_on": [0, FIRST], "gpus": 2}, "2 GPUs asked, but pinned to 1"),
-        ({"cpus": 100_000, "memory_bytes": 1}, "100000 cpus asked, this machine has"),
-        ({"memory_bytes": 2**60, "cpus": 1}, "1073741824.0 G of host memory asked, this machine has"),
+        ({"gpus_on": [0, FIRST], "gpus": 2}, "requested 2 GPUs, but gpus_on names 1"),
+        ({"cpus": 100_000, "memory_bytes": 1}, "requested 100000 CPU cores; this machine has"),
+        ({"memory_bytes": 2**60, "cpus": 1}, "requested 1073741824.0 G of host memory; this machine has"),
     ],
 )
 def test_requests_that_can_never_be_met_are_refused_at_once(api: Served, job: dict[str, object], says: str) -> None:

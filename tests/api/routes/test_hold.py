@@ -244,9 +244,9 @@ def test_a_job_waits_for_its_time_and_then_starts(api: Served) -> None:
         ({"max_running": 2}, "array"),
         ({"signal": 0}, "signal"),
         ({"signal": 65}, "signal"),
-        ({"signal": 9}, "no process can catch that one"),
-        ({"signal": 19}, "no process can catch that one"),
-        ({"after": ["٧"]}, "no job id"),
+        ({"signal": 9}, "no process can catch signal"),
+        ({"signal": 19}, "no process can catch signal"),
+        ({"after": ["٧"]}, "not a job id"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(api: Served, job: dict[str, Any], says: str) -> None:

@@ -45,7 +45,7 @@ def test_one_bad_job_in_a_list_and_none_is_queued(api: Served) -> None:
     before = api.ask("GET", "/jobs?fields=id")[1]
     status, answer = api.submit(NOTHING, {**NOTHING, "gpus": 3})
     assert status == 400
-    assert answer["error"]["message"] == "3 GPUs asked, this machine has 2"
+    assert answer["error"]["message"] == "requested 3 GPUs; this machine has 2"
     assert "at most 2" in answer["error"]["hint"]
     assert api.ask("GET", "/jobs?fields=id")[1] == before
 
@@ -69,13 +69,13 @@ def test_one_bad_job_in_a_list_and_none_is_queued(api: Served) -> None:
         ({"command": ["true"], "gpu": 1}, "gpu"),
         ({"command": ["a\0b"]}, "NUL"),
         ({"command": ["true", "x" * 131_072]}, "131071"),
-        ({"command": ["true", *["x" * 100_000] * 21]}, "in all"),
+        ({"command": ["true", *["x" * 100_000] * 21]}, "in total"),
         ({"command": ["true"], "cwd": "relative"}, "absolute"),
         ({"command": ["true"], "cwd": "/no/such/folder"}, "/no/such/folder"),
         ({"command": ["true"], "log": "/no/such/folder/log"}, "/no/such/folder"),
-        ({"command": ["true"], "log": "/"}, "folder"),
+        ({"command": ["true"], "log": "/"}, "is a directory"),
         ({"command": ["true"], "log": "/proc/sys/log"}, "/proc/sys"),
-        ({"command": ["true"], "log": "/tmp/a", "stderr": "/tmp/b"}, "neither"),
+        ({"command": ["true"], "log": "/tmp/a", "stderr": "/tmp/b"}, "cannot be combined"),
         ({"command": ["true"], "stdout": "/tmp/same", "stderr": "/tmp/same"}, "same file"),
     ],
 )

@@ -13,6 +13,7 @@ from tarmac.api.deps import Context
 from tarmac.api.openapi import document
 from tarmac.api.route import PREFIX, Route
 from tarmac.api.routes.table import ROUTES
+from tarmac.api.wording.catalogue import say
 from tarmac.controller.settings.settings import Settings
 from tests.api.asgi import ask, named
 
@@ -51,7 +52,7 @@ def test_every_route_refuses_a_stranger_before_it_does_anything(route: Route) ->
 def test_a_route_for_admins_refuses_other_users_before_it_does_anything(route: Route) -> None:
     answer = asyncio.run(ask(Untouchable(), route.method, address(route), ["wrong"], guard=named("bob")))
     assert answer[0] == 403
-    assert answer[1]["error"]["message"] == f"only admins may {route.admins_may}"
+    assert answer[1]["error"]["message"] == say("permission.admin_only", action=route.admins_may)
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=row_name)

@@ -4,7 +4,7 @@ from tarmac.controller.submit.gpu_names import GpuNames
 from tarmac.core.model.gpu import Gpu, GpuUse
 from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.core.model.node import Node
-from tarmac.errors import Unavailable, UserError
+from tarmac.refusal import Refused
 
 
 def a_node(name: str = "box", **uuids: int) -> Node:
@@ -36,23 +36,24 @@ def test_a_gpu_is_meant_by_its_index_its_uuid_or_how_that_begins(words: tuple[in
 
 
 @pytest.mark.parametrize("word", ["GPU-c", "²"])
-def test_what_is_no_uuid_is_refused_by_name(word: str):
-    with pytest.raises(UserError, match=f"no GPU whose UUID begins with {word}"):
+def test_a_word_that_starts_no_uuid_is_refused(word: str):
+    with pytest.raises(Refused) as caught:
         uuids(0, word)
+    assert (caught.value.key, caught.value.values) == ("gpu.unknown_uuid", {"word": word})
 
 
 @pytest.mark.parametrize("word", [9, "9"])
-def test_what_means_no_gpu_is_refused_with_those_that_there_are(word: int | str):
-    with pytest.raises(UserError) as caught:
+def test_an_unknown_index_is_refused_with_the_known_ones(word: int | str):
+    with pytest.raises(Refused) as caught:
         uuids(0, word)
-    assert caught.value.message == f"there is no GPU {word}"
-    assert caught.value.hint == "there are: 0, 1, 2; `tarmac gpus` shows them"
+    assert (caught.value.key, caught.value.values) == ("gpu.unknown", {"word": word, "known": [0, 1, 2]})
 
 
-def test_a_beginning_of_several_is_refused_with_them():
-    with pytest.raises(UserError, match="GPU-a is the beginning of 3 GPUs") as caught:
+def test_an_ambiguous_start_of_a_uuid_is_refused_with_the_matches():
+    with pytest.raises(Refused) as caught:
         uuids("GPU-a")
-    assert "GPU-aa11, GPU-ab22, GPU-ab" in str(caught.value.hint)
+    assert caught.value.key == "gpu.ambiguous"
+    assert caught.value.values == {"word": "GPU-a", "matches": 3, "uuids": ["GPU-aa11", "GPU-ab22", "GPU-ab"]}
 
 
 def test_a_number_means_the_gpu_that_has_it_now_and_one_that_is_gone_is_meant_by_uuid():
@@ -61,7 +62,7 @@ def test_a_number_means_the_gpu_that_has_it_now_and_one_that_is_gone_is_meant_by
     names = GpuNames([node])
     assert [gpu.uuid for gpu in names.found((0,)).gpus] == ["GPU-new"]
     assert [gpu.uuid for gpu in names.found(("GPU-old",)).gpus] == ["GPU-old"]
-    assert names.there_are() == "GPU-old, 0"
+    assert names.known() == ["GPU-old", 0]
 
 
 def test_an_index_means_a_gpu_of_every_node():
@@ -69,9 +70,10 @@ def test_an_index_means_a_gpu_of_every_node():
     assert ([gpu.uuid for gpu in found.gpus], found.most_on_a_node) == (["GPU-a", "GPU-c", "GPU-b"], 2)
 
 
-def test_while_no_node_has_told_its_gpus_nobody_can_say():
+def test_names_cannot_be_resolved_before_a_node_has_reported_its_gpus():
     silent = Node(name=NodeName("box"), cpu_job_slots=1)
     for nodes in ([], [silent]):
-        with pytest.raises(Unavailable, match="not known yet"):
+        with pytest.raises(Refused) as caught:
             GpuNames(nodes).found((0,))
+        assert caught.value.kind == "unavailable"
         assert GpuNames(nodes).found(()).gpus == ()

@@ -69,7 +69,7 @@ def _waiting(state: State, number: int) -> Job | None:
 
 def _need_right(caller: Caller, jobs: Sequence[Job], changes: EditRequest) -> None:
     if changes.tier == "urgent" and any(job.spec.tier != "urgent" for job in jobs):
-        need_admin(caller, "make a job urgent")
+        need_admin(caller, "make_urgent")
 
 
 def _edits(context: Context, state: State, jobs: Sequence[Job], changes: EditRequest) -> list[Event]:

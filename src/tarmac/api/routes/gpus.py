@@ -21,7 +21,8 @@ from tarmac.controller.gpus.lost_gpus import check_forgettable, forget, forgetta
 from tarmac.controller.submit.gpu_names import GpuNames
 from tarmac.core.events import GpusDrained, GpusResumed, SlotsSet
 from tarmac.core.model.ids import GpuUuid, NodeName
-from tarmac.errors import Conflict, NotFound, Unavailable
+from tarmac.errors import Conflict, Unavailable
+from tarmac.refusal import not_found
 
 if TYPE_CHECKING:
     from tarmac.core.model.node import Node
@@ -128,5 +129,5 @@ def gpus_named(node: Node, words: list[str]) -> tuple[GpuUuid, ...]:
     by_word = {str(index): uuid for uuid in node.gpus if (index := node.index_now(uuid)) is not None}
     by_word |= {uuid: uuid for uuid in (*node.gpus, *node.drains, *node.slots)}
     if unknown := [word for word in words if word not in by_word]:
-        raise NotFound(f"no GPU {unknown[0]}", hint=f"there are: {GpuNames([node]).there_are()}")
+        raise not_found("gpu.unknown", word=unknown[0], known=GpuNames([node]).known())
     return tuple(dict.fromkeys(by_word[word] for word in words))

@@ -10,12 +10,12 @@ from tarmac.api.routes.jobs import find_job, selected_own
 from tarmac.api.schemas.job import GpuRef
 from tarmac.api.schemas.jobs import MoveAnswer, MoveRequest, StartAnswer, StartRequest
 from tarmac.api.schemas.selection import HoldAnswer, ReleaseAnswer, Selection
+from tarmac.api.wording.formats import counted as count
 from tarmac.api.wording.reasons import jobs_named
 from tarmac.api.wording.why import why_view
 from tarmac.controller.engine import Engine, PendingCommit
 from tarmac.controller.forecast_cache import places
 from tarmac.controller.permissions import refuse_others_jobs
-from tarmac.controller.submit.refusals import count
 from tarmac.core.events import JobMoved, JobsHeld, JobsReleased, StartForced
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.status import Draft, Held, Queued, state_name

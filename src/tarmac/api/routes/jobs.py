@@ -45,7 +45,7 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
     if token is not None and (known := engine.store.reader.submission(*token)) is not None:
         return json_answer(SubmitAnswer(ids=list(known)), 200)
     if any(job.tier == "urgent" for job in body.jobs):
-        need_admin(context.caller, "queue urgent jobs")
+        need_admin(context.caller, "urgent")
     digest, packed = pack_environment(body.environment | ({ARRAY_COUNT: str(len(body.jobs))} if body.array else {}))
     specs = checked_specs(
         body,

@@ -14,10 +14,10 @@ from tarmac.api.schemas.reservations import (
     ReservationView,
     ReservedGpu,
 )
+from tarmac.api.wording.formats import counted as count
 from tarmac.api.wording.reservation_warnings import warnings_for
 from tarmac.api.wording.times import iso
 from tarmac.controller.engine import Engine, PendingCommit
-from tarmac.controller.submit.refusals import count
 from tarmac.core.events import ReservationEnded, ReservationMade
 from tarmac.core.handlers.reservations import chosen_gpus
 from tarmac.core.model.queue import Reservation

@@ -71,12 +71,6 @@ def _document() -> dict[str, Any]:
 BYTES = "application/octet-stream"
 EVENTS = "text/event-stream"
 REPEATED = {200: "this token was answered before"}
-# Each completes "only admins may …".
-START = "start a job out of its turn"
-MODES = "pause, drain and resume the queue"
-STOP = "stop the queue"
-RESERVE = "reserve GPUs"
-SET = "change settings"
 
 # fmt: off
 ROUTES = (
@@ -86,7 +80,7 @@ ROUTES = (
     Route("PATCH", "/jobs/{id}", edit.edit_job, body=EditRequest, answer=WholeJobView),
     Route("GET", "/jobs/{id}/why", hold.why_job, answer=WhyView),
     Route("POST", "/jobs/{id}/move", hold.move_job, body=MoveRequest, answer=MoveAnswer),
-    Route("POST", "/jobs/{id}/start", hold.start_job, body=StartRequest, answer=StartAnswer, admins_may=START),
+    Route("POST", "/jobs/{id}/start", hold.start_job, body=StartRequest, answer=StartAnswer, admins_may="start"),
     Route("GET", "/jobs/{id}/events", jobs.job_story, answer=Story),
     Route("GET", "/jobs/{id}/log", log.job_log, query=LogQuery, answer=bytes, media_type=BYTES),
     Route("GET", "/jobs/wait", jobs.wait_for_jobs, query=WaitQuery, answer=WaitAnswer),
@@ -98,14 +92,14 @@ ROUTES = (
     Route("POST", "/adopt", adopt.adopt, body=AdoptRequest, answer=AdoptAnswer, status=201),
 
     Route("GET", "/queue", queue.show_queue, answer=QueueView),
-    Route("POST", "/queue/pause", queue.pause_queue, body=QueueRequest, answer=QueueView, admins_may=MODES),
-    Route("POST", "/queue/resume", queue.resume_queue, body=QueueRequest, answer=QueueView, admins_may=MODES),
-    Route("POST", "/queue/drain", queue.drain_queue, body=QueueRequest, answer=QueueView, admins_may=MODES),
-    Route("POST", "/queue/stop", queue.stop_queue, body=QueueStopRequest, answer=QueueStopAnswer, admins_may=STOP),
+    Route("POST", "/queue/pause", queue.pause_queue, body=QueueRequest, answer=QueueView, admins_may="queue"),
+    Route("POST", "/queue/resume", queue.resume_queue, body=QueueRequest, answer=QueueView, admins_may="queue"),
+    Route("POST", "/queue/drain", queue.drain_queue, body=QueueRequest, answer=QueueView, admins_may="queue"),
+    Route("POST", "/queue/stop", queue.stop_queue, body=QueueStopRequest, answer=QueueStopAnswer, admins_may="stop"),
 
     Route("GET", "/reservations", reservations.list_reservations, answer=ReservationList),
     Route("POST", "/reservations", reservations.make_reservation, body=ReservationRequest, answer=MadeReservation,
-          status=201, admins_may=RESERVE),
+          status=201, admins_may="reserve"),
     Route("POST", "/reservations/{id:int}/end", reservations.end_reservation, answer=ReservationView),
 
     Route("GET", "/gpus", gpus.list_gpus, answer=GpuList),
@@ -118,8 +112,9 @@ ROUTES = (
 
     Route("GET", "/settings", settings.list_settings, answer=SettingList),
     Route("GET", "/settings/{name}", settings.show_setting, answer=SettingView),
-    Route("PUT", "/settings/{name}", settings.change_setting, body=SettingRequest, answer=SettingView, admins_may=SET),
-    Route("DELETE", "/settings/{name}", settings.reset_setting, answer=SettingView, admins_may=SET),
+    Route("PUT", "/settings/{name}", settings.change_setting, body=SettingRequest, answer=SettingView,
+          admins_may="set"),
+    Route("DELETE", "/settings/{name}", settings.reset_setting, answer=SettingView, admins_may="set"),
 
     Route("GET", "/status", status.status, answer=StatusView),
     Route("GET", "/events", events.events, query=EventsQuery, answer=bytes, media_type=EVENTS),

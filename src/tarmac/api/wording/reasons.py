@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
+from tarmac.api.wording.formats import counted as count
+from tarmac.api.wording.formats import size as gigabytes
+from tarmac.api.wording.refusals import infeasible
 from tarmac.api.wording.times import at_clock
 from tarmac.controller.gpus.foreign_processes import told
-from tarmac.controller.submit.refusals import count, gigabytes, refusal_message
 from tarmac.core.explain import (
     Behind,
     CpuSlotsTaken,
@@ -131,7 +133,7 @@ def _of_machines(
         case HostBooked(what=what, asked=asked, free=free, total=total):
             return f"{asked} {what} asked, {free} of {total} not booked"
         case NeverFits(lack=lack):
-            return refusal_message(lack).message
+            return infeasible(lack).message
         case _:
             assert_never(reason)
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tarmac.api.wording.degraded import still_true, unwritten
+from tarmac.api.wording.formats import counted as count
+from tarmac.api.wording.formats import size as gigabytes
 from tarmac.api.wording.reasons import (
     ahead_words,
     grouped_lines,
@@ -23,7 +25,6 @@ from tarmac.api.wording.reasons import (
     spans,
 )
 from tarmac.api.wording.times import at_clock, iso
-from tarmac.controller.submit.refusals import count, gigabytes
 from tarmac.core.explain import Explainer, ReservedFor, TooFewGpus
 from tarmac.core.forecast.queue_forecast import position_of
 from tarmac.core.model.job import Request

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.controller.engine import PendingCommit
 from tarmac.core.events import GpusForgotten
-from tarmac.errors import Conflict
+from tarmac.refusal import conflict
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -39,12 +39,9 @@ def check_forgettable(engine: Engine, node: Node, uuids: Collection[GpuUuid]) ->
     for uuid in uuids:
         # By UUID: its number may be another GPU's by now.
         if held := node.holders(uuid):
-            raise Conflict(f"GPU {uuid} is held by job {held[0]}", hint="it can be forgotten once the job has ended")
+            raise conflict("gpu.still_held", gpu=uuid, job=held[0])
         if uuid in node.gpus and uuid not in missing:
-            raise Conflict(
-                f"GPU {node.gpus[uuid].index} is there",
-                hint="only a GPU that is gone can be forgotten; `tarmac gpu drain` takes one out",
-            )
+            raise conflict("gpu.present", index=node.gpus[uuid].index)
 
 
 async def forget(engine: Engine, node: Node, uuids: tuple[GpuUuid, ...]) -> None:

@@ -1,6 +1,6 @@
-"""Which jobs a job waits for, as people write it: `7`, `7:any`, `#0:ok` for the first job of the same submit.
+"""Dependencies as people write them: `7`, `7:any`, `#0:ok` for the first job of the same submit.
 
-What nobody knows is named, and a circle is refused: its jobs would wait for each other for ever.
+Unknown jobs are refused, and so are circles: their jobs would wait for each other forever.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tarmac.core.events import JobEdited, JobsSubmitted
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import After
 from tarmac.core.model.status import Succeeded
-from tarmac.errors import NotFound, UserError
+from tarmac.refusal import Refused, invalid, not_found
 from tarmac.shared.names import CONDITIONS
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ Ended: TypeAlias = "tuple[tuple[JobId, Outcome], ...]"
 
 
 class Dependencies:
-    """Reads words into jobs. Remembers what it found: an array says the same a hundred thousand times."""
+    """Reads words into jobs. Remembers what it found: an array repeats the same words a hundred thousand times."""
 
     def __init__(self, state: State, reader: Reader, caller: str, *, siblings: int = 0) -> None:
         self._state = state
@@ -38,7 +38,7 @@ class Dependencies:
         self._known: dict[str, After] = {}
 
     def read(self, words: Iterable[str]) -> tuple[After, ...]:
-        """Raises UserError for words that mean nothing, NotFound for jobs that are not there."""
+        """Refuses malformed words and jobs that do not exist."""
         found = tuple(dict.fromkeys(self._after(word) for word in words))
         _refuse_opposites(found)
         return found
@@ -53,43 +53,36 @@ class Dependencies:
         which, _, on = word.partition(":")
         on = on or "ok"
         if on not in CONDITIONS:
-            raise UserError(
-                f"after {word}: {on!r} is no outcome", hint="write ID, ID:ok, ID:any or ID:fail, such as 7:any"
-            )
+            raise invalid("after.unknown_outcome", word=word, outcome=on)
         job = self._sibling(word, which) if which.startswith("#") else self._job(which)
         return After(job=job, on=cast("Condition", on))
 
     def _sibling(self, word: str, which: str) -> JobId:
         number = int(which[1:]) if which[1:].isdecimal() and which.isascii() else -1
         if not 0 <= number < self._siblings:
-            raise UserError(
-                f"after {word}: this submit has no such job",
-                hint=f"#0 is the first of its {self._siblings}" if self._siblings else "give the id of a job",
-            )
+            if not self._siblings:
+                raise invalid("after.no_siblings", word=word)
+            raise invalid("after.unknown_sibling", word=word, last=self._siblings - 1)
         return JobId(-(number + 1))
 
     def _job(self, which: str) -> JobId:
         number = JobId(job_number(self._reader, self._caller, which))
         if number not in self._state.jobs and self._reader.job(number) is None:
-            raise NotFound(
-                f"after {number}: there is no job {number}", hint="`tarmac ls -a` lists every job that is remembered"
-            )
+            raise not_found("after.unknown_job", job=number)
         return number
 
 
 def _refuse_opposites(found: tuple[After, ...]) -> None:
-    """A job that is to start both if another ends well and if it fails would never start."""
+    """A job that waits for another to succeed and to fail would never start."""
     wanted = {after.job for after in found if after.on == "ok"}
     for after in found:
         if after.on == "fail" and after.job in wanted:
             name = after.job if after.job > 0 else f"#{-after.job - 1}"
-            raise UserError(
-                f"after {name}:ok and {name}:fail: it cannot end both ways", hint=f"{name}:any is however it ends"
-            )
+            raise invalid("after.opposites", job=name)
 
 
 def refuse_circle_of_new(specs: Sequence[JobSpec]) -> None:
-    """Among the jobs of one submit, which may name each other."""
+    """Check the jobs of one submit, which may name each other."""
     waits = {
         number: [-after.job - 1 for after in spec.after if after.job < 0]
         for number, spec in enumerate(specs)
@@ -100,7 +93,7 @@ def refuse_circle_of_new(specs: Sequence[JobSpec]) -> None:
 
 
 def refuse_circle_with(state: State, jobs: Sequence[Job], after: Sequence[After]) -> None:
-    """Waiting jobs are to wait for others, which may already wait for them."""
+    """Check an edit: the jobs that `after` names may already wait for these jobs."""
     waits: dict[int, list[int]] = {
         one.id: [other.job for other in one.spec.after] for one in state.jobs.values() if one.spec.after
     }
@@ -109,29 +102,27 @@ def refuse_circle_with(state: State, jobs: Sequence[Job], after: Sequence[After]
         raise _in_a_circle([str(number) for number in circle])
 
 
-def _in_a_circle(names: list[str]) -> UserError:
+def _in_a_circle(names: list[str]) -> Refused:
     shown = names if len(names) <= 8 else [*names[:7], "…"]
-    return UserError(
-        f"jobs that wait for each other: {' after '.join([*shown, names[0]])}", hint="leave one of these out of `after`"
-    )
+    return invalid("after.circle", circle=[*shown, names[0]])
 
 
 def _circle(waits: dict[int, list[int]], starts: Iterable[int]) -> list[int] | None:
-    """Jobs each of which waits for the next, and the last for the first. Without recursion: chains may be long."""
+    """Jobs of which each waits for the next, and the last for the first. Not recursive: chains may be long."""
     done: set[int] = set()
     for start in starts:
-        path: dict[int, int] = {}  # job -> how many of those it waits for were looked at
+        path: dict[int, int] = {}  # job -> how many of its dependencies were visited
         current: int | None = start
         while current is not None:
-            looked_at = path.setdefault(current, 0)
+            visited = path.setdefault(current, 0)
             others = waits.get(current, [])
-            if current in done or looked_at == len(others):
+            if current in done or visited == len(others):
                 done.add(current)
                 path.pop(current)
                 current = next(reversed(path), None)
                 continue
-            path[current] = looked_at + 1
-            current = others[looked_at]
+            path[current] = visited + 1
+            current = others[visited]
             if current in path:
                 way = list(path)
                 return way[way.index(current) :]
@@ -139,7 +130,7 @@ def _circle(waits: dict[int, list[int]], starts: Iterable[int]) -> list[int] | N
 
 
 def with_outcomes(event: JobsSubmitted | JobEdited, state: State, reader: Reader) -> JobsSubmitted | JobEdited:
-    """With how the jobs it names went, of those that have ended by the very moment it is decided upon."""
+    """The event with the outcomes of those named jobs that have ended by the time it is decided."""
     specs = event.specs if isinstance(event, JobsSubmitted) else (event.spec,)
     named = {after.job for spec in specs for after in spec.after if after.job > 0 and after.job not in state.jobs}
     if not named:

@@ -1,4 +1,4 @@
-"""Which GPUs are meant by an index, a UUID or the beginning of one, as the GPUs are numbered at this moment."""
+"""Resolves GPUs given by index, UUID or the start of a UUID, by the current numbering."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tarmac.core.model.gpu import NamedGpu
-from tarmac.errors import Unavailable, UserError
+from tarmac.refusal import invalid, unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,26 +23,27 @@ class Found:
 
 
 class GpuNames:
-    """Remembers what was asked: an array asks the same a hundred thousand times."""
+    """Remembers its answers: an array names the same GPUs a hundred thousand times."""
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         self._nodes = list(nodes)
         self._found: dict[tuple[int | str, ...], Found] = {(): Found(gpus=(), most_on_a_node=0)}
 
     def found(self, words: tuple[int | str, ...]) -> Found:
-        """Raises UserError that names the word that means no GPU, or several; Unavailable while nobody can say."""
+        """Refuses a word that matches no GPU or several, and any word while the GPUs are not known."""
         if words not in self._found:
             self._found[words] = self._find(words)
         return self._found[words]
 
-    def there_are(self) -> str:
-        known = [(node.index_now(gpu.uuid), gpu) for node in self._nodes for gpu in node.gpus.values()]
-        return ", ".join(gpu.uuid if index is None else str(index) for index, gpu in known) or "none"
+    def known(self) -> list[int | str]:
+        """The current index of each GPU; the UUID of one without an index."""
+        gpus = [(node.index_now(gpu.uuid), gpu) for node in self._nodes for gpu in node.gpus.values()]
+        return [gpu.uuid if index is None else index for index, gpu in gpus]
 
     def _find(self, words: tuple[int | str, ...]) -> Found:
-        # What was meant by a number cannot be found out later, when another GPU may have it.
+        # An index must be resolved now: later another GPU may have it.
         if not any(node.has_told_gpus for node in self._nodes):
-            raise Unavailable("which GPUs there are is not known yet", hint="try again in a moment")
+            raise unavailable("gpu.not_known_yet")
         gpus = {(node.name, gpu.uuid): gpu for word in words for node, gpu in self._meant(word)}
         on_nodes = Counter(node for node, _ in gpus)
         named = {NamedGpu(uuid=gpu.uuid, index=gpu.index) for gpu in gpus.values()}
@@ -59,14 +60,9 @@ class GpuNames:
             exact = [(node, gpu) for node, gpu in known if gpu.uuid == word]
             found = exact or [(node, gpu) for node, gpu in known if gpu.uuid.lower().startswith(word.lower())]
             if len(found) > 1:
-                raise UserError(
-                    f"{word} is the beginning of {len(found)} GPUs",
-                    hint=f"give more of it: {', '.join(gpu.uuid for _, gpu in found[:8])}",
-                )
+                raise invalid("gpu.ambiguous", word=word, matches=len(found), uuids=[gpu.uuid for _, gpu in found[:8]])
             if not found:
-                raise UserError(
-                    f"there is no GPU whose UUID begins with {word}", hint="`tarmac gpus --json` tells the UUIDs"
-                )
+                raise invalid("gpu.unknown_uuid", word=word)
         if not found:
-            raise UserError(f"there is no GPU {word}", hint=f"there are: {self.there_are()}; `tarmac gpus` shows them")
+            raise invalid("gpu.unknown", word=word, known=self.known())
         return found

@@ -1,0 +1,94 @@
+"""Every sentence the server sends to people, by key. A language is a table of templates with named placeholders.
+
+Templates are written as for `str.format`, with the formats of `wording.formats`: "requested {asked:n GPU}". A message
+missing in a language falls back to English.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from string import Formatter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from tarmac.api.wording.english import ENGLISH
+from tarmac.api.wording.formats import FORMATS
+from tarmac.api.wording.message import Rendered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tarmac.api.wording.formats import Format
+    from tarmac.api.wording.message import Message
+
+DEFAULT = "en"
+
+
+class Placeholder(NamedTuple):
+    name: str
+    format: Format
+    argument: str
+
+
+Template: TypeAlias = tuple[str | Placeholder, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Language:
+    code: str  # as in Accept-Language
+    messages: Mapping[str, Message]
+    formats: Mapping[str, Format] = field(default_factory=lambda: FORMATS)
+    compiled: dict[str, tuple[Template, Template | None]] = field(default_factory=dict)
+
+    def templates(self, key: str) -> tuple[Template, Template | None]:
+        """Message and hint, each parsed once."""
+        if key not in self.compiled:
+            message = self.messages[key]
+            hint = None if message.hint is None else self._compile(message.hint)
+            self.compiled[key] = (self._compile(message.text), hint)
+        return self.compiled[key]
+
+    def _compile(self, template: str) -> Template:
+        parts: list[str | Placeholder] = []
+        for literal, name, spec, _ in Formatter().parse(template):
+            if literal:
+                parts.append(literal)
+            if name is not None:
+                kind, _, argument = (spec or "").partition(" ")
+                parts.append(Placeholder(name, self.formats[kind], argument))
+        return tuple(parts)
+
+
+LANGUAGES: dict[str, Language] = {DEFAULT: Language(code=DEFAULT, messages=ENGLISH)}
+_spoken: ContextVar[str] = ContextVar("language", default=DEFAULT)  # of the request being answered
+
+
+def speak(accepted: str | None) -> None:
+    """Choose the language of this request: the first that Accept-Language names and that is registered."""
+    codes = [word.partition(";")[0].strip().lower() for word in (accepted or "").split(",")]
+    known = (code for word in codes for code in (word, word.partition("-")[0]) if code in LANGUAGES)
+    _spoken.set(next(known, DEFAULT))
+
+
+def render(key: str, /, **values: Any) -> Rendered:
+    """Message and hint in the language of this request."""
+    return render_in(_spoken.get(), key, values)
+
+
+def say(key: str, /, **values: Any) -> str:
+    """The message alone, for sentences and clauses without a hint."""
+    return render_in(_spoken.get(), key, values).message
+
+
+def render_in(language: str, key: str, values: Mapping[str, Any]) -> Rendered:
+    spoken = LANGUAGES[language]
+    if key not in spoken.messages:
+        spoken = LANGUAGES[DEFAULT]
+    message, hint = spoken.templates(key)
+    return Rendered(key, _filled(message, values), None if hint is None else _filled(hint, values))
+
+
+def _filled(template: Template, values: Mapping[str, Any]) -> str:
+    return "".join(
+        part if isinstance(part, str) else part.format(values[part.name], part.argument) for part in template
+    )

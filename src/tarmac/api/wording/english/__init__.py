@@ -1,0 +1,13 @@
+"""The English messages, one file per topic. Another language is another folder like this one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tarmac.api.wording.english import gpus, jobs, queue, requests, server, settings, submit, waiting
+
+if TYPE_CHECKING:
+    from tarmac.api.wording.message import Message
+
+_TOPICS = (submit, jobs, gpus, queue, settings, waiting, requests, server)
+ENGLISH: dict[str, Message] = {key: message for topic in _TOPICS for key, message in topic.MESSAGES.items()}

@@ -1,0 +1,139 @@
+"""What is wrong with a submit: the command, its directory, its output, its GPUs, its dependencies."""
+
+from __future__ import annotations
+
+from tarmac.api.wording.message import Message
+
+MESSAGES: dict[str, Message] = {
+    "submit.no_command": Message(
+        "a job needs a command", "give either `command` (a list of words) or `shell` (a string)"
+    ),
+    "submit.command_empty": Message("the command is empty", "name the program to run: tarmac add -- python train.py"),
+    "submit.log_and_streams": Message(
+        "log cannot be combined with stdout or stderr",
+        "use log to merge both streams, or stdout and stderr to separate them",
+    ),
+    "submit.cwd_not_absolute": Message("cwd {path} is not absolute", "give an absolute path"),
+    "submit.cwd_not_a_directory": Message(
+        "cwd {path} is not a directory", "create it first, or choose another one with --cwd"
+    ),
+    "submit.signal_uncatchable": Message(
+        "no process can catch signal {signal}", "use --grace 0 (grace_s: 0) to have the job killed at once"
+    ),
+    "submit.max_running_without_array": Message(
+        "max_running applies to arrays only", 'leave it out, or set "array": true'
+    ),
+    "submit.same_output": Message("stdout and stderr are the same file: {path}", "use --log to merge them"),
+    "submit.log_not_absolute": Message("log path {path} is not absolute", "give an absolute path"),
+    "submit.log_no_directory": Message(
+        "log path {path}: directory {directory} does not exist", "run `mkdir -p {directory}`"
+    ),
+    "submit.log_is_a_directory": Message("log path {path} is a directory", "name a file in it"),
+    "submit.log_not_writable": Message(
+        "log path {path}: directory {directory} is not writable", "choose another directory"
+    ),
+    "submit.log_exists": Message(
+        "{path} already exists and is not overwritten", "add --append, or choose another name"
+    ),
+    "submit.text_too_long": Message(
+        "an argument or environment variable has {size} bytes; Linux accepts at most {most}",
+        "write it to a file and pass the file's name to the job",
+    ),
+    "submit.texts_too_long": Message(
+        "the arguments or the environment exceed {most} bytes in total",
+        "write them to a file and pass the file's name to the job",
+    ),
+    "submit.nul": Message(
+        "{field:select labels=name, project and tags} must not contain a NUL character",
+        "remove it; no program can receive one",
+    ),
+    "submit.pinned_count": Message(
+        "requested {gpus:n GPU}, but gpus_on names {pinned}", "leave out -g, or name as many GPUs as requested"
+    ),
+    "submit.pinned_and_excluded": Message("the same GPU is both pinned and excluded", "remove it from --exclude-gpus"),
+    "submit.two_shares": Message(
+        "gpu_memory_bytes and gpu_share cannot be combined", "give either --gpu-mem or --gpu-share"
+    ),
+    "submit.share_of_no_gpu": Message(
+        "requested a part of a GPU, but no GPU", "leave out -g, or leave out --gpu-mem and --gpu-share"
+    ),
+    # dependencies
+    "after.unknown_outcome": Message(
+        "after {word}: {outcome:quoted} is not an outcome", "write ID, ID:ok, ID:any or ID:fail, such as 7:any"
+    ),
+    "after.unknown_sibling": Message("after {word}: this submit has no such job", "use #0 to #{last}"),
+    "after.no_siblings": Message("after {word}: this request submits no jobs", "give the id of a job"),
+    "after.unknown_job": Message("after {job}: job {job} does not exist", "run `tarmac ls -a` to list all known jobs"),
+    "after.opposites": Message(
+        "after {job}:ok and {job}:fail: a job cannot end both ways", "use {job}:any to wait for either outcome"
+    ),
+    "after.circle": Message(
+        "these jobs would wait for each other: {circle:join  after }", "remove one of them from `after`"
+    ),
+    # GPUs by name
+    "gpu.not_known_yet": Message("the GPUs of this machine are not known yet", "try again in a moment"),
+    "gpu.ambiguous": Message("{word} matches {matches} GPUs", "give more of the UUID: {uuids}"),
+    "gpu.unknown_uuid": Message(
+        "no GPU has a UUID that starts with {word}", "run `tarmac gpus --json` to see the UUIDs"
+    ),
+    "gpu.unknown": Message(
+        "there is no GPU {word}", "choose one of these: {known:list none}; run `tarmac gpus` to see them"
+    ),
+    # what no machine can ever meet
+    "infeasible.no_gpus": Message(
+        "requested {asked:n GPU}; this machine has none that Tarmac can see",
+        "use -g 0 to request none; run `tarmac gpus` to list them",
+    ),
+    "infeasible.too_few_gpus": Message(
+        "requested {asked:n GPU}; this machine has {have}",
+        "request at most {have} with -g, or none with -g 0; run `tarmac gpus` to list them",
+    ),
+    "infeasible.pinned_gpus_gone": Message(
+        "{gpus:plural GPU|GPUs} {gpus}, which the job is pinned to, {gpus:plural is|are} gone",
+        "run `tarmac gpus` to list the GPUs of this machine",
+    ),
+    "infeasible.host_memory": Message(
+        "requested {asked} of host memory; this machine has {total}", "request less with --mem"
+    ),
+    "infeasible.cpus": Message("requested {asked:n CPU core}; this machine has {total}", "request fewer with --cpus"),
+    "infeasible.excluded": Message(
+        "requested {asked:n GPU}, but all {of} are excluded", "remove some from --exclude-gpus"
+    ),
+    "infeasible.mostly_excluded": Message(
+        "requested {asked:n GPU}, but all but {have} of {of} are excluded", "remove some from --exclude-gpus"
+    ),
+    "infeasible.model": Message(
+        "requested {asked:n GPU} of model {models:or}; this machine has {have:select 0=none}{rest}",
+        "run `tarmac gpus` to see the model of each; request fewer, or leave out --gpu-model",
+    ),
+    "infeasible.mig": Message(
+        "requested {asked:n GPU}, but a job can use only one MIG instance", "submit one job per instance"
+    ),
+    "infeasible.mig_and_whole": Message(
+        "requested {asked:n GPU}, but a job can use only one MIG instance; this machine has {have} whole "
+        "{have:plural GPU|GPUs}{rest}",
+        "submit one job per instance",
+    ),
+    "infeasible.gpus_too_small": Message(
+        "requested {asked:n GPU} with {size:size} of memory; this machine has {have}{rest}",
+        "run `tarmac gpus` to see the memory of each; request less",
+    ),
+    "infeasible.every_gpu_too_small": Message(
+        "requested {size} of memory on a GPU; the largest has {most}{rest}",
+        "run `tarmac gpus` to see the memory of each; request less",
+    ),
+    "infeasible.too_little_bookable": Message(
+        "requested {asked:n GPU} with {size:size} to book; this machine has {have}{rest}, as keep_gpu_memory reserves "
+        "a part of each",
+        "request less, or lower it with `tarmac set keep_gpu_memory`",
+    ),
+    "infeasible.nowhere_bookable": Message(
+        "requested {size} of a GPU; at most {most} can be booked, as keep_gpu_memory reserves the rest",
+        "request less, or lower it with `tarmac set keep_gpu_memory`",
+    ),
+    "infeasible.pinned": Message(
+        "requested {asked:n GPU}; the job is pinned to {have:select 0=none} that would do{rest}",
+        "name as many with --gpus-on",
+    ),
+    "infeasible.without_excluded": Message(" (excluded ones not counted)"),
+}

@@ -1,0 +1,67 @@
+import pytest
+
+from tarmac.api.wording.refusals import infeasible
+from tarmac.core.model.gpu import NamedGpu
+from tarmac.core.model.ids import GpuUuid
+from tarmac.core.policy.feasibility import ConstraintUnmet, HostTooSmall, Lack, PinnedGone, TooFewGpusOnNode
+
+G = 2**30
+REST = "as keep_gpu_memory reserves the rest"
+GONE = NamedGpu(uuid=GpuUuid("GPU-1a2b3c4d-5e6f"), index=3)
+
+
+def lacking(condition: str, asked: int = 1, have: int = 0, **more: object) -> ConstraintUnmet:
+    return ConstraintUnmet(condition=condition, asked=asked, have=have, of=4, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("lack", "said"),
+    [
+        (TooFewGpusOnNode(asked=9, have=4), "requested 9 GPUs; this machine has 4"),
+        (TooFewGpusOnNode(asked=1, have=0), "requested 1 GPU; this machine has none that Tarmac can see"),
+        (PinnedGone(gpus=(GONE,)), "GPU 3 (GPU-1a2b3c4d…), which the job is pinned to, is gone"),
+        (PinnedGone(gpus=(GONE, 5)), "GPUs 3 (GPU-1a2b3c4d…), 5, which the job is pinned to, are gone"),
+        (lacking("exclude"), "requested 1 GPU, but all 4 are excluded"),
+        (lacking("exclude", 3, 2), "requested 3 GPUs, but all but 2 of 4 are excluded"),
+        (lacking("model", models=("h100", "h200")), "requested 1 GPU of model h100 or h200; this machine has none"),
+        (lacking("model", 3, 2, models=("a100",)), "requested 3 GPUs of model a100; this machine has 2"),
+        (
+            lacking("model", 2, 1, models=("a100",), has_excluded=True),
+            "requested 2 GPUs of model a100; this machine has 1 (excluded ones not counted)",
+        ),
+        (lacking("mig", 2), "requested 2 GPUs, but a job can use only one MIG instance"),
+        (
+            lacking("mig", 2, 1),
+            "requested 2 GPUs, but a job can use only one MIG instance; this machine has 1 whole GPU",
+        ),
+        (
+            lacking("size", asked_bytes=80 * G, most_bytes=24 * G),
+            "requested 80.0 G of memory on a GPU; the largest has 24.0 G",
+        ),
+        (
+            lacking("size", asked_bytes=24 * G + 1, most_bytes=24 * G),
+            "requested 25769803777 bytes of memory on a GPU; the largest has 25769803776 bytes",
+        ),
+        (
+            lacking("size", 2, 1, asked_bytes=40 * G, most_bytes=80 * G),
+            "requested 2 GPUs with 40.0 G of memory; this machine has 1",
+        ),
+        (
+            lacking("kept", asked_bytes=20 * G, most_bytes=18 * G),
+            f"requested 20.0 G of a GPU; at most 18.0 G ({18 * G} bytes) can be booked, {REST}",
+        ),
+        (
+            lacking("kept", 2, 1, asked_bytes=20 * G, most_bytes=60 * G),
+            "requested 2 GPUs with 20.0 G to book; this machine has 1, as keep_gpu_memory reserves a part of each",
+        ),
+        (HostTooSmall(what="cpus", asked=9, total=8), "requested 9 CPU cores; this machine has 8"),
+        (
+            HostTooSmall(what="memory", asked=65 * G, total=64 * G),
+            "requested 65.0 G of host memory; this machine has 64.0 G",
+        ),
+    ],
+)
+def test_the_true_cause_is_said_with_its_numbers(lack: Lack, said: str) -> None:
+    words = infeasible(lack)
+    assert words.message == said
+    assert words.hint
