@@ -1,4 +1,4 @@
-"""The API in this process: an engine without a node, and requests that go through the whole application."""
+"""The API in this process: a controller without a node, and requests that go through the whole application."""
 
 import asyncio
 import json
@@ -10,14 +10,12 @@ from tarmac.api.app import build_app
 from tarmac.api.auth import Guard, authenticate
 from tarmac.api.route import PREFIX
 from tarmac.api.server import PEER_UID
-from tarmac.controller.engine import Engine
+from tarmac.controller.controller import Controller
 from tarmac.controller.permissions import Caller, is_admin
-from tarmac.controller.publisher import Publisher
 from tarmac.controller.settings.settings import Settings
 from tarmac.core.events import GpusSeen, JobsSubmitted, NodeJoined
 from tarmac.core.model.gpu import Gpu
 from tarmac.core.model.ids import GpuUuid, NodeName
-from tarmac.nodes.fleet import Fleet
 from tarmac.store.rows import pack_environment
 from tarmac.store.store import Store
 from tests.core.support.builders import a_spec
@@ -31,7 +29,7 @@ def named(name: str) -> Guard:
 
 
 async def ask(
-    engine: Any, method: str, path: str, body: Any = None, *, guard: Guard = authenticate, uid: int = 0
+    controller: Any, method: str, path: str, body: Any = None, *, guard: Guard = authenticate, uid: int = 0
 ) -> tuple[int, Any]:
     """The status and the decoded body of the answer."""
     sent: list[dict[str, Any]] = []
@@ -51,27 +49,27 @@ async def ask(
         "headers": [],
         "extensions": {PEER_UID: uid},
     }
-    await build_app(engine, lambda: None, guard)(scope, receive, send)
+    await build_app(controller, lambda: None, guard)(scope, receive, send)
     text = b"".join(message.get("body", b"") for message in sent)
     return sent[0]["status"], json.loads(text)
 
 
-def with_engine(folder: Path, story: Callable[[Engine], Awaitable[None]]) -> None:
-    """Runs the story on an engine with one GPU and job 1, ann's, which is held. eve is an admin."""
+def with_controller(folder: Path, story: Callable[[Controller], Awaitable[None]]) -> None:
+    """Runs the story on a controller with one GPU and job 1, ann's, which is held. eve is an admin."""
 
     async def run() -> None:
         (folder / "logs").mkdir()
         store = Store(folder / "tarmac.db")
         rules = Settings({}, {"admins": "eve"})
-        engine = Engine(
-            store=store, settings=rules, state_folder=folder, publisher=Publisher(), fleet=Fleet(), clock=lambda: 1000.0
+        controller = Controller(
+            store=store, settings=rules, state_folder=folder, home=NodeName("desk"), clock=lambda: 1000.0
         )
-        engine.post(NodeJoined(node=NodeName("desk"), cpu_job_slots=4, runs=()))
-        engine.post(GpusSeen(node=NodeName("desk"), gpus=(Gpu(uuid=GpuUuid("G0"), index=0),)))
+        controller.engine.post(NodeJoined(node=NodeName("desk"), cpu_job_slots=4, runs=()))
+        controller.engine.post(GpusSeen(node=NodeName("desk"), gpus=(Gpu(uuid=GpuUuid("G0"), index=0),)))
         specs = (a_spec(owner="ann", environment=DIGEST),)
-        await engine.submit(JobsSubmitted(specs=specs, entry="held", by="ann"), {DIGEST: BODY}, None)
+        await controller.submissions.submit(JobsSubmitted(specs=specs, entry="held", by="ann"), {DIGEST: BODY}, None)
         try:
-            await story(engine)
+            await story(controller)
         finally:
             store.close()
 

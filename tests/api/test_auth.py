@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tarmac.controller.engine import Engine
-from tests.api.asgi import ask, named, with_engine
+from tarmac.controller.controller import Controller
+from tests.api.asgi import ask, named, with_controller
 
 ONE = {"ids": ["1"]}
 URGENT = {"cwd": "/", "jobs": [{"command": ["true"], "tier": "urgent"}]}
@@ -37,49 +37,49 @@ TO_THE_QUEUE: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("act", [*TO_A_JOB, *TO_THE_QUEUE])
 def test_a_user_without_rights_is_refused_and_nothing_happens(tmp_path: Path, act: str) -> None:
-    async def story(engine: Engine) -> None:
-        before = engine.job(1)
-        generation = engine.generation
-        status, answer = await ask(engine, *{**TO_A_JOB, **TO_THE_QUEUE}[act], guard=named("mallory"))
+    async def story(controller: Controller) -> None:
+        before = controller.job(1)
+        generation = controller.engine.generation
+        status, answer = await ask(controller, *{**TO_A_JOB, **TO_THE_QUEUE}[act], guard=named("mallory"))
         assert (status, answer["error"]["code"]) == (403, "not_allowed")
         assert answer["error"]["hint"]
-        assert (engine.job(1), engine.generation) == (before, generation)
+        assert (controller.job(1), controller.engine.generation) == (before, generation)
 
-    with_engine(tmp_path, story)
+    with_controller(tmp_path, story)
 
 
 @pytest.mark.parametrize("act", ["hold", "release", "edit", "kill", "rm"])
 def test_everybody_acts_on_their_own_jobs(tmp_path: Path, act: str) -> None:
-    async def story(engine: Engine) -> None:
+    async def story(controller: Controller) -> None:
         if act == "hold":  # a held job has to be released first
-            await ask(engine, *TO_THE_QUEUE["pause"], guard=named("eve"))
-            await ask(engine, *TO_A_JOB["release"], guard=named("ann"))
-        before = engine.generation
-        assert (await ask(engine, *TO_A_JOB[act], guard=named("ann")))[0] == 200
-        assert engine.generation > before, "it was done"
+            await ask(controller, *TO_THE_QUEUE["pause"], guard=named("eve"))
+            await ask(controller, *TO_A_JOB["release"], guard=named("ann"))
+        before = controller.engine.generation
+        assert (await ask(controller, *TO_A_JOB[act], guard=named("ann")))[0] == 200
+        assert controller.engine.generation > before, "it was done"
 
-    with_engine(tmp_path, story)
+    with_controller(tmp_path, story)
 
 
 @pytest.mark.parametrize("act", ["release", "edit", "kill", "rm", *TO_THE_QUEUE])
 def test_an_admin_acts_on_everything(tmp_path: Path, act: str) -> None:
-    async def story(engine: Engine) -> None:
-        before = engine.generation
-        status, answer = await ask(engine, *{**TO_A_JOB, **TO_THE_QUEUE}[act], guard=named("eve"))
+    async def story(controller: Controller) -> None:
+        before = controller.engine.generation
+        status, answer = await ask(controller, *{**TO_A_JOB, **TO_THE_QUEUE}[act], guard=named("eve"))
         assert status in {200, 201}, answer
-        assert engine.generation > before, "it was done"
+        assert controller.engine.generation > before, "it was done"
 
-    with_engine(tmp_path, story)
+    with_controller(tmp_path, story)
 
 
 def test_a_reservation_is_ended_by_its_owner_or_an_admin(tmp_path: Path) -> None:
-    async def story(engine: Engine) -> None:
+    async def story(controller: Controller) -> None:
         wanted = {"gpus": 1, "from": 1000.0, "for_s": 60.0, "user": "bob"}
-        _, made = await ask(engine, "POST", "/reservations", wanted, guard=named("eve"))
+        _, made = await ask(controller, "POST", "/reservations", wanted, guard=named("eve"))
         end = f"/reservations/{made['id']}/end"
-        status, answer = await ask(engine, "POST", end, guard=named("mallory"))
+        status, answer = await ask(controller, "POST", end, guard=named("mallory"))
         assert (status, answer["error"]["message"]) == (403, f"reservation {made['id']} is for bob")
-        assert (await ask(engine, "POST", end, guard=named("bob")))[0] == 200
-        assert engine.state.reservations == {}
+        assert (await ask(controller, "POST", end, guard=named("bob")))[0] == 200
+        assert controller.state.reservations == {}
 
-    with_engine(tmp_path, story)
+    with_controller(tmp_path, story)

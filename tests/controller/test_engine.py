@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from tarmac.api.views import Viewer
-from tarmac.controller.engine import Engine, PendingCommit
-from tarmac.controller.publisher import Publisher
+from tarmac.controller.controller import Controller
+from tarmac.controller.decision import Decision
 from tarmac.controller.settings.settings import Settings
+from tarmac.controller.submit.submissions import Token
 from tarmac.core.events import (
-    Event,
     GpusSeen,
     JobExited,
     JobsSubmitted,
@@ -59,6 +59,9 @@ class RecordingFleet:
     def admit(self, node: NodeName) -> None:
         self.admitted.append(node)
 
+    def boot_id(self, node: NodeName) -> str | None:
+        return None
+
     def disconnect(self) -> None:
         self.disconnects += 1
 
@@ -82,27 +85,37 @@ def specs(count: int = 1, gpus: int = 1) -> JobsSubmitted:
     return JobsSubmitted(specs=(spec,) * count)
 
 
-def run(folder: Path, story: Callable[[Engine, RecordingFleet], Awaitable[None]]) -> None:
+def run(folder: Path, story: Callable[[Controller, RecordingFleet], Awaitable[None]]) -> None:
     async def told() -> None:
         store = Store(folder / "tarmac.db")
         fleet = RecordingFleet()
-        engine = Engine(
+        controller = Controller(
             store=store,
             settings=Settings({}, {}),
             state_folder=folder,
-            publisher=Publisher(),
+            home=DESK,
             fleet=fleet,  # type: ignore[arg-type]
             clock=lambda: 1000.0,
         )
+        engine = controller.engine
         engine.post(NodeJoined(node=DESK, cpu_job_slots=4, runs=()))
         engine.post(GpusSeen(node=DESK, gpus=(Gpu(uuid=GpuUuid("G0"), index=0),)))
-        await engine.commit(PendingCommit(events=[]))  # behind what was posted
+        await engine.commit()  # behind what was posted
         try:
-            await story(engine, fleet)
+            await story(controller, fleet)
         finally:
             store.close()
 
     asyncio.run(told())
+
+
+async def submit(
+    controller: Controller,
+    event: JobsSubmitted,
+    token: Token | None = None,
+    check: Callable[[State], None] = lambda _: None,
+) -> range:
+    return await controller.submissions.submit(event, {DIGEST: BODY}, token, check)
 
 
 def exited(job: int) -> Reported:
@@ -111,10 +124,10 @@ def exited(job: int) -> Reported:
 
 
 def test_a_job_is_on_disk_and_its_start_sent_before_the_submit_returns(tmp_path: Path) -> None:
-    async def story(engine: Engine, fleet: RecordingFleet) -> None:
-        ids = await engine.submit(specs(2), {DIGEST: BODY}, None)
+    async def story(controller: Controller, fleet: RecordingFleet) -> None:
+        ids = await submit(controller, specs(2))
         assert list(ids) == [1, 2]
-        assert [engine.store.reader.job(number) is not None for number in ids] == [True, True]
+        assert [controller.store.reader.job(number) is not None for number in ids] == [True, True]
         assert fleet.jobs_in("start") == [1]
         assert fleet.sent[0].frame["env"]["PATH"] == "/bin"
 
@@ -122,9 +135,9 @@ def test_a_job_is_on_disk_and_its_start_sent_before_the_submit_returns(tmp_path:
 
 
 def test_the_gpu_passes_on_in_the_commit_of_the_exit(tmp_path: Path) -> None:
-    async def story(engine: Engine, fleet: RecordingFleet) -> None:
-        await engine.submit(specs(2), {DIGEST: BODY}, None)
-        await engine.commit(PendingCommit(events=[exited(1)]))
+    async def story(controller: Controller, fleet: RecordingFleet) -> None:
+        await submit(controller, specs(2))
+        await controller.engine.commit(exited(1))
         assert fleet.jobs_in("forget") == [1]
         assert fleet.jobs_in("start") == [1, 2]
 
@@ -132,14 +145,15 @@ def test_the_gpu_passes_on_in_the_commit_of_the_exit(tmp_path: Path) -> None:
 
 
 def test_the_same_token_at_the_same_time_or_later_gives_the_same_jobs(tmp_path: Path) -> None:
-    async def story(engine: Engine, _: RecordingFleet) -> None:
-        token = ("ann", "t1")
+    async def story(controller: Controller, _: RecordingFleet) -> None:
+        token = Token("ann", "t1")
         first, second = await asyncio.gather(
-            engine.submit(specs(), {DIGEST: BODY}, token), engine.submit(specs(), {DIGEST: BODY}, token)
+            submit(controller, specs(), token),
+            submit(controller, specs(), token),
         )
         assert list(first) == list(second) == [1]
-        assert list(await engine.submit(specs(), {DIGEST: BODY}, token)) == [1]
-        assert list(await engine.submit(specs(), {DIGEST: BODY}, ("bob", "t1"))) == [2]
+        assert list(await submit(controller, specs(), token)) == [1]
+        assert list(await submit(controller, specs(), Token("bob", "t1"))) == [2]
 
     run(tmp_path, story)
 
@@ -147,38 +161,39 @@ def test_the_same_token_at_the_same_time_or_later_gives_the_same_jobs(tmp_path: 
 def test_a_commit_that_fails_acknowledges_nothing_and_sends_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def story(engine: Engine, fleet: RecordingFleet) -> None:
-        await engine.submit(specs(), {DIGEST: BODY}, None)
-        engine.store._writer._connection.execute("PRAGMA max_page_count = 1")  # the disk is full from here on
+    async def story(controller: Controller, fleet: RecordingFleet) -> None:
+        await submit(controller, specs())
+        controller.store._writer._connection.execute("PRAGMA max_page_count = 1")  # the disk is full from here on
         monkeypatch.setattr("tarmac.controller.engine.RETRY_AFTER_FULL_S", 0.01)
         many = JobsSubmitted(specs=specs().specs * 2000)
         with pytest.raises(Unavailable, match="could not be written"):
-            await engine.submit(many, {DIGEST: BODY}, None)
-        assert list(engine.state.jobs) == [1]
+            await submit(controller, many)
+        assert list(controller.state.jobs) == [1]
         with pytest.raises(Refused) as caught:
-            await engine.submit(specs(), {DIGEST: BODY}, None)
+            await submit(controller, specs())
         assert caught.value.key == "server.cannot_write"
         assert fleet.jobs_in("start") == [1]
-        await engine.keep_usage()  # nor does the end of the controller fail
-        engine.store._writer._connection.execute("PRAGMA max_page_count = 1000000")
-        await asyncio.wait_for(next(iter(engine._tasks)), 10)
-        assert engine.degraded is None
+        await controller.store_usage()  # nor does the end of the controller fail
+        controller.store._writer._connection.execute("PRAGMA max_page_count = 1000000")
+        assert controller.engine._recovery is not None
+        await asyncio.wait_for(controller.engine._recovery, 10)
+        assert controller.degraded is None
         assert fleet.disconnects == 1, "the node is asked anew what really runs"
-        assert list(await engine.submit(specs(), {DIGEST: BODY}, None)) == [2]
+        assert list(await submit(controller, specs())) == [2]
 
     run(tmp_path, story)
 
 
 def test_a_restart_knows_what_was_kept(tmp_path: Path) -> None:
-    async def first(engine: Engine, _: RecordingFleet) -> None:
-        await engine.submit(specs(3), {DIGEST: BODY}, None)
+    async def first(controller: Controller, _: RecordingFleet) -> None:
+        await submit(controller, specs(3))
         started = JobStarted(job=JobId(1), attempt=1, pid=9, started_at=1000.0)
-        await engine.commit(PendingCommit(events=[Reported(node=DESK, report=started)]))
+        await controller.engine.commit(Reported(node=DESK, report=started))
 
-    async def second(engine: Engine, fleet: RecordingFleet) -> None:
+    async def second(controller: Controller, fleet: RecordingFleet) -> None:
         # The node came back without a trace of job 1, which ran: it must not be started again.
         assert fleet.jobs_in("start") == [2]
-        assert engine.store.reader.job(1).status.message == "the node has no trace of this run any more"  # type: ignore[union-attr]
+        assert controller.store.reader.job(1).status.message == "the node has no trace of this run any more"  # type: ignore[union-attr]
 
     run(tmp_path, first)
     run(tmp_path, second)
@@ -187,13 +202,13 @@ def test_a_restart_knows_what_was_kept(tmp_path: Path) -> None:
 def test_a_decision_that_breaks_leaves_the_state_as_it_is_on_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def story(engine: Engine, _: RecordingFleet) -> None:
-        await engine.submit(specs(2), {DIGEST: BODY}, None)
+    async def story(controller: Controller, _: RecordingFleet) -> None:
+        await submit(controller, specs(2))
         with monkeypatch.context() as patch:
             patch.setattr("tarmac.controller.engine.handle", _break)
             with pytest.raises(ZeroDivisionError):
-                await engine.commit(PendingCommit(events=[StopAsked(job=JobId(2), by="ann")]))
-        assert sorted(engine.state.jobs) == [1, 2]
+                await controller.engine.commit(StopAsked(job=JobId(2), by="ann"))
+        assert sorted(controller.state.jobs) == [1, 2]
 
     run(tmp_path, story)
 
@@ -203,23 +218,23 @@ def _break(*_: object) -> None:
 
 
 def test_a_node_is_admitted_once_its_joining_was_taken_in(tmp_path: Path) -> None:
-    async def story(engine: Engine, fleet: RecordingFleet) -> None:
+    async def story(controller: Controller, fleet: RecordingFleet) -> None:
         assert fleet.admitted == [DESK]
-        await engine.commit(PendingCommit(events=[NodeJoined(node=DESK, cpu_job_slots=4, runs=())]))
+        await controller.engine.commit(NodeJoined(node=DESK, cpu_job_slots=4, runs=()))
         assert fleet.admitted == [DESK, DESK]
 
     run(tmp_path, story)
 
 
 def test_a_submit_whose_client_went_away_is_kept_and_its_token_stays_good(tmp_path: Path) -> None:
-    async def story(engine: Engine, _: RecordingFleet) -> None:
-        token = ("ann", "t1")
-        first = asyncio.ensure_future(engine.submit(specs(), {DIGEST: BODY}, token))
+    async def story(controller: Controller, _: RecordingFleet) -> None:
+        token = Token("ann", "t1")
+        first = asyncio.ensure_future(submit(controller, specs(), token))
         await asyncio.sleep(0)
         first.cancel()
-        assert list(await engine.submit(specs(), {DIGEST: BODY}, token)) == [1]
-        assert engine.degraded is None
-        assert list(engine.state.jobs) == [1]
+        assert list(await submit(controller, specs(), token)) == [1]
+        assert controller.degraded is None
+        assert list(controller.state.jobs) == [1]
 
     run(tmp_path, story)
 
@@ -229,35 +244,35 @@ def test_ids_of_a_database_that_was_moved_away_are_not_given_again(tmp_path: Pat
     (tmp_path / "logs" / "41.1.log").touch()
     (tmp_path / "agent" / "runs" / "57.1").mkdir(parents=True)
 
-    async def story(engine: Engine, _: RecordingFleet) -> None:
-        assert list(await engine.submit(specs(), {DIGEST: BODY}, None)) == [58]
+    async def story(controller: Controller, _: RecordingFleet) -> None:
+        assert list(await submit(controller, specs())) == [58]
 
     run(tmp_path, story)
 
 
 def test_a_start_names_gpus_as_they_are_counted_now(tmp_path: Path) -> None:
-    async def story(engine: Engine, fleet: RecordingFleet) -> None:
-        await engine.submit(specs(), {DIGEST: BODY}, None)
-        engine.post(GpusSeen(node=DESK, gpus=(Gpu(uuid=GpuUuid("G0"), index=5),)))
-        await engine.commit(PendingCommit(events=[NodeJoined(node=DESK, cpu_job_slots=4, runs=())]))
+    async def story(controller: Controller, fleet: RecordingFleet) -> None:
+        await submit(controller, specs())
+        controller.engine.post(GpusSeen(node=DESK, gpus=(Gpu(uuid=GpuUuid("G0"), index=5),)))
+        await controller.engine.commit(NodeJoined(node=DESK, cpu_job_slots=4, runs=()))
         starts = fleet.frames("start")
         assert [frame["env"]["CUDA_VISIBLE_DEVICES"] for frame in starts] == ["0", "5"]
 
     run(tmp_path, story)
 
 
-# PendingCommit that is planned when its turn comes
+# Plans are called when their turn comes
 
 
 def test_a_plan_sees_what_was_decided_before_it_in_the_same_breath(tmp_path: Path) -> None:
     seen: list[int] = []
 
-    def plan(state: State) -> list[Event]:
+    def plan(state: State) -> Decision[None]:
         seen.extend(state.jobs)
-        return []
+        return Decision(answer=None)
 
-    async def story(engine: Engine, _: RecordingFleet) -> None:
-        await asyncio.gather(engine.submit(specs(), {DIGEST: BODY}, None), engine.commit(PendingCommit(plan=plan)))
+    async def story(controller: Controller, _: RecordingFleet) -> None:
+        await asyncio.gather(submit(controller, specs()), controller.engine.decide(plan))
         assert seen == [1]
 
     run(tmp_path, story)
@@ -267,32 +282,32 @@ def test_a_plan_that_refuses_changes_nothing_and_disturbs_nobody(tmp_path: Path)
     def refuse(_: State) -> None:
         raise Conflict("not now")
 
-    async def story(engine: Engine, _: RecordingFleet) -> None:
+    async def story(controller: Controller, _: RecordingFleet) -> None:
         refused, accepted = await asyncio.gather(
-            engine.submit(specs(), {DIGEST: BODY}, ("ann", "t1"), refuse),
-            engine.submit(specs(), {DIGEST: BODY}, None),
+            submit(controller, specs(), Token("ann", "t1"), refuse),
+            submit(controller, specs()),
             return_exceptions=True,
         )
         assert isinstance(refused, Conflict)
         assert list(accepted) == [1]  # type: ignore[call-overload]
-        assert engine.degraded is None
-        assert list(await engine.submit(specs(), {DIGEST: BODY}, ("ann", "t1"))) == [2], "the token is still good"
+        assert controller.degraded is None
+        assert list(await submit(controller, specs(), Token("ann", "t1"))) == [2], "the token is still good"
 
     run(tmp_path, story)
 
 
 def test_a_job_may_wait_for_one_that_ends_in_the_same_breath(tmp_path: Path) -> None:
-    async def story(engine: Engine, fleet: RecordingFleet) -> None:
-        await engine.submit(specs(), {DIGEST: BODY}, None)
+    async def story(controller: Controller, fleet: RecordingFleet) -> None:
+        await submit(controller, specs())
         following = JobsSubmitted(specs=(replace(specs().specs[0], after=(After(job=JobId(1), on="ok"),)),))
         hopeless = JobsSubmitted(specs=(replace(specs().specs[0], after=(After(job=JobId(1), on="fail"),)),))
         await asyncio.gather(
-            engine.commit(PendingCommit(events=[exited(1)])),
-            engine.submit(following, {DIGEST: BODY}, None),
-            engine.submit(hopeless, {DIGEST: BODY}, None),
+            controller.engine.commit(exited(1)),
+            submit(controller, following),
+            submit(controller, hopeless),
         )
         assert fleet.jobs_in("start") == [1, 2]
-        ended = engine.store.reader.job(3)
+        ended = controller.store.reader.job(3)
         assert ended is not None
         assert isinstance(ended.status, Failed)
         assert ended.status.reason == "dependency"
@@ -304,23 +319,23 @@ def test_a_job_may_wait_for_one_that_ends_in_the_same_breath(tmp_path: Path) -> 
 
 
 def test_a_job_whose_time_comes_starts_by_itself(tmp_path: Path) -> None:
-    async def story(engine: Engine, fleet: RecordingFleet) -> None:
+    async def story(controller: Controller, fleet: RecordingFleet) -> None:
         began = asyncio.get_running_loop().time()
-        engine._clock = lambda: 1000.0 + asyncio.get_running_loop().time() - began
+        controller.engine._clock = lambda: 1000.0 + asyncio.get_running_loop().time() - began
         later = JobsSubmitted(specs=(replace(specs().specs[0], begin_at=1000.2),))
-        await engine.submit(later, {DIGEST: BODY}, None)
+        await submit(controller, later)
         assert fleet.jobs_in("start") == []
-        listener = engine.publisher.listen()
+        listener = controller.publisher.listen()
         while not fleet.jobs_in("start"):
             assert await listener.take(10), "nobody woke up"
-        assert engine.now() >= 1000.2
+        assert controller.now() >= 1000.2
 
     run(tmp_path, story)
 
 
 def test_a_queue_in_which_nothing_is_due_is_left_alone(tmp_path: Path) -> None:
-    async def story(engine: Engine, _: RecordingFleet) -> None:
-        assert engine._timer is None
+    async def story(controller: Controller, _: RecordingFleet) -> None:
+        assert controller.engine._timer is None
 
     run(tmp_path, story)
 
@@ -330,55 +345,55 @@ def test_mode_reservations_and_the_past_outlive_a_restart_and_a_failed_commit(tm
         id=1, owner="bob", node=DESK, gpus=(GpuUuid("G0"),), begins_at=9000.0, ends_at=9900.0, by="ann"
     )
 
-    async def first(engine: Engine, _: RecordingFleet) -> None:
-        await engine.submit(specs(), {DIGEST: BODY}, None)
+    async def first(controller: Controller, _: RecordingFleet) -> None:
+        await submit(controller, specs())
         started = JobStarted(job=JobId(1), attempt=1, pid=9, started_at=1000.0)
-        await engine.commit(PendingCommit(events=[Reported(node=DESK, report=started)]))
-        engine._clock = lambda: 4600.0
-        await engine.commit(PendingCommit(events=[exited(1), ReservationMade(reservation=reservation)]))
-        await engine.commit(PendingCommit(events=[QueuePaused(by="ann", reason="tea")]))
+        await controller.engine.commit(Reported(node=DESK, report=started))
+        controller.engine._clock = lambda: 4600.0
+        await controller.engine.commit(exited(1), ReservationMade(reservation=reservation))
+        await controller.engine.commit(QueuePaused(by="ann", reason="tea"))
 
-    def check(engine: Engine) -> None:
-        assert engine.state.mode == Mode(is_paused=True, by="ann", reason="tea", since=4600.0)
-        assert engine.state.reservations == {1: reservation}
-        assert engine.state.ledger.week_hours_of_owner("ann", 4600.0) == pytest.approx(1.0)
-        assert engine.state.durations.expected_s(specs().specs[0]) == 1.0
+    def check(controller: Controller) -> None:
+        assert controller.state.mode == Mode(is_paused=True, by="ann", reason="tea", since=4600.0)
+        assert controller.state.reservations == {1: reservation}
+        assert controller.state.ledger.week_hours_of_owner("ann", 4600.0) == pytest.approx(1.0)
+        assert controller.state.durations.expected_s(specs().specs[0]) == 1.0
 
-    async def second(engine: Engine, _: RecordingFleet) -> None:
-        check(engine)
-        engine._forget_memory()
-        check(engine)
+    async def second(controller: Controller, _: RecordingFleet) -> None:
+        check(controller)
+        controller.engine._reload()
+        check(controller)
 
     run(tmp_path, first)
     run(tmp_path, second)
 
 
 def test_what_a_job_took_of_its_gpu_is_booked_until_its_end(tmp_path: Path) -> None:
-    async def story(engine: Engine, _: RecordingFleet) -> None:
+    async def story(controller: Controller, _: RecordingFleet) -> None:
         now = 1000.0
-        engine._clock = lambda: now
-        await engine.submit(specs(), {DIGEST: BODY}, None)
+        controller.engine._clock = lambda: now
+        await submit(controller, specs())
         started = JobStarted(job=JobId(1), attempt=1, pid=9, started_at=1000.0)
-        await engine.commit(PendingCommit(events=[Reported(node=DESK, report=started)]))
+        await controller.engine.commit(Reported(node=DESK, report=started))
         process = GpuProcess(pid=9, job=1, memory_bytes=5)
         reading = GpuReading(index=0, uuid="G0", utilization=80, power_w=200.0, processes=[process])
-        engine.board.take(DESK, [reading], None, None)
+        controller.readings.take(DESK, [reading], None, None)
         now = 1010.0
-        ending = asyncio.ensure_future(engine.commit(PendingCommit(events=[exited(1)])))
+        ending = asyncio.ensure_future(controller.engine.commit(exited(1)))
         await asyncio.sleep(0)
-        assert Viewer(engine).usage(engine.jobs([1])[0]) == (5, 80.0, 2000.0), "also while that is being written"
+        assert Viewer(controller).usage(controller.jobs([1])[0]) == (5, 80.0, 2000.0), "while it is being written"
         await ending
-        assert engine.store.reader.usage(1) == (5, 80.0, 2000.0)
-        assert engine.board.usage.of(JobId(1)) is None
+        assert controller.store.reader.usage(1) == (5, 80.0, 2000.0)
+        assert controller.usage.of(JobId(1)) is None
 
     run(tmp_path, story)
 
 
 def test_a_job_is_asked_to_end_with_the_signal_of_its_own(tmp_path: Path) -> None:
-    async def story(engine: Engine, fleet: RecordingFleet) -> None:
+    async def story(controller: Controller, fleet: RecordingFleet) -> None:
         spec = replace(specs().specs[0], signal=10, grace_s=3.0)
-        await engine.submit(JobsSubmitted(specs=(spec,)), {DIGEST: BODY}, None)
-        assert engine.signal_now(JobId(1), None)
+        await submit(controller, JobsSubmitted(specs=(spec,)))
+        assert controller.signal_now(JobId(1), None)
         sent = [(frame["signal"], frame["grace_s"]) for frame in fleet.frames("signal")]
         assert sent == [(10, 3.0)]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tarmac.controller import forecast_cache
-from tarmac.controller.forecast_cache import OutlookBoard, places
+from tarmac.controller.forecast_cache import ForecastCache, places
 from tarmac.core.model.status import Held
 from tarmac.core.state import State
 from tests.core.support.builders import a_job, a_spec, a_state
@@ -35,11 +35,11 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[State]:
 
 def test_nothing_is_worked_out_twice_while_nothing_was_decided(looks: list[State]) -> None:
     engine = AnEngine()
-    board = OutlookBoard(engine)  # type: ignore[arg-type]
-    assert board.now() is board.now(is_fresh=True)
+    cache = ForecastCache(engine)  # type: ignore[arg-type]
+    assert cache.now() is cache.now(is_fresh=True)
     assert len(looks) == 1
     engine.generation += 1
-    board.now()
+    cache.now()
     assert len(looks) == 2
 
 
@@ -48,13 +48,13 @@ def test_a_queue_that_takes_long_to_look_at_is_looked_at_less_often(
 ) -> None:
     engine, clock = AnEngine(), iter([0.0, 1.0, 2.0, 3.0, 3.0, 4.0, 99.0, 99.0, 99.5])
     monkeypatch.setattr(forecast_cache, "perf_counter", lambda: next(clock))
-    board = OutlookBoard(engine)  # type: ignore[arg-type]
-    first = board.now()  # takes a second
+    cache = ForecastCache(engine)  # type: ignore[arg-type]
+    first = cache.now()  # takes a second
     engine.generation += 1
-    assert board.now() is first, "a list may be a little old"
-    assert board.now(is_fresh=True) is not first, "what somebody asked about one job is not"
+    assert cache.now() is first, "a list may be a little old"
+    assert cache.now(is_fresh=True) is not first, "what somebody asked about one job is not"
     engine.generation += 1
-    board.now()
+    cache.now()
     assert len(looks) == 3, "but not for ever"
 
 

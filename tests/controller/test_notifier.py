@@ -14,7 +14,7 @@ NOTICE = Notify(what="job-warned", message="job 7: it's $idle; `touch x`", job=J
 def told(command: str, notice: Notify = NOTICE) -> None:
     async def tell() -> None:
         notifier = Notifier()
-        notifier.tell(command, notice)
+        notifier.notify(command, notice)
         await asyncio.gather(*notifier._tasks)
 
     asyncio.run(tell())
@@ -29,11 +29,11 @@ def test_the_command_gets_the_words_in_its_environment_as_they_are(tmp_path: Pat
 def test_a_command_that_fails_is_noted_and_harms_nothing(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         told("exit 3")
-    assert "ended with 3" in caplog.text
+    assert "exited with 3" in caplog.text
 
 
 def test_without_a_command_nothing_is_run_and_the_words_are_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     notifier = Notifier()
-    notifier.tell("", NOTICE)
+    notifier.notify("", NOTICE)
     assert notifier._tasks == set()
     assert NOTICE.message in caplog.text

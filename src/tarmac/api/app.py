@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from tarmac.api.auth import Guard
-    from tarmac.controller.engine import Engine
+    from tarmac.controller.controller import Controller
 
 
-def build_app(engine: Engine, end: Callable[[], None], guard: Guard = authenticate) -> ASGIApp:
+def build_app(controller: Controller, end: Callable[[], None], guard: Guard = authenticate) -> ASGIApp:
     by_path = groupby(sorted(ROUTES, key=lambda route: _place(route.path)), lambda route: route.path)
     router = Router(
-        [PathRoute(PREFIX + path, Endpoint(routes, engine, end, guard)) for path, routes in by_path],
+        [PathRoute(PREFIX + path, Endpoint(routes, controller, end, guard)) for path, routes in by_path],
         redirect_slashes=False,
         default=_not_found,
     )

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from starlette.datastructures import Headers
 
-from tarmac.controller.engine import Engine
+from tarmac.controller.controller import Controller
 from tarmac.controller.permissions import Caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    engine: Engine
+    controller: Controller
     caller: Caller
     headers: Headers
     end: Callable[[], None]  # ends the controller

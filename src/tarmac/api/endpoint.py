@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tarmac.api.auth import Guard
     from tarmac.api.route import Route
-    from tarmac.controller.engine import Engine
+    from tarmac.controller.controller import Controller
 
 LARGEST_BODY_BYTES = 512 * 1024 * 1024  # a million jobs
 
@@ -33,9 +33,9 @@ LARGEST_BODY_BYTES = 512 * 1024 * 1024  # a million jobs
 class Endpoint:
     """All routes of one path, as an ASGI application."""
 
-    def __init__(self, routes: Iterable[Route], engine: Engine, end: Callable[[], None], guard: Guard) -> None:
+    def __init__(self, routes: Iterable[Route], controller: Controller, end: Callable[[], None], guard: Guard) -> None:
         self._routes = {route.method: route for route in routes}
-        self._engine = engine
+        self._controller = controller
         self._end = end
         self._guard = guard
 
@@ -60,11 +60,11 @@ class Endpoint:
         headers = Headers(scope=scope)
         tell_in_zone(headers.get("tarmac-zone"))
         speak(headers.get("accept-language"))
-        caller = self._guard(scope, self._engine.settings)
+        caller = self._guard(scope, self._controller.settings)
         if route.admins_may is not None:
             need_admin(caller, route.admins_may)
         errors.refuse_newer_clients(headers.get("tarmac-api"))
-        context = Context(engine=self._engine, caller=caller, headers=headers, end=self._end)
+        context = Context(controller=self._controller, caller=caller, headers=headers, end=self._end)
         arguments: list[Any] = [*scope["path_params"].values()]
         if route.query is not None:
             arguments.append(errors.decoded_query(route.query, _parameters(scope)))
@@ -72,8 +72,8 @@ class Endpoint:
             arguments.append(errors.decoded_body(route.decoder, await _body(headers, receive)))
         content = await route.handler(context, *arguments)
         answer = content if isinstance(content, Response) else json_answer(content, route.status)
-        if self._engine.degraded is not None:
-            answer.headers["Tarmac-Degraded"] = self._engine.degraded.encode("ascii", "replace").decode()
+        if self._controller.degraded is not None:
+            answer.headers["Tarmac-Degraded"] = self._controller.degraded.encode("ascii", "replace").decode()
         return answer
 
 

@@ -21,8 +21,8 @@ from tarmac.shared.units import duration_words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from tarmac.controller.engine import Engine
-    from tarmac.controller.forecast_cache import Outlook
+    from tarmac.controller.controller import Controller
+    from tarmac.controller.forecast_cache import Forecast
     from tarmac.core.explain import Reason
     from tarmac.core.forecast.queue_forecast import Estimate
     from tarmac.core.model.gpu import Drain, NamedGpu
@@ -39,11 +39,11 @@ class Viewer:
     if somebody wants to know. `is_fresh`: places and estimates, too, are those of this very moment.
     """
 
-    def __init__(self, engine: Engine, *, is_fresh: bool = False) -> None:
-        self.engine = engine
+    def __init__(self, controller: Controller, *, is_fresh: bool = False) -> None:
+        self.controller = controller
         self._is_fresh = is_fresh
         self._explainer: Explainer | None = None
-        self._outlook: Outlook | None = None
+        self._forecast: Forecast | None = None
         self._said: dict[tuple[Reason, ...], str | None] = {}
 
     def job(self, job: Job, fields: Sequence[str] | None = None) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class Viewer:
     def whole_job(self, job: Job) -> dict[str, Any]:
         """With what only somebody who looks at this one job wants to know."""
         spec, status = job.spec, job.status
-        folder = self.engine.state_folder
+        folder = self.controller.state_folder
         return self.job(job) | {
             "message": getattr(status, "message", None) or getattr(status, "note", None),
             "why": self._why(job),
@@ -66,14 +66,14 @@ class Viewer:
         }
 
     def gpus(self) -> list[dict[str, Any]]:
-        readings = self.engine.board.readings
-        nodes = dict.fromkeys((*readings, *self.engine.state.nodes))
+        readings = self.controller.readings.latest
+        nodes = dict.fromkeys((*readings, *self.controller.state.nodes))
         return [self._gpu(node, one) for node in nodes for one in (*readings.get(node, ()), *self._untold(node))]
 
     def _untold(self, name: NodeName) -> list[GpuReading]:
         """GPUs that jobs hold and that the agent does not tell of: it just began, or lost what it knew."""
-        known = {reading.uuid for reading in self.engine.board.readings.get(name, ())}
-        held = self.engine.state.node(name).booked
+        known = {reading.uuid for reading in self.controller.readings.of(name)}
+        held = self.controller.state.node(name).booked
         booked = {uuid: next(iter(jobs.values())) for uuid, jobs in held.items() if uuid not in known}
         return [
             GpuReading(index=gpu.index, uuid=uuid, make="", health="the agent does not tell of it")
@@ -81,11 +81,11 @@ class Viewer:
         ]
 
     def waiting_reason(self, job: Job) -> str | None:
-        if (not_kept := unwritten(self.engine, job)) is not None:
+        if (not_kept := unwritten(self.controller, job)) is not None:
             return not_kept
         reasons = self._reasons(job)
         if reasons not in self._said:
-            now = self.engine.now()
+            now = self.controller.now()
             self._said[reasons] = "; ".join(sentences(reasons, now)) or None
         return self._said[reasons]
 
@@ -95,29 +95,29 @@ class Viewer:
     def estimate(self, job: Job) -> Estimate | None:
         return self._look().estimates.get(job.id) if isinstance(job.status, Queued) else None
 
-    def _look(self) -> Outlook:
-        if self._outlook is None:
-            self._outlook = self.engine.outlook.now(is_fresh=self._is_fresh)
-        return self._outlook
+    def _look(self) -> Forecast:
+        if self._forecast is None:
+            self._forecast = self.controller.forecast.now(is_fresh=self._is_fresh)
+        return self._forecast
 
     def _reasons(self, job: Job) -> tuple[Reason, ...]:
         if self._explainer is None:
-            self._explainer = Explainer(self.engine.state, self.engine.now())
-        return still_true(self.engine, self._explainer.reasons(job))
+            self._explainer = Explainer(self.controller.state, self.controller.now())
+        return still_true(self.controller, self._explainer.reasons(job))
 
     def _why(self, job: Job) -> list[str]:
         """In a few lines; GET /jobs/ID/why tells all."""
-        reasons, not_kept = self._reasons(job), unwritten(self.engine, job)
+        reasons, not_kept = self._reasons(job), unwritten(self.controller, job)
         if not reasons and not_kept is None:
             return []
-        state, now = self.engine.state, self.engine.now()
+        state, now = self.controller.state, self.controller.now()
         has_place = isinstance(job.status, Queued) and job.id not in state.blocked
         place = [ahead_words(position_of(state, job, now) - 1)] if has_place else []
         gpus = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in gpu_lines(reason.gpus, now)]
         return [*place, *([] if not_kept is None else [not_kept]), *sentences(reasons, now), *gpus]
 
     def _gpu(self, name: NodeName, reading: GpuReading) -> dict[str, Any]:
-        node = self.engine.state.node(name)
+        node = self.controller.state.node(name)
         uuid = GpuUuid(reading.uuid)
         held = node.booked.get(uuid, {})
         drain = node.drains.get(uuid)
@@ -132,7 +132,7 @@ class Viewer:
             "utilization": reading.utilization,
             "temperature": reading.temperature,
             "jobs": list(held),
-            "processes": [self._process(process) for process in reading.processes],
+            "processes": [self._process(name, process) for process in reading.processes],
             "drained": drain is not None,
             "reason": None if drain is None else self._drain_words(drain),
             "power_w": reading.power_w,
@@ -142,7 +142,7 @@ class Viewer:
             "parent": reading.parent,
             "health": reading.health,
             "gone_since": iso(reading.gone_since),
-            "held": f"held by {told(use.foreign_processes, self.engine.now())}"
+            "held": f"held by {told(use.foreign_processes, self.controller.now())}"
             if use is not None and use.foreign_processes
             else None,
         }
@@ -150,12 +150,11 @@ class Viewer:
     def _drain_words(self, drain: Drain) -> str:
         if drain.healthy_since is None:
             return drain.reason
-        left_s = drain.healthy_since + self.engine.state.rules.healthy_s - self.engine.now()
+        left_s = drain.healthy_since + self.controller.state.rules.healthy_s - self.controller.now()
         return f"was sick ({drain.reason}), used again in {duration_words(max(0, left_s))}"
 
-    def _process(self, process: GpuProcess) -> dict[str, Any]:
-        board = self.engine.board
-        is_ours = process.job in self.engine.state.jobs
+    def _process(self, node: NodeName, process: GpuProcess) -> dict[str, Any]:
+        is_ours = process.job in self.controller.state.jobs
         return {
             "pid": process.pid,
             "user": process.user,
@@ -163,17 +162,20 @@ class Viewer:
             "memory_bytes": process.memory_bytes,
             "started_at": iso(process.started_at),
             "job": process.job if is_ours else None,
-            "ignored": not is_ours and is_ignored(process, self.engine.settings, board.ignored_pids),
+            "ignored": not is_ours and self._is_ignored(node, process),
         }
+
+    def _is_ignored(self, node: NodeName, process: GpuProcess) -> bool:
+        return is_ignored(process, self.controller.settings, self.controller.ignored.starts_on(node))
 
     def usage(self, job: Job) -> tuple[int | None, float | None, float | None]:
         """Peak memory, average utilisation, energy: of the running one so far, of an ended one as kept."""
-        now = self.engine.board.usage.of(job.id)
+        now = self.controller.usage.of(job.id)
         if now is not None:
             return now.peak_gpu_memory_bytes, now.utilization, now.energy_j
         if job.attempt == 0 or job.spec.request.gpus == 0:
             return None, None, None
-        return self.engine.store.reader.usage(job.id) or (None, None, None)
+        return self.controller.store.reader.usage(job.id) or (None, None, None)
 
 
 def warnings_of(viewer: Viewer, job: Job) -> list[str]:
@@ -181,12 +183,12 @@ def warnings_of(viewer: Viewer, job: Job) -> list[str]:
     booking = holds_booking(job.status)
     if booking is None:
         return []
-    state = viewer.engine.state
+    state = viewer.controller.state
     node = state.node(booking.node)
     activity = node.activity.get(job.id)
     found = []
     if activity is not None and activity.is_warned:
-        found.append(f"idle for {duration_words(idle_s(activity, viewer.engine.now()))}")
+        found.append(f"idle for {duration_words(idle_s(activity, viewer.controller.now()))}")
     if activity is not None and activity.is_over_booking:
         found.append("takes more GPU memory than it booked")
     return found
@@ -221,7 +223,7 @@ def _gpus_named(name: str) -> Getter:
 
     def named(viewer: Viewer, job: Job) -> list[int | str]:
         wanted: tuple[NamedGpu | int, ...] = getattr(job.spec.request, name)
-        nodes = viewer.engine.state.nodes.values()
+        nodes = viewer.controller.state.nodes.values()
         return [gpu if isinstance(gpu, int) else _name_now(nodes, gpu.uuid) for gpu in wanted]
 
     return named
@@ -236,7 +238,7 @@ def _gpus(viewer: Viewer, job: Job) -> list[dict[str, Any]]:
     booking = getattr(job.status, "booking", None)
     if booking is None:
         return []
-    node = viewer.engine.state.nodes.get(booking.node) if holds_booking(job.status) is not None else None
+    node = viewer.controller.state.nodes.get(booking.node) if holds_booking(job.status) is not None else None
     indices = [gpu.index if node is None else node.last_index(gpu.uuid, gpu.index) for gpu in booking.gpus]
     return [
         {"node": booking.node, "index": index, "uuid": gpu.uuid}
@@ -255,7 +257,7 @@ def _command(_: Viewer, job: Job) -> list[str]:
 
 
 def _log_path(viewer: Viewer, job: Job) -> str:
-    return stdout_path(viewer.engine.state_folder, job, max(job.attempt, 1))
+    return stdout_path(viewer.controller.state_folder, job, max(job.attempt, 1))
 
 
 def _estimated_start(viewer: Viewer, job: Job) -> str | None:
@@ -290,7 +292,7 @@ FIELDS: dict[str, Getter] = {
     "started_at": _time_of_status("started_at"),
     "ended_at": _time_of_status("ended_at"),
     "estimated_start": _estimated_start,
-    "progress": lambda viewer, job: viewer.engine.progress.get(job.id),
+    "progress": lambda viewer, job: viewer.controller.progress.get(job.id),
     "peak_gpu_memory_bytes": lambda viewer, job: viewer.usage(job)[0],
     "log_path": _log_path,
     "group": lambda _, job: job.group,

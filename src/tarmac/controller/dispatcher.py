@@ -1,7 +1,7 @@
-"""Carries out what was decided and kept: the only sender of commands to a node.
+"""Carries out committed decisions: the only sender of commands to a node.
 
-A command belongs to the connection under which it was decided. On a newer one it is dropped: joining settles anew
-what the node has to do, from what it really runs.
+A command belongs to the connection under which it was decided. The fleet drops it on a newer one, because joining
+settles again what the node has to do, from what it really runs.
 """
 
 from __future__ import annotations
@@ -17,32 +17,45 @@ from tarmac.shared import crashpoint
 from tarmac.shared.protocol import ProtocolError
 
 if TYPE_CHECKING:
-    from tarmac.controller.engine import Engine
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tarmac.controller.settings.settings import Settings
+    from tarmac.core.model.ids import NodeName
     from tarmac.core.model.status import Booking
+    from tarmac.core.state import State
+    from tarmac.nodes.fleet import Fleet
+    from tarmac.store.reader import Reader
 
 log = logging.getLogger(__name__)
 
 MOST_ENVIRONMENTS = 64
 
 
-class Hands:
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+class Dispatcher:
+    def __init__(self, fleet: Fleet, reader: Reader, state_folder: Path) -> None:
+        self._fleet = fleet
+        self._reader = reader
+        self._state_folder = state_folder
         self._environments: dict[str, dict[str, str]] = {}
         self._notifier = Notifier()
 
-    def carry_out(self, commands: list[Command]) -> None:
+    def admit(self, node: NodeName) -> None:
+        """Allow commands to a node whose join was committed."""
+        self._fleet.admit(node)
+
+    def carry_out(self, commands: Sequence[Command], state: State, settings: Settings) -> None:
         for command in commands:
             try:
-                self._carry_out(command)
+                self._carry_out(command, state, settings)
             except ProtocolError as error:
-                log.error("job %d: %s", command.job, error)  # noqa: TRY400 - the words say it all
+                log.error("job %d: %s", command.job, error)  # noqa: TRY400 - the message is enough
 
-    def _carry_out(self, command: Command) -> None:
+    def _carry_out(self, command: Command, state: State, settings: Settings) -> None:
         match command:
             case StartJob():
                 crashpoint.reach("controller:before-start")
-                self._start(command)
+                self._start(command, state, settings)
                 crashpoint.reach("controller:after-start")
             case AdoptProcess():
                 self._send(command, {"type": "adopt", "pid": command.pid})
@@ -55,40 +68,38 @@ class Hands:
                 self._send(command, {"type": "forget"})
                 crashpoint.reach("controller:after-forget")
             case Notify():
-                self._notifier.tell(self._engine.settings["notify_command"], command)
+                self._notifier.notify(settings["notify_command"], command)
             case _:
                 assert_never(command)
 
-    def _start(self, command: StartJob) -> None:
-        job = self._engine.state.jobs.get(command.job)
+    def _start(self, command: StartJob, state: State, settings: Settings) -> None:
+        job = state.jobs.get(command.job)
         if job is None:
             return
-        start = replace(command, booking=self._as_counted_now(command.booking))
-        submitted = self._environment(job.spec.environment)
+        start = replace(command, booking=_with_current_indices(command.booking, state))
         environment = job_environment(
             job,
             start,
-            submitted,
-            gpu_id_style=self._engine.settings["gpu_id_style"],
-            state_folder=self._engine.state_folder,
+            self._environment(job.spec.environment),
+            gpu_id_style=settings["gpu_id_style"],
+            state_folder=self._state_folder,
         )
-        frame = start_frame(job, start, environment, self._engine.state_folder)
-        self._engine.fleet.send_command(start.booking.node, frame)
-
-    def _as_counted_now(self, booking: Booking) -> Booking:
-        """GPUs are booked by UUID; their indices may have changed since, as after a reboot without one of them."""
-        gpus = self._engine.state.node(booking.node).gpus
-        known = (replace(gpu, index=gpus[gpu.uuid].index) if gpu.uuid in gpus else gpu for gpu in booking.gpus)
-        return replace(booking, gpus=tuple(known))
+        self._fleet.send_command(start.booking.node, start_frame(job, start, environment, self._state_folder))
 
     def _send(self, command: AdoptProcess | SignalJob | ForgetRun, frame: dict[str, Any]) -> None:
-        frame = {**frame, "job": command.job, "attempt": command.attempt}
-        self._engine.fleet.send_command(command.node, frame)
+        self._fleet.send_command(command.node, {**frame, "job": command.job, "attempt": command.attempt})
 
     def _environment(self, digest: str) -> dict[str, str]:
         known = self._environments.get(digest)
         if known is None:
             if len(self._environments) >= MOST_ENVIRONMENTS:
                 self._environments.clear()
-            known = self._environments[digest] = self._engine.store.reader.environment(digest)
+            known = self._environments[digest] = self._reader.environment(digest)
         return known
+
+
+def _with_current_indices(booking: Booking, state: State) -> Booking:
+    """GPUs are booked by UUID; their indices may have changed since, as after a reboot without one of them."""
+    gpus = state.node(booking.node).gpus
+    known = (replace(gpu, index=gpus[gpu.uuid].index) if gpu.uuid in gpus else gpu for gpu in booking.gpus)
+    return replace(booking, gpus=tuple(known))

@@ -1,6 +1,6 @@
-"""What lies before the jobs that wait: each one's place and when it is expected to start.
+"""Each waiting job's place in the queue and expected start, cached.
 
-Both cost a walk over the queue, so lists share one answer; a queue that takes long to look at is looked at less often.
+Both cost a walk over the queue, so lists share one answer. The longer that walk takes, the longer its answer is used.
 """
 
 from __future__ import annotations
@@ -21,46 +21,44 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 CHEAP_S = 0.01
-REST = 20  # an answer that took long is good for so many times as long
+REUSED_FACTOR = 20  # an answer that is expensive is used for this many times as long as it took
 ESTIMATES_GOOD_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
-    """Of one moment."""
-
-    places: dict[JobId, int]  # among the waiting jobs of its owner and tier, the first is 1
+class Forecast:
+    places: dict[JobId, int]  # among the waiting jobs of its owner and tier; the first is 1
     estimates: dict[JobId, Estimate]
     generation: int
     at: float
     cost_s: float
 
 
-class OutlookBoard:
+class ForecastCache:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._known: Outlook | None = None
+        self._known: Forecast | None = None
 
-    def now(self, *, is_fresh: bool = False) -> Outlook:
-        """`is_fresh`: nothing of it is older than the state, whatever it costs."""
+    def now(self, *, is_fresh: bool = False) -> Forecast:
+        """With `is_fresh`, no part of the answer is older than the state, whatever that costs."""
         known = self._known
         if known is None or not self._is_good(known, is_fresh=is_fresh):
-            known = self._known = self._look()
+            known = self._known = self._compute()
         return known
 
-    def _is_good(self, known: Outlook, *, is_fresh: bool) -> bool:
+    def _is_good(self, known: Forecast, *, is_fresh: bool) -> bool:
         age_s = perf_counter() - known.at
         if known.generation == self._engine.generation:
-            return age_s < max(ESTIMATES_GOOD_S, REST * known.cost_s)
-        return not is_fresh and known.cost_s > CHEAP_S and age_s < REST * known.cost_s
+            return age_s < max(ESTIMATES_GOOD_S, REUSED_FACTOR * known.cost_s)
+        return not is_fresh and known.cost_s > CHEAP_S and age_s < REUSED_FACTOR * known.cost_s
 
-    def _look(self) -> Outlook:
+    def _compute(self) -> Forecast:
         began = perf_counter()
         state = self._engine.state
         found = estimates(state, self._engine.now())
         ordered = places(state)
         ended = perf_counter()
-        return Outlook(
+        return Forecast(
             places=ordered, estimates=found, generation=self._engine.generation, at=ended, cost_s=ended - began
         )
 

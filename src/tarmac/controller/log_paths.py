@@ -1,4 +1,4 @@
-"""Where the output of a job goes."""
+"""The paths of a job's output files."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job
 
 
-ADOPTED = "adopted"  # the tag of a job that was a process already
+ADOPTED = "adopted"  # the tag of a job made from a running process
 
 
 def is_elsewhere(job: Job) -> bool:
-    """Adopted: its output goes where whoever started it wanted it."""
+    """True for an adopted job, whose output goes where it went before."""
     return ADOPTED in job.spec.tags and job.spec.stdout == os.devnull
 
 
@@ -29,5 +29,5 @@ def stdout_path(state_folder: Path, job: Job, attempt: int) -> str:
 
 
 def stderr_path(state_folder: Path, job: Job, attempt: int) -> str:
-    """The same file as stdout unless the owner wanted them apart."""
+    """The same file as stdout unless the owner asked for two."""
     return job.spec.stderr or stdout_path(state_folder, job, attempt)

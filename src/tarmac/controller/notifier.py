@@ -1,4 +1,4 @@
-"""Runs the command that `notify_command` names, with what happened in its environment. Nobody waits for it."""
+"""Runs `notify_command` with the event in its environment, without waiting for it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Notifier:
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def tell(self, command: str, notice: Notify) -> None:
-        log.warning("%s", notice.message)  # whoever looks for it later finds it, with a command or without
+    def notify(self, command: str, notice: Notify) -> None:
+        log.warning("%s", notice.message)  # so that it can be found later, also without a command
         if not command:
             return
         if len(self._tasks) >= MOST_AT_ONCE:
-            log.warning("not notified, as %d notifications are under way: %s", MOST_AT_ONCE, notice.message)
+            log.warning("notification dropped, because %d are under way: %s", MOST_AT_ONCE, notice.message)
             return
         task = asyncio.get_running_loop().create_task(_run(command, notice))
         self._tasks.add(task)
@@ -44,7 +44,7 @@ async def _run(command: str, notice: Notify) -> None:
             command, env=environment, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
         )
     except OSError as error:
-        log.warning("notify_command cannot be run: %s", error)
+        log.warning("cannot run notify_command: %s", error)
         return
     try:
         async with asyncio.timeout(LONGEST_S):
@@ -54,4 +54,4 @@ async def _run(command: str, notice: Notify) -> None:
         log.warning("notify_command took longer than %g s and was killed", LONGEST_S)
     else:
         if code:
-            log.warning("notify_command ended with %d for: %s", code, notice.message)
+            log.warning("notify_command exited with %d for: %s", code, notice.message)

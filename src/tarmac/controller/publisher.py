@@ -1,6 +1,6 @@
-"""Tells whoever listens what changed: event streams and those who wait for a job to end.
+"""Publishes what changed to its listeners: event streams, and requests that wait for a job to end.
 
-A listener that does not keep up is told to look again (`Missed`) instead of filling the memory.
+A listener that does not keep up gets `Missed` and has to look again, so that it cannot fill the memory.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tarmac.core.model.ids import JobId
+    from tarmac.core.state import Changes
 
 MOST_PENDING = 10_000
 
@@ -31,12 +32,12 @@ class GpusChanged:
 
 @dataclass(frozen=True, slots=True)
 class QueueChanged:
-    """Paused, draining, or neither any more."""
+    """It was paused, drained or resumed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """More happened than was fetched in time."""
+    """More was published than the listener took in time."""
 
 
 Notice: TypeAlias = JobChanged | GpusChanged | QueueChanged | Missed
@@ -55,7 +56,7 @@ class Listener:
         self.woken.set()
 
     async def take(self, timeout_s: float) -> list[Notice]:
-        """Everything pending; empty after the timeout."""
+        """Everything that is pending; empty after the timeout."""
         try:
             async with asyncio.timeout(timeout_s):
                 await self.woken.wait()
@@ -68,7 +69,8 @@ class Listener:
 
 
 class Publisher:
-    def __init__(self) -> None:
+    def __init__(self, last_event: int = 0) -> None:
+        self.last_event = last_event  # id of the newest stored event
         self._listeners: set[Listener] = set()
 
     def listen(self) -> Listener:
@@ -79,15 +81,23 @@ class Publisher:
     def unlisten(self, listener: Listener) -> None:
         self._listeners.discard(listener)
 
-    def tell(self, notices: Iterable[Notice]) -> None:
+    def publish(self, notices: Iterable[Notice]) -> None:
         if not self._listeners:
             return
-        told = list(notices)
+        published = list(notices)
         for listener in self._listeners:
-            for notice in told:
+            for notice in published:
                 listener.put(notice)
 
+    def publish_changes(self, changes: Changes) -> None:
+        """Publish what a commit changed."""
+        self.last_event += len(changes.new) + len(changes.story)
+        changed = dict.fromkeys((*(job.id for job in changes.new), *changes.changed))
+        self.publish(JobChanged(job, self.last_event) for job in changed)
+        if changes.mode is not None:
+            self.publish([QueueChanged()])
+
     def wake_all(self) -> None:
-        """So that streams notice that the controller is about to end."""
+        """Wake every listener, so that streams notice that the controller ends."""
         for listener in self._listeners:
             listener.woken.set()

@@ -1,7 +1,7 @@
-"""Notices when the folder it lives in is taken away: a controller that nobody can reach must not go on.
+"""Notices when the controller's socket or lock is removed.
 
-Without its socket nobody finds it, and without its lock a second one may begin; either way it ends, jobs go on, and
-the next command starts another.
+Without its socket no client finds the controller, and without its lock a second one may start. Either way it ends;
+jobs go on, and the next command starts a new controller.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 _GONE = 0x040 | 0x080 | 0x200 | 0x400 | 0x800  # moved from, moved to, delete, delete self, move self
 
 
-class Presence:
+class SocketWatch:
     def __init__(self, folder: Path, names: tuple[str, ...]) -> None:
         self._folder = folder
         self._names = names
         self._inodes = self._look()
 
-    def is_here(self) -> bool:
+    def is_intact(self) -> bool:
         return self._look() == self._inodes
 
-    def watch(self, loop: asyncio.AbstractEventLoop, gone: Callable[[], None]) -> None:
-        """Calls `gone` once the files are not those that were there at first."""
+    def begin(self, loop: asyncio.AbstractEventLoop, removed: Callable[[], None]) -> None:
+        """Call `removed` once any of the files is gone or replaced."""
         descriptor = kernel.inotify_init()
         kernel.inotify_add_watch(descriptor, str(self._folder), _GONE)
 
-        def something_moved() -> None:
+        def look() -> None:
             os.read(descriptor, 65536)
-            if not self.is_here():
+            if not self.is_intact():
                 loop.remove_reader(descriptor)
                 os.close(descriptor)
-                gone()
+                removed()
 
-        loop.add_reader(descriptor, something_moved)
+        loop.add_reader(descriptor, look)
 
     def _look(self) -> list[int]:
         return [_inode(self._folder / name) for name in self._names]

@@ -1,4 +1,4 @@
-"""The world a job wakes up in: its submitter's environment plus what Tarmac tells it about its GPUs."""
+"""The `start` frame of a job, with its environment: the submitter's, plus the variables Tarmac sets."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job
     from tarmac.core.model.status import Booking
 
-# What the submitter saw of the GPUs is not what the job gets.
-_NAMES_OF_GPUS = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
-# Meant for the processes of Tarmac, or for the job that submitted this one.
+# The submitter's own choice of GPUs does not apply to the job.
+_GPU_VARIABLES = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
+# Meant for Tarmac's own processes, or for the job that submitted this one.
 _NOT_INHERITED = ("TARMAC_CRASH_AT", "TARMAC_MARK", "TARMAC_ARRAY_ID", "TARMAC_ARRAY_INDEX")
 ARRAY_COUNT = "TARMAC_ARRAY_COUNT"
 
@@ -25,7 +25,7 @@ def job_environment(
 ) -> dict[str, str]:
     environment = {name: value for name, value in submitted.items() if name not in _NOT_INHERITED}
     environment["PWD"] = job.spec.cwd
-    for name in _NAMES_OF_GPUS:
+    for name in _GPU_VARIABLES:
         environment.pop(name, None)
     environment.update(gpu_variables(start.booking, gpu_id_style))
     environment["TARMAC_STATE"] = str(state_folder)
@@ -37,7 +37,7 @@ def job_environment(
 
 
 def array_variables(job: Job, count: str | None) -> dict[str, str]:
-    """Which part of its array it is. How many there are was noted in the environment of the submit."""
+    """The job's place in its array. The array's size is stored in the environment of the submit."""
     if job.group is None or job.spec.index is None:
         return {}
     known = {"TARMAC_ARRAY_ID": str(job.group), "TARMAC_ARRAY_INDEX": str(job.spec.index)}
@@ -45,9 +45,9 @@ def array_variables(job: Job, count: str | None) -> dict[str, str]:
 
 
 def gpu_variables(booking: Booking, gpu_id_style: str) -> dict[str, str]:
-    """Indices by default: some frameworks choke on UUIDs. PCI order makes CUDA count as NVML does."""
+    """Indices by default, because some frameworks reject UUIDs. PCI order makes CUDA count as NVML does."""
     indices = ",".join(str(gpu.index) for gpu in booking.gpus)
-    is_mig = any(gpu.uuid.startswith("MIG-") for gpu in booking.gpus)  # CUDA knows instances by UUID only
+    is_mig = any(gpu.uuid.startswith("MIG-") for gpu in booking.gpus)  # CUDA addresses instances by UUID only
     is_amd = any(gpu.uuid.startswith("AMD-") for gpu in booking.gpus)
     visible = (
         ",".join(gpu.uuid for gpu in booking.gpus) if is_mig or (gpu_id_style == "uuid" and not is_amd) else indices
@@ -58,7 +58,7 @@ def gpu_variables(booking: Booking, gpu_id_style: str) -> dict[str, str]:
         "NVIDIA_VISIBLE_DEVICES": visible or "void",
         "TARMAC_GPUS": indices,
     }
-    # Either of the two would do, and both at once would count the second among what the first left over.
+    # One of the two is enough; with both, the second would index into what the first left visible.
     if is_amd or not booking.gpus:
         variables["HIP_VISIBLE_DEVICES"] = visible
     if not booking.gpus:
@@ -78,7 +78,7 @@ def start_frame(job: Job, start: StartJob, environment: dict[str, str], state_fo
         "env": environment,
         "stdout": stdout_path(state_folder, job, start.attempt),
         "stderr": job.spec.stderr,
-        "append": job.spec.append or start.attempt > 1,  # what an earlier attempt wrote stays
+        "append": job.spec.append or start.attempt > 1,  # keep the output of earlier attempts
         "limit_s": job.spec.time_limit_s,
         "stop_signal": job.spec.signal,
         "grace_s": job.spec.grace_s,

@@ -1,4 +1,4 @@
-"""What an agent says, as events of the core. Frames come from another process: nothing is taken on trust."""
+"""An agent's frames as events of the core. They come from another process, so every field is checked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Exited(msgspec.Struct, tag="exited", tag_field="type"):
     started_at: float
     ended_at: float
     pid: int | None = None
-    timed_out: bool = False  # a record of an older agent does not say
+    timed_out: bool = False  # records of older agents lack it
 
 
 class _LaunchFailed(msgspec.Struct, tag="launch_failed", tag_field="type"):
@@ -56,19 +56,20 @@ REPORT_TYPES = frozenset({"started", "exited", "launch_failed", "lost", "gone"})
 
 
 class GpuProcess(msgspec.Struct, kw_only=True):
-    """Something on a GPU. `job` is the attempt of ours it belongs to; null: it came from outside."""
+    """A process on a GPU. `job` and `attempt` are null if it is foreign."""
 
     pid: int
     user: str | None = None
     command: str | None = None
     memory_bytes: int | None = None
     started_at: float | None = None
+    start_time: int | None = None  # in clock ticks since boot: identifies the process together with its pid
     job: int | None = None
     attempt: int | None = None
 
 
 class GpuReading(msgspec.Struct, kw_only=True):
-    """One GPU as the probe reads it; null where the driver does not say."""
+    """One GPU as the probe reads it; null where the driver reports nothing."""
 
     index: int
     uuid: str
@@ -103,31 +104,37 @@ class HostReading(msgspec.Struct, kw_only=True):
 
 def report_of(frame: dict[str, Any]) -> RunReport:
     """Raises msgspec.ValidationError on a frame that is not a report."""
-    said: _Frame = msgspec.convert(frame, _Frame)
-    match said:
+    report: _Frame = msgspec.convert(frame, _Frame)
+    match report:
         case _Started():
-            return JobStarted(job=JobId(said.job), attempt=said.attempt, pid=said.pid, started_at=said.started_at)
+            return JobStarted(
+                job=JobId(report.job), attempt=report.attempt, pid=report.pid, started_at=report.started_at
+            )
         case _Exited():
             return JobExited(
-                job=JobId(said.job),
-                attempt=said.attempt,
-                exit_code=said.exit_code,
-                signal=said.signal,
-                pid=said.pid,
-                started_at=said.started_at,
-                ended_at=said.ended_at,
-                timed_out=said.timed_out,
+                job=JobId(report.job),
+                attempt=report.attempt,
+                exit_code=report.exit_code,
+                signal=report.signal,
+                pid=report.pid,
+                started_at=report.started_at,
+                ended_at=report.ended_at,
+                timed_out=report.timed_out,
             )
         case _LaunchFailed():
-            return LaunchFailed(job=JobId(said.job), attempt=said.attempt, message=said.message, at=said.at)
+            return LaunchFailed(job=JobId(report.job), attempt=report.attempt, message=report.message, at=report.at)
         case _Lost():
             return JobLost(
-                job=JobId(said.job), attempt=said.attempt, message=said.message, is_alive=said.alive, at=said.at
+                job=JobId(report.job),
+                attempt=report.attempt,
+                message=report.message,
+                is_alive=report.alive,
+                at=report.at,
             )
         case _Gone():
-            return TreeGone(job=JobId(said.job), attempt=said.attempt, at=said.at)
+            return TreeGone(job=JobId(report.job), attempt=report.attempt, at=report.at)
         case _:
-            assert_never(said)
+            assert_never(report)
 
 
 def readings_of(frame: dict[str, Any]) -> tuple[list[GpuReading], HostReading | None]:

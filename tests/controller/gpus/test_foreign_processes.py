@@ -1,6 +1,6 @@
 import pytest
 
-from tarmac.controller.gpus.foreign_processes import taken_by_jobs, told, use_of
+from tarmac.controller.gpus.foreign_processes import memory_of_jobs, told, use_of
 from tarmac.controller.settings.settings import Settings
 from tarmac.core.model.gpu import GpuUse
 from tarmac.nodes.reports import GpuProcess, GpuReading
@@ -30,7 +30,7 @@ def pids(use: GpuUse) -> list[int]:
 
 
 def test_a_process_of_somebody_else_is_told_with_who_what_and_since_when() -> None:
-    use = use_of(a_reading(a_process(started_at=1000.0)), SETTINGS, set(), {})
+    use = use_of(a_reading(a_process(started_at=1000.0)), SETTINGS, {}, {})
     assert told(use.foreign_processes, 1000.0 + 3 * 3600 + 5) == "pid 42 of bob (python train.py) for 3 h"
     assert (use.outside_bytes, pids(use), use.load) == (8 * G, [42], 0.5)
 
@@ -40,17 +40,17 @@ def test_a_process_of_somebody_else_is_told_with_who_what_and_since_when() -> No
     [(-5, "0 s"), (59.9, "59 s"), (150, "2 min"), (7200, "2 h"), (2e5, "2 d 7 h")],
 )
 def test_for_how_long_is_said_at_the_moment_of_reading(seconds: float, said: str) -> None:
-    use = use_of(a_reading(a_process(started_at=1000.0)), SETTINGS, set(), {})
+    use = use_of(a_reading(a_process(started_at=1000.0)), SETTINGS, {}, {})
     assert told(use.foreign_processes, 1000.0 + seconds).endswith(f" for {said}")
 
 
 def test_processes_of_live_jobs_are_not_outside_and_those_of_ended_ones_are() -> None:
     ours, leftover = a_process(1, job=7), a_process(2, job=6)
-    assert pids(use_of(a_reading(ours, leftover), SETTINGS, set(), {7})) == [2]
+    assert pids(use_of(a_reading(ours, leftover), SETTINGS, {}, {7})) == [2]
 
 
 def test_a_process_of_a_job_that_did_not_book_the_gpu_counts_as_outside_and_its_job_is_named() -> None:
-    use = use_of(a_reading(a_process(1, job=7, started_at=None)), SETTINGS, set(), {8})
+    use = use_of(a_reading(a_process(1, job=7, started_at=None)), SETTINGS, {}, {8})
     assert (use.outside_bytes, told(use.foreign_processes, 0.0)) == (8 * G, "pid 1 of bob, job 7 (python train.py)")
 
 
@@ -64,20 +64,25 @@ def test_a_process_of_a_job_that_did_not_book_the_gpu_counts_as_outside_and_its_
     ],
 )
 def test_display_servers_small_ones_and_those_a_person_named_are_ignored(process: GpuProcess) -> None:
-    assert not pids(use_of(a_reading(process), SETTINGS, {99}, {}))
+    assert not pids(use_of(a_reading(process), SETTINGS, {99: 5}, {}))
 
 
 def test_a_process_that_does_not_tell_its_memory_counts_for_what_is_left() -> None:
     reading = a_reading(a_process(1, memory_bytes=None), a_process(2, job=7, memory_bytes=3 * G), used_g=10)
-    assert use_of(reading, SETTINGS, set(), {7}).outside_bytes == 7 * G
+    assert use_of(reading, SETTINGS, {}, {7}).outside_bytes == 7 * G
 
 
 def test_many_holders_are_cut_short() -> None:
     others = [a_process(pid, command=None, user=None) for pid in range(1, 6)]
-    use = use_of(a_reading(*others), SETTINGS, set(), {})
+    use = use_of(a_reading(*others), SETTINGS, {}, {})
     assert told(use.foreign_processes, 0.0) == "pid 1 of somebody; pid 2 of somebody; pid 3 of somebody; and 2 more"
 
 
 def test_the_memory_of_a_job_is_the_sum_of_its_processes_on_the_gpu() -> None:
     reading = a_reading(a_process(1, job=7), a_process(2, job=7), a_process(3))
-    assert taken_by_jobs([reading]) == ((7, "g0", 16 * G),)
+    assert memory_of_jobs([reading]) == ((7, "g0", 16 * G),)
+
+
+def test_a_later_process_with_an_ignored_pid_is_not_ignored() -> None:
+    later = GpuProcess(pid=99, command="python train.py", memory_bytes=G, start_time=6)
+    assert pids(use_of(a_reading(later), SETTINGS, {99: 5}, {})) == [99]

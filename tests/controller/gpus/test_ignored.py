@@ -1,39 +1,47 @@
-from tarmac.controller.gpus.ignored import IgnoredPids, start_of, this_boot
+"""Which single processes are ignored, by node and boot."""
 
-RUNNING = {7: 100, 8: 200}
+from tarmac.controller.gpus.ignored import IgnoredProcesses
+from tarmac.core.model.ids import NodeName
 
-
-def test_a_process_that_does_not_exist_cannot_be_ignored() -> None:
-    pids = IgnoredPids(None, "boot", RUNNING.get)
-    assert (pids.add(7), pids.add(9)) == (True, False)
-    assert (7 in pids, 9 in pids, pids.text()) == (True, False, "boot 7:100")
+DESK, OTHER = NodeName("desk"), NodeName("other")
+BOOTS = {DESK: "boot", OTHER: "boot2"}
 
 
-def test_what_was_kept_is_read_again() -> None:
-    pids = IgnoredPids(None, "boot", RUNNING.get)
-    pids.add(8)
-    pids.add(7)
-    again = IgnoredPids(pids.text(), "boot", RUNNING.get)
-    assert [*again] == [7, 8]
-    again.discard(7)
-    again.discard(8)
+def read_again(processes: IgnoredProcesses) -> IgnoredProcesses:
+    return IgnoredProcesses(processes.text(), DESK, BOOTS.get)
+
+
+def test_what_was_stored_is_read_again_by_node() -> None:
+    processes = IgnoredProcesses(None, DESK, BOOTS.get)
+    processes.add(DESK, "boot", 8, 200)
+    processes.add(DESK, "boot", 7, 100)
+    processes.add(OTHER, "boot2", 7, 900)
+    again = read_again(processes)
+    assert (again.starts_on(DESK), again.starts_on(OTHER)) == ({7: 100, 8: 200}, {7: 900})
+    assert again.pids() == [7, 7, 8]
+    again.discard(DESK, 7)
+    assert (again.starts_on(DESK), again.starts_on(OTHER)) == ({8: 200}, {7: 900})
+    again.discard(DESK, 8)
+    again.discard(OTHER, 7)
     assert again.text() is None
 
 
-def test_a_number_that_was_given_to_another_process_is_not_ignored() -> None:
-    assert [*IgnoredPids("boot 7:99 8:200", "boot", RUNNING.get)] == [8]
-    assert [*IgnoredPids("an-earlier-boot 7:100", "boot", RUNNING.get)] == []
+def test_the_format_of_older_versions_is_about_the_home_node() -> None:
+    assert IgnoredProcesses("boot 7:100 8:200", DESK, BOOTS.get).starts_on(DESK) == {7: 100, 8: 200}
+
+
+def test_a_reboot_ends_what_was_ignored() -> None:
+    assert IgnoredProcesses("an-earlier-boot 7:100", DESK, BOOTS.get).starts_on(DESK) == {}
+    processes = IgnoredProcesses("an-earlier-boot 7:100", DESK, BOOTS.get)
+    processes.add(DESK, "boot", 8, 200)
+    assert processes.starts_on(DESK) == {8: 200}
+
+
+def test_while_the_agent_is_away_its_processes_stay_ignored() -> None:
+    assert IgnoredProcesses("boot 7:100", DESK, lambda _: None).starts_on(DESK) == {7: 100}
 
 
 def test_those_that_ended_are_forgotten() -> None:
-    starts = dict(RUNNING)
-    pids = IgnoredPids("boot 7:100 8:200", "boot", starts.get)
-    del starts[7]
-    pids.prune()
-    assert [*pids] == [8]
-
-
-def test_processes_of_this_machine_are_told_apart() -> None:
-    assert this_boot()
-    assert start_of(1) is not None
-    assert start_of(2**30) is None
+    processes = IgnoredProcesses("boot 7:100 8:200 9:300", DESK, BOOTS.get)
+    processes.keep_alive_only(DESK, {(8, 200), (9, 301)})
+    assert processes.starts_on(DESK) == {8: 200}

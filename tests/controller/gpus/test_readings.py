@@ -4,28 +4,28 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.controller.engine import Engine, PendingCommit
+from tarmac.controller.controller import Controller
 from tarmac.core.events import JobStarted, Reported
 from tarmac.core.model.ids import JobId
 from tarmac.nodes.reports import GpuReading
-from tests.controller.test_engine import BODY, DESK, DIGEST, RecordingFleet, run, specs
+from tests.controller.test_engine import DESK, RecordingFleet, run, specs, submit
 
 
 @pytest.mark.parametrize("is_renewed", [True, False])
 def test_a_job_is_idle_while_the_same_is_read_again_and_not_while_nothing_is(tmp_path: Path, is_renewed: bool) -> None:
-    async def story(engine: Engine, _: RecordingFleet) -> None:
+    async def story(controller: Controller, _: RecordingFleet) -> None:
         now = [1000.0]
-        engine._clock = lambda: now[0]
-        (job,) = await engine.submit(specs(), {DIGEST: BODY}, None)
+        controller.engine._clock = lambda: now[0]
+        (job,) = await submit(controller, specs())
         started = JobStarted(job=JobId(job), attempt=1, pid=9, started_at=1000.0)
-        await engine.commit(PendingCommit(events=[Reported(node=DESK, report=started)]))
-        engine.board.take(DESK, [GpuReading(index=0, uuid="G0", utilization=0)], None, None)
+        await controller.engine.commit(Reported(node=DESK, report=started))
+        controller.readings.take(DESK, [GpuReading(index=0, uuid="G0", utilization=0)], None, None)
         for _ in range(2000 // 5):
             now[0] += 5
             if is_renewed:
-                engine.board.renew(DESK)
-            engine.board._tick()
-            await engine.commit(PendingCommit(events=[]))
-        assert engine.state.nodes[DESK].activity[JobId(job)].is_warned == is_renewed
+                controller.readings.renew(DESK)
+            controller.readings._tick()
+            await controller.engine.commit()
+        assert controller.state.nodes[DESK].activity[JobId(job)].is_warned == is_renewed
 
     run(tmp_path, story)

@@ -1,4 +1,4 @@
-from tarmac.controller.gpus.usage import UsageBook
+from tarmac.controller.gpus.usage import Integral, JobBook, UsageBook
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import Job, JobSpec, Request
@@ -96,3 +96,18 @@ def test_nothing_is_booked_while_nobody_reads() -> None:
     usage = book.of(job.id)
     assert usage is not None
     assert usage.energy_j == 100.0 * (30 + 10 + 5)
+
+
+def test_the_usage_of_live_jobs_is_restored() -> None:
+    work = Integral(seconds=7.0, utilization=300.0, energy_j=9.5, known_s=6.0, has_power=True)
+    book, later = UsageBook(), UsageBook()
+    book.jobs = {JobId(1): JobBook(peak_bytes=5, work=work), JobId(2): JobBook()}
+    later.restore(book.text(), {JobId(1), JobId(3)})
+    assert later.jobs == {JobId(1): book.jobs[JobId(1)]}
+
+
+def test_without_jobs_no_usage_is_stored() -> None:
+    book = UsageBook()
+    assert book.text() is None
+    book.restore(None, {JobId(1)})
+    assert book.jobs == {}

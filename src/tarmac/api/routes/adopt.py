@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tarmac.api.deps import Context
 from tarmac.api.routes.gpus import gpus_named, node_of
 from tarmac.api.schemas.jobs import AdoptAnswer, AdoptRequest
-from tarmac.controller.engine import PendingCommit
+from tarmac.controller.decision import Decision
 from tarmac.controller.log_paths import ADOPTED
 from tarmac.core.events import ProcessAdopted
 from tarmac.core.model.ids import GpuUuid
@@ -19,7 +19,7 @@ from tarmac.errors import Conflict, NotAllowed, NotFound, Unavailable, UserError
 from tarmac.store.rows import pack_environment
 
 if TYPE_CHECKING:
-    from tarmac.controller.engine import Engine
+    from tarmac.controller.controller import Controller
     from tarmac.core.model.node import Node
     from tarmac.nodes.reports import GpuProcess
 
@@ -28,14 +28,14 @@ WORDLESS_LOOKS, LOOK_AGAIN_S = 50, 0.01
 
 async def adopt(context: Context, body: AdoptRequest) -> AdoptAnswer:
     """Take a running process into the list as a job that is watched until it ends. Only its own owner may."""
-    engine = context.engine
-    node = node_of(engine)
+    controller = context.controller
+    node = node_of(controller)
     if not node.is_connected:
         raise Unavailable("the agent is out of reach", hint="try again in a moment")
     _check_owner(body.pid)
     command = await _command(body.pid)  # before the GPUs are looked at: nobody may get one in between
-    _refuse_known(engine, body.pid)
-    process = _on_gpus(engine, body.pid)
+    _refuse_known(controller, body.pid)
+    process = _on_gpus(controller, body.pid)
     gpus = _wanted(node, body.gpus) if body.gpus is not None else tuple(uuid for uuid, _ in process)
     for uuid in gpus:
         if held := node.holders(uuid) or node.mig_relative_holders(node.gpus[uuid]):
@@ -44,11 +44,11 @@ async def adopt(context: Context, body: AdoptRequest) -> AdoptAnswer:
             )
     digest, packed = pack_environment({})
     spec = _spec(body, context.caller.name, digest, len(gpus), command)
-    work = PendingCommit(
-        events=[ProcessAdopted(spec=spec, node=node.name, pid=body.pid, gpus=gpus)], environments={digest: packed}
+    event = ProcessAdopted(spec=spec, node=node.name, pid=body.pid, gpus=gpus)
+    number = await controller.engine.decide(
+        lambda state: Decision(answer=state.next_id, events=[event], environments={digest: packed})
     )
-    await engine.commit(work)
-    return AdoptAnswer(id=work.ids.start)
+    return AdoptAnswer(id=number)
 
 
 def _check_owner(pid: int) -> None:
@@ -62,9 +62,9 @@ def _check_owner(pid: int) -> None:
         raise NotAllowed(f"process {pid} belongs to another user", hint="only its owner can adopt it")
 
 
-def _refuse_known(engine: Engine, pid: int) -> None:
+def _refuse_known(controller: Controller, pid: int) -> None:
     """Also one that no GPU tells of: the agent would refuse it, but only after it got a number."""
-    for job in engine.state.jobs.values():
+    for job in controller.state.jobs.values():
         if pid in (getattr(job.status, "pid", None), getattr(job.status, "adopted_pid", None)):
             raise _is_a_job(pid, job.id)
 
@@ -73,15 +73,15 @@ def _is_a_job(pid: int, job: int | None) -> Conflict:
     return Conflict(f"process {pid} belongs to job {job} already", hint="there is nothing to adopt")
 
 
-def _on_gpus(engine: Engine, pid: int) -> list[tuple[GpuUuid, GpuProcess]]:
+def _on_gpus(controller: Controller, pid: int) -> list[tuple[GpuUuid, GpuProcess]]:
     found = [
         (GpuUuid(reading.uuid), process)
-        for readings in engine.board.readings.values()
+        for readings in controller.readings.latest.values()
         for reading in readings
         for process in reading.processes
         if process.pid == pid
     ]
-    if any(process.job in engine.state.jobs for _, process in found):
+    if any(process.job in controller.state.jobs for _, process in found):
         raise _is_a_job(pid, found[0][1].job)
     return found
 

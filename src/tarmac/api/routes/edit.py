@@ -13,7 +13,7 @@ from tarmac.api.routes.jobs import find_job, selected_own
 from tarmac.api.schemas.selection import EditAnswer, EditManyRequest
 from tarmac.api.views import Viewer
 from tarmac.api.wording.reasons import limit_words
-from tarmac.controller.engine import PendingCommit
+from tarmac.controller.decision import Decision
 from tarmac.controller.permissions import need_admin, refuse_others_jobs
 from tarmac.controller.submit.dependencies import Dependencies, refuse_circle_with
 from tarmac.controller.submit.request import EditRequest
@@ -38,26 +38,24 @@ async def edit_job(context: Context, word: str, body: EditRequest) -> dict[str, 
     refuse_others_jobs([job], context.caller)
     _need_right(context.caller, [job], body)
 
-    def plan(state: State) -> list[Event]:
-        return _edits(context, state, [still_waiting(state, job.id)], body)
+    def plan(state: State) -> Decision[None]:
+        return Decision(answer=None, events=_edits(context, state, [still_waiting(state, job.id)], body))
 
-    await context.engine.commit(PendingCommit(plan=plan))
-    return Viewer(context.engine, is_fresh=True).whole_job(find_job(context, str(job.id)))
+    await context.controller.engine.decide(plan)
+    return Viewer(context.controller, is_fresh=True).whole_job(find_job(context, str(job.id)))
 
 
 async def edit_jobs(context: Context, body: EditManyRequest) -> EditAnswer:
     """The same for many: of those that are meant, all that wait are changed, or none."""
     numbers = selected_own(context, body)
-    known = [job for number in numbers if (job := context.engine.state.jobs.get(JobId(number))) is not None]
+    known = [job for number in numbers if (job := context.controller.state.jobs.get(JobId(number))) is not None]
     _need_right(context.caller, known, body.changes)
-    edited: list[int] = []
 
-    def plan(state: State) -> list[Event]:
+    def plan(state: State) -> Decision[list[int]]:
         live = [job for number in numbers if (job := _waiting(state, number)) is not None]
-        edited.extend(job.id for job in live)
-        return _edits(context, state, live, body.changes)
+        return Decision(answer=[job.id for job in live], events=_edits(context, state, live, body.changes))
 
-    await context.engine.commit(PendingCommit(plan=plan))
+    edited = await context.controller.engine.decide(plan)
     done = set(edited)
     return EditAnswer(edited=edited, not_waiting=[number for number in numbers if number not in done])
 
@@ -79,7 +77,7 @@ def _edits(context: Context, state: State, jobs: Sequence[Job], changes: EditReq
     if given.get("max_running") is not None and alone is not None:
         raise UserError(f"job {alone.id} is part of no array, so max_running has no meaning", hint="leave it out")
     if "after" in given:
-        given["after"] = Dependencies(state, context.engine.store.reader, caller).read(given["after"] or ())
+        given["after"] = Dependencies(state, context.controller.store.reader, caller).read(given["after"] or ())
         refuse_circle_with(state, jobs, given["after"])
     specs = [replace(job.spec, **given) for job in jobs]
     moved = [spec for job, spec in zip(jobs, specs, strict=True) if spec.project != job.spec.project]

@@ -11,7 +11,7 @@ from tarmac.api.deps import Context
 from tarmac.api.routes.queue import queue_view
 from tarmac.api.schemas.events import EventsQuery
 from tarmac.api.views import Viewer
-from tarmac.controller.engine import Engine
+from tarmac.controller.controller import Controller
 from tarmac.controller.publisher import GpusChanged, JobChanged, Missed, QueueChanged
 from tarmac.core.model.ids import JobId
 from tarmac.errors import UserError
@@ -31,7 +31,7 @@ async def events(context: Context, query: EventsQuery) -> StreamingResponse:
     resumed = context.headers.get("last-event-id")
     if resumed is not None and not resumed.isdecimal():
         raise UserError(f"Last-Event-ID: {resumed!r} is no event", hint="give the id of the last event that was seen")
-    news = _news(context.engine, wanted, None if resumed is None else int(resumed))
+    news = _news(context.controller, wanted, None if resumed is None else int(resumed))
     return StreamingResponse(news, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
 
@@ -41,31 +41,31 @@ def _numbers(words: str) -> frozenset[int]:
     return frozenset(map(int, words.split(",")))
 
 
-async def _news(engine: Engine, wanted: frozenset[int] | None, after: int | None) -> AsyncIterator[bytes]:
-    listener = engine.publisher.listen()
+async def _news(controller: Controller, wanted: frozenset[int] | None, after: int | None) -> AsyncIterator[bytes]:
+    listener = controller.publisher.listen()
     try:
-        yield _line("hello", {"last_event": engine.last_event}, engine.last_event)
+        yield _line("hello", {"last_event": controller.publisher.last_event}, controller.publisher.last_event)
         if after is not None:
-            missed = engine.store.reader.jobs_changed_after(after, MOST_REPLAYED)
-            for line in _lines(engine, wanted, [JobChanged(JobId(job), event) for event, job in missed]):
+            missed = controller.store.reader.jobs_changed_after(after, MOST_REPLAYED)
+            for line in _lines(controller, wanted, [JobChanged(JobId(job), event) for event, job in missed]):
                 yield line
-        while not engine.is_ending:
+        while not controller.is_ending:
             notices = await listener.take(PING_EVERY_S)
             if notices:
-                yield b"".join(_lines(engine, wanted, notices))
-            elif not engine.is_ending:
+                yield b"".join(_lines(controller, wanted, notices))
+            elif not controller.is_ending:
                 yield _line("ping", {}, None)
     finally:
-        engine.publisher.unlisten(listener)
+        controller.publisher.unlisten(listener)
 
 
-def _lines(engine: Engine, wanted: frozenset[int] | None, notices: Iterable[Notice]) -> Iterable[bytes]:
+def _lines(controller: Controller, wanted: frozenset[int] | None, notices: Iterable[Notice]) -> Iterable[bytes]:
     """Several changes of one job while nobody looked are one line: the job as it is now."""
-    viewer = Viewer(engine)
+    viewer = Viewer(controller)
     for notice in dict.fromkeys(notices):
         match notice:
             case JobChanged(job=number, event=event):
-                job = engine.job(number) if wanted is None or number in wanted else None
+                job = controller.job(number) if wanted is None or number in wanted else None
                 if job is not None:
                     yield _line("job", viewer.job(job), event)
             case GpusChanged(node=node):
@@ -73,9 +73,9 @@ def _lines(engine: Engine, wanted: frozenset[int] | None, notices: Iterable[Noti
                     if gpu["node"] == node:
                         yield _line("gpu", gpu, None)
             case QueueChanged():
-                yield _line("queue", msgspec.to_builtins(queue_view(engine)), None)
+                yield _line("queue", msgspec.to_builtins(queue_view(controller)), None)
             case Missed():
-                yield _line("missed", {}, engine.last_event)
+                yield _line("missed", {}, controller.publisher.last_event)
 
 
 def _line(kind: str, data: dict[str, Any], event: int | None) -> bytes:

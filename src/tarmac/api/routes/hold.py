@@ -13,7 +13,8 @@ from tarmac.api.schemas.selection import HoldAnswer, ReleaseAnswer, Selection
 from tarmac.api.wording.formats import counted as count
 from tarmac.api.wording.reasons import jobs_named
 from tarmac.api.wording.why import why_view
-from tarmac.controller.engine import Engine, PendingCommit
+from tarmac.controller.controller import Controller
+from tarmac.controller.decision import Decision
 from tarmac.controller.forecast_cache import places
 from tarmac.controller.permissions import refuse_others_jobs
 from tarmac.core.events import JobMoved, JobsHeld, JobsReleased, StartForced
@@ -23,7 +24,6 @@ from tarmac.core.policy import forced_start
 from tarmac.errors import Conflict, Unavailable, UserError
 
 if TYPE_CHECKING:
-    from tarmac.core.events import Event
     from tarmac.core.model.job import Job
     from tarmac.core.model.status import Booking
     from tarmac.core.state import State
@@ -31,68 +31,67 @@ if TYPE_CHECKING:
 
 async def hold_jobs(context: Context, body: Selection) -> HoldAnswer:
     """Keep waiting jobs from starting until they are released. Running ones go on."""
-    engine = context.engine
+    controller = context.controller
     numbers = selected_own(context, body)
-    waiting = [job for number in numbers if (job := _waiting(engine, number, Queued)) is not None]
+    waiting = [job for number in numbers if (job := _waiting(controller, number, Queued)) is not None]
     if waiting:
         event = JobsHeld(jobs=tuple(job.id for job in waiting), by=context.caller.name)
-        await engine.commit(PendingCommit(events=[event]))
-    held = {number for number in numbers if _waiting(engine, number, Held) is not None}
+        await controller.engine.commit(event)
+    held = {number for number in numbers if _waiting(controller, number, Held) is not None}
     return HoldAnswer(held=sorted(held), not_waiting=[number for number in numbers if number not in held])
 
 
 async def release_jobs(context: Context, body: Selection) -> ReleaseAnswer:
     """Let held jobs and drafts join the queue, each at its place."""
-    engine = context.engine
+    controller = context.controller
     numbers = selected_own(context, body)
-    held = {number for number in numbers if _waiting(engine, number, Held, Draft) is not None}
+    held = {number for number in numbers if _waiting(controller, number, Held, Draft) is not None}
     if held:
         event = JobsReleased(jobs=tuple(map(JobId, sorted(held))), by=context.caller.name)
-        await engine.commit(PendingCommit(events=[event]))
+        await controller.engine.commit(event)
     return ReleaseAnswer(released=sorted(held), not_held=[number for number in numbers if number not in held])
 
 
 async def move_job(context: Context, word: str, body: MoveRequest) -> MoveAnswer:
     """To another place among its owner's waiting jobs. It takes over a priority where the place needs it."""
-    engine = context.engine
+    controller = context.controller
     job = find_job(context, word)
     refuse_others_jobs([job], context.caller)
 
-    def plan(state: State) -> list[Event]:
+    def plan(state: State) -> Decision[None]:
         _queued(state, job.id, "be moved")
-        return [JobMoved(job=job.id, place=body.position, by=context.caller.name)]
+        event = JobMoved(job=job.id, place=body.position, by=context.caller.name)
+        return Decision(answer=None, events=[event])
 
-    await engine.commit(PendingCommit(plan=plan))
-    moved = engine.state.jobs.get(job.id, job)
-    place = places(engine.state).get(job.id, 1)  # it may have started in the same breath
+    await controller.engine.decide(plan)
+    moved = controller.state.jobs.get(job.id, job)
+    place = places(controller.state).get(job.id, 1)  # it may have started in the same breath
     return MoveAnswer(position=place, priority=moved.spec.priority)
 
 
 async def start_job(context: Context, word: str, body: StartRequest) -> StartAnswer:
     """Start a waiting job now, whatever order, limits and free tests say. Only `yes` books a taken GPU twice."""
-    engine = context.engine
+    controller = context.controller
     job = find_job(context, word)
-    booked: list[Booking] = []
 
-    def plan(state: State) -> list[Event]:
+    def plan(state: State) -> Decision[Booking]:
         live = still_waiting(state, job.id)
-        booking = _forced_booking(engine, live, body)
-        booked.append(booking)
+        booking = _forced_booking(controller, live, body)
         gpus = tuple(gpu.uuid for gpu in booking.gpus)
-        return [StartForced(job=live.id, node=booking.node, gpus=gpus, by=context.caller.name)]
+        event = StartForced(job=live.id, node=booking.node, gpus=gpus, by=context.caller.name)
+        return Decision(answer=booking, events=[event])
 
-    await engine.commit(PendingCommit(plan=plan))
-    (booking,) = booked
+    booking = await controller.engine.decide(plan)
     return StartAnswer(gpus=[GpuRef(node=booking.node, index=gpu.index, uuid=gpu.uuid) for gpu in booking.gpus])
 
 
 async def why_job(context: Context, word: str) -> dict[str, Any]:
     """Its place, what it asked for, what is free, what stands in its way and when it may start."""
-    return why_view(context.engine, find_job(context, word))
+    return why_view(context.controller, find_job(context, word))
 
 
-def _waiting(engine: Engine, number: int, *kinds: type[Queued | Held | Draft]) -> Job | None:
-    job = engine.state.jobs.get(JobId(number))
+def _waiting(controller: Controller, number: int, *kinds: type[Queued | Held | Draft]) -> Job | None:
+    job = controller.state.jobs.get(JobId(number))
     return job if job is not None and isinstance(job.status, kinds) else None
 
 
@@ -112,9 +111,9 @@ def _queued(state: State, number: JobId, what: str) -> None:
         )
 
 
-def _forced_booking(engine: Engine, job: Job, body: StartRequest) -> Booking:
-    state = engine.state
-    wanted = gpus_of(engine, list(map(str, body.gpus_on))) if body.gpus_on is not None else ()
+def _forced_booking(controller: Controller, job: Job, body: StartRequest) -> Booking:
+    state = controller.state
+    wanted = gpus_of(controller, list(map(str, body.gpus_on))) if body.gpus_on is not None else ()
     asked = job.spec.request.gpus
     if wanted and len(wanted) != asked:
         raise UserError(

@@ -16,7 +16,8 @@ from tarmac.api.schemas.selection import KillAnswer, KillRequest, RemoveAnswer, 
 from tarmac.api.views import Viewer, checked_fields
 from tarmac.api.wording.reasons import limit_words
 from tarmac.api.wording.times import iso
-from tarmac.controller.engine import Engine, PendingCommit
+from tarmac.controller.controller import Controller
+from tarmac.controller.decision import Decision
 from tarmac.controller.log_paths import default_log
 from tarmac.controller.permissions import need_admin, refuse_others_jobs
 from tarmac.controller.selectors import job_filter, job_number
@@ -24,6 +25,7 @@ from tarmac.controller.start_frame import ARRAY_COUNT
 from tarmac.controller.submit.checks import checked_specs
 from tarmac.controller.submit.dependencies import Dependencies
 from tarmac.controller.submit.request import SubmitRequest
+from tarmac.controller.submit.submissions import Token
 from tarmac.core.events import JobsSubmitted, StopAsked
 from tarmac.core.limits import refusal_at_submit
 from tarmac.core.model.ids import JobId
@@ -40,9 +42,9 @@ if TYPE_CHECKING:
 
 async def submit(context: Context, body: SubmitRequest) -> Response:
     """Queue one or many jobs: all of them or none. They are on disk before the answer is sent."""
-    engine, caller = context.engine, context.caller.name
-    token = None if body.token is None else (caller, body.token)
-    if token is not None and (known := engine.store.reader.submission(*token)) is not None:
+    controller, caller = context.controller, context.caller.name
+    token = None if body.token is None else Token(caller, body.token)
+    if (known := controller.submissions.answered(token)) is not None:
         return json_answer(SubmitAnswer(ids=list(known)), 200)
     if any(job.tier == "urgent" for job in body.jobs):
         need_admin(context.caller, "urgent")
@@ -51,12 +53,14 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
         body,
         owner=caller,
         environment=digest,
-        default_grace_s=engine.settings["grace_s"],
-        state=engine.state,
-        dependencies=Dependencies(engine.state, engine.store.reader, caller, siblings=len(body.jobs)),
+        default_grace_s=controller.settings["grace_s"],
+        state=controller.state,
+        dependencies=Dependencies(controller.state, controller.store.reader, caller, siblings=len(body.jobs)),
     )
     event = JobsSubmitted(specs=specs, is_array=body.array, entry=body.entry, by=caller)
-    ids = await engine.submit(event, {digest: packed}, token, lambda state: _refuse_too_many(state, specs))
+    ids = await controller.submissions.submit(
+        event, {digest: packed}, token, lambda state: _refuse_too_many(state, specs)
+    )
     return json_answer(SubmitAnswer(ids=list(ids)), 201)
 
 
@@ -77,7 +81,7 @@ def _refuse_too_many(state: State, specs: tuple[JobSpec, ...]) -> None:
 
 async def list_jobs(context: Context, query: JobsQuery) -> dict[str, Any]:
     """Jobs by id, page by page: give `next` of one page as `after` of the following one."""
-    engine, reader = context.engine, context.engine.store.reader
+    controller, reader = context.controller, context.controller.store.reader
     wanted_fields = checked_fields(query.fields)
     wanted = job_filter(
         reader,
@@ -91,10 +95,10 @@ async def list_jobs(context: Context, query: JobsQuery) -> dict[str, Any]:
     # One more than asked for tells whether there is a next page.
     numbers = reader.select_ids(wanted, after=query.after, limit=query.limit + 1, descending=query.order == "desc")
     page = numbers[: query.limit]
-    jobs = engine.jobs(page)
+    jobs = controller.jobs(page)
     if wanted_fields is None or "progress" in wanted_fields:
-        await engine.progress.refresh(jobs)
-    viewer = Viewer(engine)
+        await controller.progress.refresh(jobs)
+    viewer = Viewer(controller)
     return {
         "jobs": [viewer.job(job, wanted_fields) for job in jobs],
         "next": page[-1] if len(numbers) > query.limit else None,
@@ -104,8 +108,8 @@ async def list_jobs(context: Context, query: JobsQuery) -> dict[str, Any]:
 async def show_job(context: Context, word: str) -> dict[str, Any]:
     """One job with all there is to know. `last` is the caller's newest."""
     job = find_job(context, word)
-    await context.engine.progress.refresh([job])
-    return Viewer(context.engine, is_fresh=True).whole_job(job)
+    await context.controller.progress.refresh([job])
+    return Viewer(context.controller, is_fresh=True).whole_job(job)
 
 
 async def job_story(context: Context, word: str) -> dict[str, Any]:
@@ -114,41 +118,43 @@ async def job_story(context: Context, word: str) -> dict[str, Any]:
     return {
         "events": [
             {"id": event.id, "at": iso(event.at), "attempt": event.attempt, "kind": event.kind, "detail": event.detail}
-            for event in context.engine.store.reader.story(job.id)
+            for event in context.controller.store.reader.story(job.id)
         ]
     }
 
 
 async def wait_for_jobs(context: Context, query: WaitQuery) -> dict[str, Any]:
     """Answers when all of them have ended, or after the timeout with those that have."""
-    engine, reader = context.engine, context.engine.store.reader
+    controller, reader = context.controller, context.controller.store.reader
     numbers = reader.select_ids(job_filter(reader, context.caller.name, ids=_words(query.ids)))
     pending = numbers
-    listener = engine.publisher.listen()
+    listener = controller.publisher.listen()
     try:
         with suppress(TimeoutError):
             async with asyncio.timeout(query.timeout_s):
-                while (pending := [job for job in pending if not engine.is_ended(job)]) and not engine.is_ending:
+                while (
+                    pending := [job for job in pending if not controller.is_ended(job)]
+                ) and not controller.is_ending:
                     await listener.take(query.timeout_s)
     finally:
-        engine.publisher.unlisten(listener)
-    viewer = Viewer(engine)
-    ended = engine.jobs(sorted(set(numbers) - set(pending)))
+        controller.publisher.unlisten(listener)
+    viewer = Viewer(controller)
+    ended = controller.jobs(sorted(set(numbers) - set(pending)))
     return {"jobs": [viewer.job(job) for job in ended], "pending": pending}
 
 
 async def kill_jobs(context: Context, body: KillRequest) -> KillAnswer:
     """Ask jobs to end: queued ones at once, running ones with TERM, then KILL after the grace period."""
-    engine = context.engine
+    controller = context.controller
     numbers = selected_own(context, body)
-    alive = [number for number in numbers if number in engine.state.jobs]
+    alive = [number for number in numbers if number in controller.state.jobs]
     asked = set(alive)
-    if engine.degraded is not None and (
-        stoppable := [number for number in alive if engine.signal_now(JobId(number), body.grace_s)]
+    if controller.degraded is not None and (
+        stoppable := [number for number in alive if controller.signal_now(JobId(number), body.grace_s)]
     ):
         return KillAnswer(asked=stoppable, already_ended=[])
     if alive:
-        await engine.commit(PendingCommit(events=[_stop(alive, context.caller.name, body.grace_s)]))
+        await controller.engine.commit(_stop(alive, context.caller.name, body.grace_s))
     return KillAnswer(asked=alive, already_ended=[number for number in numbers if number not in asked])
 
 
@@ -159,23 +165,23 @@ def _stop(numbers: Sequence[int], caller: str, grace_s: float | None = None) -> 
 
 async def remove_jobs(context: Context, body: Selection) -> RemoveAnswer:
     """Forget jobs and the logs Tarmac keeps of them. Queued ones are cancelled; running ones must be killed first."""
-    engine = context.engine
+    controller = context.controller
     numbers = selected_own(context, body)
-    waiting = [job.id for job in _none_running(engine, numbers) if not is_ended(job.status)]
+    waiting = [job.id for job in _none_running(controller, numbers) if not is_ended(job.status)]
     if waiting:
-        await engine.commit(PendingCommit(events=[_stop(waiting, context.caller.name)]))
-    # One of them may have got its GPUs while its stop was kept; what has ended stays so.
-    jobs = _none_running(engine, numbers)
-    await engine.commit(PendingCommit(events=[], removed=[job.id for job in jobs]))
+        await controller.engine.commit(_stop(waiting, context.caller.name))
+    # One of them may have got its GPUs while its stop was committed; what has ended stays so.
+    jobs = _none_running(controller, numbers)
+    await controller.engine.decide(lambda _: Decision(answer=None, removed=[job.id for job in jobs]))
     for job in jobs:
         for attempt in range(1, job.attempt + 1):
             with suppress(FileNotFoundError):
-                os.unlink(default_log(engine.state_folder, job.id, attempt))
+                os.unlink(default_log(controller.state_folder, job.id, attempt))
     return RemoveAnswer(removed=numbers)
 
 
-def _none_running(engine: Engine, numbers: list[int]) -> list[Job]:
-    jobs = engine.jobs(numbers)
+def _none_running(controller: Controller, numbers: list[int]) -> list[Job]:
+    jobs = controller.jobs(numbers)
     busy = [job.id for job in jobs if not is_ended(job.status) and not isinstance(job.status, Queued | Held | Draft)]
     if busy:
         listed = ", ".join(map(str, busy[:10]))
@@ -184,8 +190,8 @@ def _none_running(engine: Engine, numbers: list[int]) -> list[Job]:
 
 
 def find_job(context: Context, word: str) -> Job:
-    engine = context.engine
-    job = engine.job(job_number(engine.store.reader, context.caller.name, word))
+    controller = context.controller
+    job = controller.job(job_number(controller.store.reader, context.caller.name, word))
     if job is None:
         raise NotFound(f"no job {word}", hint="`tarmac ls -a` lists every job that is remembered")
     return job
@@ -193,17 +199,17 @@ def find_job(context: Context, word: str) -> Job:
 
 def selected_own(context: Context, selection: Selection) -> list[int]:
     """The selected jobs, if the caller may act on all of them."""
-    numbers = _selected(context.engine, context.caller.name, selection)
+    numbers = _selected(context.controller, context.caller.name, selection)
     if not context.caller.is_admin:
-        refuse_others_jobs(context.engine.jobs(numbers), context.caller)
+        refuse_others_jobs(context.controller.jobs(numbers), context.caller)
     return numbers
 
 
-def _selected(engine: Engine, caller: str, selection: Selection) -> list[int]:
+def _selected(controller: Controller, caller: str, selection: Selection) -> list[int]:
     if not selection.ids and not (selection.name or selection.tag or selection.state or selection.owner):
         raise UserError("which jobs?", hint="give ids, `last`, `all`, or a filter such as --name")
     wanted = job_filter(
-        engine.store.reader,
+        controller.store.reader,
         caller,
         ids=selection.ids,
         state=selection.state,
@@ -211,7 +217,7 @@ def _selected(engine: Engine, caller: str, selection: Selection) -> list[int]:
         name=selection.name,
         tag=selection.tag,
     )
-    return engine.store.reader.select_ids(wanted)
+    return controller.store.reader.select_ids(wanted)
 
 
 def _words(text: str | None) -> Iterable[str]:

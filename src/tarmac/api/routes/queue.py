@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from tarmac.api.deps import Context
 from tarmac.api.schemas.queue import QueueRequest, QueueStopAnswer, QueueStopRequest, QueueView
 from tarmac.api.wording.times import iso
-from tarmac.controller.engine import Engine, PendingCommit
+from tarmac.controller.controller import Controller
+from tarmac.controller.decision import Decision
 from tarmac.core.events import QueueDrained, QueuePaused, QueueResumed, QueueStopped
 from tarmac.core.model.status import Running, Starting, Stopping
 from tarmac.errors import UserError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 async def show_queue(context: Context) -> QueueView:
     """Whether anything starts and anything is accepted, and how much waits."""
-    return queue_view(context.engine)
+    return queue_view(context.controller)
 
 
 async def pause_queue(context: Context, body: QueueRequest) -> QueueView:
@@ -45,15 +46,13 @@ async def stop_queue(context: Context, body: QueueStopRequest) -> QueueStopAnswe
             "what is to become of the jobs that run?",
             hint='"requeue": true puts them back in front; POST /jobs/kill ends them',
         )
-    running: list[int] = []
 
-    def plan(state: State) -> list[Event]:
-        # Noted when it is decided: with no grace, they may be gone before it is on disk.
-        running.extend(job.id for job in state.jobs.values() if _is_sent_back(job))
-        return [QueueStopped(by=context.caller.name, grace_s=body.grace_s)]
+    def plan(state: State) -> Decision[list[int]]:
+        # Collected when it is decided: without a grace period, they may be gone before it is on disk.
+        running: list[int] = [job.id for job in state.jobs.values() if _is_sent_back(job)]
+        return Decision(answer=running, events=[QueueStopped(by=context.caller.name, grace_s=body.grace_s)])
 
-    await context.engine.commit(PendingCommit(plan=plan))
-    return QueueStopAnswer(stopping=running)
+    return QueueStopAnswer(stopping=await context.controller.engine.decide(plan))
 
 
 def _is_sent_back(job: Job) -> bool:
@@ -68,12 +67,12 @@ def _is_sent_back(job: Job) -> bool:
 
 
 async def _changed(context: Context, event: Event) -> QueueView:
-    await context.engine.commit(PendingCommit(events=[event]))
-    return queue_view(context.engine)
+    await context.controller.engine.commit(event)
+    return queue_view(context.controller)
 
 
-def queue_view(engine: Engine) -> QueueView:
-    state, mode = engine.state, engine.state.mode
+def queue_view(controller: Controller) -> QueueView:
+    state, mode = controller.state, controller.state.mode
     return QueueView(
         paused=mode.is_paused,
         draining=mode.is_draining,

@@ -17,7 +17,8 @@ from tarmac.api.schemas.reservations import (
 from tarmac.api.wording.formats import counted as count
 from tarmac.api.wording.reservation_warnings import warnings_for
 from tarmac.api.wording.times import iso
-from tarmac.controller.engine import Engine, PendingCommit
+from tarmac.controller.controller import Controller
+from tarmac.controller.decision import Decision
 from tarmac.core.events import ReservationEnded, ReservationMade
 from tarmac.core.handlers.reservations import chosen_gpus
 from tarmac.core.model.queue import Reservation
@@ -25,7 +26,6 @@ from tarmac.core.policy.reservations import is_active
 from tarmac.errors import Conflict, NotAllowed, NotFound, UserError
 
 if TYPE_CHECKING:
-    from tarmac.core.events import Event
     from tarmac.core.state import State
 
 MOST_RESERVATIONS = 1000
@@ -34,35 +34,34 @@ A_MOMENT_AGO_S = 60.0
 
 async def list_reservations(context: Context) -> ReservationList:
     """All that are not over, the first to begin first."""
-    engine = context.engine
-    ordered = sorted(engine.state.reservations.values(), key=lambda one: (one.begins_at, one.id))
-    return ReservationList(reservations=[_view(engine, one) for one in ordered])
+    controller = context.controller
+    ordered = sorted(controller.state.reservations.values(), key=lambda one: (one.begins_at, one.id))
+    return ReservationList(reservations=[_view(controller, one) for one in ordered])
 
 
 async def make_reservation(context: Context, body: ReservationRequest) -> MadeReservation:
     """Keep so many GPUs of one machine for somebody's jobs. Jobs that would run into it are not started there."""
-    engine = context.engine
-    made: list[Reservation] = []
+    controller = context.controller
 
-    def plan(state: State) -> list[Event]:
-        made.append(_planned(state, context.caller.name, body, engine.now()))
-        return [ReservationMade(reservation=made[0])]
+    def plan(state: State) -> Decision[Reservation]:
+        reservation = _planned(state, context.caller.name, body, controller.now())
+        return Decision(answer=reservation, events=[ReservationMade(reservation=reservation)])
 
-    await engine.commit(PendingCommit(plan=plan))
-    warnings = warnings_for(engine, made[0])
-    return MadeReservation(**asdict(_view(engine, made[0])), warnings=warnings)
+    made = await controller.engine.decide(plan)
+    warnings = warnings_for(controller, made)
+    return MadeReservation(**asdict(_view(controller, made)), warnings=warnings)
 
 
 async def end_reservation(context: Context, number: int) -> ReservationView:
     """Give the GPUs back. What runs on them goes on."""
-    engine, caller = context.engine, context.caller
-    known = engine.state.reservations.get(number)
+    controller, caller = context.controller, context.caller
+    known = controller.state.reservations.get(number)
     if known is None:
         raise NotFound(f"no reservation {number}", hint="`tarmac reserve` lists those that are not over")
     if caller.name != known.owner and not caller.is_admin:
         raise NotAllowed(f"reservation {number} is for {known.owner}", hint="its owner or an admin can end it")
-    await engine.commit(PendingCommit(events=[ReservationEnded(reservation=number, by=caller.name)]))
-    return _view(engine, known)
+    await controller.engine.commit(ReservationEnded(reservation=number, by=caller.name))
+    return _view(controller, known)
 
 
 def _planned(state: State, caller: str, body: ReservationRequest, now: float) -> Reservation:
@@ -89,8 +88,8 @@ def _planned(state: State, caller: str, body: ReservationRequest, now: float) ->
     )
 
 
-def _view(engine: Engine, one: Reservation) -> ReservationView:
-    gpus = engine.state.node(one.node).gpus
+def _view(controller: Controller, one: Reservation) -> ReservationView:
+    gpus = controller.state.node(one.node).gpus
     return ReservationView(
         id=one.id,
         owner=one.owner,
@@ -99,6 +98,6 @@ def _view(engine: Engine, one: Reservation) -> ReservationView:
         begins_at=str(iso(one.begins_at)),
         ends_at=str(iso(one.ends_at)),
         by=one.by,
-        active=one.id in engine.state.reservations and is_active(one, engine.now()),
+        active=one.id in controller.state.reservations and is_active(one, controller.now()),
         used=one.is_used,
     )

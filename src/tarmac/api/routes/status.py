@@ -15,10 +15,10 @@ AGENT_ANSWERS_WITHIN_S = 2.0
 
 async def status(context: Context) -> StatusView:
     """The scheduler at a glance."""
-    engine = context.engine
-    home = engine.fleet.home
+    controller = context.controller
+    home = controller.fleet.home
     hello = home.hello
-    state = engine.state
+    state = controller.state
     return StatusView(
         controller_pid=os.getpid(),
         agent_pid=None if hello is None else hello.pid,
@@ -34,10 +34,10 @@ async def status(context: Context) -> StatusView:
         containment=None if hello is None else hello.containment,
         containment_reason=None if hello is None else hello.containment_reason,
         node=None if hello is None else hello.node,
-        home=str(engine.state_folder),
-        uptime_s=round(engine.uptime_s(), 3),
-        database_bytes=engine.store.size_bytes(),
-        degraded=engine.degraded,
+        home=str(controller.state_folder),
+        uptime_s=round(controller.uptime_s(), 3),
+        database_bytes=controller.store.size_bytes(),
+        degraded=controller.degraded,
     )
 
 
@@ -46,6 +46,6 @@ async def stop(context: Context, body: StopRequest) -> StopAnswer:
 
     The agent ends once the jobs that are being stopped have: `stopping` says how many.
     """
-    stopping = await context.engine.fleet.ask_agents_to_end(AGENT_ANSWERS_WITHIN_S) if body.agent else 0
+    stopping = await context.controller.fleet.ask_agents_to_end(AGENT_ANSWERS_WITHIN_S) if body.agent else 0
     context.end()
     return StopAnswer(controller_pid=os.getpid(), stopping=stopping)

@@ -11,19 +11,19 @@ from tarmac.core.explain import NodeAway, NoNode
 from tarmac.core.model.status import Queued
 
 if TYPE_CHECKING:
-    from tarmac.controller.engine import Engine
+    from tarmac.controller.controller import Controller
     from tarmac.core.explain import Reason
     from tarmac.core.model.job import Job
 
 
-def unwritten(engine: Engine, job: Job) -> str | None:
-    if engine.degraded is None or not isinstance(job.status, Queued):
+def unwritten(controller: Controller, job: Job) -> str | None:
+    if controller.degraded is None or not isinstance(job.status, Queued):
         return None
-    return f"nothing can be written, and nothing starts until it can: {engine.degraded}"
+    return f"nothing can be written, and nothing starts until it can: {controller.degraded}"
 
 
-def still_true(engine: Engine, reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
+def still_true(controller: Controller, reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
     """Without what is only for want of writing."""
-    if engine.degraded is None:
+    if controller.degraded is None:
         return reasons
     return tuple(reason for reason in reasons if not isinstance(reason, NoNode | NodeAway))

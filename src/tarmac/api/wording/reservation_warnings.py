@@ -11,7 +11,7 @@ from tarmac.core.handlers.reservations import still_there
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tarmac.controller.engine import Engine
+    from tarmac.controller.controller import Controller
     from tarmac.core.model.queue import Reservation
     from tarmac.core.state import State
 
@@ -23,13 +23,13 @@ _WHY = {
 }
 
 
-def warnings_for(engine: Engine, made: Reservation) -> list[str]:
-    return [*_of_the_owner(engine, made.owner), *_of_the_gpus(engine.state, made)]
+def warnings_for(controller: Controller, made: Reservation) -> list[str]:
+    return [*_of_the_owner(controller, made.owner), *_of_the_gpus(controller.state, made)]
 
 
-def _of_the_owner(engine: Engine, owner: str) -> Iterator[str]:
+def _of_the_owner(controller: Controller, owner: str) -> Iterator[str]:
     """A name that was mistyped keeps GPUs free for nobody."""
-    if not _is_account(owner) and engine.store.reader.newest_of(owner) is None:
+    if not _is_account(owner) and controller.store.reader.newest_of(owner) is None:
         yield f"there is no user {owner} on this machine, and no job of {owner} is known"
 
 

@@ -33,7 +33,7 @@ from tarmac.core.policy.gpu_fit import Taken, TooLittleMemory, refusal_of
 from tarmac.shared.units import duration_words
 
 if TYPE_CHECKING:
-    from tarmac.controller.engine import Engine
+    from tarmac.controller.controller import Controller
     from tarmac.core.explain import KeptFor, Reason
     from tarmac.core.model.gpu import Gpu
     from tarmac.core.model.ids import GpuUuid, JobId, NodeName
@@ -55,22 +55,22 @@ class GpuVerdict:
     would_do: bool
 
 
-def why_view(engine: Engine, job: Job) -> dict[str, Any]:
-    state, now = engine.state, engine.now()
-    outlook = engine.outlook.now(is_fresh=True)
+def why_view(controller: Controller, job: Job) -> dict[str, Any]:
+    state, now = controller.state, controller.now()
+    forecast = controller.forecast.now(is_fresh=True)
     explainer = Explainer(state, now)
-    reasons = still_true(engine, explainer.reasons(job))
-    not_kept = unwritten(engine, job)
+    reasons = still_true(controller, explainer.reasons(job))
+    not_kept = unwritten(controller, job)
     untold = [] if not_kept is None else [not_kept]
     is_queued = isinstance(job.status, Queued) and job.id in state.jobs
     has_gpus = is_queued and job.spec.request.gpus > 0
     gpus = [gpu for node in state.nodes.values() for gpu in gpus_of(explainer, node, job)] if has_gpus else []
     ahead = position_of(state, job, now) - 1 if is_queued and job.id not in state.blocked else None
-    estimate = outlook.estimates.get(job.id)
+    estimate = forecast.estimates.get(job.id)
     return {
         "id": job.id,
         "state": state_name(job.status),
-        "position": outlook.places.get(job.id),
+        "position": forecast.places.get(job.id),
         "ahead": ahead,
         "asked": asked_of(job.spec),
         "free": free_for(state, gpus),

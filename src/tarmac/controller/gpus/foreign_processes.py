@@ -1,4 +1,4 @@
-"""Which processes on the GPUs came from outside, and what that means for each GPU. Pure."""
+"""Which processes on the GPUs are foreign, and what that means for each GPU. Pure."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.shared.units import duration_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tarmac.controller.settings.settings import Settings
     from tarmac.nodes.reports import GpuProcess, GpuReading
 
-MOST_TOLD = 3
+MOST_SHOWN = 3
 
 
-def is_ignored(process: GpuProcess, settings: Settings, ignored_pids: Collection[int]) -> bool:
-    """Display servers and the like, and whatever is too small to matter."""
-    if process.pid in ignored_pids:
+def is_ignored(process: GpuProcess, settings: Settings, ignored: Mapping[int, int]) -> bool:
+    """Display servers and the like, small processes, and those ignored one by one (start time by pid)."""
+    if process.pid in ignored and process.start_time in (None, ignored[process.pid]):
         return True
     program = basename((process.command or "").partition(" ")[0])
     if any(fnmatchcase(program, pattern) for pattern in settings["ignore_processes"]):
@@ -29,36 +29,36 @@ def is_ignored(process: GpuProcess, settings: Settings, ignored_pids: Collection
     return process.memory_bytes is not None and process.memory_bytes < settings["ignore_below"]
 
 
-def outside_processes(
-    reading: GpuReading, settings: Settings, ignored_pids: Collection[int], holders: Collection[int]
+def foreign_processes(
+    reading: GpuReading, settings: Settings, ignored: Mapping[int, int], holders: Collection[int]
 ) -> list[GpuProcess]:
-    """Whatever does not belong to a job that has this GPU: also a job's own process on a GPU that is not its."""
+    """Processes of no job that holds this GPU; also a job's process on a GPU that the job does not hold."""
     return [
         process
         for process in reading.processes
-        if (process.job is None or process.job not in holders) and not is_ignored(process, settings, ignored_pids)
+        if (process.job is None or process.job not in holders) and not is_ignored(process, settings, ignored)
     ]
 
 
-def use_of(reading: GpuReading, settings: Settings, ignored_pids: Collection[int], holders: Collection[int]) -> GpuUse:
-    others = outside_processes(reading, settings, ignored_pids, holders)
+def use_of(reading: GpuReading, settings: Settings, ignored: Mapping[int, int], holders: Collection[int]) -> GpuUse:
+    others = foreign_processes(reading, settings, ignored, holders)
     return GpuUse(
         outside_bytes=_bytes(reading, others),
-        foreign_processes=tuple(map(_outsider, others)),
+        foreign_processes=tuple(map(_foreign, others)),
         load=None if reading.utilization is None else reading.utilization / 100,
         health=reading.health,
         is_gone=reading.gone_since is not None,
     )
 
 
-def _outsider(process: GpuProcess) -> ForeignProcess:
+def _foreign(process: GpuProcess) -> ForeignProcess:
     return ForeignProcess(
         pid=process.pid, user=process.user, command=process.command, started_at=process.started_at, job=process.job
     )
 
 
 def _bytes(reading: GpuReading, others: list[GpuProcess]) -> int:
-    """Where a process does not tell its memory, all that is used and nobody else's counts as its own."""
+    """Memory of foreign processes. If one does not report its own, all unaccounted memory counts as foreign."""
     known = sum(process.memory_bytes or 0 for process in others)
     if all(process.memory_bytes is not None for process in others) or reading.memory_used_bytes is None:
         return known
@@ -68,8 +68,8 @@ def _bytes(reading: GpuReading, others: list[GpuProcess]) -> int:
 
 def told(others: Sequence[ForeignProcess], now: float) -> str:
     """In words, at the moment they are read: a GPU that reads the same for hours is not sampled anew."""
-    shown = "; ".join(_one(process, now) for process in others[:MOST_TOLD])
-    return shown if len(others) <= MOST_TOLD else f"{shown}; and {len(others) - MOST_TOLD} more"
+    shown = "; ".join(_one(process, now) for process in others[:MOST_SHOWN])
+    return shown if len(others) <= MOST_SHOWN else f"{shown}; and {len(others) - MOST_SHOWN} more"
 
 
 def _one(process: ForeignProcess, now: float) -> str:
@@ -84,8 +84,8 @@ def _for(started_at: float | None, now: float) -> str:
     return f" for {duration_words(max(0, int(now - started_at)))}"
 
 
-def taken_by_jobs(readings: list[GpuReading]) -> tuple[tuple[JobId, GpuUuid, int], ...]:
-    """Memory of each job on each GPU."""
+def memory_of_jobs(readings: list[GpuReading]) -> tuple[tuple[JobId, GpuUuid, int], ...]:
+    """The memory each job uses on each GPU."""
     taken: dict[tuple[JobId, GpuUuid], int] = {}
     for reading in readings:
         for process in reading.processes:

@@ -1,69 +1,72 @@
-"""Single processes that are to hold no GPU, kept over restarts of the controller.
+"""Single processes that do not count as use of a GPU, stored across restarts of the controller.
 
-A pid is told from a later process with the same number by its start and by the boot it belongs to.
+A process is identified by its node, the node's boot, its pid and its start time: a later process with the same pid is
+another one.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from tarmac.core.model.ids import NodeName
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-KEPT_AS = "ignored_pids"  # among the settings in the store, though nobody types it there
+    from collections.abc import Callable, Collection, Mapping
 
 
-class IgnoredPids:
-    def __init__(self, kept: str | None, boot: str, start_of: Callable[[int], int | None]) -> None:
-        self._boot = boot
-        self._start_of = start_of
-        self._starts = _read(kept or "", boot)
-        self.prune()
+SETTING = "ignored_pids"  # among the settings in the store, though nobody types it there
 
-    def __contains__(self, pid: object) -> bool:
-        return pid in self._starts
 
-    def __iter__(self) -> Iterator[int]:
-        return iter(sorted(self._starts))
+@dataclass(slots=True)
+class _Boot:
+    """The ignored processes of one boot of a machine."""
 
-    def __len__(self) -> int:
-        return len(self._starts)
+    boot_id: str
+    starts: dict[int, int] = field(default_factory=dict)  # start time by pid
 
-    def add(self, pid: int) -> bool:
-        """False: there is no such process."""
-        start = self._start_of(pid)
-        if start is not None:
-            self._starts[pid] = start
-        return start is not None
 
-    def discard(self, pid: int) -> None:
-        self._starts.pop(pid, None)
+class IgnoredProcesses:
+    """`stored` is the text of an earlier controller; in its oldest format it is about the home node alone."""
 
-    def prune(self) -> None:
-        """Those that have ended, before their numbers are given to others."""
-        self._starts = {pid: start for pid, start in self._starts.items() if self._start_of(pid) == start}
+    def __init__(self, stored: str | None, home: NodeName, boot_of: Callable[[NodeName], str | None]) -> None:
+        self._boots: dict[NodeName, _Boot] = _read(stored or "", home)
+        self._boot_of = boot_of
+
+    def starts_on(self, node: NodeName) -> Mapping[int, int]:
+        """The start time of each ignored process of a node, by pid."""
+        known = self._boots.get(node)
+        return {} if known is None or self._boot_of(node) not in (None, known.boot_id) else known.starts
+
+    def pids(self) -> list[int]:
+        return sorted(pid for node in self._boots for pid in self.starts_on(node))
+
+    def add(self, node: NodeName, boot_id: str, pid: int, start_time: int) -> None:
+        known = self._boots.get(node)
+        if known is None or known.boot_id != boot_id:
+            known = self._boots[node] = _Boot(boot_id)
+        known.starts[pid] = start_time
+
+    def discard(self, node: NodeName, pid: int) -> None:
+        if (known := self._boots.get(node)) is not None:
+            known.starts.pop(pid, None)
+
+    def keep_alive_only(self, node: NodeName, alive: Collection[tuple[int, int]]) -> None:
+        """Drop all processes of the node but these, given as pid and start time."""
+        if (known := self._boots.get(node)) is not None:
+            known.starts = {pid: start for pid, start in known.starts.items() if (pid, start) in alive}
 
     def text(self) -> str | None:
-        """For the store; None where there is nothing to keep."""
-        return f"{self._boot} " + " ".join(f"{pid}:{self._starts[pid]}" for pid in self) if self._starts else None
+        """For the store; None where there is nothing to store."""
+        boots = {node: boot for node, boot in self._boots.items() if boot.starts}
+        return msgspec.json.encode(boots).decode() if boots else None
 
 
-def _read(kept: str, boot: str) -> dict[int, int]:
-    of_boot, *entries = kept.split() or [""]
-    if of_boot != boot:
-        return {}
-    return {int(pid): int(start) for pid, _, start in (entry.partition(":") for entry in entries)}
-
-
-def this_boot() -> str:
-    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-
-
-def start_of(pid: int) -> int | None:
-    """In clock ticks since the boot; None when there is no such process."""
-    try:
-        line = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return None
-    return int(line[line.rindex(b")") + 2 :].split()[19])  # its name may hold blanks and parentheses
+def _read(stored: str, home: NodeName) -> dict[NodeName, _Boot]:
+    if stored.startswith("{"):
+        return msgspec.json.decode(stored, type=dict[NodeName, _Boot])
+    boot_id, *entries = stored.split() or [""]
+    starts = {int(pid): int(start) for pid, _, start in (entry.partition(":") for entry in entries)}
+    return {home: _Boot(boot_id, starts)} if starts else {}

@@ -1,0 +1,172 @@
+"""Composes the controller: store, fleet, engine, and what is built on them. The API works with this object."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from tarmac.controller.decision import Decision
+from tarmac.controller.dispatcher import Dispatcher
+from tarmac.controller.engine import Engine
+from tarmac.controller.forecast_cache import ForecastCache
+from tarmac.controller.gpus import ignored, usage
+from tarmac.controller.gpus.ignored import IgnoredProcesses
+from tarmac.controller.gpus.readings import GpuReadings
+from tarmac.controller.gpus.usage import UsageBook, jobs_with_gpus
+from tarmac.controller.progress.reader import ProgressReader
+from tarmac.controller.publisher import Publisher
+from tarmac.controller.submit.submissions import Submissions
+from tarmac.core.commands import SignalJob
+from tarmac.core.events import RulesSet
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.status import holds_booking
+from tarmac.errors import Unavailable
+from tarmac.nodes.fleet import Fleet
+from tarmac.nodes.local import LocalConnector, lasting_name
+from tarmac.nodes.session import AgentSession
+from tarmac.refusal import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tarmac.controller.settings.settings import Settings
+    from tarmac.core.model.ids import NodeName
+    from tarmac.core.model.job import Job
+    from tarmac.core.state import State
+    from tarmac.nodes.session import Connector
+    from tarmac.store.store import Store
+
+
+class Controller:
+    def __init__(
+        self,
+        *,
+        store: Store,
+        settings: Settings,
+        state_folder: Path,
+        home: NodeName,
+        fleet: Fleet | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.store = store
+        self.state_folder = state_folder
+        self.fleet = fleet or Fleet()
+        self.usage = UsageBook()
+        self.publisher = Publisher(store.reader.last_event())
+        self.dispatcher = Dispatcher(self.fleet, store.reader, state_folder)
+        self.engine = Engine(
+            store=store,
+            settings=settings,
+            dispatcher=self.dispatcher,
+            publisher=self.publisher,
+            usage=self.usage,
+            clock=clock,
+            first_id=highest_trace(state_folder) + 1,
+        )
+        stored = store.reader.settings()
+        self.usage.restore(stored.get(usage.SETTING), self.state.jobs)
+        self.ignored = IgnoredProcesses(stored.get(ignored.SETTING), home, self.fleet.boot_id)
+        self.readings = GpuReadings(self.engine, self.usage, self.publisher, self.ignored)
+        self.progress = ProgressReader(self.engine, self.fleet, state_folder)
+        self.forecast = ForecastCache(self.engine)
+        self.submissions = Submissions(self.engine, store.reader)
+        self.is_ending = False
+        self._began_at = clock()
+        self.engine.after_recovery.append(self.fleet.disconnect)  # so that nodes report again what really runs
+
+    def add_node(self, name: NodeName, connector: Connector) -> None:
+        self.fleet.add(AgentSession(name, connector, post=self.engine.post, readings=self.readings))
+
+    # What the engine knows
+
+    @property
+    def state(self) -> State:
+        return self.engine.state
+
+    @property
+    def settings(self) -> Settings:
+        return self.engine.settings
+
+    @property
+    def degraded(self) -> str | None:
+        return self.engine.degraded
+
+    def now(self) -> float:
+        return self.engine.now()
+
+    def uptime_s(self) -> float:
+        return self.now() - self._began_at
+
+    # Jobs, live or ended
+
+    def job(self, number: int) -> Job | None:
+        return self._live(number) or self.store.reader.job(number)
+
+    def jobs(self, numbers: list[int]) -> list[Job]:
+        """Those that exist, in the given order: live ones from memory, the others from the store."""
+        live = {number: job for number in numbers if (job := self._live(number)) is not None}
+        stored = self.store.reader.jobs([number for number in numbers if number not in live])
+        return [job for number in numbers if (job := live.get(number) or stored.get(number)) is not None]
+
+    def is_ended(self, number: int) -> bool:
+        """True once the job's end is committed."""
+        return self._live(number) is None
+
+    def _live(self, number: int) -> Job | None:
+        return self.state.jobs.get(JobId(number)) or self.engine.under_way.get(JobId(number))
+
+    # Requests that are more than one decision
+
+    async def change_setting(self, name: str, text: str | None) -> None:
+        """Put a setting in force at once and store it; None returns it to the config file or the default."""
+        changed = self.settings.changed(name, text)
+        await self.engine.decide(
+            lambda _: Decision(answer=None, events=[RulesSet(rules=changed.rules())], settings={name: text})
+        )
+        self.engine.settings = changed
+        self.readings.refresh()
+
+    def signal_now(self, job: JobId, grace_s: float | None) -> bool:
+        """Signal a job without a record of it. While nothing can be written, what fills the disk must be stoppable."""
+        live = self.state.jobs.get(job)
+        booking = None if live is None else holds_booking(live.status)
+        if live is None or booking is None:
+            return False
+        grace_s = live.spec.grace_s if grace_s is None else grace_s
+        command = SignalJob(node=booking.node, job=job, attempt=live.attempt, grace_s=grace_s, signal=live.spec.signal)
+        self.dispatcher.carry_out([command], self.state, self.settings)
+        return True
+
+    # The end
+
+    def end(self) -> None:
+        """Let streams and long requests finish."""
+        self.is_ending = True
+        self.publisher.wake_all()
+
+    async def store_usage(self) -> None:
+        """Before the end. If nothing can be written, the usage of a minute ago is what remains."""
+        self.usage.settle(jobs_with_gpus(self.state), self.now())
+        with suppress(Unavailable, Refused):
+            await self.engine.decide(lambda _: Decision(answer=None, settings={usage.SETTING: self.usage.text()}))
+
+
+def composed(
+    store: Store, settings: Settings, state_folder: Path, listed_gpus: list[dict[str, Any]] | None
+) -> Controller:
+    """The controller of a state directory, with its home node."""
+    home = lasting_name(state_folder, socket.gethostname())
+    controller = Controller(store=store, settings=settings, state_folder=state_folder, home=home)
+    environment = {} if listed_gpus is None else {"TARMAC_LISTED_GPUS": json.dumps(listed_gpus)}
+    controller.add_node(home, LocalConnector(state_folder, environment))
+    return controller
+
+
+def highest_trace(state_folder: Path) -> int:
+    """The highest job id that a log or a run folder mentions: ids of a database that was moved away are not reused."""
+    names = [path.name for folder in ("logs", "agent/runs") for path in (state_folder / folder).glob("*.*")]
+    return max((int(name) for name in (name.partition(".")[0] for name in names) if name.isdecimal()), default=0)

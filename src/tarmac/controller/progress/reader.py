@@ -1,0 +1,67 @@
+"""Reads the progress of running jobs from the end of their logs, on demand and at most once a second per job."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from tarmac.controller.log_paths import stdout_path
+from tarmac.controller.progress.parser import TAIL_BYTES, Progress, read_progress
+from tarmac.core.model.status import Running, Stopping
+from tarmac.errors import Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from tarmac.controller.engine import Engine
+    from tarmac.core.model.ids import JobId, NodeName
+    from tarmac.core.model.job import Job
+    from tarmac.nodes.fleet import Fleet
+
+FRESH_S = 1.0
+MOST_AT_ONCE = 200  # a longer list does not wait for the rest
+
+
+class _Reading(NamedTuple):
+    read_at: float
+    progress: Progress | None
+
+
+class ProgressReader:
+    def __init__(self, engine: Engine, fleet: Fleet, state_folder: Path) -> None:
+        self._engine = engine
+        self._fleet = fleet
+        self._state_folder = state_folder
+        self._known: dict[JobId, _Reading] = {}
+
+    def get(self, job: JobId) -> Progress | None:
+        """As last read."""
+        known = self._known.get(job)
+        return None if known is None else known.progress
+
+    async def refresh(self, jobs: Iterable[Job]) -> None:
+        stale_before = monotonic() - FRESH_S
+        stale = [
+            (job, job.status.booking.node)  # taken now: the job may end before its log is read
+            for job in jobs
+            if isinstance(job.status, Running | Stopping) and self._is_stale(job, stale_before)
+        ]
+        await asyncio.gather(*(self._read(job, node) for job, node in stale[:MOST_AT_ONCE]))
+        self._known = {job: known for job, known in self._known.items() if job in self._engine.state.jobs}
+
+    def _is_stale(self, job: Job, before: float) -> bool:
+        known = self._known.get(job.id)
+        return known is None or known.read_at < before
+
+    async def _read(self, job: Job, node: NodeName) -> None:
+        question = {"type": "read_log", "path": stdout_path(self._state_folder, job, job.attempt)}
+        try:
+            end = await self._fleet.ask(node, {**question, "offset": 0, "limit": 0})
+            start = max(0, end.get("size", 0) - TAIL_BYTES)
+            tail = await self._fleet.ask(node, {**question, "offset": start, "limit": TAIL_BYTES})
+        except Unavailable:
+            return
+        self._known[job.id] = _Reading(monotonic(), read_progress(base64.b64decode(tail.get("data", ""))))
