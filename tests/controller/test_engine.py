@@ -357,7 +357,7 @@ def test_mode_reservations_and_the_past_outlive_a_restart_and_a_failed_commit(tm
         assert controller.state.mode == Mode(is_paused=True, by="ann", reason="tea", since=4600.0)
         assert controller.state.reservations == {1: reservation}
         assert controller.state.ledger.week_hours_of_owner("ann", 4600.0) == pytest.approx(1.0)
-        assert controller.state.durations.expected_s(specs().specs[0]) == 1.0
+        assert controller.state.runtimes.expected_s(specs().specs[0]) == 1.0
 
     async def second(controller: Controller, _: RecordingFleet) -> None:
         check(controller)

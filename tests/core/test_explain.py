@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tarmac.core.explain import CpuSlotsTaken, NeverFits, NodeAway, NoNode, TooFewGpus, explain
+from tarmac.core.fit.gpu_fit import Taken
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import Job
 from tarmac.core.model.status import Starting
 from tarmac.core.policy import scheduling_pass
 from tarmac.core.policy.feasibility import TooFewGpusOnNode
-from tarmac.core.policy.gpu_fit import Taken
 from tarmac.core.policy.placement import place
 from tarmac.core.state import State
 from tests.core.support.builders import BOX, NOW, a_booking, a_job, a_node, a_state, a_status

@@ -108,15 +108,15 @@ def _forget_who_may_leave(state: State) -> None:
 
 
 def _forget_who_leaves(state: State) -> None:
-    state.leaving.clear()
+    state.stopping.clear()
 
 
 def _lose_count_of_the_line(state: State) -> None:
-    state.lines.total += 1
+    state.waiting_counts.total += 1
 
 
 def _lose_count_of_an_owners_line(state: State) -> None:
-    state.lines.of_owner["ann"] -= 1
+    state.waiting_counts.of_owner["ann"] -= 1
 
 
 def _count_gpus_twice(state: State) -> None:
@@ -137,7 +137,7 @@ def _go_on_fading(state: State) -> None:
 
 def _keep_a_stale_fit(state: State) -> None:
     """A change of a node that nobody was told of."""
-    assert state.room.fits_somewhere(state.nodes, Request(gpus=1), state.rules)
+    assert state.fit_cache.fits_somewhere(state.nodes, Request(gpus=1), state.rules)
     state.nodes[BOX].gpus.clear()
 
 

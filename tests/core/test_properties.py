@@ -8,6 +8,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tarmac.core.changes import StoryLine
 from tarmac.core.events import JobsSubmitted
 from tarmac.core.explain import explain
 from tarmac.core.handlers import queueing
@@ -18,7 +19,7 @@ from tarmac.core.model.rules import Rules
 from tarmac.core.model.status import Queued, holds_booking
 from tarmac.core.policy.eligibility import gate
 from tarmac.core.policy.scheduling_pass import Pass, Start, booking_for
-from tarmac.core.state import State, StoryLine
+from tarmac.core.state import State
 from tests.core.support.effort import tries
 from tests.core.support.loads import limits, machines, rules, specs, whole
 from tests.core.support.play import Play, Step, steps
@@ -151,7 +152,7 @@ def would_start(state: State, number: int, line: Pass, now: float) -> bool:
     is_passed = line.blocker is None or line.blocker.id == job.id
     if not is_ready or not is_passed or gate(state, job, now) is not None:
         return False
-    booking = booking_for(state, job, now, line.claim)
+    booking = booking_for(state, job, now, line.planned)
     return booking is not None and reached_there(state, job, booking) is None
 
 

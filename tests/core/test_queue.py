@@ -19,8 +19,7 @@ def a_queue(*jobs: Job) -> Queue:
 
 
 def heads(queue: Queue) -> list[int]:
-    found = [klass.head() for klass in queue.classes.values()]
-    return [entry[1] for entry in found if entry is not None]
+    return [klass.head_job() for klass in queue.classes.values()]
 
 
 def test_smaller_priority_goes_first_then_the_place_in_line() -> None:

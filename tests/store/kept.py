@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tarmac.core.changes import Changes, StoryLine
 from tarmac.core.events import Event
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job
-from tarmac.core.state import Changes, StoryLine
 from tarmac.store.store import Store
 from tarmac.store.writer import Batch
 

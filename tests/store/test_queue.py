@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from tarmac.core.changes import Changes
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.queue import Mode, Reservation
 from tarmac.core.model.status import Draft, Held, Queued
-from tarmac.core.state import Changes
 from tarmac.store.store import DURATIONS_LOOKED_AT, HOUR_S, HOURS_LOOKED_AT, Store
 from tarmac.store.writer import Batch
 from tests.core.support.builders import a_job, a_status
@@ -96,7 +96,7 @@ def test_the_past_is_loaded_as_far_as_it_weighs(store: Store) -> None:
     store.load_past(state, now)
     assert state.ledger.week_hours_of_owner("ann", now) == 2.0
     assert "bob" not in state.ledger.hours_of_owner
-    assert state.durations.expected_s(a_job(3).spec) == 20.0, "as long as job 2 took"
+    assert state.runtimes.expected_s(a_job(3).spec) == 20.0, "as long as job 2 took"
 
 
 def test_ended_jobs_are_told_newest_first_and_not_all_of_them(store: Store) -> None:

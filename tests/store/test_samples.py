@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tarmac.core.state import Changes
+from tarmac.core.changes import Changes
 from tarmac.store.database import connect_reader, connect_writer
 from tarmac.store.reader import Reader
 from tarmac.store.writer import Batch, Sample, write

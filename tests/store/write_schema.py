@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from tarmac.core.changes import Changes
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import After, Job
 from tarmac.core.model.queue import Mode, Reservation
 from tarmac.core.model.status import Draft, Held, Queued
-from tarmac.core.state import Changes
 from tarmac.store import rows, schema
 from tarmac.store.writer import Batch, Submission
 from tests.core.support.builders import a_booking, a_job, a_spec, a_status

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tarmac.core.changes import Changes
     from tarmac.core.model.ids import JobId
-    from tarmac.core.state import Changes
 
 MOST_PENDING = 10_000
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.limits import LimitReached, all_reached, all_reached_there
-from tarmac.core.model.status import Draft, Held, Queued
-from tarmac.core.policy.backfill import is_bound_by
-from tarmac.core.policy.eligibility import ArrayFull, Paused, gate, paused
-from tarmac.core.policy.feasibility import Lack, lack, pinned_away
-from tarmac.core.policy.gpu_fit import GpuReason, refusal_of
-from tarmac.core.policy.placement import (
+from tarmac.core.fit.gpu_fit import GpuReason, refusal_of
+from tarmac.core.fit.node_fit import (
     booked_cpus,
     booked_memory_bytes,
     cpu_jobs,
     cpu_slots,
     fits,
-    has_room,
+    has_capacity,
     is_short_of_memory,
-    place,
 )
+from tarmac.core.limits import LimitReached, all_reached, all_reached_there
+from tarmac.core.model.status import Draft, Held, Queued
+from tarmac.core.policy.eligibility import ArrayFull, Paused, gate, paused
+from tarmac.core.policy.exclusions import would_delay
+from tarmac.core.policy.feasibility import Lack, lack, pinned_away
+from tarmac.core.policy.placement import booking_for, place
 from tarmac.core.policy.reservations import in_the_way
-from tarmac.core.policy.scheduling_pass import Pass, booking_for
+from tarmac.core.policy.scheduling_pass import Pass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job, Request
     from tarmac.core.model.names import Condition
     from tarmac.core.model.node import Node
+    from tarmac.core.model.plan import PlannedStart
     from tarmac.core.model.queue import Reservation
     from tarmac.core.model.rules import Rules
-    from tarmac.core.policy.backfill import PlannedStart
     from tarmac.core.state import State
 
 
@@ -175,9 +175,9 @@ class Explainer:
         self._of_requests: dict[Request, tuple[Reason, ...]] = {}
 
     @property
-    def claim(self) -> PlannedStart | None:
-        """What is kept back at the moment, and for whom."""
-        return self._turn.claim
+    def planned(self) -> PlannedStart | None:
+        """The planned start that GPUs are held back for at the moment."""
+        return self._turn.planned
 
     def reasons(self, job: Job) -> tuple[Reason, ...]:
         """Empty for a job that would start if it were asked now, and for one that does not wait."""
@@ -193,10 +193,10 @@ class Explainer:
 
     def spoken_for(self, job: Job, node: Node) -> dict[GpuUuid, KeptFor | ReservedFor]:
         """GPUs of the node that are not for this job although they may be free, and for whom they are kept."""
-        claim = self._turn.claim
+        planned = self._turn.planned
         found: dict[GpuUuid, KeptFor | ReservedFor] = {}
-        if claim is not None and claim.node == node.name and is_bound_by(self.state, job, self.now, claim):
-            found = dict.fromkeys(claim.gpus, _kept_for(claim))
+        if planned is not None and planned.node == node.name and would_delay(self.state, job, self.now, planned):
+            found = dict.fromkeys(planned.gpus, _kept_for(planned))
         ways = sorted(self._ways(job, node.name), key=lambda one: -one.begins_at)  # of several, the first is told
         return found | {gpu: _reserved_for(one) for one in ways for gpu in one.gpus}
 
@@ -229,7 +229,7 @@ class Explainer:
             self._of_requests[request] = why_not(self.state, request)
         if reasons := self._of_requests[request]:
             return (*reasons, *self._reserved(job))
-        booking = booking_for(self.state, job, self.now, self._turn.claim)
+        booking = booking_for(self.state, job, self.now, self._turn.planned)
         if booking is None:
             return tuple(self._kept_from(job))
         if limits := tuple(all_reached_there(self.state, job, booking)):
@@ -239,10 +239,10 @@ class Explainer:
 
     def _kept_from(self, job: Job) -> list[Reason]:
         """It would fit, but what it would fit on is spoken for."""
-        claim = self._turn.claim
+        planned = self._turn.planned
         found = self._reserved(job)
-        if claim is not None and booking_for(self.state, job, self.now, None) is not None:
-            found.insert(0, _kept_for(claim))
+        if planned is not None and booking_for(self.state, job, self.now, None) is not None:
+            found.insert(0, _kept_for(planned))
         return found
 
     def _reserved(self, job: Job) -> list[Reason]:
@@ -252,7 +252,7 @@ class Explainer:
         return [_reserved_for(one) for name in self.state.nodes for one in self._ways(job, name)]
 
     def _ways(self, job: Job, node: NodeName) -> Iterator[Reservation]:
-        end = self.state.durations.end_if_started(job.spec, self.now)
+        end = self.state.runtimes.end_if_started(job.spec, self.now)
         return in_the_way(self.state, job.spec, node, self.now, end)
 
     def _first_before(self, job: Job) -> JobId | None:
@@ -261,12 +261,12 @@ class Explainer:
         if blocker is not None and blocker.id != job.id:
             return blocker.id
         klass = self.state.queue.class_of(job)
-        head = None if klass is None else klass.head()
-        return None if head is None or head[1] == job.id or not self._is_turn_over else head[1]
+        head = None if klass is None else klass.head_job()
+        return None if head == job.id or not self._is_turn_over else head
 
 
-def _kept_for(claim: PlannedStart) -> KeptFor:
-    return KeptFor(job=claim.job, node=claim.node, gpus=len(claim.gpus), at=claim.at)
+def _kept_for(planned: PlannedStart) -> KeptFor:
+    return KeptFor(job=planned.job, node=planned.node, gpus=len(planned.gpus), at=planned.at)
 
 
 def _reserved_for(one: Reservation) -> ReservedFor:
@@ -303,7 +303,7 @@ def _why_not_the_host(node: Node, request: Request, rules: Rules) -> list[Reason
         ("memory", request.memory_bytes, booked_memory_bytes(node), node.memory_total_bytes),
         ("cpus", request.cpus, booked_cpus(node), node.cpus),
     ):
-        if not has_room(booked, asked, total):
+        if not has_capacity(booked, asked, total):
             found.append(HostBooked(node=node.name, what=what, asked=asked, free=max(0, total - booked), total=total))
     return found
 

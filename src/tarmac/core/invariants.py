@@ -6,13 +6,14 @@ from collections import Counter
 from math import isclose
 from typing import TYPE_CHECKING
 
+from tarmac.core.fit.gpu_fit import size
+from tarmac.core.fit.node_fit import fitting_gpus
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import Job
 from tarmac.core.model.node import Node
 from tarmac.core.model.status import Held, Queued, Running, Starting, Stopping, holds_booking, is_ended
-from tarmac.core.policy.gpu_fit import size
-from tarmac.core.policy.placement import fitting_gpus
+from tarmac.core.queue import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,8 +85,8 @@ def _queue(state: State) -> list[str]:
     if len(listed) != len(set(listed)):
         found.append(f"a job stands twice in the queue {listed}")
     for klass in state.queue.classes.values():
-        head = klass.head()
-        best = min(((rank, job) for job, rank in klass.waiting.items()), default=None)
+        head = klass.turn()
+        best = min(Turn(klass.key.tier, *rank, job) for job, rank in klass.waiting.items())
         if head != best:
             found.append(f"the head of class {klass.owner}/{klass.request} is {head}, should be {best}")
     return found
@@ -145,8 +146,8 @@ def _sets(state: State) -> list[str]:
     if state.groups != groups:
         found.append(f"arrays at work are {groups}, not {state.groups}")
     leaving = {job.id for job in state.jobs.values() if isinstance(job.status, Stopping)}
-    if state.leaving != leaving:
-        found.append(f"leaving are {sorted(leaving)}, not {sorted(state.leaving)}")
+    if state.stopping != leaving:
+        found.append(f"leaving are {sorted(leaving)}, not {sorted(state.stopping)}")
     if state.preemptible != preemptible:
         found.append(f"to be asked to leave are {sorted(preemptible)}, not {sorted(state.preemptible)}")
     return found
@@ -163,7 +164,8 @@ def _ledger(state: State) -> list[str]:
             owners[job.spec.owner] += gpus[job.id]  # type: ignore[assignment]
             projects[job.spec.project or ""] += gpus[job.id]  # type: ignore[assignment]
     del projects[""]
-    lines, waiting = state.lines, [job.spec for job in state.jobs.values() if isinstance(job.status, Queued | Held)]
+    counts = state.waiting_counts
+    waiting = [job.spec for job in state.jobs.values() if isinstance(job.status, Queued | Held)]
     fading = {owner: faded.gpus for owner, faded in ledger.faded.items()}
     return [
         f"{what} are {dict(counted)}, should be {dict(booked)}"
@@ -172,9 +174,9 @@ def _ledger(state: State) -> list[str]:
             ("GPUs of owners", ledger.gpus_of_owner, owners),
             ("GPUs of projects", ledger.gpus_of_project, projects),
             ("GPUs that add to faded hours", fading, owners),
-            ("jobs that wait", {"all": lines.total}, {"all": len(waiting)}),
-            ("waiting jobs of owners", lines.of_owner, Counter(spec.owner for spec in waiting)),
-            ("waiting jobs of projects", lines.of_project, Counter(spec.project for spec in waiting if spec.project)),
+            ("jobs that wait", {"all": counts.total}, {"all": len(waiting)}),
+            ("waiting jobs of owners", counts.of_owner, Counter(spec.owner for spec in waiting)),
+            ("waiting jobs of projects", counts.of_project, Counter(spec.project for spec in waiting if spec.project)),
         )
         if not _is_alike(counted, booked)
     ]
@@ -186,13 +188,13 @@ def _is_alike(counted: Mapping[Any, float], booked: Mapping[Any, float]) -> bool
 
 def _room(state: State) -> list[str]:
     """What is kept of where requests fit is what a fresh look finds, save where it will be looked again anyway."""
-    room, found = state.room, []
-    for request, fits in room.fits.items():
-        for name in set(fits.free) | set(state.nodes):
-            if name in room.touched_since(fits.seen):
+    cache, found = state.fit_cache, []
+    for request, fits in cache.fits.items():
+        for name in set(fits.usable) | set(state.nodes):
+            if name in cache.touched_since(fits.read):
                 continue
             gpus = fitting_gpus(state.nodes[name], request, state.rules)
             fresh = None if gpus is None else len(gpus)
-            if fits.free.get(name) != fresh:
-                found.append(f"{request} is thought to fit on {fits.free.get(name)} GPUs of {name}, it is {fresh}")
+            if fits.usable.get(name) != fresh:
+                found.append(f"{request} is thought to fit on {fits.usable.get(name)} GPUs of {name}, it is {fresh}")
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import exp, log
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +22,13 @@ WEEK_S = 7 * 24 * HOUR_S
 KEPT_S = 10 * WEEK_S
 
 Hours: TypeAlias = dict[int, float]  # hour of the clock -> GPU-seconds
-HourRow: TypeAlias = tuple[int, str, str, float]  # hour, owner, project or "", GPU-seconds
+
+
+class HourRow(NamedTuple):
+    hour: int  # since the epoch
+    owner: str
+    project: str  # empty: none
+    gpu_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,7 @@ class Ledger:
             _discard(self._of_project, use.project, job)
         self._settled(use.owner, now, half_life_s).gpus -= use.gpus
         rows = [
-            (hour, use.owner, use.project or "", seconds * use.gpus)
+            HourRow(hour, use.owner, use.project or "", seconds * use.gpus)
             for hour, seconds in _by_hours(use.since, now)
             if use.gpus
         ]

@@ -37,12 +37,12 @@ def refusal_at_submit(state: State, specs: Sequence[JobSpec]) -> LimitReached | 
         return LimitReached(limit="max_gpus_per_job", name=None, most=rules.max_gpus_per_job, used=0, asked=widest)
     if not (rules.max_queued or _is_set(rules.max_queued_per_user) or _is_set(rules.max_queued_per_project)):
         return None
-    lines = state.lines
-    if rules.max_queued and lines.total + len(specs) > rules.max_queued:
-        return LimitReached(limit="max_queued", name=None, most=rules.max_queued, used=lines.total, asked=len(specs))
+    waiting = state.waiting_counts
+    if rules.max_queued and waiting.total + len(specs) > rules.max_queued:
+        return LimitReached(limit="max_queued", name=None, most=rules.max_queued, used=waiting.total, asked=len(specs))
     owners, projects = Counter(spec.owner for spec in specs), Counter(spec.project or "" for spec in specs)
-    return _too_many("max_queued_per_user", rules.max_queued_per_user, lines.of_owner, owners) or _too_many(
-        "max_queued_per_project", rules.max_queued_per_project, lines.of_project, projects
+    return _too_many("max_queued_per_user", rules.max_queued_per_user, waiting.of_owner, owners) or _too_many(
+        "max_queued_per_project", rules.max_queued_per_project, waiting.of_project, projects
     )
 
 

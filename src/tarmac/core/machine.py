@@ -159,7 +159,7 @@ def _start_what_fits(state: State, now: float) -> list[Command]:
             else:
                 commands.append(_start(state, decision.job, decision.booking, "Decided", now, {}))
         for job in turn.stuck:
-            state.passed_since.setdefault(job, now)
+            state.stuck_since.setdefault(job, now)
         is_settled = turn.is_settled
     return commands
 

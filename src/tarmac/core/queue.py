@@ -1,14 +1,14 @@
-"""The waiting jobs, kept by class so that a scheduling pass never walks the whole queue.
+"""The waiting jobs, grouped by class so that a scheduling pass never walks the whole queue.
 
-A class is one owner's jobs that ask for the same and are under the same limits. When its head does not fit, none of
-it does. Jobs that wait for something else than GPUs (another job, their time, a person) are not in here.
+A class holds one owner's jobs with equal requests and equal limits. If its first job does not fit, none of them does.
+Jobs that wait for something other than GPUs (another job, their begin time, a person) are not in the queue.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job, Request
@@ -17,48 +17,66 @@ from tarmac.shared.names import TIERS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-Rank: TypeAlias = tuple[int, float]
-Entry: TypeAlias = tuple[Rank, JobId]
-ClassKey: TypeAlias = tuple[str, str | None, int, JobId | None, int, Request]
-Turn: TypeAlias = tuple[int, int, float, int]  # tier, priority, position, id: an owner's own order
+Rank: TypeAlias = tuple[int, float]  # priority and position
+Entry: TypeAlias = tuple[Rank, JobId]  # plain tuples: a heap of 100,000 of them is built at one submit
+
+
+class ClassKey(NamedTuple):
+    owner: str
+    project: str | None
+    tier: int  # rank of the tier, 0 goes first
+    array: JobId | None  # the job's array, where that limits how many run at once
+    limit_magnitude: int  # bits of the time limit in seconds; -1: no limit
+    request: Request
+
+
+class Turn(NamedTuple):
+    """An owner's own order: the lower goes first."""
+
+    tier: int
+    priority: int
+    position: float
+    job: JobId
+
 
 _TIER_RANK = {tier: rank for rank, tier in enumerate(TIERS)}
 
 
 def class_key(job: Job) -> ClassKey:
-    """Time limits count by their magnitude only: jobs that are backfilled alike may stand in one class."""
+    """Only the magnitude of a time limit counts, so that jobs with similar limits share a class."""
     spec = job.spec
     magnitude = -1 if spec.time_limit_s is None else int(spec.time_limit_s).bit_length()
-    group = None if spec.max_running is None else job.group
-    return (spec.owner, spec.project, _TIER_RANK[spec.tier], group, magnitude, spec.request)
+    array = None if spec.max_running is None else job.group
+    return ClassKey(spec.owner, spec.project, _TIER_RANK[spec.tier], array, magnitude, spec.request)
 
 
 def turn_of(job: Job) -> Turn:
-    return (_TIER_RANK[job.spec.tier], *job.rank, job.id)
+    return Turn(_TIER_RANK[job.spec.tier], *job.rank, job.id)
 
 
 @dataclass(slots=True, eq=False)
 class JobClass:
     key: ClassKey
-    waiting: dict[JobId, Rank] = field(default_factory=dict)  # rank under which the job waits
-    heap: list[Entry] = field(default_factory=list)  # may hold entries that `waiting` no longer confirms
+    waiting: dict[JobId, Rank] = field(default_factory=dict)
+    heap: list[Entry] = field(default_factory=list)  # may contain entries that `waiting` no longer confirms
     _turn: Turn | None = None
 
     @property
     def owner(self) -> str:
-        return self.key[0]
+        return self.key.owner
 
     @property
     def request(self) -> Request:
-        return self.key[5]
+        return self.key.request
 
     @property
     def least_limit_s(self) -> int:
-        """No job of it has a shorter time limit; 0 where they have none."""
-        return 0 if self.key[4] <= 0 else 1 << (self.key[4] - 1)
+        """No job of the class has a shorter time limit; 0 where they have none."""
+        magnitude = self.key.limit_magnitude
+        return 0 if magnitude <= 0 else 1 << (magnitude - 1)
 
     def add_many(self, jobs: list[Job]) -> None:
-        """A few are pushed, many are heaped anew: neither may cost a lone submit the length of the queue."""
+        """Push a few jobs, or rebuild the heap for many: a single submit must not cost the length of the queue."""
         self._turn = None
         self.waiting.update((job.id, job.rank) for job in jobs)
         if len(jobs) * 16 < len(self.heap):
@@ -68,19 +86,23 @@ class JobClass:
             self.heap += [(job.rank, job.id) for job in jobs]
             heapify(self.heap)
 
-    def head(self) -> Entry | None:
-        """The first waiting entry; what left the class since is dropped on the way."""
-        while self.heap and self.waiting.get(self.heap[0][1]) != self.heap[0][0]:
-            heappop(self.heap)
-        return self.heap[0] if self.heap else None
+    def head_job(self) -> JobId:
+        """The first waiting job. A class in the queue always has one."""
+        return self.turn().job
 
     def turn(self) -> Turn:
         if self._turn is None:
-            entry = self.head()
-            assert entry is not None, "a class in the queue has a head"
-            (priority, position), job = entry
-            self._turn = (self.key[2], priority, position, job)
+            (priority, position), job = self._first_entry()
+            self._turn = Turn(self.key.tier, priority, position, job)
         return self._turn
+
+    def _first_entry(self) -> Entry:
+        """Drops entries of jobs that have left the class on the way."""
+        while True:
+            rank, job = self.heap[0]
+            if self.waiting.get(job) == rank:
+                return rank, job
+            heappop(self.heap)
 
     def remove(self, job: JobId) -> None:
         self._turn = None
@@ -89,7 +111,7 @@ class JobClass:
 
 @dataclass(slots=True, eq=False)
 class Classes:
-    """Several classes of one owner. Which goes first is found once, until one of them changes."""
+    """Several classes of one owner. Which goes first is remembered until one of them changes."""
 
     owner: str
     classes: dict[ClassKey, JobClass] = field(default_factory=dict)
@@ -111,7 +133,7 @@ class Classes:
 class Queue:
     classes: dict[ClassKey, JobClass] = field(default_factory=dict)
     owners: dict[str, Classes] = field(default_factory=dict)
-    requests: dict[Request, dict[str, Classes]] = field(default_factory=dict)  # and again by owner
+    requests: dict[Request, dict[str, Classes]] = field(default_factory=dict)  # by request, then by owner
 
     def __len__(self) -> int:
         return sum(len(klass.waiting) for klass in self.classes.values())
@@ -136,7 +158,7 @@ class Queue:
         return self.classes.get(class_key(job))
 
     def in_order(self) -> Iterator[JobId]:
-        """Every waiting job by rank. For people; a scheduling pass does not use it."""
+        """Every waiting job by rank. For display; a scheduling pass does not use it."""
         entries = [(rank, job) for klass in self.classes.values() for job, rank in klass.waiting.items()]
         return (job for _, job in sorted(entries))
 
@@ -144,25 +166,24 @@ class Queue:
         klass = self.classes.get(key)
         if klass is None:
             klass = self.classes[key] = JobClass(key=key)
-            owner, request = key[0], key[5]
+            owner, same_request = key.owner, self.requests.setdefault(key.request, {})
             self.owners.setdefault(owner, Classes(owner)).classes[key] = klass
-            self.requests.setdefault(request, {}).setdefault(owner, Classes(owner)).classes[key] = klass
+            same_request.setdefault(owner, Classes(owner)).classes[key] = klass
         return klass
 
     def _changed(self, key: ClassKey) -> None:
-        self.owners[key[0]].changed()
-        self.requests[key[5]][key[0]].changed()
+        self.owners[key.owner].changed()
+        self.requests[key.request][key.owner].changed()
 
     def _drop(self, key: ClassKey) -> None:
-        owner, request = key[0], key[5]
         del self.classes[key]
-        _drop(self.owners, owner, key)
-        _drop(self.requests[request], owner, key)
-        if not self.requests[request]:
-            del self.requests[request]
+        _drop(self.owners, key)
+        _drop(self.requests[key.request], key)
+        if not self.requests[key.request]:
+            del self.requests[key.request]
 
 
-def _drop(together: dict[str, Classes], owner: str, key: ClassKey) -> None:
-    del together[owner].classes[key]
-    if not together[owner].classes:
-        del together[owner]
+def _drop(owners: dict[str, Classes], key: ClassKey) -> None:
+    del owners[key.owner].classes[key]
+    if not owners[key.owner].classes:
+        del owners[key.owner]

@@ -1,17 +1,14 @@
-"""The live state and the bookkeeping that keeps its parts in step. Changed only by `machine.handle`.
-
-Ended jobs leave it: the store remembers them.
-"""
+"""The live state. Only `machine.handle` changes it; jobs that have ended leave it, the store remembers them."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
-from heapq import heappush
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tarmac.core.forecast.runtimes import Durations
+from tarmac.core.changes import Changes, GpuSettings, HourKey
+from tarmac.core.fit.fit_cache import FitCache
+from tarmac.core.indexes import Indexes
 from tarmac.core.ledger import Ledger
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import Job
@@ -29,8 +26,7 @@ from tarmac.core.model.status import (
     holds_booking,
     is_ended,
 )
-from tarmac.core.policy.fit_cache import Room
-from tarmac.core.queue import Queue
+from tarmac.core.runtimes import Runtimes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,77 +39,27 @@ if TYPE_CHECKING:
     from tarmac.core.model.queue import Reservation
     from tarmac.core.model.status import Booking, Status
 
-MOST_OUTCOMES = 4096
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoryLine:
-    """One thing that happened to a job, as it will be told to its owner."""
-
-    job: JobId
-    attempt: int
-    at: float
-    kind: str
-    detail: dict[str, Any]
+MAX_OUTCOMES = 4096
 
 
 @dataclass(slots=True)
-class Changes:
-    """What one or more events changed since it was last taken; the store writes exactly this."""
+class State(Indexes):
+    """Facts about jobs, nodes and the queue, and the indexes derived from them."""
 
-    new: list[Job] = field(default_factory=list)
-    changed: dict[JobId, Job] = field(default_factory=dict)  # includes those that ended
-    gpus: dict[tuple[NodeName, GpuUuid], tuple[Drain | None, int]] = field(default_factory=dict)  # drain, slots
-    story: list[StoryLine] = field(default_factory=list)
-    edited: set[JobId] = field(default_factory=set)  # of those changed: what they ask for is different, too
-    reservations: dict[int, Reservation | None] = field(default_factory=dict)  # None: it is over
-    mode: Mode | None = None
-    hours: dict[tuple[int, str, str], float] = field(default_factory=dict)  # hour, owner, project: GPU-seconds more
-
-    def __bool__(self) -> bool:
-        return bool(self.new or self.changed or self.gpus or self.story or self.reservations or self.mode or self.hours)
-
-
-@dataclass(slots=True)
-class Lines:
-    """How many jobs wait, for limits. Drafts do not."""
-
-    total: int = 0
-    of_owner: Counter[str] = field(default_factory=Counter)
-    of_project: Counter[str] = field(default_factory=Counter)
-
-    def count(self, spec: JobSpec, step: int) -> None:
-        self.total += step
-        self.of_owner[spec.owner] += step
-        if spec.project is not None:
-            self.of_project[spec.project] += step
-
-
-@dataclass(slots=True)
-class State:
     jobs: dict[JobId, Job] = field(default_factory=dict)
     nodes: dict[NodeName, Node] = field(default_factory=dict)
-    queue: Queue = field(default_factory=Queue)
-    lines: Lines = field(default_factory=Lines)
-    blocked: dict[JobId, Job] = field(default_factory=dict)  # queued, but another job or their time must come first
-    dependents: dict[JobId, set[JobId]] = field(default_factory=dict)  # who waits for a job to end
-    timers: list[tuple[float, JobId]] = field(default_factory=list)  # a heap of begins; some may be stale
-    passed_since: dict[JobId, float] = field(default_factory=dict)  # their turn came then, and they did not fit
-    groups: dict[JobId, set[JobId]] = field(default_factory=dict)  # which jobs of an array have their booking
-    preemptible: set[JobId] = field(default_factory=set)  # run, and may be asked to leave
-    leaving: set[JobId] = field(default_factory=set)  # were asked to stop, and are not gone yet
-    outcomes: dict[JobId, Outcome] = field(default_factory=dict)  # how the last jobs ended: ok or fail
-    settled: list[JobId] = field(default_factory=list)  # ended just now; who waits for them is yet to be told
-    failures: list[JobId] = field(default_factory=list)  # in a row, each soon after its start
     reservations: dict[int, Reservation] = field(default_factory=dict)
     mode: Mode = field(default_factory=Mode)
     rules: Rules = field(default_factory=Rules)
     ledger: Ledger = field(default_factory=Ledger)
-    durations: Durations = field(default_factory=Durations)
-    room: Room = field(default_factory=Room)
+    runtimes: Runtimes = field(default_factory=Runtimes)
+    fit_cache: FitCache = field(default_factory=FitCache)
+    outcomes: dict[JobId, Outcome] = field(default_factory=dict)  # of the jobs that ended last
+    just_ended: list[JobId] = field(default_factory=list)  # their dependents are not updated yet
+    failures: list[JobId] = field(default_factory=list)  # in a row, each soon after its start
     next_id: int = 1
     next_reservation: int = 1
-    now: float = 0.0  # of the event that was handled last
+    now: float = 0.0  # time of the last event
     changes: Changes = field(default_factory=Changes)
 
     def take_changes(self) -> Changes:
@@ -126,22 +72,22 @@ class State:
             node = self.nodes[name] = Node(name=name, cpu_job_slots=0)
         return node
 
-    # What the store remembers
+    # Loading what the store remembers
 
     def load(self, jobs: Iterable[Job], *, next_id: int, now: float = 0.0) -> None:
-        """Take over what the store remembers of the jobs that have not ended."""
+        """Take over the jobs that have not ended."""
         self.now = now
         waiting = []
         for job in jobs:
             self.jobs[job.id] = job
-            self._remember_dependencies(job)
+            self.add_dependencies(job)
             if isinstance(job.status, Queued | Held):
-                self.lines.count(job.spec, 1)
+                self.waiting_counts.add(job.spec)
             if isinstance(job.status, Queued):
                 waiting.append(job)
             elif (booking := holds_booking(job.status)) is not None:
-                self._book(job, booking, _since(job.status, now))
-        self.enlist(waiting)
+                self._book(job, booking, _booked_since(job.status, now))
+        self.enqueue(waiting, now)
         self.next_id = max(self.next_id, next_id)
 
     def load_gpu(self, node: NodeName, gpu: GpuUuid, drain: Drain | None, slots: int) -> None:
@@ -161,13 +107,14 @@ class State:
         self.ledger.add(rows)
         self.ledger.fade_anew(now, self.rules.half_life_s)
 
-    def load_durations(self, newest_first: Iterable[Job]) -> None:
-        self.durations.learn_all(newest_first)
+    def load_runtimes(self, newest_first: Iterable[Job]) -> None:
+        self.runtimes.learn_all(newest_first)
 
     # Nodes, GPUs and the queue as a whole
 
     def touch(self, node: Node) -> None:
-        self.room.touch(node.name)
+        """Note that something placement depends on changed on the node."""
+        self.fit_cache.touch(node.name)
 
     def set_drain(self, node: Node, gpu: GpuUuid, drain: Drain | None) -> None:
         if drain is None:
@@ -175,15 +122,15 @@ class State:
         else:
             node.drains[gpu] = drain
         self.touch(node)
-        self.changes.gpus[node.name, gpu] = (drain, node.slots.get(gpu, 1))
+        self.changes.gpus[node.name, gpu] = GpuSettings(drain, node.slots.get(gpu, 1))
 
     def set_slots(self, node: Node, gpu: GpuUuid, slots: int) -> None:
         node.slots[gpu] = slots
         self.touch(node)
-        self.changes.gpus[node.name, gpu] = (node.drains.get(gpu), slots)
+        self.changes.gpus[node.name, gpu] = GpuSettings(node.drains.get(gpu), slots)
 
     def forget_gpu(self, node: Node, gpu: GpuUuid) -> None:
-        """All that was said and read of it. One that a job holds is not forgotten: that is for the asker to refuse."""
+        """Drop everything known about a GPU. The caller guarantees that no job holds it."""
         node.gpus.pop(gpu, None)
         node.uses.pop(gpu, None)
         node.slots.pop(gpu, None)
@@ -192,7 +139,7 @@ class State:
     def set_rules(self, rules: Rules) -> None:
         has_other_half_life = rules.half_life_s != self.rules.half_life_s
         self.rules = rules
-        self.room.forget()
+        self.fit_cache.clear()
         if has_other_half_life:
             self.ledger.fade_anew(self.now, rules.half_life_s)
 
@@ -208,13 +155,24 @@ class State:
 
     # Jobs
 
+    def accept(self, jobs: list[Job]) -> None:
+        """Add new jobs."""
+        self.jobs.update((job.id, job) for job in jobs)
+        for job in jobs:
+            if isinstance(job.status, Queued | Held):
+                self.waiting_counts.add(job.spec)
+            if job.spec.after:
+                self.add_dependencies(job)
+        self.enqueue([job for job in jobs if isinstance(job.status, Queued)], self.now)
+        self.changes.new += jobs
+
     def enter(self, job: Job, status: Status) -> None:
-        """Put a job into another state; queue, bookings and the list of live jobs follow."""
+        """Put a job into another state; queue, bookings and the live jobs follow."""
         was_queued, had = isinstance(job.status, Queued), holds_booking(job.status)
         if was_queued:
-            self._delist(job)
+            self.dequeue(job)
         if isinstance(job.status, Queued | Held) != isinstance(status, Queued | Held):
-            self.lines.count(job.spec, 1 if isinstance(status, Queued | Held) else -1)
+            self.waiting_counts.add(job.spec, 1 if isinstance(status, Queued | Held) else -1)
         job.status = status
         has = holds_booking(status)
         if had is not None and had != has:
@@ -222,95 +180,53 @@ class State:
         if has is not None and had != has:
             self._book(job, has, self.now)
         elif has is not None:
-            self._sort_by_leave(job)
-            self.room.touch(has.node)  # when it ends may be known better now
+            self.add_booked(job)
+            self.fit_cache.touch(has.node)  # its expected end may have changed
         if isinstance(status, Queued):
-            self.enlist([job])
+            self.enqueue([job], self.now)
         elif is_ended(status):
-            self._leave(job)
+            self._remove(job)
         self.changes.changed[job.id] = job
 
     def edit(self, job: Job, spec: JobSpec) -> None:
-        """A waiting job asks for something else."""
+        """Change what a waiting job asks for."""
         is_queued = isinstance(job.status, Queued)
         if is_queued:
-            self._delist(job)
-        self._forget_dependencies(job)
+            self.dequeue(job)
+        self.remove_dependencies(job)
         if isinstance(job.status, Queued | Held):
-            self.lines.count(job.spec, -1)
-            self.lines.count(spec, 1)
+            self.waiting_counts.remove(job.spec)
+            self.waiting_counts.add(spec)
         job.spec = spec
-        self._remember_dependencies(job)
+        self.add_dependencies(job)
         if is_queued:
-            self.enlist([job])
+            self.enqueue([job], self.now)
         self.changes.changed[job.id] = job
         self.changes.edited.add(job.id)
 
     def put(self, job: Job, position: float) -> None:
-        """To another place among those of its priority."""
+        """Move a job among those of its priority."""
         is_queued = isinstance(job.status, Queued)
         if is_queued:
-            self._delist(job)
+            self.dequeue(job)
         job.position = position
         if is_queued:
-            self.enlist([job])
+            self.enqueue([job], self.now)
         self.changes.changed[job.id] = job
 
-    def enlist(self, jobs: list[Job]) -> None:
-        """Into the queue, or aside where something else than GPUs must come first."""
-        ready = []
-        for job in jobs:
-            spec = job.spec
-            if spec.begin_at is not None and spec.begin_at > self.now:
-                heappush(self.timers, (spec.begin_at, job.id))
-                self.blocked[job.id] = job
-            elif any(not after.is_met for after in spec.after):
-                self.blocked[job.id] = job
-            else:
-                ready.append(job)
-        self.queue.add_many(ready)
-
-    def accept(self, jobs: list[Job]) -> None:
-        """New ones."""
-        self.jobs.update((job.id, job) for job in jobs)
-        for job in jobs:
-            if isinstance(job.status, Queued | Held):
-                self.lines.count(job.spec, 1)
-            if job.spec.after:
-                self._remember_dependencies(job)
-        self.enlist([job for job in jobs if isinstance(job.status, Queued)])
-        self.changes.new += jobs
-
-    def _delist(self, job: Job) -> None:
-        self.passed_since.pop(job.id, None)
-        if self.blocked.pop(job.id, None) is None:
-            self.queue.remove(job)
-
-    def _leave(self, job: Job) -> None:
-        del self.jobs[job.id]
-        self._forget_dependencies(job)
-        self.durations.learn(job)
-        self.outcomes[job.id] = "ok" if isinstance(job.status, Succeeded) else "fail"
-        self.settled.append(job.id)
-
     def forget_old_outcomes(self) -> None:
-        """Once everybody who waited was told: very many may end in one event."""
-        surplus = max(0, len(self.outcomes) - MOST_OUTCOMES)
-        for number in list(islice(self.outcomes, surplus)):  # in one go: to look for the first anew is quadratic
+        """Call once all dependents are updated: many jobs may end in one event."""
+        surplus = max(0, len(self.outcomes) - MAX_OUTCOMES)
+        for number in list(islice(self.outcomes, surplus)):  # at once: to search for the first each time is quadratic
             del self.outcomes[number]
 
-    def _remember_dependencies(self, job: Job) -> None:
-        for after in job.spec.after:
-            if not after.is_met:
-                self.dependents.setdefault(after.job, set()).add(job.id)
-
-    def _forget_dependencies(self, job: Job) -> None:
-        for after in job.spec.after:
-            waiting = self.dependents.get(after.job)
-            if waiting is not None:
-                waiting.discard(job.id)
-                if not waiting:
-                    del self.dependents[after.job]
+    def _remove(self, job: Job) -> None:
+        """Drop a job that has ended."""
+        del self.jobs[job.id]
+        self.remove_dependencies(job)
+        self.runtimes.learn(job)
+        self.outcomes[job.id] = "ok" if isinstance(job.status, Succeeded) else "fail"
+        self.just_ended.append(job.id)
 
     def _book(self, job: Job, booking: Booking, since: float) -> None:
         node = self.node(booking.node)
@@ -321,9 +237,7 @@ class State:
                 node.booked_parts.setdefault(gpu.parent, set()).add((job.id, gpu.uuid))
         self.touch(node)
         self.ledger.begin(job, booking, since, self.now, self.rules.half_life_s)
-        self._sort_by_leave(job)
-        if job.group is not None:
-            self.groups.setdefault(job.group, set()).add(job.id)
+        self.add_booked(job)
 
     def _release(self, job: Job, booking: Booking) -> None:
         node = self.node(booking.node)
@@ -331,9 +245,9 @@ class State:
         node.activity.pop(job.id, None)
         node.taken_bytes.pop(job.id, None)
         for gpu in booking.gpus:
-            held = node.booked.get(gpu.uuid, {})
-            held.pop(job.id, None)
-            if not held:
+            holders = node.booked.get(gpu.uuid, {})
+            holders.pop(job.id, None)
+            if not holders:
                 node.booked.pop(gpu.uuid, None)
             if gpu.parent is not None:
                 parts = node.booked_parts.get(gpu.parent, set())
@@ -341,30 +255,14 @@ class State:
                 if not parts:
                     node.booked_parts.pop(gpu.parent, None)
         self.touch(node)
-        for hour, owner, project, gpu_s in self.ledger.end(job.id, self.now, self.rules.half_life_s):
-            key = (hour, owner, project)
-            self.changes.hours[key] = self.changes.hours.get(key, 0.0) + gpu_s
-        self.preemptible.discard(job.id)
-        self.leaving.discard(job.id)
-        if job.group is not None:
-            together = self.groups[job.group]
-            together.discard(job.id)
-            if not together:
-                del self.groups[job.group]
-
-    def _sort_by_leave(self, job: Job) -> None:
-        """One that is on its way out already cannot be asked again."""
-        is_at_work = isinstance(job.status, Starting | Running) and not job.spec.is_adopted
-        may_leave = job.spec.tier == "preemptible" and is_at_work  # what somebody else started cannot come back
-        for is_one, jobs in ((may_leave, self.preemptible), (isinstance(job.status, Stopping), self.leaving)):
-            if is_one:
-                jobs.add(job.id)
-            else:
-                jobs.discard(job.id)
+        for row in self.ledger.end(job.id, self.now, self.rules.half_life_s):
+            key = HourKey(row.hour, row.owner, row.project)
+            self.changes.hours[key] = self.changes.hours.get(key, 0.0) + row.gpu_s
+        self.remove_booked(job)
 
 
-def _since(status: Status, now: float) -> float:
-    """When an attempt got its GPUs, as far as its state remembers."""
+def _booked_since(status: Status, now: float) -> float:
+    """When an attempt got its GPUs, as far as its status tells."""
     match status:
         case Starting():
             return status.decided_at

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tarmac.core import transitions
+from tarmac.core.changes import StoryLine
 from tarmac.core.model.status import state_name
-from tarmac.core.state import StoryLine
 
 if TYPE_CHECKING:
     from tarmac.core.model.job import Job

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from tarmac.core.ledger import HourRow
 from tarmac.store import rows
 
 if TYPE_CHECKING:
@@ -69,13 +70,13 @@ class Reader:
         found = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'reservations'").fetchone()
         return 1 if found is None else int(found[0]) + 1
 
-    def gpu_hours(self, since_hour: int) -> list[tuple[int, str, str, float]]:
-        """(hour, owner, project, GPU seconds), oldest first."""
+    def gpu_hours(self, since_hour: int) -> list[HourRow]:
+        """Oldest first."""
         found = self._connection.execute(
             "SELECT hour, owner, project, gpu_s FROM gpu_hours WHERE hour >= ? ORDER BY hour, owner, project",
             (since_hour,),
         )
-        return found.fetchall()
+        return [HourRow(*row) for row in found]
 
     def ended_jobs(self, limit: int) -> Iterator[Job]:
         """The newest first."""

@@ -15,7 +15,7 @@ from tarmac.core.model.queue import Mode, Reservation
 from tarmac.core.model.status import STATUS_TYPES, is_ended, state_name
 
 if TYPE_CHECKING:
-    from tarmac.core.state import StoryLine
+    from tarmac.core.changes import StoryLine
 
 JOB_COLUMNS = "id, state, attempt, position, submitted_at, group_id, spec, status"
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tarmac.core.state import Changes, State
+from tarmac.core.changes import Changes
+from tarmac.core.state import State
 from tarmac.store.database import connect_reader, connect_writer, refused
 from tarmac.store.reader import Reader
 from tarmac.store.writer import Batch, Writer
@@ -50,7 +51,7 @@ class Store:
         """What was: the GPU time of the last weeks, for shares and limits, and how long jobs took, for estimates."""
         try:
             state.load_hours(self.reader.gpu_hours(int(now) // HOUR_S - HOURS_LOOKED_AT), now)
-            state.load_durations(self.reader.ended_jobs(DURATIONS_LOOKED_AT))
+            state.load_runtimes(self.reader.ended_jobs(DURATIONS_LOOKED_AT))
         except (sqlite3.DatabaseError, msgspec.DecodeError, KeyError, UnicodeDecodeError) as error:
             raise refused(self.path, error) from error
 

@@ -16,8 +16,8 @@ from tarmac.store import rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tarmac.core.changes import Changes
     from tarmac.core.model.ids import JobId
-    from tarmac.core.state import Changes
 
     Done: TypeAlias = Callable[[Exception | None], object]
 

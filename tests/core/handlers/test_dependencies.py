@@ -142,7 +142,7 @@ def test_one_of_a_submit_that_is_hopeless_at_once_lets_go_those_that_wait_for_it
 
 
 def test_very_many_that_end_together_are_each_told_how_the_one_before_went(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_module, "MOST_OUTCOMES", 3)
+    monkeypatch.setattr(state_module, "MAX_OUTCOMES", 3)
     scene = Scene(gpus=1)
     scene.run()
     middle = scene.submit(*[after(1)] * 8)

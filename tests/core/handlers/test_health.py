@@ -22,7 +22,7 @@ from tarmac.core.model.job import Request
 from tarmac.core.model.rules import Rules
 from tarmac.core.model.status import Running, Stopping
 from tarmac.core.state import State
-from tests.core.policy.test_gpu_fit import BOX, G, a_gpu, a_machine, queue, where
+from tests.core.fit.test_gpu_fit import BOX, G, a_gpu, a_machine, queue, where
 
 MINUTE = 60.0
 HOUR = 3600.0

@@ -96,8 +96,8 @@ def test_what_is_made_free_is_claimed_even_where_another_node_would_be_free_soon
     assert whom_for(play) == {3: [1]}
     turn = Pass(play.state, play.now)
     assert next(turn.run(), None) is None
-    assert turn.claim is not None
-    assert turn.claim.node == play.state.jobs[JobId(1)].status.booking.node  # type: ignore[union-attr]
+    assert turn.planned is not None
+    assert turn.planned.node == play.state.jobs[JobId(1)].status.booking.node  # type: ignore[union-attr]
 
 
 def test_who_made_room_does_not_slip_in_again_before_the_others_have() -> None:

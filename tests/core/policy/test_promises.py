@@ -39,15 +39,15 @@ def test_the_one_in_front_starts_by_when_it_was_planned(
     """Whatever is backfilled, and whether jobs take as long as they may or less."""
     works = Clockwork(nodes, FIFO, lasting)
     works.submit(*first)
-    planned: dict[int, float] = {}
+    due: dict[int, float] = {}
     while works.ends:
-        claim = works.claim()
-        if claim is not None and claim.at is not None:
-            planned[claim.job] = min(claim.at, planned.get(claim.job, claim.at))
+        planned = works.planned_start()
+        if planned is not None and planned.at is not None:
+            due[planned.job] = min(planned.at, due.get(planned.job, planned.at))
         works.end_next()
         if later:
             works.submit(later.pop())
-        late = {job: at for job, at in planned.items() if works.started.get(job, works.now) > at}
+        late = {job: at for job, at in due.items() if works.started.get(job, works.now) > at}
         assert late == {}
 
 
@@ -58,15 +58,15 @@ def test_the_first_that_waits_starts_no_later_than_without_backfill(nodes: list[
     machines = [replace(node, booked={}, host={}) for node in nodes]
     easy, plain = Clockwork(nodes, FIFO, [1.0]), Clockwork(machines, replace(FIFO, is_backfilling=False), [1.0])
     easy.submit(*load)
-    claim = easy.claim()
+    planned = easy.planned_start()
     while easy.ends:
         easy.end_next()
     plain.submit(*load)
     while plain.ends:
         plain.end_next()
     assert set(easy.started) == set(plain.started)
-    if claim is not None:
-        assert easy.started[claim.job] <= plain.started[claim.job]
+    if planned is not None:
+        assert easy.started[planned.job] <= plain.started[planned.job]
 
 
 @pytest.mark.parametrize("policy", ["balance", "fairshare"])

@@ -11,9 +11,10 @@ from tarmac.core.machine import handle
 from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.core.model.job import Job, Request
 from tarmac.core.model.status import Booking, Starting
-from tarmac.core.policy import scheduling_pass
+from tarmac.core.policy import placement, scheduling_pass
+from tarmac.core.policy.exclusions import ExcludesGpus
 from tarmac.core.policy.feasibility import lack
-from tarmac.core.policy.placement import ExcludesGpus, place
+from tarmac.core.policy.placement import place
 from tarmac.core.policy.recheck import refusal
 from tarmac.core.state import State
 from tests.core.support.builders import (
@@ -204,6 +205,7 @@ def placings(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
         return place(state, request, kept)
 
     monkeypatch.setattr(scheduling_pass, "place", counted)
+    monkeypatch.setattr(placement, "place", counted)
     return asked
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from tarmac.core.events import Event
     from tarmac.core.model.job import JobSpec
     from tarmac.core.model.node import Node
+    from tarmac.core.model.plan import PlannedStart
     from tarmac.core.model.rules import Rules
-    from tarmac.core.policy.backfill import PlannedStart
 
 
 class Clockwork:
@@ -43,10 +43,10 @@ class Clockwork:
         self._happen(report(self.state.jobs[number], "exit", self.now))  # type: ignore[index]
         return number
 
-    def claim(self) -> PlannedStart | None:
+    def planned_start(self) -> PlannedStart | None:
         turn = Pass(self.state, self.now)
         assert next(turn.run(), None) is None
-        return turn.claim
+        return turn.planned
 
     def _happen(self, event: Event) -> None:
         starts = [said for said in handle(self.state, event, self.now) if isinstance(said, StartJob)]

@@ -10,12 +10,12 @@ from typing import Any
 from tarmac.core.commands import Command, SignalJob, StartJob
 from tarmac.core.events import Event, GpusSeen, NodeJoined, NodeLeft, StopAsked
 from tarmac.core.explain import NoNode, TooFewGpus, explain
+from tarmac.core.fit.gpu_fit import Taken
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import Job
 from tarmac.core.model.rules import Rules
 from tarmac.core.model.status import Cancelled, Failed, Stopping, Succeeded, Unknown, is_ended
-from tarmac.core.policy.gpu_fit import Taken
 from tarmac.core.state import State
 from tarmac.store import rows
 from tests.core.support import reference

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hypothesis import strategies as st
 
 from tarmac.core import invariants
+from tarmac.core.changes import StoryLine
 from tarmac.core.commands import Command
 from tarmac.core.events import (
     Event,
@@ -44,7 +45,7 @@ from tarmac.core.model.queue import Reservation
 from tarmac.core.model.rules import Rules
 from tarmac.core.model.status import Booked, Draft, Held, Queued, Running, Starting, Stopping, holds_booking
 from tarmac.core.policy.forced_start import double_booked, plan
-from tarmac.core.state import State, StoryLine
+from tarmac.core.state import State
 from tests.core.support.loads import one_of, specs
 
 if TYPE_CHECKING:

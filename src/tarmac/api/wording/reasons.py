@@ -25,16 +25,16 @@ from tarmac.core.explain import (
     TooFewGpus,
     WaitsFor,
 )
+from tarmac.core.fit.gpu_fit import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable
 from tarmac.core.limits import LimitReached
 from tarmac.core.policy.eligibility import ArrayFull, Paused
-from tarmac.core.policy.gpu_fit import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tarmac.core.explain import Reason
+    from tarmac.core.fit.gpu_fit import GpuReason
     from tarmac.core.model.ids import GpuUuid
-    from tarmac.core.policy.gpu_fit import GpuReason
 
 
 def sentence(reason: Reason, now: float) -> str:

@@ -26,10 +26,10 @@ from tarmac.api.wording.reasons import (
 )
 from tarmac.api.wording.times import at_clock, iso
 from tarmac.core.explain import Explainer, ReservedFor, TooFewGpus
+from tarmac.core.fit.gpu_fit import Taken, TooLittleMemory, refusal_of
 from tarmac.core.forecast.queue_forecast import position_of
 from tarmac.core.model.job import Request
 from tarmac.core.model.status import Queued, Running, Starting, Stopping, Unknown, holds_booking, state_name
-from tarmac.core.policy.gpu_fit import Taken, TooLittleMemory, refusal_of
 from tarmac.shared.units import duration_words
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def gpus_of(explainer: Explainer, node: Node, job: Job) -> list[GpuVerdict]:
 def _gpu(state: State, node: Node, gpu: Gpu, job: Job, now: float, kept: KeptFor | ReservedFor | None) -> GpuVerdict:
     reason = refusal_of(node, gpu, job.spec.request, state.rules)
     jobs = node.holders(gpu.uuid)
-    ends = [state.durations.end_of(state.jobs[holder], now) for holder in jobs]
+    ends = [state.runtimes.end_of(state.jobs[holder], now) for holder in jobs]
     known = [end.at for end in ends if end is not None]
     if reason is None and kept is not None:
         text = f"free, but {kept_words(kept, now)}"
@@ -215,7 +215,7 @@ def _holder(state: State, number: JobId, now: float) -> str:
 def _span(state: State, job: Job, now: float) -> str:
     began = _held_since(job)
     since = "" if began is None else f" since {at_clock(began, now)}"
-    end = state.durations.end_of(job, now)
+    end = state.runtimes.end_of(job, now)
     if end is None:
         return f"{since}, its end is not known"
     return f"{since}, {_RESTS_ON[end.rests_on].format(at_clock(end.at, now))}"
@@ -283,11 +283,11 @@ def _name(state: State, gpu: GpuVerdict) -> int | GpuUuid:
 
 
 def _kept_lines(explainer: Explainer, job: Job, now: float) -> list[str]:
-    claim = explainer.claim
-    if claim is None or claim.job != job.id:
+    planned = explainer.planned
+    if planned is None or planned.job != job.id:
         return []
-    when = "because it has waited for long" if claim.at is None else f"for its start at ~{at_clock(claim.at, now)}"
-    return [f"{count(len(claim.gpus), 'GPU')} of {claim.node} kept back for it, {when}; nothing later may delay it"]
+    when = "because it has waited for long" if planned.at is None else f"for its start at ~{at_clock(planned.at, now)}"
+    return [f"{count(len(planned.gpus), 'GPU')} of {planned.node} kept back for it, {when}; nothing later may delay it"]
 
 
 def _others_line(state: State, job: Job, ahead: int | None) -> list[str]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
-from tarmac.core.policy.gpu_fit import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable, refusal_of
-from tarmac.core.policy.placement import host_fits, is_short_of_memory
+from tarmac.core.fit.gpu_fit import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable, refusal_of
+from tarmac.core.fit.node_fit import host_fits, is_short_of_memory
+from tarmac.core.fit.what_if import without
 from tarmac.core.policy.reservations import in_the_way
-from tarmac.core.policy.what_if import without
 
 if TYPE_CHECKING:
     from tarmac.core.model.ids import GpuUuid, JobId
@@ -40,7 +40,7 @@ class Opening:
 def slots_of(state: State, node: Node, now: float) -> dict[GpuUuid, Slot]:
     found: dict[GpuUuid, Slot] = {}
     for uuid in node.gpus:
-        ends = [state.durations.end_of(state.jobs[job], now) for job in node.booked.get(uuid, ())]
+        ends = [state.runtimes.end_of(state.jobs[job], now) for job in node.booked.get(uuid, ())]
         known = [end for end in ends if end is not None]
         at = max((end.at for end in known), default=now) if len(known) == len(ends) else inf
         found[uuid] = Slot(max(now, at), frozenset(end.rests_on for end in known))
@@ -68,7 +68,7 @@ def _chosen_at(state: State, node: Node, job: Job, usable: dict[GpuUuid, Slot], 
     """GPUs that are free by then and that no reservation of somebody else keeps from the job."""
     off: set[GpuUuid] = set()
     if state.reservations and at < inf:
-        end = state.durations.end_if_started(job.spec, at)
+        end = state.runtimes.end_if_started(job.spec, at)
         off = {gpu for one in in_the_way(state, job.spec, node.name, at, end) for gpu in one.gpus}
     free = sorted((slot for uuid, slot in usable.items() if slot.at <= at and uuid not in off), key=lambda one: one.at)
     wanted = job.spec.request.gpus
@@ -82,7 +82,7 @@ def _host_at(state: State, node: Node, job: Job, start_at: float) -> tuple[float
         return start_at, NOTHING
     if is_short_of_memory(node, state.rules):
         return inf, NOTHING
-    ends = {holder: state.durations.end_of(state.jobs[holder], start_at) for holder in node.host}
+    ends = {holder: state.runtimes.end_of(state.jobs[holder], start_at) for holder in node.host}
     known = sorted((end.at, holder, end.rests_on) for holder, end in ends.items() if end is not None)
     gone: list[JobId] = []
     rests_on: set[str] = set()

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING
 
 from tarmac.core.forecast.gpu_availability import opening_on, slots_of
 from tarmac.core.limits import gpus_asked
-from tarmac.core.policy.backfill import waits_since
 from tarmac.core.policy.eligibility import gate
 from tarmac.core.policy.order import Score, owner_score
-from tarmac.core.queue import turn_of
+from tarmac.core.policy.starvation import waits_since
+from tarmac.core.queue import Turn, turn_of
 
 if TYPE_CHECKING:
     from tarmac.core.forecast.gpu_availability import Opening, Slot
     from tarmac.core.model.ids import GpuUuid, JobId, NodeName
     from tarmac.core.model.job import Job
-    from tarmac.core.queue import Turn
     from tarmac.core.state import State
 
 MOST_LINED_UP = 1000
@@ -35,9 +34,8 @@ def line_up(state: State, now: float, most: int = MOST_LINED_UP) -> list[JobId]:
     """The first waiting jobs in the order in which they will be looked at, if nothing new happens."""
     own: dict[str, list[Turn]] = {}
     for klass in state.queue.classes.values():
-        tier = klass.key[2]
         firsts = nsmallest(most, ((*rank, job) for job, rank in klass.waiting.items()))
-        own.setdefault(klass.owner, []).extend((tier, *first) for first in firsts)
+        own.setdefault(klass.owner, []).extend(Turn(klass.key.tier, *first) for first in firsts)
     for turns in own.values():
         turns.sort(reverse=True)
     more = dict.fromkeys(own, 0.0)  # GPUs of those that are in the list already
@@ -46,7 +44,7 @@ def line_up(state: State, now: float, most: int = MOST_LINED_UP) -> list[JobId]:
     found: list[JobId] = []
     while heap and len(found) < most:
         owner = heap[0][1]
-        job = state.jobs[own[owner].pop()[3]]  # type: ignore[index]
+        job = state.jobs[own[owner].pop().job]
         found.append(job.id)
         more[owner] += gpus_asked(job.spec)
         if own[owner]:
@@ -62,7 +60,7 @@ def position_of(state: State, job: Job, now: float) -> int:
     if job.id in line:
         return line.index(job.id) + 1
     turn = turn_of(job)
-    ahead = sum((klass.key[2], *rank, other) < turn for klass in state.queue.classes.values()
+    ahead = sum((klass.key.tier, *rank, other) < turn for klass in state.queue.classes.values()
                 for other, rank in klass.waiting.items())  # fmt: skip
     return ahead + 1
 
@@ -101,7 +99,7 @@ def _first_opening(
 
 def _take(state: State, job: Job, opening: Opening) -> None:
     """Its GPUs are taken until the job would be over; where it starts at a time that nobody knows, for good."""
-    expected = state.durations.expected_s(job.spec)
+    expected = state.runtimes.expected_s(job.spec)
     own = "limit" if job.spec.time_limit_s is not None else "history"
     for slot in opening.slots:
         slot.at = inf if expected is None else opening.at + expected
@@ -118,7 +116,7 @@ def _key(
     share = state.rules.shares(owner)
     if state.rules.policy == "balance" and share:
         points += more / abs(share)
-    return (tier, (group, points), state.jobs[job].submitted_at, job)  # type: ignore[index]
+    return (tier, (group, points), state.jobs[job].submitted_at, job)
 
 
 def basis_in_words(rests_on: frozenset[str]) -> str:

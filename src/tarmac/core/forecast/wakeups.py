@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from tarmac.core.limits import has_hour_limits
-from tarmac.core.policy.backfill import MOST_OVERDUE, waits_since
+from tarmac.core.policy.starvation import MAX_STARVED, waits_since
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,10 +30,8 @@ def _moments(state: State, now: float) -> Iterator[float]:
         if not one.is_used:
             yield one.begins_at + state.rules.no_show_s
     for queue in state.queue.owners.values():
-        head = queue.first().head()
-        assert head is not None, "a class in the queue has a head"
-        yield waits_since(state.jobs[head[1]]) + state.rules.starvation_s
-    for since in islice(state.passed_since.values(), MOST_OVERDUE):
+        yield waits_since(state.jobs[queue.first().head_job()]) + state.rules.starvation_s
+    for since in islice(state.stuck_since.values(), MAX_STARVED):
         yield since + state.rules.starvation_s
     if state.queue.owners and has_hour_limits(state):
         yield now + HOURS_AGAIN_S

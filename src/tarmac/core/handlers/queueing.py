@@ -130,14 +130,14 @@ def pass_time(state: State, now: float) -> bool:
         job = state.blocked.pop(number, None)
         if job is not None:
             has_any = True
-            state.enlist([job])
+            state.enqueue([job], now)
     return has_any
 
 
 def settle(state: State, now: float) -> None:
     """Tell those who wait for jobs that have ended; what that ends tells others in turn."""
-    while state.settled:
-        number = state.settled.pop()
+    while state.just_ended:
+        number = state.just_ended.pop()
         for waiting in sorted(state.dependents.get(number, ())):
             job = state.jobs[waiting]
             state.edit(job, _resolved(state, job.spec, 0, {}))

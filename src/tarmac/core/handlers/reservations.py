@@ -7,20 +7,20 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from tarmac.core.commands import Notify
+from tarmac.core.fit.gpu_fit import Taken, refusal_of
 from tarmac.core.model.job import Request
-from tarmac.core.policy.gpu_fit import Taken, refusal_of
 from tarmac.core.policy.reservations import is_active
 from tarmac.shared.units import duration_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tarmac.core.forecast.runtimes import End
     from tarmac.core.model.gpu import Gpu
     from tarmac.core.model.ids import GpuUuid, NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.model.node import Node
     from tarmac.core.model.queue import Reservation
+    from tarmac.core.runtimes import End
     from tarmac.core.state import State
 
 WHOLE_GPU = Request()
@@ -62,7 +62,7 @@ def _free_at(state: State, node: Node, gpu: Gpu, owner: str) -> float:
     if not isinstance(reason, Taken):
         return inf
     jobs = [state.jobs[job] for job in reason.jobs]
-    ends = [state.durations.end_of(job, state.now) for job in jobs if job.spec.owner != owner]
+    ends = [state.runtimes.end_of(job, state.now) for job in jobs if job.spec.owner != owner]
     return max((inf if end is None else end.at for end in ends), default=0.0)
 
 
@@ -75,7 +75,7 @@ def still_there(state: State, made: Reservation) -> list[tuple[GpuUuid, Job, End
         if gpu in node.gpus
         for number in (*node.holders(gpu), *node.mig_relative_holders(node.gpus[gpu]))
     ]
-    ends = [(gpu, job, state.durations.end_of(job, state.now)) for gpu, job in jobs if job.spec.owner != made.owner]
+    ends = [(gpu, job, state.runtimes.end_of(job, state.now)) for gpu, job in jobs if job.spec.owner != made.owner]
     return [(gpu, job, end) for gpu, job, end in ends if end is None or end.at > made.begins_at]
 
 

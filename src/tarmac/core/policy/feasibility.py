@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.policy.gpu_fit import CONDITIONS, bookable_bytes, is_named, size, suits
+from tarmac.core.fit.gpu_fit import CONDITIONS, bookable_bytes, is_named, size, suits
 
 if TYPE_CHECKING:
     from tarmac.core.model.gpu import Gpu, NamedGpu

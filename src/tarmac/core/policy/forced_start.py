@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tarmac.core.fit.gpu_fit import booking_of, refusal_of, suits
 from tarmac.core.model.status import Booking
-from tarmac.core.policy.gpu_fit import booking_of, refusal_of, suits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tarmac.core.fit.gpu_fit import UNKNOWN_MEMORY_BYTES
 from tarmac.core.model.status import Queued
-from tarmac.core.policy.gpu_fit import UNKNOWN_MEMORY_BYTES
 
 if TYPE_CHECKING:
     from tarmac.core.model.gpu import BookedGpu

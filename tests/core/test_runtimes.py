@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tarmac.core.forecast import runtimes
-from tarmac.core.forecast.runtimes import Durations, End
+from tarmac.core import runtimes
 from tarmac.core.model.job import Job
 from tarmac.core.model.status import Cancelled, Failed, Running, Starting, Status, Stopping, Succeeded, Unknown
+from tarmac.core.runtimes import End, Runtimes
 from tests.core.support.builders import a_booking, a_job, a_spec
 
 RAN: dict[str, Any] = {"booking": a_booking(0), "pid": 1, "started_at": 1000.0}
@@ -21,8 +21,8 @@ def ended(seconds: float, **spec: Any) -> Job:
     return job
 
 
-def learnt(*jobs: Job) -> Durations:
-    found = Durations()
+def learnt(*jobs: Job) -> Runtimes:
+    found = Runtimes()
     for job in jobs:
         found.learn(job)
     return found
@@ -71,7 +71,7 @@ def test_only_runs_that_went_well_tell(status: Status) -> None:
 
 
 def test_what_the_store_brings_newest_first_is_learnt_in_its_order() -> None:
-    known = Durations()
+    known = Runtimes()
     known.learn_all([ended(float(seconds)) for seconds in (1, 2, 3, 4, 5, 600)])
     assert known.expected_s(a_spec()) == 5.0
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tarmac.core.events import GpusSeen, Reported
+from tarmac.core.fit.gpu_fit import Taken, Unsuitable
 from tarmac.core.invariants import violations
 from tarmac.core.machine import handle
 from tarmac.core.model.gpu import BookedGpu, Gpu
@@ -14,10 +15,9 @@ from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import Request
 from tarmac.core.model.status import Booking
 from tarmac.core.policy.feasibility import ConstraintUnmet, lack
-from tarmac.core.policy.gpu_fit import Taken, Unsuitable
 from tarmac.core.policy.recheck import refusal
 from tarmac.core.state import State
-from tests.core.policy.test_gpu_fit import BOX, a_gpu, a_machine, named, queue, reasons, where
+from tests.core.fit.test_gpu_fit import BOX, a_gpu, a_machine, named, queue, reasons, where
 from tests.core.support.builders import exited
 
 

@@ -9,7 +9,7 @@ from tarmac.core.explain import Behind, KeptFor, explain
 from tarmac.core.model.gpu import Gpu, NamedGpu
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import JobSpec, Request
-from tarmac.core.policy.backfill import PlannedStart
+from tarmac.core.model.plan import PlannedStart
 from tarmac.core.policy.scheduling_pass import Pass
 from tests.core.support.builders import BOX, a_node, a_spec
 from tests.core.support.scene import Scene
@@ -17,11 +17,11 @@ from tests.core.support.scene import Scene
 GIB = 2**30
 
 
-def claim_of(scene: Scene) -> PlannedStart | None:
+def planned_start_of(scene: Scene) -> PlannedStart | None:
     """What is kept at this moment. Only where nothing more could start."""
     turn = Pass(scene.state, scene.now)
     assert list(turn.run()) == []
-    return turn.claim
+    return turn.planned
 
 
 def asking(request: Request, **more: object) -> JobSpec:
@@ -33,9 +33,9 @@ def a_wide_one_waits() -> Scene:
     scene = Scene(policy="fifo", gpus=4)
     scene.submit(a_spec(gpus=2, time_limit_s=100.0))
     scene.submit(a_spec(gpus=4))
-    claim = claim_of(scene)
-    assert claim is not None
-    assert (claim.job, claim.node, claim.at, len(claim.gpus)) == (2, BOX, 1101.0, 4)
+    planned = planned_start_of(scene)
+    assert planned is not None
+    assert (planned.job, planned.node, planned.at, len(planned.gpus)) == (2, BOX, 1101.0, 4)
     return scene
 
 
@@ -48,7 +48,7 @@ def test_a_short_one_passes_and_a_long_one_does_not() -> None:
 
 
 def test_over_just_in_time_is_in_time_and_a_second_later_is_not() -> None:
-    scene = a_wide_one_waits()  # the next event is at 1003, the claim at 1101
+    scene = a_wide_one_waits()  # the next event is at 1003, the planned at 1101
     scene.submit(a_spec(time_limit_s=98.0))
     assert scene.at_work() == [1, 3]
     scene = a_wide_one_waits()
@@ -78,9 +78,9 @@ def test_the_plan_moves_up_when_somebody_ends_early() -> None:
     scene = Scene(policy="fifo", gpus=4)
     scene.submit(a_spec(gpus=1, time_limit_s=500.0), a_spec(gpus=2, time_limit_s=100.0))
     scene.submit(a_spec(gpus=3))
-    claim = claim_of(scene)
-    assert claim is not None
-    assert claim.at == 1101.0
+    planned = planned_start_of(scene)
+    assert planned is not None
+    assert planned.at == 1101.0
     scene.finish(1)
     scene.submit(a_spec(gpus=1, owner="bob", time_limit_s=90.0))
     assert scene.state_of(4) == "starting", "over before 1101"
@@ -93,11 +93,11 @@ def test_the_earliest_ends_are_planned_with() -> None:
     scene = Scene(policy="fifo", gpus=3)
     scene.submit(*(a_spec(time_limit_s=limit) for limit in (300.0, 200.0, 100.0)))
     scene.submit(a_spec(gpus=2))
-    claim = claim_of(scene)
-    assert claim is not None
-    assert (claim.at, claim.rests_on) == (1201.0, frozenset({"limit"}))
+    planned = planned_start_of(scene)
+    assert planned is not None
+    assert (planned.at, planned.rests_on) == (1201.0, frozenset({"limit"}))
     assert {scene.state.jobs[JobId(2)].id, scene.state.jobs[JobId(3)].id} == {
-        holder for gpu in claim.gpus for holder in scene.state.nodes[BOX].booked[gpu]
+        holder for gpu in planned.gpus for holder in scene.state.nodes[BOX].booked[gpu]
     }
 
 
@@ -140,9 +140,9 @@ def test_where_no_end_is_known_narrow_ones_pass_until_the_wide_one_has_waited_fo
     scene.pass_s(600.0)
     scene.submit(a_spec(owner="bob", time_limit_s=1.0, name="short"))
     assert scene.starts() == [], "nobody knows when it will be due, so nothing is short enough"
-    claim = claim_of(scene)
-    assert claim is not None
-    assert (claim.job, claim.at) == (3, None)
+    planned = planned_start_of(scene)
+    assert planned is not None
+    assert (planned.job, planned.at) == (3, None)
     scene.finish(1)
     assert [job for job, _ in scene.starts()] == [3]
 
@@ -197,9 +197,9 @@ def with_history(seconds: float) -> Scene:
 def test_ends_are_expected_from_earlier_runs_of_the_same() -> None:
     scene = with_history(300.0)
     scene.submit(a_spec(gpus=2, name="wide"))
-    claim = claim_of(scene)
-    assert claim is not None
-    assert (claim.at, claim.rests_on) == (2302.0, frozenset({"history"}))
+    planned = planned_start_of(scene)
+    assert planned is not None
+    assert (planned.at, planned.rests_on) == (2302.0, frozenset({"history"}))
     scene.submit(a_spec(name="train"))
     assert scene.at_work() == [2], "300 s from now are too long"
 
@@ -207,9 +207,9 @@ def test_ends_are_expected_from_earlier_runs_of_the_same() -> None:
 def test_one_that_runs_longer_than_ever_may_go_on_for_any_time() -> None:
     scene = with_history(300.0)
     scene.submit(a_spec(gpus=2, name="wide"))
-    assert claim_of(scene) is not None
+    assert planned_start_of(scene) is not None
     scene.pass_s(305.0)
-    assert claim_of(scene) is None
+    assert planned_start_of(scene) is None
     scene.submit(a_spec(name="other"))
     assert scene.at_work() == [2, 4]
 
@@ -221,9 +221,9 @@ def test_a_pinned_one_keeps_the_gpus_it_is_pinned_to() -> None:
     scene.submit(asking(Request(gpus=2, gpus_on=pins)))
     scene.submit(a_spec(owner="bob"), a_spec(owner="bob"))
     assert scene.starts() == [(3, [2])]
-    claim = claim_of(scene)
-    assert claim is not None
-    assert claim.gpus == {"box-0", "box-1"}
+    planned = planned_start_of(scene)
+    assert planned is not None
+    assert planned.gpus == {"box-0", "box-1"}
 
 
 def test_drained_gpus_are_not_planned_with() -> None:
@@ -231,11 +231,11 @@ def test_drained_gpus_are_not_planned_with() -> None:
     scene.submit(a_spec(time_limit_s=100.0))
     scene.happen(GpusDrained(node=BOX, gpus=(GpuUuid("box-1"),), by="root", reason="fan"))
     scene.submit(a_spec(gpus=2))
-    assert claim_of(scene) is None
+    assert planned_start_of(scene) is None
     scene.happen(GpusResumed(node=BOX, gpus=(GpuUuid("box-1"),)))
-    claim = claim_of(scene)
-    assert claim is not None
-    assert claim.at == 1101.0
+    planned = planned_start_of(scene)
+    assert planned is not None
+    assert planned.at == 1101.0
 
 
 def test_one_that_a_limit_keeps_waiting_has_no_claim() -> None:
@@ -264,9 +264,9 @@ def test_a_share_of_a_gpu_is_planned_for_as_well() -> None:
     scene.submit(asking(Request(gpu_memory_bytes=20 * GIB), name="long"))
     assert [scene.gpus_of(job) for job in (1, 2)] == [[0], [1]]
     scene.submit(asking(Request(gpu_memory_bytes=30 * GIB), name="head"))
-    claim = claim_of(scene)
-    assert claim is not None
-    assert (claim.at, claim.gpus) == (1101.0, {"box-0"})
+    planned = planned_start_of(scene)
+    assert planned is not None
+    assert (planned.at, planned.gpus) == (1101.0, {"box-0"})
     scene.submit(asking(Request(gpu_memory_bytes=10 * GIB), owner="bob", name="a"))
     assert scene.starts() == [(4, [1])], "what is kept is left, what is beside it taken"
 
@@ -276,9 +276,9 @@ def test_memory_of_the_host_is_planned_for_as_well() -> None:
     scene.state.nodes[BOX].memory_total_bytes = 100 * GIB
     scene.submit(asking(Request(memory_bytes=60 * GIB), time_limit_s=100.0))
     scene.submit(asking(Request(memory_bytes=80 * GIB), name="head"))
-    claim = claim_of(scene)
-    assert claim is not None
-    assert (claim.at, claim.asks_host) == (1101.0, True)
+    planned = planned_start_of(scene)
+    assert planned is not None
+    assert (planned.at, planned.uses_host) == (1101.0, True)
     scene.submit(asking(Request(memory_bytes=30 * GIB), owner="bob", name="rival"))
     assert scene.starts() == []
     scene.submit(asking(Request(memory_bytes=30 * GIB), owner="bob", time_limit_s=50.0))

@@ -19,6 +19,7 @@ from tarmac.core.events import (
     SlotsSet,
 )
 from tarmac.core.explain import HostBooked, HostShort, NeverFits, TooFewGpus, explain
+from tarmac.core.fit.gpu_fit import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable
 from tarmac.core.invariants import violations
 from tarmac.core.machine import handle
 from tarmac.core.model.gpu import ForeignProcess, Gpu, GpuUse, NamedGpu
@@ -27,7 +28,6 @@ from tarmac.core.model.job import JobSpec, Request
 from tarmac.core.model.rules import Rules
 from tarmac.core.model.status import Queued
 from tarmac.core.policy.feasibility import PinnedGone, lack
-from tarmac.core.policy.gpu_fit import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable
 from tarmac.core.state import State
 
 BOX = NodeName("box")

@@ -21,7 +21,7 @@ def without(node: Node, jobs: Collection[JobId]) -> Node:
         node,
         booked={uuid: held for uuid, held in booked.items() if held},
         booked_parts={
-            uuid: {part for part in parts if part[0] not in gone} for uuid, parts in node.booked_parts.items()
+            uuid: {(job, part) for job, part in parts if job not in gone} for uuid, parts in node.booked_parts.items()
         },
         host={job: request for job, request in node.host.items() if job not in gone},
     )

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from tarmac.core.events import GpusSeen, NodeSampled, Reported
 from tarmac.core.explain import NeverFits, explain
+from tarmac.core.fit.gpu_fit import Drained, Taken
 from tarmac.core.machine import handle
 from tarmac.core.model.gpu import Gpu, GpuUse
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import Request
 from tarmac.core.policy.feasibility import PinnedGone
-from tarmac.core.policy.gpu_fit import Drained, Taken
 from tarmac.core.state import State
-from tests.core.policy.test_gpu_fit import BOX, a_gpu, a_machine, named, queue, reasons
+from tests.core.fit.test_gpu_fit import BOX, a_gpu, a_machine, named, queue, reasons
 from tests.core.support.builders import exited
 
 VANISHED = GpuUse(health="vanished from the driver", is_gone=True)

@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from tarmac.core.model.plan import RestsOn
 from tarmac.core.model.status import Running, Starting, Stopping, Succeeded
 
 if TYPE_CHECKING:
@@ -23,11 +24,11 @@ class End:
     """When a job is expected to be over. `rests_on`: limit (at the latest then), history, or stop."""
 
     at: float
-    rests_on: str
+    rests_on: RestsOn
 
 
 @dataclass(slots=True)
-class Durations:
+class Runtimes:
     recent_s: dict[Kind, deque[float]] = field(default_factory=dict)
 
     def learn(self, job: Job) -> None:

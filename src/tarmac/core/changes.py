@@ -1,0 +1,51 @@
+"""What events changed since it was last taken. The store writes exactly this."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from tarmac.core.model.gpu import Drain
+    from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.queue import Mode, Reservation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoryLine:
+    """One thing that happened to a job, for its owner to read."""
+
+    job: JobId
+    attempt: int
+    at: float
+    kind: str
+    detail: dict[str, Any]
+
+
+class GpuSettings(NamedTuple):
+    """What people or Tarmac decided about a GPU."""
+
+    drain: Drain | None
+    slots: int
+
+
+class HourKey(NamedTuple):
+    hour: int  # since the epoch
+    owner: str
+    project: str  # empty: none
+
+
+@dataclass(slots=True)
+class Changes:
+    new: list[Job] = field(default_factory=list)
+    changed: dict[JobId, Job] = field(default_factory=dict)  # including jobs that ended
+    edited: set[JobId] = field(default_factory=set)  # the changed jobs whose spec differs, too
+    story: list[StoryLine] = field(default_factory=list)
+    gpus: dict[tuple[NodeName, GpuUuid], GpuSettings] = field(default_factory=dict)
+    reservations: dict[int, Reservation | None] = field(default_factory=dict)  # None: it is over
+    mode: Mode | None = None
+    hours: dict[HourKey, float] = field(default_factory=dict)  # GPU-seconds to add
+
+    def __bool__(self) -> bool:
+        return bool(self.new or self.changed or self.gpus or self.story or self.reservations or self.mode or self.hours)
