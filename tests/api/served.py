@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from tests.api.answer_types import check_answer
 from tests.home import Home
 
 DEADLINE_S = 20.0
@@ -59,7 +60,9 @@ class Served:
             with connection.getresponse() as answer:
                 text = answer.read()
         is_json = answer.headers.get_content_type().endswith("json")
-        return answer.status, json.loads(text) if is_json else text
+        content = json.loads(text) if is_json else text
+        check_answer(method, path, answer.status, content)
+        return answer.status, content
 
     def submit(self, *jobs: dict[str, Any], **more: Any) -> tuple[int, Any]:
         world = {"cwd": str(self.home), "environment": {"PATH": os.environ["PATH"]}}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tarmac.api.views import Viewer
+from tarmac.api.views.job import Viewer
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
 from tarmac.controller.settings.settings import Settings

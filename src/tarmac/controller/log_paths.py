@@ -21,7 +21,7 @@ def is_elsewhere(job: Job) -> bool:
 
 
 def default_log(state_folder: Path, job: JobId, attempt: int) -> str:
-    return str(state_folder / "logs" / f"{job}.{attempt}.log")
+    return f"{state_folder}/logs/{job}.{attempt}.log"
 
 
 def stdout_path(state_folder: Path, job: Job, attempt: int) -> str:

@@ -204,4 +204,7 @@ def test_a_command_of_the_users_choice_is_run_when_something_is_wrong(home: Home
     here.until(job, "running")
     assert until(out.exists, 30), "an idle job is noticed without new readings"
     assert until(out.read_text).startswith(f"job {job}: its GPUs did nothing")
-    assert any("idle" in warning for warning in here.ask("GET", f"/jobs/{job}")[1]["warnings"])
+    (warning,) = here.ask("GET", f"/jobs/{job}")[1]["warnings"]
+    assert warning.startswith("idle for ")
+    (gpu,) = (gpu for gpu in here.ask("GET", "/gpus")[1]["gpus"] if gpu["jobs"])
+    assert [words.partition("idle")[0] for words in gpu["warnings"]] == [f"job {job}: "]

@@ -224,6 +224,18 @@ def test_removing_forgets_the_job_and_its_log_and_never_gives_the_id_again(api: 
     assert api.ids(NOTHING)[0] > job
 
 
+def test_a_job_names_the_jobs_it_still_waits_for(api: Served) -> None:
+    done, first, second = api.ids(NOTHING, {"command": ["sleep", "60"]}, {"command": ["sleep", "60"]})
+    api.until(done, "succeeded")
+    (job,) = api.ids({**NOTHING, "after": [f"{done}:any", f"{first}:any", f"{second}:any"]})
+    assert api.ask("GET", f"/jobs/{job}")[1]["waits_for"] == [first, second]
+    api.ask("POST", "/jobs/kill", {"ids": [str(first)], "grace_s": 0})
+    api.until(first, "cancelled")
+    assert api.ask("GET", f"/jobs?ids={job}&fields=waits_for")[1]["jobs"] == [{"waits_for": [second]}]
+    api.ask("POST", "/jobs/kill", {"ids": [str(second)], "grace_s": 0})
+    assert api.until(job, "succeeded")["waits_for"] == []
+
+
 def test_the_story_of_a_job_is_told_in_order(api: Served) -> None:
     (job,) = api.ids({"shell": "exit 9"})
     api.until(job, "failed")

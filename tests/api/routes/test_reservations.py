@@ -29,6 +29,26 @@ def reserve(api: Served, gpus: int = 1, begin_s: float = 0, for_s: float = 3600,
     return answer  # type: ignore[no-any-return]
 
 
+def test_a_gpu_says_for_whom_it_is_reserved_now_or_next(api: Served) -> None:
+    later = reserve(api, gpus=2, begin_s=7200, user="bob")
+    now = reserve(api)
+    both = api.ask("GET", "/gpus")[1]["gpus"]
+    kept = {gpu["uuid"]: gpu["reserved"] for gpu in both}
+    (uuid,) = (gpu["uuid"] for gpu in now["gpus"])
+    assert kept.pop(uuid) == {
+        "id": now["id"],
+        "owner": now["owner"],
+        "begins_at": now["begins_at"],
+        "ends_at": now["ends_at"],
+        "active": True,
+    }
+    (other,) = kept.values()
+    assert (other["id"], other["owner"], other["active"]) == (later["id"], "bob", False)
+    for one in (now, later):
+        api.ask("POST", f"/reservations/{one['id']}/end", {})
+    assert [gpu["reserved"] for gpu in api.ask("GET", "/gpus")[1]["gpus"]] == [None, None]
+
+
 def test_a_reservation_is_listed_until_it_is_ended(api: Served) -> None:
     later = reserve(api, begin_s=7200, user="bob")
     now = reserve(api)

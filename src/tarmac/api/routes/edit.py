@@ -10,8 +10,9 @@ from msgspec import UNSET
 from tarmac.api.deps import Context
 from tarmac.api.routes.hold import still_waiting
 from tarmac.api.routes.jobs import find_job, selected_own
+from tarmac.api.schemas.job import WholeJobView
 from tarmac.api.schemas.selection import EditAnswer, EditManyRequest
-from tarmac.api.views import Viewer
+from tarmac.api.views.job import Viewer
 from tarmac.api.wording.reasons import limit_words
 from tarmac.controller.decision import Decision
 from tarmac.controller.permissions import need_admin, refuse_others_jobs
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 
-async def edit_job(context: Context, word: str, body: EditRequest) -> dict[str, Any]:
+async def edit_job(context: Context, word: str, body: EditRequest) -> WholeJobView:
     """Change what a waiting job asks for. What is left out stays; null takes it back to none."""
     job = find_job(context, word)
     refuse_others_jobs([job], context.caller)

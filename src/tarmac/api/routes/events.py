@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from starlette.responses import StreamingResponse
 
 from tarmac.api.deps import Context
-from tarmac.api.routes.queue import queue_view
 from tarmac.api.schemas.events import EventsQuery
-from tarmac.api.views import Viewer
+from tarmac.api.views.gpu import gpu_views
+from tarmac.api.views.job import Viewer
+from tarmac.api.views.queue import queue_view
 from tarmac.controller.controller import Controller
 from tarmac.controller.publisher import GpusChanged, JobChanged, Missed, QueueChanged
-from tarmac.core.model.ids import JobId
+from tarmac.core.model.ids import JobId, NodeName
 from tarmac.errors import UserError
 
 if TYPE_CHECKING:
@@ -69,15 +70,14 @@ def _lines(controller: Controller, wanted: frozenset[int] | None, notices: Itera
                 if job is not None:
                     yield _line("job", viewer.job(job), event)
             case GpusChanged(node=node):
-                for gpu in viewer.gpus():
-                    if gpu["node"] == node:
-                        yield _line("gpu", gpu, None)
+                for gpu in gpu_views(controller, node=NodeName(node)):
+                    yield _line("gpu", gpu, None)
             case QueueChanged():
-                yield _line("queue", msgspec.to_builtins(queue_view(controller)), None)
+                yield _line("queue", queue_view(controller.state), None)
             case Missed():
                 yield _line("missed", {}, controller.publisher.last_event)
 
 
-def _line(kind: str, data: dict[str, Any], event: int | None) -> bytes:
+def _line(kind: str, data: object, event: int | None) -> bytes:
     resume = b"" if event is None else b"id: %d\n" % event
     return b"event: %s\n%sdata: %s\n\n" % (kind.encode(), resume, msgspec.json.encode(data))

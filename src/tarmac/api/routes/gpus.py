@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tarmac.api.deps import Context
 from tarmac.api.schemas.gpus import (
     DrainRequest,
+    GpuList,
     GpuSample,
     GpuSamples,
     GpusAnswer,
@@ -14,7 +15,7 @@ from tarmac.api.schemas.gpus import (
     SamplesQuery,
     SlotsRequest,
 )
-from tarmac.api.views import Viewer
+from tarmac.api.views.gpu import gpu_views
 from tarmac.api.wording.times import iso
 from tarmac.controller.controller import Controller
 from tarmac.controller.gpus.lost_gpus import check_forgettable, forget, forgettable, look_again
@@ -32,11 +33,11 @@ if TYPE_CHECKING:
 GONE = "gone"
 
 
-async def list_gpus(context: Context) -> dict[str, Any]:
+async def list_gpus(context: Context) -> GpuList:
     """Every GPU, what it does and which jobs have it. `error` says what could not be read."""
     controller = context.controller
     errors = [error for error in controller.readings.errors.values() if error]
-    return {"gpus": Viewer(controller).gpus(), "error": "; ".join(errors) or None}
+    return GpuList(gpus=gpu_views(controller), error="; ".join(errors) or None)
 
 
 async def gpu_samples(context: Context, gpu: str, query: SamplesQuery) -> GpuSamples:

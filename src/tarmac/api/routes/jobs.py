@@ -11,9 +11,10 @@ from starlette.responses import Response
 
 from tarmac.api.answers import json_answer
 from tarmac.api.deps import Context
-from tarmac.api.schemas.jobs import JobsQuery, SubmitAnswer, WaitQuery
+from tarmac.api.schemas.job import WholeJobView
+from tarmac.api.schemas.jobs import JobPage, JobsQuery, Story, StoryEvent, SubmitAnswer, WaitAnswer, WaitQuery
 from tarmac.api.schemas.selection import KillAnswer, KillRequest, RemoveAnswer, Selection
-from tarmac.api.views import Viewer, checked_fields
+from tarmac.api.views.job import Viewer, checked_fields
 from tarmac.api.wording.reasons import limit_words
 from tarmac.api.wording.times import iso
 from tarmac.controller.controller import Controller
@@ -79,10 +80,10 @@ def _refuse_too_many(state: State, specs: tuple[JobSpec, ...]) -> None:
         raise UserError(f"{limit_words(reached)}; nothing was queued", hint=f"{hint}; `tarmac set` tells the limits")
 
 
-async def list_jobs(context: Context, query: JobsQuery) -> dict[str, Any]:
+async def list_jobs(context: Context, query: JobsQuery) -> JobPage:
     """Jobs by id, page by page: give `next` of one page as `after` of the following one."""
     controller, reader = context.controller, context.controller.store.reader
-    wanted_fields = checked_fields(query.fields)
+    fields = checked_fields(query.fields)
     wanted = job_filter(
         reader,
         context.caller.name,
@@ -96,34 +97,32 @@ async def list_jobs(context: Context, query: JobsQuery) -> dict[str, Any]:
     numbers = reader.select_ids(wanted, after=query.after, limit=query.limit + 1, descending=query.order == "desc")
     page = numbers[: query.limit]
     jobs = controller.jobs(page)
-    if wanted_fields is None or "progress" in wanted_fields:
+    if fields is None or "progress" in fields:
         await controller.progress.refresh(jobs)
     viewer = Viewer(controller)
-    return {
-        "jobs": [viewer.job(job, wanted_fields) for job in jobs],
-        "next": page[-1] if len(numbers) > query.limit else None,
-    }
+    rows: list[Any] = [viewer.job(job) if fields is None else viewer.fields(job, fields) for job in jobs]
+    return JobPage(jobs=rows, next=page[-1] if len(numbers) > query.limit else None)
 
 
-async def show_job(context: Context, word: str) -> dict[str, Any]:
+async def show_job(context: Context, word: str) -> WholeJobView:
     """One job with all there is to know. `last` is the caller's newest."""
     job = find_job(context, word)
     await context.controller.progress.refresh([job])
     return Viewer(context.controller, is_fresh=True).whole_job(job)
 
 
-async def job_story(context: Context, word: str) -> dict[str, Any]:
+async def job_story(context: Context, word: str) -> Story:
     """What happened to a job, in order."""
     job = find_job(context, word)
-    return {
-        "events": [
-            {"id": event.id, "at": iso(event.at), "attempt": event.attempt, "kind": event.kind, "detail": event.detail}
-            for event in context.controller.store.reader.story(job.id)
+    return Story(
+        events=[
+            StoryEvent(id=one.id, at=str(iso(one.at)), attempt=one.attempt, kind=one.kind, detail=one.detail)
+            for one in context.controller.store.reader.story(job.id)
         ]
-    }
+    )
 
 
-async def wait_for_jobs(context: Context, query: WaitQuery) -> dict[str, Any]:
+async def wait_for_jobs(context: Context, query: WaitQuery) -> WaitAnswer:
     """Answers when all of them have ended, or after the timeout with those that have."""
     controller, reader = context.controller, context.controller.store.reader
     numbers = reader.select_ids(job_filter(reader, context.caller.name, ids=_words(query.ids)))
@@ -140,7 +139,7 @@ async def wait_for_jobs(context: Context, query: WaitQuery) -> dict[str, Any]:
         controller.publisher.unlisten(listener)
     viewer = Viewer(controller)
     ended = controller.jobs(sorted(set(numbers) - set(pending)))
-    return {"jobs": [viewer.job(job) for job in ended], "pending": pending}
+    return WaitAnswer(jobs=[viewer.job(job) for job in ended], pending=pending)
 
 
 async def kill_jobs(context: Context, body: KillRequest) -> KillAnswer:

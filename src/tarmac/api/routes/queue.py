@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.api.deps import Context
 from tarmac.api.schemas.queue import QueueRequest, QueueStopAnswer, QueueStopRequest, QueueView
-from tarmac.api.wording.times import iso
-from tarmac.controller.controller import Controller
+from tarmac.api.views.queue import queue_view
 from tarmac.controller.decision import Decision
 from tarmac.core.events import QueueDrained, QueuePaused, QueueResumed, QueueStopped
 from tarmac.core.model.status import Running, Starting, Stopping
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 async def show_queue(context: Context) -> QueueView:
     """Whether anything starts and anything is accepted, and how much waits."""
-    return queue_view(context.controller)
+    return queue_view(context.controller.state)
 
 
 async def pause_queue(context: Context, body: QueueRequest) -> QueueView:
@@ -68,27 +67,4 @@ def _is_sent_back(job: Job) -> bool:
 
 async def _changed(context: Context, event: Event) -> QueueView:
     await context.controller.engine.commit(event)
-    return queue_view(context.controller)
-
-
-def queue_view(controller: Controller) -> QueueView:
-    state, mode = controller.state, controller.state.mode
-    return QueueView(
-        paused=mode.is_paused,
-        draining=mode.is_draining,
-        by=mode.by,
-        reason=mode.reason,
-        since=iso(mode.since),
-        queued=queued_count(state),
-        running=running_count(state),
-        policy=state.rules.policy,
-    )
-
-
-def queued_count(state: State) -> int:
-    return len(state.queue) + len(state.blocked)
-
-
-def running_count(state: State) -> int:
-    """Everything that holds its booking."""
-    return sum(len(node.host) for node in state.nodes.values())
+    return queue_view(context.controller.state)

@@ -12,17 +12,14 @@ from tarmac.api.schemas.reservations import (
     ReservationList,
     ReservationRequest,
     ReservationView,
-    ReservedGpu,
 )
+from tarmac.api.views.reservation import reservation_view
 from tarmac.api.wording.formats import counted as count
 from tarmac.api.wording.reservation_warnings import warnings_for
-from tarmac.api.wording.times import iso
-from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
 from tarmac.core.events import ReservationEnded, ReservationMade
 from tarmac.core.handlers.reservations import chosen_gpus
 from tarmac.core.model.queue import Reservation
-from tarmac.core.policy.reservations import is_active
 from tarmac.errors import Conflict, NotAllowed, NotFound, UserError
 
 if TYPE_CHECKING:
@@ -36,7 +33,7 @@ async def list_reservations(context: Context) -> ReservationList:
     """All that are not over, the first to begin first."""
     controller = context.controller
     ordered = sorted(controller.state.reservations.values(), key=lambda one: (one.begins_at, one.id))
-    return ReservationList(reservations=[_view(controller, one) for one in ordered])
+    return ReservationList(reservations=[reservation_view(controller.state, one, controller.now()) for one in ordered])
 
 
 async def make_reservation(context: Context, body: ReservationRequest) -> MadeReservation:
@@ -49,7 +46,7 @@ async def make_reservation(context: Context, body: ReservationRequest) -> MadeRe
 
     made = await controller.engine.decide(plan)
     warnings = warnings_for(controller, made)
-    return MadeReservation(**asdict(_view(controller, made)), warnings=warnings)
+    return MadeReservation(**asdict(reservation_view(controller.state, made, controller.now())), warnings=warnings)
 
 
 async def end_reservation(context: Context, number: int) -> ReservationView:
@@ -61,7 +58,7 @@ async def end_reservation(context: Context, number: int) -> ReservationView:
     if caller.name != known.owner and not caller.is_admin:
         raise NotAllowed(f"reservation {number} is for {known.owner}", hint="its owner or an admin can end it")
     await controller.engine.commit(ReservationEnded(reservation=number, by=caller.name))
-    return _view(controller, known)
+    return reservation_view(controller.state, known, controller.now())
 
 
 def _planned(state: State, caller: str, body: ReservationRequest, now: float) -> Reservation:
@@ -85,19 +82,4 @@ def _planned(state: State, caller: str, body: ReservationRequest, now: float) ->
     node, gpus = chosen
     return Reservation(
         id=state.next_reservation, owner=owner, node=node, gpus=gpus, begins_at=begins_at, ends_at=ends_at, by=caller
-    )
-
-
-def _view(controller: Controller, one: Reservation) -> ReservationView:
-    gpus = controller.state.node(one.node).gpus
-    return ReservationView(
-        id=one.id,
-        owner=one.owner,
-        node=one.node,
-        gpus=[ReservedGpu(index=gpus[uuid].index if uuid in gpus else None, uuid=uuid) for uuid in one.gpus],
-        begins_at=str(iso(one.begins_at)),
-        ends_at=str(iso(one.ends_at)),
-        by=one.by,
-        active=one.id in controller.state.reservations and is_active(one, controller.now()),
-        used=one.is_used,
     )

@@ -7,8 +7,8 @@ import os
 from tarmac import __version__
 from tarmac.api.deps import Context
 from tarmac.api.errors import API
-from tarmac.api.routes.queue import queued_count, running_count
 from tarmac.api.schemas.status import StatusView, StopAnswer, StopRequest
+from tarmac.api.views.queue import queued_count, running_count
 
 AGENT_ANSWERS_WITHIN_S = 2.0
 

@@ -17,6 +17,16 @@ class GpuProcess(Struct, kw_only=True):
     ignored: bool
 
 
+class GpuReservation(Struct, kw_only=True):
+    """The reservation that applies to a GPU now, or the next one."""
+
+    id: int
+    owner: str
+    begins_at: str
+    ends_at: str
+    active: bool
+
+
 class GpuView(Struct, kw_only=True):
     """`index` is null where the GPU is gone and another one has got its number."""
 
@@ -40,6 +50,8 @@ class GpuView(Struct, kw_only=True):
     health: str | None
     gone_since: str | None
     held: str | None
+    reserved: GpuReservation | None
+    warnings: list[str]
 
 
 class GpuList(Struct, kw_only=True):

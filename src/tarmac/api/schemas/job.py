@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from tarmac.controller.progress.parser import Progress
+
 
 class GpuRef(Struct, kw_only=True):
     """`index` is null where another GPU has got its number."""
@@ -11,11 +13,6 @@ class GpuRef(Struct, kw_only=True):
     node: str
     index: int | None
     uuid: str
-
-
-class Progress(Struct, kw_only=True):
-    fraction: float
-    eta_s: float | None
 
 
 class JobView(Struct, kw_only=True):
@@ -45,6 +42,7 @@ class JobView(Struct, kw_only=True):
     log_path: str
     group: int | None
     after: list[str]
+    waits_for: list[int]
     gpu_memory_bytes: int | None
     gpu_share: float | None
     gpu_models: list[str]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tarmac.api.wording.message import Rendered
+from tarmac.shared.units import duration_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -110,6 +111,11 @@ def duration(seconds: float, _: str) -> str:
     return f"{seconds:g}s"
 
 
+def in_words(seconds: float, _: str) -> str:
+    """45 min, 6 h."""
+    return duration_words(seconds)
+
+
 def hint(refusal: Rendered, _: str) -> str:
     return refusal.hint or ""
 
@@ -130,5 +136,6 @@ FORMATS: dict[str, Format] = {
     "percent": percent,
     "rounded": rounded,
     "duration": duration,
+    "in_words": in_words,
     "hint": hint,
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from tarmac.api.wording.message import Message
 
 MESSAGES: dict[str, Message] = {
+    "job.idle": Message("idle for {seconds:in_words}"),
+    "job.over_booking": Message("takes more GPU memory than it booked"),
     "jobs.more_than_one": Message("{word:quoted} means more than one job", "give a single id, or `last`"),
     "jobs.unknown": Message(
         "{jobs:plural job|jobs} {jobs} {jobs:plural does|do} not exist", "run `tarmac ls -a` to list all known jobs"

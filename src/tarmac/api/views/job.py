@@ -1,0 +1,139 @@
+"""Jobs as people and programs see them. `JobView` declares the fields; this room reads each of them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from tarmac.api.schemas.job import JobView, WholeJobView
+from tarmac.api.views.job_fields import COMPUTED, STORED
+from tarmac.api.wording.degraded import still_true, unwritten
+from tarmac.api.wording.reasons import ahead_words, gpu_lines, sentences
+from tarmac.controller.log_paths import stderr_path, stdout_path
+from tarmac.core.explain import Explainer, TooFewGpus
+from tarmac.core.forecast.queue_forecast import position_of
+from tarmac.core.model.status import Queued
+from tarmac.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tarmac.api.views.job_fields import Getter
+    from tarmac.controller.controller import Controller
+    from tarmac.controller.forecast_cache import Forecast
+    from tarmac.core.explain import Reason
+    from tarmac.core.forecast.queue_forecast import Estimate
+    from tarmac.core.model.job import Job
+
+
+class Viewer:
+    """Makes views of one moment. What jobs share (why they wait, their places) is computed once, when first needed.
+
+    `is_fresh`: places and estimates, too, are computed for this moment instead of taken from the cache.
+    """
+
+    def __init__(self, controller: Controller, *, is_fresh: bool = False) -> None:
+        self.controller: Controller = controller
+        self._is_fresh = is_fresh
+        self._explainer: Explainer | None = None
+        self._forecast: Forecast | None = None
+        self._sentences: dict[tuple[Reason, ...], str | None] = {}
+
+    def job(self, job: Job) -> JobView:
+        return JobView(**self._values(job, JobView.__struct_fields__))
+
+    def fields(self, job: Job, names: tuple[str, ...]) -> dict[str, Any]:
+        """Some fields of a JobView, in the given order. The others are not computed."""
+        values = self._values(job, names)
+        return {name: values[name] for name in names}
+
+    def whole_job(self, job: Job) -> WholeJobView:
+        """With what only the answer about a single job contains."""
+        spec, status = job.spec, job.status
+        folder, attempt = self.controller.state_folder, max(job.attempt, 1)
+        return WholeJobView(
+            **self._values(job, JobView.__struct_fields__),
+            message=getattr(status, "message", None) or getattr(status, "note", None),
+            why=self._why(job),
+            pid=getattr(status, "pid", None),
+            umask=spec.umask,
+            grace_s=spec.grace_s,
+            shell=spec.shell,
+            stdout_path=stdout_path(folder, job, attempt),
+            stderr_path=stderr_path(folder, job, attempt),
+            stop_signal=spec.signal,
+        )
+
+    def _values(self, job: Job, names: tuple[str, ...]) -> dict[str, Any]:
+        stored, read, computed = _getters(names)
+        values: dict[str, Any] = dict(zip(stored, read(job), strict=True))
+        for name, getter in computed:
+            values[name] = getter(self, job)
+        return values
+
+    def waiting_reason(self, job: Job) -> str | None:
+        if (degraded := unwritten(self.controller, job)) is not None:
+            return degraded
+        reasons = self._reasons(job)
+        if reasons not in self._sentences:
+            self._sentences[reasons] = "; ".join(sentences(reasons, self.controller.now())) or None
+        return self._sentences[reasons]
+
+    def place(self, job: Job) -> int | None:
+        return self._look_ahead().places.get(job.id) if isinstance(job.status, Queued) else None
+
+    def estimate(self, job: Job) -> Estimate | None:
+        return self._look_ahead().estimates.get(job.id) if isinstance(job.status, Queued) else None
+
+    def _look_ahead(self) -> Forecast:
+        if self._forecast is None:
+            self._forecast = self.controller.forecast.now(is_fresh=self._is_fresh)
+        return self._forecast
+
+    def _reasons(self, job: Job) -> tuple[Reason, ...]:
+        if self._explainer is None:
+            self._explainer = Explainer(self.controller.state, self.controller.now())
+        return still_true(self.controller, self._explainer.reasons(job))
+
+    def _why(self, job: Job) -> list[str]:
+        """In a few lines; GET /jobs/ID/why has everything."""
+        reasons, degraded = self._reasons(job), unwritten(self.controller, job)
+        if not reasons and degraded is None:
+            return []
+        state, now = self.controller.state, self.controller.now()
+        has_place = isinstance(job.status, Queued) and job.id not in state.blocked
+        place = [ahead_words(position_of(state, job, now) - 1)] if has_place else []
+        gpus = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in gpu_lines(reason.gpus, now)]
+        return [*place, *([] if degraded is None else [degraded]), *sentences(reasons, now), *gpus]
+
+    def usage(self, job: Job) -> tuple[int | None, float | None, float | None]:
+        """Peak memory, average utilization, energy: so far for a running job, in total for an ended one."""
+        current = self.controller.usage.of(job.id)
+        if current is not None:
+            return current.peak_gpu_memory_bytes, current.utilization, current.energy_j
+        if job.attempt == 0 or job.spec.request.gpus == 0:
+            return None, None, None
+        return self.controller.store.reader.usage(job.id) or (None, None, None)
+
+
+def checked_fields(words: str | None) -> tuple[str, ...] | None:
+    """The fields of `?fields=`; None for all."""
+    if not words:
+        return None
+    known = JobView.__struct_fields__
+    names = tuple(words.split(","))
+    if unknown := [name for name in names if name not in known]:
+        raise UserError(f"a job has no field {unknown[0]!r}", hint=f"fields are: {', '.join(known)}")
+    return names
+
+
+@lru_cache(maxsize=64)
+def _getters(
+    names: tuple[str, ...],
+) -> tuple[tuple[str, ...], Callable[[Job], tuple[Any, ...]], tuple[tuple[str, Getter], ...]]:
+    """The stored fields, what reads them all at once, and a getter for each of the others."""
+    stored = tuple(name for name in names if name in STORED)
+    # Two ids first: with one path alone, attrgetter would not return a tuple.
+    read = attrgetter("id", "id", *(STORED[name] for name in stored))
+    return stored, lambda job: read(job)[2:], tuple((name, COMPUTED[name]) for name in names if name in COMPUTED)

@@ -1,0 +1,168 @@
+"""How each field of a JobView is read. Fields that a job, its spec or its request store as they are need no line."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tarmac.api.schemas.job import GpuRef, JobView
+from tarmac.api.wording.catalogue import say
+from tarmac.api.wording.times import iso
+from tarmac.controller.log_paths import stdout_path
+from tarmac.core.handlers.health import idle_s
+from tarmac.core.model.job import Job, JobSpec, Request
+from tarmac.core.model.status import Draft, Failed, Held, Queued, Succeeded, Unknown, holds_booking, state_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tarmac.api.views.job import Viewer
+    from tarmac.controller.controller import Controller
+    from tarmac.core.model.gpu import NamedGpu
+    from tarmac.core.model.ids import GpuUuid
+    from tarmac.core.model.node import Node
+
+    Getter: TypeAlias = Callable[[Viewer, Job], Any]
+
+
+def warnings_of(controller: Controller, job: Job) -> list[str]:
+    """What its owner should look at: idle GPUs, more memory used than booked."""
+    booking = holds_booking(job.status)
+    activity = None if booking is None else controller.state.node(booking.node).activity.get(job.id)
+    if activity is None:
+        return []
+    found = []
+    if activity.is_warned:
+        found.append(say("job.idle", seconds=idle_s(activity, controller.now())))
+    if activity.is_over_booking:
+        found.append(say("job.over_booking"))
+    return found
+
+
+def _reason(viewer: Viewer, job: Job) -> str | None:
+    match job.status:
+        case Queued() | Held() | Draft():
+            return viewer.waiting_reason(job)
+        case Failed(reason=reason):
+            return reason
+        case Unknown():
+            return "lost"
+        case _:
+            return None
+
+
+def _exit_code(_: Viewer, job: Job) -> int | None:
+    return 0 if isinstance(job.status, Succeeded) else getattr(job.status, "exit_code", None)
+
+
+def _of_status(name: str) -> Getter:
+    return lambda _, job: getattr(job.status, name, None)
+
+
+def _time_of_status(name: str) -> Getter:
+    return lambda _, job: iso(getattr(job.status, name, None))
+
+
+def _unless_zero(name: str) -> Getter:
+    return lambda _, job: getattr(job.spec.request, name) or None
+
+
+def _gpus_named(name: str) -> Getter:
+    """By their current index; by UUID if they have none."""
+
+    def named(viewer: Viewer, job: Job) -> list[int | str]:
+        wanted: tuple[NamedGpu | int, ...] = getattr(job.spec.request, name)
+        nodes = viewer.controller.state.nodes.values()
+        return [gpu if isinstance(gpu, int) else _current_name(nodes, gpu.uuid) for gpu in wanted]
+
+    return named
+
+
+def _current_name(nodes: Iterable[Node], uuid: GpuUuid) -> int | str:
+    return next((index for node in nodes if (index := node.index_now(uuid)) is not None), uuid)
+
+
+def _gpus(viewer: Viewer, job: Job) -> list[GpuRef]:
+    """With their current indices while the job holds them, with those of its time once it has ended."""
+    booking = getattr(job.status, "booking", None)
+    if booking is None:
+        return []
+    node = viewer.controller.state.nodes.get(booking.node) if holds_booking(job.status) is not None else None
+    indices = [gpu.index if node is None else node.last_index(gpu.uuid, gpu.index) for gpu in booking.gpus]
+    return [
+        GpuRef(node=booking.node, index=index, uuid=gpu.uuid) for index, gpu in zip(indices, booking.gpus, strict=True)
+    ]
+
+
+def _node(_: Viewer, job: Job) -> str | None:
+    booking = getattr(job.status, "booking", None)
+    return None if booking is None else booking.node
+
+
+def _command(_: Viewer, job: Job) -> list[str]:
+    """argv; for a shell string, the argv that runs it."""
+    return list(job.spec.command) if job.spec.command is not None else ["sh", "-c", job.spec.shell or ""]
+
+
+def _waits_for(_: Viewer, job: Job) -> list[int]:
+    if not isinstance(job.status, Queued | Held | Draft):
+        return []
+    return [after.job for after in job.spec.after if not after.is_met]
+
+
+def _log_path(viewer: Viewer, job: Job) -> str:
+    return stdout_path(viewer.controller.state_folder, job, max(job.attempt, 1))
+
+
+def _estimated_start(viewer: Viewer, job: Job) -> str | None:
+    estimate = viewer.estimate(job)
+    return None if estimate is None else iso(estimate.start_at)
+
+
+def _estimate_basis(viewer: Viewer, job: Job) -> str | None:
+    estimate = viewer.estimate(job)
+    return None if estimate is None else estimate.basis
+
+
+COMPUTED: dict[str, Getter] = {
+    "state": lambda _, job: state_name(job.status),
+    "reason": _reason,
+    "exit_code": _exit_code,
+    "signal": _of_status("signal"),
+    "gpus_asked": lambda _, job: job.spec.request.gpus,
+    "gpus": _gpus,
+    "node": _node,
+    "command": _command,
+    "submitted_at": lambda _, job: iso(job.submitted_at),
+    "started_at": _time_of_status("started_at"),
+    "ended_at": _time_of_status("ended_at"),
+    "estimated_start": _estimated_start,
+    "progress": lambda viewer, job: viewer.controller.progress.get(job.id),
+    "peak_gpu_memory_bytes": lambda viewer, job: viewer.usage(job)[0],
+    "log_path": _log_path,
+    "after": lambda _, job: [f"{after.job}:{after.on}" for after in job.spec.after],
+    "waits_for": _waits_for,
+    "min_gpu_memory_bytes": _unless_zero("min_gpu_memory_bytes"),
+    "gpus_on": _gpus_named("gpus_on"),
+    "exclude_gpus": _gpus_named("exclude_gpus"),
+    "memory_bytes": _unless_zero("memory_bytes"),
+    "cpus": _unless_zero("cpus"),
+    "utilization": lambda viewer, job: viewer.usage(job)[1],
+    "energy_j": lambda viewer, job: viewer.usage(job)[2],
+    "warnings": lambda viewer, job: warnings_of(viewer.controller, job),
+    "estimate_basis": _estimate_basis,
+    "begin_at": lambda _, job: iso(job.spec.begin_at),
+    "position": lambda viewer, job: viewer.place(job),
+    "held_by": lambda _, job: job.status.by if isinstance(job.status, Held) else None,
+}
+
+
+def _path(name: str) -> str:
+    """Where a job stores the field."""
+    for prefix, record in (("spec.", JobSpec), ("spec.request.", Request), ("", Job)):
+        if name in {field.name for field in fields(record)}:
+            return prefix + name
+    raise LookupError(f"a job does not store {name}: add it to COMPUTED")
+
+
+STORED: dict[str, str] = {name: _path(name) for name in JobView.__struct_fields__ if name not in COMPUTED}

@@ -1,0 +1,34 @@
+"""The queue as a whole, as people and programs see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tarmac.api.schemas.queue import QueueView
+from tarmac.api.wording.times import iso
+
+if TYPE_CHECKING:
+    from tarmac.core.state import State
+
+
+def queue_view(state: State) -> QueueView:
+    mode = state.mode
+    return QueueView(
+        paused=mode.is_paused,
+        draining=mode.is_draining,
+        by=mode.by,
+        reason=mode.reason,
+        since=iso(mode.since),
+        queued=queued_count(state),
+        running=running_count(state),
+        policy=state.rules.policy,
+    )
+
+
+def queued_count(state: State) -> int:
+    return len(state.queue) + len(state.blocked)
+
+
+def running_count(state: State) -> int:
+    """Jobs that hold their booking."""
+    return sum(len(node.host) for node in state.nodes.values())

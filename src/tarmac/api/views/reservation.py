@@ -1,0 +1,28 @@
+"""A reservation as people and programs see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tarmac.api.schemas.reservations import ReservationView, ReservedGpu
+from tarmac.api.wording.times import iso
+from tarmac.core.policy.reservations import is_active
+
+if TYPE_CHECKING:
+    from tarmac.core.model.queue import Reservation
+    from tarmac.core.state import State
+
+
+def reservation_view(state: State, one: Reservation, now: float) -> ReservationView:
+    gpus = state.node(one.node).gpus
+    return ReservationView(
+        id=one.id,
+        owner=one.owner,
+        node=one.node,
+        gpus=[ReservedGpu(index=gpus[uuid].index if uuid in gpus else None, uuid=uuid) for uuid in one.gpus],
+        begins_at=str(iso(one.begins_at)),
+        ends_at=str(iso(one.ends_at)),
+        by=one.by,
+        active=one.id in state.reservations and is_active(one, now),
+        used=one.is_used,
+    )
