@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Dict, List, Optional
 
 from tarmac import __version__
-from tarmac.agent import logs
+from tarmac.agent import facts, logs
 from tarmac.agent.connection import Connection, is_allowed
 from tarmac.agent.gpus.monitor import GpuMonitor
 from tarmac.agent.loop import Loop, log, log_exception
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         AgentFrame,
         AttemptFrame,
         ControllerFrame,
+        FactsQuestionFrame,
         ForgetFrame,
         QuestionFrame,
         ReportFrame,
@@ -152,10 +153,18 @@ class Service:
         elif frame["type"] == "try_gpus":
             tried = self._gpus.try_now([str(uuid) for uuid in frame["uuids"]])
             self.send({"type": "gpus_tried", "ref": frame.get("ref"), "uuids": tried})
-        elif frame["type"] == "ping":
-            self.send({"type": "pong", "ref": frame.get("ref")})
         elif frame["type"] == "shutdown":
             self._shut_down(frame)
+        else:
+            self._state_facts(frame)
+
+    def _state_facts(self, frame: FactsQuestionFrame) -> None:
+        if frame["type"] == "check_paths":
+            self.send(facts.check_paths(frame))
+        elif frame["type"] == "describe_processes":
+            self.send(facts.describe_processes(frame, self.place.boot_id))
+        elif frame["type"] == "ping":
+            self.send({"type": "pong", "ref": frame.get("ref")})
         else:
             raise UnknownFrame(frame["type"])
 

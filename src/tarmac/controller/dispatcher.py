@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from tarmac.controller.notifier import Notifier
 from tarmac.controller.start_frame import job_environment, start_frame
@@ -58,14 +58,14 @@ class Dispatcher:
                 self._start(command, state, settings)
                 crashpoint.reach("controller:after-start")
             case AdoptProcess():
-                self._send(command, {"type": "adopt", "pid": command.pid})
+                self._adopt(command)
             case SignalJob():
                 crashpoint.reach("controller:before-signal")
-                self._send(command, {"type": "signal", "signal": command.signal, "grace_s": command.grace_s})
+                self._signal(command)
                 crashpoint.reach("controller:after-signal")
             case ForgetRun():
                 crashpoint.reach("controller:before-forget")
-                self._send(command, {"type": "forget"})
+                self._forget(command)
                 crashpoint.reach("controller:after-forget")
             case Notify():
                 self._notifier.notify(settings["notify_command"], command)
@@ -86,8 +86,25 @@ class Dispatcher:
         )
         self._fleet.send_command(start.booking.node, start_frame(job, start, environment, self._state_folder))
 
-    def _send(self, command: AdoptProcess | SignalJob | ForgetRun, frame: dict[str, Any]) -> None:
-        self._fleet.send_command(command.node, {**frame, "job": command.job, "attempt": command.attempt})
+    def _adopt(self, command: AdoptProcess) -> None:
+        self._fleet.send_command(
+            command.node, {"type": "adopt", "job": command.job, "attempt": command.attempt, "pid": command.pid}
+        )
+
+    def _signal(self, command: SignalJob) -> None:
+        self._fleet.send_command(
+            command.node,
+            {
+                "type": "signal",
+                "job": command.job,
+                "attempt": command.attempt,
+                "signal": command.signal,
+                "grace_s": command.grace_s,
+            },
+        )
+
+    def _forget(self, command: ForgetRun) -> None:
+        self._fleet.send_command(command.node, {"type": "forget", "job": command.job, "attempt": command.attempt})
 
     def _environment(self, digest: str) -> dict[str, str]:
         known = self._environments.get(digest)

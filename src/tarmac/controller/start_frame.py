@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tarmac.controller.log_paths import stdout_path
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tarmac.core.commands import StartJob
     from tarmac.core.model.job import Job
     from tarmac.core.model.status import Booking
+    from tarmac.shared.frames import StartFrame
 
 # The submitter's own choice of GPUs does not apply to the job.
 _GPU_VARIABLES = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
@@ -66,12 +67,12 @@ def gpu_variables(booking: Booking, gpu_id_style: str) -> dict[str, str]:
     return variables
 
 
-def start_frame(job: Job, start: StartJob, environment: dict[str, str], state_folder: Path) -> dict[str, Any]:
+def start_frame(job: Job, start: StartJob, environment: dict[str, str], state_folder: Path) -> StartFrame:
     return {
         "type": "start",
         "job": job.id,
         "attempt": start.attempt,
-        "argv": job.spec.command,
+        "argv": None if job.spec.command is None else list(job.spec.command),
         "shell": job.spec.shell,
         "cwd": job.spec.cwd,
         "umask": job.spec.umask,

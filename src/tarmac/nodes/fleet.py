@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from tarmac.core.model.ids import NodeName
     from tarmac.nodes.session import AgentSession
-    from tarmac.shared.frames import AnyFrame
+    from tarmac.shared.frames import AnyFrame, AttemptFrame, ControllerFrame, QuestionFrame
 
 
 class Fleet:
@@ -55,7 +55,7 @@ class Fleet:
 
     # Frames
 
-    def send(self, node: NodeName, frame: AnyFrame) -> None:
+    def send(self, node: NodeName, frame: ControllerFrame) -> None:
         """Drop the frame if the node is unknown or out of reach."""
         if (session := self.get(node)) is not None:
             session.send(frame)
@@ -64,12 +64,12 @@ class Fleet:
         if (session := self.get(node)) is not None:
             session.admit()
 
-    def send_command(self, node: NodeName, frame: AnyFrame) -> None:
+    def send_command(self, node: NodeName, frame: AttemptFrame) -> None:
         """Send a command, but only after the core handled the join of the node's current connection."""
         if (session := self.get(node)) is not None:
             session.send_command(frame)
 
-    async def ask(self, node: NodeName, frame: AnyFrame) -> AnyFrame:
+    async def ask(self, node: NodeName, frame: QuestionFrame) -> AnyFrame:
         """The node's answer. Raises Unavailable if it is unknown, out of reach, or does not answer."""
         session = self.get(node)
         if session is None:

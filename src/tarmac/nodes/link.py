@@ -10,9 +10,9 @@ from tarmac.errors import Unavailable
 from tarmac.shared import protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from tarmac.shared.frames import AnyFrame
+    from tarmac.shared.frames import AnyFrame, ControllerFrame, QuestionFrame
 
 
 ANSWER_WITHIN_S = 10.0  # the agent reads logs from disk, and a disk may be slow
@@ -53,19 +53,22 @@ class Link(asyncio.Protocol):
         self._questions.clear()
         self._on_lost()
 
-    def send(self, frame: AnyFrame) -> None:
+    def send(self, frame: ControllerFrame) -> None:
         """Drop the frame if the agent is gone: everything that matters is settled again when it rejoins."""
+        self._write(frame)
+
+    def _write(self, frame: Mapping[str, object]) -> None:
         if self._transport is not None:
             self._transport.write(protocol.encode(frame))
 
-    async def ask(self, frame: AnyFrame) -> AnyFrame:
+    async def ask(self, frame: QuestionFrame) -> AnyFrame:
         """Send a question and return its answer. Raises Unavailable if none arrives."""
         if self._transport is None:
             raise out_of_reach()
         ref = next(self._refs)
         answer: asyncio.Future[AnyFrame] = asyncio.get_running_loop().create_future()
         self._questions[ref] = answer
-        self.send({**frame, "ref": ref})
+        self._write({**frame, "ref": ref})
         try:
             async with asyncio.timeout(None if frame["type"] == "watch_log" else ANSWER_WITHIN_S):
                 return await answer

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.gpu import Gpu
     from tarmac.core.model.ids import NodeName
     from tarmac.nodes.reports import GpuReading, HostReading
-    from tarmac.shared.frames import AnyFrame
+    from tarmac.shared.frames import AnyFrame, AttemptFrame, ControllerFrame, QuestionFrame
 
 log = logging.getLogger(__name__)
 
@@ -109,7 +109,7 @@ class AgentSession:
 
     # To the agent
 
-    def send(self, frame: AnyFrame) -> None:
+    def send(self, frame: ControllerFrame) -> None:
         if self._link is not None:
             self._link.send(frame)
 
@@ -117,7 +117,7 @@ class AgentSession:
         """Allow commands: the core has handled this connection's join, so later decisions take it into account."""
         self._is_admitted = True
 
-    def send_command(self, frame: AnyFrame) -> None:
+    def send_command(self, frame: AttemptFrame) -> None:
         """Send a command, unless it was decided before the core handled this connection's join.
 
         Joining settles again what the node has to do, from what it really runs; an older command may be wrong by then.
@@ -125,7 +125,7 @@ class AgentSession:
         if self._is_admitted:
             self.send(frame)
 
-    async def ask(self, frame: AnyFrame) -> AnyFrame:
+    async def ask(self, frame: QuestionFrame) -> AnyFrame:
         if self._link is None:
             raise out_of_reach()
         return await self._link.ask(frame)

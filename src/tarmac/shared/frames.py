@@ -11,6 +11,7 @@ from typing import Any, Dict, List, Literal, Optional, Sequence, TypedDict, Unio
 
 ContainmentKind = Literal["cgroup", "scan"]
 GpuMake = Literal["nvidia", "amd", "fake", "listed"]
+OutputVerdict = Literal["good", "has_content", "no_directory", "is_directory", "not_writable"]
 ReportType = Literal["started", "exited", "launch_failed", "lost", "gone"]
 
 AnyFrame = Dict[str, Any]  # decoded, and nothing checked but that it has a "type"
@@ -132,6 +133,19 @@ class TryGpusFrame(_Question):
     uuids: List[str]
 
 
+class CheckPathsFrame(_Question):
+    """Can these directories and output files be used?"""
+
+    type: Literal["check_paths"]
+    directories: List[str]
+    outputs: List[str]
+
+
+class DescribeProcessesFrame(_Question):
+    type: Literal["describe_processes"]
+    pids: List[int]
+
+
 class PingFrame(_Question):
     type: Literal["ping"]
 
@@ -147,6 +161,7 @@ class ShutdownFrame(_Question, _ShutdownOptions):
 
 
 AttemptFrame = Union[StartFrame, AdoptFrame, SignalFrame, ForgetFrame]
+FactsQuestionFrame = Union[CheckPathsFrame, DescribeProcessesFrame, PingFrame]
 QuestionFrame = Union[
     ReadLogFrame,
     TailLogFrame,
@@ -154,6 +169,8 @@ QuestionFrame = Union[
     UnwatchLogFrame,
     ForgetGpusFrame,
     TryGpusFrame,
+    CheckPathsFrame,
+    DescribeProcessesFrame,
     PingFrame,
     ShutdownFrame,
 ]
@@ -242,6 +259,7 @@ class GpuProcessEntry(TypedDict):
     command: Optional[str]
     memory_bytes: Optional[int]
     started_at: Optional[float]
+    start_time: Optional[int]  # clock ticks since boot; with the pid, it identifies the process
     job: Optional[int]
     attempt: Optional[int]
 
@@ -324,6 +342,32 @@ class LogGrewFrame(_Answer):
     size: int
 
 
+class PathsCheckedFrame(_Answer):
+    """In the order of the question: whether each directory exists, and a verdict on each output file."""
+
+    type: Literal["paths_checked"]
+    directories: List[bool]
+    outputs: List[OutputVerdict]
+
+
+class ProcessDescription(TypedDict):
+    pid: int
+    start_time: int  # clock ticks since boot
+    uid: int
+    name: str
+    command: List[str]  # empty if it has none, or not yet
+    cwd: Optional[str]
+
+
+class ProcessesDescribedFrame(_Answer):
+    """Processes that do not exist are left out."""
+
+    type: Literal["processes_described"]
+    boot_id: str
+    agent_uid: int
+    processes: List[ProcessDescription]
+
+
 class PongFrame(_Answer):
     type: Literal["pong"]
 
@@ -341,6 +385,8 @@ AnswerFrame = Union[
     LogTailFrame,
     LogTailErrorFrame,
     LogGrewFrame,
+    PathsCheckedFrame,
+    ProcessesDescribedFrame,
     PongFrame,
     EndingFrame,
 ]

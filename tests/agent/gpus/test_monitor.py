@@ -49,7 +49,7 @@ def test_a_holder_is_told_with_its_job_and_a_stranger_without(machine: Machine, 
     found = {one["pid"]: (one["job"], one["attempt"]) for one in gpus["GPU-aaaa"]["processes"]}
     assert found == {worker: (5, 2), stranger.pid: (None, None)}
     assert set(gpus["GPU-aaaa"]["processes"][0]) == {
-        "pid", "user", "command", "memory_bytes", "started_at", "job", "attempt",
+        "pid", "user", "command", "memory_bytes", "started_at", "start_time", "job", "attempt",
     }  # fmt: skip
     peer.signal(5, signal.SIGKILL, 0, attempt=2)
     peer.expect("exited", 5)

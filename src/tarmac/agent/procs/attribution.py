@@ -38,6 +38,7 @@ class Attribution:
             "command": process["command"],
             "memory_bytes": process["memory_bytes"],
             "started_at": process["started_at"],
+            "start_time": process["ancestors"][0][1] if process["ancestors"] else None,
             "job": job,
             "attempt": attempt,
         }

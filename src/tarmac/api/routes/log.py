@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from tarmac.controller.publisher import Listener
     from tarmac.core.model.job import Job
+    from tarmac.shared.frames import QuestionFrame
 
 CHUNK_BYTES = 1 << 18
 LOOK_AGAIN_S = 30.0
@@ -123,7 +124,7 @@ async def _until_news(controller: Controller, listener: Listener, job: Job, path
         await asyncio.gather(told, grew, return_exceptions=True)
 
 
-async def _ask(controller: Controller, job: Job, question: dict[str, Any]) -> dict[str, Any]:
+async def _ask(controller: Controller, job: Job, question: QuestionFrame) -> dict[str, Any]:
     """Ask the node the job runs or ran on; before its first start, the home node."""
     booking = getattr((controller.job(job.id) or job).status, "booking", None)
     return await controller.fleet.ask(controller.fleet.home.name if booking is None else booking.node, question)

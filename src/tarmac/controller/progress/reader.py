@@ -57,11 +57,11 @@ class ProgressReader:
         return known is None or known.read_at < before
 
     async def _read(self, job: Job, node: NodeName) -> None:
-        question = {"type": "read_log", "path": stdout_path(self._state_folder, job, job.attempt)}
+        path = stdout_path(self._state_folder, job, job.attempt)
         try:
-            end = await self._fleet.ask(node, {**question, "offset": 0, "limit": 0})
+            end = await self._fleet.ask(node, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
             start = max(0, end.get("size", 0) - TAIL_BYTES)
-            tail = await self._fleet.ask(node, {**question, "offset": start, "limit": TAIL_BYTES})
+            tail = await self._fleet.ask(node, {"type": "read_log", "path": path, "offset": start, "limit": TAIL_BYTES})
         except Unavailable:
             return
         self._known[job.id] = _Reading(monotonic(), read_progress(base64.b64decode(tail.get("data", ""))))

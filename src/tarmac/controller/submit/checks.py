@@ -143,8 +143,6 @@ class _Checks:
         _refuse_nul("cwd", (path,))
         if not os.path.isabs(path):
             raise invalid("submit.cwd_not_absolute", path=path)
-        if not os.path.isdir(path):
-            raise invalid("submit.cwd_not_a_directory", path=path)
         self._directories.add(path)
 
     def after(self, words: tuple[str, ...]) -> tuple[After, ...]:
@@ -164,16 +162,9 @@ class _Checks:
 
     def output(self, path: str, *, append: bool) -> None:
         _refuse_nul("log path", (path,))
-        directory = os.path.dirname(path)
         if not os.path.isabs(path):
             raise invalid("submit.log_not_absolute", path=path)
-        if not os.path.isdir(directory):
-            raise invalid("submit.log_no_directory", path=path, directory=directory)
-        if os.path.isdir(path):
-            raise invalid("submit.log_is_a_directory", path=path)
-        if not os.access(directory, os.W_OK | os.X_OK):
-            raise invalid("submit.log_not_writable", path=path, directory=directory)
-        if not append and (path in self._outputs or (os.path.exists(path) and os.path.getsize(path) > 0)):
+        if not append and path in self._outputs:
             raise invalid("submit.log_exists", path=path)
         self._outputs.add(path)
 

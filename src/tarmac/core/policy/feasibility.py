@@ -63,6 +63,11 @@ def lack(state: State, request: Request) -> Lack | None:
     return max((one for one in found if one is not None), key=_nearness)
 
 
+def candidates(state: State, request: Request) -> list[Node]:
+    """The nodes that could meet the request if they were idle."""
+    return [node for node in state.nodes.values() if _lack_on(node, request, state.rules) is None]
+
+
 def pinned_away(state: State, request: Request) -> PinnedGone | None:
     """GPUs that it is pinned to and that are gone, though nobody has forgotten them: they may come back."""
     gone = {uuid for node in state.nodes.values() for uuid in node.gpus if node.is_gone(uuid)}

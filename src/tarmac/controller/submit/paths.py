@@ -1,0 +1,111 @@
+"""Whether the paths of a submit are usable, asked of the nodes that can take its jobs.
+
+The rule: a working directory must exist, and an output file must be creatable, on at least one connected node that
+could take the job. An output file must not hold anything yet on any of them, unless the job appends to it. A path is
+not checked while none of these nodes answers: a submit must not fail because an agent restarts, and a launch that fails
+reports the same later.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from tarmac.core.policy.feasibility import candidates
+from tarmac.nodes.facts import check_paths
+from tarmac.refusal import invalid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tarmac.core.model.ids import NodeName
+    from tarmac.core.model.job import JobSpec, Request
+    from tarmac.core.state import State
+    from tarmac.nodes.facts import OutputVerdict, PathFacts
+    from tarmac.nodes.fleet import Fleet
+    from tarmac.refusal import Refused
+
+
+class _Output(NamedTuple):
+    path: str
+    is_appended: bool
+
+
+class _Paths:
+    """The paths of a submit, each with the nodes that are asked about it, in the order of the jobs."""
+
+    def __init__(self) -> None:
+        self.directories: dict[str, set[NodeName]] = defaultdict(set)
+        self.outputs: dict[_Output, set[NodeName]] = defaultdict(set)
+
+    def directories_on(self, node: NodeName) -> list[str]:
+        return [path for path, nodes in self.directories.items() if node in nodes]
+
+    def outputs_on(self, node: NodeName) -> list[_Output]:
+        return [output for output, nodes in self.outputs.items() if node in nodes]
+
+    def nodes(self) -> list[NodeName]:
+        return sorted(set().union(*self.directories.values()))
+
+
+async def refuse_bad_paths(specs: Iterable[JobSpec], state: State, fleet: Fleet) -> None:
+    """Ask about all paths of a submit at once, and refuse the first bad one."""
+    paths = _collect(specs, state, fleet)
+    nodes = paths.nodes()
+    facts = await asyncio.gather(*(_ask(fleet, node, paths) for node in nodes))
+    for refusal in _refusals(paths, {node: one for node, one in zip(nodes, facts, strict=True) if one is not None}):
+        raise refusal
+
+
+def _collect(specs: Iterable[JobSpec], state: State, fleet: Fleet) -> _Paths:
+    paths = _Paths()
+    nodes_of: dict[int, tuple[NodeName, ...]] = {}  # by identity: the jobs of an array share one request
+    for spec in specs:
+        nodes = nodes_of.get(id(spec.request))
+        if nodes is None:
+            nodes = nodes_of[id(spec.request)] = _connected_candidates(state, spec.request, fleet)
+        paths.directories[spec.cwd].update(nodes)
+        for path in (spec.stdout, spec.stderr):
+            if path is not None:
+                paths.outputs[_Output(path, spec.append)].update(nodes)
+    return paths
+
+
+def _connected_candidates(state: State, request: Request, fleet: Fleet) -> tuple[NodeName, ...]:
+    return tuple(node.name for node in candidates(state, request) if fleet.is_connected(node.name))
+
+
+async def _ask(fleet: Fleet, node: NodeName, paths: _Paths) -> PathFacts | None:
+    outputs = [output.path for output in paths.outputs_on(node)]
+    return await check_paths(fleet, node, paths.directories_on(node), outputs)
+
+
+def _refusals(paths: _Paths, facts: dict[NodeName, PathFacts]) -> Iterator[Refused]:
+    exists: dict[str, list[bool]] = defaultdict(list)
+    verdicts: dict[_Output, list[OutputVerdict]] = defaultdict(list)
+    for node, known in facts.items():
+        for path, is_directory in zip(paths.directories_on(node), known.directories, strict=True):
+            exists[path].append(is_directory)
+        for output, verdict in zip(paths.outputs_on(node), known.outputs, strict=True):
+            verdicts[output].append(verdict)
+    for path, answers in exists.items():
+        if not any(answers):
+            yield invalid("submit.cwd_not_a_directory", path=path)
+    for output, found in verdicts.items():
+        if (refusal := _output_refusal(output, found)) is not None:
+            yield refusal
+
+
+def _output_refusal(output: _Output, verdicts: list[OutputVerdict]) -> Refused | None:
+    path, directory = output.path, os.path.dirname(output.path)
+    if "has_content" in verdicts:
+        return None if output.is_appended else invalid("submit.log_exists", path=path)
+    if "good" in verdicts:
+        return None
+    if "not_writable" in verdicts:
+        return invalid("submit.log_not_writable", path=path, directory=directory)
+    if "is_directory" in verdicts:
+        return invalid("submit.log_is_a_directory", path=path)
+    return invalid("submit.log_no_directory", path=path, directory=directory)

@@ -1,0 +1,75 @@
+"""Facts of a machine, asked of its agent: whether paths are usable there, and who a process is."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import msgspec
+
+from tarmac.errors import Unavailable
+from tarmac.refusal import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tarmac.core.model.ids import NodeName
+    from tarmac.nodes.fleet import Fleet
+
+OutputVerdict: TypeAlias = Literal["good", "has_content", "no_directory", "is_directory", "not_writable"]
+
+PATHS_PER_QUESTION = 4000  # keeps the frame small, and the agent from working on one question for long
+CHECKED_WITHIN_S = 1.0
+
+
+class PathFacts(msgspec.Struct, kw_only=True):
+    """In the order of the question."""
+
+    directories: list[bool]  # whether each exists and is a directory
+    outputs: list[OutputVerdict]
+
+
+class Process(msgspec.Struct, kw_only=True):
+    pid: int
+    start_time: int
+    uid: int
+    name: str
+    command: list[str]  # empty if it has none, or not yet
+    cwd: str | None
+
+
+class ProcessFacts(msgspec.Struct, kw_only=True):
+    boot_id: str
+    agent_uid: int
+    processes: list[Process]  # only those that exist
+
+
+async def check_paths(
+    fleet: Fleet, node: NodeName, directories: Sequence[str], outputs: Sequence[str]
+) -> PathFacts | None:
+    """None if the agent is away or does not answer in time: then nobody knows."""
+    known = PathFacts(directories=[], outputs=[])
+    try:
+        async with asyncio.timeout(CHECKED_WITHIN_S) as patience:
+            for start in range(0, max(len(directories), len(outputs), 1), PATHS_PER_QUESTION):
+                end = start + PATHS_PER_QUESTION
+                answer = await fleet.ask(
+                    node,
+                    {
+                        "type": "check_paths",
+                        "directories": list(directories[start:end]),
+                        "outputs": list(outputs[start:end]),
+                    },
+                )
+                part = msgspec.convert(answer, PathFacts)
+                known.directories += part.directories
+                known.outputs += part.outputs
+                patience.reschedule(asyncio.get_running_loop().time() + CHECKED_WITHIN_S)
+    except (TimeoutError, Unavailable, Refused):
+        return None
+    return known
+
+
+async def describe_processes(fleet: Fleet, node: NodeName, pids: Sequence[int]) -> ProcessFacts:
+    """Raises Unavailable if the agent is away."""
+    return msgspec.convert(await fleet.ask(node, {"type": "describe_processes", "pids": list(pids)}), ProcessFacts)
