@@ -1,7 +1,8 @@
-"""The consistency check finds each kind of damage. The other tests lean on it."""
+"""The invariant check finds each kind of damage, in every index and cache. The other tests rely on it."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -11,13 +12,15 @@ from tarmac.core import invariants
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import After, Request
+from tarmac.core.policy.earliest_start import earliest_starts
+from tarmac.core.queue import Turn
 from tarmac.core.state import State
 from tests.core.support.builders import BOX, a_booking, a_job, a_node, a_state, a_status
 
 
 def a_sound_state() -> State:
     running = a_job(1, status=a_status("running", a_booking(0)))
-    running.spec = replace(running.spec, tier="preemptible", project="p")
+    running.spec = replace(running.spec, tier="preemptible", project="p", time_limit_s=100.0)
     running.group = JobId(1)
     computing = a_job(2, gpus=0, status=a_status("stopping", a_booking()))
     dependent, later = a_job(5), a_job(6)
@@ -48,23 +51,23 @@ def _forget_a_waiting_job(state: State) -> None:
     state.queue.remove(state.jobs[JobId(3)])
 
 
-def _line_up_a_running_job(state: State) -> None:
+def _queue_a_running_job(state: State) -> None:
     state.queue.add_many([state.jobs[JobId(1)]])
 
 
-def _line_up_twice(state: State) -> None:
+def _queue_a_job_twice(state: State) -> None:
     job = state.jobs[JobId(3)]
     other = a_job(3, owner="bob")
     state.queue.add_many([other])
     assert job.id in state.queue.in_order()
 
 
-def _spoil_the_heap(state: State) -> None:
+def _damage_the_heap_of_a_class(state: State) -> None:
     (klass,) = state.queue.classes.values()
     klass.heap.sort(reverse=True)
 
 
-def _keep_an_ended_job(state: State) -> None:
+def _retain_an_ended_job(state: State) -> None:
     job = state.jobs[JobId(3)]
     state.queue.remove(job)
     job.status = a_status("succeeded")
@@ -82,20 +85,20 @@ def _run_without_an_attempt(state: State) -> None:
     state.jobs[JobId(1)].attempt = 0
 
 
-def _line_up_what_waits_for_another(state: State) -> None:
+def _queue_a_blocked_job(state: State) -> None:
     job = state.blocked.pop(JobId(5))
     state.queue.add_many([job])
 
 
-def _forget_who_waits(state: State) -> None:
+def _forget_dependents(state: State) -> None:
     state.dependents.clear()
 
 
-def _forget_the_time(state: State) -> None:
+def _forget_a_timer(state: State) -> None:
     state.timers.clear()
 
 
-def _spoil_the_timers(state: State) -> None:
+def _damage_the_timers(state: State) -> None:
     state.timers += [(1.0, JobId(6))]
 
 
@@ -103,19 +106,19 @@ def _forget_an_array(state: State) -> None:
     state.groups.clear()
 
 
-def _forget_who_may_leave(state: State) -> None:
+def _forget_preemptible_jobs(state: State) -> None:
     state.preemptible.clear()
 
 
-def _forget_who_leaves(state: State) -> None:
+def _forget_stopping_jobs(state: State) -> None:
     state.stopping.clear()
 
 
-def _lose_count_of_the_line(state: State) -> None:
+def _lose_count_of_waiting_jobs(state: State) -> None:
     state.waiting_counts.total += 1
 
 
-def _lose_count_of_an_owners_line(state: State) -> None:
+def _lose_count_of_an_owners_jobs(state: State) -> None:
     state.waiting_counts.of_owner["ann"] -= 1
 
 
@@ -131,14 +134,109 @@ def _lose_a_use(state: State) -> None:
     del state.ledger.running[JobId(1)]
 
 
-def _go_on_fading(state: State) -> None:
+def _count_fading_gpus_twice(state: State) -> None:
     state.ledger.faded["ann"].gpus += 1.0
 
 
-def _keep_a_stale_fit(state: State) -> None:
-    """A change of a node that nobody was told of."""
+def _swap_first_classes(state: State) -> None:
+    own = state.queue.owners["ann"]
+    state.queue.add_many([a_job(7, gpus=2)])
+    state.jobs[JobId(7)] = a_job(7, gpus=2)
+    state.next_id = 8
+    state.waiting_counts.add(state.jobs[JobId(7)].spec)
+    own._first = max(own.classes.values(), key=lambda klass: klass.turn())
+
+
+def _remember_a_wrong_turn(state: State) -> None:
+    (klass,) = state.queue.classes.values()
+    klass._turn = Turn(0, 0, 0.0, JobId(3))
+
+
+def _lose_a_class_of_an_owner(state: State) -> None:
+    state.queue.owners.clear()
+
+
+def _lose_a_class_of_a_request(state: State) -> None:
+    state.queue.requests.clear()
+
+
+def _change_a_rank_behind_the_queues_back(state: State) -> None:
+    state.jobs[JobId(3)].position = 99.0
+
+
+def _stick_a_running_job(state: State) -> None:
+    state.stuck_since[JobId(1)] = 1.0
+
+
+def _stick_a_job_in_the_future(state: State) -> None:
+    state.stuck_since[JobId(3)] = state.now + 1.0
+
+
+def _lose_a_project_of_waiting_jobs(state: State) -> None:
+    state.waiting_counts.of_project["p"] += 1
+
+
+def _lose_jobs_of_an_owner_at_work(state: State) -> None:
+    state.ledger.jobs_of_owner.clear()
+
+
+def _lose_jobs_of_a_project_at_work(state: State) -> None:
+    state.ledger.jobs_of_project.clear()
+
+
+def _owe_hours(state: State) -> None:
+    state.ledger.hours_of_owner["ann"] = {7: -1.0}
+
+
+def _count_hours_for_a_project_only(state: State) -> None:
+    state.ledger.hours_of_project["p"] = {7: 60.0}
+
+
+def _fade_below_nothing(state: State) -> None:
+    state.ledger.faded["ann"].gpu_s = -1.0
+
+
+def _learn_a_negative_runtime(state: State) -> None:
+    state.runtimes.recent_s["ann", "train"] = deque([-1.0])
+
+
+def _give_a_live_job_an_outcome(state: State) -> None:
+    state.outcomes[JobId(3)] = "ok"
+
+
+def _lose_booked_parts(state: State) -> None:
+    state.nodes[BOX].booked_parts[GpuUuid("box-0")] = {(JobId(1), GpuUuid("part"))}
+
+
+def _leave_a_fit_stale(state: State) -> None:
     assert state.fit_cache.fits_somewhere(state.nodes, Request(gpus=1), state.rules)
-    state.nodes[BOX].gpus.clear()
+    state.nodes[BOX].gpus.clear()  # without a touch
+
+
+def _reorder_fits(state: State) -> None:
+    assert state.fit_cache.fits_somewhere(state.nodes, Request(gpus=1), state.rules)
+    state.fit_cache.fits[Request(gpus=1)].by_usable = {9: [1, 0]}
+
+
+def _leave_an_earliest_start_stale(state: State) -> None:
+    assert earliest_starts(state, a_job(9, gpus=2), state.now)[BOX].at is not None
+    state.nodes[BOX].is_connected = False  # without a touch
+
+
+def _leave_availability_stale(state: State) -> None:
+    earliest_starts(state, a_job(9, gpus=2), state.now)
+    assert state.fit_cache.availability[BOX]
+    state.fit_cache.starts.clear()
+    state.nodes[BOX].booked.clear()  # without a touch
+
+
+def _leave_suitability_stale(state: State) -> None:
+    job = a_job(9)
+    job.spec = replace(job.spec, request=Request(gpu_models=("a100",)))
+    earliest_starts(state, job, state.now)
+    (known,) = state.fit_cache.alike.values()
+    for kind in known:
+        known[kind] = not known[kind]
 
 
 DAMAGE = {
@@ -146,37 +244,66 @@ DAMAGE = {
     _free_a_booked_gpu: "bookings of nodes",
     _hand_a_gpu_to_two: "GPU box-0 on box is booked whole and by others too",
     _free_a_taken_slot: "what nodes hold for jobs",
+    _lose_booked_parts: "booked parts of GPUs",
     _forget_a_waiting_job: "is not what waits",
-    _line_up_a_running_job: "is not what waits",
-    _line_up_twice: "stands twice",
-    _spoil_the_heap: "the head of class ann",
-    _keep_an_ended_job: "has ended and is still here",
+    _queue_a_running_job: "is not what waits",
+    _queue_a_job_twice: "is twice in the queue",
+    _damage_the_heap_of_a_class: "the heap of class ann",
+    _remember_a_wrong_turn: "the head of class ann",
+    _swap_first_classes: "the first class of ann",
+    _lose_a_class_of_an_owner: "classes by owner",
+    _lose_a_class_of_a_request: "classes by request",
+    _change_a_rank_behind_the_queues_back: "classes of the queue",
+    _retain_an_ended_job: "has ended and is still here",
     _file_a_job_wrongly: "is filed under 3",
     _fall_behind_with_ids: "is not below 6",
     _run_without_an_attempt: "runs without an attempt",
-    _line_up_what_waits_for_another: "aside stand",
-    _forget_who_waits: "who waits for whom",
-    _forget_the_time: "nothing wakes job 6",
-    _spoil_the_timers: "timers are no heap",
+    _queue_a_blocked_job: "blocked are",
+    _stick_a_running_job: "is stuck, but not in the queue",
+    _stick_a_job_in_the_future: "is stuck since the future",
+    _forget_dependents: "dependents are",
+    _forget_a_timer: "nothing wakes job 6",
+    _damage_the_timers: "timers are not a heap",
     _forget_an_array: "arrays at work",
-    _forget_who_may_leave: "to be asked to leave",
-    _forget_who_leaves: "leaving are",
-    _lose_count_of_the_line: "jobs that wait",
-    _lose_count_of_an_owners_line: "waiting jobs of owners",
+    _forget_preemptible_jobs: "preemptible are",
+    _forget_stopping_jobs: "stopping are",
+    _lose_count_of_waiting_jobs: "jobs that wait",
+    _lose_count_of_an_owners_jobs: "waiting jobs of owners",
+    _lose_a_project_of_waiting_jobs: "waiting jobs of projects",
     _count_gpus_twice: "GPUs of owners",
     _lose_a_project: "GPUs of projects",
     _lose_a_use: "GPUs of jobs in the ledger",
-    _go_on_fading: "GPUs that add to faded hours",
-    _keep_a_stale_fit: "is thought to fit",
+    _lose_jobs_of_an_owner_at_work: "jobs at work",
+    _lose_jobs_of_a_project_at_work: "jobs at work",
+    _count_fading_gpus_twice: "GPUs that add to faded hours",
+    _owe_hours: "negative GPU-seconds",
+    _count_hours_for_a_project_only: "projects had 60.0 GPU-seconds",
+    _fade_below_nothing: "faded GPU-seconds of ann",
+    _learn_a_negative_runtime: "runtimes of",
+    _give_a_live_job_an_outcome: "lives and has an outcome",
+    _leave_a_fit_stale: "is thought to fit",
+    _reorder_fits: "is tried on nodes",
+    _leave_an_earliest_start_stale: "is thought to start",
+    _leave_availability_stale: "are thought to be available",
+    _leave_suitability_stale: "is thought to suit",
 }
 
 
-def test_a_sound_state_has_nothing_to_say() -> None:
+def test_a_sound_state_has_no_violations() -> None:
     assert invariants.violations(a_sound_state()) == []
 
 
-@pytest.mark.parametrize(("damage", "said"), DAMAGE.items(), ids=lambda value: getattr(value, "__name__", value))
-def test_each_kind_of_damage_is_found(damage: Callable[[State], None], said: str) -> None:
+@pytest.mark.parametrize(("damage", "finding"), DAMAGE.items(), ids=lambda value: getattr(value, "__name__", value))
+def test_each_kind_of_damage_is_found(damage: Callable[[State], None], finding: str) -> None:
     state = a_sound_state()
     damage(state)
-    assert any(said in sentence for sentence in invariants.violations(state))
+    assert any(finding in line for line in invariants.violations(state))
+
+
+def test_the_check_leaves_the_cache_as_it_was() -> None:
+    state = a_sound_state()
+    earliest_starts(state, a_job(9, gpus=2), state.now)
+    before = dict(state.fit_cache.availability)
+    state.touch(state.nodes[BOX])
+    invariants.violations(state)
+    assert state.fit_cache.availability == before

@@ -1,4 +1,4 @@
-"""Does the state agree with itself? Every sentence returned is a broken rule."""
+"""Does the state agree with itself? Recomputes every index and cache from the facts; each line returned is a defect."""
 
 from __future__ import annotations
 
@@ -6,90 +6,34 @@ from collections import Counter
 from math import isclose
 from typing import TYPE_CHECKING
 
+from tarmac.core.cache_invariants import cache_violations
 from tarmac.core.fit.gpu_fit import size
-from tarmac.core.fit.node_fit import fitting_gpus
-from tarmac.core.model.gpu import BookedGpu
-from tarmac.core.model.ids import GpuUuid, JobId
-from tarmac.core.model.job import Job
-from tarmac.core.model.node import Node
 from tarmac.core.model.status import Held, Queued, Running, Starting, Stopping, holds_booking, is_ended
-from tarmac.core.queue import Turn
+from tarmac.core.queue import Turn, class_key
+from tarmac.core.runtimes import LAST_ATTEMPTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from tarmac.core.ledger import Ledger
+    from tarmac.core.model.gpu import BookedGpu
+    from tarmac.core.model.ids import GpuUuid, JobId
+    from tarmac.core.model.job import Job, JobSpec, Request
+    from tarmac.core.model.node import Node
+    from tarmac.core.queue import Classes, ClassKey
     from tarmac.core.state import State
 
 
 def violations(state: State) -> list[str]:
-    gpus = [rule for node in state.nodes.values() for rule in _gpus(node)]
-    return [
-        *_bookings(state), *gpus, *_queue(state), *_jobs(state), *_waiting(state), *_sets(state), *_ledger(state),
-        *_room(state),
-    ]  # fmt: skip
+    checks = (
+        _jobs, _bookings, _gpus, _queue, _classes, _blocked, _stuck, _dependents, _timers, _booked_sets, _ledger,
+        _hours, _waiting_counts, _runtimes, _outcomes, cache_violations,
+    )  # fmt: skip
+    return [line for check in checks for line in check(state)]
 
 
-def _bookings(state: State) -> list[str]:
-    """Each GPU and each part of the host is held by exactly the jobs whose status says so."""
-    holders: dict[tuple[str, str], dict[JobId, BookedGpu]] = {}
-    hosted: dict[tuple[str, JobId], object] = {}
-    for job in state.jobs.values():
-        booking = holds_booking(job.status)
-        if booking is None:
-            continue
-        hosted[booking.node, job.id] = job.spec.request
-        for gpu in booking.gpus:
-            holders.setdefault((booking.node, gpu.uuid), {})[job.id] = gpu
-    found: list[str] = []
-    recorded = {(node.name, uuid): held for node in state.nodes.values() for uuid, held in node.booked.items()}
-    if recorded != holders:
-        found.append(f"bookings of nodes {recorded} are not those of jobs {holders}")
-    if {(node.name, job): asked for node in state.nodes.values() for job, asked in node.host.items()} != hosted:
-        found.append(f"what nodes hold for jobs is not what jobs asked of them {sorted(hosted)}")
-    return found
-
-
-def _gpus(node: Node) -> list[str]:
-    """No GPU is held by two that did not agree to share it, nor over its memory, nor as a whole and in MIG parts.
-
-    Whom a person put there by force stands beside the others; without that one, the others must be in order.
-    """
-    found: list[str] = []
-    parts: dict[GpuUuid, set[tuple[JobId, GpuUuid]]] = {}
-    for uuid, held in node.booked.items():
-        for job, booked in held.items():
-            if booked.parent is not None:
-                parts.setdefault(booked.parent, set()).add((job, uuid))
-        own = {job: booked for job, booked in held.items() if not booked.is_forced}
-        if len(own) > 1 and any(not booked.memory_bytes for booked in own.values()):
-            found.append(f"GPU {uuid} on {node.name} is booked whole and by others too: jobs {list(own)}")
-        gpu = node.gpus.get(uuid)
-        if gpu is not None and sum(booked.memory_bytes for booked in own.values()) > size(gpu):
-            found.append(f"GPU {uuid} on {node.name} is booked over its memory by jobs {list(own)}")
-        if any(_is_kept(node.booked.get(booked.parent)) for booked in own.values() if booked.parent is not None):
-            found.append(f"GPU {uuid} on {node.name} is booked, and so is the GPU that it is a part of")
-    if parts != node.booked_parts:
-        found.append(f"booked parts of GPUs on {node.name} {node.booked_parts} are not what is booked {parts}")
-    return found
-
-
-def _is_kept(held: dict[JobId, BookedGpu] | None) -> bool:
-    return held is not None and any(not booked.is_forced for booked in held.values())
-
-
-def _queue(state: State) -> list[str]:
-    waiting = {job.id for job in state.jobs.values() if isinstance(job.status, Queued)}
-    listed = [*state.queue.in_order(), *state.blocked]
-    found = [] if set(listed) == waiting else [f"queue {sorted(listed)} is not what waits {sorted(waiting)}"]
-    if len(listed) != len(set(listed)):
-        found.append(f"a job stands twice in the queue {listed}")
-    for klass in state.queue.classes.values():
-        head = klass.turn()
-        best = min(Turn(klass.key.tier, *rank, job) for job, rank in klass.waiting.items())
-        if head != best:
-            found.append(f"the head of class {klass.owner}/{klass.request} is {head}, should be {best}")
-    return found
+# Jobs and bookings
 
 
 def _jobs(state: State) -> list[str]:
@@ -104,97 +48,246 @@ def _has_no_attempt(job: Job) -> bool:
     return holds_booking(job.status) is not None and job.attempt < 1
 
 
-def _waiting(state: State) -> list[str]:
-    """Aside stand exactly those that wait for more than GPUs, and whatever they wait for knows of them."""
-    found: list[str] = []
-    aside = {job.id for job in state.jobs.values() if isinstance(job.status, Queued) and _waits_for_more(state, job)}
-    if set(state.blocked) != aside:
-        found.append(f"aside stand {sorted(state.blocked)}, should be {sorted(aside)}")
-    dependents: dict[JobId, set[JobId]] = {}
+def _bookings(state: State) -> list[str]:
+    """Each GPU and each part of the host is held by exactly the jobs whose status says so."""
+    holders: dict[tuple[str, str], dict[JobId, BookedGpu]] = {}
+    hosted: dict[tuple[str, JobId], object] = {}
     for job in state.jobs.values():
-        for after in job.spec.after:
-            if not after.is_met:
-                dependents.setdefault(after.job, set()).add(job.id)
-    if state.dependents != dependents:
-        found.append(f"who waits for whom is {dependents}, not {state.dependents}")
-    timers = set(state.timers)
-    for number in sorted(aside):
-        begin = state.jobs[number].spec.begin_at
-        if begin is not None and begin > state.now and (begin, number) not in timers:
-            found.append(f"nothing wakes job {number} at {begin}")
-    if any(state.timers[(place - 1) // 2] > timer for place, timer in enumerate(state.timers) if place):
-        found.append(f"timers are no heap: {state.timers}")
+        booking = holds_booking(job.status)
+        if booking is None:
+            continue
+        hosted[booking.node, job.id] = job.spec.request
+        for gpu in booking.gpus:
+            holders.setdefault((booking.node, gpu.uuid), {})[job.id] = gpu
+    found: list[str] = []
+    recorded = {(node.name, uuid): jobs for node in state.nodes.values() for uuid, jobs in node.booked.items()}
+    if recorded != holders:
+        found.append(f"bookings of nodes {recorded} are not those of jobs {holders}")
+    if {(node.name, job): asked for node in state.nodes.values() for job, asked in node.host.items()} != hosted:
+        found.append(f"what nodes hold for jobs is not what jobs asked of them {sorted(hosted)}")
     return found
 
 
-def _waits_for_more(state: State, job: Job) -> bool:
+def _gpus(state: State) -> list[str]:
+    return [line for node in state.nodes.values() for line in _gpus_of(node)]
+
+
+def _gpus_of(node: Node) -> list[str]:
+    """No GPU is booked by jobs that did not agree to share it, nor over its memory, nor both whole and in MIG parts.
+
+    Jobs that a person started by force are left out; the others must be in order without them.
+    """
+    found: list[str] = []
+    parts: dict[GpuUuid, set[tuple[JobId, GpuUuid]]] = {}
+    for uuid, holders in node.booked.items():
+        for job, booked in holders.items():
+            if booked.parent is not None:
+                parts.setdefault(booked.parent, set()).add((job, uuid))
+        regular = {job: booked for job, booked in holders.items() if not booked.is_forced}
+        if len(regular) > 1 and any(not booked.memory_bytes for booked in regular.values()):
+            found.append(f"GPU {uuid} on {node.name} is booked whole and by others too: jobs {list(regular)}")
+        gpu = node.gpus.get(uuid)
+        if gpu is not None and sum(booked.memory_bytes for booked in regular.values()) > size(gpu):
+            found.append(f"GPU {uuid} on {node.name} is booked over its memory by jobs {list(regular)}")
+        parents = {booked.parent for booked in regular.values() if booked.parent is not None}
+        if any(not booked.is_forced for parent in parents for booked in node.booked.get(parent, {}).values()):
+            found.append(f"GPU {uuid} on {node.name} is booked, and so is the GPU that it is a part of")
+    if parts != node.booked_parts:
+        found.append(f"booked parts of GPUs on {node.name} {node.booked_parts} are not what is booked {parts}")
+    return found
+
+
+# Indexes of the queue
+
+
+def _queue(state: State) -> list[str]:
+    waiting = {job.id for job in state.jobs.values() if isinstance(job.status, Queued)}
+    listed = [*state.queue.in_order(), *state.blocked]
+    found = [] if set(listed) == waiting else [f"queue {sorted(listed)} is not what waits {sorted(waiting)}"]
+    if len(listed) != len(set(listed)):
+        found.append(f"a job is twice in the queue {listed}")
+    return found
+
+
+def _classes(state: State) -> list[str]:
+    """Every job is in its class under its rank, every class under its owner and request, and first jobs are first."""
+    queue, found = state.queue, []
+    expected: dict[ClassKey, dict[JobId, tuple[int, float]]] = {}
+    for job in state.jobs.values():
+        if isinstance(job.status, Queued) and job.id not in state.blocked:
+            expected.setdefault(class_key(job), {})[job.id] = job.rank
+    if {key: klass.waiting for key, klass in queue.classes.items()} != expected:
+        found.append(f"classes of the queue are {list(queue.classes)}, should be {expected}")
+    for key, klass in queue.classes.items():
+        best = min(Turn(key.tier, *rank, job) for job, rank in klass.waiting.items())
+        if klass.turn() != best:
+            found.append(f"the head of class {key.owner}/{key.request} is {klass.turn()}, should be {best}")
+        if not {(rank, job) for job, rank in klass.waiting.items()} <= set(klass.heap) or not _is_heap(klass.heap):
+            found.append(f"the heap of class {key.owner}/{key.request} is damaged")
+    by_owner: dict[str, set[ClassKey]] = {}
+    by_request: dict[tuple[Request, str], set[ClassKey]] = {}
+    for key in queue.classes:
+        by_owner.setdefault(key.owner, set()).add(key)
+        by_request.setdefault((key.request, key.owner), set()).add(key)
+    requests = {(request, owner): own for request, owners in queue.requests.items() for owner, own in owners.items()}
+    if {owner: set(own.classes) for owner, own in queue.owners.items()} != by_owner:
+        found.append(f"classes by owner are {list(queue.owners)}, should be {by_owner}")
+    if {key: set(own.classes) for key, own in requests.items()} != by_request:
+        found.append(f"classes by request are {list(requests)}, should be {by_request}")
+    return found + _first_classes([*queue.owners.values(), *requests.values()])
+
+
+def _first_classes(groups: Iterable[Classes]) -> list[str]:
+    found = []
+    for group in groups:
+        best = min(klass.turn() for klass in group.classes.values())
+        if group.turn() != best:
+            found.append(f"the first class of {group.owner} begins with {group.turn()}, should begin with {best}")
+    return found
+
+
+def _blocked(state: State) -> list[str]:
+    """Exactly the queued jobs that wait for something other than GPUs are set aside."""
+    aside = {job.id for job in state.jobs.values() if isinstance(job.status, Queued) and _is_blocked(state, job)}
+    return [] if set(state.blocked) == aside else [f"blocked are {sorted(state.blocked)}, should be {sorted(aside)}"]
+
+
+def _is_blocked(state: State, job: Job) -> bool:
     begin = job.spec.begin_at
     return (begin is not None and begin > state.now) or any(not after.is_met for after in job.spec.after)
 
 
-def _sets(state: State) -> list[str]:
-    """Arrays, and those that may be asked to leave."""
-    found: list[str] = []
+def _stuck(state: State) -> list[str]:
+    """Only jobs in the queue can be stuck, and not since the future."""
+    queued = set(state.queue.in_order())
+    found = [f"job {job} is stuck, but not in the queue" for job in state.stuck_since if job not in queued]
+    late = [job for job, since in state.stuck_since.items() if since > state.now]
+    return found + [f"job {job} is stuck since the future" for job in late]
+
+
+def _dependents(state: State) -> list[str]:
+    expected: dict[JobId, set[JobId]] = {}
+    for job in state.jobs.values():
+        for after in job.spec.after:
+            if not after.is_met:
+                expected.setdefault(after.job, set()).add(job.id)
+    return [] if state.dependents == expected else [f"dependents are {state.dependents}, should be {expected}"]
+
+
+def _timers(state: State) -> list[str]:
+    timers, found = set(state.timers), []
+    for number in sorted(state.blocked):
+        job = state.jobs.get(number)
+        begin = None if job is None else job.spec.begin_at
+        if begin is not None and begin > state.now and (begin, number) not in timers:
+            found.append(f"nothing wakes job {number} at {begin}")
+    if not _is_heap(state.timers):
+        found.append(f"timers are not a heap: {state.timers}")
+    return found
+
+
+def _is_heap(entries: Sequence[Any]) -> bool:
+    return all(entries[(place - 1) // 2] <= entry for place, entry in enumerate(entries) if place)
+
+
+def _booked_sets(state: State) -> list[str]:
+    """The jobs of arrays that hold a booking, those that may be preempted, those that are stopping."""
     groups: dict[JobId, set[JobId]] = {}
-    preemptible: set[JobId] = set()
     for job in state.jobs.values():
         if job.group is not None and holds_booking(job.status) is not None:
             groups.setdefault(job.group, set()).add(job.id)
-        is_at_work = isinstance(job.status, Starting | Running)
-        if is_at_work and job.spec.tier == "preemptible" and not job.spec.is_adopted:
-            preemptible.add(job.id)
-    if state.groups != groups:
-        found.append(f"arrays at work are {groups}, not {state.groups}")
-    leaving = {job.id for job in state.jobs.values() if isinstance(job.status, Stopping)}
-    if state.stopping != leaving:
-        found.append(f"leaving are {sorted(leaving)}, not {sorted(state.stopping)}")
+    preemptible = {job.id for job in state.jobs.values() if _may_be_preempted(job)}
+    stopping = {job.id for job in state.jobs.values() if isinstance(job.status, Stopping)}
+    found = [] if state.groups == groups else [f"arrays at work are {state.groups}, should be {groups}"]
     if state.preemptible != preemptible:
-        found.append(f"to be asked to leave are {sorted(preemptible)}, not {sorted(state.preemptible)}")
+        found.append(f"preemptible are {sorted(state.preemptible)}, should be {sorted(preemptible)}")
+    if state.stopping != stopping:
+        found.append(f"stopping are {sorted(state.stopping)}, should be {sorted(stopping)}")
     return found
+
+
+def _may_be_preempted(job: Job) -> bool:
+    is_at_work = isinstance(job.status, Starting | Running)
+    return is_at_work and job.spec.tier == "preemptible" and not job.spec.is_adopted
+
+
+# Counts
 
 
 def _ledger(state: State) -> list[str]:
-    """What is counted for people and projects is what their jobs have booked, and how many of them wait."""
+    """GPUs counted for owners and projects are those that their jobs have booked."""
     ledger = state.ledger
     gpus: dict[JobId, float] = {}
-    owners, projects = Counter[str](), Counter[str]()
+    owners: dict[str, float] = {}
+    projects: dict[str, float] = {}
     for job in state.jobs.values():
         if (booking := holds_booking(job.status)) is not None:
             gpus[job.id] = sum(gpu.part for gpu in booking.gpus)
-            owners[job.spec.owner] += gpus[job.id]  # type: ignore[assignment]
-            projects[job.spec.project or ""] += gpus[job.id]  # type: ignore[assignment]
-    del projects[""]
-    counts = state.waiting_counts
-    waiting = [job.spec for job in state.jobs.values() if isinstance(job.status, Queued | Held)]
+            owners[job.spec.owner] = owners.get(job.spec.owner, 0.0) + gpus[job.id]
+            if job.spec.project:
+                projects[job.spec.project] = projects.get(job.spec.project, 0.0) + gpus[job.id]
     fading = {owner: faded.gpus for owner, faded in ledger.faded.items()}
     return [
-        f"{what} are {dict(counted)}, should be {dict(booked)}"
-        for what, counted, booked in (
-            ("GPUs of jobs in the ledger", {job: use.gpus for job, use in ledger.running.items()}, gpus),
-            ("GPUs of owners", ledger.gpus_of_owner, owners),
-            ("GPUs of projects", ledger.gpus_of_project, projects),
-            ("GPUs that add to faded hours", fading, owners),
-            ("jobs that wait", {"all": counts.total}, {"all": len(waiting)}),
-            ("waiting jobs of owners", counts.of_owner, Counter(spec.owner for spec in waiting)),
-            ("waiting jobs of projects", counts.of_project, Counter(spec.project for spec in waiting if spec.project)),
-        )
-        if not _is_alike(counted, booked)
+        *_different("GPUs of jobs in the ledger", {job: use.gpus for job, use in ledger.running.items()}, gpus),
+        *_different("GPUs of owners", ledger.gpus_of_owner, owners),
+        *_different("GPUs of projects", ledger.gpus_of_project, projects),
+        *_different("GPUs that add to faded hours", fading, owners),
+        *_running_of(ledger),
     ]
 
 
-def _is_alike(counted: Mapping[Any, float], booked: Mapping[Any, float]) -> bool:
-    return all(isclose(counted.get(one, 0.0), booked.get(one, 0.0), abs_tol=1e-6) for one in {*counted, *booked})
+def _running_of(ledger: Ledger) -> list[str]:
+    owners: dict[str, set[JobId]] = {}
+    projects: dict[str, set[JobId]] = {}
+    for job, use in ledger.running.items():
+        owners.setdefault(use.owner, set()).add(job)
+        if use.project is not None:
+            projects.setdefault(use.project, set()).add(job)
+    if (ledger.jobs_of_owner, ledger.jobs_of_project) == (owners, projects):
+        return []
+    return [f"jobs at work are {ledger.jobs_of_owner}, {ledger.jobs_of_project}, should be {owners}, {projects}"]
 
 
-def _room(state: State) -> list[str]:
-    """What is kept of where requests fit is what a fresh look finds, save where it will be looked again anyway."""
-    cache, found = state.fit_cache, []
-    for request, fits in cache.fits.items():
-        for name in set(fits.usable) | set(state.nodes):
-            if name in cache.touched_since(fits.read):
-                continue
-            gpus = fitting_gpus(state.nodes[name], request, state.rules)
-            fresh = None if gpus is None else len(gpus)
-            if fits.usable.get(name) != fresh:
-                found.append(f"{request} is thought to fit on {fits.usable.get(name)} GPUs of {name}, it is {fresh}")
+def _hours(state: State) -> list[str]:
+    """No hour of an owner or project is negative, and no project has more hours than all owners together."""
+    ledger = state.ledger
+    of_all = [*ledger.hours_of_owner.values(), *ledger.hours_of_project.values()]
+    found = [f"negative GPU-seconds in {hours}" for hours in of_all if any(gpu_s < 0 for gpu_s in hours.values())]
+    found += [f"faded GPU-seconds of {owner} are negative" for owner, one in ledger.faded.items() if one.gpu_s < -1e-6]
+    owned = sum(sum(hours.values()) for hours in ledger.hours_of_owner.values())
+    in_projects = sum(sum(hours.values()) for hours in ledger.hours_of_project.values())
+    if in_projects > owned * (1 + 1e-9) + 1e-6:
+        found.append(f"projects had {in_projects} GPU-seconds, their owners only {owned}")
     return found
+
+
+def _waiting_counts(state: State) -> list[str]:
+    counts = state.waiting_counts
+    waiting: list[JobSpec] = [job.spec for job in state.jobs.values() if isinstance(job.status, Queued | Held)]
+    projects = Counter(spec.project for spec in waiting if spec.project)
+    return [
+        *_different("jobs that wait", {"all": counts.total}, {"all": len(waiting)}),
+        *_different("waiting jobs of owners", counts.of_owner, Counter(spec.owner for spec in waiting)),
+        *_different("waiting jobs of projects", counts.of_project, projects),
+    ]
+
+
+def _different(what: str, counted: Mapping[Any, float], expected: Mapping[Any, float]) -> list[str]:
+    names = {*counted, *expected}
+    if all(isclose(counted.get(name, 0.0), expected.get(name, 0.0), abs_tol=1e-6) for name in names):
+        return []
+    return [f"{what} are {dict(counted)}, should be {dict(expected)}"]
+
+
+def _runtimes(state: State) -> list[str]:
+    """Remembered runtimes cannot be recomputed: their jobs are gone. They must be few and not negative."""
+    return [
+        f"runtimes of {kind} are {list(recent)}"
+        for kind, recent in state.runtimes.recent_s.items()
+        if not 0 < len(recent) <= LAST_ATTEMPTS or min(recent) < 0
+    ]
+
+
+def _outcomes(state: State) -> list[str]:
+    """Only jobs that have ended have an outcome."""
+    return [f"job {job} lives and has an outcome" for job in state.outcomes if job in state.jobs]

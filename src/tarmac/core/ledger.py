@@ -51,8 +51,8 @@ class Faded:
 @dataclass(slots=True)
 class Ledger:
     running: dict[JobId, Use] = field(default_factory=dict)
-    _of_owner: dict[str, set[JobId]] = field(default_factory=dict)  # those that run
-    _of_project: dict[str, set[JobId]] = field(default_factory=dict)
+    jobs_of_owner: dict[str, set[JobId]] = field(default_factory=dict)  # that hold GPUs
+    jobs_of_project: dict[str, set[JobId]] = field(default_factory=dict)
     gpus_of_owner: dict[str, float] = field(default_factory=dict)
     gpus_of_project: dict[str, float] = field(default_factory=dict)
     hours_of_owner: dict[str, Hours] = field(default_factory=dict)
@@ -63,9 +63,9 @@ class Ledger:
         gpus = sum(gpu.part for gpu in booking.gpus)
         use = self.running[job.id] = Use(job.spec.owner, job.spec.project, gpus, since)
         self._count(use, gpus)
-        self._of_owner.setdefault(use.owner, set()).add(job.id)
+        self.jobs_of_owner.setdefault(use.owner, set()).add(job.id)
         if use.project is not None:
-            self._of_project.setdefault(use.project, set()).add(job.id)
+            self.jobs_of_project.setdefault(use.project, set()).add(job.id)
         faded = self._settled(use.owner, now, half_life_s)
         faded.gpu_s += gpus * _faded_span(since, now, now, half_life_s)
         faded.gpus += gpus
@@ -74,9 +74,9 @@ class Ledger:
         """What the job had, by hours; the caller keeps it."""
         use = self.running.pop(job)
         self._count(use, -use.gpus)
-        _discard(self._of_owner, use.owner, job)
+        _discard(self.jobs_of_owner, use.owner, job)
         if use.project is not None:
-            _discard(self._of_project, use.project, job)
+            _discard(self.jobs_of_project, use.project, job)
         self._settled(use.owner, now, half_life_s).gpus -= use.gpus
         rows = [
             HourRow(hour, use.owner, use.project or "", seconds * use.gpus)
@@ -94,10 +94,10 @@ class Ledger:
 
     def week_hours_of_owner(self, owner: str, now: float) -> float:
         """GPU-hours of the last seven days, with what runs now."""
-        return self._week_hours(self.hours_of_owner.get(owner, {}), self._of_owner.get(owner, set()), now)
+        return self._week_hours(self.hours_of_owner.get(owner, {}), self.jobs_of_owner.get(owner, set()), now)
 
     def week_hours_of_project(self, project: str, now: float) -> float:
-        return self._week_hours(self.hours_of_project.get(project, {}), self._of_project.get(project, set()), now)
+        return self._week_hours(self.hours_of_project.get(project, {}), self.jobs_of_project.get(project, set()), now)
 
     def _week_hours(self, kept: Hours, running: set[JobId], now: float) -> float:
         since = now - WEEK_S

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tarmac.core.model.job import Job, JobSpec
 
-LAST_RUNS = 5
+LAST_ATTEMPTS = 5
 MOST_KINDS = 20_000
 Kind: TypeAlias = tuple[str, "str | tuple[str, ...] | None"]  # owner, and the name or command
 
@@ -37,7 +37,7 @@ class Runtimes:
         if not isinstance(status, Succeeded):
             return
         kind = _kind(job.spec)
-        runs = self.recent_s.pop(kind, None) or deque(maxlen=LAST_RUNS)
+        runs = self.recent_s.pop(kind, None) or deque(maxlen=LAST_ATTEMPTS)
         runs.append(max(0.0, status.ended_at - status.started_at))
         self.recent_s[kind] = runs  # the newest kind stands last, so the first is the one to forget
         if len(self.recent_s) > MOST_KINDS:

@@ -116,8 +116,8 @@ class FitCache:
     def touched_since(self, read: int) -> set[NodeName]:
         return set(self._log[read:])
 
-    def availability_in_date(self) -> dict[NodeName, list[GpuAvailability]]:
-        """The lists that the next question will be answered from, for the invariant check."""
+    def untouched_availability(self) -> dict[NodeName, list[GpuAvailability]]:
+        """The lists that are still in date, for the invariant check."""
         touched = self.touched_since(self._availability_read)
         return {name: gpus for name, gpus in self.availability.items() if name not in touched}
 
