@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tarmac.api.app import build_app
 from tarmac.api.auth import Guard, authenticate
@@ -28,16 +28,33 @@ def named(name: str) -> Guard:
     return lambda _, settings: Caller(name=name, uid=1001, is_admin=is_admin(name, settings))
 
 
-async def ask(
-    controller: Any, method: str, path: str, body: Any = None, *, guard: Guard = authenticate, uid: int = 0
-) -> tuple[int, Any]:
-    """The status and the decoded body of the answer."""
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+async def send(
+    controller: Any,
+    method: str,
+    path: str,
+    chunks: Iterable[bytes | None] = (),
+    *,
+    guard: Guard = authenticate,
+    uid: int = 0,
+    headers: Mapping[str, str] | None = None,
+) -> Answer | None:
+    """The answer to one request, None if there is none. The body comes in chunks; None as a chunk is a disconnect."""
     sent: list[dict[str, Any]] = []
+    pending = iter([*chunks, b""])
 
     async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"" if body is None else json.dumps(body).encode()}
+        chunk = next(pending)
+        if chunk is None:
+            return {"type": "http.disconnect"}
+        return {"type": "http.request", "body": chunk, "more_body": bool(chunk)}
 
-    async def send(message: Any) -> None:
+    async def collect(message: Any) -> None:
         sent.append(message)
 
     address, _, query = path.partition("?")
@@ -46,12 +63,24 @@ async def ask(
         "method": method,
         "path": PREFIX + address,
         "query_string": query.encode(),
-        "headers": [],
+        "headers": [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()],
         "extensions": {PEER_UID: uid},
     }
-    await build_app(controller, lambda: None, guard)(scope, receive, send)
-    text = b"".join(message.get("body", b"") for message in sent)
-    return sent[0]["status"], json.loads(text)
+    await build_app(controller, lambda: None, guard)(scope, receive, collect)
+    if not sent:
+        return None
+    answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return Answer(sent[0]["status"], answered, b"".join(message.get("body", b"") for message in sent))
+
+
+async def ask(
+    controller: Any, method: str, path: str, body: Any = None, *, guard: Guard = authenticate, uid: int = 0
+) -> tuple[int, Any]:
+    """The status and the decoded body of the answer."""
+    chunks = () if body is None else (json.dumps(body).encode(),)
+    answer = await send(controller, method, path, chunks, guard=guard, uid=uid)
+    assert answer is not None
+    return answer.status, json.loads(answer.body)
 
 
 def with_controller(folder: Path, story: Callable[[Controller], Awaitable[None]]) -> None:

@@ -1,4 +1,4 @@
-"""A real controller in a throw-away home, spoken to with plain HTTP: what any other program would see."""
+"""A real controller in a throw-away home, addressed with plain HTTP as any other program would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a waiting job is said to start: never a moment at which something that is known keeps it from starting."""
+"""Estimated starts: never at a moment when something known would prevent the start."""
 
 import os
 import time
@@ -36,11 +36,11 @@ def why(api: Served, job: int) -> dict[str, Any]:
 
 
 def in_s(answer: dict[str, Any]) -> float:
-    """From now until the start that is told."""
+    """Seconds until the estimated start."""
     return datetime.fromisoformat(answer["estimated_start"]).timestamp() - time.time()
 
 
-def test_one_that_a_reservation_keeps_off_starts_when_that_is_over(api: Served) -> None:
+def test_a_job_blocked_by_a_reservation_is_estimated_to_start_at_its_end(api: Served) -> None:
     kept = reserve(api, 2, 0, HOUR_S)
     (job,) = api.ids({**ONE, "time_limit_s": 60})
     answer = why(api, job)
@@ -50,7 +50,7 @@ def test_one_that_a_reservation_keeps_off_starts_when_that_is_over(api: Served) 
     assert all("free, but reserved for bob from" in gpu["text"] for gpu in answer["gpus"])
 
 
-def test_one_that_would_run_into_a_later_reservation_starts_behind_it(api: Served) -> None:
+def test_a_job_that_would_run_into_a_later_reservation_is_estimated_after_it(api: Served) -> None:
     reserve(api, 2, HOUR_S, HOUR_S)
     (running,) = api.ids({**TWO, "time_limit_s": 1800})
     api.until(running, "running")
@@ -61,14 +61,14 @@ def test_one_that_would_run_into_a_later_reservation_starts_behind_it(api: Serve
     assert "reserved" not in why(api, short)["gpus"][0]["text"]
 
 
-def test_of_several_reservations_on_a_gpu_the_first_is_told(api: Served) -> None:
+def test_the_first_of_several_reservations_on_a_gpu_is_named(api: Served) -> None:
     reserve(api, 2, 2 * HOUR_S, HOUR_S, "ann")
     reserve(api, 2, 0, HOUR_S)
     (job,) = api.ids(ONE)
     assert all("reserved for bob" in gpu["text"] for gpu in why(api, job)["gpus"])
 
 
-def test_one_that_waits_for_processors_starts_when_they_are_free(api: Served) -> None:
+def test_a_job_that_waits_for_cpus_is_estimated_to_start_when_they_are_free(api: Served) -> None:
     (running,) = api.ids({**ONE, "cpus": 1, "time_limit_s": HOUR_S})
     api.until(running, "running")
     (waiting,) = api.ids({**ONE, "cpus": len(os.sched_getaffinity(0))})
@@ -78,7 +78,7 @@ def test_one_that_waits_for_processors_starts_when_they_are_free(api: Served) ->
     assert answer["estimate_basis"] == "the time limits of jobs"
 
 
-def test_without_backfill_nobody_is_told_to_start_before_those_in_front(api: Served) -> None:
+def test_without_backfill_no_job_is_estimated_before_the_jobs_ahead_of_it(api: Served) -> None:
     api.ask("PUT", "/settings/backfill", {"value": "off"})
     (running,) = api.ids({**ONE, "time_limit_s": HOUR_S})
     api.until(running, "running")
@@ -87,7 +87,7 @@ def test_without_backfill_nobody_is_told_to_start_before_those_in_front(api: Ser
     assert why(api, narrow)["estimated_start"] > why(api, wide)["estimated_start"]
 
 
-def test_one_for_which_gpus_are_kept_back_takes_them_from_those_behind(api: Served) -> None:
+def test_gpus_kept_for_a_job_delay_the_estimates_of_the_jobs_after_it(api: Served) -> None:
     (running,) = api.ids({**ONE, "name": "endless"})
     api.until(running, "running")
     api.ask("PUT", "/settings/starvation_s", {"value": "0"})
@@ -99,7 +99,7 @@ def test_one_for_which_gpus_are_kept_back_takes_them_from_those_behind(api: Serv
     assert any(gpu["text"] == f"free, but kept back for job {wide} in front" for gpu in answer["gpus"])
 
 
-def test_what_is_held_is_told_what_else_it_waits_for(api: Served) -> None:
+def test_a_held_job_names_what_else_it_waits_for(api: Served) -> None:
     (running,) = api.ids(TWO)
     api.until(running, "running")
     others = api.ids(TWO, TWO)
@@ -112,7 +112,7 @@ def test_what_is_held_is_told_what_else_it_waits_for(api: Served) -> None:
     assert f"waits for jobs {others[0]}-{others[1]} to end" in why(api, held)["lines"]
 
 
-def test_one_that_waits_for_another_is_told_of_a_pause_as_well(api: Served) -> None:
+def test_a_dependent_job_names_a_pause_of_the_queue_as_well(api: Served) -> None:
     (running,) = api.ids(TWO)
     (job,) = api.ids({**ONE, "after": [str(running)]})
     api.ask("POST", "/queue/pause", {"reason": "dinner"})

@@ -1,1 +1,1 @@
-"""The HTTP API: routes by noun. Everything a person can do goes through here."""
+"""The HTTP API. The command line, the page and other programs act through it alone."""

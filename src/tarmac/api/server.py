@@ -1,4 +1,4 @@
-"""uvicorn on our socket, with two things it lacks: who the peer is, and no ticking while idle."""
+"""uvicorn on our socket, with two additions: it reports who the peer is, and it does not wake up while idle."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CREDENTIALS = struct.Struct("3i")
 
 
 class PeerProtocol(HttpToolsProtocol):
-    """Asks the kernel who connected. The answer travels in the request's scope, out of the client's reach."""
+    """Asks the kernel who connected and puts the uid into the request's scope, out of the client's reach."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -37,7 +37,7 @@ class PeerProtocol(HttpToolsProtocol):
 
 
 class Server(uvicorn.Server):
-    """Waits to be told to end instead of looking ten times a second, and leaves signals to whoever runs it."""
+    """Waits for `end()` instead of polling ten times a second, and leaves signals to its caller."""
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(
@@ -62,7 +62,7 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """uvicorn would raise them again after its end, and so skip what comes behind it."""
+        """Do nothing: uvicorn would raise the signals again after its end and skip the rest of our shutdown."""
         yield
 
     async def main_loop(self) -> None:

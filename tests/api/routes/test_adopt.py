@@ -1,4 +1,4 @@
-"""The words of a process that is adopted, where the kernel has none at first, or at all."""
+"""The command of an adopted process, where the kernel reports no arguments at first, or never."""
 
 import asyncio
 import subprocess
@@ -10,13 +10,13 @@ from tarmac.api.routes import adopt
 from tarmac.errors import NotFound
 
 
-def test_a_process_that_is_just_becoming_another_program_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_in_the_middle_of_exec_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = iter(["", "", "sleep\x0060\x00"])
     monkeypatch.setattr(Path, "read_text", lambda _, **__: next(looks))
     assert asyncio.run(adopt._command(42)) == ("sleep", "60")
 
 
-def test_a_process_without_words_is_called_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_without_arguments_is_called_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adopt, "LOOK_AGAIN_S", 0)
     monkeypatch.setattr(Path, "read_text", lambda path, **__: "kworker\n" if path.name == "comm" else "")
     assert asyncio.run(adopt._command(42)) == ("kworker",)

@@ -1,4 +1,4 @@
-"""Many waiting jobs changed at once, over HTTP."""
+"""Editing many waiting jobs at once, over HTTP."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def priorities(api: Served, ids: list[int]) -> list[int]:
     return [api.ask("GET", f"/jobs/{job}")[1]["priority"] for job in ids]
 
 
-def test_all_that_wait_are_changed_and_what_runs_is_named(api: Served) -> None:
+def test_waiting_jobs_are_changed_and_running_ones_named(api: Served) -> None:
     (running,) = api.ids(WIDE)
     api.until(running, "running")
     waiting = api.ids(WIDE, WIDE)
@@ -38,7 +38,7 @@ def test_a_whole_array_is_slowed_down_while_some_of_it_runs(api: Served) -> None
     ("changes", "said"),
     [({}, "nothing to change"), ({"max_running": 1}, "part of no array"), ({"priority": "high"}, "priority")],
 )
-def test_where_one_change_cannot_be_none_is_made(api: Served, changes: dict[str, Any], said: str) -> None:
+def test_one_invalid_change_means_no_change(api: Served, changes: dict[str, Any], said: str) -> None:
     (running,) = api.ids(WIDE)
     api.until(running, "running")
     ids = [*api.ids(WIDE, array=True), *api.ids(WIDE)]
@@ -48,7 +48,7 @@ def test_where_one_change_cannot_be_none_is_made(api: Served, changes: dict[str,
     assert [api.ask("GET", f"/jobs/{job}")[1]["max_running"] for job in ids] == [None, None]
 
 
-def test_many_that_would_wait_for_one_of_themselves_are_refused(api: Served) -> None:
+def test_jobs_cannot_be_made_to_wait_for_one_of_themselves(api: Served) -> None:
     (running,) = api.ids(WIDE)
     api.until(running, "running")
     first, second = api.ids(WIDE, WIDE)
@@ -57,5 +57,5 @@ def test_many_that_would_wait_for_one_of_themselves_are_refused(api: Served) -> 
     assert edit(api, [first, second], after=[f"{running}:any"])[1]["edited"] == [first, second]
 
 
-def test_whom_nobody_knows_is_not_found(api: Served) -> None:
+def test_unknown_jobs_are_not_found(api: Served) -> None:
     assert edit(api, [999999], priority=1)[0] == 404

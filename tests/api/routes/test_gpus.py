@@ -42,7 +42,7 @@ def test_a_drained_gpu_gets_nothing_until_it_is_resumed(api: Served) -> None:
     assert api.until(pinned, "running")["gpus"][0]["index"] == 0
 
 
-def test_a_pin_is_given_by_index_or_uuid_and_shown_by_the_index_of_now(api: Served) -> None:
+def test_a_pin_is_given_by_index_or_uuid_and_shown_by_the_current_index(api: Served) -> None:
     pinned, excluding = api.ids(
         {"command": ["true"], "gpus_on": [FIRST[:-1] + "1", "0"]}, {"command": ["true"], "exclude_gpus": [FIRST]}
     )
@@ -52,7 +52,7 @@ def test_a_pin_is_given_by_index_or_uuid_and_shown_by_the_index_of_now(api: Serv
     assert (seen["exclude_gpus"], [gpu["index"] for gpu in seen["gpus"]]) == ([0], [1])
 
 
-def test_what_a_setting_keeps_back_is_refused_and_named_to_who_waits_already(api: Served) -> None:
+def test_memory_that_a_setting_reserves_is_refused_and_named_to_waiting_jobs(api: Served) -> None:
     api.ids(*[{"command": ["sleep", "60"]}] * 2)
     (job,) = api.ids({"command": ["true"], "gpu_memory_bytes": 20 * G})
     said = "requested 20.0 G of a GPU; at most 18.0 G (19327352832 bytes) can be booked, as keep_gpu_memory"
@@ -79,7 +79,7 @@ def test_slots_offer_a_gpu_several_times(api: Served) -> None:
     assert api.ask("GET", f"/jobs/{ids[2]}")[1]["state"] == "queued"
 
 
-def test_what_was_said_about_gpus_outlives_the_controller(home: Home) -> None:
+def test_drains_slots_and_settings_outlive_the_controller(home: Home) -> None:
     here = Served(home)
     here.ask("POST", "/gpus/drain", {"gpus": ["1"], "reason": "mine"})
     here.ask("POST", "/gpus/slots", {"gpus": ["0"], "slots": 3})
@@ -139,7 +139,7 @@ def test_requests_that_can_never_be_met_are_refused_at_once(api: Served, job: di
     assert says in answer["error"]["message"]
 
 
-def test_settings_are_checked_in_force_at_once_and_can_be_taken_back(api: Served) -> None:
+def test_settings_are_validated_in_force_at_once_and_can_be_reset(api: Served) -> None:
     names = [setting["name"] for setting in api.ask("GET", "/settings")[1]["settings"]]
     assert "max_memory" in names
     assert api.ask("PUT", "/settings/max_cpu_jobs", {"value": "1"})[0] == 200
@@ -153,7 +153,7 @@ def test_settings_are_checked_in_force_at_once_and_can_be_taken_back(api: Served
     assert "keep_host_memory" in api.ask("GET", "/settings/SAFETY_KEEP_MEMORY")[1]["error"]["hint"]
 
 
-def test_a_running_process_is_adopted_watched_and_its_gpus_kept(api: Served) -> None:
+def test_an_adopted_process_is_watched_and_holds_its_gpus(api: Served) -> None:
     with subprocess.Popen(["sleep", "60"], start_new_session=True) as process:
         status, answer = api.ask("POST", "/adopt", {"pid": process.pid, "gpus": [0], "name": "by hand"})
         assert status == 201, answer
@@ -173,7 +173,7 @@ def test_a_running_process_is_adopted_watched_and_its_gpus_kept(api: Served) -> 
     api.until(other, "running")
 
 
-def test_what_cannot_be_adopted_says_why(api: Served) -> None:
+def test_a_process_that_cannot_be_adopted_is_refused_with_the_reason(api: Served) -> None:
     assert api.ask("POST", "/adopt", {"pid": 2**22 - 1})[0] == 404
     (job,) = api.ids({"command": ["sleep", "60"]})
     api.until(job, "running")
@@ -184,7 +184,7 @@ def test_what_cannot_be_adopted_says_why(api: Served) -> None:
         process.kill()
 
 
-def test_the_minutes_of_a_gpu_are_told(api: Served) -> None:
+def test_the_samples_of_a_gpu_are_served(api: Served) -> None:
     assert api.ask("GET", "/gpus/0/samples")[1] == {"samples": []}, "simulated GPUs do nothing"
     fine = api.ask("GET", "/gpus/0/samples?fine=1")[1]["samples"]
     assert fine, "what was read is still in memory"

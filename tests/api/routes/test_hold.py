@@ -1,4 +1,4 @@
-"""Jobs that wait, steered over HTTP: held, released, moved, changed, started by hand; arrays and dependencies."""
+"""Waiting jobs over HTTP: hold, release, move, edit, forced start; arrays and dependencies."""
 
 import os
 import time
@@ -47,7 +47,7 @@ def test_a_held_job_does_not_start_until_it_is_released(api: Served) -> None:
     assert api.ask("POST", "/jobs/release", {"ids": [str(job)]})[1] == {"released": [], "not_held": [job]}
 
 
-def test_hold_keeps_what_waits_and_leaves_what_runs(api: Served, busy: int) -> None:
+def test_hold_holds_waiting_jobs_and_leaves_running_ones(api: Served, busy: int) -> None:
     (waiting,) = api.ids(SLEEP)
     answer = api.ask("POST", "/jobs/hold", {"ids": [str(busy), str(waiting)]})[1]
     assert answer == {"held": [waiting], "not_waiting": [busy]}
@@ -97,11 +97,11 @@ def test_a_moved_job_takes_over_the_priority_that_its_place_needs(api: Served, b
 
 
 @pytest.mark.parametrize("position", [0, -1, 1.5, "first", 2**32])
-def test_a_place_that_is_none_is_refused(api: Served, busy: int, position: Any) -> None:
+def test_an_invalid_place_is_refused(api: Served, busy: int, position: Any) -> None:
     assert api.ask("POST", f"/jobs/{busy}/move", {"position": position})[0] == 400
 
 
-def test_what_runs_or_is_held_cannot_be_moved(api: Served, busy: int) -> None:
+def test_running_and_held_jobs_cannot_be_moved(api: Served, busy: int) -> None:
     status, answer = api.ask("POST", f"/jobs/{busy}/move", {"position": 1})
     assert (status, answer["error"]["code"]) == (409, "conflict")
     (held,) = api.ids(NOTHING, entry="held")
@@ -113,7 +113,7 @@ def test_what_runs_or_is_held_cannot_be_moved(api: Served, busy: int) -> None:
 # Changed while it waits
 
 
-def test_a_waiting_job_asks_for_something_else(api: Served, busy: int) -> None:
+def test_a_waiting_job_can_be_edited(api: Served, busy: int) -> None:
     (job,) = api.ids(WIDE)
     changes = {
         "priority": 4,
@@ -151,7 +151,7 @@ def test_a_waiting_job_asks_for_something_else(api: Served, busy: int) -> None:
         ({"name": "a\0b"}, "NUL"),
     ],
 )
-def test_changes_that_cannot_be_are_refused(
+def test_invalid_changes_are_refused(
     api: Served,
     busy: int,
     changes: dict[str, Any],
@@ -165,7 +165,7 @@ def test_changes_that_cannot_be_are_refused(
     assert look(api, job) == before
 
 
-def test_what_runs_cannot_be_changed(api: Served, busy: int) -> None:
+def test_a_running_job_cannot_be_edited(api: Served, busy: int) -> None:
     status, answer = api.ask("PATCH", f"/jobs/{busy}", {"priority": 1})
     assert (status, answer["error"]["code"]) == (409, "conflict")
     assert "running" in answer["error"]["message"]
@@ -249,18 +249,18 @@ def test_a_job_waits_for_its_time_and_then_starts(api: Served) -> None:
         ({"after": ["٧"]}, "not a job id"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(api: Served, job: dict[str, Any], says: str) -> None:
+def test_invalid_scheduling_options_are_refused(api: Served, job: dict[str, Any], says: str) -> None:
     assert says in refusal(api, {**NOTHING, **job})
 
 
-def test_a_submit_enters_in_no_other_way(api: Served) -> None:
+def test_an_unknown_entry_is_refused(api: Served) -> None:
     assert "entry" in refusal(api, NOTHING, entry="running")
 
 
 # Arrays
 
 
-def test_an_array_knows_its_parts_and_each_part_which_it_is(api: Served) -> None:
+def test_an_array_has_indices_and_each_job_knows_its_own(api: Served) -> None:
     told = "echo $TARMAC_ARRAY_ID $TARMAC_ARRAY_INDEX $TARMAC_ARRAY_COUNT"
     ids = api.ids(*[{"shell": told, "gpus": 0}] * 3, array=True)
     for index, job in enumerate(ids):
@@ -279,7 +279,7 @@ def test_a_lone_job_has_no_array_even_if_its_submitter_had(api: Served) -> None:
         assert log.read() == "0\n"
 
 
-def test_of_an_array_no_more_run_at_once_than_may(api: Served) -> None:
+def test_an_array_runs_at_most_max_running_jobs_at_once(api: Served) -> None:
     ids = api.ids(*[{"command": ["sleep", "60"], "gpus": 0, "max_running": 1}] * 2, array=True)
     api.until(ids[0], "running")
     seen = look(api, ids[1])
@@ -292,7 +292,7 @@ def test_of_an_array_no_more_run_at_once_than_may(api: Served) -> None:
 # By hand
 
 
-def test_a_job_is_started_out_of_its_turn_and_never_beside_another_unasked(api: Served) -> None:
+def test_a_forced_start_shares_a_gpu_only_if_confirmed(api: Served) -> None:
     (first,) = api.ids(SLEEP)
     gpu = api.until(first, "running")["gpus"][0]
     wide, narrow = api.ids(WIDE, SLEEP, entry="held")
@@ -307,7 +307,7 @@ def test_a_job_is_started_out_of_its_turn_and_never_beside_another_unasked(api: 
     assert api.ask("POST", f"/jobs/{narrow}/start", {})[0] == 409, "it runs already"
 
 
-def test_a_start_on_gpus_that_do_not_suit_is_refused(api: Served) -> None:
+def test_a_forced_start_on_unsuitable_gpus_is_refused(api: Served) -> None:
     (job,) = api.ids(WIDE, entry="held")
     assert api.ask("POST", f"/jobs/{job}/start", {"gpus_on": [0]})[0] == 400
     assert api.ask("POST", f"/jobs/{job}/start", {"gpus_on": [0, 9]})[0] == 404

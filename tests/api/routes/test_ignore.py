@@ -1,4 +1,4 @@
-"""Processes from outside that are to hold no GPU: said once, kept, and taken back."""
+"""Ignoring foreign processes on GPUs, over HTTP."""
 
 import subprocess
 from collections.abc import Iterator
@@ -26,16 +26,14 @@ def sleeper() -> Iterator[int]:
         ({"command": "a,b"}, 400, "a,b is no program's name: it has a comma"),
     ],
 )
-def test_what_would_change_nothing_or_everything_is_refused(
-    api: Served, body: dict[str, object], status: int, says: str
-) -> None:
+def test_invalid_ignore_requests_are_refused(api: Served, body: dict[str, object], status: int, says: str) -> None:
     answer = api.ask("POST", "/gpus/ignore", body)
     assert (answer[0], answer[1]["error"]["message"]) == (status, says)
     assert answer[1]["error"]["hint"]
     assert api.ask("GET", "/settings/ignore_processes")[1]["origin"] == "default"
 
 
-def test_a_program_that_is_taken_back_leaves_the_setting_as_it_was(api: Served) -> None:
+def test_no_longer_ignoring_a_program_restores_the_setting(api: Served) -> None:
     api.ask("POST", "/gpus/ignore", {"command": "sunshine"})
     assert api.ask("GET", "/settings/ignore_processes")[1]["origin"] == "live"
     api.ask("POST", "/gpus/ignore", {"command": "sunshine", "forget": True})
@@ -52,7 +50,7 @@ def test_programs_and_pids_are_ignored_over_a_restart(home: Home, sleeper: int) 
     assert here.ask("POST", "/gpus/ignore", {"pid": sleeper, "forget": True}) == (200, {"ignored": []})
 
 
-def test_settings_that_do_not_go_together_are_refused(api: Served) -> None:
+def test_contradictory_settings_are_refused(api: Served) -> None:
     status, answer = api.ask("PUT", "/settings/idle_stop_s", {"value": "5m"})
     assert status == 400
     assert "idle_stop_s (5m) would be below idle_warn_s (30m)" in answer["error"]["message"]

@@ -13,7 +13,7 @@ SLEEP = {"command": ["sleep", "60"], "gpus": 1}
 NOTHING = {"command": ["true"], "gpus": 0}
 
 
-def test_ids_come_back_once_the_jobs_are_kept(api: Served) -> None:
+def test_ids_come_back_once_the_jobs_are_stored(api: Served) -> None:
     status, answer = api.submit(NOTHING, {**NOTHING, "name": "second"})
     assert status == 201
     first, second = answer["ids"]
@@ -41,7 +41,7 @@ def test_a_hundred_thousand_jobs_in_one_list(api: Served) -> None:
     assert api.ask("POST", "/jobs/rm", {"ids": [f"{ids[0]}-{ids[-1]}"]})[0] == 200
 
 
-def test_one_bad_job_in_a_list_and_none_is_queued(api: Served) -> None:
+def test_one_invalid_job_means_that_none_is_queued(api: Served) -> None:
     before = api.ask("GET", "/jobs?fields=id")[1]
     status, answer = api.submit(NOTHING, {**NOTHING, "gpus": 3})
     assert status == 400
@@ -79,7 +79,7 @@ def test_one_bad_job_in_a_list_and_none_is_queued(api: Served) -> None:
         ({"command": ["true"], "stdout": "/tmp/same", "stderr": "/tmp/same"}, "same file"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_reason(api: Served, job: dict[str, Any], says: str) -> None:
+def test_invalid_jobs_are_refused_with_the_reason(api: Served, job: dict[str, Any], says: str) -> None:
     status, answer = api.submit(job)
     assert status == 400
     error = answer["error"]
@@ -89,7 +89,7 @@ def test_what_cannot_be_is_refused_with_the_reason(api: Served, job: dict[str, A
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"jobs": []}', b'{"cwd": "/", "jobs": [{}], "umask": 512}'])
-def test_a_body_that_is_no_submit_is_refused(api: Served, body: bytes) -> None:
+def test_a_body_that_is_not_a_submit_is_refused(api: Served, body: bytes) -> None:
     status, answer = api.ask("POST", "/jobs", body)
     assert status == 400
     assert answer["error"]["code"] == "refused"
@@ -134,7 +134,7 @@ def test_pages_follow_each_other_without_gaps_or_repeats(api: Served) -> None:
 @pytest.mark.parametrize(
     "query", ["limit=0", "limit=10001", "limit=x", "order=up", "fields=nope", "state=nope", "ids=x"]
 )
-def test_a_wrong_question_is_refused(api: Served, query: str) -> None:
+def test_an_invalid_query_is_refused(api: Served, query: str) -> None:
     status, answer = api.ask("GET", f"/jobs?{query}")
     assert (status, answer["error"]["code"]) == (400, "refused")
 
@@ -152,7 +152,7 @@ def test_unknown_ids_are_named(api: Served) -> None:
         assert "999999" in answer["error"]["message"]
 
 
-def test_the_documented_fields_are_the_ones_that_come(api: Served) -> None:
+def test_a_job_has_the_documented_fields(api: Served) -> None:
     (job,) = api.ids(NOTHING)
     whole = api.ask("GET", f"/jobs/{job}")[1]
     listed = api.ask("GET", f"/jobs?ids={job}")[1]["jobs"][0]
@@ -199,7 +199,7 @@ def test_a_killed_job_keeps_its_gpu_until_it_is_gone(api: Served, tmp_path: Path
     assert api.until(second, "running")["gpus"] != []
 
 
-def test_a_selection_without_any_condition_means_nothing(api: Served) -> None:
+def test_a_selection_without_a_condition_is_refused(api: Served) -> None:
     for verb in ("kill", "rm"):
         status, answer = api.ask("POST", f"/jobs/{verb}", {"ids": []})
         assert status == 400
@@ -236,7 +236,7 @@ def test_a_job_names_the_jobs_it_still_waits_for(api: Served) -> None:
     assert api.until(job, "succeeded")["waits_for"] == []
 
 
-def test_the_story_of_a_job_is_told_in_order(api: Served) -> None:
+def test_the_events_of_a_job_are_listed_in_order(api: Served) -> None:
     (job,) = api.ids({"shell": "exit 9"})
     api.until(job, "failed")
     events = api.ask("GET", f"/jobs/{job}/events")[1]["events"]

@@ -65,7 +65,7 @@ def test_a_drain_of_a_paused_queue_keeps_the_reason_of_the_pause(api: Served) ->
     assert (after["paused"], after["draining"], after["reason"]) == (False, False, None)
 
 
-def test_a_stopped_queue_puts_what_ran_back_in_front(api: Served) -> None:
+def test_stopping_the_queue_requeues_running_jobs_first(api: Served) -> None:
     (running,) = api.ids({**SLEEP, "gpus": 2})
     api.until(running, "running")
     (waiting,) = api.ids({**SLEEP, "gpus": 2})
@@ -79,14 +79,14 @@ def test_a_stopped_queue_puts_what_ran_back_in_front(api: Served) -> None:
     assert api.ask("GET", f"/jobs/{waiting}")[1]["state"] == "queued"
 
 
-def test_the_policy_in_force_is_told(api: Served) -> None:
+def test_the_current_policy_is_shown(api: Served) -> None:
     assert api.ask("GET", "/queue")[1]["policy"] == "balance"
     limit(api, "policy", "fifo")
     assert api.ask("GET", "/status")[1]["policy"] == "fifo"
 
 
 @pytest.mark.parametrize("body", [{"reason": "x" * 4097}, {"why": "x"}, []])
-def test_what_is_no_request_is_refused(api: Served, body: Any) -> None:
+def test_invalid_requests_are_refused(api: Served, body: Any) -> None:
     assert api.ask("POST", "/queue/pause", body)[0] == 400
     assert api.ask("GET", "/queue")[1]["paused"] is False
 
@@ -103,7 +103,7 @@ def test_jobs_that_would_wait_beyond_a_limit_are_refused_with_its_name_and_by_ho
     assert api.submit(SLEEP, entry="held")[0] == 201
 
 
-def test_a_limit_holds_for_one_person_and_for_one_project(api: Served) -> None:
+def test_limits_apply_per_user_and_per_project(api: Served) -> None:
     (held,) = api.ids({**SLEEP, "project": "p"}, entry="held")
     owner = api.ask("GET", f"/jobs/{held}")[1]["owner"]
     limit(api, "max_queued_per_user", f"100, {owner}=1")
@@ -117,14 +117,14 @@ def test_a_limit_holds_for_one_person_and_for_one_project(api: Served) -> None:
     assert "max_queued_per_project" in answer["error"]["message"]
 
 
-def test_too_wide_a_job_is_refused(api: Served) -> None:
+def test_a_job_with_too_many_gpus_is_refused(api: Served) -> None:
     limit(api, "max_gpus_per_job", "1")
     status, answer = api.submit({**SLEEP, "gpus": 2})
     assert status == 400
     assert "2 GPUs asked, max_gpus_per_job is 1: 1 too many" in answer["error"]["message"]
 
 
-def test_gpus_beyond_a_persons_limit_are_waited_for_with_the_reason(api: Served) -> None:
+def test_a_job_beyond_its_owners_gpu_limit_waits_with_the_reason(api: Served) -> None:
     limit(api, "max_gpus_per_user", "1")
     first, second = api.ids(SLEEP, SLEEP)
     api.until(first, "running")
@@ -136,12 +136,12 @@ def test_gpus_beyond_a_persons_limit_are_waited_for_with_the_reason(api: Served)
     api.until(second, "running")
 
 
-def test_urgent_goes_to_whom_it_is_granted(api: Served) -> None:
+def test_an_admin_may_submit_urgent_jobs(api: Served) -> None:
     (job,) = api.ids({**NOTHING, "tier": "urgent"})
-    assert api.until(job, "succeeded")["tier"] == "urgent", "whoever runs the controller is an admin"
+    assert api.until(job, "succeeded")["tier"] == "urgent", "the account of the controller is an admin"
 
 
-def test_it_pauses_itself_loudly_when_job_after_job_fails_at_once(api: Served, tmp_path: Path) -> None:
+def test_the_queue_pauses_itself_when_jobs_keep_failing_at_once(api: Served, tmp_path: Path) -> None:
     limit(api, "pause_after_failures", "3")
     notice = tmp_path / "notice"
     limit(api, "notify_command", f'echo "$TARMAC_EVENT: $TARMAC_MESSAGE" > {notice}.part; mv {notice}.part {notice}')

@@ -1,4 +1,4 @@
-"""GPUs kept for somebody, over HTTP."""
+"""Reservations of GPUs, over HTTP."""
 
 import time
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ def test_a_reservation_is_listed_until_it_is_ended(api: Served) -> None:
     assert reserve(api)["id"] > later["id"], "a number is never given twice"
 
 
-def test_a_job_of_somebody_else_keeps_off_and_is_told_why(api: Served) -> None:
+def test_jobs_of_other_users_wait_with_the_reason(api: Served) -> None:
     kept = reserve(api, gpus=2, user="bob")
     (job,) = api.ids(SLEEP)
     seen = api.ask("GET", f"/jobs/{job}")[1]
@@ -72,14 +72,14 @@ def test_a_job_of_somebody_else_keeps_off_and_is_told_why(api: Served) -> None:
     api.until(job, "running")
 
 
-def test_a_job_that_is_over_before_it_begins_may_run(api: Served) -> None:
+def test_a_job_that_ends_before_the_reservation_may_run(api: Served) -> None:
     reserve(api, gpus=2, begin_s=7200, user="bob")
     short, long = api.ids({**SLEEP, "time_limit_s": 60}, {**SLEEP, "time_limit_s": 9000})
     api.until(short, "running")
     assert api.ask("GET", f"/jobs/{long}")[1]["state"] == "queued"
 
 
-def test_the_owners_jobs_use_it(api: Served) -> None:
+def test_the_owners_jobs_use_the_reservation(api: Served) -> None:
     kept = reserve(api)
     (job,) = api.ids(SLEEP)
     assert api.until(job, "running")["gpus"][0]["uuid"] == kept["gpus"][0]["uuid"]
@@ -99,12 +99,12 @@ def test_the_owners_jobs_use_it(api: Served) -> None:
         ({"gpus": 1, "for_s": 60, "node": "x"}, 400),
     ],
 )
-def test_what_cannot_be_reserved_is_refused(api: Served, body: dict[str, Any], status: int) -> None:
+def test_impossible_reservations_are_refused(api: Served, body: dict[str, Any], status: int) -> None:
     assert api.ask("POST", "/reservations", {"from": time.time() + 10, **body})[0] == status
     assert reservations(api) == []
 
 
-def test_a_user_whom_nobody_knows_is_warned_of(api: Served) -> None:
+def test_an_unknown_user_gives_a_warning(api: Served) -> None:
     assert reserve(api, user="nobody-of-that-name")["warnings"] == [
         "there is no user nobody-of-that-name on this machine, and no job of nobody-of-that-name is known"
     ]
@@ -116,7 +116,7 @@ def test_a_user_whom_nobody_knows_is_warned_of(api: Served) -> None:
     ("more", "why"),
     [({"name": "endless"}, "its end is not known"), ({"time_limit_s": 7200}, "its time limit ends later")],
 )
-def test_a_job_that_may_be_there_still_is_told(api: Served, more: dict[str, Any], why: str) -> None:
+def test_a_job_that_may_run_into_the_reservation_gives_a_warning(api: Served, more: dict[str, Any], why: str) -> None:
     jobs = api.ids({**SLEEP, **more}, {**SLEEP, "time_limit_s": 60})
     seen = [api.until(job, "running") for job in jobs]
     other = "daemon" if seen[0]["owner"] == "root" else "root"
@@ -127,7 +127,7 @@ def test_a_job_that_may_be_there_still_is_told(api: Served, more: dict[str, Any]
     assert reserve(api, gpus=2, begin_s=9000)["warnings"] == [], "one's own are not in one's way"
 
 
-def test_gpus_are_not_promised_twice(api: Served) -> None:
+def test_gpus_are_not_reserved_twice(api: Served) -> None:
     reserve(api, gpus=2, begin_s=3600, for_s=3600)
     body = {"gpus": 1, "from": time.time() + 5400, "for_s": 3600, "user": "bob"}
     status, answer = api.ask("POST", "/reservations", body)

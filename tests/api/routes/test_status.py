@@ -20,7 +20,7 @@ from tests.home import Home, homes, until
 from tests.services import need
 
 
-def test_status_tells_who_serves_and_how_jobs_are_contained(api: Served) -> None:
+def test_status_shows_the_processes_and_the_containment(api: Served) -> None:
     _, status = api.ask("GET", "/status")
     assert status["version"] == __version__
     assert status["containment"] in {"cgroup", "scan"}
@@ -29,7 +29,7 @@ def test_status_tells_who_serves_and_how_jobs_are_contained(api: Served) -> None
     assert (status["policy"], status["paused"], status["queued"], status["running"]) == ("balance", False, 0, 0)
 
 
-def test_a_newer_client_is_told_so_and_an_odd_one_too(api: Served) -> None:
+def test_newer_and_unreadable_client_versions_are_refused(api: Served) -> None:
     status, answer = api.ask("GET", "/status", headers={"Tarmac-Api": "2"})
     assert status == 426
     assert "tarmac stop" in answer["error"]["hint"]
@@ -37,7 +37,7 @@ def test_a_newer_client_is_told_so_and_an_odd_one_too(api: Served) -> None:
     assert api.ask("GET", "/status", headers={"Tarmac-Api": "1"})[0] == 200
 
 
-def test_an_address_that_does_not_exist_is_answered_in_the_same_form(api: Served) -> None:
+def test_an_unknown_address_has_the_same_error_body(api: Served) -> None:
     status, answer = api.ask("GET", "/nope")
     assert (status, answer["error"]["code"]) == (404, "not_found")
     assert api.ask("PUT", "/jobs")[1]["error"]["code"] == "refused"
@@ -74,7 +74,7 @@ def _asked_as_nobody(path: Path) -> str:
 
 
 @pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", "stop"])
-def test_open_streams_and_waits_do_not_hold_up_the_end(home: Home, how: str) -> None:
+def test_open_streams_and_waits_do_not_delay_the_shutdown(home: Home, how: str) -> None:
     here = Served(home)
     (job,) = here.ids({"command": ["sleep", "60"]})
     here.until(job, "running")
@@ -127,7 +127,7 @@ def test_a_controller_whose_socket_or_lock_was_removed_makes_room_for_another(
     assert home.client().job(job).state in {"starting", "running"}
 
 
-def test_a_removed_home_leaves_nobody_behind(home: Home) -> None:
+def test_a_removed_home_leaves_no_process_behind(home: Home) -> None:
     home.add("-g", "0", "--", "true")
     pids = [home.pid_of("controller"), home.pid_of("agent")]
     until(lambda: home.client().job("last").state == "succeeded")
@@ -135,7 +135,7 @@ def test_a_removed_home_leaves_nobody_behind(home: Home) -> None:
     assert until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
 
 
-def test_what_jobs_were_submitted_with_is_for_their_owner_only(home: Home) -> None:
+def test_the_files_of_a_home_are_private(home: Home) -> None:
     home.path.mkdir(mode=0o755)
     home.add("-g", "0", "--", "true")
     for path in home.path.iterdir():

@@ -28,7 +28,7 @@ class GpuReservation(Struct, kw_only=True):
 
 
 class GpuView(Struct, kw_only=True):
-    """`index` is null where the GPU is gone and another one has got its number."""
+    """`index` is null if the GPU is gone and another one has its number now."""
 
     node: str
     index: int | None
@@ -65,7 +65,7 @@ class SamplesQuery(Struct, kw_only=True):
 
 
 class GpuSample(Struct, kw_only=True):
-    """One GPU at one reading, or averaged over a minute in which it did anything."""
+    """One GPU at one reading, or its average over one minute. Idle minutes are left out."""
 
     at: str
     memory_used_bytes: int | None
@@ -78,7 +78,7 @@ class GpuSamples(Struct, kw_only=True):
 
 
 class GpuSelection(Struct, kw_only=True, forbid_unknown_fields=True):
-    """GPUs by index or UUID; by index on the only node there is."""
+    """GPUs by index or UUID."""
 
     gpus: Annotated[list[str], Meta(min_length=1)]
 
@@ -96,7 +96,7 @@ class GpusAnswer(Struct, kw_only=True):
 
 
 class IgnoreRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """One process by its pid, or every process of a program by its name."""
+    """One process by its pid, or every process of a program by the program's name."""
 
     pid: Annotated[int, Meta(ge=1)] | None = None
     command: Annotated[str, Meta(min_length=1, max_length=4096)] | None = None

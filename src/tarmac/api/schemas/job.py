@@ -8,7 +8,7 @@ from tarmac.controller.progress.parser import Progress
 
 
 class GpuRef(Struct, kw_only=True):
-    """`index` is null where another GPU has got its number."""
+    """`index` is null if another GPU has its number now."""
 
     node: str
     index: int | None

@@ -29,7 +29,7 @@ class JobsQuery(Struct, kw_only=True):
 
 
 class JobPage(Struct, kw_only=True):
-    """`next` is what to give as `after` for the following page; null on the last one."""
+    """Pass `next` as `after` to get the next page; it is null on the last one."""
 
     jobs: list[JobView]
     next: int | None
@@ -66,7 +66,7 @@ class Story(Struct, kw_only=True):
 
 
 class MoveRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """The place among its owner's waiting jobs; the first is 1. Behind the last is the last."""
+    """The place among its owner's waiting jobs. The first is 1; a place after the last means the last."""
 
     position: Annotated[int, Meta(ge=1, le=2**31)]
 
@@ -77,7 +77,7 @@ class MoveAnswer(Struct, kw_only=True):
 
 
 class StartRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """On these GPUs (indices or UUIDs), else on those that disturb least."""
+    """`gpus_on`: indices or UUIDs; by default the GPUs that disturb the fewest jobs. `yes` books a taken GPU twice."""
 
     gpus_on: Annotated[list[int | str], Meta(min_length=1, max_length=1024)] | None = None
     yes: bool = False

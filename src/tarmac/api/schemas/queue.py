@@ -25,7 +25,7 @@ class QueueRequest(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class QueueStopRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Jobs that run are put back in front; without `requeue` nothing is done."""
+    """Running jobs become the first in the queue. `requeue` must be true."""
 
     requeue: bool = False
     grace_s: Grace | None = None

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct, field
 
 
 class ReservationRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """`gpus` GPUs of one machine, `from` then (seconds since the epoch) on for so many seconds."""
+    """`gpus` GPUs of one node, beginning at `from` (seconds since the epoch), for `for_s` seconds."""
 
     gpus: Annotated[int, Meta(ge=1, le=100_000)]
     from_: Annotated[float, Meta(ge=0, le=253_402_300_799)] = field(name="from")
@@ -34,7 +34,7 @@ class ReservationView(Struct, kw_only=True):
 
 
 class MadeReservation(ReservationView, kw_only=True):
-    """`warnings`: what the maker should know, such as a GPU that may not be free in time."""
+    """`warnings`: a GPU may not be free in time, or the user is unknown."""
 
     warnings: list[str]
 

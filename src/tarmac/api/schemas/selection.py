@@ -9,7 +9,7 @@ from tarmac.controller.submit.request import EditRequest
 
 
 class Selection(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Which jobs are meant. Without any condition nothing is: say `all`."""
+    """Which jobs to act on. At least one condition is needed; `all` selects every job."""
 
     ids: list[str] = []
     name: str | None = None

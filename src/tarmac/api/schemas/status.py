@@ -31,7 +31,7 @@ class StopRequest(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class StopAnswer(Struct, kw_only=True):
-    """`stopping`: how many jobs are still being stopped; the agent stays until they have ended."""
+    """`stopping`: the number of jobs that are being stopped. The agent stays until they have ended."""
 
     controller_pid: int
     stopping: int

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class WhyReason(Struct, kw_only=True):
-    """Further fields say it in numbers; which ones depends on the kind."""
+    """Further fields contain the numbers; which ones depends on the kind."""
 
     kind: str
     text: str

@@ -1,0 +1,106 @@
+"""From a request to its answer, where no handler is involved: addresses, methods, bodies, failures."""
+
+import asyncio
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from tarmac.api import endpoint
+from tarmac.controller.settings.settings import Settings
+from tests.api.asgi import Answer, send
+
+
+class Bare:
+    """A controller that no handler could work with."""
+
+    settings = Settings({}, {})
+    degraded: str | None = None
+
+
+def answered(*request: Any, controller: Any = None, **more: Any) -> Answer:
+    answer = asyncio.run(send(controller or Bare(), *request, **more))
+    assert answer is not None
+    return answer
+
+
+def error(answer: Answer) -> dict[str, Any]:
+    return json.loads(answer.body)["error"]  # type: ignore[no-any-return]
+
+
+def test_an_unknown_address_is_not_found() -> None:
+    answer = answered("GET", "/nope")
+    assert answer.status == 404
+    assert error(answer)["code"] == "not_found"
+    assert "openapi.json" in error(answer)["hint"]
+
+
+@pytest.mark.parametrize(("method", "path", "allowed"), [("PUT", "/jobs", "POST, GET"), ("GET", "/jobs/kill", "POST")])
+def test_a_wrong_method_is_refused_with_the_right_ones(method: str, path: str, allowed: str) -> None:
+    answer = answered(method, path)
+    assert (answer.status, answer.headers["allow"], error(answer)["code"]) == (405, allowed, "refused")
+
+
+def test_a_slash_at_the_end_makes_no_difference() -> None:
+    assert answered("GET", "/openapi.json/").status == 200
+
+
+def test_a_fixed_address_is_not_taken_for_a_job() -> None:
+    """GET /jobs/wait must not be taken for the job "wait"."""
+    assert error(answered("GET", "/jobs/wait"))["message"] == "ids is missing"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"", "the body must be an object with the fields that docs/api.md names"),
+        (b"[]", "the body must be an object with the fields that docs/api.md names"),
+        (b"{", "Input data was truncated"),
+        (b'{"ids": ["\xff"]}', "the body is not UTF-8"),
+        (b'{"ids": ["1"]} x', "JSON is malformed: trailing characters (byte 16)"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_refused(body: bytes, message: str) -> None:
+    answer = answered("POST", "/jobs/kill", [body] if body else [])
+    assert (answer.status, error(answer)["message"]) == (400, message)
+
+
+def test_a_body_arrives_in_pieces() -> None:
+    answer = answered("POST", "/jobs/kill", [b'{"ids":', b"[]", b', "grace_s": -1}'])
+    assert error(answer)["message"].startswith("grace_s (--grace) must be a number")
+
+
+def test_every_wrong_parameter_is_named() -> None:
+    answer = answered("GET", "/jobs?limit=0&order=up")
+    assert error(answer)["message"] == "limit must be a whole number from 1 to 10000; order must be asc or desc"
+
+
+def test_a_body_that_is_announced_too_large_is_refused_unread() -> None:
+    length = str(endpoint.LARGEST_BODY_BYTES + 1)
+    assert answered("POST", "/jobs/kill", headers={"Content-Length": length}).status == 413
+
+
+def test_a_body_that_turns_out_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "LARGEST_BODY_BYTES", 10)
+    assert answered("POST", "/jobs/kill", [b"x" * 6, b"x" * 6, b"x" * 6]).status == 413
+
+
+def test_a_client_that_disconnects_is_not_answered() -> None:
+    assert asyncio.run(send(Bare(), "POST", "/jobs/kill", [b"{", None])) is None
+
+
+def test_a_failure_of_the_controller_is_logged_and_answered(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        answer = answered("GET", "/queue")
+    assert (answer.status, error(answer)["code"]) == (500, "internal")
+    assert "'Bare' object has no attribute 'state'" in error(answer)["message"]
+    assert "GET /api/v1/queue failed" in caplog.text
+
+
+def test_a_degraded_controller_says_so_in_every_answer() -> None:
+    degraded = Bare()
+    degraded.degraded = "disk full: größer"
+    assert "tarmac-degraded" not in answered("GET", "/openapi.json").headers
+    answer = answered("GET", "/openapi.json", controller=degraded)
+    assert answer.headers["tarmac-degraded"] == "disk full: gr??er"
