@@ -30,9 +30,8 @@ from tarmac.core.model.job import After, JobSpec, Request
 from tarmac.core.model.queue import Mode, Reservation
 from tarmac.core.model.status import Failed
 from tarmac.core.state import State
-from tarmac.errors import Conflict, Unavailable
 from tarmac.nodes.reports import GpuProcess, GpuReading
-from tarmac.refusal import Refused
+from tarmac.refusal import Refused, conflict
 from tarmac.store.rows import pack_environment
 from tarmac.store.store import Store
 
@@ -166,7 +165,7 @@ def test_a_commit_that_fails_acknowledges_nothing_and_sends_nothing(
         controller.store._writer._connection.execute("PRAGMA max_page_count = 1")  # the disk is full from here on
         monkeypatch.setattr("tarmac.controller.engine.RETRY_AFTER_FULL_S", 0.01)
         many = JobsSubmitted(specs=specs().specs * 2000)
-        with pytest.raises(Unavailable, match="could not be written"):
+        with pytest.raises(Refused, match=r"store\.cannot_write"):
             await submit(controller, many)
         assert list(controller.state.jobs) == [1]
         with pytest.raises(Refused) as caught:
@@ -280,7 +279,7 @@ def test_a_plan_sees_what_was_decided_before_it_in_the_same_breath(tmp_path: Pat
 
 def test_a_plan_that_refuses_changes_nothing_and_disturbs_nobody(tmp_path: Path) -> None:
     def refuse(_: State) -> None:
-        raise Conflict("not now")
+        raise conflict("jobs.still_running", jobs=[1], first=1)
 
     async def story(controller: Controller, _: RecordingFleet) -> None:
         refused, accepted = await asyncio.gather(
@@ -288,7 +287,7 @@ def test_a_plan_that_refuses_changes_nothing_and_disturbs_nobody(tmp_path: Path)
             submit(controller, specs()),
             return_exceptions=True,
         )
-        assert isinstance(refused, Conflict)
+        assert isinstance(refused, Refused)
         assert list(accepted) == [1]  # type: ignore[call-overload]
         assert controller.degraded is None
         assert list(await submit(controller, specs(), Token("ann", "t1"))) == [2], "the token is still good"

@@ -7,8 +7,8 @@ import pytest
 
 from tarmac.cli.main import VERBS, verb_named
 from tarmac.controller.settings.config import LISTED
-from tarmac.controller.settings.quantities import show
-from tarmac.controller.settings.settings import SETTINGS
+from tarmac.controller.settings.kinds import show
+from tarmac.controller.settings.table import SETTINGS
 from tests.home import Home
 
 DOCS = Path(__file__).parents[2] / "docs"

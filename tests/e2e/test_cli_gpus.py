@@ -147,7 +147,7 @@ def test_an_adopted_process_keeps_its_output_where_it_was(home: Home, sleeper: s
     for words in (("log", job), ("log", "-f", job)):
         done = home.tarmac(*words)
         assert (done.returncode, done.stdout) == (3, "")
-        assert "goes where it went before" in done.stderr
+        assert "does not capture its output" in done.stderr
     assert home.client().job(int(job)).gpus_asked == 0
 
 

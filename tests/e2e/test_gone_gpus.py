@@ -113,7 +113,7 @@ def test_a_person_takes_a_gpu_back_after_an_error_that_is_over_but_not_while_the
     assert done.returncode == 0, done.stderr
     assert (gpu(driven, 0).drained, gpu(driven, 0).health) == (False, None)
     refused = driven.tarmac("gpu", "resume", "1")
-    assert (refused.returncode != 0, "still sick" in refused.stderr) == (True, True)
+    assert (refused.returncode != 0, "still unhealthy" in refused.stderr) == (True, True)
 
 
 def test_a_new_agent_makes_no_gpu_well(driven: Home, standin: Standin) -> None:

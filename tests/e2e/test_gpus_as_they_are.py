@@ -119,7 +119,7 @@ def test_a_gpu_whose_calls_fail_is_drained_with_the_reason(driven: Home, standin
     assert state_of(driven, pinned) == "queued"
     refused = driven.tarmac("gpu", "resume", "0")
     assert refused.returncode != 0
-    assert "sick" in refused.stderr
+    assert "still unhealthy" in refused.stderr
 
 
 def test_a_renumbered_gpu_stays_booked_and_pinned_by_its_uuid(driven: Home, standin: Standin) -> None:
@@ -153,7 +153,7 @@ def test_a_gpu_that_is_gone_lends_its_number_to_nobody_in_what_is_shown(driven: 
     assert driven.client().job(other).gpus[0]["uuid"] == "GPU-1"
     lost = driven.add("--gpus-on", "GPU-0", "--", "true")
     assert "\nGPU-0: drained: vanished from the driver" in why(driven, lost)
-    assert "(GPU-0), to which it is pinned, is gone" in why(driven, lost)
+    assert "(GPU-0), which the job is pinned to, is gone" in why(driven, lost)
 
 
 def test_a_job_pinned_to_a_gpu_that_did_not_come_back_is_kept_and_told(driven: Home, standin: Standin) -> None:
@@ -162,7 +162,7 @@ def test_a_job_pinned_to_a_gpu_that_did_not_come_back_is_kept_and_told(driven: H
     standin.show(gpus(1)[0])
     assert until(lambda: gpu(driven, 1).health)
     driven.client().call("POST", "/gpus/forget", body={"gpus": ["GPU-1"]})
-    assert "GPU 1 (GPU-1), to which it is pinned, is gone" in why(driven, job)
+    assert "GPU 1 (GPU-1), which the job is pinned to, is gone" in why(driven, job)
     assert driven.client().job(job).gpus_on == ["GPU-1"]
     standin.show(*gpus(2))
     assert until(lambda: state_of(driven, job) == "succeeded")
@@ -192,7 +192,7 @@ def test_mig_instances_are_gpus_of_their_own(driven: Home, standin: Standin) -> 
     refused = driven.tarmac("add", "-g", "2", "--gpu-model", "mig", "true")
     assert "requested 2 GPUs, but a job can use only one MIG instance" in refused.stderr
     pinned = driven.tarmac("add", "--gpus-on", "MIG-0,MIG-1", "true")
-    assert "a job sees one MIG instance only" in pinned.stderr
+    assert "a job can use only one MIG instance" in pinned.stderr
 
 
 def test_mixed_models_and_sixty_four_gpus(driven: Home, standin: Standin) -> None:

@@ -11,7 +11,7 @@ from starlette.types import Scope
 from tarmac.api.server import PEER_UID
 from tarmac.controller.permissions import Caller, account, caller_with
 from tarmac.controller.settings.settings import Settings
-from tarmac.errors import NotAllowed
+from tarmac.refusal import not_allowed
 
 Guard: TypeAlias = Callable[[Scope, Settings], Caller]
 
@@ -20,7 +20,5 @@ def authenticate(scope: Scope, settings: Settings) -> Caller:
     """The account behind the connection. In personal mode only this user and root are admitted."""
     uid: int = scope["extensions"][PEER_UID]
     if uid not in {os.getuid(), 0}:
-        raise NotAllowed(
-            f"this queue belongs to {account(os.getuid())}", hint="run your own: unset TARMAC_HOME and try again"
-        )
+        raise not_allowed("permission.other_queue", owner=account(os.getuid()))
     return caller_with(uid, settings)

@@ -13,10 +13,10 @@ from tarmac.api import errors
 from tarmac.api.answers import json_answer
 from tarmac.api.deps import Context
 from tarmac.api.wording.catalogue import speak
+from tarmac.api.wording.degraded import degraded_words
 from tarmac.api.wording.times import tell_in_zone
 from tarmac.controller.permissions import need_admin
-from tarmac.errors import TarmacError
-from tarmac.refusal import Refused
+from tarmac.refusal import Refused, invalid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -43,13 +43,11 @@ class Endpoint:
         route = self._routes.get(scope["method"])
         try:
             if route is None:
-                answer = errors.method_not_allowed(", ".join(self._routes))
+                answer = errors.method_not_allowed(scope["method"], ", ".join(self._routes))
             else:
                 answer = await self._answer(route, scope, receive)
         except Refused as refused:
             answer = errors.from_refused(refused)
-        except TarmacError as error:
-            answer = errors.from_tarmac(error)
         except ClientDisconnect:
             return
         except Exception as error:  # noqa: BLE001 - the outermost frame of a request
@@ -72,8 +70,8 @@ class Endpoint:
             arguments.append(errors.decoded_body(route.decoder, await _body(headers, receive)))
         content = await route.handler(context, *arguments)
         answer = content if isinstance(content, Response) else json_answer(content, route.status)
-        if self._controller.degraded is not None:
-            answer.headers["Tarmac-Degraded"] = self._controller.degraded.encode("ascii", "replace").decode()
+        if (degraded := degraded_words(self._controller)) is not None:
+            answer.headers["Tarmac-Degraded"] = degraded.encode("ascii", "replace").decode()
         return answer
 
 
@@ -83,7 +81,7 @@ def _parameters(scope: Scope) -> dict[str, str]:
 
 async def _body(headers: Headers, receive: Receive) -> bytes:
     if int(headers.get("content-length", "0")) > LARGEST_BODY_BYTES:
-        raise errors.BodyTooLarge("Request Entity Too Large")
+        raise invalid("request.too_large", most=LARGEST_BODY_BYTES)
     chunks: list[bytes] = []
     size = 0
     while True:
@@ -93,6 +91,6 @@ async def _body(headers: Headers, receive: Receive) -> bytes:
         chunks.append(message.get("body", b""))
         size += len(chunks[-1])
         if size > LARGEST_BODY_BYTES:
-            raise errors.BodyTooLarge("Request Entity Too Large")
+            raise invalid("request.too_large", most=LARGEST_BODY_BYTES)
         if not message.get("more_body", False):
             return b"".join(chunks)

@@ -1,4 +1,4 @@
-"""Every failure leaves as the one documented body: code, message, hint."""
+"""Every failure is answered with the one documented body: code, key, message, hint."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import msgspec
 
 from tarmac import __version__
 from tarmac.api.answers import json_answer
-from tarmac.api.wording import refusals
-from tarmac.api.wording.validation_messages import refusal
-from tarmac.errors import TarmacError, TooNew, UserError
+from tarmac.api.wording.catalogue import render
+from tarmac.api.wording.refusals import refusal
+from tarmac.api.wording.validation_messages import wrong_field
+from tarmac.refusal import Refused, invalid, not_found, too_new
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,24 +21,12 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import Scope
 
-    from tarmac.refusal import Refused
+    from tarmac.api.wording.message import Rendered
 
 log = logging.getLogger(__name__)
 
 API = 1  # the version this controller speaks
-_SEE = "docs/api.md names every field"
 _AT = re.compile(r" - at `\$(.*)`$")  # where msgspec found a wrong value
-
-
-class BodyTooLarge(TarmacError):
-    """The body of the request exceeds the limit."""
-
-    code = "refused"
-    status = 413
-
-
-def from_tarmac(error: TarmacError) -> Response:
-    return _answer(error.status, error.code, error.message, error.hint)
 
 
 STATUS_OF = {
@@ -48,25 +37,25 @@ STATUS_OF = {
     "too_new": 426,
     "unavailable": 503,
 }
+_STATUS_OF_KEY = {"request.wrong_method": 405, "request.too_large": 413}
 
 
 def from_refused(refused: Refused) -> Response:
-    said = refusals.refusal(refused)
-    body = {"code": refused.kind, "key": said.key, "message": said.message, "hint": said.hint}
-    return json_answer({"error": body}, STATUS_OF[refused.kind])
+    status = _STATUS_OF_KEY.get(refused.key) or STATUS_OF[refused.kind]
+    return _answer(status, refused.kind, refusal(refused))
 
 
 def from_anything(scope: Scope, error: Exception) -> Response:
     log.error("%s %s failed", scope["method"], scope["path"], exc_info=error)
-    return _answer(500, "internal", f"the controller failed: {error}", "`tarmac log controller` tells where")
+    return _answer(500, "internal", render("server.failed", error=str(error)))
 
 
 def no_such_address() -> Response:
-    return _answer(404, "not_found", "there is no such address", "GET /api/v1/openapi.json lists them")
+    return from_refused(not_found("request.unknown_address"))
 
 
-def method_not_allowed(allowed: str) -> Response:
-    answer = _answer(405, "refused", "Method Not Allowed", None)
+def method_not_allowed(method: str, allowed: str) -> Response:
+    answer = from_refused(invalid("request.wrong_method", method=method, allowed=allowed))
     answer.headers["Allow"] = allowed
     return answer
 
@@ -75,19 +64,18 @@ def refuse_newer_clients(spoken: str | None) -> None:
     if spoken is None:
         return
     if not spoken.isdecimal():
-        raise UserError(f"Tarmac-Api: {spoken!r} is not a version", hint=f"this controller speaks {API}")
+        raise invalid("request.not_a_version", spoken=spoken, api=API)
     if int(spoken) > API:
-        raise TooNew(
-            f"the client speaks API {spoken}, this controller (Tarmac {__version__}) speaks {API}",
-            hint="`tarmac stop`, and the next command starts the new controller; running jobs go on",
-        )
+        raise too_new("request.newer_client", spoken=spoken, version=__version__, api=API)
 
 
 def decoded_query(model: type[Any], given: Mapping[str, str]) -> Any:
     try:
         return msgspec.convert(given, model, strict=False)
     except msgspec.ValidationError as error:
-        raise UserError("; ".join(_wrong_parameters(model, given)) or _worded(model, error), hint=_SEE) from None
+        raise invalid(
+            "request.wrong_fields", wrong=_wrong_parameters(model, given) or [_worded(model, error)]
+        ) from None
 
 
 def _wrong_parameters(model: type[Any], given: Mapping[str, str]) -> list[str]:
@@ -98,7 +86,7 @@ def _wrong_parameters(model: type[Any], given: Mapping[str, str]) -> list[str]:
             try:
                 msgspec.convert(given[field.encode_name], field.type, strict=False)
             except msgspec.ValidationError as error:
-                found.append(refusal(model, field.encode_name, str(error)))
+                found.append(wrong_field(model, field.encode_name, str(error)))
     return found
 
 
@@ -106,18 +94,19 @@ def decoded_body(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
     try:
         return decoder.decode(body or b"null")
     except msgspec.ValidationError as error:
-        raise UserError(_worded(decoder.type, error), hint=_SEE) from None
+        raise invalid("request.wrong_fields", wrong=[_worded(decoder.type, error)]) from None
     except msgspec.DecodeError as error:
-        raise UserError(str(error)) from None
+        raise invalid("request.not_json", error=str(error)) from None
     except UnicodeDecodeError:
-        raise UserError("the body is not UTF-8") from None
+        raise invalid("request.not_utf8") from None
 
 
 def _worded(model: Any, error: msgspec.ValidationError) -> str:
     message = str(error)
     place = _AT.search(message)
-    return refusal(model, "" if place is None else place[1], message)
+    return wrong_field(model, "" if place is None else place[1], message)
 
 
-def _answer(status: int, code: str, message: str, hint: str | None) -> Response:
-    return json_answer({"error": {"code": code, "message": message, "hint": hint}}, status)
+def _answer(status: int, code: str, words: Rendered) -> Response:
+    body = {"code": code, "key": words.key, "message": words.message, "hint": words.hint}
+    return json_answer({"error": body}, status)

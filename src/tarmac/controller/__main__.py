@@ -22,11 +22,13 @@ import uvloop
 from tarmac import __version__, paths
 from tarmac.api.app import build_app
 from tarmac.api.server import Server
+from tarmac.api.wording.refusals import refusal
 from tarmac.controller.controller import Controller, composed
-from tarmac.controller.settings.config import LISTED, ConfigError, load_config
+from tarmac.controller.settings.config import LISTED, load_config
 from tarmac.controller.settings.settings import Settings
 from tarmac.controller.socket_watch import SocketWatch
 from tarmac.errors import TarmacError, Unavailable, UserError
+from tarmac.refusal import Refused
 from tarmac.shared import crashpoint, sockets
 from tarmac.store.store import Store
 
@@ -49,9 +51,13 @@ def main() -> int:
             return 0
         crashpoint.reach("controller:after-lock")
         uvloop.run(_run(state_folder, say))
+    except Refused as refused:
+        words = refusal(refused)
+        kind = "config: " if refused.key.startswith("config.") else ""
+        say("\n".join((f"error: {kind}{words.message}", *([words.hint] if words.hint else []))))
+        return UserError.exit_code
     except TarmacError as error:
-        kind = "config: " if isinstance(error, ConfigError) else ""
-        say(f"error: {kind}{error}")
+        say(f"error: {error}")
         return error.exit_code
     except OSError as error:
         say(f"error: {error}")

@@ -23,7 +23,6 @@ from tarmac.core.commands import SignalJob
 from tarmac.core.events import RulesSet
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.status import holds_booking
-from tarmac.errors import Unavailable
 from tarmac.nodes.fleet import Fleet
 from tarmac.nodes.local import LocalConnector, lasting_name
 from tarmac.nodes.session import AgentSession
@@ -92,7 +91,7 @@ class Controller:
         return self.engine.settings
 
     @property
-    def degraded(self) -> str | None:
+    def degraded(self) -> Refused | None:
         return self.engine.degraded
 
     def now(self) -> float:
@@ -125,7 +124,7 @@ class Controller:
         """Put a setting in force at once and store it; None returns it to the config file or the default."""
         changed = self.settings.changed(name, text)
         await self.engine.decide(
-            lambda _: Decision(answer=None, events=[RulesSet(rules=changed.rules())], settings={name: text})
+            lambda _: Decision(answer=None, events=[RulesSet(rules=changed.in_force.rules)], settings={name: text})
         )
         self.engine.settings = changed
         self.readings.refresh()
@@ -151,7 +150,7 @@ class Controller:
     async def store_usage(self) -> None:
         """Before the end. If nothing can be written, the usage of a minute ago is what remains."""
         self.usage.settle(jobs_with_gpus(self.state), self.now())
-        with suppress(Unavailable, Refused):
+        with suppress(Refused):
             await self.engine.decide(lambda _: Decision(answer=None, settings={usage.SETTING: self.usage.text()}))
 
 

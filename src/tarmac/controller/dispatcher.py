@@ -68,7 +68,7 @@ class Dispatcher:
                 self._forget(command)
                 crashpoint.reach("controller:after-forget")
             case Notify():
-                self._notifier.notify(settings["notify_command"], command)
+                self._notifier.notify(settings.in_force.notify_command, command)
             case _:
                 assert_never(command)
 
@@ -81,7 +81,7 @@ class Dispatcher:
             job,
             start,
             self._environment(job.spec.environment),
-            gpu_id_style=settings["gpu_id_style"],
+            gpu_id_style=settings.in_force.gpu_id_style,
             state_folder=self._state_folder,
         )
         self._fleet.send_command(start.booking.node, start_frame(job, start, environment, self._state_folder))

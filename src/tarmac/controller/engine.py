@@ -19,7 +19,6 @@ from tarmac.core.events import JobEdited, JobsSubmitted, NodeJoined, Reported, T
 from tarmac.core.forecast.wakeups import next_due
 from tarmac.core.machine import handle
 from tarmac.core.model.status import is_ended
-from tarmac.errors import TarmacError
 from tarmac.refusal import Refused, unavailable
 from tarmac.shared import crashpoint
 from tarmac.store.writer import Batch
@@ -51,7 +50,7 @@ class _Pending:
     plan: Plan[Any]
     done: asyncio.Future[Any] | None = None  # None: nobody waits for it
     decision: Decision[Any] | None = None
-    refusal: Refused | TarmacError | None = None
+    refusal: Refused | None = None
 
 
 class _Turn(NamedTuple):
@@ -76,7 +75,7 @@ class Engine:
         first_id: int = 1,  # lower ids are not given to new jobs
     ) -> None:
         self.settings = settings
-        self.degraded: str | None = None  # why nothing can be written at the moment
+        self.degraded: Refused | None = None  # why nothing can be written at the moment
         self.generation = 0  # counts decisions, so that caches of the state know whether they are old
         self.under_way: dict[JobId, Job] = {}  # jobs changed by the commit that has not returned yet
         self.after_commit: list[Callable[[], None]] = []
@@ -156,7 +155,7 @@ class Engine:
         for one in pending:
             try:
                 one.decision = one.plan(self.state)
-            except (Refused, TarmacError) as error:
+            except Refused as error:
                 one.refusal = error
                 continue
             for event in one.decision.events:
@@ -234,7 +233,7 @@ class Engine:
         _resolve([*pending, *waiting], error)
         self._reload()
         if self.degraded is None:
-            self.degraded = str(error.args[0] if error.args else error)
+            self.degraded = error if isinstance(error, Refused) else unavailable("server.failed", error=str(error))
             self._recovery = self._loop.create_task(self._recover())
 
     def _reload(self) -> None:
@@ -252,7 +251,7 @@ class Engine:
         now = self._clock()
         state = self._store.load(now)
         state.next_id = max(state.next_id, self._first_id)
-        state.rules = self.settings.rules()
+        state.rules = self.settings.in_force.rules
         self._store.load_past(state, now)
         return state
 

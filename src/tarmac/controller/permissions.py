@@ -44,7 +44,7 @@ def account(uid: int) -> str:
 
 def is_admin(name: str, settings: Settings) -> bool:
     """Root and the controller's own account always are: nothing could stop them."""
-    return name in {account(0), account(os.getuid())} or name in settings["admins"]
+    return name in {account(0), account(os.getuid())} or name in settings.in_force.admins
 
 
 def need_admin(caller: Caller, action: AdminAction) -> None:

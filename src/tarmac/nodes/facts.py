@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from tarmac.errors import Unavailable
 from tarmac.refusal import Refused
 
 if TYPE_CHECKING:
@@ -65,11 +64,11 @@ async def check_paths(
                 known.directories += part.directories
                 known.outputs += part.outputs
                 patience.reschedule(asyncio.get_running_loop().time() + CHECKED_WITHIN_S)
-    except (TimeoutError, Unavailable, Refused):
+    except (TimeoutError, Refused):
         return None
     return known
 
 
 async def describe_processes(fleet: Fleet, node: NodeName, pids: Sequence[int]) -> ProcessFacts:
-    """Raises Unavailable if the agent is away."""
+    """Raises Refused if the agent is unreachable."""
     return msgspec.convert(await fleet.ask(node, {"type": "describe_processes", "pids": list(pids)}), ProcessFacts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from tarmac.errors import Unavailable
+from tarmac.refusal import unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,10 +70,10 @@ class Fleet:
             session.send_command(frame)
 
     async def ask(self, node: NodeName, frame: QuestionFrame) -> AnyFrame:
-        """The node's answer. Raises Unavailable if it is unknown, out of reach, or does not answer."""
+        """The node's answer. Raises Refused if it is unknown, unreachable, or does not answer."""
         session = self.get(node)
         if session is None:
-            raise Unavailable(f"node {node} is not configured", hint="add it to the config file again")
+            raise unavailable("node.not_configured", node=node)
         return await session.ask(frame)
 
     def disconnect(self) -> None:

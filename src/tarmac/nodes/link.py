@@ -6,7 +6,7 @@ import asyncio
 from itertools import count
 from typing import TYPE_CHECKING, cast
 
-from tarmac.errors import Unavailable
+from tarmac.refusal import Refused, unavailable
 from tarmac.shared import protocol
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Link(asyncio.Protocol):
         self._transport = None
         for question in self._questions.values():
             if not question.done():
-                question.set_exception(out_of_reach())
+                question.set_exception(unreachable())
         self._questions.clear()
         self._on_lost()
 
@@ -62,9 +62,9 @@ class Link(asyncio.Protocol):
             self._transport.write(protocol.encode(frame))
 
     async def ask(self, frame: QuestionFrame) -> AnyFrame:
-        """Send a question and return its answer. Raises Unavailable if none arrives."""
+        """Send a question and return its answer. Raises Refused if none arrives."""
         if self._transport is None:
-            raise out_of_reach()
+            raise unreachable()
         ref = next(self._refs)
         answer: asyncio.Future[AnyFrame] = asyncio.get_running_loop().create_future()
         self._questions[ref] = answer
@@ -73,9 +73,7 @@ class Link(asyncio.Protocol):
             async with asyncio.timeout(None if frame["type"] == "watch_log" else ANSWER_WITHIN_S):
                 return await answer
         except TimeoutError:
-            raise Unavailable(
-                "the agent does not answer", hint="is it stopped, or the disk hanging? `tarmac log agent` says more"
-            ) from None
+            raise unavailable("agent.silent") from None
         finally:
             if self._questions.pop(ref, None) is not None and frame["type"] == "watch_log":
                 self.send({"type": "unwatch_log", "ref": ref})
@@ -85,5 +83,5 @@ class Link(asyncio.Protocol):
             self._transport.close()
 
 
-def out_of_reach() -> Unavailable:
-    return Unavailable("the agent is out of reach", hint="try again in a moment; `tarmac log agent` says more")
+def unreachable() -> Refused:
+    return unavailable("agent.unreachable")

@@ -13,9 +13,9 @@ import msgspec
 
 from tarmac import __version__
 from tarmac.core.events import GpusSeen, NodeJoined, NodeLeft, Reported
-from tarmac.errors import Unavailable
-from tarmac.nodes.link import Link, out_of_reach
+from tarmac.nodes.link import Link, unreachable
 from tarmac.nodes.reports import REPORT_TYPES, readings_of, report_of
+from tarmac.refusal import Refused
 from tarmac.shared import protocol
 
 if TYPE_CHECKING:
@@ -127,14 +127,14 @@ class AgentSession:
 
     async def ask(self, frame: QuestionFrame) -> AnyFrame:
         if self._link is None:
-            raise out_of_reach()
+            raise unreachable()
         return await self._link.ask(frame)
 
     async def answers(self, within_s: float) -> bool:
         try:
             async with asyncio.timeout(within_s):
                 await self.ask({"type": "ping"})
-        except (TimeoutError, Unavailable):
+        except (TimeoutError, Refused):
             return False
         return True
 
@@ -154,7 +154,7 @@ class AgentSession:
         try:
             async with asyncio.timeout(within_s):
                 return int((await self.ask({"type": "shutdown"}))["stops"])
-        except (TimeoutError, Unavailable):
+        except (TimeoutError, Refused):
             return 0
 
     # The connection

@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.errors import Unavailable
+from tarmac.refusal import unavailable
 from tarmac.shared import crashpoint
 from tarmac.store import rows
 
@@ -206,8 +206,5 @@ def _write_settings(connection: sqlite3.Connection, settings: dict[str, str | No
 
 def _translated(error: Exception) -> Exception:
     if isinstance(error, sqlite3.OperationalError):
-        return Unavailable(
-            f"the state could not be written: {error}",
-            hint="nothing was accepted; running jobs go on. Make room on the disk, then try again",
-        )
+        return unavailable("store.cannot_write", error=str(error))
     return error

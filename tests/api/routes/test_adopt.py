@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tarmac.api.routes import adopt
-from tarmac.errors import NotFound
+from tarmac.refusal import Refused
 
 
 def test_a_process_in_the_middle_of_exec_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,5 +25,5 @@ def test_a_process_without_arguments_is_called_by_its_name(monkeypatch: pytest.M
 def test_a_process_that_ended_meanwhile_cannot_be_adopted() -> None:
     with subprocess.Popen(["true"]) as process:
         process.wait()
-    with pytest.raises(NotFound, match="has ended meanwhile"):
+    with pytest.raises(Refused, match=r"adopt\.ended"):
         asyncio.run(adopt._command(process.pid))

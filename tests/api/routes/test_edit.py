@@ -36,7 +36,7 @@ def test_a_whole_array_is_slowed_down_while_some_of_it_runs(api: Served) -> None
 
 @pytest.mark.parametrize(
     ("changes", "said"),
-    [({}, "nothing to change"), ({"max_running": 1}, "part of no array"), ({"priority": "high"}, "priority")],
+    [({}, "no change was given"), ({"max_running": 1}, "not part of an array"), ({"priority": "high"}, "priority")],
 )
 def test_one_invalid_change_means_no_change(api: Served, changes: dict[str, Any], said: str) -> None:
     (running,) = api.ids(WIDE)

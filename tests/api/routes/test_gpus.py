@@ -69,7 +69,7 @@ def test_memory_that_a_setting_reserves_is_refused_and_named_to_waiting_jobs(api
 @pytest.mark.parametrize("value", ["1", "100%"])
 def test_a_setting_that_would_leave_nothing_to_share_is_refused(api: Served, value: str) -> None:
     status, answer = api.ask("PUT", "/settings/keep_gpu_memory", {"value": value})
-    assert (status, "leave nothing" in answer["error"]["message"]) == (400, True)
+    assert (status, "leaves no memory" in answer["error"]["message"]) == (400, True)
 
 
 def test_slots_offer_a_gpu_several_times(api: Served) -> None:
@@ -162,7 +162,7 @@ def test_an_adopted_process_is_watched_and_holds_its_gpus(api: Served) -> None:
         status, refused = api.ask("POST", "/adopt", {"pid": process.pid, "gpus": [1]})
         assert (status, refused["error"]["message"]) == (
             409,
-            f"process {process.pid} belongs to job {answer['id']} already",
+            f"process {process.pid} already belongs to job {answer['id']}",
         )
         (other,) = api.ids({"command": ["sleep", "60"], "gpus_on": [0]})
         assert api.ask("GET", f"/jobs/{other}")[1]["state"] == "queued"

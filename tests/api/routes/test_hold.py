@@ -137,7 +137,7 @@ def test_a_waiting_job_can_be_edited(api: Served, busy: int) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({}, "nothing to change"),
+        ({}, "no change was given"),
         ({"gpus": 2}, "gpus"),
         ({"priority": None}, "priority"),
         ({"priority": 10**10}, "priority"),
@@ -145,7 +145,7 @@ def test_a_waiting_job_can_be_edited(api: Served, busy: int) -> None:
         ({"time_limit_s": 0}, "time_limit_s"),
         ({"begin_at": -1}, "begin_at"),
         ({"max_running": 0}, "max_running"),
-        ({"max_running": 2}, "no array"),
+        ({"max_running": 2}, "not part of an array"),
         ({"after": ["x"]}, "'x'"),
         ({"after": ["#0"]}, "#0"),
         ({"name": "a\0b"}, "NUL"),

@@ -19,11 +19,11 @@ def sleeper() -> Iterator[int]:
 @pytest.mark.parametrize(
     ("body", "status", "says"),
     [
-        ({"pid": 2**30}, 404, f"no process {2**30}"),
+        ({"pid": 2**30}, 404, f"process {2**30} does not exist"),
         ({"pid": 2**30, "forget": True}, 404, f"pid {2**30} is not ignored"),
         ({"command": "nothere", "forget": True}, 404, "nothere is not ignored"),
-        ({"command": "*"}, 400, "* would ignore every process of every program"),
-        ({"command": "a,b"}, 400, "a,b is no program's name: it has a comma"),
+        ({"command": "*"}, 400, "* matches every process of every program"),
+        ({"command": "a,b"}, 400, "a,b is not the name of a program: it contains a comma"),
     ],
 )
 def test_invalid_ignore_requests_are_refused(api: Served, body: dict[str, object], status: int, says: str) -> None:

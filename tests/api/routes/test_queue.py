@@ -60,7 +60,7 @@ def test_a_drain_of_a_paused_queue_keeps_the_reason_of_the_pause(api: Served) ->
     both = api.ask("POST", "/queue/drain", {})[1]
     assert (both["paused"], both["draining"], both["reason"]) == (True, True, "new driver")
     message = api.submit(NOTHING)[1]["error"]["message"]
-    assert message == f"no new jobs are taken: the queue is paused and draining by {both['by']}: new driver"
+    assert message == f"the queue does not accept new jobs: paused and drained by {both['by']}: new driver"
     after = api.ask("POST", "/queue/resume", {})[1]
     assert (after["paused"], after["draining"], after["reason"]) == (False, False, None)
 
@@ -121,7 +121,7 @@ def test_a_job_with_too_many_gpus_is_refused(api: Served) -> None:
     limit(api, "max_gpus_per_job", "1")
     status, answer = api.submit({**SLEEP, "gpus": 2})
     assert status == 400
-    assert "2 GPUs asked, max_gpus_per_job is 1: 1 too many" in answer["error"]["message"]
+    assert "requested 2 GPUs; max_gpus_per_job is 1: 1 too many" in answer["error"]["message"]
 
 
 def test_a_job_beyond_its_owners_gpu_limit_waits_with_the_reason(api: Served) -> None:

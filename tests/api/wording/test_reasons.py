@@ -6,7 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
-from tarmac.api.wording.reasons import limit_words, sentence
+from tarmac.api.wording.reasons import sentence
+from tarmac.api.wording.refusals import limit_reached
 from tarmac.api.wording.times import at_clock
 from tarmac.core import explain
 from tarmac.core.limits import LimitReached
@@ -62,32 +63,32 @@ def test_every_kind_of_reason_has_words() -> None:
 @pytest.mark.parametrize(
     ("reached", "words"),
     [
-        (("max_gpus_per_job", None, 2, 0, 5), "5 GPUs asked, max_gpus_per_job is 2: 3 too many"),
+        (("max_gpus_per_job", None, 2, 0, 5), "requested 5 GPUs; max_gpus_per_job is 2: 3 too many"),
         (
             ("max_queued", None, 10, 9, 3),
-            "9 jobs wait and 3 more asked, max_queued is 10: 2 too many",
+            "9 jobs are waiting and 3 more submitted; max_queued is 10: 2 too many",
         ),
         (
             ("max_gpus_per_user", "ann", 4, 3.5, 1),
-            "3.5 GPUs of ann run and 1 more asked, max_gpus_per_user of ann is 4: 0.5 too many",
+            "3.5 GPUs of ann are in use and 1 more requested; max_gpus_per_user of ann is 4: 0.5 too many",
         ),
         (
             ("gpu_hours_per_project", "p", 100, 100.25, 0),
-            "100.2 GPU-hours of p in the last seven days, gpu_hours_per_project of p is 100: 0.2 more",
+            "p has used 100.2 GPU-hours in the last seven days; gpu_hours_per_project of p is 100: 0.2 too many",
         ),
         (
             ("gpu_hours_per_user", "ann", 5, 5, 0),
-            "5.0 GPU-hours of ann in the last seven days, gpu_hours_per_user of ann is 5: used up",
+            "ann has used 5.0 GPU-hours in the last seven days; gpu_hours_per_user of ann is 5: used up",
         ),
         (
             ("max_queued_per_user", "ann", 1, 1, 1),
-            "1 job of ann waits and 1 more asked, max_queued_per_user of ann is 1: 1 too many",
+            "1 job of ann is waiting and 1 more submitted; max_queued_per_user of ann is 1: 1 too many",
         ),
     ],
 )
 def test_a_limit_says_which_it_is_its_value_and_by_how_much(reached: tuple[Any, ...], words: str) -> None:
     limit, name, most, used, asked = reached
-    assert limit_words(LimitReached(limit=limit, name=name, most=most, used=used, asked=asked)) == words
+    assert limit_reached(LimitReached(limit=limit, name=name, most=most, used=used, asked=asked)).message == words
 
 
 def test_moments_are_told_as_short_as_they_can_be() -> None:

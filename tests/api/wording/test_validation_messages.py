@@ -20,7 +20,7 @@ JOB = {"command": ["true"]}
         ("/gpus/ignore", {"pid": 0}, "pid must be a whole number, 1 or more"),
         ("/gpus/ignore", {"pid": 2, "forget": "maybe"}, "forget must be true or false"),
         ("/jobs/kill", {"ids": ["1"], "grace_s": 1e99}, "grace_s (--grace) must be a number from 0 to 86400"),
-        ("/adopt", {"pid": 1}, "process 1 is the first of the system: it cannot be adopted"),
+        ("/adopt", {"pid": 1}, "process 1 cannot be adopted: it is the init process"),
         ("/adopt", [], "the body must be an object with the fields that docs/api.md names"),
         ("/adopt", {"pid": 7, "cpus": 1}, "cpus is no field of this request"),
     ],

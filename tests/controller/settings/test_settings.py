@@ -1,24 +1,50 @@
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from tarmac.controller.settings.settings import OLD_NAMES, SETTINGS, Settings, find, parsed
+from tarmac.api.wording.refusals import refusal
+from tarmac.controller.settings.kinds import parsed, show
+from tarmac.controller.settings.old_names import OLD_NAMES
+from tarmac.controller.settings.settings import InForce, Settings
+from tarmac.controller.settings.table import SETTINGS, find
 from tarmac.core.model.rules import PerName, Rules
-from tarmac.errors import NotFound, UserError
+from tarmac.refusal import Refused
+
+TYPES: dict[str, Any] = {
+    "fraction": float, "seconds": float, "count": int, "size": int, "words": tuple[str, ...], "text": str,
+    "flag": bool, "per name": PerName,
+}  # fmt: skip
 
 
 def test_live_beats_the_config_file_and_that_the_default() -> None:
     settings = Settings({"max_load": 0.3, "grace_s": 5.0}, {"max_load": "40%"})
-    assert (settings["max_load"], settings.origin("max_load")) == (0.4, "live")
-    assert (settings["grace_s"], settings.origin("grace_s")) == (5.0, "config")
-    assert (settings["max_memory"], settings.origin("max_memory")) == (0.1, "default")
+    assert (settings.in_force.rules.max_load, settings.origin("max_load")) == (0.4, "live")
+    assert (settings.in_force.grace_s, settings.origin("grace_s")) == (5.0, "config")
+    assert (settings.in_force.rules.max_memory, settings.origin("max_memory")) == (0.1, "default")
 
 
 def test_every_rule_of_the_core_is_a_setting_with_the_same_default() -> None:
-    assert Settings({}, {}).rules() == Rules()
-    assert {field.name for field in fields(Rules)} - {"is_backfilling"} <= set(SETTINGS)
-    assert not Settings({"backfill": False}, {}).rules().is_backfilling
+    assert Settings({}, {}).in_force.rules == Rules()
+    assert not Settings({"backfill": False}, {}).in_force.rules.is_backfilling
+
+
+def test_the_record_and_the_table_name_the_same_settings() -> None:
+    rules, others = (
+        {field.name: get_type_hints(record)[field.name] for field in fields(record)} for record in (Rules, InForce)
+    )
+    types = {"backfill": rules.pop("is_backfilling"), **rules, **others}
+    del types["rules"]
+    assert set(types) == set(SETTINGS)
+    for setting in SETTINGS.values():
+        expected = TYPES.get(setting.kind)
+        assert types[setting.name] == expected or set(get_args(types[setting.name])) == set(setting.choices), setting
+
+
+@pytest.mark.parametrize("name", list(SETTINGS))
+def test_a_default_is_within_its_own_bounds(name: str) -> None:
+    setting = SETTINGS[name]
+    assert parsed(setting, show(setting.kind, setting.default)) == setting.default
 
 
 @pytest.mark.parametrize(
@@ -88,20 +114,28 @@ def test_values_are_read_as_people_write_them(name: str, text: str, value: Any) 
         ("max_gpus_per_user", "1e30"),
     ],
 )
-def test_what_means_nothing_is_refused_with_what_is_right(name: str, text: Any) -> None:
-    with pytest.raises(UserError) as caught:
+def test_a_wrong_value_is_refused_with_what_is_right(name: str, text: Any) -> None:
+    with pytest.raises(Refused) as caught:
         parsed(SETTINGS[name], text)
-    assert str(caught.value.hint).startswith(f"set {name} to ")
+    assert f"set {name} to " in str(refusal(caught.value).hint)
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("1, ann", "'ann' is no number"), ("1, ann=x", "'x' is no number"), ("-1", "-1 is less than 0"), ("1,2", "twice")],
+    [
+        ("1, ann", "'ann' is not a number"),
+        ("1, ann=x", "'x' is not a number"),
+        ("-1", "-1 is less than 0"),
+        ("1,2", "the number for all users is given twice"),
+        ("1,a=1,a=2", "a is given twice"),
+        ("=2", "'=2' names no user"),
+        ("1e30", "1e+30 is more than 1000000000"),
+    ],
 )
-def test_what_is_wrong_with_numbers_per_name_is_named(text: str, says: str) -> None:
-    with pytest.raises(UserError) as caught:
+def test_the_mistake_in_numbers_per_user_is_named(text: str, says: str) -> None:
+    with pytest.raises(Refused) as caught:
         parsed(SETTINGS["max_gpus_per_user"], text)
-    assert says in caught.value.message
+    assert says in refusal(caught.value).message
 
 
 @pytest.mark.parametrize(
@@ -114,55 +148,57 @@ def test_a_value_is_shown_as_it_was_meant(name: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("ignore_below", "5", "set ignore_below to 5G or 5M, with its unit"),
-        ("max_load", "20", "set max_load to 20%, or to 0.2"),
+        ("ignore_below", "5", "add the unit: set ignore_below to 5G or 5M"),
+        ("max_load", "20", "set max_load to 20% or 0.2"),
         ("max_load", "-1", "set max_load to a fraction from 0 to 1, such as 0.2 or 20%"),
         ("idle_warn_s", "0", "set idle_warn_s to a duration from 1s to 366d"),
         ("max_cpu_jobs", "-1", "set max_cpu_jobs to a whole number from 0 to 1000000"),
     ],
 )
 def test_a_refusal_names_the_range_and_what_a_bare_number_may_stand_for(name: str, text: str, says: str) -> None:
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(Refused) as caught:
         parsed(SETTINGS[name], text)
-    assert caught.value.hint == says
+    assert refusal(caught.value).hint == says
 
 
 @pytest.mark.parametrize("pattern", ["*", "**", "?*", "[a-z]*", "Xorg,*"])
 def test_a_pattern_that_names_nothing_would_ignore_everything(pattern: str) -> None:
-    with pytest.raises(UserError, match="every process"):
+    with pytest.raises(Refused, match=r"setting.ignores_everything"):
         parsed(SETTINGS["ignore_processes"], pattern)
 
 
 @pytest.mark.parametrize(("name", "text"), [("idle_stop_s", "5m"), ("idle_warn_s", "3h")])
-def test_a_job_cannot_be_due_to_stop_before_it_is_marked(name: str, text: str) -> None:
-    with pytest.raises(UserError, match=r"idle_stop_s \(.+\) would be below idle_warn_s \(.+\)"):
+def test_a_job_cannot_be_stopped_before_it_is_warned(name: str, text: str) -> None:
+    with pytest.raises(Refused, match=r"setting.stop_before_warning"):
         Settings({}, {}).changed(name, text)
 
 
 def test_taking_a_setting_back_must_keep_the_order_too() -> None:
     low = Settings({}, {}).changed("idle_warn_s", "1m").changed("idle_stop_s", "5m")
-    with pytest.raises(UserError, match="idle_warn_s"):
+    with pytest.raises(Refused, match=r"setting.stop_before_warning"):
         low.changed("idle_warn_s", None)
-    assert low.changed("max_load", "20%")["idle_stop_s"] == 300
+    assert low.changed("max_load", "20%").in_force.rules.idle_stop_s == 300
     assert low.changed("idle_stop_s", None).changed("idle_warn_s", None).live == {}
 
 
-def test_what_an_earlier_version_took_and_this_one_does_not_is_as_if_not_set() -> None:
+def test_a_live_value_that_is_no_longer_valid_counts_as_not_set() -> None:
     settings = Settings({}, {"ignore_below": "5", "max_load": "20%"})
     assert (settings.origin("ignore_below"), settings.origin("max_load")) == ("default", "live")
 
 
 def test_a_wrong_name_gets_the_nearest_right_one() -> None:
-    with pytest.raises(NotFound) as caught:
+    with pytest.raises(Refused) as caught:
         find("keep_gpu_memroy")
-    assert caught.value.hint == "did you mean keep_gpu_memory?"
+    assert (caught.value.kind, caught.value.values["near"]) == ("not_found", "keep_gpu_memory")
 
 
 @pytest.mark.parametrize("name", [*OLD_NAMES, "MAX_ERR_TIMES", "SAFETY_KEEP_GPU_MEMORY"])
-def test_names_of_older_tools_say_what_it_is_now(name: str) -> None:
-    with pytest.raises(NotFound) as caught:
+def test_a_name_of_another_tool_is_refused_with_what_replaces_it(name: str) -> None:
+    with pytest.raises(Refused) as caught:
         find(name)
-    assert caught.value.hint == OLD_NAMES[name.lower()]
+    words = refusal(caught.value)
+    assert words.message == f"{name} is a setting of another tool"
+    assert " " in str(words.hint)
 
 
 def test_what_is_shown_can_be_typed_again() -> None:

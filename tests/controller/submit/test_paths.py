@@ -9,9 +9,8 @@ import pytest
 from tarmac.controller.submit.paths import refuse_bad_paths
 from tarmac.core.model.job import JobSpec
 from tarmac.core.state import State
-from tarmac.errors import Unavailable
 from tarmac.nodes import facts
-from tarmac.refusal import Refused
+from tarmac.refusal import Refused, unavailable
 from tests.core.support.builders import a_node, a_spec, a_state
 
 Answer = Callable[[dict[str, Any]], dict[str, Any]]
@@ -42,7 +41,7 @@ def having(*directories: str, outputs: dict[str, str] | None = None) -> Answer:
 
 
 def silent(_: dict[str, Any]) -> dict[str, Any]:
-    raise Unavailable("gone")
+    raise unavailable("agent.unreachable")
 
 
 def two_nodes() -> State:

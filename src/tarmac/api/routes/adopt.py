@@ -15,7 +15,7 @@ from tarmac.controller.log_paths import ADOPTED
 from tarmac.core.events import ProcessAdopted
 from tarmac.core.model.ids import GpuUuid
 from tarmac.core.model.job import JobSpec, Request
-from tarmac.errors import Conflict, NotAllowed, NotFound, Unavailable, UserError
+from tarmac.refusal import Refused, conflict, invalid, not_allowed, not_found, unavailable
 from tarmac.store.rows import pack_environment
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ async def adopt(context: Context, body: AdoptRequest) -> AdoptAnswer:
     controller = context.controller
     node = node_of(controller)
     if not node.is_connected:
-        raise Unavailable("the agent is out of reach", hint="try again in a moment")
+        raise unavailable("agent.unreachable")
     _check_owner(body.pid)
     command = await _command(body.pid)  # before the GPUs are looked at: nobody may get one in between
     _refuse_known(controller, body.pid)
@@ -39,9 +39,7 @@ async def adopt(context: Context, body: AdoptRequest) -> AdoptAnswer:
     gpus = _wanted(node, body.gpus) if body.gpus is not None else tuple(uuid for uuid, _ in process)
     for uuid in gpus:
         if held := node.holders(uuid) or node.mig_relative_holders(node.gpus[uuid]):
-            raise Conflict(
-                f"GPU {node.gpus[uuid].index} is held by job {held[0]}", hint="give other GPUs with --gpus, or none"
-            )
+            raise conflict("adopt.gpu_held", index=node.gpus[uuid].index, job=held[0])
     digest, packed = pack_environment({})
     spec = _spec(body, context.caller.name, digest, len(gpus), command)
     event = ProcessAdopted(spec=spec, node=node.name, pid=body.pid, gpus=gpus)
@@ -53,13 +51,13 @@ async def adopt(context: Context, body: AdoptRequest) -> AdoptAnswer:
 
 def _check_owner(pid: int) -> None:
     if pid == 1:
-        raise UserError("process 1 is the first of the system: it cannot be adopted", hint="give the pid of a run")
+        raise invalid("adopt.init")
     try:
         owner = os.stat(f"/proc/{pid}").st_uid
     except FileNotFoundError:
-        raise NotFound(f"no process {pid}", hint="`tarmac gpus` lists those on the GPUs") from None
+        raise not_found("process.unknown", pid=pid) from None
     if owner != os.getuid() and os.getuid() != 0:
-        raise NotAllowed(f"process {pid} belongs to another user", hint="only its owner can adopt it")
+        raise not_allowed("adopt.not_owner", pid=pid)
 
 
 def _refuse_known(controller: Controller, pid: int) -> None:
@@ -69,8 +67,8 @@ def _refuse_known(controller: Controller, pid: int) -> None:
             raise _is_a_job(pid, job.id)
 
 
-def _is_a_job(pid: int, job: int | None) -> Conflict:
-    return Conflict(f"process {pid} belongs to job {job} already", hint="there is nothing to adopt")
+def _is_a_job(pid: int, job: int | None) -> Refused:
+    return conflict("adopt.is_a_job", pid=pid, job=job)
 
 
 def _on_gpus(controller: Controller, pid: int) -> list[tuple[GpuUuid, GpuProcess]]:
@@ -102,8 +100,8 @@ def _told(pid: int, what: str) -> str:
     return Path(f"/proc/{pid}/{what}").read_text(errors="replace")
 
 
-def _ended(pid: int) -> NotFound:
-    return NotFound(f"process {pid} has ended meanwhile", hint="there is nothing to adopt any more")
+def _ended(pid: int) -> Refused:
+    return not_found("adopt.ended", pid=pid)
 
 
 def _spec(body: AdoptRequest, caller: str, environment: str, gpus: int, command: tuple[str, ...]) -> JobSpec:

@@ -13,7 +13,6 @@ from tarmac.api.routes.jobs import find_job, selected_own
 from tarmac.api.schemas.job import WholeJobView
 from tarmac.api.schemas.selection import EditAnswer, EditManyRequest
 from tarmac.api.views.job import Viewer
-from tarmac.api.wording.reasons import limit_words
 from tarmac.controller.decision import Decision
 from tarmac.controller.permissions import need_admin, refuse_others_jobs
 from tarmac.controller.submit.dependencies import Dependencies, refuse_circle_with
@@ -22,7 +21,7 @@ from tarmac.core.events import JobEdited
 from tarmac.core.limits import refusal_at_submit
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.status import Draft, Held, Queued
-from tarmac.errors import UserError
+from tarmac.refusal import invalid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +75,7 @@ def _edits(context: Context, state: State, jobs: Sequence[Job], changes: EditReq
     caller = context.caller.name
     alone = next((job for job in jobs if job.group is None), None)
     if given.get("max_running") is not None and alone is not None:
-        raise UserError(f"job {alone.id} is part of no array, so max_running has no meaning", hint="leave it out")
+        raise invalid("edit.not_an_array", job=alone.id)
     if "after" in given:
         given["after"] = Dependencies(state, context.controller.store.reader, caller).read(given["after"] or ())
         refuse_circle_with(state, jobs, given["after"])
@@ -84,18 +83,18 @@ def _edits(context: Context, state: State, jobs: Sequence[Job], changes: EditReq
     moved = [spec for job, spec in zip(jobs, specs, strict=True) if spec.project != job.spec.project]
     reached = refusal_at_submit(state, moved)
     if reached is not None and reached.limit == "max_queued_per_project":
-        raise UserError(limit_words(reached), hint="wait until some have started, or choose another project")
+        raise invalid("edit.over_limit", reached=reached)
     return [JobEdited(job=job.id, spec=spec, by=caller) for job, spec in zip(jobs, specs, strict=True)]
 
 
 def _given(changes: EditRequest) -> dict[str, Any]:
     names = [name for name in changes.__struct_fields__ if getattr(changes, name) is not UNSET]
     if not names:
-        raise UserError("nothing to change", hint=f"give one of {', '.join(changes.__struct_fields__)}")
+        raise invalid("edit.nothing", fields=changes.__struct_fields__)
     given: dict[str, Any] = {name: getattr(changes, name) for name in names}
     texts = [text for name in ("name", "project", "tags") for text in _texts(given.get(name))]
     if any("\0" in text for text in texts):
-        raise UserError("name, project and tags: contains a NUL character", hint="remove it")
+        raise invalid("submit.nul", field="labels")
     return given
 
 

@@ -15,7 +15,7 @@ from tarmac.api.views.queue import queue_view
 from tarmac.controller.controller import Controller
 from tarmac.controller.publisher import GpusChanged, JobChanged, Missed, QueueChanged
 from tarmac.core.model.ids import JobId, NodeName
-from tarmac.errors import UserError
+from tarmac.refusal import invalid
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -31,14 +31,14 @@ async def events(context: Context, query: EventsQuery) -> StreamingResponse:
     wanted = None if query.jobs is None else _numbers(query.jobs)
     resumed = context.headers.get("last-event-id")
     if resumed is not None and not resumed.isdecimal():
-        raise UserError(f"Last-Event-ID: {resumed!r} is no event", hint="give the id of the last event that was seen")
+        raise invalid("events.not_an_event", value=resumed)
     news = _news(context.controller, wanted, None if resumed is None else int(resumed))
     return StreamingResponse(news, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
 
 def _numbers(words: str) -> frozenset[int]:
     if not all(word.isdecimal() for word in words.split(",")):
-        raise UserError(f"jobs={words} is no list of ids", hint="give ids with commas between: jobs=3,4")
+        raise invalid("events.not_ids", words=words)
     return frozenset(map(int, words.split(",")))
 
 

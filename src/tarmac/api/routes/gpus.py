@@ -23,8 +23,7 @@ from tarmac.controller.gpus.usage import GpuKey
 from tarmac.controller.submit.gpu_names import GpuNames
 from tarmac.core.events import GpusDrained, GpusResumed, SlotsSet
 from tarmac.core.model.ids import GpuUuid, NodeName
-from tarmac.errors import Conflict, Unavailable
-from tarmac.refusal import not_found
+from tarmac.refusal import conflict, not_found, unavailable
 
 if TYPE_CHECKING:
     from tarmac.core.model.node import Node
@@ -80,10 +79,7 @@ async def resume_gpus(context: Context, body: GpuSelection) -> GpusAnswer:
     if _sick(controller, node, gpus):
         await look_again(controller, node, gpus)
     if sick := _sick(controller, node, gpus):
-        raise Conflict(
-            f"GPU {sick[0].index} is still sick: {sick[0].health}",
-            hint="it comes back by itself once it is well, or mend it first",
-        )
+        raise conflict("gpu.unhealthy", index=sick[0].index, health=sick[0].health)
     await controller.engine.commit(GpusResumed(node=node.name, gpus=gpus))
     return GpusAnswer(gpus=list(gpus))
 
@@ -116,7 +112,7 @@ def _sick(controller: Controller, node: Node, uuids: tuple[GpuUuid, ...]) -> lis
 
 def node_of(controller: Controller) -> Node:
     if not controller.state.nodes:
-        raise Unavailable("no machine is in reach: the agent is not connected", hint="`tarmac log agent` says more")
+        raise unavailable("agent.none_connected")
     name: NodeName = next(iter(controller.state.nodes))
     return controller.state.nodes[name]
 

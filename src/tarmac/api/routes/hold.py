@@ -10,8 +10,6 @@ from tarmac.api.routes.jobs import find_job, selected_own
 from tarmac.api.schemas.job import GpuRef
 from tarmac.api.schemas.jobs import MoveAnswer, MoveRequest, StartAnswer, StartRequest
 from tarmac.api.schemas.selection import HoldAnswer, ReleaseAnswer, Selection
-from tarmac.api.wording.formats import counted as count
-from tarmac.api.wording.reasons import jobs_named
 from tarmac.api.wording.why import why_view
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
@@ -21,7 +19,7 @@ from tarmac.core.events import JobMoved, JobsHeld, JobsReleased, StartForced
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.status import Draft, Held, Queued, state_name
 from tarmac.core.policy import forced_start
-from tarmac.errors import Conflict, Unavailable, UserError
+from tarmac.refusal import conflict, invalid, unavailable
 
 if TYPE_CHECKING:
     from tarmac.core.model.job import Job
@@ -59,7 +57,7 @@ async def move_job(context: Context, word: str, body: MoveRequest) -> MoveAnswer
     refuse_others_jobs([job], context.caller)
 
     def plan(state: State) -> Decision[None]:
-        _queued(state, job.id, "be moved")
+        _queued(state, job.id)
         event = JobMoved(job=job.id, place=body.position, by=context.caller.name)
         return Decision(answer=None, events=[event])
 
@@ -98,17 +96,15 @@ def _waiting(controller: Controller, number: int, *kinds: type[Queued | Held | D
 def still_waiting(state: State, number: JobId) -> Job:
     job = state.jobs.get(number)
     if job is None or not isinstance(job.status, Queued | Held | Draft):
-        now = "has ended" if job is None else f"is {state_name(job.status)}"
-        raise Conflict(f"job {number} does not wait: it {now}", hint=f"tarmac show {number} tells more")
+        state_now = "ended" if job is None else state_name(job.status)
+        raise conflict("job.not_waiting", job=number, state=state_now)
     return job
 
 
-def _queued(state: State, number: JobId, what: str) -> None:
+def _queued(state: State, number: JobId) -> None:
     job = still_waiting(state, number)
     if not isinstance(job.status, Queued):
-        raise Conflict(
-            f"job {number} is {state_name(job.status)}, so it cannot {what}", hint=f"tarmac release {number} first"
-        )
+        raise conflict("job.cannot_move", job=number, state=state_name(job.status))
 
 
 def _forced_booking(controller: Controller, job: Job, body: StartRequest) -> Booking:
@@ -116,17 +112,11 @@ def _forced_booking(controller: Controller, job: Job, body: StartRequest) -> Boo
     wanted = gpus_of(controller, list(map(str, body.gpus_on))) if body.gpus_on is not None else ()
     asked = job.spec.request.gpus
     if wanted and len(wanted) != asked:
-        raise UserError(
-            f"job {job.id} asks for {count(asked, 'GPU')}, and {len(wanted)} are named",
-            hint=f"name {count(asked, 'GPU')}",
-        )
+        raise invalid("start.wrong_count", job=job.id, asked=asked, named=len(wanted))
     booking = forced_start.plan(state, job, wanted)
     if booking is None:
-        raise Unavailable(
-            f"no machine in reach has the {count(asked, 'GPU')} that job {job.id} asks for", hint="try again later"
-        )
+        raise unavailable("start.no_machine", job=job.id, asked=asked)
     taken = list(forced_start.double_booked(state, booking))
     if taken and not body.yes:
-        said = "; ".join(f"GPU {gpu.index} is held by {jobs_named(jobs)}" for gpu, jobs in taken)
-        raise Conflict(said, hint="both would run on it at once; --yes starts it all the same")
+        raise conflict("start.double_booking", taken=[(gpu.index, jobs) for gpu, jobs in taken])
     return booking

@@ -8,15 +8,16 @@ from tarmac.api.schemas.gpus import IgnoreAnswer, IgnoreRequest
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
 from tarmac.controller.gpus.ignored import SETTING
-from tarmac.controller.settings.settings import SETTINGS, parsed
-from tarmac.errors import NotFound, UserError
+from tarmac.controller.settings.kinds import parsed
+from tarmac.controller.settings.table import SETTINGS
+from tarmac.refusal import invalid, not_found
 from tarmac.shared import proc
 
 
 async def ignore_process(context: Context, body: IgnoreRequest) -> IgnoreAnswer:
     """Let a process count as nothing: by pid until it ends, by program for good (`ignore_processes`)."""
     if (body.pid is None) == (body.command is None):
-        raise UserError("which process?", hint="give either its pid or the name of its program")
+        raise invalid("process.none_named")
     controller = context.controller
     if body.pid is not None:
         return IgnoreAnswer(ignored=await _ignore_pid(controller, body.pid, forget=body.forget))
@@ -28,14 +29,12 @@ async def _ignore_pid(controller: Controller, pid: int, *, forget: bool) -> list
     known = ignored.starts_on(node)
     ignored.keep_alive_only(node, {(pid, start) for pid, start in known.items() if proc.is_same(pid, start)})
     if forget and pid not in ignored.starts_on(node):
-        raise NotFound(
-            f"pid {pid} is not ignored", hint=f"ignored are: {', '.join(map(str, ignored.pids())) or 'no pids'}"
-        )
+        raise not_found("process.pid_not_ignored", pid=pid, ignored=list(ignored.pids()))
     stat, boot_id = proc.read_stat(pid), controller.fleet.boot_id(node)
     if forget:
         ignored.discard(node, pid)
     elif stat is None or boot_id is None:
-        raise NotFound(f"no process {pid}", hint="`tarmac gpus` lists those on the GPUs")
+        raise not_found("process.unknown", pid=pid)
     else:
         ignored.add(node, boot_id, pid, stat.start_time)
     await controller.engine.decide(lambda _: Decision(answer=None, settings={SETTING: ignored.text()}))
@@ -45,10 +44,10 @@ async def _ignore_pid(controller: Controller, pid: int, *, forget: bool) -> list
 
 async def _ignore_program(controller: Controller, program: str, *, forget: bool) -> list[str]:
     if "," in program:
-        raise UserError(f"{program} is no program's name: it has a comma", hint="give one program at a time")
-    before = controller.settings["ignore_processes"]
+        raise invalid("process.program_with_comma", program=program)
+    before = controller.settings.in_force.ignore_processes
     if forget and program not in before:
-        raise NotFound(f"{program} is not ignored", hint=f"ignored are: {', '.join(before) or 'no programs'}")
+        raise not_found("process.program_not_ignored", program=program, ignored=before)
     programs = tuple(name for name in before if name != program)
     programs = programs if forget else (*programs, program)
     parsed(SETTINGS["ignore_processes"], programs)

@@ -15,7 +15,6 @@ from tarmac.api.schemas.job import WholeJobView
 from tarmac.api.schemas.jobs import JobPage, JobsQuery, Story, StoryEvent, SubmitAnswer, WaitAnswer, WaitQuery
 from tarmac.api.schemas.selection import KillAnswer, KillRequest, RemoveAnswer, Selection
 from tarmac.api.views.job import Viewer, checked_fields
-from tarmac.api.wording.reasons import limit_words
 from tarmac.api.wording.times import iso
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
@@ -32,7 +31,7 @@ from tarmac.core.events import JobsSubmitted, StopAsked
 from tarmac.core.limits import refusal_at_submit
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.status import Draft, Held, Queued, is_ended
-from tarmac.errors import Conflict, NotFound, UserError
+from tarmac.refusal import conflict, invalid, not_found
 from tarmac.store.rows import pack_environment
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
         body,
         owner=caller,
         environment=digest,
-        default_grace_s=controller.settings["grace_s"],
+        default_grace_s=controller.settings.in_force.grace_s,
         state=controller.state,
         dependencies=Dependencies(controller.state, controller.store.reader, caller, siblings=len(body.jobs)),
     )
@@ -71,15 +70,9 @@ def _refuse_too_many(state: State, specs: tuple[JobSpec, ...]) -> None:
     """Asked when its turn comes: others may have submitted meanwhile."""
     mode = state.mode
     if mode.is_draining:
-        why = f": {mode.reason}" if mode.reason else ""
-        how = "paused and draining" if mode.is_paused else "draining"
-        raise Conflict(
-            f"no new jobs are taken: the queue is {how} by {mode.by or 'Tarmac itself'}{why}",
-            hint="`tarmac queue resume` opens it again",
-        )
+        raise conflict("queue.draining", is_paused=mode.is_paused, by=mode.by or "Tarmac", reason=mode.reason)
     if (reached := refusal_at_submit(state, specs)) is not None:
-        hint = "ask for fewer with -g" if reached.limit == "max_gpus_per_job" else "wait until some have started"
-        raise UserError(f"{limit_words(reached)}; nothing was queued", hint=f"{hint}; `tarmac set` tells the limits")
+        raise invalid("submit.over_limit", reached=reached)
 
 
 async def list_jobs(context: Context, query: JobsQuery) -> JobPage:
@@ -185,8 +178,7 @@ def _none_running(controller: Controller, numbers: list[int]) -> list[Job]:
     jobs = controller.jobs(numbers)
     busy = [job.id for job in jobs if not is_ended(job.status) and not isinstance(job.status, Queued | Held | Draft)]
     if busy:
-        listed = ", ".join(map(str, busy[:10]))
-        raise Conflict(f"still running: {listed}; nothing was removed", hint=f"tarmac kill {busy[0]}, then rm again")
+        raise conflict("jobs.still_running", jobs=busy, first=busy[0])
     return jobs
 
 
@@ -194,7 +186,7 @@ def find_job(context: Context, word: str) -> Job:
     controller = context.controller
     job = controller.job(job_number(controller.store.reader, context.caller.name, word))
     if job is None:
-        raise NotFound(f"no job {word}", hint="`tarmac ls -a` lists every job that is remembered")
+        raise not_found("jobs.unknown", jobs=[word])
     return job
 
 
@@ -208,7 +200,7 @@ def selected_own(context: Context, selection: Selection) -> list[int]:
 
 def _selected(controller: Controller, caller: str, selection: Selection) -> list[int]:
     if not selection.ids and not (selection.name or selection.tag or selection.state or selection.owner):
-        raise UserError("which jobs?", hint="give ids, `last`, `all`, or a filter such as --name")
+        raise invalid("jobs.none_selected")
     wanted = job_filter(
         controller.store.reader,
         caller,

@@ -13,7 +13,7 @@ from tarmac.api.routes.jobs import find_job
 from tarmac.api.schemas.jobs import LogQuery
 from tarmac.controller.controller import Controller
 from tarmac.controller.log_paths import is_elsewhere, stderr_path, stdout_path
-from tarmac.errors import NotFound
+from tarmac.refusal import not_found
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -33,10 +33,7 @@ async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResp
     which = query.attempt or max(job.attempt, 1)
     path = (stdout_path if query.stream == "stdout" else stderr_path)(controller.state_folder, job, which)
     if is_elsewhere(job):
-        raise NotFound(
-            f"job {job.id} was adopted: its output goes where it went before, not to Tarmac",
-            hint="look where you started it",
-        )
+        raise not_found("log.adopted", job=job.id)
     await _must_exist(controller, job, path, follow=query.follow)
     first, is_cut = query.offset or 0, False
     if query.lines is not None:
@@ -56,16 +53,12 @@ async def _must_exist(controller: Controller, job: Job, path: str, *, follow: bo
     if "error" not in answer:
         return
     if answer.get("is_missing") and _has_run(job):
-        raise NotFound(
-            f"the output of job {job.id} is gone: there is no {path} any more",
-            hint=f"somebody removed or moved it; tarmac show {job.id} tells what else is known",
-        )
+        raise not_found("log.gone", job=job.id, path=path)
     if follow:
         return
     if job.attempt == 0:
-        hint = f"tarmac log -f {job.id} waits for it"
-        raise NotFound(f"job {job.id} has not started, so it has no output yet", hint=hint)
-    raise NotFound(f"no output of job {job.id}: {answer['error']}", hint=f"tarmac show {job.id} tells what happened")
+        raise not_found("log.not_started", job=job.id)
+    raise not_found("log.unreadable", job=job.id, error=answer["error"])
 
 
 def _has_run(job: Job) -> bool:

@@ -10,7 +10,7 @@ from tarmac.api.views.queue import queue_view
 from tarmac.controller.decision import Decision
 from tarmac.core.events import QueueDrained, QueuePaused, QueueResumed, QueueStopped
 from tarmac.core.model.status import Running, Starting, Stopping
-from tarmac.errors import UserError
+from tarmac.refusal import invalid
 
 if TYPE_CHECKING:
     from tarmac.core.events import Event
@@ -41,10 +41,7 @@ async def drain_queue(context: Context, body: QueueRequest) -> QueueView:
 async def stop_queue(context: Context, body: QueueStopRequest) -> QueueStopAnswer:
     """Pause, ask every running job to stop, and put each back in front of the queue."""
     if not body.requeue:
-        raise UserError(
-            "what is to become of the jobs that run?",
-            hint='"requeue": true puts them back in front; POST /jobs/kill ends them',
-        )
+        raise invalid("queue.stop_needs_requeue")
 
     def plan(state: State) -> Decision[list[int]]:
         # Collected when it is decided: without a grace period, they may be gone before it is on disk.

@@ -14,13 +14,12 @@ from tarmac.api.schemas.reservations import (
     ReservationView,
 )
 from tarmac.api.views.reservation import reservation_view
-from tarmac.api.wording.formats import counted as count
 from tarmac.api.wording.reservation_warnings import warnings_for
 from tarmac.controller.decision import Decision
 from tarmac.core.events import ReservationEnded, ReservationMade
 from tarmac.core.handlers.reservations import chosen_gpus
 from tarmac.core.model.queue import Reservation
-from tarmac.errors import Conflict, NotAllowed, NotFound, UserError
+from tarmac.refusal import conflict, invalid, not_allowed, not_found
 
 if TYPE_CHECKING:
     from tarmac.core.state import State
@@ -54,31 +53,26 @@ async def end_reservation(context: Context, number: int) -> ReservationView:
     controller, caller = context.controller, context.caller
     known = controller.state.reservations.get(number)
     if known is None:
-        raise NotFound(f"no reservation {number}", hint="`tarmac reserve` lists those that are not over")
+        raise not_found("reservation.unknown", reservation=number)
     if caller.name != known.owner and not caller.is_admin:
-        raise NotAllowed(f"reservation {number} is for {known.owner}", hint="its owner or an admin can end it")
+        raise not_allowed("reservation.not_owner", reservation=number, owner=known.owner)
     await controller.engine.commit(ReservationEnded(reservation=number, by=caller.name))
     return reservation_view(controller.state, known, controller.now())
 
 
 def _planned(state: State, caller: str, body: ReservationRequest, now: float) -> Reservation:
     if body.from_ < now - A_MOMENT_AGO_S:
-        raise UserError("the reservation would begin in the past", hint="give a time to come as `from`")
+        raise invalid("reservation.in_the_past")
     if len(state.reservations) >= MOST_RESERVATIONS:
-        raise Conflict(f"there are {MOST_RESERVATIONS} reservations already", hint="end some of them first")
+        raise conflict("reservation.too_many", most=MOST_RESERVATIONS)
     most = max((len(node.gpus) for node in state.nodes.values()), default=0)
     if body.gpus > most:
-        raise UserError(
-            f"{body.gpus} GPUs asked, and no machine has more than {most}", hint=f"reserve at most {most} at once"
-        )
+        raise invalid("reservation.too_wide", gpus=body.gpus, most=most)
     owner, begins_at = body.user or caller, max(body.from_, now)
     ends_at = begins_at + body.for_s
     chosen = chosen_gpus(state, gpus=body.gpus, owner=owner, begins_at=begins_at, ends_at=ends_at)
     if chosen is None:
-        raise Conflict(
-            f"{count(body.gpus, 'GPU')} cannot be had then: what there is is reserved by others, or drained",
-            hint="`tarmac reserve` lists what is reserved; choose another time, or fewer",
-        )
+        raise conflict("reservation.no_gpus", gpus=body.gpus)
     node, gpus = chosen
     return Reservation(
         id=state.next_reservation, owner=owner, node=node, gpus=gpus, begins_at=begins_at, ends_at=ends_at, by=caller

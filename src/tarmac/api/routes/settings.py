@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tarmac.api.deps import Context
 from tarmac.api.schemas.settings import SettingList, SettingRequest, SettingView
-from tarmac.controller.settings.settings import SETTINGS, find, parsed
+from tarmac.controller.settings.kinds import parsed
+from tarmac.controller.settings.table import SETTINGS, find
 
 
 async def list_settings(context: Context) -> SettingList:

@@ -9,6 +9,7 @@ from tarmac.api.deps import Context
 from tarmac.api.errors import API
 from tarmac.api.schemas.status import StatusView, StopAnswer, StopRequest
 from tarmac.api.views.queue import queued_count, running_count
+from tarmac.api.wording.degraded import degraded_words
 
 AGENT_ANSWERS_WITHIN_S = 2.0
 
@@ -37,7 +38,7 @@ async def status(context: Context) -> StatusView:
         home=str(controller.state_folder),
         uptime_s=round(controller.uptime_s(), 3),
         database_bytes=controller.store.size_bytes(),
-        degraded=controller.degraded,
+        degraded=degraded_words(controller),
     )
 
 

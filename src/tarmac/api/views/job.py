@@ -14,7 +14,7 @@ from tarmac.controller.log_paths import stderr_path, stdout_path
 from tarmac.core.explain import Explainer, TooFewGpus
 from tarmac.core.forecast.queue_forecast import position_of
 from tarmac.core.model.status import Queued
-from tarmac.errors import UserError
+from tarmac.refusal import invalid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,7 +124,7 @@ def checked_fields(words: str | None) -> tuple[str, ...] | None:
     known = JobView.__struct_fields__
     names = tuple(words.split(","))
     if unknown := [name for name in names if name not in known]:
-        raise UserError(f"a job has no field {unknown[0]!r}", hint=f"fields are: {', '.join(known)}")
+        raise invalid("jobs.unknown_field", field=unknown[0], known=list(known))
     return names
 
 

@@ -1,12 +1,14 @@
-"""What is told of jobs that wait while nothing can be written: that it is so, and not that their machine seems away.
+"""Why jobs wait while nothing can be written. That is the reason to show, not that their machine seems unreachable.
 
-What memory held was thrown away with the commit that failed, and no machine is listened to until writing works again.
+The failed commit discarded the controller's memory, and reports of machines are ignored until writing works again.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tarmac.api.wording.catalogue import say
+from tarmac.api.wording.refusals import refusal
 from tarmac.core.explain import NodeAway, NoNode
 from tarmac.core.model.status import Queued
 
@@ -16,14 +18,20 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job
 
 
+def degraded_words(controller: Controller) -> str | None:
+    """Why nothing can be written at the moment."""
+    return None if controller.degraded is None else refusal(controller.degraded).message
+
+
 def unwritten(controller: Controller, job: Job) -> str | None:
+    """What a queued job waits for while nothing can be written."""
     if controller.degraded is None or not isinstance(job.status, Queued):
         return None
-    return f"nothing can be written, and nothing starts until it can: {controller.degraded}"
+    return say("waiting.unwritten", problem=degraded_words(controller))
 
 
 def still_true(controller: Controller, reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
-    """Without what is only for want of writing."""
+    """The reasons without those that only follow from the failed write."""
     if controller.degraded is None:
         return reasons
     return tuple(reason for reason in reasons if not isinstance(reason, NoNode | NodeAway))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from tarmac.api.wording.formats import counted as count
 from tarmac.api.wording.formats import size as gigabytes
-from tarmac.api.wording.refusals import infeasible
+from tarmac.api.wording.refusals import infeasible, limit_reached
 from tarmac.api.wording.times import at_clock
 from tarmac.controller.gpus.foreign_processes import told
 from tarmac.core.explain import (
@@ -96,7 +96,7 @@ def _of_the_queue(reason: Paused | LimitReached | ArrayFull | KeptFor | Reserved
             moment = "" if since is None else f" since {at_clock(since, now)}"
             return f"the queue is paused{moment} by {by or 'Tarmac itself'}" + (f": {why}" if why else "")
         case LimitReached():
-            return limit_words(reason)
+            return limit_reached(reason).message
         case ArrayFull(group=group, most=most):
             return f"{most} of array {group} run already, and no more may at once (max_running)"
         case KeptFor(job=job, gpus=gpus, at=at):
@@ -136,21 +136,6 @@ def _of_machines(
             return infeasible(lack).message
         case _:
             assert_never(reason)
-
-
-def limit_words(reached: LimitReached) -> str:
-    """Which limit, its value, and by how much it would be exceeded."""
-    who = "" if reached.name is None else f" of {reached.name}"
-    most = f"{reached.limit}{who} is {reached.most:g}"
-    if reached.limit == "max_gpus_per_job":
-        return f"{count(reached.asked, 'GPU')} asked, {most}: {reached.asked - reached.most:g} too many"
-    if reached.limit.startswith("gpu_hours"):
-        over = f"{reached.used - reached.most:.1f} more" if reached.used > reached.most else "used up"
-        return f"{reached.used:.1f} GPU-hours{who} in the last seven days, {most}: {over}"
-    over = f"{reached.used + reached.asked - reached.most:g}"
-    noun, verb = ("GPU", "run") if reached.limit.startswith("max_gpus") else ("job", "wait")
-    verb += "s" * (reached.used == 1)
-    return f"{count(reached.used, noun)}{who} {verb} and {reached.asked:g} more asked, {most}: {over} too many"
 
 
 def _holders(gpus: tuple[tuple[int | GpuUuid, GpuReason], ...]) -> str:

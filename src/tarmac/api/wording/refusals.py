@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tarmac.api.wording.message import Rendered
+    from tarmac.core.limits import LimitReached
     from tarmac.core.model.gpu import NamedGpu
     from tarmac.core.policy.feasibility import Lack
 
@@ -103,4 +104,41 @@ def _apart(more: int, less: int) -> tuple[str, str]:
     return f"{more} bytes", f"{less} bytes"
 
 
-SPELLED_OUT: dict[str, Callable[..., Rendered]] = {"submit.infeasible": infeasible}
+def limit_reached(reached: LimitReached) -> Rendered:
+    """Which limit, its value, and by how much it would be exceeded."""
+    limit, who, most = reached.limit, reached.name, reached.most
+    used, asked = reached.used, reached.asked
+    if limit == "max_gpus_per_job":
+        return render("limit.gpus_per_job", asked=asked, limit=limit, most=most, over=asked - most)
+    if limit.startswith("gpu_hours") and used > most:
+        return render("limit.gpu_hours", who=who, used=used, limit=limit, most=most, over=used - most)
+    if limit.startswith("gpu_hours"):
+        return render("limit.gpu_hours_used_up", who=who, used=used, limit=limit, most=most)
+    over = used + asked - most
+    if limit.startswith("max_gpus"):
+        return render("limit.gpus_running", who=who, used=used, asked=asked, limit=limit, most=most, over=over)
+    return render("limit.jobs_waiting", who=who, used=used, asked=asked, limit=limit, most=most, over=over)
+
+
+def _over_limit_at_submit(reached: LimitReached) -> Rendered:
+    if reached.limit == "max_gpus_per_job":
+        return render("limit.too_wide_at_submit", reached=limit_reached(reached))
+    return render("limit.at_submit", reached=limit_reached(reached))
+
+
+def _over_limit_at_edit(reached: LimitReached) -> Rendered:
+    return render("limit.at_edit", reached=limit_reached(reached))
+
+
+def _double_booking(taken: list[tuple[int, tuple[int, ...]]]) -> Rendered:
+    held = [say("start.gpu_held", index=index, jobs=jobs) for index, jobs in taken]
+    return render("start.double_booking", held=held)
+
+
+# Keys whose values need more than a template. Each function renders other keys.
+SPELLED_OUT: dict[str, Callable[..., Rendered]] = {
+    "submit.infeasible": infeasible,
+    "submit.over_limit": _over_limit_at_submit,
+    "edit.over_limit": _over_limit_at_edit,
+    "start.double_booking": _double_booking,
+}

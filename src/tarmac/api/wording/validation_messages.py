@@ -25,7 +25,7 @@ _TYPED = {
 }  # fmt: skip
 
 
-def refusal(model: Any, path: str, message: str) -> str:
+def wrong_field(model: Any, path: str, message: str) -> str:
     """What is wrong with the field at `path` of a request of that type; `message` is what the decoder said."""
     known = inspect.type_info(model)
     steps = _STEP.findall(path)

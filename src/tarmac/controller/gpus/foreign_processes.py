@@ -24,9 +24,9 @@ def is_ignored(process: GpuProcess, settings: Settings, ignored: Mapping[int, in
     if process.pid in ignored and process.start_time in (None, ignored[process.pid]):
         return True
     program = basename((process.command or "").partition(" ")[0])
-    if any(fnmatchcase(program, pattern) for pattern in settings["ignore_processes"]):
+    if any(fnmatchcase(program, pattern) for pattern in settings.in_force.ignore_processes):
         return True
-    return process.memory_bytes is not None and process.memory_bytes < settings["ignore_below"]
+    return process.memory_bytes is not None and process.memory_bytes < settings.in_force.ignore_below
 
 
 def foreign_processes(

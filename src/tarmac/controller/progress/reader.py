@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tarmac.controller.log_paths import stdout_path
 from tarmac.controller.progress.parser import TAIL_BYTES, Progress, read_progress
 from tarmac.core.model.status import Running, Stopping
-from tarmac.errors import Unavailable
+from tarmac.refusal import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,6 +62,6 @@ class ProgressReader:
             end = await self._fleet.ask(node, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
             start = max(0, end.get("size", 0) - TAIL_BYTES)
             tail = await self._fleet.ask(node, {"type": "read_log", "path": path, "offset": start, "limit": TAIL_BYTES})
-        except Unavailable:
+        except Refused:
             return
         self._known[job.id] = _Reading(monotonic(), read_progress(base64.b64decode(tail.get("data", ""))))

@@ -1,56 +1,39 @@
-"""What a setting must not be, although it is well written: too short, too broad, or at odds with another. Pure."""
+"""Refuses well-formed values that a setting must not have: out of bounds, too broad, or contradicting another. Pure."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
-from tarmac.errors import UserError
-from tarmac.shared.units import DAY_S, typed_duration
+from tarmac.refusal import invalid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-_WILD = re.compile(r"\[[^]]*\]|[*?]")  # what a glob matches without naming it
-_SECONDS: dict[str, tuple[float, float]] = {  # least and most
-    "grace_s": (0, DAY_S),
-    "half_life_s": (60, 366 * DAY_S),  # nothing can be halved in no time
-    "idle_warn_s": (1, 366 * DAY_S),  # with nothing, every job would be marked as soon as it starts
-}
-IN_ORDER = ("idle_warn_s", "idle_stop_s")
+    from tarmac.controller.settings.setting import Setting
+
+_WILD = re.compile(r"\[[^]]*\]|[*?]")  # the parts of a glob that name nothing
 
 
-def check_alone(name: str, value: Any) -> None:
-    """Raises UserError that says what is right."""
-    if name in _SECONDS:
-        least, most = _SECONDS[name]
-        if not least <= value <= most:
-            room = f"from {typed_duration(least)} to {typed_duration(most)}"
-            raise UserError(f"{name} = {typed_duration(value)} is not {room}", hint=f"set {name} to a duration {room}")
-    elif name == "ignore_processes":
+def check(setting: Setting, value: Any) -> None:
+    """Check one setting on its own."""
+    name = setting.name
+    if setting.kind == "seconds" and not setting.least <= value <= setting.most:
+        raise invalid("setting.out_of_range", name=name, value=value, least=setting.least, most=setting.most)
+    if name == "ignore_processes":
         refuse_too_broad(value)
-    elif name == "keep_gpu_memory" and value >= 1:
-        raise UserError(
-            "keep_gpu_memory = 1 would leave nothing of any GPU to jobs that share it",
-            hint="set keep_gpu_memory to a fraction below 1, such as 0.1 or 10%",
-        )
+    if name == "keep_gpu_memory" and value >= 1:
+        raise invalid("setting.reserves_all_memory", value=value)
 
 
 def refuse_too_broad(patterns: Iterable[str]) -> None:
-    """Then every GPU would count as free, whoever is on it."""
+    """A pattern that matches every program would make every GPU count as free."""
     for pattern in patterns:
         if not _WILD.sub("", pattern):
-            raise UserError(
-                f"{pattern} would ignore every process of every program", hint="name a program, such as Xorg or kwin_*"
-            )
+            raise invalid("setting.ignores_everything", pattern=pattern)
 
 
-def check_together(values: Mapping[str, float]) -> None:
-    """A job is marked before it is stopped, so the one may not be due after the other."""
-    warn_s, stop_s = (values[name] for name in IN_ORDER)
-    if stop_s < warn_s:
-        raise UserError(
-            f"idle_stop_s ({typed_duration(stop_s)}) would be below idle_warn_s ({typed_duration(warn_s)}), "
-            "and a job is marked before it is stopped",
-            hint=f"idle_stop_s may be {typed_duration(warn_s)} or more; or set idle_warn_s lower first",
-        )
+def check_order(*, idle_warn_s: float, idle_stop_s: float) -> None:
+    """A job is warned before it is stopped."""
+    if idle_stop_s < idle_warn_s:
+        raise invalid("setting.stop_before_warning", stop_s=idle_stop_s, warn_s=idle_warn_s)

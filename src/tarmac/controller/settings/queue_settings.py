@@ -6,6 +6,7 @@ from tarmac.controller.settings.per_user import MOST
 from tarmac.controller.settings.setting import Setting
 from tarmac.core.model.rules import Rules
 from tarmac.shared.names import POLICIES
+from tarmac.shared.units import MINUTE_S
 
 _RULES = Rules()
 
@@ -27,6 +28,7 @@ QUEUE_SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="half_life_s",
         kind="seconds",
+        least=MINUTE_S,
         default=_RULES.half_life_s,
         meaning="after this long GPU-hours count half, for fairshare",
     ),

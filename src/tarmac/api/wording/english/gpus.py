@@ -14,4 +14,17 @@ MESSAGES: dict[str, Message] = {
         "GPU {index} is present; only a missing GPU can be forgotten",
         "run `tarmac gpu drain {index}` to stop using it",
     ),
+    "gpu.unhealthy": Message(
+        "GPU {index} is still unhealthy: {health}",
+        "fix it first; Tarmac uses it again automatically once it is healthy",
+    ),
+    "process.none_named": Message("no process is named", "give either its pid or the name of its program"),
+    "process.unknown": Message("process {pid} does not exist", "run `tarmac gpus` to list the processes on the GPUs"),
+    "process.pid_not_ignored": Message("pid {pid} is not ignored", "choose an ignored pid: {ignored:list none}"),
+    "process.program_not_ignored": Message(
+        "{program} is not ignored", "choose an ignored program: {ignored:list none}"
+    ),
+    "process.program_with_comma": Message(
+        "{program} is not the name of a program: it contains a comma", "give one program at a time"
+    ),
 }

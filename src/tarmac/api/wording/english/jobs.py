@@ -30,4 +30,54 @@ MESSAGES: dict[str, Message] = {
         "job {job} belongs to {owner}; nothing was done", "select only your own jobs with `--owner {caller}`"
     ),
     "permission.other_queue": Message("this queue belongs to {owner}", "use your own: unset TARMAC_HOME and try again"),
+    "jobs.none_selected": Message("no jobs are selected", "give ids, `last`, `all`, or a filter such as --name"),
+    "jobs.unknown_field": Message("a job has no field {field:quoted}", "choose from {known}"),
+    "jobs.still_running": Message(
+        "{jobs:jobs} {jobs:plural is|are} still running; nothing was removed",
+        "run `tarmac kill {first}` and wait for its end first",
+    ),
+    "job.not_waiting": Message(
+        "job {job} is not waiting: it {state:select ended=has ended|starting=is starting|running=is running|"
+        "stopping=is stopping|paused=is paused|unknown=is unknown}",
+        "run `tarmac show {job}` to see more",
+    ),
+    "job.cannot_move": Message(
+        "job {job} is {state:select draft=a draft}, so it cannot be moved", "run `tarmac release {job}` first"
+    ),
+    "start.wrong_count": Message(
+        "job {job} requests {asked:n GPU}, but {named} {named:plural is|are} named", "name {asked:n GPU}"
+    ),
+    "start.no_machine": Message(
+        "no reachable machine has the {asked:n GPU} that job {job} requests", "try again later"
+    ),
+    "start.gpu_held": Message("GPU {index} is held by {jobs:jobs}"),
+    "start.double_booking": Message(
+        "{held:join ; }", "add --yes to start the job anyway; both would use the GPU at once"
+    ),
+    "edit.not_an_array": Message("job {job} is not part of an array, so max_running does not apply", "leave it out"),
+    "edit.nothing": Message("no change was given", "give at least one of {fields}"),
+    "adopt.gpu_held": Message("GPU {index} is held by job {job}", "name other GPUs with --gpus, or none"),
+    "adopt.init": Message("process 1 cannot be adopted: it is the init process", "give the pid of your own process"),
+    "adopt.not_owner": Message("process {pid} belongs to another user", "ask its owner to adopt it"),
+    "adopt.is_a_job": Message("process {pid} already belongs to job {job}", "there is nothing to adopt"),
+    "adopt.ended": Message("process {pid} has ended", "there is nothing left to adopt"),
+    # output
+    "log.adopted": Message(
+        "job {job} was adopted: Tarmac does not capture its output", "look where you started the process"
+    ),
+    "log.gone": Message(
+        "the output of job {job} is gone: {path} does not exist anymore",
+        "find out who removed or moved it; run `tarmac show {job}` to see what else is known",
+    ),
+    "log.not_started": Message(
+        "job {job} has not started, so it has no output yet", "run `tarmac log -f {job}` to wait for it"
+    ),
+    "log.unreadable": Message(
+        "cannot read the output of job {job}: {error}", "run `tarmac show {job}` to see what happened"
+    ),
+    # events
+    "events.not_an_event": Message(
+        "Last-Event-ID {value:quoted} is not an event id", "send the id of the last event you received"
+    ),
+    "events.not_ids": Message("jobs={words} is not a list of ids", "separate the ids by commas: jobs=3,4"),
 }

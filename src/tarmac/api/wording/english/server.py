@@ -11,4 +11,17 @@ MESSAGES: dict[str, Message] = {
     "server.cannot_write": Message(
         "requests cannot be accepted now: {problem}", "free disk space; service resumes automatically"
     ),
+    "agent.silent": Message(
+        "the agent does not answer",
+        "check that it is not stopped and that no disk hangs; run `tarmac log agent` to see more",
+    ),
+    "agent.none_connected": Message(
+        "no machine is reachable: the agent is not connected", "run `tarmac log agent` to see why"
+    ),
+    "node.not_configured": Message("node {node} is not configured", "add it to the config file again"),
+    "store.cannot_write": Message(
+        "the state could not be written: {error}",
+        "nothing was accepted, and running jobs go on; free disk space, then try again",
+    ),
+    "server.failed": Message("the controller failed: {error}", "run `tarmac log controller` to see where"),
 }

@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from tarmac.api.wording.message import Message
 
-MESSAGES: dict[str, Message] = {}
+MESSAGES: dict[str, Message] = {
+    "waiting.unwritten": Message("nothing can be written, and nothing starts until it can: {problem}"),
+}

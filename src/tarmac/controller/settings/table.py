@@ -1,0 +1,140 @@
+"""The table of settings: each declared once, with its kind, bounds, default and meaning."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from tarmac.controller.settings.old_names import refusal_of_old_name
+from tarmac.controller.settings.queue_settings import QUEUE_SETTINGS
+from tarmac.controller.settings.setting import Setting
+from tarmac.core.model.rules import Rules
+from tarmac.refusal import not_found
+from tarmac.shared.units import DAY_S
+
+_RULES = Rules()
+SETTINGS: dict[str, Setting] = {
+    setting.name: setting
+    for setting in (
+        Setting(
+            name="gpu_id_style",
+            kind="choice",
+            default="index",
+            choices=("index", "uuid"),
+            meaning="what CUDA_VISIBLE_DEVICES carries; some frameworks choke on UUIDs",
+        ),
+        Setting(
+            name="grace_s",
+            kind="seconds",
+            default=10.0,
+            most=DAY_S,
+            meaning="between TERM and KILL, where a job does not say",
+        ),
+        Setting(
+            name="max_cpu_jobs",
+            kind="count",
+            default=0,
+            meaning="jobs without GPUs at once; 0: twice the cores, at least 16",
+        ),
+        Setting(
+            name="max_memory",
+            kind="fraction",
+            default=_RULES.max_memory,
+            meaning="a GPU on which others use at most this much memory is free for a job of its own",
+        ),
+        Setting(
+            name="max_load",
+            kind="fraction",
+            default=_RULES.max_load,
+            meaning="a GPU that others load at most this much is free for a job of its own",
+        ),
+        Setting(
+            name="keep_gpu_memory",
+            kind="fraction",
+            default=_RULES.keep_gpu_memory,
+            meaning="of each GPU, never booked by jobs that share it",
+        ),
+        Setting(
+            name="keep_host_memory",
+            kind="fraction",
+            default=_RULES.keep_host_memory,
+            meaning="nothing starts while less of the host's memory is available",
+        ),
+        Setting(
+            name="healthy_s",
+            kind="seconds",
+            default=_RULES.healthy_s,
+            meaning="a GPU that was sick is used again after it was well for this long",
+        ),
+        Setting(
+            name="idle_load",
+            kind="fraction",
+            default=_RULES.idle_load,
+            meaning="a job whose GPUs all do less than this is idle",
+        ),
+        Setting(
+            name="idle_warn_s",
+            kind="seconds",
+            least=1,  # with 0, every job would be warned as soon as it starts
+            default=_RULES.idle_warn_s,
+            meaning="a job that is idle for this long is marked in ls and gpus",
+        ),
+        Setting(
+            name="idle_stop_s",
+            kind="seconds",
+            default=_RULES.idle_stop_s,
+            meaning="a job that is idle for this long is stopped, where idle_action says so",
+        ),
+        Setting(
+            name="idle_action",
+            kind="choice",
+            default=_RULES.idle_action,
+            choices=("none", "warn", "stop"),
+            meaning="what happens to a job that holds GPUs and does not use them; never stopped before it was marked",
+        ),
+        Setting(
+            name="overbooked_action",
+            kind="choice",
+            default=_RULES.overbooked_action,
+            choices=("none", "warn", "stop"),
+            meaning="what happens to a job that takes more of a shared GPU than it booked",
+        ),
+        Setting(
+            name="overbooked_s",
+            kind="seconds",
+            default=_RULES.overbooked_s,
+            meaning="a job may take more than it booked for this long; it is stopped so much after the warning",
+        ),
+        Setting(
+            name="notify_command",
+            kind="text",
+            default="",
+            meaning="run with /bin/sh on a warned job, a drained GPU, a queue that pauses; TARMAC_MESSAGE says what",
+        ),
+        Setting(
+            name="ignore_processes",
+            kind="words",
+            default=("Xorg", "Xwayland", "gnome-shell", "kwin_*"),
+            meaning="programs on a GPU that never count as outside use, as globs",
+        ),
+        Setting(
+            name="ignore_below",
+            kind="size",
+            default=64 * 1024**2,
+            meaning="a process on a GPU with less memory than this never counts as outside use",
+        ),
+        *QUEUE_SETTINGS,
+    )
+}
+
+
+def find(name: str) -> Setting:
+    """Refuses an unknown name, with the nearest known one or what replaces it."""
+    setting = SETTINGS.get(name)
+    if setting is not None:
+        return setting
+    if (refused := refusal_of_old_name(name)) is not None:
+        raise refused
+    near = get_close_matches(name, SETTINGS, n=1)
+    if near:
+        raise not_found("setting.misspelled", name=name, near=near[0])
+    raise not_found("setting.unknown", name=name)
