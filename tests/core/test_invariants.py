@@ -168,10 +168,6 @@ def _stick_a_running_job(state: State) -> None:
     state.stuck_since[JobId(1)] = 1.0
 
 
-def _stick_a_job_in_the_future(state: State) -> None:
-    state.stuck_since[JobId(3)] = state.now + 1.0
-
-
 def _lose_a_project_of_waiting_jobs(state: State) -> None:
     state.waiting_counts.of_project["p"] += 1
 
@@ -260,7 +256,6 @@ DAMAGE = {
     _run_without_an_attempt: "runs without an attempt",
     _queue_a_blocked_job: "blocked are",
     _stick_a_running_job: "is stuck, but not in the queue",
-    _stick_a_job_in_the_future: "is stuck since the future",
     _forget_dependents: "dependents are",
     _forget_a_timer: "nothing wakes job 6",
     _damage_the_timers: "timers are not a heap",

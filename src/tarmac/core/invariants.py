@@ -158,11 +158,9 @@ def _is_blocked(state: State, job: Job) -> bool:
 
 
 def _stuck(state: State) -> list[str]:
-    """Only jobs in the queue can be stuck, and not since the future."""
+    """Only jobs in the queue can be stuck."""
     queued = set(state.queue.in_order())
-    found = [f"job {job} is stuck, but not in the queue" for job in state.stuck_since if job not in queued]
-    late = [job for job, since in state.stuck_since.items() if since > state.now]
-    return found + [f"job {job} is stuck since the future" for job in late]
+    return [f"job {job} is stuck, but not in the queue" for job in state.stuck_since if job not in queued]
 
 
 def _dependents(state: State) -> list[str]:
