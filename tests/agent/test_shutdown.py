@@ -34,7 +34,7 @@ def start_stubborn(site: Site, peer: AgentPeer, job: int = 1) -> int:
 
 
 def await_ending(site: Site) -> None:
-    eventually(lambda: "told to end" in site.text("agent/agent.log"), "the agent knows that it is to end")
+    eventually(lambda: "asked to end" in site.text("agent/agent.log"), "the agent knows that it is to end")
 
 
 @either_way
@@ -89,7 +89,7 @@ def test_an_agent_that_is_replaced_ends_at_once_and_the_next_one_keeps_its_promi
     peer.signal(1, signal.SIGTERM, 3.0)
     peer.send(type="shutdown", is_replaced=True)
     assert site.agent.wait(DEADLINE_S) == 0
-    assert "told to end" not in site.text("agent/agent.log")
+    assert "asked to end" not in site.text("agent/agent.log")
     site.boot()
     eventually(lambda: not is_alive(pid), "the end of the job")
 

@@ -1,6 +1,6 @@
 """The event loop: descriptors, timers, nothing else. One thread, because the agent forks.
 
-A callback that raises is logged under its own name and harms no other. Callbacks must bear a call for nothing.
+A callback that raises is logged under its name and does not affect others. Callbacks must tolerate spurious calls.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Callable, Dict, List, Optional, Tuple
 READ = select.EPOLLIN
 WRITE = select.EPOLLOUT
 
-_LONGEST_POLL_S = 3600.0  # epoll knows no more than 24 days
+_LONGEST_POLL_S = 3600.0  # epoll accepts at most 24 days
 
 Callback = Callable[[], None]
 
@@ -46,7 +46,7 @@ class Loop:
         self._epoll.modify(fd, events)
 
     def unwatch(self, fd: int) -> None:
-        """Before the descriptor is closed: a copy in a forked child would keep it in the epoll set."""
+        """Call this before closing the descriptor: a copy in a forked child would keep it in the epoll set."""
         del self._watched[fd]
         self._epoll.unregister(fd)
 
@@ -89,7 +89,7 @@ def _guarded(callback: Callback, name: str) -> None:
 
 
 def log(line: str) -> None:
-    """To standard error, which is agent.log. A full disk must not stop the agent."""
+    """Write to standard error, which is agent.log. A full disk must not stop the agent."""
     try:
         sys.stderr.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n")
         sys.stderr.flush()
@@ -98,7 +98,7 @@ def log(line: str) -> None:
 
 
 def log_exception(name: str) -> None:
-    """The one being handled. The module is imported only now: every page of the agent is copied with every fork."""
+    """Log the exception being handled. Imports the module only now: every fork copies the agent's pages."""
     import traceback
 
     log(f"{name}: unexpected error\n{traceback.format_exc()}")

@@ -1,4 +1,4 @@
-"""The agent's beginning: one per state folder, found by its lock, ready once it listens."""
+"""Starts the agent: one per state folder, identified by its lock, ready once it listens."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from zlib import crc32
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.procs import cgroup, containment
 from tarmac.agent.run import exec_command
-from tarmac.agent.run.run_folders import Folders
+from tarmac.agent.run.run_folders import RunFolders
 from tarmac.agent.run.shim_pool import AgentContext
 from tarmac.agent.service import Service
-from tarmac.agent.shutdown import Ending
+from tarmac.agent.shutdown import Shutdown
 from tarmac.shared import crashpoint, kernel, proc, sockets
 
 _REACHABLE_S = 20.0
 _LONGEST_LOG_BYTES = 10 * 1024 * 1024
-_USAGE = "usage: python -m tarmac.agent --state FOLDER [--ready-fd N]"
-# Blocked in the agent and so in its shims, which nothing but SIGKILL shall end; the commands get an empty mask.
+_USAGE = "usage: python -m tarmac.agent --state DIR [--ready-fd N]"
+# Blocked in the agent and therefore in its shims, which only SIGKILL may end. Commands get an empty mask.
 _BLOCKED = (
     signal.SIGTERM,
     signal.SIGINT,
@@ -44,20 +44,20 @@ def main(arguments: List[str]) -> int:
     try:
         return _serve(state, ready_fd)
     except OSError as error:
-        _say(ready_fd, f"error: {error}\n")
+        _announce(ready_fd, f"error: {error}\n")
         log(f"the agent cannot start: {error}")
         return 1
 
 
 def _serve(state: str, ready_fd: Optional[int]) -> int:
     if ready_fd is not None:
-        kernel.close_all_but(ready_fd)  # what the starter left open must not reach a job
+        kernel.close_all_but(ready_fd)  # files that the caller left open must not reach a job
     os.umask(0o077)
     folder = os.path.join(state, "agent")
     os.makedirs(folder, 0o700, exist_ok=True)
     socket_path = os.path.join(folder, "agent.sock")
-    if not _become_the_one(os.path.join(folder, "agent.lock"), socket_path):
-        _say(ready_fd, "ready\n")
+    if not _become_the_only_one(os.path.join(folder, "agent.lock"), socket_path):
+        _announce(ready_fd, "ready\n")
         return 0
     if ready_fd is not None:
         _detach(os.path.join(folder, "agent.log"), ready_fd)
@@ -66,23 +66,23 @@ def _serve(state: str, ready_fd: Optional[int]) -> int:
     signal_fd = _prepare_process()
     instance = instance_of(state)
     base, reason = containment.choose(instance)
-    place = AgentContext(folders=Folders(folder), boot_id=proc.read_boot_id(), instance=instance, cgroup_base=base)
-    service = Service(loop, place, reason)
-    loop.watch(signal_fd, lambda: _end_when_asked(service.ending, signal_fd), "signals")
-    # Nothing below is to be collected, and a collection in a forked shim would copy every page it looks at.
+    context = AgentContext(folders=RunFolders(folder), boot_id=proc.read_boot_id(), instance=instance, cgroup_base=base)
+    service = Service(loop, context, reason)
+    loop.watch(signal_fd, lambda: _end_on_signal(service.shutdown, signal_fd), "signals")
+    # What exists now is never garbage, and a collection in a forked shim would copy every page it visits.
     gc.disable()
     gc.freeze()
     crashpoint.reach("agent:after-recovery")
     service.open(sockets.listen(socket_path))
-    _end_with(socket_path, loop)
+    _end_without_socket(socket_path, loop)
     crashpoint.reach("agent:after-listen")
     log(f"agent {os.getpid()} listens, containment {f'cgroup {base}' if base else f'scan ({reason})'}")
-    _say(ready_fd, "ready\n")
+    _announce(ready_fd, "ready\n")
     loop.run()
     if base is not None:
         cgroup.sweep(base, ())
         cgroup.remove_base(base)
-    log(f"agent {os.getpid()} ends, its jobs go on")
+    log(f"agent {os.getpid()} ends, its jobs continue")
     return 0
 
 
@@ -93,14 +93,14 @@ def _read_arguments(arguments: List[str]) -> Tuple[str, Optional[int]]:
 
 
 def instance_of(state: str) -> str:
-    """Tells the processes and cgroups of one state folder from another's. (hashlib would bring 4 MB of OpenSSL.)"""
+    """Distinguish the processes and cgroups of this state folder from others. (hashlib would load 4 MB of OpenSSL.)"""
     path = os.fsencode(os.path.realpath(state))
     return f"{crc32(path):08x}{crc32(path[::-1]):08x}"
 
 
-def _become_the_one(lock_path: str, socket_path: str) -> bool:
-    """False when there is another agent and it can be reached. One that holds the lock and cannot be is starting or
-    ending: in the end it answers, or its lock is free."""
+def _become_the_only_one(lock_path: str, socket_path: str) -> bool:
+    """False if another agent answers. One that has the lock but does not answer is starting or ending: eventually it
+    answers, or its lock is free."""
     deadline = time.monotonic() + _REACHABLE_S
     while not _take_lock(lock_path):
         try:
@@ -114,7 +114,7 @@ def _become_the_one(lock_path: str, socket_path: str) -> bool:
 
 
 def _take_lock(path: str) -> bool:
-    """Held until the process ends, and inherited by nobody."""
+    """The lock lasts until the process ends; no child inherits it."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -125,27 +125,27 @@ def _take_lock(path: str) -> bool:
         os.ftruncate(fd, 0)
         os.write(fd, b"%d\n" % os.getpid())
     except OSError:
-        pass  # for people; on a full disk it goes without
+        pass  # for people only; ignore a full disk
     return True
 
 
 def _prepare_process() -> int:
-    """The descriptor that tells of the signals it gets from now on."""
+    """Return a descriptor that reads the signals the process gets from now on."""
     for signum in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:
         if signal.getsignal(signum) is signal.SIG_IGN:
-            signal.signal(signum, signal.SIG_DFL)  # nohup and shells leave such traces
+            signal.signal(signum, signal.SIG_DFL)  # left by nohup or a shell
     kernel.unignore_unnamed_signals()
     fd = kernel.signal_fd(_BLOCKED)
     exec_command.raise_file_limit()
-    kernel.become_subreaper()  # so that what a killed shim leaves behind falls to the agent
+    kernel.become_subreaper()  # so that the agent inherits the processes of a killed shim
     kernel.set_name(b"tarmac-agent")
     return fd
 
 
-def _end_with(socket_path: str, loop: Loop) -> None:
-    """An agent whose socket is gone, mostly with its whole folder, can never be reached again."""
+def _end_without_socket(socket_path: str, loop: Loop) -> None:
+    """End the agent when its socket is removed, usually with its whole folder: it could never be reached again."""
 
-    def look() -> None:
+    def check() -> None:
         os.read(inotify_fd, 65536)
         if not os.path.exists(socket_path):
             log("the agent's socket was removed")
@@ -155,26 +155,26 @@ def _end_with(socket_path: str, loop: Loop) -> None:
         inotify_fd = kernel.inotify_init()
         kernel.inotify_add_watch(inotify_fd, os.path.dirname(socket_path), kernel.IN_DELETE | kernel.IN_MOVE_SELF)
     except OSError:
-        return  # the user's watches are used up: it goes on until it is told to end
-    loop.watch(inotify_fd, look, "socket")
+        return  # the user has no inotify watches left
+    loop.watch(inotify_fd, check, "socket")
 
 
-def _end_when_asked(ending: Ending, fd: int) -> None:
+def _end_on_signal(shutdown: Shutdown, fd: int) -> None:
     try:
         signum = int.from_bytes(os.read(fd, 128)[:4], sys.byteorder)
     except BlockingIOError:
         return
     if signum in (signal.SIGTERM, signal.SIGINT):
-        ending.begin()
+        shutdown.begin()
 
 
-def _say(ready_fd: Optional[int], line: str) -> None:
+def _announce(ready_fd: Optional[int], line: str) -> None:
     if ready_fd is None:
         return
     try:
         os.write(ready_fd, line.encode())
     except BrokenPipeError:
-        pass  # the controller that wanted to know is gone; the next one finds us
+        pass  # the controller that started us is gone; the next one will find the socket
     os.close(ready_fd)
 
 
@@ -187,7 +187,7 @@ def _rotate(log_path: str) -> None:
 
 
 def _detach(log_path: str, ready_fd: int) -> None:
-    """From the terminal, the folder and the open files of whoever started it."""
+    """Detach from the caller's terminal, directory and standard streams."""
     try:
         os.setsid()
     except PermissionError:

@@ -1,4 +1,4 @@
-"""What the agent does for the controller: one method per frame."""
+"""Serves the controller: one method per frame."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from tarmac.agent.loop import Loop, log, log_exception
 from tarmac.agent.procs.attribution import Attribution
 from tarmac.agent.run import start_request
 from tarmac.agent.run.adopt import adopt
-from tarmac.agent.run.attempt import Key, Run
+from tarmac.agent.run.attempt import Attempt
+from tarmac.agent.run.attempt_key import AttemptKey, key_of_frame
 from tarmac.agent.run.handoff import Start, hand_over
 from tarmac.agent.run.ports import Ports
 from tarmac.agent.run.recover import recover
-from tarmac.agent.run.shim_pool import AgentContext, Spares
-from tarmac.agent.shutdown import Ending
+from tarmac.agent.run.shim_pool import AgentContext, ShimPool
+from tarmac.agent.shutdown import Shutdown
 from tarmac.shared import crashpoint, protocol
 from tarmac.shared.proc import Stat
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from tarmac.shared.frames import (
         AdoptFrame,
         AgentFrame,
-        AttemptFrame,
         ControllerFrame,
         FactsQuestionFrame,
         ForgetFrame,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _LAUNCH_TRIES = 3
 _UNDECIDED_S = 0.005
-_DECIDED_WITHIN_S = 5.0  # a shim that somebody froze must not keep all others waiting
+_DECIDED_WITHIN_S = 5.0  # a frozen shim must not delay the answer for long
 
 
 class UnknownFrame(Exception):
@@ -49,35 +49,37 @@ class UnknownFrame(Exception):
 
 
 class Service:
-    def __init__(self, loop: Loop, place: AgentContext, containment_reason: Optional[str]) -> None:
+    def __init__(self, loop: Loop, context: AgentContext, containment_reason: Optional[str]) -> None:
         self.loop = loop
-        self.place = place
+        self.context = context
         self._containment_reason = containment_reason
         self._listener: Optional[socket.socket] = None
         self._connection: Optional[Connection] = None
         self._ports = Ports()
-        self._spares = Spares(loop, place)
+        self._shims = ShimPool(loop, context)
         self._launches = 0
-        self._tries: Dict[Key, int] = {}
+        self._tries: Dict[AttemptKey, int] = {}
         self._gpus = GpuMonitor(
             loop,
             self.send,
-            lambda: Attribution(place.instance, self._runs.values()),
-            os.path.join(place.folders.path, "cards.json"),
+            lambda: Attribution(context.instance, self._attempts.values()),
+            os.path.join(context.folders.path, "cards.json"),
         )
         self._logs = logs.LogWatch(loop, self.send)
-        self._runs: Dict[Key, Run] = {}
-        self.ending = Ending(loop, lambda: sum(run.stop.is_pending for run in self._runs.values()))
-        self._runs.update(recover(self))
-        for run in self._runs.values():
-            if run.port is not None and not run.is_over:
-                self._ports.keep(run.port)
+        self._attempts: Dict[AttemptKey, Attempt] = {}
+        self.shutdown = Shutdown(
+            loop, lambda: sum(attempt.escalation.is_pending for attempt in self._attempts.values())
+        )
+        self._attempts.update(recover(self))
+        for attempt in self._attempts.values():
+            if attempt.port is not None and not attempt.is_over:
+                self._ports.reserve(attempt.port)
 
     def open(self, listener: socket.socket) -> None:
         self._listener = listener
         self.loop.watch(listener.fileno(), self._accept, "listener")
         self._gpus.begin()
-        self._spares.refill()
+        self._shims.refill()
 
     # The connection
 
@@ -88,11 +90,11 @@ class Service:
         except BlockingIOError:
             return
         if not is_allowed(sock):
-            log("a connection of another user was refused")
+            log("refused a connection of another user")
             sock.close()
             return
         sock.setblocking(False)
-        Connection(self.loop, sock, self._handle, self._connection_closed)  # kept by the loop
+        Connection(self.loop, sock, self._handle, self._connection_closed)  # the loop keeps it alive
 
     def _connection_closed(self, connection: Connection) -> None:
         if connection is self._connection:
@@ -100,11 +102,11 @@ class Service:
             self._logs.clear()
 
     def _take(self, connection: Connection) -> None:
-        """It said hello, so it is the controller, and a newer one than any before."""
+        """Make this the connection of the controller: it said hello, so it is newer than any other."""
         if self._connection is not None and self._connection is not connection:
             self._connection.close()
         self._connection = connection
-        self.ending.take_back()
+        self.shutdown.cancel()
 
     def send(self, frame: AgentFrame) -> None:
         if self._connection is not None:
@@ -162,7 +164,7 @@ class Service:
         if frame["type"] == "check_paths":
             self.send(facts.check_paths(frame))
         elif frame["type"] == "describe_processes":
-            self.send(facts.describe_processes(frame, self.place.boot_id))
+            self.send(facts.describe_processes(frame, self.context.boot_id))
         elif frame["type"] == "ping":
             self.send({"type": "pong", "ref": frame.get("ref")})
         else:
@@ -171,14 +173,14 @@ class Service:
     # Frames
 
     def _hello(self) -> None:
-        """Answered once every run is known to have begun or not: one missing in the answer counts as never begun."""
+        """Answer once it is decided for every attempt whether it starts: a missing one counts as never started."""
         self._answer_hello(self._connection, time.monotonic() + _DECIDED_WITHIN_S)
 
     def _answer_hello(self, connection: Optional[Connection], deadline: float) -> None:
         if connection is not self._connection:
             return
-        runs = [run.present_report() for run in self._runs.values() if not run.is_forgotten]
-        if None in runs and time.monotonic() < deadline:
+        reports = [attempt.present_report() for attempt in self._attempts.values() if not attempt.is_forgotten]
+        if None in reports and time.monotonic() < deadline:
             self.loop.after(_UNDECIDED_S, lambda: self._answer_hello(connection, deadline), "hello")
             return
         self.send(
@@ -187,144 +189,142 @@ class Service:
                 "protocol": protocol.PROTOCOL,
                 "version": __version__,
                 "node": socket.gethostname(),
-                "boot_id": self.place.boot_id,
+                "boot_id": self.context.boot_id,
                 "pid": os.getpid(),
                 "cpus": len(os.sched_getaffinity(0)),
                 "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-                "containment": "cgroup" if self.place.cgroup_base else "scan",
+                "containment": "cgroup" if self.context.cgroup_base else "scan",
                 "containment_reason": self._containment_reason,
-                "runs": [report for report in runs if report is not None],
+                "runs": [report for report in reports if report is not None],
             }
         )
         if self._gpus.latest is not None:
             self.send(self._gpus.latest)
 
-    def _start(self, message: StartFrame, frame: bytes) -> None:
-        key = _key(message)
-        run = self._runs.get(key)
-        if run is not None and run.report is not None:
-            self.send(run.report)
+    def _start(self, frame: StartFrame, data: bytes) -> None:
+        key = key_of_frame(frame)
+        attempt = self._attempts.get(key)
+        if attempt is not None and attempt.latest is not None:
+            self.send(attempt.latest)
             return
         try:
-            start = Start(frame, start_request.read(message).limit)
+            start = Start(data, start_request.read(frame).limit)
         except ValueError as error:
             self._refuse(key, str(error))
             return
-        if run is not None:
-            run.start = start  # not known yet whether it began: should it turn out that it did not, it does then
+        if attempt is not None:
+            attempt.start = start  # undecided whether it started: if it turns out that it did not, start it then
         else:
             self._launch(key, start)
 
-    def _launch(self, key: Key, start: Start) -> None:
+    def _launch(self, key: AttemptKey, start: Start) -> None:
         port = 0
         try:
             port = self._ports.take()
-            # Where one was killed, those that waited beside it may have been, too.
-            spare = self._spares.take(is_fresh=key in self._tries)
+            # If a shim was killed, the other idle ones may have been, too.
+            shim = self._shims.take(is_fresh=key in self._tries)
         except OSError as error:
-            self._ports.give_back(port)
+            self._ports.release(port)
             self._refuse(key, f"cannot be started: {error.strerror or error}")
             return
         try:
             self._launches += 1
-            hand_over(self.place, spare, key, start, port=port, nth=self._launches)
+            hand_over(self.context, shim, key, start, port=port, nth=self._launches)
         except BrokenPipeError:
-            pass  # the shim was killed this moment, which its watch is about to tell
+            pass  # the shim has just been killed, which its watch will notice
         except OSError as error:
-            self._ports.give_back(port)
-            self._spares.discard(spare)
+            self._ports.release(port)
+            self._shims.discard(shim)
             self._refuse(key, f"cannot be started: {error.strerror or error}")
             return
-        run = self._runs[key] = Run(self, key, spare.folder, port)
-        run.follow(spare, start)
+        attempt = self._attempts[key] = Attempt(self, key, shim.folder, port)
+        attempt.follow(shim, start)
 
-    def _adopt(self, message: AdoptFrame) -> None:
-        key = _key(message)
-        run = self._runs.get(key)
-        if run is not None and run.report is not None:
-            self.send(run.report)
+    def _adopt(self, frame: AdoptFrame) -> None:
+        key = key_of_frame(frame)
+        attempt = self._attempts.get(key)
+        if attempt is not None and attempt.latest is not None:
+            self.send(attempt.latest)
             return
         try:
-            self._runs[key] = adopt(self, key, message, self._runs.values())
+            self._attempts[key] = adopt(self, key, frame, self._attempts.values())
         except ValueError as error:
             self._refuse(key, str(error))
         else:
-            self._gpus.refresh()  # whose process it is has changed
+            self._gpus.refresh()  # the process belongs to another job now
 
-    def _refuse(self, key: Key, message: str) -> None:
-        log(f"job {key[0]}.{key[1]}: {message}")
+    def _refuse(self, key: AttemptKey, message: str) -> None:
+        log(f"job {key}: {message}")
         self.send(protocol.launch_failed(*key, message=message, at=time.time()))
 
-    def _signal(self, message: SignalFrame) -> None:
-        run = self._runs.get(_key(message))
-        if run is not None:
-            run.stop.ask(start_request.read_signal(message["signal"]), float(message["grace_s"]))
+    def _signal(self, frame: SignalFrame) -> None:
+        attempt = self._attempts.get(key_of_frame(frame))
+        if attempt is not None:
+            attempt.escalation.request(start_request.read_signal(frame["signal"]), float(frame["grace_s"]))
 
-    def _forget(self, message: ForgetFrame) -> None:
-        run = self._runs.get(_key(message))
-        if run is not None and run.is_over and not run.is_forgotten:
+    def _forget(self, frame: ForgetFrame) -> None:
+        attempt = self._attempts.get(key_of_frame(frame))
+        if attempt is not None and attempt.is_over and not attempt.is_forgotten:
             crashpoint.reach("agent:before-forget")
-            run.forget()
+            attempt.forget()
             crashpoint.reach("agent:after-forget")
 
-    def _shut_down(self, message: ShutdownFrame) -> None:
-        if message.get("is_replaced"):
-            self.loop.stop()  # the next agent finds in the run folders what this one was asked
+    def _shut_down(self, frame: ShutdownFrame) -> None:
+        if frame.get("is_replaced"):
+            self.loop.stop()  # the next agent finds the requested stops in the run folders
             return
-        stops = self.ending.begin()
-        self.send({"type": "ending", "ref": message.get("ref"), "stops": stops})
+        stops = self.shutdown.begin()
+        self.send({"type": "ending", "ref": frame.get("ref"), "stops": stops})
         if stops and self._connection is not None:
-            self._connection.close()  # whoever said so need not wait for it
+            self._connection.close()  # the controller need not wait
 
-    # What runs say
+    # Attempts
 
-    def report(self, run: Run, message: ReportFrame) -> None:
-        if protocol.is_final(message) and run.port is not None:
-            self._ports.give_back(run.port)
-            self._tries.pop(run.key, None)
+    def report(self, attempt: Attempt, report: ReportFrame) -> None:
+        if protocol.is_final(report) and attempt.port is not None:
+            self._ports.release(attempt.port)
+            self._tries.pop(attempt.key, None)
         crashpoint.reach("agent:before-report")
-        self.send(message)
+        self.send(report)
         crashpoint.reach("agent:after-report")
 
-    def never_began(self, run: Run) -> None:
-        """Its shim died before the start was on record, so the command was not released: trying again is safe."""
-        self._runs.pop(run.key, None)
-        if run.leaf is not None:
-            run.leaf.remove()
-        run.folder.remove()
-        if run.port is not None:
-            self._ports.give_back(run.port)
-        if run.start is None:
+    def never_started(self, attempt: Attempt) -> None:
+        """Retry: the shim died before the start was on record, so the command was not released."""
+        self._attempts.pop(attempt.key, None)
+        if attempt.leaf is not None:
+            attempt.leaf.remove()
+        attempt.folder.remove()
+        if attempt.port is not None:
+            self._ports.release(attempt.port)
+        if attempt.start is None:
             return
-        if run.stop.is_asked:
-            self._refuse(run.key, "it was stopped before it began")
+        if attempt.escalation.is_requested:
+            self._refuse(attempt.key, "stopped before it started")
             return
-        tries = self._tries[run.key] = self._tries.get(run.key, 0) + 1
+        tries = self._tries[attempt.key] = self._tries.get(attempt.key, 0) + 1
         if tries < _LAUNCH_TRIES:
-            self._launch(run.key, run.start)
+            self._launch(attempt.key, attempt.start)
         else:
-            del self._tries[run.key]
-            self._refuse(run.key, f"cannot be started: its shim was killed {tries} times before it could")
+            del self._tries[attempt.key]
+            self._refuse(
+                attempt.key, f"cannot be started: its shim was killed {tries} times before the command started"
+            )
 
-    def recycle(self, run: Run) -> None:
-        """Forgotten, and its shim has nothing to do with it any more."""
-        self._runs.pop(run.key, None)
-        if run.spare is not None:
-            self._spares.give_back(run.spare)
+    def release(self, attempt: Attempt) -> None:
+        """Free what a forgotten attempt occupies, once its shim is done with it."""
+        self._attempts.pop(attempt.key, None)
+        if attempt.shim is not None:
+            self._shims.give_back(attempt.shim)
             return
-        run.folder.remove()
-        if run.leaf is not None:
-            run.leaf.remove()
+        attempt.folder.remove()
+        if attempt.leaf is not None:
+            attempt.leaf.remove()
 
     def orphans(self, stats: Dict[int, Stat]) -> List[int]:
-        """Children of the agent that it did not fork: left behind by a shim that was killed. Dead ones are reaped."""
-        own = {run.shim_pid for run in self._runs.values()} | self._gpus.pids | set(self._spares.pids)
+        """Return children that the agent did not fork: a killed shim left them behind. Reap the dead ones."""
+        own = {attempt.shim_pid for attempt in self._attempts.values()} | self._gpus.pids | set(self._shims.pids)
         found = [stat for stat in stats.values() if stat.parent == os.getpid() and stat.pid not in own]
         for stat in found:
             if not stat.is_alive:
                 os.waitpid(stat.pid, os.WNOHANG)
         return [stat.pid for stat in found if stat.is_alive]
-
-
-def _key(message: AttemptFrame) -> Key:
-    return int(message["job"]), int(message["attempt"])

@@ -1,6 +1,6 @@
-"""Named places where a test has a process killed: TARMAC_CRASH_AT=name, or name@N for the N-th time it is reached.
+"""Named points where a test kills a process: TARMAC_CRASH_AT=name, or name@N for the N-th time it is reached.
 
-Its last words go to standard error, which is the log: the test sees that the place was reached.
+A line on standard error, which is the log, shows the test that the point was reached.
 """
 
 from __future__ import annotations
@@ -22,6 +22,6 @@ def reach(name: str) -> None:
 
 
 def count_from(times: int) -> None:
-    """Of a shim: its agent tells it how many jobs came before, so that @N counts the jobs of all shims together."""
+    """Set a shim's count to the number of jobs before this one, so that @N counts the jobs of all shims together."""
     if _name.startswith("shim:"):
         _seen[_name] = times

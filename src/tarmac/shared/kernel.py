@@ -1,4 +1,4 @@
-"""The system calls Python 3.8 has no name for. Each raises OSError as os functions do."""
+"""System calls that Python 3.8 does not offer. Each raises OSError, as the functions of os do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import signal
 from typing import Any, Iterable, Optional
 
-# PyDLL keeps the interpreter lock: there is one thread only, and clone3 must not return in a child that let go of it.
+# PyDLL does not release the interpreter lock: clone3 must not return in a child that has released it.
 _libc = ctypes.PyDLL(None, use_errno=True)
 _syscall = _libc.syscall
 _syscall.restype = ctypes.c_long
@@ -19,7 +19,7 @@ _PIDFD_OPEN = 434
 _CLONE3 = 435
 _CLOSE_RANGE = 436
 
-# The oldest calls have a number per architecture.
+# Older calls have different numbers on each architecture.
 _RT_SIGACTION = {"x86_64": 13, "aarch64": 134, "riscv64": 134, "ppc64le": 173}.get(os.uname().machine)
 
 _CLONE_INTO_CGROUP = 0x200000000
@@ -59,7 +59,7 @@ def _checked(result: int) -> int:
 
 
 def pidfd_open(pid: int) -> Optional[int]:
-    """None where the kernel is too old (before 5.3). ProcessLookupError when there is no such process."""
+    """None on kernels before 5.3. Raises ProcessLookupError if the process does not exist."""
     try:
         return _checked(_syscall(ctypes.c_long(_PIDFD_OPEN), ctypes.c_long(pid), ctypes.c_long(0)))
     except OSError as error:
@@ -81,9 +81,9 @@ def pidfd_send_signal(pidfd: int, signum: int) -> None:
 
 
 def fork_into(cgroup_fd: int) -> int:
-    """fork whose child is born in the cgroup: moving it there afterwards takes the kernel 4 to 20 ms, this nothing.
+    """Fork a child inside the cgroup. Moving it there later would take the kernel 4 to 20 ms.
 
-    The C library is not told, so the child must do no more than prepare and exec.
+    The C library does not know of this fork, so the child may only prepare and exec.
     """
     arguments = _CloneArguments(flags=_CLONE_INTO_CGROUP, exit_signal=signal.SIGCHLD, cgroup=cgroup_fd)
     return _checked(
@@ -91,10 +91,10 @@ def fork_into(cgroup_fd: int) -> int:
     )
 
 
-def close_all_but(*kept: int) -> None:
-    """And but 0, 1 and 2."""
+def close_all_but(*keep: int) -> None:
+    """Close all descriptors except these and 0, 1 and 2."""
     first = 3
-    for fd in sorted(kept):
+    for fd in sorted(keep):
         _close_range(first, fd - 1)
         first = fd + 1
     _close_range(first, _MAX_FD)
@@ -109,8 +109,8 @@ def _close_range(first: int, last: int) -> None:
 
 
 def signal_fd(signals: Iterable[int]) -> int:
-    """Blocks the signals and gives a descriptor that reads them. Their dispositions stay as they are, so a forked child
-    has nothing to restore but its mask."""
+    """Block the signals and return a descriptor that reads them. Their dispositions do not change, so a forked child
+    has only its mask to restore."""
     os_signals = set(signals)
     signal.pthread_sigmask(signal.SIG_BLOCK, os_signals)
     mask = (ctypes.c_uint64 * 16)(sum(1 << (number - 1) for number in os_signals))
@@ -118,15 +118,17 @@ def signal_fd(signals: Iterable[int]) -> int:
 
 
 def unignore_unnamed_signals() -> None:
-    """Those the C library keeps for itself (glibc: 32 and 33): Python cannot name them, GNU make leaves them ignored.
-    Where the library has put a handler of its own, that stays."""
+    """Reset the signals that the C library reserves (glibc: 32 and 33), if they are ignored, as GNU make leaves them.
+
+    Python cannot name these signals. A handler of the library stays.
+    """
     if _RT_SIGACTION is None:
         return
     for signum in sorted(set(range(1, signal.NSIG)) - signal.valid_signals()):
-        present = (ctypes.c_void_p * 4)()  # struct sigaction as the kernel has it: the handler first, the mask last
+        present = (ctypes.c_void_p * 4)()  # the kernel's struct sigaction: the handler first, the mask last
         _sigaction(signum, None, present)
         if present[0] == int(signal.SIG_IGN):
-            _sigaction(signum, (ctypes.c_void_p * 4)(), None)  # all zeros is the default
+            _sigaction(signum, (ctypes.c_void_p * 4)(), None)  # all zeros is SIG_DFL
 
 
 def _sigaction(signum: int, wanted: Any, present: Any) -> None:

@@ -1,4 +1,4 @@
-"""Which process is meant: pid and start time, within one boot. A pid alone is never enough to signal one."""
+"""Identifies processes by pid and start time, within one boot. A pid alone is never enough to signal a process."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Stat(NamedTuple):
 
     @property
     def is_alive(self) -> bool:
-        # A process whose first thread has ended while others run shows as a zombie with threads.
+        # A process whose first thread has ended while others run is listed as a zombie with threads.
         return self.state not in "ZX" or self.threads > 1
 
 
 def read_boot_id() -> str:
-    """TARMAC_BOOT_ID stands in for a reboot in tests."""
+    """TARMAC_BOOT_ID simulates a reboot in tests."""
     override = os.environ.get("TARMAC_BOOT_ID")
     if override:
         return override
@@ -32,7 +32,7 @@ def read_boot_id() -> str:
 
 
 def read_stat(pid: int) -> Optional[Stat]:
-    """None when there is no such process."""
+    """None if the process does not exist."""
     try:
         fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -43,20 +43,20 @@ def read_stat(pid: int) -> Optional[Stat]:
         return None
     finally:
         os.close(fd)
-    # The name in parentheses may hold spaces and parentheses itself.
+    # The name in parentheses may contain spaces and parentheses.
     fields = line[line.rindex(b")") + 2 :].split(b" ", 20)
     return Stat(pid, fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[17]), int(fields[19]))
 
 
 def open_same(pid: int, start_time: int) -> Optional[int]:
-    """A pidfd of that very process, None when it is gone or the kernel has no pidfds."""
+    """Return a pidfd of exactly this process, None if it is gone or the kernel has no pidfds."""
     try:
         pidfd = kernel.pidfd_open(pid)
     except OSError:
         return None
     if pidfd is None:
         return None
-    # Read after opening: the pidfd pins the process, so what is true of the pid now is true of the pidfd.
+    # Read after opening: the pidfd pins the process, so the stat of the pid is that of the pidfd.
     stat = read_stat(pid)
     if stat is None or stat.start_time != start_time:
         os.close(pidfd)
@@ -70,13 +70,13 @@ def is_same(pid: int, start_time: int) -> bool:
 
 
 def send_signal(pid: int, start_time: int, signum: int) -> None:
-    """To that very process; to nobody when it is gone."""
+    """Signal exactly this process. Does nothing if it is gone."""
     pidfd = open_same(pid, start_time)
     try:
         if pidfd is not None:
             kernel.pidfd_send_signal(pidfd, signum)
         elif is_same(pid, start_time):
-            os.kill(pid, signum)  # a kernel without pidfds: the check just above is the best there is
+            os.kill(pid, signum)  # without pidfds, the check above is the best available
     except (ProcessLookupError, PermissionError):
         pass
     finally:

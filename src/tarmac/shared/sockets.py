@@ -1,9 +1,10 @@
-"""Unix sockets by path, also where the path is longer than sun_path holds."""
+"""Unix sockets by path, even if the path is longer than sun_path allows."""
 
 from __future__ import annotations
 
 import os
 import socket
+from typing import Callable
 
 _SUN_PATH_BYTES = 107
 
@@ -19,7 +20,7 @@ def connect(path: str) -> socket.socket:
 
 
 def listen(path: str) -> socket.socket:
-    """Replaces a stale socket file. The name appears only once connections are taken, so who finds it can connect."""
+    """Replace a stale socket file. The name appears only once the socket accepts connections."""
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     fresh = path + ".new"
     try:
@@ -34,7 +35,7 @@ def listen(path: str) -> socket.socket:
     return sock
 
 
-def _with_short_path(path: str, call) -> None:  # type: ignore[no-untyped-def]
+def _with_short_path(path: str, call: Callable[[str], None]) -> None:
     if len(os.fsencode(path)) <= _SUN_PATH_BYTES:
         call(path)
         return

@@ -143,7 +143,7 @@ def test_what_cannot_be_adopted_is_refused_with_the_reason(machine: Machine):
     adopt(peer, process.pid, start_time=1)
     assert peer.expect("launch_failed", 1)["message"].endswith("there is no such process")
     adopt(peer, process.pid, uid=os.getuid() + 1)
-    assert peer.expect("launch_failed", 1)["message"].endswith("only its own owner can adopt it")
+    assert peer.expect("launch_failed", 1)["message"].endswith("only its owner can adopt it")
     adopt(peer, machine.agent.pid)
     assert peer.expect("launch_failed", 1)["message"].endswith("it is part of the system")
     adopt(peer, process.pid)

@@ -15,9 +15,9 @@ from zlib import crc32
 import pytest
 
 from tarmac.agent.procs.containment import Containment
-from tarmac.agent.procs.proc_scan import Tree
+from tarmac.agent.procs.proc_scan import ProcessTree
 from tarmac.agent.run.start_request import Limit
-from tarmac.agent.run.time_limit import Countdown
+from tarmac.agent.run.time_limit import TimeLimit
 from tests.agent_peer import AgentPeer, Site, eventually, is_alive, marked
 
 LIMIT_S = 0.3
@@ -144,7 +144,7 @@ class LongLook(Containment):
     """Among so many processes that the command ends by itself before all are seen."""
 
     def __init__(self, command: subprocess.Popen[bytes]) -> None:
-        super().__init__(None, Tree("", 0, 0))
+        super().__init__(None, ProcessTree("", 0, 0))
         self._command = command
 
     def members(self) -> dict[int, int]:
@@ -157,9 +157,9 @@ class LongLook(Containment):
 def test_command_that_ends_while_its_tree_is_looked_for_has_not_timed_out() -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as command:
         limit = Limit(seconds=1e-6, signal=signal.SIGTERM, grace_s=1.0)
-        countdown = Countdown(limit, command.pid, LongLook(command), stop_deadline=lambda: None)
-        eventually(lambda: countdown.wait() or not is_alive(command.pid), "the limit")
-        assert (countdown.has_struck, countdown.kill_at) == (False, None)
+        enforced = TimeLimit(limit, command.pid, LongLook(command), stop_deadline=lambda: None)
+        eventually(lambda: enforced.wait() or not is_alive(command.pid), "the limit")
+        assert (enforced.has_fired, enforced.kill_at) == (False, None)
 
 
 def test_orphans_that_end_meanwhile_do_not_disturb_the_limit(site: Site, peer: AgentPeer) -> None:

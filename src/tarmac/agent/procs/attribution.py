@@ -1,33 +1,41 @@
-"""Which attempt a process on a GPU belongs to: by its cgroup, by the mark in its environment, by its ancestors.
+"""Finds the attempt that a process belongs to: by its cgroup, by the mark in its environment, by its ancestors.
 
-All three are needed: without cgroups there is no first, a program that sets its title overwrites the second, and a
-process that was adopted has neither.
+All three are needed: a machine may have no cgroups, a program that sets its title overwrites the mark, and an adopted
+process has neither.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Dict, Iterable, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, Iterable, NamedTuple, Optional, Sequence
 
-from tarmac.agent.run.attempt import Key, Run
+from tarmac.agent.run.attempt import Attempt
+from tarmac.agent.run.attempt_key import AttemptKey, parse_key
 
 if TYPE_CHECKING:
     from tarmac.shared.frames import GpuProcessEntry, ProbedProcess, ProcessInfo
 
 
-class Attribution:
-    """Of the attempts there are now; made anew for every reading that has holders."""
+class _Root(NamedTuple):
+    """The process an attempt started with."""
 
-    def __init__(self, instance: str, runs: Iterable[Run]) -> None:
+    key: AttemptKey
+    start_time: Optional[int]  # None: the attempt ends with the process, so its pid suffices
+
+
+class Attribution:
+    """Knows the attempts that exist now; created for each reading that has processes."""
+
+    def __init__(self, instance: str, attempts: Iterable[Attempt]) -> None:
         self._mark = instance + ":"
         self._folder = f"/tarmac-{instance}/"
-        self._leaves: Dict[str, Key] = {}
-        self._pids: Dict[int, Tuple[Key, Optional[int]]] = {}
-        # Those that are over first: a shim's next attempt lives in the same leaf.
-        for run in sorted(runs, key=lambda run: not run.is_over):
-            if run.leaf is not None:
-                self._leaves[run.leaf.path.rpartition("/")[2]] = run.key
-            if run.report is not None and run.report["type"] == "started":
-                self._pids[run.report["pid"]] = (run.key, getattr(run, "start_time", None))
+        self._leaves: Dict[str, AttemptKey] = {}
+        self._roots: Dict[int, _Root] = {}
+        # Attempts that are over come first: the next attempt of a shim has the same leaf.
+        for attempt in sorted(attempts, key=lambda attempt: not attempt.is_over):
+            if attempt.leaf is not None:
+                self._leaves[attempt.leaf.path.rpartition("/")[2]] = attempt.key
+            if attempt.latest is not None and attempt.latest["type"] == "started":
+                self._roots[attempt.latest["pid"]] = _Root(attempt.key, attempt.start_time)
 
     def entry_of(self, process: ProbedProcess) -> GpuProcessEntry:
         """Return the process as the controller gets it."""
@@ -43,26 +51,26 @@ class Attribution:
             "attempt": attempt,
         }
 
-    def key_of(self, process: ProcessInfo) -> Optional[Key]:
+    def key_of(self, process: ProcessInfo) -> Optional[AttemptKey]:
         return (
             self._by_cgroup(process["cgroup"]) or self._by_mark(process["marks"]) or self._by_pid(process["ancestors"])
         )
 
-    def _by_cgroup(self, path: Optional[str]) -> Optional[Key]:
+    def _by_cgroup(self, path: Optional[str]) -> Optional[AttemptKey]:
         below = (path or "").partition(self._folder)[2]
         return self._leaves.get(below.partition("/")[0])
 
-    def _by_mark(self, marks: Iterable[str]) -> Optional[Key]:
+    def _by_mark(self, marks: Iterable[str]) -> Optional[AttemptKey]:
         for mark in marks:
             if mark.startswith(self._mark):
-                job, _, attempt = mark[len(self._mark) :].partition(".")
-                if job.isdigit() and attempt.isdigit():
-                    return int(job), int(attempt)
+                key = parse_key(mark[len(self._mark) :])
+                if key is not None:
+                    return key
         return None
 
-    def _by_pid(self, ancestors: Iterable[Sequence[int]]) -> Optional[Key]:
+    def _by_pid(self, ancestors: Iterable[Sequence[int]]) -> Optional[AttemptKey]:
         for pid, start_time in ancestors:
-            key, expected = self._pids.get(pid, (None, None))
-            if key is not None and expected in (None, start_time):
-                return key
+            root = self._roots.get(pid)
+            if root is not None and root.start_time in (None, start_time):
+                return root.key
         return None

@@ -1,7 +1,7 @@
-"""A job's processes held together by a cgroup v2 of their own: nothing in it can leave by forking or by setsid.
+"""A cgroup v2 for each attempt: a process cannot leave it by forking or by setsid.
 
-All leaves of a state folder are in one base. Whoever makes a leaf makes the base if there is none, and the last one out
-removes it: shims may outlive their agent.
+All leaves of a state folder are in one base. Creating a leaf creates the base if it is missing, and the process that
+removes the last leaf removes the base: shims may outlive their agent.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import errno
 import os
 import signal
 import time
-from typing import Collection, List, NoReturn, Optional, Tuple
+from typing import Collection, List, NamedTuple, NoReturn, Optional
 
 from tarmac.shared import crashpoint, kernel
 
@@ -19,42 +19,42 @@ _AGAIN_S = 0.001
 
 
 class Leaf:
-    """One attempt's cgroup, known by its path alone, so that an agent started later finds it again."""
+    """One attempt's cgroup. Its path is all it takes, so a later agent finds it again."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
-    def make(self) -> bool:
-        """False when there is one of that name."""
+    def create(self) -> bool:
+        """False if it exists already."""
         for _ in range(_TRIES):
             try:
                 os.mkdir(self.path, 0o755)
             except FileExistsError:
                 return False
             except FileNotFoundError:
-                # The last shim of an earlier agent took the base away, and may do so again this moment.
+                # The last shim of an earlier agent removed the base, and may do so again at any moment.
                 os.makedirs(os.path.dirname(self.path), 0o755, exist_ok=True)
             else:
                 return True
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.path)
 
     def renew(self) -> None:
-        """Recent kernels (6.14, and the stable ones of 2025) kill every child born into a cgroup that was ever killed,
-        so none serves twice. One just emptied may take a moment to be removable."""
+        """Replace it by a new one: recent kernels (6.14, and the stable ones of 2025) kill every child born into a
+        cgroup that was ever killed. A cgroup that has just become empty may not be removable for a moment."""
         for _ in range(_TRIES):
             self.remove()
-            if self.make():
+            if self.create():
                 return
             time.sleep(_AGAIN_S)
         raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), self.path)
 
     def fork(self) -> int:
-        """fork with the child inside."""
+        """Fork with the child inside."""
         fd = self._open()
         try:
             return kernel.fork_into(fd)
         except OSError:
-            # Before Linux 5.7, or clone3 forbidden by a container's filter: born outside, moved in by itself.
+            # Before Linux 5.7, or where a container forbids clone3: the child starts outside and moves in.
             pid = os.fork()
             if pid == 0:
                 self._join()
@@ -66,8 +66,8 @@ class Leaf:
         try:
             return os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except FileNotFoundError:
-            # An agent that came after ours has swept it away while nobody was in it.
-            self.make()
+            # A later agent has removed it while it was empty.
+            self.create()
             return os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def _join(self) -> None:
@@ -77,11 +77,11 @@ class Leaf:
             os._exit(126)
 
     def is_empty(self) -> bool:
-        """A cgroup that is gone is empty."""
+        """True also for a cgroup that does not exist."""
         return b"populated 1" not in _read(f"{self.path}/cgroup.events")
 
     def kill(self) -> bool:
-        """False before Linux 5.14: the members have to be killed one by one."""
+        """False before Linux 5.14: the caller must kill the members one by one."""
         try:
             _write(f"{self.path}/cgroup.kill", b"1")
         except OSError:
@@ -89,11 +89,11 @@ class Leaf:
         return True
 
     def members(self) -> List[int]:
-        """Also those in cgroups the job made below its own."""
+        """Return all pids, including those in cgroups that the job created below its own."""
         return [int(pid) for folder in _below(self.path) for pid in _read(f"{folder}/cgroup.procs").split()]
 
     def remove(self) -> None:
-        """Stays when something is still in it; the next agent sweeps."""
+        """Does nothing while a process is in it; the next agent sweeps it away."""
         try:
             os.rmdir(self.path)
         except FileNotFoundError:
@@ -106,7 +106,7 @@ class Leaf:
                     continue
 
     def retire(self) -> None:
-        """Nobody needs it any more, and perhaps no other is left in the base."""
+        """Remove it, and the base if it was the last leaf there."""
         for _ in range(_TRIES):
             self.remove()
             if not os.path.exists(self.path):
@@ -116,34 +116,39 @@ class Leaf:
 
 
 def remove_base(base: str) -> None:
-    """Stays as long as there are leaves: whoever removes the last of them tries again."""
+    """Does nothing while there are leaves."""
     try:
         os.rmdir(base)
     except OSError:
         pass
 
 
-def sweep(base: str, kept: Collection[str]) -> None:
-    """Removes the empty leaves of attempts nobody knows any more."""
+def sweep(base: str, keep: Collection[str]) -> None:
+    """Remove the empty leaves of unknown attempts."""
     for path in _below(base)[1:]:
-        if path not in kept and os.path.dirname(path) == base and Leaf(path).is_empty():
+        if path not in keep and os.path.dirname(path) == base and Leaf(path).is_empty():
             Leaf(path).remove()
 
 
-def find_base(instance: str) -> Tuple[Optional[str], Optional[str]]:
-    """The folder for the leaves, proven by trial; or None and the reason why there is none."""
+class CgroupBase(NamedTuple):
+    path: Optional[str]  # the directory of the leaves; None: cgroups cannot be used
+    reason: Optional[str]  # why not
+
+
+def find_base(instance: str) -> CgroupBase:
+    """Find a directory for the leaves and test that it works."""
     mount = _find_mount()
     if mount is None:
-        return None, "no cgroup v2 file system is mounted"
+        return CgroupBase(None, "no cgroup v2 file system is mounted")
     base = os.path.normpath(f"{mount}/{_own_path()}/tarmac-{instance}")
     try:
         trouble = _try_out(base)
     except OSError as error:
         trouble = f"{base}: {error.strerror}"
     if trouble is None:
-        return base, None
+        return CgroupBase(base, None)
     remove_base(base)
-    return None, trouble
+    return CgroupBase(None, trouble)
 
 
 def _find_mount() -> Optional[str]:
@@ -165,14 +170,14 @@ def _own_path() -> str:
 
 
 def _try_out(base: str) -> Optional[str]:
-    """A child is put into a leaf and killed there: mounts that look writable and are not show themselves."""
+    """Put a child into a leaf and kill it there: this detects mounts that only look writable."""
     leaf = Leaf(f"{base}/trial-{os.getpid()}")
-    leaf.make()
+    leaf.create()
     read_fd, write_fd = os.pipe()
     held_fd, hold_fd = os.pipe()
     child = leaf.fork()
     if child == 0:
-        _be_tried(write_fd, held_fd)
+        _wait_in_trial(write_fd, held_fd)
     os.close(write_fd)
     os.close(held_fd)
     try:
@@ -190,8 +195,8 @@ def _try_out(base: str) -> Optional[str]:
         leaf.remove()
 
 
-def _be_tried(write_fd: int, held_fd: int) -> NoReturn:
-    """Ends with the agent, should that be killed, and must not keep the agent's lock from the next one."""
+def _wait_in_trial(write_fd: int, held_fd: int) -> NoReturn:
+    """Wait to be killed. End with the agent, and do not keep the agent's lock."""
     try:
         kernel.close_all_but(write_fd, held_fd)
         os.write(write_fd, b"in")
@@ -210,7 +215,7 @@ def _ends(child: int) -> bool:
 
 
 def _below(path: str) -> List[str]:
-    """The cgroup and all under it, parents first."""
+    """Return the cgroup and all below it, parents first."""
     folders = [path]
     for folder in folders:
         try:
@@ -222,7 +227,7 @@ def _below(path: str) -> List[str]:
 
 
 def _read(path: str) -> bytes:
-    """Empty when it cannot be read: the cgroup is gone."""
+    """Return nothing if the cgroup is gone."""
     try:
         with open(path, "rb") as file:
             return file.read()

@@ -1,7 +1,7 @@
-"""A job's processes found in /proc: as descendants of its shim, and once that was killed, by what they carry with them.
+"""Finds a job's processes in /proc: as descendants of its shim, or after the shim was killed, by other traits.
 
-While the shim lives it is the subreaper, so its descendants are all there is. Afterwards: the mark in the environment,
-the session of the command, the processes seen before, orphans that fell to the agent, and all below those.
+While the shim lives, it is the subreaper, so its descendants are all there is. Afterwards: the mark in the environment,
+the session of the command, processes seen before, orphans that the agent inherited, and all descendants of these.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from tarmac.shared.proc import Stat
 MARK = "TARMAC_MARK"
 
 
-class Tree:
+class ProcessTree:
     def __init__(self, mark: str, shim: int, shim_start_time: int) -> None:
         self.mark = mark
         self.shim = shim
         self.shim_start_time = shim_start_time
         self.main: Optional[int] = None  # leads the command's session
         self.main_start_time = 0
-        self.orphans: Callable[[Dict[int, Stat]], List[int]] = lambda _: []  # candidates without any trait
-        self._known: Dict[int, int] = {}  # pid → start time of all that were ever seen
+        self.orphans: Callable[[Dict[int, Stat]], List[int]] = lambda _: []  # candidates that have no other trait
+        self._known: Dict[int, int] = {}  # pid → start time of all processes ever seen
 
     def members(self) -> List[Stat]:
         stats = read_all()
@@ -50,7 +50,7 @@ class Tree:
             return []
         leader = stats.get(self.main)
         if leader is not None and leader.start_time != self.main_start_time:
-            return []  # the number belongs to somebody else by now
+            return []  # the pid belongs to another process by now
         return [
             stat.pid for stat in stats.values() if stat.session == self.main and stat.start_time >= self.main_start_time
         ]
@@ -67,7 +67,7 @@ def read_all() -> Dict[int, Stat]:
 
 
 def descendants(stats: Dict[int, Stat], roots: Set[int]) -> Set[int]:
-    """The roots and all below them."""
+    """Return the roots and all their descendants."""
     children: Dict[int, List[int]] = {}
     for stat in stats.values():
         children.setdefault(stat.parent, []).append(stat.pid)
@@ -82,7 +82,7 @@ def descendants(stats: Dict[int, Stat], roots: Set[int]) -> Set[int]:
 
 
 def read_marks(pid: int) -> List[bytes]:
-    """The marks in a process's environment: none, one, or more when a job was started from within a job."""
+    """Return the marks in a process's environment: more than one if a job was started from within a job."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return [entry for entry in file.read().split(b"\0") if entry.startswith(b"TARMAC_MARK=")]

@@ -1,4 +1,4 @@
-"""Calls back once a process has ended: by pidfd, and where the kernel has none, by looking every second."""
+"""Calls back once a process has ended: by pidfd, or by polling every second where the kernel has no pidfds."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Optional
 from tarmac.agent.loop import Callback, Loop, Timer
 from tarmac.shared import kernel, proc
 
-_LOOK_S = 1.0
+_POLL_S = 1.0
 
 
 class ProcessWatch:
-    def __init__(self, loop: Loop, pid: int, start_time: Optional[int], ended: Callback, name: str) -> None:
-        """`start_time` None: a child of ours not waited for yet, so its pid cannot be anybody else's."""
+    def __init__(self, loop: Loop, pid: int, start_time: Optional[int], on_end: Callback, name: str) -> None:
+        """`start_time` None: a child not waited for yet, so its pid cannot belong to another process."""
         self._loop = loop
-        self.ended = ended  # may be replaced until it is called
+        self.on_end = on_end  # may be replaced until it is called
         self._name = name
         self._timer: Optional[Timer] = None
         self._pidfd = _open(pid, start_time)
@@ -25,7 +25,7 @@ class ProcessWatch:
         stat = proc.read_stat(pid)
         self._pid = pid
         self._start_time = start_time if start_time is not None else (stat.start_time if stat else 0)
-        self._timer = loop.after(0.0, self._look, name)
+        self._timer = loop.after(0.0, self._poll, name)
 
     def cancel(self) -> None:
         if self._pidfd is not None:
@@ -35,15 +35,15 @@ class ProcessWatch:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         if proc.is_same(self._pid, self._start_time):
-            self._timer = self._loop.after(_LOOK_S, self._look, self._name)
+            self._timer = self._loop.after(_POLL_S, self._poll, self._name)
         else:
             self._fire()
 
     def _fire(self) -> None:
         self.cancel()
-        self.ended()
+        self.on_end()
 
 
 def _open(pid: int, start_time: Optional[int]) -> Optional[int]:

@@ -1,7 +1,8 @@
-"""One attempt as the agent sees it: its shim, the newest report, and what becomes of it when the shim ends.
+"""One attempt as the agent sees it: its shim, its latest report, and what follows when the shim ends.
 
-The shim's frames come through a pipe when this agent forked it; when an earlier agent did, the records speak once the
-shim is gone. `lost` is said only when there is a start record, no exit record, and nobody who could still write one.
+The frames of a shim that this agent forked arrive on a channel. Of a shim that an earlier agent forked, only the
+records are read, once it has ended. An attempt is reported `lost` only if it has a start record, no exit record, and
+no shim that could still write one.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import os
 import signal
 import socket
 import time
-from typing import TYPE_CHECKING, Dict, List, Optional, Protocol, Tuple, cast
+from typing import TYPE_CHECKING, Dict, List, Optional, Protocol, cast
 
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.procs.cgroup import Leaf
 from tarmac.agent.procs.watch import ProcessWatch
-from tarmac.agent.run.escalation import Stop
+from tarmac.agent.run.attempt_key import AttemptKey, key_of_record
+from tarmac.agent.run.escalation import Escalation
 from tarmac.agent.run.handoff import Start
 from tarmac.agent.run.run_folder import EXIT, START, Record, RunFolder
 from tarmac.agent.run.shim_pool import AgentContext, IdleShim
@@ -26,85 +28,85 @@ from tarmac.shared.protocol import Decoder
 if TYPE_CHECKING:
     from tarmac.shared.frames import LostFrame, ReportFrame
 
-Key = Tuple[int, int]
 _UNDECIDED_S = 0.02
 _SHIM_LINGERS_S = 1.0
 
 
-class RunHost(Protocol):
-    """What a run needs of the service."""
+class AttemptHost(Protocol):
+    """What an attempt needs from the service."""
 
     loop: Loop
-    place: AgentContext
+    context: AgentContext
 
-    def report(self, run: Run, message: ReportFrame) -> None: ...
+    def report(self, attempt: Attempt, report: ReportFrame) -> None: ...
 
-    def never_began(self, run: Run) -> None: ...
+    def never_started(self, attempt: Attempt) -> None: ...
 
-    def recycle(self, run: Run) -> None: ...
+    def release(self, attempt: Attempt) -> None: ...
 
     def orphans(self, stats: Dict[int, Stat]) -> List[int]: ...
 
 
-class Run:
-    def __init__(self, desk: RunHost, key: Key, folder: RunFolder, port: Optional[int] = None) -> None:
-        self.desk = desk
+class Attempt:
+    def __init__(self, host: AttemptHost, key: AttemptKey, folder: RunFolder, port: Optional[int] = None) -> None:
+        self.host = host
         self.key = key
-        self.name = f"job {key[0]}.{key[1]}"
+        self.name = f"job {key}"
         self.folder = folder
         self.port = port
         self.leaf: Optional[Leaf] = None
-        self.spare: Optional[IdleShim] = None  # the shim, when it is this agent's own
-        self.is_shim_idle = False  # it has nothing to do with this attempt any more
+        self.shim: Optional[IdleShim] = None  # if this agent forked it
+        self.is_shim_idle = False  # the shim is done with this attempt
         self.start: Optional[Start] = None  # as long as it may have to be started again
-        self.report: Optional[ReportFrame] = None
+        self.latest: Optional[ReportFrame] = None
         self.is_shim_gone = False
         self.is_forgotten = False
-        self.shim_pid: Optional[int] = None  # of a shim that is this agent's own child
-        self.stop = Stop(self)
-        self._final: Optional[ReportFrame] = None  # known, but the tree is not gone yet
+        self.start_time: Optional[int] = None  # of an adopted process
+        self.shim_pid: Optional[int] = None  # if this agent forked the shim
+        self.escalation = Escalation(self)
+        self._final: Optional[ReportFrame] = None  # known, but the process tree is not gone yet
         self._channel: Optional[socket.socket] = None
         self._decoder = Decoder()
         self._watch: Optional[ProcessWatch] = None
 
     @property
     def is_over(self) -> bool:
-        return self.report is not None and protocol.is_final(self.report)
+        return self.latest is not None and protocol.is_final(self.latest)
 
     def present_report(self) -> Optional[ReportFrame]:
-        """None while nobody can say whether it begins at all, which takes moments only."""
-        start = self.read(START) if self.report is None else None
-        return self.report if start is None else protocol.started(*self.key, pid=start["pid"], at=start["started_at"])
+        """None while it is undecided whether the attempt starts, which takes moments only."""
+        start = self.read(START) if self.latest is None else None
+        return self.latest if start is None else protocol.started(*self.key, pid=start["pid"], at=start["started_at"])
 
     # The shim
 
-    def follow(self, spare: IdleShim, start: Start) -> None:
-        """A shim of this agent that was given the job just now."""
+    def follow(self, shim: IdleShim, start: Start) -> None:
+        """Listen to a shim of this agent that has just received the job."""
         self.start = start
-        self.shim_pid = spare.pid
-        self.leaf = spare.leaf
-        self.spare = spare
-        self._channel = spare.channel
-        self.desk.loop.watch(spare.channel.fileno(), self._read_reports, self.name)
-        self._watch = spare.watch
-        self._watch.ended = self._own_shim_ended
+        self.shim_pid = shim.pid
+        self.leaf = shim.leaf
+        self.shim = shim
+        self._channel = shim.channel
+        self.host.loop.watch(shim.channel.fileno(), self._read_reports, self.name)
+        self._watch = shim.watch
+        self._watch.on_end = self._own_shim_ended
 
-    def adopt(self, start: Record) -> None:
-        """A shim that an earlier agent forked and that is still there."""
+    def follow_earlier(self, start: Record) -> None:
+        """Watch a shim that an earlier agent forked and that is still alive."""
         self.leaf = Leaf(start["cgroup"]) if start["cgroup"] else None
-        self._tell(protocol.started(*self.key, pid=start["pid"], at=start["started_at"]))
+        self._report(protocol.started(*self.key, pid=start["pid"], at=start["started_at"]))
         self._watch = ProcessWatch(
-            self.desk.loop, start["shim_pid"], start["shim_start_time"], self._adopted_shim_ended, self.name
+            self.host.loop, start["shim_pid"], start["shim_start_time"], self._earlier_shim_ended, self.name
         )
-        self.stop.resume()
+        self.escalation.resume()
 
     def await_decision(self) -> None:
-        """The lock is held and there is no start record yet: within moments there is one, or the lock is free."""
+        """Wait for the start record of a locked folder: it appears within moments, or the lock is released."""
         start = self.read(START)
         if start is not None:
-            self.adopt(start)
+            self.follow_earlier(start)
         elif self.folder.is_locked():
-            self.desk.loop.after(_UNDECIDED_S, self.await_decision, self.name)
+            self.host.loop.after(_UNDECIDED_S, self.await_decision, self.name)
         else:
             self.settle()
 
@@ -117,21 +119,21 @@ class Run:
         except BlockingIOError:
             return
         except OSError:
-            data = b""  # it was killed before it had read its job
-        for message in self._decoder.feed(data):
-            if message["type"] == "idle":
+            data = b""  # the shim was killed before it had read its job
+        for frame in self._decoder.feed(data):
+            if frame["type"] == "idle":
                 self.is_shim_idle = True
-                self._recycle_when_possible()
+                self._release_when_possible()
             else:
-                self._tell(cast("ReportFrame", message))
+                self._report(cast("ReportFrame", frame))
         if not data:
             self._release_channel()
             channel.close()
-            self.is_shim_idle = False  # it is ending, which its watch tells
+            self.is_shim_idle = False  # it is ending; its watch will say so
 
     def _release_channel(self) -> None:
         if self._channel is not None:
-            self.desk.loop.unwatch(self._channel.fileno())
+            self.host.loop.unwatch(self._channel.fileno())
             self._channel = None
 
     def _own_shim_ended(self) -> None:
@@ -142,96 +144,96 @@ class Run:
             self._read_reports()
         self.settle()
 
-    def _adopted_shim_ended(self) -> None:
+    def _earlier_shim_ended(self) -> None:
         if self.folder.is_locked():
-            # The process is gone, its lock not yet: it is being torn down.
-            self.desk.loop.after(_UNDECIDED_S, self._adopted_shim_ended, self.name)
+            # The process has ended but its lock is not released yet: the kernel is tearing it down.
+            self.host.loop.after(_UNDECIDED_S, self._earlier_shim_ended, self.name)
         else:
             self.settle()
 
     # The end
 
     def settle(self) -> None:
-        """The shim is gone: what the records say is all that will ever be said."""
+        """Report what the records say: the shim is gone, so they are final."""
         self.is_shim_gone = True
-        self.spare = None
+        self.shim = None
         if self.is_over:
-            self._recycle_when_possible()
+            self._release_when_possible()
             return
         start = self.read(START)
         self._final = cast("Optional[ReportFrame]", self.read(EXIT))
         if start is None:
             self._settle_without_start()
-        elif start["boot_id"] != self.desk.place.boot_id:
-            self._tell(self._final or self._lost("the machine was restarted while it ran", alive=False))
+        elif start["boot_id"] != self.host.context.boot_id:
+            self._report(self._final or self._lost("the machine was restarted while it ran", alive=False))
         else:
             self._settle_tree(start)
 
     def _settle_without_start(self) -> None:
         if self._final is not None:
-            self._tell(self._final)
+            self._report(self._final)
         else:
-            self.desk.never_began(self)
+            self.host.never_started(self)
 
     def _settle_tree(self, start: Record) -> None:
-        if self.report is None:
-            self.report = protocol.started(*self.key, pid=start["pid"], at=start["started_at"])
-        is_alive = bool(self.stop.containment().members())
+        if self.latest is None:
+            self.latest = protocol.started(*self.key, pid=start["pid"], at=start["started_at"])
+        is_alive = bool(self.escalation.containment().members())
         if self._final is None:
-            log(f"{self.name}: its shim was killed, processes of it are {'still there' if is_alive else 'gone'}")
-            self._tell(self._lost("its shim was killed, so how it ended cannot be known", alive=is_alive))
-            self._keep_limit(start)
+            log(f"{self.name}: its shim was killed, its processes are {'still there' if is_alive else 'gone'}")
+            self._report(self._lost("its shim was killed, so its exit status is unknown", alive=is_alive))
+            self._enforce_limit(start)
         elif is_alive:
-            self.stop.end_stragglers()
-        self.look_at_tree()
+            self.escalation.end_stragglers()
+        self.check_tree()
 
-    def _keep_limit(self, start: Record) -> None:
-        """What the shim would have done. Records of older agents know of no limit."""
+    def _enforce_limit(self, start: Record) -> None:
+        """Enforce the time limit in place of the shim. Records of older agents have no limit."""
         limit = start.get("limit")
         if limit is not None:
             left = max(0.0, limit["until"] - time.monotonic())
-            self.desk.loop.after(left, lambda: self._limit_reached(limit), self.name)
+            self.host.loop.after(left, lambda: self._limit_reached(limit), self.name)
 
     def _limit_reached(self, limit: Record) -> None:
-        if not self.stop.is_asked:
-            self.stop.ask(limit["signal"], limit["grace_s"])
+        if not self.escalation.is_requested:
+            self.escalation.request(limit["signal"], limit["grace_s"])
 
-    def look_at_tree(self) -> None:
-        """After the shim: until nothing is left, the next look comes when one of those left has ended."""
+    def check_tree(self) -> None:
+        """After the shim's end: watch the remaining processes one by one until none is left."""
         if not self.is_shim_gone or self.is_over:
             return
-        members = self.stop.containment().members()
+        members = self.escalation.containment().members()
         if self._watch is not None:
             self._watch.cancel()
         if members:
             pid = self._main_of(members)
             if pid is None:
-                # The shim would have ended what the command leaves behind.
-                self.stop.end_stragglers()
+                # The shim would have ended what the command left behind.
+                self.escalation.end_stragglers()
                 pid = min(members)
-            self._watch = ProcessWatch(self.desk.loop, pid, members[pid], self.look_at_tree, self.name)
+            self._watch = ProcessWatch(self.host.loop, pid, members[pid], self.check_tree, self.name)
         elif self._final is not None:
-            self._tell(self._final)
+            self._report(self._final)
         else:
-            self._tell(protocol.gone(*self.key, at=time.time()))
+            self._report(protocol.gone(*self.key, at=time.time()))
 
     def _main_of(self, members: Dict[int, int]) -> Optional[int]:
-        """The command itself, if it is still there."""
+        """Return the pid of the command itself, if it is still alive."""
         start = self.read(START)
         return start["pid"] if start is not None and members.get(start["pid"]) == start["start_time"] else None
 
     def forget(self) -> None:
-        """The final report is committed at the other end."""
+        """The controller has committed the final report."""
         self.is_forgotten = True
-        self._recycle_when_possible()
+        self._release_when_possible()
         if not (self.is_shim_gone or self.is_shim_idle):
-            # It has nothing left to do but to end, unless it waits for space to write a record nobody needs any more.
-            self.desk.loop.after(_SHIM_LINGERS_S, self._end_shim, self.name)
+            # It is about to end, unless it waits for disk space to write a record that is no longer needed.
+            self.host.loop.after(_SHIM_LINGERS_S, self._end_shim, self.name)
 
-    def _recycle_when_possible(self) -> None:
+    def _release_when_possible(self) -> None:
         if self.is_forgotten and (self.is_shim_gone or self.is_shim_idle):
             self._release_channel()
-            self.desk.recycle(self)
+            self.host.release(self)
 
     def _end_shim(self) -> None:
         if self.is_shim_gone or self.is_shim_idle:
@@ -243,17 +245,17 @@ class Run:
             send_signal(start["shim_pid"], start["shim_start_time"], signal.SIGKILL)
 
     def read(self, name: str) -> Optional[Record]:
-        """A record of this attempt: the folder may hold one of the attempt that had it before."""
+        """Return a record of this attempt. The folder may still hold one of the attempt that used it before."""
         record = self.folder.read(name)
-        return record if record and (record["job"], record["attempt"]) == self.key else None
+        return record if key_of_record(record) == self.key else None
 
     def _lost(self, message: str, *, alive: bool) -> LostFrame:
         return protocol.lost(*self.key, message=message, alive=alive, at=time.time())
 
-    def _tell(self, report: ReportFrame) -> None:
+    def _report(self, report: ReportFrame) -> None:
         if self.is_over:
             return
-        self.report = report
+        self.latest = report
         self.start = None
-        self.stop.reported(report)
-        self.desk.report(self, report)
+        self.escalation.reported(report)
+        self.host.report(self, report)

@@ -1,4 +1,8 @@
-"""The command's own process between fork and exec: session, folder, files, signals. Says why when it cannot exec."""
+"""The command's process between fork and exec: session, directory, files, signals. It reports why it cannot exec.
+
+The start request, with all job options, is at hand in `_run`: an option that the kernel applies to a process belongs
+there.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,14 @@ import stat
 from typing import TYPE_CHECKING, Dict, List, NoReturn, Optional, cast
 
 from tarmac.agent.procs.proc_scan import MARK
-from tarmac.agent.run.start_request import Spec, read
+from tarmac.agent.run.start_request import StartRequest, read
 from tarmac.shared import crashpoint
 from tarmac.shared.protocol import decode, encode, read_frame
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import AnyFrame, AssignFrame
+    from tarmac.shared.frames import AssignFrame
 
-# What Python ignores. All others the agent sets to default at its start.
+# Python ignores these. The agent resets all others to their default at its start.
 _IGNORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
 _own_file_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
 
@@ -34,53 +38,52 @@ _REHEARSAL = encode(
         "stdout": "/",
     }
 )
-READY = "\0"  # what it tells when there is nothing left to do but to execute
+READY = "\0"  # sent when only the exec is left to do
 
 
 class CannotRun(Exception):
-    """The message is what the owner of the job reads."""
+    """The message is shown to the owner of the job."""
 
 
 def become(instance: str, shim_fd: int, failure_fd: int) -> NoReturn:
-    """Waits for its job, prepares, waits for the byte that says the start is on record, executes. Never returns."""
+    """Wait for a job, prepare, wait for the byte that says the start is on record, and execute. Never returns."""
     try:
         os.setsid()
         _undo_agent()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        # Once for nothing: memory shared with the shim is copied on first use, and now there is time for it.
+        # A rehearsal: memory shared with the shim is copied on first use, and now there is time for it.
         read(decode(_REHEARSAL))
-        order = read_frame(shim_fd)
-        start = order and read_frame(shim_fd)
+        assign = read_frame(shim_fd)
+        start = assign and read_frame(shim_fd)
         if start:
-            _run(cast("AssignFrame", decode(order)), decode(start), instance, shim_fd, failure_fd)
+            _run(cast("AssignFrame", decode(assign)), read(decode(start)), instance, shim_fd, failure_fd)
     except CannotRun as failure:
-        _tell(failure_fd, str(failure))
+        _send(failure_fd, str(failure))
     except Exception as error:  # noqa: BLE001  the outermost frame of a process
-        _tell(failure_fd, f"cannot be started: {error}")
+        _send(failure_fd, f"cannot be started: {error}")
     finally:
         os._exit(127)
 
 
-def _run(order: AssignFrame, start: AnyFrame, instance: str, shim_fd: int, failure_fd: int) -> None:
-    spec = read(start)
-    os.umask(spec.umask)
-    _enter(spec.cwd)
-    _open_files(spec)
-    env = spec.env
-    env["MASTER_PORT"] = str(order["port"])
-    env[MARK] = f"{instance}:{spec.job}.{spec.attempt}"
-    _tell(failure_fd, READY)
-    # No byte but the end of the pipe: the shim died before the start was on record, so nothing may run.
+def _run(assign: AssignFrame, request: StartRequest, instance: str, shim_fd: int, failure_fd: int) -> None:
+    os.umask(request.umask)
+    _enter(request.cwd)
+    _open_files(request)
+    env = request.env
+    env["MASTER_PORT"] = str(assign["port"])
+    env[MARK] = f"{instance}:{request.job}.{request.attempt}"
+    _send(failure_fd, READY)
+    # The end of the pipe instead of a byte: the shim died before the start was on record, so nothing may run.
     if os.read(shim_fd, 1):
-        _execute(spec.argv, env)
+        _execute(request.argv, env)
 
 
-def _tell(failure_fd: int, message: str) -> None:
+def _send(failure_fd: int, message: str) -> None:
     os.write(failure_fd, message.encode("utf-8", "replace")[:4000])
 
 
 def raise_file_limit() -> None:
-    """For the agent, which holds several descriptors per job. The commands get the limit it was started with."""
+    """Raise the agent's own limit: it has several descriptors per job open. Commands get the original limit."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (_own_file_limit[1], _own_file_limit[1]))
 
 
@@ -95,29 +98,29 @@ def _enter(cwd: str) -> None:
     try:
         os.chdir(cwd)
     except FileNotFoundError:
-        raise CannotRun(f"{cwd}: the working folder does not exist") from None
+        raise CannotRun(f"{cwd}: the working directory does not exist") from None
     except OSError as error:
-        raise CannotRun(f"{cwd}: cannot enter the working folder: {error.strerror}") from None
+        raise CannotRun(f"{cwd}: cannot enter the working directory: {error.strerror}") from None
 
 
-def _open_files(spec: Spec) -> None:
-    if spec.folder is not None:
-        _make_folder(spec.folder)
-    out_fd = _open_log(spec.stdout, append=spec.append)
-    err_fd = out_fd if spec.stderr is None else _open_log(spec.stderr, append=spec.append)
+def _open_files(request: StartRequest) -> None:
+    if request.folder is not None:
+        _create_folder(request.folder)
+    out_fd = _open_log(request.stdout, append=request.append)
+    err_fd = out_fd if request.stderr is None else _open_log(request.stderr, append=request.append)
     os.dup2(out_fd, 1)
     os.dup2(err_fd, 2)
 
 
-def _make_folder(folder: str) -> None:
+def _create_folder(folder: str) -> None:
     try:
         os.makedirs(folder, 0o700, exist_ok=True)
     except OSError as error:
-        raise CannotRun(f"{folder}: cannot make the log folder: {error.strerror}") from None
+        raise CannotRun(f"{folder}: cannot create the log directory: {error.strerror}") from None
 
 
 def _open_log(path: str, *, append: bool) -> int:
-    # Never truncates. Non-blocking for the open only: a FIFO nobody reads must not hang the start.
+    # Never truncate. Non-blocking for the open only: a FIFO without a reader must not hang the start.
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK
     try:
         fd = os.open(path, flags, 0o666)
@@ -125,7 +128,7 @@ def _open_log(path: str, *, append: bool) -> int:
     except OSError as error:
         raise CannotRun(_log_trouble(path, error)) from None
     if stat.S_ISREG(found.st_mode) and found.st_size and not append:
-        raise CannotRun(f"{path}: the log exists already and is not overwritten; append to it or name another file")
+        raise CannotRun(f"{path}: the log exists already and is not overwritten; append to it or choose another file")
     os.set_blocking(fd, True)
     return fd
 
@@ -133,7 +136,7 @@ def _open_log(path: str, *, append: bool) -> int:
 def _log_trouble(path: str, error: OSError) -> str:
     folder = os.path.dirname(path)
     if error.errno == errno.ENOENT:
-        return f"{path}: cannot write the log: the folder {folder} does not exist"
+        return f"{path}: cannot write the log: the directory {folder} does not exist"
     return f"{path}: cannot write the log: {error.strerror}"
 
 
@@ -155,7 +158,7 @@ def _execute(argv: List[str], env: Dict[str, str]) -> NoReturn:
             denied = denied or os.path.isfile(file)
         except OSError as error:
             raise CannotRun(_exec_trouble(file, error.errno)) from None
-        except ValueError as error:  # a null byte among the words
+        except ValueError as error:  # a null byte in an argument
             raise CannotRun(f"{name}: cannot be started: {error}") from None
     if denied:
         raise CannotRun(_exec_trouble(name, errno.EACCES))
@@ -165,7 +168,7 @@ def _execute(argv: List[str], env: Dict[str, str]) -> NoReturn:
 def _exec_file(file: str, argv: List[str], env: Dict[str, str]) -> NoReturn:
     try:
         os.execve(file, argv, env)
-    except ValueError as error:  # a null byte among the words
+    except ValueError as error:  # a null byte in an argument
         raise CannotRun(f"{file}: cannot be started: {error}") from None
     except OSError as error:
         raise CannotRun(_exec_trouble(file, error.errno)) from None
@@ -173,7 +176,7 @@ def _exec_file(file: str, argv: List[str], env: Dict[str, str]) -> NoReturn:
 
 def _exec_trouble(file: str, number: Optional[int]) -> str:
     if number == errno.EACCES:
-        return f"{file}: is a folder" if os.path.isdir(file) else f"{file}: not executable"
+        return f"{file}: is a directory" if os.path.isdir(file) else f"{file}: not executable"
     if number in (errno.ENOENT, errno.ENOTDIR):
         return (
             f"{file}: its interpreter is missing (see its #! line)" if os.path.exists(file) else f"{file}: no such file"

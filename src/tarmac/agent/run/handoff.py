@@ -1,11 +1,12 @@
-"""Hands a job over to a shim. Its run folder was locked by the shim before, and gets its name before the job is sent:
-there is no moment in which somebody could take a living attempt for one that never began."""
+"""Hands a job to an idle shim. The shim has locked its run folder before, and the folder gets the attempt's name before
+the job is sent: at no moment can a living attempt be mistaken for one that never started."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple, Optional, Tuple, cast
+from typing import TYPE_CHECKING, NamedTuple, Optional, cast
 
+from tarmac.agent.run.attempt_key import AttemptKey
 from tarmac.agent.run.run_folder import SPEC
 from tarmac.agent.run.shim_pool import AgentContext, IdleShim
 from tarmac.agent.run.start_request import Limit
@@ -20,32 +21,31 @@ _CHANNEL_BYTES = 65536
 
 
 class Start(NamedTuple):
-    """What the controller asked for: its frame as it came, and what of it the shim has to know."""
+    """The controller's start frame as it arrived, and the part of it that the shim needs."""
 
     frame: bytes
     limit: Optional[Limit]
 
 
-def hand_over(place: AgentContext, spare: IdleShim, key: Tuple[int, int], start: Start, *, port: int, nth: int) -> None:
-    """FileExistsError when there is a run folder of that attempt. BrokenPipeError when the shim has just died."""
+def hand_over(context: AgentContext, shim: IdleShim, key: AttemptKey, start: Start, *, port: int, nth: int) -> None:
+    """Raises FileExistsError if the attempt has a run folder already, BrokenPipeError if the shim has just died."""
     crashpoint.reach("agent:before-mkdir")
-    job, attempt = key
-    place.folders.assign(spare.folder, f"{job}.{attempt}")
+    context.folders.assign(shim.folder, str(key))
     crashpoint.reach("agent:after-mkdir")
-    is_left = len(start.frame) > _CHANNEL_BYTES
-    if is_left:
-        spare.folder.leave(SPEC, start.frame)
-    # The shim reads this much; the start frame it passes on to the command's process unread.
+    is_in_folder = len(start.frame) > _CHANNEL_BYTES
+    if is_in_folder:
+        shim.folder.write_file(SPEC, start.frame)
     assign: AssignFrame = {
         "type": "assign",
-        "job": job,
-        "attempt": attempt,
+        "job": key.job,
+        "attempt": key.attempt,
         "port": port,
         "nth": nth,
-        "is_in_folder": is_left,
+        "is_in_folder": is_in_folder,
         "limit": None if start.limit is None else cast("LimitEntry", start.limit._asdict()),
     }
-    order = encode(assign)
+    # The shim passes the start frame on to the command's process unread.
+    data = encode(assign) if is_in_folder else encode(assign) + start.frame
     crashpoint.reach("agent:before-fork")
-    os.write(spare.channel.fileno(), order if is_left else order + start.frame)
+    os.write(shim.channel.fileno(), data)
     crashpoint.reach("agent:after-fork")

@@ -1,4 +1,4 @@
-"""A port for each job's MASTER_PORT: free now, below the ephemeral range, and nobody else's while the job lives."""
+"""Picks a port for each job's MASTER_PORT: free now, below the ephemeral range, and not given out twice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COUNT = 12000
 class Ports:
     def __init__(self) -> None:
         self._taken: Set[int] = set()
-        # Two agents on one machine should not try the same ones in the same order.
+        # Two agents on one machine should not try the same ports in the same order.
         self._next = os.getpid() * 97 % COUNT
 
     def take(self) -> int:
@@ -25,11 +25,11 @@ class Ports:
                 return port
         raise OSError(f"no free port between {FIRST} and {FIRST + COUNT - 1}")
 
-    def keep(self, port: int) -> None:
-        """One of an attempt that an earlier agent started."""
+    def reserve(self, port: int) -> None:
+        """Mark the port of an attempt that an earlier agent started."""
         self._taken.add(port)
 
-    def give_back(self, port: int) -> None:
+    def release(self, port: int) -> None:
         self._taken.discard(port)
 
 

@@ -1,8 +1,8 @@
-"""The run folder and its records, and the only place that writes them: what is written durably is on disk on return.
+"""The run folder of an attempt and its records. Only this module writes them; a durable write is on disk on return.
 
-A record is one JSON object with a checksum, padded with blanks. A torn one reads as absent, which is right: nobody
-acted on it. So it needs no temporary file and no rename, and where the file is on disk already (see spares), no
-journal commit either: overwriting allocated blocks in place takes a quarter of the time.
+A record is one JSON object with a checksum, padded with blanks. A torn record reads as absent, which is right: nothing
+has acted on it. So a record needs no temporary file and no rename. Where its blocks are on disk already (see
+shim_pool), it needs no journal commit either: overwriting allocated blocks in place takes a quarter of the time.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ START = "start.json"
 EXIT = "exit.json"
 STOP = "stop.json"
 LOCK = "lock"
-SPEC = "spec.json"  # a job too large for the channel to its shim
+SPEC = "spec.json"  # a start frame too large for the channel to the shim
 
 _BLOCK_BYTES = 1024
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class RunFolder:
-    """One attempt's folder, held open. The descriptor stays right when the folder is renamed."""
+    """One attempt's folder, by an open descriptor, which stays valid when the folder is renamed."""
 
     def __init__(self, parent_fd: int, name: str) -> None:
         self.parent_fd = parent_fd
         self.name = name
-        self.is_on_disk = False  # with both records, so that writing one changes nothing but its content
+        self.is_on_disk = False  # with both records: writing one changes only its content
         self.fd = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=parent_fd)
 
     def close(self) -> None:
@@ -44,7 +44,7 @@ class RunFolder:
             if self.is_on_disk:
                 os.fdatasync(fd)
                 return
-            # Also the names: a start record that nobody finds after a power cut would have the job started twice.
+            # Sync the names, too: if a start record was missing after a power cut, the job would be started twice.
             os.fsync(fd)
             os.fsync(self.fd)
             os.fsync(self.parent_fd)
@@ -55,7 +55,7 @@ class RunFolder:
         os.close(self._write(name, _seal(record)))
 
     def blank(self, name: str) -> None:
-        """Takes a record back without giving up its block."""
+        """Erase a record but keep its block."""
         os.close(self._write(name, b" " * _BLOCK_BYTES))
 
     def sync(self, name: str) -> None:
@@ -79,7 +79,7 @@ class RunFolder:
             os.close(fd)
 
     def take_lock(self) -> Optional[int]:
-        """The locked descriptor, None while somebody else holds it. Whoever inherits the descriptor holds the lock."""
+        """Return the locked descriptor, or None while another process holds the lock. A child inherits the lock."""
         fd = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600, dir_fd=self.fd)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -88,13 +88,13 @@ class RunFolder:
             return None
         return fd
 
-    def leave(self, name: str, data: bytes) -> None:
-        """A file for the shim, of no use to anybody else."""
+    def write_file(self, name: str, data: bytes) -> None:
+        """Write a file that only the shim reads."""
         self.unlink(name)
         with open(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600, dir_fd=self.fd), "wb") as file:
             file.write(data)
 
-    def pick_up(self, name: str) -> bytes:
+    def read_and_remove(self, name: str) -> bytes:
         with open(os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.fd), "rb") as file:
             data = file.read()
         self.unlink(name)
@@ -140,7 +140,7 @@ def _seal(record: Mapping[str, Any]) -> bytes:
 
 
 def _unseal(data: bytes) -> Optional[Record]:
-    # Up to the first line end: a shorter record may stand before the rest of a longer one.
+    # Up to the first newline: a shorter record may be followed by the rest of a longer one.
     body, found, checksum = data.partition(b"\n")[0].rpartition(b',"crc":')
     body += b"}"
     if not found or checksum != b"%d}" % crc32(body):

@@ -1,7 +1,7 @@
-"""The run folders: made, named after their attempt, taken back for another, found again after a crash.
+"""All run folders: created, named after an attempt, reused for another, found again after a crash.
 
-The name of a folder is for people and a guard against a second start; which attempt it holds, its start record says.
-After a power cut a rename may be undone while the record is on disk, so recovery goes by the record.
+The name of a folder is for people, and guards against a second start. The start record says which attempt the folder
+holds: after a power cut a rename may be undone while the record is on disk, so recovery relies on the record.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from tarmac.agent.run.run_folder import EXIT, START, STOP, RunFolder
 from tarmac.shared import crashpoint
 
 
-class Folders:
+class RunFolders:
     def __init__(self, agent_folder: str) -> None:
         self.path = agent_folder
         self.runs_fd = _open_folder(os.path.join(agent_folder, "runs"))
         self._spare_fd = _open_folder(os.path.join(agent_folder, "spare"))
         self._made = 0
 
-    def make(self, *, in_advance: bool) -> RunFolder:
-        """One without an attempt. Made in advance, it is on disk; that takes a millisecond, so not in a hurry."""
+    def create(self, *, in_advance: bool) -> RunFolder:
+        """Create a folder without an attempt. In advance: on disk, which takes a millisecond."""
         name = self._new_name()
         os.mkdir(name, 0o700, dir_fd=self._spare_fd)
         folder = RunFolder(self._spare_fd, name)
@@ -34,23 +34,23 @@ class Folders:
         return folder
 
     def assign(self, folder: RunFolder, name: str) -> None:
-        """FileExistsError when there is a folder of that attempt: it must not start a second time."""
+        """Raises FileExistsError if the attempt has a folder: it must not start a second time."""
         self._move(folder, self.runs_fd, name)
 
-    def take_back(self, folder: RunFolder) -> None:
-        """Its attempt is forgotten, another may have it."""
+    def reuse(self, folder: RunFolder) -> None:
+        """Clear a folder whose attempt is forgotten, for another attempt."""
         folder.unlink(STOP)
-        # Not durable: after a power cut the records may be there again, and be forgotten again.
+        # Not durable: if the records reappear after a power cut, the controller has them forgotten again.
         folder.blank(START)
         crashpoint.reach("agent:in-recycling")
         folder.blank(EXIT)
         self._move(folder, self._spare_fd, self._new_name())
 
     def open_all(self) -> List[RunFolder]:
-        """Every folder there is, at the agent's start: to be put right when it holds an attempt, else removed."""
+        """Open all existing folders, at the agent's start."""
         return [RunFolder(fd, name) for fd in (self.runs_fd, self._spare_fd) for name in sorted(os.listdir(fd))]
 
-    def put_right(self, folder: RunFolder, name: str) -> None:
+    def ensure_name(self, folder: RunFolder, name: str) -> None:
         if folder.name != name or folder.parent_fd != self.runs_fd:
             self._move(folder, self.runs_fd, name)
 
@@ -62,7 +62,7 @@ class Folders:
         for name in (START, EXIT):
             folder.blank(name)
             folder.sync(name)
-        folder.is_locked()  # makes the file
+        folder.is_locked()  # creates the file
         os.fsync(folder.fd)
         os.fsync(self._spare_fd)
         folder.is_on_disk = True

@@ -1,7 +1,7 @@
-"""One process per attempt, forked from the agent: sees its command through from the start record to the exit record.
+"""One process per running attempt, forked from the agent: it runs a command from the start record to the exit record.
 
-It depends on no other process: the agent may die and come back at any moment. It holds the lock of the run folder as
-long as it lives; whoever finds the lock free and no exit record knows that the shim itself was killed.
+It depends on no other process: the agent may die and come back at any moment. It has the run folder locked as long as
+it lives: a free lock without an exit record means that the shim itself was killed.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, NoReturn, Optional, Tuple, Union, cast
 
 from tarmac.agent.procs.cgroup import Leaf
 from tarmac.agent.procs.containment import Containment
-from tarmac.agent.procs.proc_scan import Tree
+from tarmac.agent.procs.proc_scan import ProcessTree
 from tarmac.agent.run import exec_command
+from tarmac.agent.run.attempt_key import AttemptKey, key_of_record
 from tarmac.agent.run.run_folder import EXIT, SPEC, START, STOP, Record, RunFolder
 from tarmac.agent.run.start_request import Limit
-from tarmac.agent.run.time_limit import Countdown
+from tarmac.agent.run.time_limit import TimeLimit
 from tarmac.shared import crashpoint, kernel, proc, protocol
 
 if TYPE_CHECKING:
@@ -38,14 +39,14 @@ class Shim:
         self.boot_id = boot_id
         self.instance = instance
         self.leaf = leaf
-        self.key: Tuple[int, int] = (0, 0)
+        self.key = AttemptKey(0, 0)
         self.me = 0
         self.my_start_time = 0
         self.pid = 0  # of the command
         self.pid_start_time = 0
         self.started_at = 0.0
         self.limit: Optional[Limit] = None
-        self.countdown: Optional[Countdown] = None  # of this attempt, from its release on
+        self.time_limit: Optional[TimeLimit] = None  # of this attempt, once the command is released
         self.command_fd = -1
         self.failure_fd = -1
 
@@ -57,18 +58,18 @@ class Shim:
         self.my_start_time = _start_time(self.me)
         self._fork()
         while True:
-            order, start = self._receive()
+            assign, start = self._receive()
             if not start:
                 self._leave()
-            self._see_through(order, start)
+            self._run_attempt(assign, start)
             self._fork()
-            self._tell({"type": "idle"})
+            self._send({"type": "idle"})
 
-    def _see_through(self, order: bytes, start: bytes) -> None:
-        trouble = self._launch(order, start)
+    def _run_attempt(self, assign: bytes, start: bytes) -> None:
+        trouble = self._launch(assign, start)
         self._close_pipes()
         if trouble is None:
-            self._tell(protocol.started(*self.key, pid=self.pid, at=self.started_at))
+            self._send(protocol.started(*self.key, pid=self.pid, at=self.started_at))
             self._conclude(self._wait())
         else:
             self._conclude(protocol.launch_failed(*self.key, message=trouble, at=time.time()))
@@ -76,7 +77,7 @@ class Shim:
     # Without a job
 
     def _fork(self) -> None:
-        """The command's process, waiting for its job; the pipe to it, and the one that tells why it cannot execute."""
+        """Fork the command's process, which waits for a job, with a pipe to it and one for why it cannot execute."""
         if self.leaf is not None and self.pid:
             self.leaf.renew()
         command_read, self.command_fd = os.pipe()
@@ -96,12 +97,12 @@ class Shim:
         os.close(self.failure_fd)
 
     def _receive(self) -> Tuple[bytes, bytes]:
-        """The order and the start frame; empty when the agent ended before there were both."""
+        """Return the assign frame and the start frame, empty if the agent ended before it had sent both."""
         try:
-            order = protocol.read_frame(self.channel_fd)
-            if order and protocol.decode(order)["is_in_folder"]:
-                return order, self.folder.pick_up(SPEC)
-            return order, protocol.read_frame(self.channel_fd)
+            assign = protocol.read_frame(self.channel_fd)
+            if assign and protocol.decode(assign)["is_in_folder"]:
+                return assign, self.folder.read_and_remove(SPEC)
+            return assign, protocol.read_frame(self.channel_fd)
         except OSError:
             return b"", b""
 
@@ -114,37 +115,37 @@ class Shim:
 
     # With a job
 
-    def _launch(self, order: bytes, start: bytes) -> Optional[str]:
-        """None once the command runs, else why it does not."""
-        orders = cast("AssignFrame", protocol.decode(order))
-        self.key = (orders["job"], orders["attempt"])
-        self.limit = Limit(**orders["limit"]) if orders["limit"] else None
-        self.countdown = None  # the attempt before may have had one
-        crashpoint.count_from(orders["nth"] - 1)
+    def _launch(self, assign: bytes, start: bytes) -> Optional[str]:
+        """Return None once the command runs, otherwise why it does not."""
+        assigned = cast("AssignFrame", protocol.decode(assign))
+        self.key = AttemptKey(assigned["job"], assigned["attempt"])
+        self.limit = Limit(**assigned["limit"]) if assigned["limit"] else None
+        self.time_limit = None  # the previous attempt may have had one
+        crashpoint.count_from(assigned["nth"] - 1)
         try:
-            told = self._prepare(order + start, orders["port"])
+            answer = self._prepare(assign + start, assigned["port"])
         except OSError as error:
             return f"cannot be started: {error.strerror}"
-        return self._release() if told == exec_command.READY else told or None
+        return self._release() if answer == exec_command.READY else answer or None
 
     def _prepare(self, job: bytes, port: int) -> str:
-        """What the command's process tells once it is ready, or cannot be. Nothing, when it was asked to end before."""
+        """Return READY or why the command's process cannot become ready. Empty if the attempt was stopped before."""
         for _ in range(_TRIES):
-            _write(self.command_fd, job)  # it prepares itself while the record is written
+            _write(self.command_fd, job)  # the process prepares while the record is written
             self._record_start(port)
-            told = os.read(self.failure_fd, 8192).decode()
-            if told or self._read_stop() is not None:
-                return told
-            # Killed while it waited: a signal for the attempt before came late. Nothing ran; try with another.
+            answer = os.read(self.failure_fd, 8192).decode()
+            if answer or self._read_stop() is not None:
+                return answer
+            # Killed while it waited, by a late signal for the previous attempt. Nothing ran, so try another process.
             os.waitpid(self.pid, 0)
             self._close_pipes()
             self._fork()
-        return "cannot be started: its process was killed again and again before it began"
+        return "cannot be started: its process was killed repeatedly before it started"
 
     def _release(self) -> Optional[str]:
         crashpoint.reach("shim:before-release")
         if self.limit is not None:
-            self.countdown = Countdown(self.limit, self.pid, self._containment(), stop_deadline=self._stop_deadline)
+            self.time_limit = TimeLimit(self.limit, self.pid, self._containment(), stop_deadline=self._stop_deadline)
         _write(self.command_fd, b"g")
         crashpoint.reach("shim:after-release")
         trouble = os.read(self.failure_fd, 8192).decode()
@@ -157,8 +158,8 @@ class Shim:
         self.folder.write_durably(
             START,
             {
-                "job": self.key[0],
-                "attempt": self.key[1],
+                "job": self.key.job,
+                "attempt": self.key.attempt,
                 "boot_id": self.boot_id,
                 "shim_pid": self.me,
                 "shim_start_time": self.my_start_time,
@@ -173,15 +174,15 @@ class Shim:
         crashpoint.reach("shim:after-start-record")
 
     def _wait(self) -> ExitedFrame:
-        """Until the command itself ends; orphans of its tree that end before are reaped on the way."""
-        countdown = self.countdown
+        """Wait until the command itself ends. Orphans of its tree that end before are reaped on the way."""
+        limit = self.time_limit
         while True:
-            pid, status = os.waitpid(-1, os.WNOHANG if countdown else 0)
+            pid, status = os.waitpid(-1, os.WNOHANG if limit else 0)
             if pid == self.pid:
                 break
-            if pid == 0 and countdown:
-                countdown.wait()
-        timed_out = countdown is not None and countdown.has_struck
+            if pid == 0 and limit:
+                limit.wait()
+        timed_out = limit is not None and limit.has_fired
         return protocol.exited(
             *self.key, status=status, pid=pid, started_at=self.started_at, at=time.time(), timed_out=timed_out
         )
@@ -191,19 +192,19 @@ class Shim:
         if not self._is_tree_gone():
             self._end_stragglers()
         crashpoint.reach("shim:before-report")
-        self._tell(final)
+        self._send(final)
         crashpoint.reach("shim:after-report")
         while not is_recorded:
             time.sleep(_RECORD_AGAIN_S)
             is_recorded = self._record_exit(final)
 
     def _record_exit(self, final: ReportFrame) -> bool:
-        """False when the disk is full: the agent is told all the same, and the record comes when there is space."""
+        """False if the disk is full: the agent gets the report anyway, and the record follows once there is space."""
         crashpoint.reach("shim:before-exit-record")
         try:
             self.folder.write_durably(EXIT, final)
         except FileNotFoundError:
-            return True  # the attempt is forgotten already
+            return True  # the attempt is already forgotten
         except OSError:
             return False
         crashpoint.reach("shim:after-exit-record")
@@ -211,7 +212,7 @@ class Shim:
         return True
 
     def _is_tree_gone(self) -> bool:
-        """As subreaper the shim inherits every orphan of its tree: no child left, nothing left."""
+        """As subreaper the shim inherits every orphan of its tree: without children, nothing is left."""
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -220,12 +221,12 @@ class Shim:
         return False
 
     def _end_stragglers(self) -> None:
-        """What the command left behind (data loaders, mostly) holds its GPUs, so it must go: TERM, a while, KILL."""
+        """End what the command left behind, mostly data loaders, as it occupies GPUs: SIGTERM, a while, SIGKILL."""
         containment = self._containment()
-        promised = (self._stop_deadline(), self.countdown.kill_at if self.countdown else None)
+        promised = (self._stop_deadline(), self.time_limit.kill_at if self.time_limit else None)
         deadlines = [deadline for deadline in promised if deadline is not None]
         if deadlines:
-            deadline = min(deadlines)  # they had their signal with the command, and have as long as it had
+            deadline = min(deadlines)  # they got their signal with the command, and the same deadline
         else:
             containment.signal(signal.SIGTERM)
             deadline = time.monotonic() + STRAGGLER_GRACE_S
@@ -233,31 +234,30 @@ class Shim:
             if time.monotonic() >= deadline:
                 containment.kill()
                 deadline = time.monotonic() + _KILL_AGAIN_S
-            # Blocked since the agent's start, so one that came just before is not missed.
+            # The signal is blocked since the agent's start, so one that arrived just before is not missed.
             signal.sigtimedwait([signal.SIGCHLD], max(0.0, deadline - time.monotonic()))
 
     def _containment(self) -> Containment:
-        mark = f"{self.instance}:{self.key[0]}.{self.key[1]}"
-        return Containment(self.leaf, Tree(mark, self.me, self.my_start_time))
+        return Containment(self.leaf, ProcessTree(f"{self.instance}:{self.key}", self.me, self.my_start_time))
 
     def _stop_deadline(self) -> Optional[float]:
         stop = self._read_stop()
         return None if stop is None else stop["deadline"]
 
     def _read_stop(self) -> Optional[Record]:
-        """When this attempt was asked to end."""
+        """Return the request to stop this attempt, if there is one."""
         stop = self.folder.read(STOP)
-        return stop if stop is not None and (stop["job"], stop["attempt"]) == self.key else None
+        return stop if key_of_record(stop) == self.key else None
 
-    def _tell(self, message: Union[ReportFrame, IdleFrame]) -> None:
+    def _send(self, frame: Union[ReportFrame, IdleFrame]) -> None:
         try:
-            os.write(self.channel_fd, protocol.encode(message))
+            os.write(self.channel_fd, protocol.encode(frame))
         except OSError:
             pass  # the agent is gone; the next one reads the records
 
 
 def _limit_record(limit: Optional[Limit]) -> Optional[Record]:
-    """For the agent, which keeps it should the shim be killed."""
+    """For the agent, which enforces the limit if the shim is killed."""
     if limit is None:
         return None
     return {"until": time.monotonic() + limit.seconds, "signal": limit.signal, "grace_s": limit.grace_s}
@@ -273,4 +273,4 @@ def _write(fd: int, data: bytes) -> None:
         while data:
             data = data[os.write(fd, data) :]
     except BrokenPipeError:
-        pass  # the command's process has failed to prepare itself and says why, or was killed
+        pass  # the command's process has failed to prepare and says why, or was killed

@@ -1,5 +1,6 @@
-"""Shims without a job, each with a run folder it has locked and its next command's process waiting: a start need not
-wait for two forks, and a shim that has seen a job through takes the next. It ends with its channel to the agent.
+"""Idle shims, each with a locked run folder and a waiting process for its next command: a start waits for no fork.
+
+A shim whose attempt is over takes another (see decision 0008). An idle shim ends when its channel to the agent closes.
 """
 
 from __future__ import annotations
@@ -11,28 +12,29 @@ from typing import List, NamedTuple, NoReturn, Optional, Tuple
 from tarmac.agent.loop import Loop, Timer, log, log_exception
 from tarmac.agent.procs.cgroup import Leaf
 from tarmac.agent.procs.watch import ProcessWatch
+from tarmac.agent.run.attempt_key import AttemptKey
 from tarmac.agent.run.run_folder import RunFolder
-from tarmac.agent.run.run_folders import Folders
+from tarmac.agent.run.run_folders import RunFolders
 from tarmac.agent.run.shim import Shim
 from tarmac.shared import crashpoint, kernel
 
 _FEWEST = 2
 _MOST = 16
-_TRIM_S = 10.0  # more than the fewest are kept that long
-_REFILL_S = 0.005  # when the job just started has left the processor
+_TRIM_S = 10.0  # more than the fewest stay that long
+_REFILL_S = 0.005  # later: the job just started needs the processor now
 _AFTER_TROUBLE_S = 1.0
 
 
 class AgentContext(NamedTuple):
-    """What every attempt on this agent has in common."""
+    """What all attempts of this agent have in common."""
 
-    folders: Folders
+    folders: RunFolders
     boot_id: str
-    instance: str  # tells this state folder's processes from those of another
+    instance: str  # distinguishes the processes of this state folder from those of another
     cgroup_base: Optional[str]  # None: containment by scan
 
-    def mark(self, job: int, attempt: int) -> str:
-        return f"{self.instance}:{job}.{attempt}"
+    def mark(self, key: AttemptKey) -> str:
+        return f"{self.instance}:{key}"
 
 
 class IdleShim:
@@ -44,10 +46,10 @@ class IdleShim:
         self.watch: ProcessWatch
 
 
-class Spares:
-    def __init__(self, loop: Loop, place: AgentContext) -> None:
+class ShimPool:
+    def __init__(self, loop: Loop, context: AgentContext) -> None:
         self._loop = loop
-        self._place = place
+        self._context = context
         self._ready: List[IdleShim] = []
         self._leaving: List[IdleShim] = []
         self._leaves = 0
@@ -57,33 +59,33 @@ class Spares:
 
     @property
     def pids(self) -> List[int]:
-        return [spare.pid for spare in self._ready + self._leaving]
+        return [shim.pid for shim in self._ready + self._leaving]
 
     def take(self, *, is_fresh: bool = False) -> IdleShim:
-        """The one used last, whose memory is warm, or one forked now. OSError when there is no space or no process."""
-        spare = self._ready.pop() if self._ready and not is_fresh else self._fork(in_advance=False)
+        """Return the shim used last, whose memory is warm, or fork one. Raises OSError if that fails."""
+        shim = self._ready.pop() if self._ready and not is_fresh else self._fork(in_advance=False)
         self._refill_in(_REFILL_S)
-        return spare
+        return shim
 
-    def give_back(self, spare: IdleShim) -> None:
-        """Its attempt is forgotten and it waits for another."""
-        spare.watch.ended = lambda: self._died(spare)
+    def give_back(self, shim: IdleShim) -> None:
+        """Take back a shim whose attempt is forgotten."""
+        shim.watch.on_end = lambda: self._died(shim)
         try:
-            self._place.folders.take_back(spare.folder)
+            self._context.folders.reuse(shim.folder)
         except OSError as error:
-            log(f"a run folder cannot be used again: {error}")
-            self.discard(spare)
+            log(f"cannot reuse a run folder: {error}")
+            self.discard(shim)
             return
-        self._ready.append(spare)
+        self._ready.append(shim)
         if len(self._ready) > _MOST:
             self.discard(self._ready.pop(0))
         if len(self._ready) > _FEWEST and self._trim_timer is None:
-            self._trim_timer = self._loop.after(_TRIM_S, self._trim, "spare shims")
+            self._trim_timer = self._loop.after(_TRIM_S, self._trim, "shim pool")
 
-    def discard(self, spare: IdleShim) -> None:
-        """It ends with its channel."""
-        spare.channel.close()
-        self._leaving.append(spare)
+    def discard(self, shim: IdleShim) -> None:
+        """Close its channel, which ends it."""
+        shim.channel.close()
+        self._leaving.append(shim)
 
     def refill(self) -> None:
         self._refill_timer = None
@@ -92,14 +94,14 @@ class Spares:
         try:
             self._ready.insert(0, self._fork(in_advance=True))
         except OSError as error:
-            log(f"no shim can be forked in advance: {error}")
+            log(f"cannot fork a shim in advance: {error}")
             self._refill_in(_AFTER_TROUBLE_S)
         else:
             self._refill_in(_REFILL_S)
 
     def _refill_in(self, seconds: float) -> None:
         if len(self._ready) < _FEWEST and self._refill_timer is None:
-            self._refill_timer = self._loop.after(seconds, self.refill, "spare shims")
+            self._refill_timer = self._loop.after(seconds, self.refill, "shim pool")
 
     def _trim(self) -> None:
         self._trim_timer = None
@@ -107,29 +109,29 @@ class Spares:
             self.discard(self._ready.pop(0))
 
     def _fork(self, *, in_advance: bool) -> IdleShim:
-        folder = self._place.folders.make(in_advance=in_advance)
+        folder = self._context.folders.create(in_advance=in_advance)
         leaf = None
         try:
-            leaf = self._make_leaf()
+            leaf = self._create_leaf()
             pid, channel = self._fork_with(folder, leaf)
         except OSError:
             _remove(folder, leaf)
             raise
         channel.setblocking(False)
-        spare = IdleShim(folder, leaf, pid, channel)
-        spare.watch = ProcessWatch(self._loop, pid, None, lambda: self._died(spare), "spare shim")
-        return spare
+        shim = IdleShim(folder, leaf, pid, channel)
+        shim.watch = ProcessWatch(self._loop, pid, None, lambda: self._died(shim), "idle shim")
+        return shim
 
     def _fork_with(self, folder: RunFolder, leaf: Optional[Leaf]) -> Tuple[int, socket.socket]:
-        # Locked before the fork: the shim inherits the lock, so there is no gap.
+        # Locked before the fork: the shim inherits the lock, so the folder is never unlocked.
         lock_fd = folder.take_lock()
-        assert lock_fd is not None, "a folder made just now is locked"
+        assert lock_fd is not None, "a new folder is not locked"
         ours, theirs = socket.socketpair()
         try:
             pid = os.fork()
             if pid == 0:
                 crashpoint.count_from(self._forked)
-                _become_shim(self._place, folder, leaf, lock_fd, theirs.fileno())
+                _become_shim(self._context, folder, leaf, lock_fd, theirs.fileno())
         except OSError:
             ours.close()
             raise
@@ -139,22 +141,21 @@ class Spares:
         self._forked += 1
         return pid, ours
 
-    def _make_leaf(self) -> Optional[Leaf]:
-        while self._place.cgroup_base is not None:
+    def _create_leaf(self) -> Optional[Leaf]:
+        while self._context.cgroup_base is not None:
             self._leaves += 1
-            leaf = Leaf(f"{self._place.cgroup_base}/run-{os.getpid()}-{self._leaves}")
-            if leaf.make():
+            leaf = Leaf(f"{self._context.cgroup_base}/run-{os.getpid()}-{self._leaves}")
+            if leaf.create():
                 return leaf
         return None
 
-    def _died(self, spare: IdleShim) -> None:
-        """Without a job."""
-        os.waitpid(spare.pid, 0)
-        spare.channel.close()
-        for those in (self._ready, self._leaving):
-            if spare in those:
-                those.remove(spare)
-        _remove(spare.folder, spare.leaf)
+    def _died(self, shim: IdleShim) -> None:
+        os.waitpid(shim.pid, 0)
+        shim.channel.close()
+        for shims in (self._ready, self._leaving):
+            if shim in shims:
+                shims.remove(shim)
+        _remove(shim.folder, shim.leaf)
         self._refill_in(_AFTER_TROUBLE_S)
 
 
@@ -165,13 +166,13 @@ def _remove(folder: RunFolder, leaf: Optional[Leaf]) -> None:
 
 
 def _become_shim(
-    place: AgentContext, folder: RunFolder, leaf: Optional[Leaf], lock_fd: int, channel_fd: int
+    context: AgentContext, folder: RunFolder, leaf: Optional[Leaf], lock_fd: int, channel_fd: int
 ) -> NoReturn:
     try:
         # The agent's sockets and locks must not live on in the shim.
-        kernel.close_all_but(place.folders.runs_fd, folder.fd, lock_fd, channel_fd)
-        folder.parent_fd = place.folders.runs_fd  # where it is by the time there is something to write
-        Shim(folder, channel_fd, boot_id=place.boot_id, instance=place.instance, leaf=leaf).run()
+        kernel.close_all_but(context.folders.runs_fd, folder.fd, lock_fd, channel_fd)
+        folder.parent_fd = context.folders.runs_fd  # where it will be when there is something to write
+        Shim(folder, channel_fd, boot_id=context.boot_id, instance=context.instance, leaf=leaf).run()
     except BaseException:  # noqa: BLE001  the outermost frame of a process
         log_exception(f"shim {os.getpid()}")
     finally:

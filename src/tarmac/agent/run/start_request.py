@@ -1,4 +1,4 @@
-"""What a start frame asks for, checked once, so that nothing behind it has to doubt it."""
+"""Reads and checks a start frame once, so that no later step has to."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 _TERM = 15
 _LAST_SIGNAL = 64
 _GRACE_S = 10.0
-_LONGEST_S = 1e10  # three centuries: anything above is a mistake, and no clock shall overflow
+_LONGEST_S = 1e10  # three centuries: more is a mistake, and might overflow a clock
 
 
 class Limit(NamedTuple):
-    """How long it may run, and how it is ended then."""
+    """How long the command may run, and how it is stopped then."""
 
     seconds: float
     signal: int
     grace_s: float
 
 
-class Spec(NamedTuple):
+class StartRequest(NamedTuple):
     job: int
     attempt: int
     argv: List[str]
@@ -29,12 +29,13 @@ class Spec(NamedTuple):
     stdout: str
     stderr: Optional[str]  # None: merged into stdout
     append: bool
-    folder: Optional[str]  # made before the log files are opened
+    folder: Optional[str]  # created before the log files are opened
     limit: Optional[Limit]
+    options: Dict[str, Any]  # other job options that the agent applies, by wire name
 
 
-def read(frame: Mapping[str, Any]) -> Spec:
-    """ValueError says what is wrong with the frame."""
+def read(frame: Mapping[str, Any]) -> StartRequest:
+    """Raises ValueError that says what is wrong with the frame."""
     argv = _argv(frame)
     env = frame.get("env")
     if not isinstance(env, dict) or not all(isinstance(v, str) for v in env.values()):
@@ -43,7 +44,7 @@ def read(frame: Mapping[str, Any]) -> Spec:
         if not isinstance(frame.get(key), str) or not os.path.isabs(frame[key]):
             raise ValueError(f"{key} must be an absolute path")
     umask = frame.get("umask")
-    return Spec(
+    return StartRequest(
         job=frame["job"],
         attempt=frame["attempt"],
         argv=argv,
@@ -55,6 +56,7 @@ def read(frame: Mapping[str, Any]) -> Spec:
         append=bool(frame.get("append")),
         folder=frame.get("folder"),
         limit=_limit(frame),
+        options=frame.get("options") or {},
     )
 
 
@@ -65,7 +67,7 @@ def read_signal(number: Any) -> int:
 
 
 def _limit(frame: Mapping[str, Any]) -> Optional[Limit]:
-    """None: it may run for ever. All of it may be missing, as where an older controller asks."""
+    """None: no limit. An older controller sends none of the three fields."""
     signum = read_signal(frame.get("stop_signal", _TERM))
     grace_s = _seconds(frame, "grace_s", _GRACE_S)
     if frame.get("limit_s") is None:
@@ -78,7 +80,7 @@ def _limit(frame: Mapping[str, Any]) -> Optional[Limit]:
 
 def _seconds(frame: Mapping[str, Any], name: str, default: float) -> float:
     value = frame.get(name, default)
-    # Also refuses what is no number at all: JSON as Python reads it knows NaN.
+    # The comparison also refuses NaN, which Python's JSON decoder accepts.
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value <= _LONGEST_S:
         raise ValueError(f"{name} must be a number of seconds, 0 or more")
     return float(value)

@@ -1,7 +1,7 @@
-"""A time limit as the shim keeps it, alone: it holds while agent and controller are dead.
+"""The time limit of an attempt. The shim enforces it alone, so it holds while agent and controller are down.
 
-It counts on the monotonic clock from the release of the command. Setting the date does not move it, and the time a
-machine spends suspended does not count: the command did not run either.
+It is measured on the monotonic clock from the release of the command. Setting the date does not move it, and time that
+the machine is suspended does not count: the command did not run either.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from tarmac.agent.run.start_request import Limit
 
 _LONGEST_WAIT_S = 3600.0
 _KILL_AGAIN_S = 0.2
-_KILL_AGAIN_AT_MOST_S = 5.0  # what SIGKILL does not end hangs in the kernel, and looking for it costs
+_KILL_AGAIN_AT_MOST_S = 5.0  # what SIGKILL does not end hangs in the kernel, and each search costs time
 
 
-class Countdown:
-    """At the limit a signal to the whole tree, after the grace SIGKILL to what is left, again until nothing is."""
+class TimeLimit:
+    """At the limit, signals the whole tree; after the grace period, sends SIGKILL until nothing is left."""
 
     def __init__(
         self, limit: Limit, pid: int, tree: Containment, *, stop_deadline: Callable[[], Optional[float]]
     ) -> None:
-        self.has_struck = False  # the signal was sent, and before the command had ended
+        self.has_fired = False  # the signal was sent while the command was running
         self.kill_at: Optional[float] = None  # set once the limit is reached
         self._limit = limit
         self._pid = pid
@@ -36,28 +36,30 @@ class Countdown:
         self._again_s = _KILL_AGAIN_S
 
     def wait(self) -> None:
-        """Until a child may have ended or the next step is due, which is taken then. The caller has reaped all that had
-        ended before, so a command that was done in time is never taken for one that was not."""
+        """Wait until a child may have ended, or until the next step is due, and take it.
+
+        The caller has reaped all children that had ended before, so a command that ended in time never counts as late.
+        """
         left = self._next_at - time.monotonic()
         if left > 0:
-            # Blocked since the agent's start, so one that came just before is not missed.
+            # The signal is blocked since the agent's start, so one that arrived just before is not missed.
             signal.sigtimedwait([signal.SIGCHLD], min(left, _LONGEST_WAIT_S))
         elif self.kill_at is None:
-            self._strike()
+            self._fire()
         else:
             self._kill()
 
-    def _strike(self) -> None:
-        members = self._tree.members()  # takes a while among many processes: before the last look at the command
+    def _fire(self) -> None:
+        members = self._tree.members()  # slow among many processes, so before the last check of the command
         if _has_ended(self._pid):
             return
         self.kill_at = self._next_at = time.monotonic() + self._limit.grace_s
-        asked = self._stop_deadline()
-        if asked is not None:
-            # It was told to end before, and may be saving its work: no second signal, and no more time either.
-            self.kill_at = self._next_at = min(self.kill_at, asked)
+        stop_deadline = self._stop_deadline()
+        if stop_deadline is not None:
+            # It is being stopped and may be saving its work: no second signal, and no additional time.
+            self.kill_at = self._next_at = min(self.kill_at, stop_deadline)
             return
-        self.has_struck = True
+        self.has_fired = True
         if self._limit.signal == signal.SIGKILL:
             self.kill_at = self._next_at = time.monotonic()
         elif self._limit.grace_s > 0:
@@ -70,5 +72,5 @@ class Countdown:
 
 
 def _has_ended(pid: int) -> bool:
-    """A child, which stays to be reaped."""
+    """Check a child without reaping it."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
