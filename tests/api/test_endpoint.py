@@ -9,6 +9,7 @@ import pytest
 
 from tarmac.api import endpoint
 from tarmac.controller.settings.settings import Settings
+from tarmac.refusal import Refused, unavailable
 from tests.api.asgi import Answer, send
 
 
@@ -16,7 +17,7 @@ class Bare:
     """A controller that no handler could work with."""
 
     settings = Settings({}, {})
-    degraded: str | None = None
+    degraded: Refused | None = None
 
 
 def answered(*request: Any, controller: Any = None, **more: Any) -> Answer:
@@ -56,9 +57,9 @@ def test_a_fixed_address_is_not_taken_for_a_job() -> None:
     [
         (b"", "the body must be an object with the fields that docs/api.md names"),
         (b"[]", "the body must be an object with the fields that docs/api.md names"),
-        (b"{", "Input data was truncated"),
+        (b"{", "the body is not valid JSON: Input data was truncated"),
         (b'{"ids": ["\xff"]}', "the body is not UTF-8"),
-        (b'{"ids": ["1"]} x', "JSON is malformed: trailing characters (byte 16)"),
+        (b'{"ids": ["1"]} x', "the body is not valid JSON: JSON is malformed: trailing characters (byte 16)"),
     ],
 )
 def test_a_body_that_cannot_be_read_is_refused(body: bytes, message: str) -> None:
@@ -100,7 +101,7 @@ def test_a_failure_of_the_controller_is_logged_and_answered(caplog: pytest.LogCa
 
 def test_a_degraded_controller_says_so_in_every_answer() -> None:
     degraded = Bare()
-    degraded.degraded = "disk full: größer"
+    degraded.degraded = unavailable("store.cannot_write", error="disk full: größer")
     assert "tarmac-degraded" not in answered("GET", "/openapi.json").headers
     answer = answered("GET", "/openapi.json", controller=degraded)
-    assert answer.headers["tarmac-degraded"] == "disk full: gr??er"
+    assert answer.headers["tarmac-degraded"] == "the state could not be written: disk full: gr??er"

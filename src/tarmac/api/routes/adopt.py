@@ -1,4 +1,4 @@
-"""A process that somebody started by hand becomes a job: whose it is, what it runs, and which GPUs it keeps."""
+"""Adopt a process that was started by hand: check its owner, read its command, and book its GPUs."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ WORDLESS_LOOKS, LOOK_AGAIN_S = 50, 0.01
 
 
 async def adopt(context: Context, body: AdoptRequest) -> AdoptAnswer:
-    """Take a running process into the list as a job that is watched until it ends. Only its own owner may."""
+    """Turn a running process into a job that is watched until it ends. Only the owner of the process may do this."""
     controller = context.controller
     node = node_of(controller)
     if not node.is_connected:
         raise unavailable("agent.unreachable")
     _check_owner(body.pid)
-    command = await _command(body.pid)  # before the GPUs are looked at: nobody may get one in between
+    command = await _command(body.pid)  # before the GPUs are checked: no job may get one in between
     _refuse_known(controller, body.pid)
     process = _on_gpus(controller, body.pid)
     gpus = _wanted(node, body.gpus) if body.gpus is not None else tuple(uuid for uuid, _ in process)
@@ -61,7 +61,7 @@ def _check_owner(pid: int) -> None:
 
 
 def _refuse_known(controller: Controller, pid: int) -> None:
-    """Also one that no GPU tells of: the agent would refuse it, but only after it got a number."""
+    """Check processes without a GPU as well: the agent would refuse them, but only after the job got its id."""
     for job in controller.state.jobs.values():
         if pid in (getattr(job.status, "pid", None), getattr(job.status, "adopted_pid", None)):
             raise _is_a_job(pid, job.id)
@@ -85,7 +85,7 @@ def _on_gpus(controller: Controller, pid: int) -> list[tuple[GpuUuid, GpuProcess
 
 
 async def _command(pid: int) -> tuple[str, ...]:
-    """A process that is just becoming another program has no words for a moment; some never have any, but a name."""
+    """Its arguments. During an exec there are none for a moment; a process that never has any is called by its name."""
     try:
         for _ in range(WORDLESS_LOOKS):
             if words := _told(pid, "cmdline").rstrip("\0"):
@@ -119,7 +119,7 @@ def _spec(body: AdoptRequest, caller: str, environment: str, gpus: int, command:
         request=Request(gpus=gpus),
         name=body.name,
         tags=(ADOPTED,),
-        stdout=os.devnull,  # its output goes where whoever started it wanted it
+        stdout=os.devnull,  # its output goes where it went before
     )
 
 

@@ -1,4 +1,4 @@
-"""What waiting jobs ask for, changed: one of them or many at once, all or none."""
+"""Edit waiting jobs: one, or many at once, all or none."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 async def edit_job(context: Context, word: str, body: EditRequest) -> WholeJobView:
-    """Change what a waiting job asks for. What is left out stays; null takes it back to none."""
+    """Change a waiting job. Fields that are left out stay; null resets a field."""
     job = find_job(context, word)
     refuse_others_jobs([job], context.caller)
     _need_right(context.caller, [job], body)
@@ -46,7 +46,7 @@ async def edit_job(context: Context, word: str, body: EditRequest) -> WholeJobVi
 
 
 async def edit_jobs(context: Context, body: EditManyRequest) -> EditAnswer:
-    """The same for many: of those that are meant, all that wait are changed, or none."""
+    """Change all selected jobs that wait, or none of them."""
     numbers = selected_own(context, body)
     known = [job for number in numbers if (job := context.controller.state.jobs.get(JobId(number))) is not None]
     _need_right(context.caller, known, body.changes)

@@ -1,4 +1,4 @@
-"""The event stream: one line of news per changed job or GPU, and of the queue; resumable by Last-Event-ID."""
+"""The event stream (SSE): changes of jobs, GPUs and the queue. Last-Event-ID resumes it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_REPLAYED = 10_000
 
 
 async def events(context: Context, query: EventsQuery) -> StreamingResponse:
-    """`event: job`, `gpu` and `queue` with the whole object as data; `event: missed` means: list again."""
+    """`job`, `gpu` and `queue` events carry the whole object as data. After `missed`, list everything again."""
     wanted = None if query.jobs is None else _numbers(query.jobs)
     resumed = context.headers.get("last-event-id")
     if resumed is not None and not resumed.isdecimal():
@@ -61,7 +61,7 @@ async def _news(controller: Controller, wanted: frozenset[int] | None, after: in
 
 
 def _lines(controller: Controller, wanted: frozenset[int] | None, notices: Iterable[Notice]) -> Iterable[bytes]:
-    """Several changes of one job while nobody looked are one line: the job as it is now."""
+    """Several changes of one job since the last look become one event: the job as it is now."""
     viewer = Viewer(controller)
     for notice in dict.fromkeys(notices):
         match notice:

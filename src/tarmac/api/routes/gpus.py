@@ -1,4 +1,4 @@
-"""GPUs: listed, taken out and in, offered several times; and the processes on them that nobody queued."""
+"""GPUs: list, drain, resume and forget them, offer them several times, and read their samples."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ GONE = "gone"
 
 
 async def list_gpus(context: Context) -> GpuList:
-    """Every GPU, what it does and which jobs have it. `error` says what could not be read."""
+    """Every GPU, what it does and which jobs hold it. `error` says what could not be read."""
     controller = context.controller
     errors = [error for error in controller.readings.errors.values() if error]
     return GpuList(gpus=gpu_views(controller), error="; ".join(errors) or None)
 
 
 async def gpu_samples(context: Context, gpu: str, query: SamplesQuery) -> GpuSamples:
-    """What a GPU did over the last `since_s` seconds: every reading still in memory, or minute by minute."""
+    """What a GPU did over the last `since_s` seconds, by the minute. `fine`: every reading still in memory."""
     controller = context.controller
     node = node_of(controller)
     (uuid,) = gpus_named(node, [gpu])
@@ -61,7 +61,7 @@ async def gpu_samples(context: Context, gpu: str, query: SamplesQuery) -> GpuSam
 
 
 async def drain_gpus(context: Context, body: DrainRequest) -> GpusAnswer:
-    """Place nothing new on these GPUs. What runs there goes on."""
+    """Start no more jobs on these GPUs. Running jobs continue."""
     controller = context.controller
     node = node_of(controller)
     gpus = gpus_named(node, body.gpus)
@@ -72,7 +72,7 @@ async def drain_gpus(context: Context, body: DrainRequest) -> GpusAnswer:
 
 
 async def resume_gpus(context: Context, body: GpuSelection) -> GpusAnswer:
-    """Use them again, also those that Tarmac took out because they were sick."""
+    """Use these GPUs again, also those that were drained because they were sick."""
     controller = context.controller
     node = node_of(controller)
     gpus = gpus_named(node, body.gpus)
@@ -85,7 +85,7 @@ async def resume_gpus(context: Context, body: GpuSelection) -> GpusAnswer:
 
 
 async def forget_gpus(context: Context, body: GpuSelection) -> GpusAnswer:
-    """Take GPUs that are gone off the list; the word `gone` means all of them that no job holds."""
+    """Remove missing GPUs from the list; `gone` means all of them that no job holds."""
     controller = context.controller
     node = node_of(controller)
     named = gpus_named(node, [word for word in body.gpus if word != GONE])
@@ -97,7 +97,7 @@ async def forget_gpus(context: Context, body: GpuSelection) -> GpusAnswer:
 
 
 async def set_slots(context: Context, body: SlotsRequest) -> GpusAnswer:
-    """Offer these GPUs n times to jobs that ask for a GPU. What runs there keeps what it has."""
+    """Offer each of these GPUs `slots` times. Running jobs keep what they have."""
     controller = context.controller
     node = node_of(controller)
     gpus = gpus_named(node, body.gpus)
@@ -118,12 +118,12 @@ def node_of(controller: Controller) -> Node:
 
 
 def gpus_of(controller: Controller, words: list[str]) -> tuple[GpuUuid, ...]:
-    """GPUs by index or UUID, of the only node there is."""
+    """GPUs of the home node, by index or UUID."""
     return gpus_named(node_of(controller), words)
 
 
 def gpus_named(node: Node, words: list[str]) -> tuple[GpuUuid, ...]:
-    """By index or UUID; a drained GPU that is away is still found by its UUID."""
+    """By index or UUID. A drained GPU that is missing is still found by its UUID."""
     by_word = {str(index): uuid for uuid in node.gpus if (index := node.index_now(uuid)) is not None}
     by_word |= {uuid: uuid for uuid in (*node.gpus, *node.drains, *node.slots)}
     if unknown := [word for word in words if word not in by_word]:

@@ -1,4 +1,4 @@
-"""Jobs that wait: held and released, moved, started by hand, and why they wait."""
+"""Waiting jobs: hold, release, move and start them, and explain why they wait."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 async def hold_jobs(context: Context, body: Selection) -> HoldAnswer:
-    """Keep waiting jobs from starting until they are released. Running ones go on."""
+    """Keep waiting jobs from starting until they are released. Running jobs continue."""
     controller = context.controller
     numbers = selected_own(context, body)
     waiting = [job for number in numbers if (job := _waiting(controller, number, Queued)) is not None]
@@ -40,7 +40,7 @@ async def hold_jobs(context: Context, body: Selection) -> HoldAnswer:
 
 
 async def release_jobs(context: Context, body: Selection) -> ReleaseAnswer:
-    """Let held jobs and drafts join the queue, each at its place."""
+    """Put held jobs and drafts into the queue, each at its place."""
     controller = context.controller
     numbers = selected_own(context, body)
     held = {number for number in numbers if _waiting(controller, number, Held, Draft) is not None}
@@ -51,7 +51,7 @@ async def release_jobs(context: Context, body: Selection) -> ReleaseAnswer:
 
 
 async def move_job(context: Context, word: str, body: MoveRequest) -> MoveAnswer:
-    """To another place among its owner's waiting jobs. It takes over a priority where the place needs it."""
+    """Move a job among its owner's waiting jobs. Its priority changes if the place requires it."""
     controller = context.controller
     job = find_job(context, word)
     refuse_others_jobs([job], context.caller)
@@ -63,12 +63,12 @@ async def move_job(context: Context, word: str, body: MoveRequest) -> MoveAnswer
 
     await controller.engine.decide(plan)
     moved = controller.state.jobs.get(job.id, job)
-    place = places(controller.state).get(job.id, 1)  # it may have started in the same breath
+    place = places(controller.state).get(job.id, 1)  # it may have started at the same time
     return MoveAnswer(position=place, priority=moved.spec.priority)
 
 
 async def start_job(context: Context, word: str, body: StartRequest) -> StartAnswer:
-    """Start a waiting job now, whatever order, limits and free tests say. Only `yes` books a taken GPU twice."""
+    """Start a waiting job now, regardless of order, limits and use. A taken GPU is booked twice only with `yes`."""
     controller = context.controller
     job = find_job(context, word)
 
@@ -84,7 +84,7 @@ async def start_job(context: Context, word: str, body: StartRequest) -> StartAns
 
 
 async def why_job(context: Context, word: str) -> dict[str, Any]:
-    """Its place, what it asked for, what is free, what stands in its way and when it may start."""
+    """Explain why a job waits: its place, its request, what is free, what it waits for, and when it may start."""
     return why_view(context.controller, find_job(context, word))
 
 

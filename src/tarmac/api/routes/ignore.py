@@ -1,4 +1,4 @@
-"""Processes from outside that are to hold no GPU. What would change nothing, or everything, is refused."""
+"""Ignore foreign processes, so that they do not keep jobs off a GPU."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tarmac.shared import proc
 
 
 async def ignore_process(context: Context, body: IgnoreRequest) -> IgnoreAnswer:
-    """Let a process count as nothing: by pid until it ends, by program for good (`ignore_processes`)."""
+    """Ignore a process: by pid until it ends, or by program permanently (setting `ignore_processes`)."""
     if (body.pid is None) == (body.command is None):
         raise invalid("process.none_named")
     controller = context.controller
@@ -51,7 +51,7 @@ async def _ignore_program(controller: Controller, program: str, *, forget: bool)
     programs = tuple(name for name in before if name != program)
     programs = programs if forget else (*programs, program)
     parsed(SETTINGS["ignore_processes"], programs)
-    # As it was before anybody changed it is no change any more: the config file counts again.
+    # Back at the configured value, the live setting is dropped and the config file counts again.
     is_as_before = programs == controller.settings.without_live("ignore_processes")
     await controller.change_setting("ignore_processes", None if is_as_before else ",".join(programs))
     return [*programs]

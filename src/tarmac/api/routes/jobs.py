@@ -1,4 +1,4 @@
-"""Jobs: submit, list, look at, wait for, kill, forget."""
+"""Jobs: submit, list, show, await, kill and remove them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 async def submit(context: Context, body: SubmitRequest) -> Response:
-    """Queue one or many jobs: all of them or none. They are on disk before the answer is sent."""
+    """Queue one or many jobs, all or none. They are on disk before the answer is sent."""
     controller, caller = context.controller, context.caller.name
     token = None if body.token is None else Token(caller, body.token)
     if (known := controller.submissions.answered(token)) is not None:
@@ -67,7 +67,7 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
 
 
 def _refuse_too_many(state: State, specs: tuple[JobSpec, ...]) -> None:
-    """Asked when its turn comes: others may have submitted meanwhile."""
+    """Check the limits when the decision is made: other submits may have come first."""
     mode = state.mode
     if mode.is_draining:
         raise conflict("queue.draining", is_paused=mode.is_paused, by=mode.by or "Tarmac", reason=mode.reason)
@@ -76,7 +76,7 @@ def _refuse_too_many(state: State, specs: tuple[JobSpec, ...]) -> None:
 
 
 async def list_jobs(context: Context, query: JobsQuery) -> JobPage:
-    """Jobs by id, page by page: give `next` of one page as `after` of the following one."""
+    """List jobs by id. Pass `next` of one page as `after` to get the next page."""
     controller, reader = context.controller, context.controller.store.reader
     fields = checked_fields(query.fields)
     wanted = job_filter(
@@ -100,14 +100,14 @@ async def list_jobs(context: Context, query: JobsQuery) -> JobPage:
 
 
 async def show_job(context: Context, word: str) -> WholeJobView:
-    """One job with all there is to know. `last` is the caller's newest."""
+    """Show one job with all its fields. `last` is the caller's newest job."""
     job = find_job(context, word)
     await context.controller.progress.refresh([job])
     return Viewer(context.controller, is_fresh=True).whole_job(job)
 
 
 async def job_story(context: Context, word: str) -> Story:
-    """What happened to a job, in order."""
+    """List what happened to a job, in order."""
     job = find_job(context, word)
     return Story(
         events=[
@@ -118,7 +118,7 @@ async def job_story(context: Context, word: str) -> Story:
 
 
 async def wait_for_jobs(context: Context, query: WaitQuery) -> WaitAnswer:
-    """Answers when all of them have ended, or after the timeout with those that have."""
+    """Return when all jobs have ended, or at the timeout with those that have."""
     controller, reader = context.controller, context.controller.store.reader
     numbers = reader.select_ids(job_filter(reader, context.caller.name, ids=_words(query.ids)))
     pending = numbers
@@ -138,7 +138,7 @@ async def wait_for_jobs(context: Context, query: WaitQuery) -> WaitAnswer:
 
 
 async def kill_jobs(context: Context, body: KillRequest) -> KillAnswer:
-    """Ask jobs to end: queued ones at once, running ones with TERM, then KILL after the grace period."""
+    """Cancel waiting jobs; send running ones TERM, and KILL after the grace period."""
     controller = context.controller
     numbers = selected_own(context, body)
     alive = [number for number in numbers if number in controller.state.jobs]
@@ -158,13 +158,13 @@ def _stop(numbers: Sequence[int], caller: str, grace_s: float | None = None) -> 
 
 
 async def remove_jobs(context: Context, body: Selection) -> RemoveAnswer:
-    """Forget jobs and the logs Tarmac keeps of them. Queued ones are cancelled; running ones must be killed first."""
+    """Remove jobs and their logs. Waiting jobs are cancelled; running ones must be killed first."""
     controller = context.controller
     numbers = selected_own(context, body)
     waiting = [job.id for job in _none_running(controller, numbers) if not is_ended(job.status)]
     if waiting:
         await controller.engine.commit(_stop(waiting, context.caller.name))
-    # One of them may have got its GPUs while its stop was committed; what has ended stays so.
+    # One of them may have started before its stop was committed, so check again.
     jobs = _none_running(controller, numbers)
     await controller.engine.decide(lambda _: Decision(answer=None, removed=[job.id for job in jobs]))
     for job in jobs:

@@ -1,4 +1,4 @@
-"""The output of a job, byte for byte, read through its node so that it makes no difference where it ran."""
+"""The output of a job, byte for byte, read by the agent of the node it ran on."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOOK_AGAIN_S = 30.0
 
 
 async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResponse:
-    """All of it, the last `lines`, or from `offset` on; with `follow=1` it goes on until the job has ended."""
+    """All of the output, its last `lines`, or from `offset` on. With `follow=1` the stream lasts until the job ends."""
     controller = context.controller
     job = find_job(context, word)
     which = query.attempt or max(job.attempt, 1)
@@ -48,7 +48,7 @@ async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResp
 
 
 async def _must_exist(controller: Controller, job: Job, path: str, *, follow: bool) -> None:
-    """Who follows may come before there is a file, and need not know that it is none that can be read."""
+    """Refuse output that is missing. A follower may come before the file exists."""
     answer = await _ask(controller, job, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
     if "error" not in answer:
         return
@@ -62,12 +62,12 @@ async def _must_exist(controller: Controller, job: Job, path: str, *, follow: bo
 
 
 def _has_run(job: Job) -> bool:
-    """So it had a file. Before that there is nothing to miss yet."""
+    """True once its command ran, and so had a file."""
     return getattr(job.status, "started_at", None) is not None
 
 
 async def _tail_offset(controller: Controller, job: Job, path: str, lines: int) -> tuple[int, bool]:
-    """Where the last lines begin, and whether that is too far back to be found."""
+    """Where the last lines begin, and whether the search was cut short."""
     answer = await _ask(controller, job, {"type": "tail_log", "path": path, "lines": lines})
     return int(answer.get("offset", 0)), bool(answer.get("is_cut"))
 
@@ -75,11 +75,11 @@ async def _tail_offset(controller: Controller, job: Job, path: str, lines: int) 
 async def _output(
     controller: Controller, job: Job, attempt: int, path: str, offset: int, *, follow: bool
 ) -> AsyncIterator[bytes]:
-    """Of one attempt. Whoever follows asks again for the next one, which may write to another file."""
+    """The output of one attempt. A follower asks again for the next attempt, which may write to another file."""
     listener = controller.publisher.listen()
     try:
         while True:
-            # Looked up before the reading, so that all an ended job wrote is surely read.
+            # Looked up before reading, so that everything an ended job wrote is read.
             now = controller.state.jobs.get(job.id)
             is_over = now is None or now.attempt > attempt
             answer = await _read(controller, job, path, offset)
@@ -90,9 +90,9 @@ async def _output(
             if not follow or now is None or is_over or controller.is_ending:
                 return
             if _has_run(now) and answer.get("is_missing"):
-                return  # whoever asks again after a removal is told of it
+                return  # the next request reports the removal
             if answer.get("size", offset) < offset:
-                offset = 0  # emptied; what is written from now on is new
+                offset = 0  # truncated; everything from now on is new
             else:
                 await _until_news(controller, listener, job, path, offset)
     finally:
@@ -104,17 +104,17 @@ async def _read(controller: Controller, job: Job, path: str, offset: int) -> dic
 
 
 async def _until_news(controller: Controller, listener: Listener, job: Job, path: str, offset: int) -> None:
-    """The file grew, or something happened to a job; before it starts there is no file to grow."""
-    told = asyncio.ensure_future(listener.take(LOOK_AGAIN_S))
+    """Wait until the file grows or a job changes. Before the start there is no file to watch."""
+    changed = asyncio.ensure_future(listener.take(LOOK_AGAIN_S))
     grew = asyncio.ensure_future(_ask(controller, job, {"type": "watch_log", "path": path, "offset": offset}))
     try:
-        await asyncio.wait({told, grew}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({changed, grew}, return_when=asyncio.FIRST_COMPLETED)
         if grew.done() and "error" in grew.result():
-            await told
+            await changed
     finally:
-        for task in (told, grew):
+        for task in (changed, grew):
             task.cancel()
-        await asyncio.gather(told, grew, return_exceptions=True)
+        await asyncio.gather(changed, grew, return_exceptions=True)
 
 
 async def _ask(controller: Controller, job: Job, question: QuestionFrame) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The queue as a whole: looked at, paused, drained, stopped and resumed."""
+"""The queue as a whole: show, pause, drain, stop and resume it."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ if TYPE_CHECKING:
 
 
 async def show_queue(context: Context) -> QueueView:
-    """Whether anything starts and anything is accepted, and how much waits."""
+    """Show whether jobs start and are accepted, and how many wait and run."""
     return queue_view(context.controller.state)
 
 
 async def pause_queue(context: Context, body: QueueRequest) -> QueueView:
-    """Nothing starts until it is resumed. What runs goes on."""
+    """Start no jobs until the queue is resumed. Running jobs continue."""
     return await _changed(context, QueuePaused(by=context.caller.name, reason=body.reason))
 
 
 async def resume_queue(context: Context, _: QueueRequest) -> QueueView:
-    """As usual again, after a pause, a drain or both."""
+    """End a pause, a drain or both."""
     return await _changed(context, QueueResumed(by=context.caller.name))
 
 
 async def drain_queue(context: Context, body: QueueRequest) -> QueueView:
-    """Nothing new is accepted; what waits and runs is worked off."""
+    """Accept no new jobs. Waiting and running jobs are completed."""
     return await _changed(context, QueueDrained(by=context.caller.name, reason=body.reason))
 
 
 async def stop_queue(context: Context, body: QueueStopRequest) -> QueueStopAnswer:
-    """Pause, ask every running job to stop, and put each back in front of the queue."""
+    """Pause the queue, stop every running job, and requeue each as the first."""
     if not body.requeue:
         raise invalid("queue.stop_needs_requeue")
 
     def plan(state: State) -> Decision[list[int]]:
         # Collected when it is decided: without a grace period, they may be gone before it is on disk.
-        running: list[int] = [job.id for job in state.jobs.values() if _is_sent_back(job)]
+        running: list[int] = [job.id for job in state.jobs.values() if _is_requeued(job)]
         return Decision(answer=running, events=[QueueStopped(by=context.caller.name, grace_s=body.grace_s)])
 
     return QueueStopAnswer(stopping=await context.controller.engine.decide(plan))
 
 
-def _is_sent_back(job: Job) -> bool:
-    """By a stop of the queue, or on its way back already."""
+def _is_requeued(job: Job) -> bool:
+    """True if a stop of the queue requeues the job, or it is being requeued already."""
     match job.status:
         case Starting() | Running():
             return not job.spec.is_adopted

@@ -1,4 +1,4 @@
-"""Reservations: GPUs kept for somebody's jobs for a while."""
+"""Reservations: GPUs kept free for the jobs of one user for a time."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ A_MOMENT_AGO_S = 60.0
 
 
 async def list_reservations(context: Context) -> ReservationList:
-    """All that are not over, the first to begin first."""
+    """List the reservations that are not over, in the order in which they begin."""
     controller = context.controller
     ordered = sorted(controller.state.reservations.values(), key=lambda one: (one.begins_at, one.id))
     return ReservationList(reservations=[reservation_view(controller.state, one, controller.now()) for one in ordered])
 
 
 async def make_reservation(context: Context, body: ReservationRequest) -> MadeReservation:
-    """Keep so many GPUs of one machine for somebody's jobs. Jobs that would run into it are not started there."""
+    """Reserve GPUs of one node for a user. Other jobs that would run into the reservation are not started there."""
     controller = context.controller
 
     def plan(state: State) -> Decision[Reservation]:
@@ -49,7 +49,7 @@ async def make_reservation(context: Context, body: ReservationRequest) -> MadeRe
 
 
 async def end_reservation(context: Context, number: int) -> ReservationView:
-    """Give the GPUs back. What runs on them goes on."""
+    """End a reservation. Running jobs continue."""
     controller, caller = context.controller, context.caller
     known = controller.state.reservations.get(number)
     if known is None:

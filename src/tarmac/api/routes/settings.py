@@ -1,4 +1,4 @@
-"""Settings: looked at and changed while everything runs."""
+"""Settings: list, show, change and reset them while Tarmac runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tarmac.controller.settings.table import SETTINGS, find
 
 
 async def list_settings(context: Context) -> SettingList:
-    """Every setting with its meaning, value, default and origin."""
+    """List every setting with its meaning, value, default and origin."""
     return SettingList(settings=[_view(context, name) for name in SETTINGS])
 
 
@@ -18,7 +18,7 @@ async def show_setting(context: Context, name: str) -> SettingView:
 
 
 async def change_setting(context: Context, name: str, body: SettingRequest) -> SettingView:
-    """In force at once, and kept over restarts. The value is written as one would type it."""
+    """Change a setting, at once and permanently. The value is written as on the command line."""
     setting = find(name)
     parsed(setting, body.value)
     await context.controller.change_setting(setting.name, body.value)
@@ -26,7 +26,7 @@ async def change_setting(context: Context, name: str, body: SettingRequest) -> S
 
 
 async def reset_setting(context: Context, name: str) -> SettingView:
-    """Back to the config file, or the default."""
+    """Reset a setting to its value in the config file, or to its default."""
     setting = find(name)
     await context.controller.change_setting(setting.name, None)
     return _view(context, setting.name)

@@ -1,4 +1,4 @@
-"""The machine and the scheduler itself: GPUs, status, stop."""
+"""The scheduler itself: its status and its end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AGENT_ANSWERS_WITHIN_S = 2.0
 
 
 async def status(context: Context) -> StatusView:
-    """The scheduler at a glance."""
+    """Show the state of the scheduler."""
     controller = context.controller
     home = controller.fleet.home
     hello = home.hello
@@ -43,7 +43,7 @@ async def status(context: Context) -> StatusView:
 
 
 async def stop(context: Context, body: StopRequest) -> StopAnswer:
-    """End the controller, and its agent unless told otherwise. Running jobs go on.
+    """End the controller and its agents; with `"agent": false` the controller alone. Running jobs continue.
 
     The agent ends once the jobs that are being stopped have: `stopping` says how many.
     """

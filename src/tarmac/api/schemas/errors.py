@@ -7,6 +7,7 @@ from msgspec import Struct
 
 class ErrorDetail(Struct, kw_only=True):
     code: str
+    key: str
     message: str
     hint: str | None
 
