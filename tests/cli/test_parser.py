@@ -97,7 +97,7 @@ def test_a_mistake_is_named_with_what_to_do(argv: list[str], words: str) -> None
 def test_a_label_that_is_too_long_is_refused_in_plain_words(flag: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert run_line(["add", flag, "x" * 5000, "true"]) == 2
     said = capfd.readouterr().err
-    assert "it has 5000 characters, and 4096 is the most" in said
+    assert "it has 5000 characters; the limit is 4096" in said
     assert len(said) < 500
 
 

@@ -74,12 +74,13 @@ def test_add_loads_only_what_it_is_known_to_need(shared_home: Home, tmp_path: Pa
     shared_home.tarmac("status")
     extra = loaded(shared_home, tmp_path, "add", "true") - bare()
     assert extra - {"__future__", "_json", "_socket", "errno", "gc"} == {
-        "tarmac", "tarmac.cli", "tarmac.cli.args", "tarmac.cli.args.job_options", "tarmac.cli.args.needs",
-        "tarmac.cli.args.values", "tarmac.cli.args.when", "tarmac.cli.main", "tarmac.cli.parser", "tarmac.cli.session",
+        "tarmac", "tarmac.cli", "tarmac.cli.args", "tarmac.cli.args.job_options",
+        "tarmac.cli.args.values", "tarmac.cli.main", "tarmac.cli.parser", "tarmac.cli.session",
         "tarmac.cli.term", "tarmac.cli.term.signals", "tarmac.cli.term.terminal", "tarmac.cli.verbs",
         "tarmac.cli.verbs.add", "tarmac.client", "tarmac.client.admin", "tarmac.client.connection",
         "tarmac.client.fast", "tarmac.client.fast.json_codec", "tarmac.client.jobs", "tarmac.client.requests",
-        "tarmac.client.transport", "tarmac.errors", "tarmac.paths", "tarmac.shared", "tarmac.shared.names",
+        "tarmac.client.transport", "tarmac.errors", "tarmac.paths",
+        "tarmac.shared", "tarmac.shared.job_options", "tarmac.shared.names",
         "tarmac.shared.units",
     }  # fmt: skip
 

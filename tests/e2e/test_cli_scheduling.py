@@ -105,7 +105,7 @@ def test_an_array_prints_a_range_that_every_verb_takes(shared_home: Home) -> Non
     said = done(shared_home, "log", span)
     assert [f"{index} of 3" in said for index in range(3)] == [True] * 3
     assert len(listed(shared_home, span)) == 3
-    assert f"index 2 of the array that begins with job {first}, 2 at once" in done(shared_home, "show", last)
+    assert f"index 2 of the array that begins with job {first}, at most 2 at once" in done(shared_home, "show", last)
     assert done(shared_home, "rm", span) == ""
 
 
@@ -150,7 +150,7 @@ def test_an_estimate_is_marked_as_one(home: Home) -> None:
     assert "STARTS" in head
     assert "~" in waiting
     assert "~" in done(home, "why", "2")
-    assert "an estimate resting on" in done(home, "show", "2")
+    assert "an estimate based on" in done(home, "show", "2")
 
 
 def test_why_tells_place_gpus_and_holders(full_home: Home) -> None:

@@ -14,9 +14,9 @@ from tarmac.shared.units import size
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from tarmac.client import Client
+    from tarmac.client.records import Status
 
 LOW_SPACE_BYTES = 1 << 30
 NO_SPACE_BYTES = 64 << 20
@@ -130,14 +130,14 @@ def _running() -> Iterator[Finding]:
         yield Finding("bad", "gpus", error.message, error.hint)
 
 
-def _controller(status: dict[str, Any]) -> Finding:
+def _controller(status: Status) -> Finding:
     text = f"pid {status['controller_pid']}, version {status['version']}"
     if status["version"] == __version__:
         return Finding("ok", "controller", text)
     return Finding("warning", "controller", f"{text}, but this command is {__version__}", "`tarmac stop`; jobs go on")
 
 
-def _database(status: dict[str, Any]) -> Finding:
+def _database(status: Status) -> Finding:
     degraded = status.get("degraded")
     if degraded:
         return Finding("bad", "database", str(degraded), "`tarmac log controller` says more")
@@ -182,7 +182,7 @@ def _fault_of(path: str) -> str | None:
     return None if found == ["ok"] else "; ".join(found)
 
 
-def _agent(status: dict[str, Any]) -> Finding:
+def _agent(status: Status) -> Finding:
     pid = status["agent_pid"]
     if pid and not status.get("agent_answers", True):
         advice = f"`kill -CONT {pid}` wakes one that was stopped; after `kill -9 {pid}` another is started. Jobs go on"
@@ -192,7 +192,7 @@ def _agent(status: dict[str, Any]) -> Finding:
     return Finding("bad", "agent", "not connected, so no job can start", "`tarmac log agent` says more")
 
 
-def _containment(status: dict[str, Any]) -> Finding:
+def _containment(status: Status) -> Finding:
     from tarmac.cli.verbs.status import containment
 
     if status["containment"] == "cgroup":
@@ -202,13 +202,12 @@ def _containment(status: dict[str, Any]) -> Finding:
 
 
 def _gpus(client: Client) -> Finding:
-    answer = client.call("GET", "/gpus")
-    if answer["gpus"]:
-        models = sorted({gpu["model"] or "?" for gpu in answer["gpus"]})
-        text = f"{len(answer['gpus'])} ({', '.join(models)})"
-        sick = [gpu for gpu in answer["gpus"] if gpu["health"]]
+    gpus = client.gpus()
+    if gpus:
+        text = f"{len(gpus)} ({', '.join(sorted({gpu.model or '?' for gpu in gpus}))})"
+        sick = sum(bool(gpu.health) for gpu in gpus)
         if sick:
-            return Finding("warning", "gpus", f"{text}, {len(sick)} of them sick", "`tarmac gpus` says what each lacks")
+            return Finding("warning", "gpus", f"{text}, {sick} of them sick", "run `tarmac gpus` to see why")
         return Finding("ok", "gpus", text)
-    reason = answer.get("error") or "the agent has not reported any"
+    reason = client.gpus_error() or "the agent has not reported any"
     return Finding("warning", "gpus", f"none: {reason}", "is the driver loaded? `nvidia-smi` must work for this user")

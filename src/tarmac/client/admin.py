@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from tarmac.client.records import Event, Gpu, Setting
+    from tarmac.client.records import Event, Gpu, Queue, Reservation, Setting, Status
 
 
 class Machine(Link):
@@ -19,6 +19,11 @@ class Machine(Link):
         from tarmac.client.records import Gpu
 
         return [Gpu(gpu) for gpu in self.call("GET", "/gpus")["gpus"]]
+
+    def gpus_error(self) -> str | None:
+        """Why no GPUs can be read, if so."""
+        error: str | None = self.call("GET", "/gpus").get("error")
+        return error
 
     def drain(self, *gpus: int | str, reason: str | None = None) -> list[str]:
         """Start nothing more on these GPUs (indices or UUIDs); what runs on them goes on. Returns their UUIDs."""
@@ -73,43 +78,49 @@ class Machine(Link):
 
         return Setting(self.call("DELETE", f"/settings/{quoted(name)}", is_repeatable=True))
 
-    def queue(self) -> dict[str, Any]:
-        """How the queue as a whole is: paused, draining, by whom and why, and how much waits."""
-        return self.call("GET", "/queue")
+    def queue(self) -> Queue:
+        """The state of the whole queue: whether it is paused or draining, by whom and why, and how many jobs wait."""
+        queue: Queue = self.call("GET", "/queue")
+        return queue
 
-    def pause_queue(self, reason: str | None = None) -> dict[str, Any]:
-        """Start nothing more; what runs goes on."""
-        return self.call("POST", "/queue/pause", body={"reason": reason})
+    def pause_queue(self, reason: str | None = None) -> Queue:
+        """Start no more jobs; running jobs go on."""
+        queue: Queue = self.call("POST", "/queue/pause", body={"reason": reason})
+        return queue
 
-    def drain_queue(self, reason: str | None = None) -> dict[str, Any]:
-        """Accept nothing more; what waits and runs is worked off."""
-        return self.call("POST", "/queue/drain", body={"reason": reason})
+    def drain_queue(self, reason: str | None = None) -> Queue:
+        """Accept no more jobs; waiting and running jobs go on."""
+        queue: Queue = self.call("POST", "/queue/drain", body={"reason": reason})
+        return queue
 
-    def resume_queue(self) -> dict[str, Any]:
-        """As usual again."""
-        return self.call("POST", "/queue/resume", body={})
+    def resume_queue(self) -> Queue:
+        """Accept and start jobs again."""
+        queue: Queue = self.call("POST", "/queue/resume", body={})
+        return queue
 
     def stop_queue(self, *, grace_s: float | None = None) -> list[int]:
-        """Pause, and put every running job back in front. Returns those that were asked to stop."""
+        """Pause the queue and requeue every running job. Returns the jobs that were asked to stop."""
         stopping: list[int] = self.call("POST", "/queue/stop", body={"requeue": True, "grace_s": grace_s})["stopping"]
         return stopping
 
-    def reservations(self) -> list[dict[str, Any]]:
-        """GPUs that are kept for somebody, the first to begin first."""
-        kept: list[dict[str, Any]] = self.call("GET", "/reservations")["reservations"]
-        return kept
+    def reservations(self) -> list[Reservation]:
+        """All reservations, the first to begin first."""
+        reservations: list[Reservation] = self.call("GET", "/reservations")["reservations"]
+        return reservations
 
-    def reserve(self, gpus: int, *, begins_at: float, for_s: float, user: str | None = None) -> dict[str, Any]:
-        """Keep so many GPUs for somebody's jobs, from `begins_at` (seconds since the epoch) on."""
+    def reserve(self, gpus: int, *, begins_at: float, for_s: float, user: str | None = None) -> Reservation:
+        """Reserve GPUs for a user's jobs, from `begins_at` (seconds since 1970) on."""
         body = {"gpus": gpus, "from": begins_at, "for_s": for_s, "user": user}
-        return self.call("POST", "/reservations", body=body)
+        reservation: Reservation = self.call("POST", "/reservations", body=body)
+        return reservation
 
     def end_reservation(self, reservation: int) -> None:
         """Give the GPUs back."""
         self.call("POST", f"/reservations/{reservation}/end", body={})
 
-    def status(self) -> dict[str, Any]:
-        return self.call("GET", "/status")
+    def status(self) -> Status:
+        status: Status = self.call("GET", "/status")
+        return status
 
     def events(self, jobs: Iterable[int] | None = None) -> Iterator[Event]:
         """Every change from now on, as it happens; also across a restart of the controller."""

@@ -65,7 +65,7 @@ class Link:
         body: object = None,
         is_repeatable: bool = False,
         within_s: float | None = None,
-    ) -> dict[str, Any]:
+    ) -> Any:
         """One request, JSON in and out. Repeated once if the connection broke and that can do no harm.
 
         `within_s`: how long the controller may keep silent before it is given up, if not as long as usual.
@@ -79,8 +79,7 @@ class Link:
             response, text = self._read(method, path, query, data, within_s)
         if response.status >= 400:
             raise _error(response.status, text)
-        answer: dict[str, Any] = decode(text) if text else {}
-        return answer
+        return decode(text) if text else {}
 
     def stream(
         self, path: str, query: Mapping[str, object] | None = None, headers: Mapping[str, str] | None = None

@@ -9,13 +9,12 @@ from time import monotonic, sleep
 
 from tarmac.client.connection import keep_asking
 from tarmac.client.fast.json_codec import decode
-from tarmac.client.records import is_ended
+from tarmac.client.records import Job
 from tarmac.errors import ConnectionLost
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
 
     from tarmac.client.connection import Link
     from tarmac.client.jobs import Id, Jobs
@@ -26,8 +25,8 @@ WAIT_S = 30  # one long poll
 AT_ONCE = 500  # ids in one long poll, so that its address stays short
 
 
-def ended_jobs(client: Link, ids: Sequence[int], timeout_s: float | None = None) -> Iterator[dict[str, Any]]:
-    """The jobs, each once it has ended. Waiting for them one batch after the other takes no longer than all at once."""
+def ended_jobs(client: Link, ids: Sequence[int], timeout_s: float | None = None) -> Iterator[Job]:
+    """The jobs, each once it has ended. Waiting for one batch after the other takes no longer than all at once."""
     deadline = None if timeout_s is None else monotonic() + timeout_s
     for start in range(0, len(ids), AT_ONCE):
         yield from _batch(client, list(ids[start : start + AT_ONCE]), deadline)
@@ -38,7 +37,7 @@ def resolved(client: Jobs, query: dict[str, object]) -> list[int]:
     return [job["id"] for page in client.pages({**query, "fields": "id"}) for job in page]
 
 
-def _batch(client: Link, ids: list[int], deadline: float | None) -> Iterator[dict[str, Any]]:
+def _batch(client: Link, ids: list[int], deadline: float | None) -> Iterator[Job]:
     pending = ids
     while pending:
         asked_at = monotonic()
@@ -47,11 +46,11 @@ def _batch(client: Link, ids: list[int], deadline: float | None) -> Iterator[dic
         answer = keep_asking(
             client, client.call, "GET", "/jobs/wait", query=query, within_s=max(0, left) + client.answer_s
         )
-        ended = [job for job in answer["jobs"] if is_ended(job)]
+        ended = [job for job in map(Job, answer["jobs"]) if job.is_ended]
         yield from ended
         if not ended and monotonic() - asked_at < min(left, 1):
             sleep(0.05)  # a controller on its way out answers at once
-        told = {job["id"] for job in ended}
+        told = {job.id for job in ended}
         pending = [number for number in pending if number not in told]
         if pending and deadline is not None and monotonic() >= deadline:
             raise TimeoutError(f"{len(pending)} not ended: {', '.join(map(str, pending[:10]))}")
@@ -90,7 +89,11 @@ def log_bytes(
             if not follow:
                 raise
         else:
-            if not follow or attempt is not None or is_ended(keep_asking(client, client.call, "GET", f"/jobs/{job}")):
+            if (
+                not follow
+                or attempt is not None
+                or Job(keep_asking(client, client.call, "GET", f"/jobs/{job}")).is_ended
+            ):
                 return
         finally:
             response.close()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Unpack
 
-    from tarmac.client.records import Job
+    from tarmac.client.records import GpuRef, Job, StoryEvent, Why
     from tarmac.client.requests import Environment, JobOptions, JobRequest
 
     Id = int | str  # 7, "3-7", "last", "all"
@@ -83,21 +83,24 @@ class Jobs(Link):
 
     def jobs(
         self,
-        ids: Iterable[Id] | None = None,
+        ids: Iterable[Id] | str | None = None,
         *,
         state: str | None = None,
         owner: str | None = None,
         name: str | None = None,
         tag: str | None = None,
         newest_first: bool = False,
-        fields: Iterable[str] = (),
+        fields: Iterable[str] | str = (),
+        limit: int | None = None,
     ) -> Iterator[Job]:
-        """Every job that fits, page by page. `state` also takes `active` and `ended`, and several with commas."""
+        """The jobs that match, page by page, at most `limit`. `state` also takes `active`, `ended`, and a list with
+        commas.
+        """
         from tarmac.client.records import Job
 
         query = {"ids": _joined(ids), "state": state, "owner": owner, "name": name, "tag": tag}
         query |= {"order": "desc" if newest_first else "asc", "fields": _joined(fields)}
-        for page in self.pages(query):
+        for page in self.pages(query, limit):
             yield from map(Job, page)
 
     def pages(self, query: Mapping[str, object], limit: int | None = None) -> Iterator[list[dict[str, Any]]]:
@@ -115,12 +118,11 @@ class Jobs(Link):
     def wait(self, ids: Iterable[Id] | Id, timeout_s: float | None = None) -> list[Job]:
         """Until all of them have ended, in the order of their ids. TimeoutError if they have not by then."""
         from tarmac.client.follow import ended_jobs, resolved
-        from tarmac.client.records import Job
 
         words = [str(job) for job in ([ids] if isinstance(ids, (int, str)) else ids)]
         are_numbers = all(map(str.isdecimal, words))
         numbers = [int(word) for word in words] if are_numbers else resolved(self, {"ids": ",".join(words)})
-        return [Job(job) for job in ended_jobs(self, numbers, timeout_s)]
+        return list(ended_jobs(self, numbers, timeout_s))
 
     def logs(
         self,
@@ -154,7 +156,10 @@ class Jobs(Link):
 
     def kill(self, *ids: Id, grace_s: float | None = None, **filters: str | None) -> dict[str, list[int]]:
         """Ask to stop. Returns who was asked, and who had already ended; `wait` tells when they are gone."""
-        return self.call("POST", "/jobs/kill", body={**selection(ids, filters), "grace_s": grace_s})
+        answer: dict[str, list[int]] = self.call(
+            "POST", "/jobs/kill", body={**selection(ids, filters), "grace_s": grace_s}
+        )
+        return answer
 
     def rm(self, *ids: Id, **filters: str | None) -> list[int]:
         """Forget jobs that have ended."""
@@ -163,15 +168,18 @@ class Jobs(Link):
 
     def hold(self, *ids: Id, **filters: str | None) -> dict[str, list[int]]:
         """Keep waiting jobs from starting. Returns who is held, and who does not wait."""
-        return self.call("POST", "/jobs/hold", body=selection(ids, filters))
+        answer: dict[str, list[int]] = self.call("POST", "/jobs/hold", body=selection(ids, filters))
+        return answer
 
     def release(self, *ids: Id, **filters: str | None) -> dict[str, list[int]]:
         """Let held jobs and drafts into the queue. Returns who was, and who was not held."""
-        return self.call("POST", "/jobs/release", body=selection(ids, filters))
+        answer: dict[str, list[int]] = self.call("POST", "/jobs/release", body=selection(ids, filters))
+        return answer
 
     def move(self, job: Id, position: int) -> dict[str, int]:
         """To another place among its owner's waiting jobs, from 1. Returns its position and priority then."""
-        return self.call("POST", f"/jobs/{self.number_of(job)}/move", body={"position": position})
+        answer: dict[str, int] = self.call("POST", f"/jobs/{self.number_of(job)}/move", body={"position": position})
+        return answer
 
     def edit(self, job: Id, **changes: object) -> Job:
         """Change what a waiting job asks for: priority, tier, time_limit_s, begin_at, after, max_running, name,
@@ -183,19 +191,25 @@ class Jobs(Link):
 
     def edit_many(self, ids: Iterable[Id], **changes: object) -> dict[str, list[int]]:
         """The same for all of these that wait, or none. Returns who was edited, and who does not wait."""
-        return self.call("POST", "/jobs/edit", body={**selection(ids, {}), "changes": changes})
+        body = {**selection(ids, {}), "changes": changes}
+        answer: dict[str, list[int]] = self.call("POST", "/jobs/edit", body=body)
+        return answer
 
-    def start_now(
-        self, job: Id, *, gpus_on: Iterable[int | str] | None = None, yes: bool = False
-    ) -> list[dict[str, Any]]:
+    def start_now(self, job: Id, *, gpus_on: Iterable[int | str] | None = None, yes: bool = False) -> list[GpuRef]:
         """Start a waiting job out of its turn. `yes`: also on a GPU that another job has to itself."""
         body = {"gpus_on": None if gpus_on is None else list(gpus_on), "yes": yes}
-        gpus: list[dict[str, Any]] = self.call("POST", f"/jobs/{self.number_of(job)}/start", body=body)["gpus"]
+        gpus: list[GpuRef] = self.call("POST", f"/jobs/{self.number_of(job)}/start", body=body)["gpus"]
         return gpus
 
-    def why(self, job: Id) -> dict[str, Any]:
-        """Why it does not run yet: place, reasons, GPUs, estimated start; `lines` has it in words."""
-        return self.call("GET", f"/jobs/{self.number_of(job)}/why")
+    def why(self, job: Id) -> Why:
+        """Why it does not run yet: place, reasons, GPUs, estimated start; `lines` says it in sentences."""
+        why: Why = self.call("GET", f"/jobs/{self.number_of(job)}/why")
+        return why
+
+    def story(self, job: Id) -> list[StoryEvent]:
+        """What has happened to it, the oldest event first."""
+        events: list[StoryEvent] = self.call("GET", f"/jobs/{self.number_of(job)}/events")["events"]
+        return events
 
     def adopt(self, pid: int, *, gpus: Iterable[int] | None = None, name: str | None = None) -> Job:
         """Take a running process of the caller's own into the list, as a job that is watched until it ends."""
@@ -209,4 +223,6 @@ def selection(ids: Iterable[Id], filters: Mapping[str, str | None]) -> dict[str,
 
 
 def _joined(values: Iterable[object] | None) -> str | None:
-    return None if values is None else ",".join(map(str, values)) or None
+    if values is None or isinstance(values, str):
+        return values or None
+    return ",".join(map(str, values)) or None

@@ -1,32 +1,127 @@
-"""What the Python API hands out: jobs and GPUs as the controller described them at that moment.
+"""What the client returns: jobs, GPUs, settings and the rest, as the controller described them at that moment.
 
 The attributes are the fields of `--json` and of the HTTP API, under the same names; times are aware datetimes.
+A record wraps the JSON object it came as, so that a list of thousands costs nothing beyond reading it.
 """
 
 from __future__ import annotations
 
+from tarmac.shared.clocks import epoch
 from tarmac.shared.names import ENDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
-    from typing import Any
+    from typing import Any, NotRequired, TypedDict, TypeVar
+
+    R = TypeVar("R", bound="Record")
+
+    class GpuRef(TypedDict):
+        node: str
+        index: int | None  # None: another GPU has taken its number
+        uuid: str
+
+    class Progress(TypedDict):
+        fraction: float
+        eta_s: float | None
+
+    class Process(TypedDict):
+        pid: int
+        user: str | None
+        command: str | None
+        memory_bytes: int | None
+        started_at: str | None
+        job: int | None  # None: Tarmac did not start it
+        ignored: bool
+
+    class StoryEvent(TypedDict):
+        id: int
+        at: str
+        attempt: int
+        kind: str
+        detail: dict[str, Any]
+
+    class ReservedGpu(TypedDict):
+        index: int | None
+        uuid: str
+
+    class Reservation(TypedDict):
+        id: int
+        owner: str
+        node: str
+        gpus: list[ReservedGpu]
+        begins_at: str
+        ends_at: str
+        by: str
+        active: bool
+        used: bool  # a job of its owner has come
+        warnings: NotRequired[list[str]]  # in the answer to its creation
+
+    class Why(TypedDict):
+        id: int
+        state: str
+        position: int | None
+        ahead: int | None
+        asked: dict[str, Any]
+        free: dict[str, Any]
+        reasons: list[dict[str, Any]]
+        gpus: list[dict[str, Any]]
+        estimated_start: str | None
+        estimate_basis: str | None
+        lines: list[str]
+
+    class Queue(TypedDict):
+        paused: bool
+        draining: bool
+        by: str | None
+        reason: str | None
+        since: str | None
+        queued: int
+        running: int
+        policy: str
+
+    class Status(TypedDict):
+        controller_pid: int
+        agent_pid: int | None
+        agent_answers: bool
+        version: str
+        api: int
+        policy: str
+        paused: bool
+        paused_reason: str | None
+        draining: bool
+        running: int
+        queued: int
+        containment: str | None  # cgroup or scan
+        containment_reason: str | None
+        node: str | None
+        home: str
+        uptime_s: float
+        database_bytes: int
+        degraded: str | None
 
 
 class Record:
-    """Frozen by convention; `raw` is the JSON object it was made from."""
-
-    __slots__ = ("raw",)
-
-    raw: dict[str, Any]
-    _times: tuple[str, ...] = ()
+    """Frozen by convention; `raw` is the JSON object it was made from. A field that was not served is None."""
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
-        self.raw = dict(raw)
-        for name in self.__slots__:
-            value = raw.get(name)
-            setattr(self, name, _time(value) if name in self._times else value)
+        self.__dict__ = raw if isinstance(raw, dict) else dict(raw)
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        return self.__dict__
+
+    def seconds(self, field: str) -> float | None:
+        """One of its times as seconds since 1970, without loading datetime."""
+        text: str | None = self.__dict__.get(field)
+        return None if text is None else epoch(text)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> None:
+            if name not in type(self).__annotations__:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, type(self)) and other.raw == self.raw
@@ -34,34 +129,50 @@ class Record:
     __hash__ = None  # type: ignore[assignment]
 
 
-class Job(Record):
-    """One job. Of a list, only the fields that were asked for are set; the others are None."""
+class _Time:
+    """ISO 8601 in the JSON object, an aware datetime to the reader."""
 
-    __slots__ = (
-        "after", "attempt", "attempts", "begin_at", "command", "cpus", "cwd", "ended_at", "energy_j", "estimate_basis",
-        "estimated_start", "exclude_gpus", "exit_code", "gpu_memory_bytes", "gpu_models", "gpu_share", "gpus",
-        "gpus_asked", "gpus_on", "grace_s", "group", "held_by", "id", "idle_below", "index", "log_path", "max_running",
-        "memory_bytes", "message", "min_gpu_memory_bytes", "name", "node", "owner", "peak_gpu_memory_bytes", "pid",
-        "position", "priority", "progress", "project", "reason", "shell", "signal", "started_at", "state",
-        "stderr_path", "stdout_path", "stop_signal", "submitted_at", "tags", "tier", "time_limit_s", "umask",
-        "utilization", "warnings", "why",
-    )  # fmt: skip
-    _times = ("submitted_at", "started_at", "ended_at", "estimated_start", "begin_at")
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, record: Record | None, owner: type[Record]) -> datetime | _Time | None:
+        if record is None:
+            return self
+        text = record.raw.get(self.name)
+        if text is None:
+            return None
+        from datetime import datetime
+
+        return datetime.fromisoformat(text)
+
+    def __set__(self, record: Record, value: object) -> None:
+        raise AttributeError(f"{self.name} cannot be changed")
+
+
+def _with_times(*names: str) -> Callable[[type[R]], type[R]]:
+    def add(kind: type[R]) -> type[R]:
+        for name in names:
+            setattr(kind, name, _Time(name))
+        return kind
+
+    return add
+
+
+@_with_times("submitted_at", "started_at", "ended_at", "estimated_start", "begin_at")
+class Job(Record):
+    """One job. In a list, only the fields that were asked for are set; the others are None."""
 
     id: int
-    name: str | None
     owner: str
-    project: str | None
-    tags: list[str]
     state: str
     reason: str | None  # why it waits, or how it failed: exit, signal, launch, …
     exit_code: int | None
     signal: int | None
     attempt: int
-    priority: int
-    tier: str  # urgent, normal or preemptible
     gpus_asked: int
-    gpus: list[dict[str, Any]]  # node, index, uuid of each; no index where another GPU has got it
+    gpus: list[GpuRef]
     node: str | None
     command: list[str] | None
     cwd: str
@@ -69,30 +180,40 @@ class Job(Record):
     started_at: datetime | None
     ended_at: datetime | None
     estimated_start: datetime | None
-    progress: dict[str, float] | None  # fraction, eta_s
-    gpu_memory_bytes: int | None  # what it books of each GPU
-    gpu_share: float | None  # or which part
-    gpu_models: list[str] | None
-    min_gpu_memory_bytes: int | None
-    gpus_on: list[int | str] | None  # indices as they are now; the UUID of a GPU that has none
-    exclude_gpus: list[int | str] | None
-    idle_below: int | None  # per cent
-    memory_bytes: int | None  # what it books of the host
-    cpus: int | None
-    warnings: list[str]  # idle, over its booking, …
+    estimate_basis: str | None  # what estimated_start is based on
+    progress: Progress | None
+    warnings: list[str]  # idle, over its reservation, …
     peak_gpu_memory_bytes: int | None
-    utilization: float | None  # of its GPUs, on average, in per cent
+    utilization: float | None  # of its GPUs, average in percent
     energy_j: float | None
     log_path: str | None
     group: int | None  # the first job of its array
     index: int | None  # its number in the array
-    max_running: int | None  # of its array at once
-    after: list[str]  # 7:ok
-    time_limit_s: float | None
-    begin_at: datetime | None
-    estimate_basis: str | None  # what estimated_start rests on
+    waits_for: list[int] | None  # the jobs in `after` that have not ended
     position: int | None  # place among its owner's waiting jobs
     held_by: str | None
+    # Options, written by `python -m tests.shared.write_job_options`.
+    name: str | None
+    priority: int
+    tags: list[str]
+    project: str | None
+    grace_s: float
+    gpu_memory_bytes: int | None  # reserved on each GPU, which is shared
+    gpu_share: float | None  # or this part of each GPU
+    gpu_models: list[str]  # parts of model names; one must match
+    min_gpu_memory_bytes: int | None
+    gpus_on: list[int | str]  # by index, UUID or the beginning of a UUID
+    exclude_gpus: list[int | str]
+    idle_below: int | None  # percent of utilization
+    memory_bytes: int | None  # of the host
+    cpus: int | None
+    time_limit_s: float | None
+    after: list[str]  # "7:ok", "7:any", "7:fail"; "#0:ok" is the first job of the same submit
+    begin_at: datetime | None  # seconds since 1970
+    tier: str  # urgent, normal or preemptible
+    stop_signal: int  # asks it to stop
+    max_running: int | None  # of its array at once
+    # End of the options.
     # Only in the answer about a single job:
     message: str | None
     why: list[str] | None
@@ -102,59 +223,58 @@ class Job(Record):
     shell: str | None
     stdout_path: str | None
     stderr_path: str | None
-    grace_s: float | None
-    stop_signal: int | None
 
     def __repr__(self) -> str:
         return f"<Job {self.id} {self.state}>"
 
     @property
     def is_ended(self) -> bool:
-        return is_ended(self.raw)
+        """True for an unknown job once none of its processes is left."""
+        return self.state in ENDED or (self.state == "unknown" and self.raw["ended_at"] is not None)
 
     @property
     def returncode(self) -> int | None:
-        """As a shell would report it: the exit code, 128 + signal, 1 for one that never ran; None before its end."""
-        return exit_status(self.raw) if self.is_ended else None
+        """As a shell would report it: the exit code, 128 + signal, 1 for a job that never ran; None before its end."""
+        return self.exit_status if self.is_ended else None
+
+    @property
+    def exit_status(self) -> int:
+        """What a command that waited for this job exits with: 0 only if it succeeded."""
+        if self.state == "succeeded":
+            return 0
+        return self.exit_code or (1 if self.signal is None else 128 + self.signal)
 
 
+@_with_times("gone_since")
 class Gpu(Record):
-    __slots__ = (
-        "booked_bytes", "drained", "gone_since", "health", "held", "index", "jobs", "make", "memory_total_bytes",
-        "memory_used_bytes", "model", "node", "parent", "power_w", "processes", "reason", "slots", "temperature",
-        "utilization", "uuid",
-    )  # fmt: skip
-
-    _times = ("gone_since",)
-
     node: str
-    index: int | None  # None: it is gone, and another GPU has got its number
+    index: int | None  # None: it is gone, and another GPU has taken its number
     uuid: str
     model: str
     memory_total_bytes: int | None
     memory_used_bytes: int | None
-    utilization: int | None  # per cent
+    utilization: int | None  # percent
     temperature: int | None  # °C
     power_w: float | None
     make: str | None  # nvidia, amd, listed, fake
     parent: str | None  # the UUID of the physical GPU, for a MIG instance
     jobs: list[int]
-    slots: int | None  # how many times it is offered
+    slots: int | None  # how many jobs may use it at once
     booked_bytes: int | None
-    processes: list[dict[str, Any]]  # pid, user, command, memory_bytes, started_at, job, ignored
-    held: str | None  # which process of somebody else keeps it from being used
+    processes: list[Process]
+    held: str | None  # the foreign process that keeps it from being used
     health: str | None  # why it is sick
-    gone_since: datetime | None  # when it was missed first, while it is not there
+    gone_since: datetime | None  # when it was missed first, while it is absent
     drained: bool
-    reason: str | None  # why drained or sick
+    reason: str | None  # why it is drained or sick
+    warnings: list[str] | None  # about the jobs on it
+    reserved: str | None  # for whom, and until when
 
     def __repr__(self) -> str:
         return f"<Gpu {self.node}:{self.index} {self.model}>"
 
 
 class Setting(Record):
-    __slots__ = ("choices", "default", "kind", "meaning", "name", "origin", "value")
-
     name: str
     value: Any
     default: Any
@@ -168,7 +288,7 @@ class Setting(Record):
 
 
 class Event:
-    """One change: `kind` is "job" or "gpu", `job` or `gpu` what it is now."""
+    """One change: `kind` is "job" or "gpu"; `job` or `gpu` is its present state."""
 
     __slots__ = ("gpu", "id", "job", "kind")
 
@@ -177,27 +297,3 @@ class Event:
         self.id = event_id
         self.job = Job(data) if kind == "job" else None
         self.gpu = Gpu(data) if kind == "gpu" else None
-
-
-def is_ended(job: Mapping[str, Any]) -> bool:
-    """An unknown job has ended when nothing is left of it."""
-    return job["state"] in ENDED or (job["state"] == "unknown" and job["ended_at"] is not None)
-
-
-def exit_status(job: Mapping[str, Any]) -> int:
-    """What a command that waited for this job exits with: 0 only if it succeeded."""
-    if job.get("state") == "succeeded":
-        return 0
-    if job.get("exit_code"):
-        return int(job["exit_code"])
-    if job.get("signal") is not None:
-        return 128 + int(job["signal"])
-    return 1
-
-
-def _time(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    from datetime import datetime
-
-    return datetime.fromisoformat(text)

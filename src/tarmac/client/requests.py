@@ -19,32 +19,34 @@ if TYPE_CHECKING:
     class JobOptions(TypedDict, total=False):
         """As in `tarmac add`; None is as good as absent."""
 
-        gpus: int | None  # 1 if not said, or as many as gpus_on names
+        # Options, written by `python -m tests.shared.write_job_options`.
+        gpus: int | None  # default 1, or the number of GPUs in gpus_on
         name: str | None
         priority: int | None
-        tags: Sequence[str]
+        tags: Sequence[str] | None
         project: str | None
         cwd: str | os.PathLike[str] | None
         log: str | os.PathLike[str] | None  # stdout and stderr together
         stdout: str | os.PathLike[str] | None
         stderr: str | os.PathLike[str] | None
-        append: bool
+        append: bool | None
         grace_s: float | None
-        gpu_memory_bytes: int | None  # shares each GPU, booking so much of it
-        gpu_share: float | None  # or that part of it
-        gpu_models: Sequence[str] | None  # parts of models' names, any of which will do
+        gpu_memory_bytes: int | None  # reserved on each GPU, which is shared
+        gpu_share: float | None  # or this part of each GPU
+        gpu_models: Sequence[str] | None  # parts of model names; one must match
         min_gpu_memory_bytes: int | None
-        gpus_on: Sequence[int | str] | None  # these and no others, by index, UUID, or how a UUID begins
+        gpus_on: Sequence[int | str] | None  # by index, UUID or the beginning of a UUID
         exclude_gpus: Sequence[int | str] | None
-        idle_below: int | None  # per cent of utilisation
+        idle_below: int | None  # percent of utilization
         memory_bytes: int | None  # of the host
         cpus: int | None
-        tier: str | None  # urgent, normal, preemptible
         time_limit_s: float | None
-        begin_at: float | None  # seconds since 1970
         after: Sequence[str] | None  # "7:ok", "7:any", "7:fail"; "#0:ok" is the first job of the same submit
-        signal: int | None  # what asks it to stop
+        begin_at: float | None  # seconds since 1970
+        tier: str | None  # urgent, normal or preemptible
+        signal: int | None  # asks it to stop
         max_running: int | None  # of its array at once
+        # End of the options.
 
     class JobRequest(JobOptions):
         """One job."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tarmac.controller.log_paths import stdout_path
+from tarmac.shared.job_options import AT_START
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,4 +84,5 @@ def start_frame(job: Job, start: StartJob, environment: dict[str, str], state_fo
         "limit_s": job.spec.time_limit_s,
         "stop_signal": job.spec.signal,
         "grace_s": job.spec.grace_s,
+        "options": {option.wire: getattr(job.spec, option.wire) for option in AT_START},
     }

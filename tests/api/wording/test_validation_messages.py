@@ -33,10 +33,10 @@ def test_a_wrong_field_is_named_with_all_that_is_allowed(api: Served, path: str,
 @pytest.mark.parametrize(
     ("job", "says"),
     [
-        ({"gpus": -1}, "gpus (-g) must be a whole number from 0 to 100000"),
+        ({"gpus": -1}, "gpus (--gpus) must be a whole number from 0 to 100000"),
         ({"gpu_share": 0}, "gpu_share (--gpu-share) must be a number above 0, at most 1"),
-        ({"tags": "x"}, "tags must be a list of at most 100 entries"),
-        ({"name": "x" * 5000}, "name must be a text of at most 4096 characters"),
+        ({"tags": "x"}, "tags (--tag) must be a list of at most 100 entries"),
+        ({"name": "x" * 5000}, "name (--name) must be a text of at most 4096 characters"),
         ({"cwd": ""}, "cwd must be a text of 1 to 4096 characters"),
         ({"colour": 1}, "colour is no field of this request"),
     ],

@@ -2,27 +2,30 @@
 
 from typing import Any
 
+from tarmac.client.records import Gpu
+
 NOW = 1_800_000_000.0
+THREE_HOURS_AGO = "2027-01-15T05:00:00.000Z"
 G = 1 << 30
 
 
-def a_gpu(index: int = 0, **fields: Any) -> dict[str, Any]:
-    return {
+def a_gpu(index: int = 0, **fields: Any) -> Gpu:
+    return Gpu({
         "node": "n1", "index": index, "uuid": f"GPU-{index}", "model": "NVIDIA A100-SXM4-80GB", "make": "nvidia",
         "parent": None, "memory_total_bytes": 80 * G, "memory_used_bytes": 0, "utilization": 0, "temperature": 31,
         "power_w": 52.4, "slots": 1, "booked_bytes": 0, "jobs": [], "processes": [], "drained": False,
         "reason": None, "health": None, "gone_since": None, "held": None, **fields,
-    }  # fmt: skip
+    })  # fmt: skip
 
 
 def a_process(pid: int = 4242, **fields: Any) -> dict[str, Any]:
     return {
-        "pid": pid, "user": "bob", "command": "python train.py", "memory_bytes": 30 * G, "started_at": NOW - 3 * 3600,
+        "pid": pid, "user": "bob", "command": "python train.py", "memory_bytes": 30 * G, "started_at": THREE_HOURS_AGO,
         "job": None, "attempt": None, "ignored": False, **fields,
     }  # fmt: skip
 
 
-def a_busy_server() -> list[dict[str, Any]]:
+def a_busy_server() -> list[Gpu]:
     """One of every kind."""
     held = "held by pid 4242 of bob (python train.py) for 3 h"
     own = a_process(77, user="ann", job=7, attempt=1)

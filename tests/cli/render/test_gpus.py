@@ -9,6 +9,7 @@ from tarmac.cli.render.gpu_grid import grid
 from tarmac.cli.render.gpus import summary, table
 from tarmac.cli.render.text import cells
 from tarmac.cli.term.live import head_line
+from tarmac.client.records import Gpu
 from tests.cli.render.gpu_records import NOW, G, a_busy_server, a_gpu, a_process
 from tests.cli.stub import answer, serving
 
@@ -83,7 +84,7 @@ def test_why_a_gpu_is_not_used() -> None:
 
 
 def test_jobs_that_idle_or_take_too_much_are_named(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    gpus = json.dumps({"gpus": [a_gpu(0, jobs=[7]), a_gpu(1)], "error": None}).encode()
+    gpus = json.dumps({"gpus": [a_gpu(0, jobs=[7]).raw, a_gpu(1).raw], "error": None}).encode()
     jobs = b'{"jobs": [{"id": 7, "warnings": ["idle for 35 min"]}, {"id": 8, "warnings": []}], "next": null}'
     with serving(socket, answer(gpus), answer(jobs), answer(b'{"reservations": []}')):
         assert run_line(["gpus"]) == 0
@@ -135,8 +136,8 @@ def test_many_gpus_stand_side_by_side() -> None:
 
 def crowded(width: int, lines: int) -> list[str]:
     """Eight of every kind, the second of which idles."""
-    servers = [{**gpu, "index": 8 * turn + gpu["index"]} for turn in range(8) for gpu in a_busy_server()]
-    servers[1]["warnings"] = ["job 8: idle for 35 min"]
+    servers = [Gpu({**gpu.raw, "index": 8 * turn + (gpu.index or 0)}) for turn in range(8) for gpu in a_busy_server()]
+    servers[1].warnings = ["job 8: idle for 35 min"]
     return grid(servers, width=width, lines=lines, has_colours=False, now=NOW)
 
 
@@ -193,7 +194,7 @@ def test_nothing_from_outside_reaches_the_terminal_raw() -> None:
 
 
 def test_a_gpu_whose_number_is_anothers_now_stands_last_by_its_uuid() -> None:
-    gone = {**a_gpu(uuid="GPU-gone", health="vanished from the driver"), "index": None}
+    gone = Gpu({**a_gpu(uuid="GPU-gone", health="vanished from the driver").raw, "index": None})
     rows = plain([gone, a_gpu(0)])
     assert [row.split()[0] for row in rows] == ["GPU", "0", "-"]
     assert "GPU-gone; " in rows[2]

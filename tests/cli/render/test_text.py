@@ -2,7 +2,7 @@ import subprocess
 
 import pytest
 
-from tarmac.cli.render.text import cells, command_line, command_of, cut, padded, safe, spans
+from tarmac.cli.render.text import cells, command_line, cut, padded, safe, spans
 
 
 @pytest.mark.parametrize(
@@ -57,11 +57,6 @@ def test_a_shown_command_can_be_typed_into_a_shell(words: list[str]) -> None:
     script = f"printf '%s\\0' {command_line(words)}"
     printed = subprocess.run(["sh", "-c", script], capture_output=True, check=True).stdout.decode()
     assert printed.split("\0")[:-1] == words
-
-
-def test_a_shell_string_is_shown_as_it_was_given() -> None:
-    assert command_of({"command": ["sh", "-c", "make && ./train"]}) == "make && ./train"
-    assert command_of({"command": ["sh", "-c", "echo $1", "x", "y"]}) == "sh -c 'echo $1' x y"
 
 
 @pytest.mark.parametrize(("numbers", "shown"), [([], ""), ([3], "3"), ([1, 2, 3, 7, 9, 8], "1-3,7-9"), ([4, 2], "2,4")])

@@ -34,7 +34,7 @@ def test_what_is_sent(
 
 
 def test_all_are_those_that_there_are(socket: Path) -> None:
-    gpus = json.dumps({"gpus": [a_gpu(0), a_gpu(1)], "error": None}).encode()
+    gpus = json.dumps({"gpus": [a_gpu(0).raw, a_gpu(1).raw], "error": None}).encode()
     with serving(socket, answer(gpus), answer(b'{"gpus": ["GPU-0", "GPU-1"]}')) as stub:
         assert run_line(["gpu", "resume", "all"]) == 0
     assert asked(stub)[1] == ("POST /gpus/resume", {"gpus": ["GPU-0", "GPU-1"]})
@@ -87,7 +87,7 @@ def test_every_verb_about_gpus_has_help_of_its_own(capfd: pytest.CaptureFixture[
 
 
 def test_adopting_prints_the_id_alone(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with serving(socket, answer(b'{"id": 12}', "201 Created")) as stub:
+    with serving(socket, answer(b'{"id": 12}', "201 Created"), answer(b'{"id": 12}')) as stub:
         assert run_line(["adopt", "4242", "-g", "0-1", "-n", "big"]) == 0
-    assert asked(stub) == [("POST /adopt", {"pid": 4242, "gpus": [0, 1], "name": "big"})]
+    assert asked(stub)[0] == ("POST /adopt", {"pid": 4242, "gpus": [0, 1], "name": "big"})
     assert capfd.readouterr() == ("12\n", "")

@@ -55,7 +55,7 @@ ANSWERS: dict[str, object] = {
         (
             "edit 7 --time none --begin none --after none --max-running none --name none --project none --tag none",
             "PATCH /jobs/7",
-            {"time_limit_s": None, "begin_at": None, "after": None, "max_running": None, "name": None, "project": None}
+            {"time_limit_s": None, "begin_at": None, "after": [], "max_running": None, "name": None, "project": None}
             | {"tags": []},
         ),
         ("edit 7 --after 3:any --tag a --tag b", "PATCH /jobs/7", {"after": ["3:any"], "tags": ["a", "b"]}),

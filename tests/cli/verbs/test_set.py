@@ -7,14 +7,15 @@ import pytest
 from tarmac.cli.main import run_line
 from tarmac.cli.render.settings import description, shown, table
 from tarmac.cli.render.text import cells
+from tarmac.client.records import Setting
 from tests.cli.stub import answer, asked, serving
 
 
-def a_setting(name: str = "max_load", value: str = "0.1", **fields: Any) -> dict[str, Any]:
-    return {
+def a_setting(name: str = "max_load", value: str = "0.1", **fields: Any) -> Setting:
+    return Setting({
         "name": name, "value": value, "default": "0.1", "origin": "default", "kind": "fraction", "choices": None,
         "meaning": "a GPU on which others compute no more than this may be used", **fields,
-    }  # fmt: skip
+    })  # fmt: skip
 
 
 SETTINGS = [
@@ -43,7 +44,7 @@ SETTINGS = [
 def test_what_is_sent(
     socket: Path, capfd: pytest.CaptureFixture[str], line: str, request_line: str, body: object
 ) -> None:
-    with serving(socket, answer(json.dumps(a_setting()).encode())) as stub:
+    with serving(socket, answer(json.dumps(a_setting().raw).encode())) as stub:
         assert run_line(line.split()) == 0
     assert asked(stub) == [(request_line, body)]
 
@@ -61,9 +62,9 @@ def test_what_is_refused_without_a_controller(socket: Path, line: str) -> None:
 
 
 def test_json_is_what_the_api_says(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with serving(socket, answer(json.dumps({"settings": SETTINGS}).encode())):
+    with serving(socket, answer(json.dumps({"settings": [setting.raw for setting in SETTINGS]}).encode())):
         assert run_line(["set", "--json"]) == 0
-    assert json.loads(capfd.readouterr().out) == SETTINGS
+    assert json.loads(capfd.readouterr().out) == [setting.raw for setting in SETTINGS]
 
 
 def test_without_a_terminal_there_is_one_line_for_each() -> None:
@@ -78,7 +79,7 @@ def test_the_table_fits_the_terminal_and_no_meaning_is_cut(width: int) -> None:
     rows = table(SETTINGS, width=width, has_colours=False)
     assert all(cells(row) <= width for row in rows)
     words = " ".join(" ".join(rows).split())
-    assert all(word in words for word in SETTINGS[0]["meaning"].split())
+    assert all(word in words for word in SETTINGS[0].meaning.split())
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_the_table_fits_the_terminal_and_no_meaning_is_cut(width: int) -> None:
     ],
 )
 def test_values_are_shown_as_they_could_be_typed(value: object, kind: str, words: str) -> None:
-    assert shown({"value": value, "kind": kind}, "value") == words
+    assert shown(Setting({"value": value, "kind": kind}), "value") == words
 
 
 def test_one_setting_is_shown_with_its_choices() -> None:

@@ -2,44 +2,54 @@ from typing import Any
 
 import pytest
 
-from tarmac.cli.render.job import demands, energy, taken
-from tarmac.cli.render.waiting import terms
+from tarmac.cli.render.job import energy, place_in_queue, used
+from tarmac.cli.render.job_options import option_lines
 from tarmac.cli.verbs.show import description
+from tarmac.client.records import Job
+from tarmac.shared.clocks import clock
 
 G = 1 << 30
+NOW = 1_800_000_000.0  # 2027-01-15T08:00:00Z
 
 
-def a_job(**fields: Any) -> dict[str, Any]:
-    return {
+def a_job(**fields: Any) -> Job:
+    return Job({
         "id": 7, "state": "running", "name": None, "gpus_asked": 1, "gpus": [], "command": ["python", "train.py"],
         "cwd": "/w", "owner": "ann", "priority": 10, "attempt": 1, "submitted_at": "2027-01-15T07:50:00.000Z",
         "started_at": None, "ended_at": None, "progress": None, "log_path": "/l", **fields,
-    }  # fmt: skip
+    })  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
         ({}, []),
-        ({"gpu_memory_bytes": 8 * G}, [("shares", "8.0G of a GPU booked")]),
-        ({"gpu_share": 0.5, "gpus_asked": 2}, [("shares", "50% of each GPU booked")]),
+        ({"gpu_memory_bytes": 8 * G}, [("shares", "8.0G of each GPU reserved")]),
+        ({"gpu_share": 0.5}, [("shares", "50% of each GPU reserved")]),
         ({"gpu_models": ["a100", "h100"]}, [("only on", "a100 or h100")]),
         ({"gpu_models": ["a"], "min_gpu_memory_bytes": 40 * G}, [("only on", "a; 40.0G of memory or more")]),
         ({"gpus_on": [0, 1, 3], "exclude_gpus": [2]}, [("only on", "index 0-1,3; not index 2")]),
         ({"gpus_on": [2, "GPU-a"], "exclude_gpus": ["GPU-b"]}, [("only on", "index 2, GPU-a; not GPU-b")]),
         ({"idle_below": 20}, [("only on", "less than 20% busy")]),
-        ({"memory_bytes": 16 * G, "cpus": 4}, [("host", "16.0G of memory booked, 4 cores")]),
+        ({"tier": "urgent"}, [("tier", "urgent")]),
+        ({"tier": "normal", "stop_signal": 15, "tags": []}, []),
+        ({"tags": ["a", "b\n"], "project": "p"}, [("tags", "a, b\\n"), ("project", "p")]),
+        ({"time_limit_s": 5400.0}, [("limit", "1h30m")]),
+        ({"begin_at": "2027-01-15T08:00:00.000Z"}, [("begins", f"not before {clock(NOW, NOW)}")]),
+        ({"stop_signal": 10}, [("stop signal", "SIGUSR1")]),
+        ({"stop_signal": 40}, [("stop signal", "signal 40")]),
+        ({"memory_bytes": 16 * G, "cpus": 4}, [("host", "16.0G of memory reserved; 4 cores reserved")]),
     ],
 )
 def test_what_a_job_asked_for(fields: dict[str, Any], said: list[tuple[str, str]]) -> None:
-    assert list(demands(a_job(**fields))) == said
+    assert [line for line in option_lines(a_job(**fields), NOW) if line[0] != "priority"] == said
 
 
-def test_what_a_job_took() -> None:
-    assert taken(a_job()) == ""
-    used = a_job(peak_gpu_memory_bytes=7 * G, utilization=83.4, energy_j=7200.0)
-    assert taken(used) == "at most 7.0G of GPU memory, GPUs 83% busy on average, 2.0 Wh"
-    assert taken(a_job(utilization=0.0)) == "GPUs 0% busy on average"
+def test_what_a_job_used() -> None:
+    assert used(a_job()) == ""
+    job = a_job(peak_gpu_memory_bytes=7 * G, utilization=83.4, energy_j=7200.0)
+    assert used(job) == "at most 7.0G of GPU memory, GPUs 83% busy on average, 2.0 Wh"
+    assert used(a_job(utilization=0.0)) == "GPUs 0% busy on average"
 
 
 @pytest.mark.parametrize(("joules", "words"), [(540, "540 J"), (3600, "1.0 Wh"), (9e6, "2.5 kWh")])
@@ -59,27 +69,23 @@ def test_warnings_stand_on_top_and_the_reasons_below_each_other() -> None:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"tier": "normal", "stop_signal": 15, "after": [], "position": None}, []),
+        ({"after": [], "position": None}, []),
         ({"position": 1200}, [("place", "1,200 of its owner's waiting jobs")]),
-        ({"held_by": "bob"}, [("held", "by bob; `tarmac release 7` lets it go")]),
-        ({"tier": "urgent"}, [("tier", "urgent")]),
+        ({"held_by": "bob"}, [("held", "by bob; `tarmac release 7` releases it")]),
         ({"group": 5, "index": 2}, [("array", "index 2 of the array that begins with job 5")]),
         (
             {"group": 5, "index": 2, "max_running": 4},
-            [("array", "index 2 of the array that begins with job 5, 4 at once")],
+            [("array", "index 2 of the array that begins with job 5, at most 4 at once")],
         ),
         ({"after": ["3:ok", "4:any"]}, [("after", "3:ok, 4:any")]),
-        ({"time_limit_s": 5400.0}, [("limit", "1h30m of running")]),
-        ({"stop_signal": 10}, [("asked by", "SIGUSR1 to stop")]),
-        ({"stop_signal": 40}, [("asked by", "signal 40 to stop")]),
     ],
 )
-def test_the_terms_of_a_job(fields: dict[str, Any], said: list[tuple[str, str]]) -> None:
-    assert list(terms(a_job(**fields), 1_800_000_000.0)) == said
+def test_what_decides_when_a_job_runs(fields: dict[str, Any], said: list[tuple[str, str]]) -> None:
+    assert list(place_in_queue(a_job(**fields))) == said
 
 
-def test_an_estimate_is_called_one_and_says_what_it_rests_on() -> None:
+def test_an_estimate_is_called_one_and_says_what_it_is_based_on() -> None:
     job = a_job(state="queued", estimated_start="2027-01-15T09:30:00.000Z", estimate_basis="time limits")
     [line] = [line for line in description(job) if line.startswith("  starts")]
     assert "~2027-01-15 " in line
-    assert line.endswith(", an estimate resting on time limits")
+    assert line.endswith(", an estimate based on time limits")

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from tarmac.cli.main import run_line
 from tarmac.cli.verbs.simulate.nodes import machines
 from tarmac.cli.verbs.simulate.past import machines_here, past_trace
+from tarmac.client.records import Gpu, Job
 from tarmac.errors import UserError
 from tarmac.sim.machines import Machine, SimulatedGpu
 from tests.sim.scene import a_row
@@ -103,11 +105,17 @@ def test_a_trace_is_read_from_stdin(capfd: pytest.CaptureFixture[str], monkeypat
         (HEADER + "0,ann,1,100,\n0,ann,one,100,\n", "line 3: gpus one: it must be a whole number"),
         (HEADER + "0,ann,-1,100,\n", "line 2: gpus -1: it must be 0 or more"),
         (HEADER + "0,ann,1,nan,\n", "line 2: duration_s nan: it must be a duration"),
-        (HEADER + "0,ann,1,100,\n0,ann,1,100,0\n", "line 3: limit_s 0: it must be more than 0; empty is no limit"),
+        (
+            HEADER + "0,ann,1,100,\n0,ann,1,100,0\n",
+            "line 3: limit_s 0: it must be more than 0; leave it empty",
+        ),
         (HEADER + "0,,1,100,\n", "line 2: owner is empty"),
         (HEADER + "0,ann,1,100\n", "line 2: 4 values, but 5 columns"),
         (HEADER + '0,"ann,1,100,\n', "line 2: unexpected end of data"),
-        ("submit_s,owner,gpus,duration_s,tier\n0,ann,1,9,vip\n", "tier vip: it must be urgent, normal or preemptible"),
+        (
+            "submit_s,owner,gpus,duration_s,tier\n0,ann,1,9,vip\n",
+            "tier vip: it must be one of urgent, normal",
+        ),
         ("submit_s,owner,gpus,duration_s,gpu_memory,gpu_share\n0,ann,1,9,8G,0.5\n", "line 2: gpu_memory and gpu_share"),
     ],
 )
@@ -159,15 +167,13 @@ class Remembering:
     def __init__(self, *jobs: dict[str, Any]) -> None:
         self.ended = jobs
 
-    def pages(self, query: dict[str, str]) -> Any:
-        assert query["state"] == "ended"
-        fields = query["fields"].split(",")
-        yield [{name: job.get(name) for name in fields} for job in self.ended]
+    def jobs(self, *, state: str, fields: tuple[str, ...]) -> Iterator[Job]:
+        assert state == "ended"
+        return (Job({name: job.get(name) for name in fields}) for job in self.ended)
 
-    def call(self, method: str, path: str) -> Any:
-        assert (method, path) == ("GET", "/gpus")
+    def gpus(self) -> list[Gpu]:
         gpus = (("a", 80 << 30, "H100"), ("a", 80 << 30, "H100"), ("b", None, None))
-        return {"gpus": [{"node": n, "memory_total_bytes": size, "model": model} for n, size, model in gpus]}
+        return [Gpu({"node": node, "memory_total_bytes": size, "model": model}) for node, size, model in gpus]
 
 
 RAN = {

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
+
+from tarmac.shared.job_options import AT_START
 
 _TERM = 15
 _LAST_SIGNAL = 64
 _GRACE_S = 10.0
+_TYPES: Dict[str, Tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
 _LONGEST_S = 1e10  # three centuries: more is a mistake, and might overflow a clock
 
 
@@ -56,7 +59,7 @@ def read(frame: Mapping[str, Any]) -> StartRequest:
         append=bool(frame.get("append")),
         folder=frame.get("folder"),
         limit=_limit(frame),
-        options=frame.get("options") or {},
+        options=_options(frame.get("options", {})),
     )
 
 
@@ -64,6 +67,16 @@ def read_signal(number: Any) -> int:
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= _LAST_SIGNAL:
         raise ValueError(f"there is no signal {number!r}: it must be a number from 1 to {_LAST_SIGNAL}")
     return number
+
+
+def _options(given: Any) -> Dict[str, Any]:
+    """Those that this agent knows. A newer controller may send others."""
+    if not isinstance(given, dict):
+        raise ValueError("options must be an object")  # noqa: TRY004  all that is wrong with a frame is a ValueError
+    for option in AT_START:
+        if option.wire in given and not isinstance(given[option.wire], _TYPES[option.type]):
+            raise ValueError(f"{option.wire} must be of type {option.type}")
+    return {option.wire: given[option.wire] for option in AT_START if option.wire in given}
 
 
 def _limit(frame: Mapping[str, Any]) -> Optional[Limit]:

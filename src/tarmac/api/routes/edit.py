@@ -16,7 +16,7 @@ from tarmac.api.views.job import Viewer
 from tarmac.controller.decision import Decision
 from tarmac.controller.permissions import need_admin, refuse_others_jobs
 from tarmac.controller.submit.dependencies import Dependencies, refuse_circle_with
-from tarmac.controller.submit.request import EditRequest
+from tarmac.controller.submit.request import EditRequest, is_for_admins
 from tarmac.core.events import JobEdited
 from tarmac.core.limits import refusal_at_submit
 from tarmac.core.model.ids import JobId
@@ -66,7 +66,7 @@ def _waiting(state: State, number: int) -> Job | None:
 
 
 def _need_right(caller: Caller, jobs: Sequence[Job], changes: EditRequest) -> None:
-    if changes.tier == "urgent" and any(job.spec.tier != "urgent" for job in jobs):
+    if is_for_admins(changes) and not all(is_for_admins(job.spec) for job in jobs):
         need_admin(caller, "make_urgent")
 
 

@@ -25,7 +25,7 @@ from tarmac.controller.start_frame import ARRAY_COUNT
 from tarmac.controller.submit.checks import checked_specs
 from tarmac.controller.submit.dependencies import Dependencies
 from tarmac.controller.submit.paths import refuse_bad_paths
-from tarmac.controller.submit.request import SubmitRequest
+from tarmac.controller.submit.request import SubmitRequest, is_for_admins
 from tarmac.controller.submit.submissions import Token
 from tarmac.core.events import JobsSubmitted, StopAsked
 from tarmac.core.limits import refusal_at_submit
@@ -47,7 +47,7 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
     token = None if body.token is None else Token(caller, body.token)
     if (known := controller.submissions.answered(token)) is not None:
         return json_answer(SubmitAnswer(ids=list(known)), 200)
-    if any(job.tier == "urgent" for job in body.jobs):
+    if any(map(is_for_admins, body.jobs)):
         need_admin(context.caller, "urgent")
     digest, packed = pack_environment(body.environment | ({ARRAY_COUNT: str(len(body.jobs))} if body.array else {}))
     specs = checked_specs(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from tarmac.api.schemas.job_options import option_types
 from tarmac.controller.progress.parser import Progress
 
 
@@ -17,17 +18,13 @@ class GpuRef(Struct, kw_only=True):
 
 class JobView(Struct, kw_only=True):
     id: int
-    name: str | None
+    __annotations__.update(option_types(in_list=True))
     owner: str
-    project: str | None
-    tags: list[str]
     state: str
     reason: str | None
     exit_code: int | None
     signal: int | None
     attempt: int
-    priority: int
-    tier: str
     gpus_asked: int
     gpus: list[GpuRef]
     node: str | None
@@ -41,25 +38,12 @@ class JobView(Struct, kw_only=True):
     peak_gpu_memory_bytes: int | None
     log_path: str
     group: int | None
-    after: list[str]
     waits_for: list[int]
-    gpu_memory_bytes: int | None
-    gpu_share: float | None
-    gpu_models: list[str]
-    min_gpu_memory_bytes: int | None
-    gpus_on: list[int | str]
-    exclude_gpus: list[int | str]
-    idle_below: int | None
-    memory_bytes: int | None
-    cpus: int | None
     utilization: float | None
     energy_j: float | None
     warnings: list[str]
     estimate_basis: str | None
-    time_limit_s: float | None
-    begin_at: str | None
     index: int | None
-    max_running: int | None
     position: int | None
     held_by: str | None
 
@@ -69,8 +53,8 @@ class WholeJobView(JobView, kw_only=True):
     why: list[str]
     pid: int | None
     umask: int
-    grace_s: float
     shell: str | None
     stdout_path: str
     stderr_path: str
-    stop_signal: int
+
+    __annotations__.update(option_types(in_list=False))

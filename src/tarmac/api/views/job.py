@@ -15,6 +15,7 @@ from tarmac.core.explain import Explainer, TooFewGpus
 from tarmac.core.forecast.queue_forecast import position_of
 from tarmac.core.model.status import Queued
 from tarmac.refusal import invalid
+from tarmac.shared.job_options import JOB_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from tarmac.core.explain import Reason
     from tarmac.core.forecast.queue_forecast import Estimate
     from tarmac.core.model.job import Job
+
+# Options that only the answer about a single job contains.
+_SINGLE_OPTIONS = [(option.view, option.wire) for option in JOB_OPTIONS if option.view and not option.in_list]
 
 
 class Viewer:
@@ -58,11 +62,10 @@ class Viewer:
             why=self._why(job),
             pid=getattr(status, "pid", None),
             umask=spec.umask,
-            grace_s=spec.grace_s,
             shell=spec.shell,
             stdout_path=stdout_path(folder, job, attempt),
             stderr_path=stderr_path(folder, job, attempt),
-            stop_signal=spec.signal,
+            **{name: getattr(spec, wire) for name, wire in _SINGLE_OPTIONS},
         )
 
     def _values(self, job: Job, names: tuple[str, ...]) -> dict[str, Any]:

@@ -10,19 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import inspect
 
+from tarmac.shared.job_options import BY_WIRE
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _STEP = re.compile(r"\w+|\[\d*\]")
 _NAMED = re.compile(r"(missing required|contains unknown) field `([^`]*)`")
 # As it is typed on the command line.
-_TYPED = {
-    "gpus": "-g", "gpu_memory_bytes": "--gpu-mem", "gpu_share": "--gpu-share", "gpu_models": "--gpu-model",
-    "min_gpu_memory_bytes": "--min-gpu-mem", "gpus_on": "--gpus-on", "exclude_gpus": "--exclude-gpus",
-    "idle_below": "--idle-below", "memory_bytes": "--mem", "cpus": "--cpus", "priority": "--priority",
-    "grace_s": "--grace", "lines": "-n", "tier": "--tier", "time_limit_s": "--time", "begin_at": "--begin",
-    "after": "--after", "max_running": "--max-running", "signal": "--signal",
-}  # fmt: skip
+_TYPED = {option.wire: option.flag for option in BY_WIRE.values() if option.type != "path"} | {"lines": "-n"}
 
 
 def wrong_field(model: Any, path: str, message: str) -> str:
@@ -56,7 +52,7 @@ def _unwrapped(known: inspect.Type) -> inspect.Type:
 
 
 def _name(steps: Sequence[str]) -> str:
-    """`gpus (-g)`; for one of many jobs of a submit, which one."""
+    """`gpus (--gpus)`; for one of many jobs of a submit, which one."""
     fields = [step for step in steps if not step.startswith("[")]
     if fields[:1] != ["jobs"] or len(steps) < 2:
         return _typed(fields[-1]) if fields and fields[-1] != "gpus" else "".join(fields)

@@ -1,55 +1,54 @@
-"""The options that describe a job, and the submit itself: shared by `add` and `run`."""
+"""The options that describe a job, for `add`, `run` and `edit`, and the submit itself.
+
+The options are those of shared/job_options.py. Contradictions are refused here, before any controller is asked.
+"""
 
 from __future__ import annotations
 
 import os
 
-from tarmac.cli.args.needs import GPUS, NEEDS, needs_of
-from tarmac.cli.args.values import integer, seconds
-from tarmac.cli.args.when import TURN, entry_of, waited_for, when_of
-from tarmac.cli.parser import Option, text
+from tarmac.cli.args import values as readers
+from tarmac.cli.parser import Option
 from tarmac.cli.term.terminal import err
 from tarmac.errors import UserError
+from tarmac.shared.job_options import JOB_OPTIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
     from tarmac.cli.parser import Values
     from tarmac.client import Client
     from tarmac.client.requests import JobRequest
+    from tarmac.shared.job_options import JobOption
 
-LONGEST = 4096
-
-
-def label(word: str) -> str:
-    if len(word) > LONGEST:
-        raise ValueError(f"it has {len(word)} characters, and {LONGEST} is the most")
-    return text(word)
+MOST_AFTER = 10_000  # jobs that one may wait for
+NONE = "none"  # what `edit` takes to clear an option
 
 
-JOB_OPTIONS = (
-    GPUS,
-    Option("--name", "-n", "a name, for you and for filters", "NAME", label),
-    Option("--priority", "-p", "smaller goes first (default 10)", "N", integer),
-    Option("--tag", None, "a tag; may be given several times", "TAG", label, has_many=True),
-    Option("--project", None, "the project it belongs to", "NAME", label),
-    Option("--shell", "-c", "run a shell string instead of a command", "STRING"),
-    Option("--cwd", None, "the folder to run in (default: this one)", "DIR"),
-    Option("--log", None, "write stdout and stderr to this file", "PATH"),
-    Option("--stdout", None, "write stdout to this file", "PATH"),
-    Option("--stderr", None, "write stderr to a file of its own", "PATH"),
-    Option("--append", None, "append to these files if they exist"),
-    Option("--grace", None, "seconds it has to stop when asked (default 10)", "S", seconds),
-    *NEEDS,
-    *TURN,
-)
+def options_of(verb: str) -> list[Option]:
+    return [_option(option, verb) for option in JOB_OPTIONS if verb in option.verbs]
+
+
+def _option(option: JobOption, verb: str) -> Option:
+    read: Callable[[str], object] | None = getattr(readers, option.read) if option.read else None
+    words = option.help
+    if verb == "edit" and option.can_clear and read is not None:
+        words, read = f"{words}; or none", _or_none(read)
+    return Option(option.flag, option.short or None, words, option.metavar or None, read, has_many=option.is_many)
+
+
+def _or_none(read: Callable[[str], object]) -> Callable[[str], object]:
+    return lambda word: NONE if word == NONE else read(word)
 
 
 def submit(client: Client, verb: str, values: Values, words: list[str]) -> list[int]:
-    """The ids: one, or as many as the array has copies."""
+    """The ids: one, or one for each job of the array."""
     request = _request(verb, values, words)
-    copies, entry = entry_of(verb, values)
+    copies, entry = _entry(verb, values)
     if values["after"]:
-        request["after"] = waited_for(client, values["after"])
+        request["after"] = dependencies(client, values["after"])
     environment, left_out = _environment()
     requests = [request] * (copies or 1)
     ids = client.submit_many(requests, environment=environment, array=copies is not None, entry=entry)
@@ -58,27 +57,101 @@ def submit(client: Client, verb: str, values: Values, words: list[str]) -> list[
     return ids
 
 
+def changes(client: Client, values: Values) -> dict[str, Any]:
+    """What `edit` sends, by wire name; null or an empty list where `none` was typed."""
+    found: dict[str, Any] = {}
+    for option in JOB_OPTIONS:
+        value = values.get(option.name)
+        if value is None or value == []:
+            continue
+        if option.is_many:
+            found[option.wire] = [] if NONE in value else value
+        else:
+            found[option.wire] = None if value is NONE else value
+    if found.get("after"):
+        found["after"] = dependencies(client, values["after"])
+    return found
+
+
+def dependencies(client: Client, given: Sequence[Sequence[str]]) -> list[str]:
+    """`7:ok`, job by job: ranges counted out, `last` by its number."""
+    found: dict[str, None] = {}
+    for part in (part for parts in given for part in parts):
+        job, _, on = part.partition(":")
+        first, dash, last = job.partition("-")
+        if not dash:
+            found[f"{client.number_of(job)}:{on}"] = None
+            continue
+        if int(last) < int(first):
+            raise UserError(f"--after {job} is not a range of jobs", "write the smaller id first, such as 3-7")
+        if int(last) - int(first) >= MOST_AFTER:
+            raise UserError(f"--after {job}: a job can wait for at most {MOST_AFTER:,} others", "name the last of them")
+        found |= dict.fromkeys(f"{number}:{on}" for number in range(int(first), int(last) + 1))
+    return list(found)
+
+
 def _request(verb: str, values: Values, words: list[str]) -> JobRequest:
     shell = values["shell"]
+    _check_command(verb, shell, words)
+    _check_gpus(verb, values)
+    request: dict[str, Any] = {"command": words if shell is None else shell}
+    for option in JOB_OPTIONS:
+        value = values.get(option.name)
+        if option.wire and value is not None and value is not False and value != []:
+            request[option.wire] = value
+    return request  # type: ignore[return-value]
+
+
+def _check_command(verb: str, shell: str | None, words: list[str]) -> None:
     if shell is not None and words:
-        raise UserError(
-            f"{verb}: both a shell string and a command ({words[0]} …)",
-            "quote the whole string after -c",
-        )
+        raise UserError(f"{verb}: got a shell string and a command ({words[0]} …)", "quote the whole string after -c")
     if shell is None and not any(words[:1]):
         raise UserError(f"{verb}: the command is empty", f"give the command to run: `tarmac {verb} python train.py`")
     if shell is not None and not shell.strip():
         raise UserError(f"{verb}: the shell string is empty", f"give one: `tarmac {verb} -c 'make && ./train'`")
-    given = {name: values[name] for name in ("gpus", "priority", "name", "project", "cwd", "log", "stdout", "stderr")}
-    request: JobRequest = {
-        "command": words if shell is None else shell,
-        "tags": values["tag"],
-        "append": values["append"],
-        "grace_s": values["grace"],
-    }
-    given |= needs_of(verb, values) | when_of(values) | {"max_running": values.get("max_running")}
-    request.update({name: value for name, value in given.items() if value is not None})  # type: ignore[typeddict-item]
-    return request
+
+
+def _check_gpus(verb: str, values: Values) -> None:
+    asked = [option.flag for option in JOB_OPTIONS if option.takes_gpu and values[option.name] is not None]
+    if values["gpus"] == 0 and asked:
+        raise UserError(f"{verb}: {asked[0]} needs a GPU, but -g 0 requests none", f"leave out {asked[0]} or -g 0")
+    if values["gpu_mem"] is not None and values["gpu_share"] is not None:
+        raise UserError(
+            f"{verb}: --gpu-mem and --gpu-share both set how much of a GPU is reserved",
+            "use --gpu-mem if you know how much memory the job needs, otherwise --gpu-share",
+        )
+    if values["gpus_on"] is not None:
+        _check_pins(verb, values["gpus_on"], values["exclude_gpus"] or (), values["gpus"])
+
+
+def _check_pins(verb: str, pinned: Sequence[int | str], excluded: Sequence[int | str], count: int | None) -> None:
+    if count not in {None, len(pinned)}:
+        names = ",".join(map(str, pinned))
+        raise UserError(
+            f"{verb}: -g {count} does not match --gpus-on {names}, which names {len(pinned)}",
+            f"leave out -g; or exclude GPUs with --exclude-gpus, to get any {count} of the others",
+        )
+    both = [gpu for gpu in pinned if gpu in excluded]
+    if both:
+        raise UserError(f"{verb}: GPU {both[0]} is in both --gpus-on and --exclude-gpus", "remove it from one of them")
+
+
+def _entry(verb: str, values: Values) -> tuple[int | None, str]:
+    """The number of copies if it is an array, and whether they are queued, held or drafts."""
+    copies: int | None = values.get("array")
+    if values.get("max_running") is not None and copies is None:
+        raise UserError(f"{verb}: --max-running needs --array", "give the number of jobs: --array 0-99")
+    if copies is not None and not values["append"] and any(values[name] for name in ("log", "stdout", "stderr")):
+        raise UserError(
+            f"{verb}: all jobs of the array would write to the same file",
+            "leave it out (`tarmac log ID` shows the output of each), or add --append to share the file",
+        )
+    if values.get("hold") and values.get("draft"):
+        raise UserError(
+            f"{verb}: --hold and --draft exclude each other",
+            "use --hold for a job that is ready, --draft for one that you still work on",
+        )
+    return copies, "held" if values.get("hold") else "draft" if values.get("draft") else "queued"
 
 
 def _environment() -> tuple[dict[str, str], list[str]]:

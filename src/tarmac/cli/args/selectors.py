@@ -8,9 +8,20 @@ from tarmac.errors import NotFound, UserError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypedDict
 
     from tarmac.cli.parser import Values
     from tarmac.client import Client
+
+    class Filters(TypedDict, total=False):
+        name: str
+        tag: str
+        state: str | None
+        owner: str
+
+    class Query(Filters):
+        ids: str | None
+
 
 FILTERS = (
     Option("--name", None, "only jobs with this name; * and ? stand for others", "GLOB"),
@@ -35,12 +46,12 @@ def ids_of(words: Sequence[str]) -> list[str]:
     return ids
 
 
-def filters_of(values: Values) -> dict[str, str]:
-    return {name: values[name] for name in FILTER_NAMES if values[name] is not None}
+def filters_of(values: Values) -> Filters:
+    return {name: values[name] for name in FILTER_NAMES if values[name] is not None}  # type: ignore[return-value]
 
 
-def query_of(values: Values, words: Sequence[str]) -> dict[str, object]:
-    """The selection as a listing's query."""
+def query_of(values: Values, words: Sequence[str]) -> Query:
+    """The selection as arguments of `client.jobs`."""
     return {"ids": ",".join(ids_of(words)) or None, **filters_of(values)}
 
 

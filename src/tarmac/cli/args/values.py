@@ -5,8 +5,12 @@ Each reader returns the value or raises ValueError with a message that says what
 
 from __future__ import annotations
 
+from tarmac.cli.parser import shown, text
+from tarmac.shared.names import CONDITIONS, TIERS
 from tarmac.shared.units import LONGEST_S, parse_decimal, parse_duration, parse_size
 
+MOST_COPIES = 1_000_000
+MOST_LABEL = 4096  # characters
 MOST_GPUS = 4096  # so that 0-999999999 is an answer and not an hour
 
 
@@ -120,6 +124,66 @@ def models(word: str) -> list[str]:
     if not all(names):
         raise ValueError("it must be parts of models' names, such as a100 or 'a100|h100'")
     return names
+
+
+def label(word: str) -> str:
+    if len(word) > MOST_LABEL:
+        raise ValueError(f"it has {len(word)} characters; the limit is {MOST_LABEL}")
+    return text(word)
+
+
+def tier(word: str) -> str:
+    if word.lower() not in TIERS:
+        raise ValueError(f"it must be one of {', '.join(TIERS)}")
+    return word.lower()
+
+
+def dependencies(word: str) -> list[str]:
+    """`7`, `7:any`, `3-5:fail`, `last`, several with commas; each with its condition, which is `ok` by default."""
+    found = []
+    for part in filter(None, word.replace(" ", ",").split(",")):
+        job, colon, on = part.partition(":")
+        if not colon:
+            on = "ok"
+        if on not in CONDITIONS:
+            raise ValueError(f"write ok, fail or any after the colon, not {shown(on)}")
+        first, dash, last = job.partition("-")
+        if job != "last" and not (is_id(first) and (not dash or is_id(last))):
+            raise ValueError(f"{shown(job)} is not a job id; it must be 7, 7:any, 3-5 or last")
+        found.append(f"{job}:{on}")
+    if not found:
+        raise ValueError("it must be a job, such as 7, 7:any or last")
+    return found
+
+
+def copies(word: str) -> int:
+    """The number of copies in 100 or 0-99."""
+    first, dash, last = word.partition("-")
+    if not is_id(first) or (dash and not is_id(last)):
+        raise ValueError("it must be a number of jobs, such as 100 or 0-99; --max-running limits how many run at once")
+    if dash and int(first) != 0:
+        raise ValueError(f"indices start at 0: 0-{last}; add an offset to TARMAC_ARRAY_INDEX in the command")
+    number = int(last) + 1 if dash else int(first)
+    if not 1 <= number <= MOST_COPIES:
+        raise ValueError(f"it must be from 1 to {MOST_COPIES:,} jobs")
+    return number
+
+
+def signal_number(word: str) -> int:
+    """USR1, SIGUSR1 or 10."""
+    from tarmac.cli.term.signals import named
+
+    name = word.upper().removeprefix("SIG")
+    number = int(name) if is_id(name) else named(name)
+    if number is None or not 1 <= number <= 64:
+        raise ValueError("it must be a signal, such as USR1, INT or 10")
+    if number in {9, 19}:
+        raise ValueError("no process can catch that signal; to kill the job at once, use --grace 0")
+    return number
+
+
+def is_id(text: str) -> bool:
+    return _is_digits(text) and len(text) <= 18
 
 
 def _is_digits(text: str) -> bool:

@@ -11,9 +11,8 @@ from tarmac.shared.units import duration, size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from tarmac.client.records import Gpu, Process
 
-    Gpu = dict[str, Any]
     Note = tuple[str, str]  # style, words
 
 BAR = 10
@@ -24,44 +23,43 @@ PROCESSES = 3  # so many of a GPU are named
 
 def notes_of(gpu: Gpu, at: float) -> list[Note]:
     """Why it may not be used, what is odd about its jobs, who holds it, and who else is on it."""
-    notes: list[Note] = [] if gpu["index"] is not None else [("dim", gpu["uuid"])]
-    health, reason, held = gpu.get("health"), gpu.get("reason"), gpu.get("held")
+    notes: list[Note] = [] if gpu.index is not None else [("dim", gpu.uuid)]
+    health, reason, held = gpu.health, gpu.reason, gpu.held
     if health:
-        since = gpu.get("gone_since")
+        since = gpu.raw.get("gone_since")
         notes.append(("bold red", f"gone since {local(since)[:16]}: {health}" if since else f"sick: {health}"))
-    if gpu["drained"] and not (health and reason in {health, None}):
+    if gpu.drained and not (health and reason in {health, None}):
         words = reason or "drained"
         notes.append(("yellow", words if words.startswith("drained") else f"drained: {words}"))
-    notes += [("yellow", words) for words in gpu.get("warnings") or ()]
+    notes += [("yellow", words) for words in gpu.warnings or ()]
     if held:
         notes.append(("magenta", held))
-    if gpu.get("reserved"):
-        notes.append(("cyan", gpu["reserved"]))
-    outside = [who for who in gpu["processes"] if who.get("job") is None and f"pid {who['pid']} " not in f"{held} "]
+    if gpu.reserved:
+        notes.append(("cyan", gpu.reserved))
+    outside = [who for who in gpu.processes if who.get("job") is None and f"pid {who['pid']} " not in f"{held} "]
     notes += [("dim", _process(who, at)) for who in outside[:PROCESSES]]
     if len(outside) > PROCESSES:
         notes.append(("dim", f"and {len(outside) - PROCESSES} more processes"))
     return [(style, safe(words)) for style, words in notes]
 
 
-def _process(who: dict[str, Any], at: float) -> str:
+def _process(who: Process, at: float) -> str:
     words = f"{who['user'] or '?'}: {who['command'] or '?'} (pid {who['pid']}"
     if who.get("memory_bytes") is not None:
         words += f", {size(who['memory_bytes'])}"
-    if who.get("started_at") is not None:
-        since = who["started_at"]
-        words += f", for {duration(at - (epoch(since) if isinstance(since, str) else since))}"
+    if (since := who.get("started_at")) is not None:
+        words += f", for {duration(at - epoch(since))}"
     return words + (", ignored)" if who.get("ignored") else ")")
 
 
 def number(gpu: Gpu) -> str:
     """One that is gone has none when another GPU has got it; its notes have the UUID then."""
-    return "-" if gpu["index"] is None else str(gpu["index"])
+    return "-" if gpu.index is None else str(gpu.index)
 
 
 def model(gpu: Gpu) -> str:
     """Without what every GPU of that maker is called."""
-    return (gpu["model"] or "?").removeprefix("NVIDIA ")
+    return (gpu.model or "?").removeprefix("NVIDIA ")
 
 
 def with_unit(number: float | None, unit: str) -> str:
@@ -69,10 +67,10 @@ def with_unit(number: float | None, unit: str) -> str:
 
 
 def memory(gpu: Gpu) -> str:
-    used, total = gpu["memory_used_bytes"], gpu["memory_total_bytes"]
+    used, total = gpu.memory_used_bytes, gpu.memory_total_bytes
     if not total:
         return "?"
-    return f"{bar((used or 0) / total, (gpu.get('booked_bytes') or 0) / total)} {size(used):>5}/{size(total)}"
+    return f"{bar((used or 0) / total, (gpu.booked_bytes or 0) / total)} {size(used):>5}/{size(total)}"
 
 
 def bar(used: float, booked: float = 0.0, wide: int = BAR) -> str:
@@ -84,14 +82,14 @@ def bar(used: float, booked: float = 0.0, wide: int = BAR) -> str:
 
 
 def fullness(gpu: Gpu) -> str:
-    used = (gpu["memory_used_bytes"] or 0) / (gpu["memory_total_bytes"] or 1)
+    used = (gpu.memory_used_bytes or 0) / (gpu.memory_total_bytes or 1)
     return "red" if used > 0.9 else "yellow" if used > 0.5 else "green"
 
 
 def gpu_state(gpu: Gpu) -> str:
-    return "sick" if gpu.get("health") else "drained" if gpu["drained"] else "held" if gpu.get("held") else "-"
+    return "sick" if gpu.health else "drained" if gpu.drained else "held" if gpu.held else "-"
 
 
 def mood_style(gpu: Gpu) -> str | None:
     word = gpu_state(gpu)
-    return {"sick": "bold red", "drained": "yellow", "held": "magenta"}.get(word) or ("green" if gpu["jobs"] else None)
+    return {"sick": "bold red", "drained": "yellow", "held": "magenta"}.get(word) or ("green" if gpu.jobs else None)

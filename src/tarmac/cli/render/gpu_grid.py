@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tarmac.cli.render.gpu import Gpu
+    from tarmac.client.records import Gpu
 
 GAP = "  "
 NARROWEST = 24  # index, a short bar, utilisation, temperature and seven columns for who has it
@@ -38,10 +38,10 @@ def grid(gpus: Sequence[Gpu], *, width: int, lines: int, has_colours: bool, now:
 
 def _rows(gpus: Sequence[Gpu], across: int, width: int, at: float, *, has_colours: bool) -> list[str]:
     wide = (width + len(GAP)) // across - len(GAP)
-    has_nodes = len({gpu["node"] for gpu in gpus}) > 1
+    has_nodes = len({gpu.node for gpu in gpus}) > 1
     groups: dict[str, list[Gpu]] = {}
     for gpu in gpus:
-        parts = [gpu["node"]] if has_nodes else []
+        parts = [gpu.node] if has_nodes else []
         parts += [model(gpu)] if wide < WITH_MODEL else []
         groups.setdefault(" · ".join(parts), []).append(gpu)
     rows = []
@@ -56,7 +56,7 @@ def _rows(gpus: Sequence[Gpu], across: int, width: int, at: float, *, has_colour
 def _block(gpus: Sequence[Gpu], across: int, wide: int, at: float, *, has_colours: bool) -> list[str]:
     """In columns from top to bottom, as `ls` of files has it."""
     shown = []
-    has_warmth = any(gpu["temperature"] is not None for gpu in gpus)
+    has_warmth = any(gpu.temperature is not None for gpu in gpus)
     for gpu in gpus:
         text = padded(_cell(gpu, wide, at, has_warmth=has_warmth), wide)
         shown.append(paint(text, mood_style(gpu)) if has_colours else text)
@@ -65,35 +65,35 @@ def _block(gpus: Sequence[Gpu], across: int, wide: int, at: float, *, has_colour
 
 
 def _cell(gpu: Gpu, wide: int, at: float, *, has_warmth: bool) -> str:
-    used, total = gpu["memory_used_bytes"] or 0, gpu["memory_total_bytes"] or 1
+    used, total = gpu.memory_used_bytes or 0, gpu.memory_total_bytes or 1
     has_memory, short = wide >= WITH_MEMORY, 6 if wide >= NARROWEST + 4 else 4
     parts = [f"{number(gpu):>3}"]
     if wide >= WITH_MODEL:
         parts.append(padded(cut(safe(model(gpu)), MOST_MODEL), MOST_MODEL))
-    parts.append(bar(used / total, (gpu.get("booked_bytes") or 0) / total, 10 if has_memory else short))
+    parts.append(bar(used / total, (gpu.booked_bytes or 0) / total, 10 if has_memory else short))
     if has_memory:
-        parts.append(f"{size(gpu['memory_used_bytes']):>5}/{size(gpu['memory_total_bytes']):<5}")
-    parts.append(f"{with_unit(gpu['utilization'], '%'):>4}")
+        parts.append(f"{size(gpu.memory_used_bytes):>5}/{size(gpu.memory_total_bytes):<5}")
+    parts.append(f"{with_unit(gpu.utilization, '%'):>4}")
     if has_warmth:
-        parts.append(f"{with_unit(gpu['temperature'], '°'):>3}")
+        parts.append(f"{with_unit(gpu.temperature, '°'):>3}")
     text = " ".join(parts)
     return cut(f"{text} {_who(gpu, at, wants_notes=wide >= WITH_NOTES)}", wide)
 
 
 def _who(gpu: Gpu, at: float, *, wants_notes: bool) -> str:
     """Its jobs or who holds it, and what is odd about it: in words where they have room."""
-    jobs = spans(gpu["jobs"])
+    jobs = spans(gpu.jobs)
     if wants_notes:
         return "; ".join([*([jobs] if jobs else []), *[words for _, words in notes_of(gpu, at)]]) or "-"
     marks = [] if gpu_state(gpu) in {"-", "held"} else [gpu_state(gpu)]
-    if warnings := gpu.get("warnings"):
+    if warnings := gpu.warnings:
         marks.append("idle" if any("idle" in words for words in warnings) else "!")
     return " ".join([*marks, *([jobs] if jobs else _holders(gpu))]) or "-"
 
 
 def _holders(gpu: Gpu) -> list[str]:
     """Whose processes from outside keep it, each user once."""
-    if not gpu.get("held"):
+    if not gpu.held:
         return []
-    outside = [who for who in gpu["processes"] if who.get("job") is None and not who.get("ignored")]
+    outside = [who for who in gpu.processes if who.get("job") is None and not who.get("ignored")]
     return [*dict.fromkeys(safe(who["user"] or "?") for who in outside)] or ["held"]

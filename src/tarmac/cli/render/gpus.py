@@ -13,29 +13,28 @@ from tarmac.shared.units import size
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
-    from tarmac.cli.render.gpu import Gpu, Note
+    from tarmac.cli.render.gpu import Note
     from tarmac.client import Client
+    from tarmac.client.records import Gpu
 
 GIVE_WAY = ("POWER", "TEMP", "SLOTS", "BOOKED", "MODEL")  # in this order, where there is no room
 INDENT = 5
 
 
-def fetch(client: Client) -> dict[str, Any]:
-    """The answer about GPUs, with what there is to warn of in the jobs on them."""
-    answer = client.call("GET", "/gpus")
-    if any(gpu["jobs"] for gpu in answer["gpus"]):
-        pages = client.pages({"state": "running,stopping", "fields": "id,warnings"})
-        said = {job["id"]: job["warnings"] for page in pages for job in page}
-        for gpu in answer["gpus"]:
-            gpu["warnings"] = [f"job {job}: {words}" for job in gpu["jobs"] for words in said.get(job) or ()]
+def fetch(client: Client) -> list[Gpu]:
+    """The GPUs, with the warnings about their jobs and with who has reserved them."""
+    gpus = client.gpus()
+    if any(gpu.jobs for gpu in gpus):
+        said = {job.id: job.warnings for job in client.jobs(state="running,stopping", fields="id,warnings")}
+        for gpu in gpus:
+            gpu.warnings = [f"job {job}: {words}" for job in gpu.jobs for words in said.get(job) or ()]
     if kept := client.reservations():
         from tarmac.cli.render.reservations import of_gpu
 
-        for gpu in answer["gpus"]:
-            gpu["reserved"] = of_gpu(kept, gpu["uuid"])
-    return answer
+        for gpu in gpus:
+            gpu.reserved = of_gpu(kept, gpu.uuid)
+    return gpus
 
 
 def table(gpus: Sequence[Gpu], *, width: int | None, has_colours: bool, now: float | None = None) -> list[str]:
@@ -50,10 +49,10 @@ def table(gpus: Sequence[Gpu], *, width: int | None, has_colours: bool, now: flo
     if behind and has_colours:
         rows = [_painted(row, note) for row, note in zip(rows, notes, strict=True)]
     text, node = [head], None
-    has_nodes = len({gpu["node"] for gpu in gpus}) > 1
+    has_nodes = len({gpu.node for gpu in gpus}) > 1
     for gpu, row, more in zip(gpus, rows, below, strict=True):
-        if has_nodes and gpu["node"] != node:
-            node = gpu["node"]
+        if has_nodes and gpu.node != node:
+            node = gpu.node
             text.append(paint(safe(node), "bold") if has_colours else safe(node))
         text += [row, *more]
     return text
@@ -61,7 +60,7 @@ def table(gpus: Sequence[Gpu], *, width: int | None, has_colours: bool, now: flo
 
 def place(gpu: Gpu) -> tuple[str, bool, int]:
     """What they are ordered by. Those that have no number any more come last."""
-    return gpu["node"], gpu["index"] is None, gpu["index"] or 0
+    return gpu.node, gpu.index is None, gpu.index or 0
 
 
 def _columns(gpus: Sequence[Gpu], *, has_colours: bool) -> list[Column]:
@@ -72,16 +71,16 @@ def _columns(gpus: Sequence[Gpu], *, has_colours: bool) -> list[Column]:
         Column("MODEL", [model(gpu) for gpu in gpus], most=20),
         Column("MEMORY", [memory(gpu) for gpu in gpus], styles=hues),
     ]
-    if any(0 < (gpu.get("booked_bytes") or 0) < (gpu["memory_total_bytes"] or 0) for gpu in gpus):
-        columns.append(Column("BOOKED", [size(gpu.get("booked_bytes") or None, "-") for gpu in gpus], is_right=True))
-    columns.append(Column("UTIL", [with_unit(gpu["utilization"], "%") for gpu in gpus], is_right=True))
-    if any(gpu["temperature"] is not None for gpu in gpus):
-        columns.append(Column("TEMP", [with_unit(gpu["temperature"], "°C") for gpu in gpus], is_right=True))
-    if any(gpu.get("power_w") is not None for gpu in gpus):
-        columns.append(Column("POWER", [with_unit(gpu.get("power_w"), " W") for gpu in gpus], is_right=True))
-    if any((gpu.get("slots") or 1) > 1 for gpu in gpus):
-        columns.append(Column("SLOTS", [str(gpu.get("slots") or 1) for gpu in gpus], is_right=True))
-    columns.append(Column("JOBS", [spans(gpu["jobs"]) or "-" for gpu in gpus], most=12))
+    if any(0 < (gpu.booked_bytes or 0) < (gpu.memory_total_bytes or 0) for gpu in gpus):
+        columns.append(Column("BOOKED", [size(gpu.booked_bytes or None, "-") for gpu in gpus], is_right=True))
+    columns.append(Column("UTIL", [with_unit(gpu.utilization, "%") for gpu in gpus], is_right=True))
+    if any(gpu.temperature is not None for gpu in gpus):
+        columns.append(Column("TEMP", [with_unit(gpu.temperature, "°C") for gpu in gpus], is_right=True))
+    if any(gpu.power_w is not None for gpu in gpus):
+        columns.append(Column("POWER", [with_unit(gpu.power_w, " W") for gpu in gpus], is_right=True))
+    if any((gpu.slots or 1) > 1 for gpu in gpus):
+        columns.append(Column("SLOTS", [str(gpu.slots or 1) for gpu in gpus], is_right=True))
+    columns.append(Column("JOBS", [spans(gpu.jobs) or "-" for gpu in gpus], most=12))
     return columns
 
 
@@ -120,9 +119,9 @@ def _below(note: Iterable[Note], width: int, *, has_colours: bool) -> list[str]:
 
 def summary(gpus: Sequence[Gpu]) -> str:
     """How many there are, and how many of them may be used."""
-    unusable = sum(bool(gpu["drained"] or gpu.get("health")) for gpu in gpus)
-    taken = sum(bool(gpu["jobs"]) for gpu in gpus)
-    held = sum(bool(gpu.get("held")) and not gpu["jobs"] for gpu in gpus)
+    unusable = sum(bool(gpu.drained or gpu.health) for gpu in gpus)
+    taken = sum(bool(gpu.jobs) for gpu in gpus)
+    held = sum(bool(gpu.held) and not gpu.jobs for gpu in gpus)
     parts = [f"{len(gpus)} GPUs" if len(gpus) != 1 else "1 GPU", f"{taken} with jobs"]
     parts += [f"{held} held by others"] if held else []
     parts += [f"{unusable} drained or sick"] if unusable else []

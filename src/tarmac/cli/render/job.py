@@ -1,36 +1,123 @@
-"""What a job asked for beyond a number of GPUs, and what it took, in words."""
+"""One job in words: its state, its GPUs, how long it ran, when it starts, what it used."""
 
 from __future__ import annotations
 
-from tarmac.cli.render.text import counted, gpu_names
-from tarmac.shared.units import size
+from tarmac.cli.render.text import command_line, safe, spans
+from tarmac.cli.term.signals import signal_name
+from tarmac.shared.clocks import clock, epoch
+from tarmac.shared.names import ENDED
+from tarmac.shared.units import duration, size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
-    Job = dict[str, Any]
+    from tarmac.client.records import Job, Progress
+
+COLOURS = {
+    "running": "green", "starting": "green", "stopping": "yellow", "paused": "yellow", "queued": "cyan",
+    "held": "magenta", "draft": "magenta", "failed": "red", "unknown": "bold red", "cancelled": "dim",
+    "succeeded": "dim",
+}  # fmt: skip
+QUARTER_S = 900  # in no time zone does a day end in the middle of one
+# The jobs of a queue start in few different minutes, so each is formatted once.
+_clocks: dict[tuple[str, int], str] = {}
 
 
-def demands(job: Job) -> Iterator[tuple[str, str]]:
-    if booked := _booked(job):
-        yield "shares", booked
-    if asked := "; ".join(_constraints(job)):
-        yield "only on", asked
-    if host := ", ".join(_of_host(job)):
-        yield "host", host
+def state_words(job: Job) -> str:
+    """`failed, exit 3`; `failed, SIGSEGV`; `failed, launch`; `failed, timeout`; otherwise the state alone."""
+    if job.state != "failed":
+        return job.state
+    if job.reason == "timeout":
+        return "failed, timeout"
+    if job.signal is not None:
+        return f"failed, {signal_name(job.signal)}"
+    if job.exit_code is not None:
+        return f"failed, exit {job.exit_code}"
+    return f"failed, {job.reason or 'unknown reason'}"
 
 
-def taken(job: Job) -> str:
+def state_and_attempt(job: Job) -> str:
+    """With the attempt it is at, or waits for, if that is not the first: it was preempted or requeued."""
+    attempt = job.attempt or 0
+    number = attempt + 1 if job.state in {"queued", "held"} else attempt
+    return f"{job.state}, attempt {number}" if number > 1 and job.state not in ENDED else state_words(job)
+
+
+def command_of(job: Job) -> str:
+    """A shell string as it was given; the API serves it as `sh -c STRING`."""
+    words = job.command or []
+    return words[2] if len(words) == 3 and words[:2] == ["sh", "-c"] else command_line(words)
+
+
+def gpus(job: Job) -> str:
+    """The indices it has, with ? for a GPU that lost its index; in brackets the number it waits for."""
+    if job.gpus:
+        known = [gpu["index"] for gpu in job.gpus if gpu["index"] is not None]
+        return ",".join([spans(known)] * bool(known) + ["?"] * (len(job.gpus) - len(known)))
+    return f"({job.gpus_asked})" if job.gpus_asked and job.state not in ENDED else "-"
+
+
+def elapsed(job: Job, now: float) -> str:
+    """How long it ran, or has been running."""
+    started = job.seconds("started_at")
+    if started is None:
+        return "-"
+    ended = job.seconds("ended_at")
+    return duration((now if ended is None else ended) - started)
+
+
+def progress(value: Progress | None) -> tuple[str, str]:
+    """How much is done, and how long the rest will take."""
+    if not value or value.get("fraction") is None:
+        return "", ""
+    left = value.get("eta_s")
+    return f"{value['fraction']:.0%}", "" if left is None else duration(left)
+
+
+def starts(job: Job, now: float) -> str:
+    """`waits for 7`, `at 22:00`, or an estimate: `~14:30`."""
+    if job.state != "queued":
+        return ""
+    if job.waits_for:
+        return f"waits for {spans(job.waits_for)}"
+    raw = job.raw
+    begin, estimate = raw.get("begin_at"), raw.get("estimated_start")
+    if begin is not None and epoch(begin) > now:
+        return f"at {_clock(begin, now)}"
+    return "" if estimate is None else f"~{_clock(estimate, now)}"
+
+
+def _clock(moment: str, now: float) -> str:
+    key = (moment[:16], int(now) // QUARTER_S)
+    words = _clocks.get(key)
+    if words is None:
+        words = _clocks[key] = clock(epoch(moment), now)
+    return words
+
+
+def place_in_queue(job: Job) -> Iterator[tuple[str, str]]:
+    """What decides when it runs, besides its options."""
+    if job.position is not None:
+        yield "place", f"{job.position:,} of its owner's waiting jobs"
+    if job.held_by:
+        yield "held", safe(f"by {job.held_by}; `tarmac release {job.id}` releases it")
+    if job.group is not None:
+        limit = f", at most {job.max_running} at once" if job.max_running else ""
+        yield "array", f"index {job.index} of the array that begins with job {job.group}{limit}"
+    if job.after:
+        yield "after", ", ".join(map(str, job.after))
+
+
+def used(job: Job) -> str:
     """Peak memory, average load and energy, as far as they are known."""
     parts = []
-    if job.get("peak_gpu_memory_bytes"):
-        parts.append(f"at most {size(job['peak_gpu_memory_bytes'])} of GPU memory")
-    if job.get("utilization") is not None:
-        parts.append(f"GPUs {job['utilization']:.0f}% busy on average")
-    if job.get("energy_j"):
-        parts.append(energy(job["energy_j"]))
+    if job.peak_gpu_memory_bytes:
+        parts.append(f"at most {size(job.peak_gpu_memory_bytes)} of GPU memory")
+    if job.utilization is not None:
+        parts.append(f"GPUs {job.utilization:.0f}% busy on average")
+    if job.energy_j:
+        parts.append(energy(job.energy_j))
     return ", ".join(parts)
 
 
@@ -39,30 +126,3 @@ def energy(joules: float) -> str:
     if watt_hours < 1:
         return f"{joules:.0f} J"
     return f"{watt_hours:.1f} Wh" if watt_hours < 1000 else f"{watt_hours / 1000:.1f} kWh"
-
-
-def _booked(job: Job) -> str:
-    each = "each GPU" if job["gpus_asked"] > 1 else "a GPU"
-    if job.get("gpu_memory_bytes"):
-        return f"{size(job['gpu_memory_bytes'])} of {each} booked"
-    return f"{job['gpu_share']:.0%} of {each} booked" if job.get("gpu_share") else ""
-
-
-def _constraints(job: Job) -> Iterator[str]:
-    if job.get("gpus_on"):
-        yield gpu_names(job["gpus_on"])
-    if job.get("exclude_gpus"):
-        yield f"not {gpu_names(job['exclude_gpus'])}"
-    if job.get("gpu_models"):
-        yield " or ".join(job["gpu_models"])
-    if job.get("min_gpu_memory_bytes"):
-        yield f"{size(job['min_gpu_memory_bytes'])} of memory or more"
-    if job.get("idle_below") is not None:
-        yield f"less than {job['idle_below']:g}% busy"
-
-
-def _of_host(job: Job) -> Iterator[str]:
-    if job.get("memory_bytes"):
-        yield f"{size(job['memory_bytes'])} of memory booked"
-    if job.get("cpus"):
-        yield counted(job["cpus"], "core")

@@ -7,11 +7,12 @@ from tarmac.shared.clocks import epoch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
+    from collections.abc import Iterator
+
+    from tarmac.client.records import Queue
 
 
-def mode(queue: Mapping[str, Any]) -> str | None:
+def mode(queue: Queue) -> str | None:
     """`paused since 14:30 by ann: new driver`; None while it is as usual."""
     if not queue["paused"] and not queue["draining"]:
         return None
@@ -19,17 +20,17 @@ def mode(queue: Mapping[str, Any]) -> str | None:
         words = "paused and draining"
     else:
         words = "paused" if queue["paused"] else "draining"
-    if queue.get("since"):
+    if queue["since"]:
         from time import time
 
         from tarmac.shared.clocks import clock
 
         words += f" since {clock(epoch(queue['since']), time())}"
-    words += f" by {queue['by']}" if queue.get("by") else " by Tarmac itself"
-    return safe(words + (f": {queue['reason']}" if queue.get("reason") else ""))
+    words += f" by {queue['by']}" if queue["by"] else " by Tarmac itself"
+    return safe(words + (f": {queue['reason']}" if queue["reason"] else ""))
 
 
-def alarm(queue: Mapping[str, Any], width: int | None = None) -> list[str]:
+def alarm(queue: Queue, width: int | None = None) -> list[str]:
     """The same, loud, with what it means and what to do. Nothing while it is as usual."""
     words = mode(queue)
     if words is None:
@@ -46,7 +47,7 @@ def folded(text: str, width: int | None, indent: int) -> list[str]:
     return [first, *[" " * indent + line for line in rest]]
 
 
-def facts(queue: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
+def facts(queue: Queue) -> Iterator[tuple[str, str, str | None]]:
     words = mode(queue)
     yield "queue", words or "open: jobs start as their turn comes", "bold red" if words else "green"
     yield "jobs", f"{queue['running']:,} running, {queue['queued']:,} queued", None

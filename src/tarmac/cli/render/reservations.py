@@ -11,10 +11,9 @@ from tarmac.shared.units import duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Sequence
 
-    Reservation = Mapping[str, Any]
+    from tarmac.client.records import Reservation
 
 HUES = {"active": "green", "waited for": "yellow"}
 

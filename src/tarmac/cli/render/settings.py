@@ -10,9 +10,8 @@ from tarmac.shared.units import typed_duration
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
-    Setting = dict[str, Any]
+    from tarmac.client.records import Setting
 
 LEAST_MEANING = 36  # with less room than this, meanings stand below their setting
 MOST_VALUE, LEAST_VALUE = 20, 8
@@ -21,7 +20,7 @@ INDENT = "    "
 
 def table(settings: Sequence[Setting], *, width: int | None, has_colours: bool) -> list[str]:
     """What is not as it comes stands out. Meanings go on in a next line, below their setting where room is short."""
-    meanings = [safe(setting["meaning"]) for setting in settings]
+    meanings = [safe(setting.meaning) for setting in settings]
     columns = _columns(settings, None, has_colours=has_colours)
     if width is None or _taken(columns) + max(map(cells, meanings)) <= width:
         return lines([*columns, Column("MEANING", meanings)])
@@ -39,15 +38,15 @@ def table(settings: Sequence[Setting], *, width: int | None, has_colours: bool) 
 
 def _columns(settings: Sequence[Setting], most: int | None, *, has_colours: bool) -> list[Column]:
     bold = ["bold"] * len(settings) if has_colours else None
-    hues = [None if setting["origin"] == "default" else "green" for setting in settings] if has_colours else None
+    hues = [None if setting.origin == "default" else "green" for setting in settings] if has_colours else None
     values, defaults = ([shown(setting, which) for setting in settings] for which in ("value", "default"))
     if most is not None:
         values, defaults = ([cut(text, most) for text in texts] for texts in (values, defaults))
     return [
-        Column("NAME", [setting["name"] for setting in settings], styles=bold),
+        Column("NAME", [setting.name for setting in settings], styles=bold),
         Column("VALUE", values, most=LEAST_VALUE, styles=hues),
         Column("DEFAULT", defaults, most=LEAST_VALUE),
-        Column("ORIGIN", [setting["origin"] for setting in settings], styles=hues),
+        Column("ORIGIN", [setting.origin for setting in settings], styles=hues),
     ]
 
 
@@ -68,12 +67,12 @@ def _with_meanings_below(columns: list[Column], meanings: list[str], width: int,
 
 
 def description(setting: Setting, *, width: int | None, has_colours: bool) -> list[str]:
-    pairs = [("value", shown(setting, "value")), ("default", shown(setting, "default")), ("origin", setting["origin"])]
-    if setting.get("choices"):
-        pairs.append(("choices", ", ".join(setting["choices"])))
+    pairs = [("value", shown(setting, "value")), ("default", shown(setting, "default")), ("origin", setting.origin)]
+    if setting.choices:
+        pairs.append(("choices", ", ".join(setting.choices)))
     wide = max(len(name) for name, _ in pairs)
-    meaning = safe(setting["meaning"])
-    text = [paint(setting["name"], "bold") if has_colours else setting["name"]]
+    meaning = safe(setting.meaning)
+    text = [paint(setting.name, "bold") if has_colours else setting.name]
     text += [f"  {line}" for line in (wrapped(meaning, max(20, width - 2)) if width else [meaning])]
     for name, value in pairs:
         label = name.ljust(wide)
@@ -83,12 +82,12 @@ def description(setting: Setting, *, width: int | None, has_colours: bool) -> li
 
 def shown(setting: Setting, which: str) -> str:
     """As it could be typed: 30m rather than 1800."""
-    value = setting[which]
+    value = getattr(setting, which)
     if value is None or value in ("", []):
         return "-"
     if isinstance(value, list):
         return ",".join(map(str, value))
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    if setting["kind"] != "seconds" or not text.removesuffix(".0").isdecimal():
+    if setting.kind != "seconds" or not text.removesuffix(".0").isdecimal():
         return text
     return typed_duration(float(text))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Sequence
 
 PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_"
 SHORT_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -72,12 +71,6 @@ def wrapped(text: str, width: int) -> list[str]:
 def command_line(words: Sequence[str]) -> str:
     """As it could be typed into a shell."""
     return " ".join([_quoted[word] for word in words])
-
-
-def command_of(job: Mapping[str, Any]) -> str:
-    """A shell string as it was given, for it comes as `sh -c STRING`."""
-    words: list[str] = job["command"]
-    return words[2] if len(words) == 3 and words[:2] == ["sh", "-c"] else command_line(words)
 
 
 class _Quoted(dict[str, str]):

@@ -7,8 +7,8 @@ from tarmac.cli.term.terminal import has_colours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tarmac.cli.render.gpu import Gpu
     from tarmac.client import Client
+    from tarmac.client.records import Gpu
 
 
 class LiveGpus:
@@ -19,7 +19,7 @@ class LiveGpus:
         self._gpus: list[Gpu] = []
 
     def fetch(self, client: Client) -> None:
-        self._gpus = sorted(fetch(client)["gpus"], key=place)
+        self._gpus = sorted(fetch(client), key=place)
 
     def head(self) -> str:
         return summary(self._gpus)

@@ -9,10 +9,15 @@ from tarmac.cli.term.terminal import has_colours, paint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from tarmac.cli.parser import Values
     from tarmac.client import Client
+    from tarmac.client.records import Job, Queue
+
+
+NOTHING: Queue = {
+    "paused": False, "draining": False, "by": None, "reason": None, "since": None, "queued": 0, "running": 0,
+    "policy": "",
+}  # fmt: skip
 
 
 class LiveJobs:
@@ -22,8 +27,8 @@ class LiveJobs:
         self._query = query_of(values, words)
         self._limit = values["number"]
         self._wants_all = values["all"] or is_given(values, words)
-        self._jobs: list[dict[str, Any]] = []
-        self._queue: dict[str, Any] = {}
+        self._jobs: list[Job] = []
+        self._queue = NOTHING
 
     @property
     def is_moving(self) -> bool:

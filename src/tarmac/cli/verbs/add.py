@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.args.job_options import JOB_OPTIONS, submit
-from tarmac.cli.args.when import ENTRY
+from tarmac.cli.args.job_options import options_of, submit
 from tarmac.cli.parser import JSON, Verb
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import err, out, out_json, say
@@ -41,7 +40,7 @@ VERB = Verb(
     "queue a command; prints the job's id",
     usage=("tarmac add [options] [--] COMMAND [ARG…]", "tarmac add [options] -c 'SHELL STRING'"),
     run=run,
-    options=(*JOB_OPTIONS, *ENTRY, JSON),
+    options=(*options_of("add"), JSON),
     is_prefix=True,
     examples=(
         ("tarmac add python train.py --lr 0.1", "one GPU, this folder, this environment"),

@@ -24,8 +24,7 @@ def run(values: Values, words: list[str]) -> int:
             f"adopt: process {pid} is your shell, or runs it: `tarmac kill` of such a job would end that, too",
             "give the pid of the run itself (`tarmac gpus`, `ps`), or --yes if you mean it",
         )
-    body = {"pid": pid, "gpus": values["gpus"], "name": values["name"]}
-    job = connect().call("POST", "/adopt", body=body)["id"]
+    job = connect().adopt(pid, gpus=values["gpus"], name=values["name"]).id
     out_json({"id": job}) if values["json"] else out(f"{job}\n")
     say(f"watched until it ends; `tarmac kill {job}` stops it, `tarmac` lists all jobs")
     return 0

@@ -18,18 +18,19 @@ def run(values: Values, _: list[str]) -> int:
 
         return watch("gpus", LiveGpus())
     if values["json"]:
-        out_json(connect().call("GET", "/gpus")["gpus"])
+        out_json([gpu.raw for gpu in connect().gpus()])
         return 0
     from tarmac.cli.render.gpus import fetch, table
 
-    answer = fetch(connect())
-    if not answer["gpus"]:
+    client = connect()
+    gpus = fetch(client)
+    if not gpus:
         from tarmac.cli.render.text import safe
 
-        err(f"No GPUs: {safe(answer.get('error') or 'the agent has not reported any yet')}\n")
+        err(f"No GPUs: {safe(client.gpus_error() or 'the agent has not reported any yet')}\n")
         err("Jobs with -g 0 run all the same. Simulated GPUs for a trial: TARMAC_FAKE_GPUS=4, then `tarmac stop`.\n")
         return 0
-    out("\n".join(table(answer["gpus"], width=width(), has_colours=has_colours())) + "\n")
+    out("\n".join(table(gpus, width=width(), has_colours=has_colours())) + "\n")
     return 0
 
 

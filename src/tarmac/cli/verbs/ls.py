@@ -52,8 +52,8 @@ def _print_json(values: Values, words: list[str]) -> int:
     """Every job that fits, not only the recent ones: a program that reads this wants no surprise."""
     from tarmac.cli.term.terminal import out_json
 
-    pages = connect().pages({**query_of(values, words), "order": "desc"}, values["number"])
-    out_json([job for page in pages for job in page][::-1])
+    jobs = connect().jobs(**query_of(values, words), newest_first=True, limit=values["number"])
+    out_json([job.raw for job in jobs][::-1])
     return 0
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from tarmac.cli.args.job_options import JOB_OPTIONS, submit
+from tarmac.cli.args.job_options import options_of, submit
 from tarmac.cli.parser import Verb
 from tarmac.cli.session import connect
 from tarmac.cli.term import signals
@@ -16,10 +16,9 @@ from tarmac.errors import NotFound, TarmacError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from tarmac.cli.parser import Values
     from tarmac.client import Client
+    from tarmac.client.records import Job
 
 INTERRUPTED = 130
 
@@ -74,27 +73,25 @@ def _tell_why_it_waits(client: Client, job: int) -> None:
     from tarmac.cli.term.terminal import STDERR, is_terminal
 
     if is_terminal(STDERR):
-        now = client.call("GET", f"/jobs/{job}")
-        if now["state"] == "queued":
-            reason = now.get("reason") or "its turn has not come"
+        now = client.job(job)
+        if now.state == "queued":
+            reason = now.reason or "its turn has not come"
             say(f"job {job} waits: {reason.removeprefix('waits ')}")
 
 
-def _outcome(job: dict[str, Any], client: Client, *, was_interrupted: bool) -> int:
-    from tarmac.client.records import exit_status
-
-    if job["state"] == "failed" and job["reason"] in {"launch", "dependency"}:
-        message = client.call("GET", f"/jobs/{job['id']}")["message"]
-        what = "could not be started" if job["reason"] == "launch" else "will never run"
-        err(f"tarmac: job {job['id']} {what}: {message}\n")
-    elif job["state"] == "failed" and job["reason"] == "timeout":
-        err(f"tarmac: job {job['id']} was stopped: it had run for as long as --time allows\n")
-    elif job["state"] == "unknown":
-        err(f"tarmac: nobody knows how job {job['id']} ended; `tarmac show {job['id']}` tells what is known\n")
-    elif job["state"] == "cancelled" and not was_interrupted:
-        err(f"tarmac: job {job['id']} was cancelled\n")
-    never_ran = job["exit_code"] is None and job["signal"] is None
-    return INTERRUPTED if was_interrupted and never_ran else exit_status(job)
+def _outcome(job: Job, client: Client, *, was_interrupted: bool) -> int:
+    if job.state == "failed" and job.reason in {"launch", "dependency"}:
+        message = client.job(job.id).message
+        what = "could not be started" if job.reason == "launch" else "will never run"
+        err(f"tarmac: job {job.id} {what}: {message}\n")
+    elif job.state == "failed" and job.reason == "timeout":
+        err(f"tarmac: job {job.id} was stopped: it had run for as long as --time allows\n")
+    elif job.state == "unknown":
+        err(f"tarmac: nobody knows how job {job.id} ended; `tarmac show {job.id}` tells what is known\n")
+    elif job.state == "cancelled" and not was_interrupted:
+        err(f"tarmac: job {job.id} was cancelled\n")
+    never_ran = job.exit_code is None and job.signal is None
+    return INTERRUPTED if was_interrupted and never_ran else job.exit_status
 
 
 VERB = Verb(
@@ -102,7 +99,7 @@ VERB = Verb(
     "queue a command, show its output, exit with its code",
     usage=("tarmac run [options] [--] COMMAND [ARG…]", "tarmac run [options] -c 'SHELL STRING'"),
     run=run,
-    options=JOB_OPTIONS,
+    options=options_of("run"),
     is_prefix=True,
     lacks={
         "--array": ("is many jobs, and `run` shows the output of one", "`tarmac add --array …`, then `tarmac wait`"),

@@ -16,22 +16,22 @@ def run(values: Values, words: list[str]) -> int:
     name, value = _asked(words, is_reset=values["reset"])
     client = connect()
     if name is None:
-        settings = client.call("GET", "/settings")["settings"]
+        settings = client.settings()
         if values["json"]:
-            out_json(settings)
+            out_json([setting.raw for setting in settings])
         else:
             from tarmac.cli.render.settings import table
 
             out("\n".join(table(settings, width=width(), has_colours=has_colours())) + "\n")
         return 0
     if values["reset"]:
-        setting = client.reset(name).raw
+        setting = client.reset(name)
     elif value is not None:
-        setting = client.set(name, value).raw
+        setting = client.set(name, value)
     else:
-        setting = client.setting(name).raw
+        setting = client.setting(name)
     if values["json"]:
-        out_json(setting)
+        out_json(setting.raw)
     elif value is None and not values["reset"]:
         from tarmac.cli.render.settings import description
 
@@ -39,7 +39,7 @@ def run(values: Values, words: list[str]) -> int:
     else:
         from tarmac.cli.render.settings import shown
 
-        say(f"{setting['name']} is {shown(setting, 'value')} ({setting['origin']}), in force from now on")
+        say(f"{setting.name} is {shown(setting, 'value')} ({setting.origin}), in force from now on")
     return 0
 
 

@@ -6,10 +6,9 @@ from time import time
 
 from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.parser import JSON, Verb
-from tarmac.cli.render.job import demands, taken
-from tarmac.cli.render.outcome import COLOURS, state_words
-from tarmac.cli.render.text import cells, command_of, gpu_names, safe
-from tarmac.cli.render.waiting import terms
+from tarmac.cli.render.job import COLOURS, command_of, place_in_queue, progress, state_words, used
+from tarmac.cli.render.job_options import option_lines
+from tarmac.cli.render.text import cells, gpu_names, safe
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import has_colours, out, out_json, paint, width
 from tarmac.shared.clocks import epoch, local
@@ -18,33 +17,31 @@ from tarmac.shared.units import duration
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from tarmac.cli.parser import Values
-
-    Job = dict[str, Any]
+    from tarmac.client.records import Job, StoryEvent
 
 
 def run(values: Values, words: list[str]) -> int:
     client = connect()
-    jobs = [client.call("GET", f"/jobs/{job}") for job in numbers_of(client, values, words)]
+    jobs = [client.job(job) for job in numbers_of(client, values, words)]
     if values["json"]:
-        out_json(jobs[0] if len(jobs) == 1 else jobs)
+        out_json(jobs[0].raw if len(jobs) == 1 else [job.raw for job in jobs])
         return 0
     for index, job in enumerate(jobs):
-        events = client.call("GET", f"/jobs/{job['id']}/events")["events"]
-        out(("\n" if index else "") + "\n".join([*description(job), *story(events)]) + "\n")
+        text = [*description(job), *story(client.story(job.id))]
+        out(("\n" if index else "") + "\n".join(text) + "\n")
     return 0
 
 
 def description(job: Job) -> list[str]:
     colours = has_colours()
     state = state_words(job)
-    title = f"Job {job['id']}" + (f"  {safe(job['name'])}" if job["name"] else "")
+    title = f"Job {job.id}" + (f"  {safe(job.name)}" if job.name else "")
     pairs = list(_facts(job))
     wide = max(len(name) for name, _ in pairs)
     lines = [paint(title, "bold") if colours else title]
-    lines.append(f"  {_label('state', wide)}  {paint(state, COLOURS.get(job['state'])) if colours else state}")
+    lines.append(f"  {_label('state', wide)}  {paint(state, COLOURS.get(job.state)) if colours else state}")
     before = "state"
     for name, value in pairs:
         first, *rest = folded(value, wide + 4)
@@ -61,7 +58,7 @@ def _label(name: str, wide: int) -> str:
 
 
 def folded(text: str, indent: int) -> list[str]:
-    """In pieces that stay within the terminal; whole where there is none, for whoever reads it by line."""
+    """In pieces that fit the terminal; whole where there is none, for programs that read line by line."""
     room = (width() or 0) - indent
     if room < 20 or cells(text) <= room:
         return [text]
@@ -78,81 +75,72 @@ def folded(text: str, indent: int) -> list[str]:
 def _facts(job: Job) -> Iterator[tuple[str, str]]:
     yield from _news(job)
     yield "command", safe(command_of(job))
-    yield "cwd", safe(job["cwd"])
+    yield "cwd", safe(job.cwd)
+    yield "owner", safe(job.owner)
     yield "gpus", _gpus(job)
-    for name, text in demands(job):
-        yield name, safe(text)
-    yield "owner", safe(job["owner"])
-    yield "priority", str(job["priority"])
-    for name in ("project", "node", "pid"):
-        if job.get(name) is not None:
-            yield name, safe(str(job[name]))
-    if job.get("tags"):
-        yield "tags", safe(", ".join(job["tags"]))
-    yield from terms(job, time())
-    if job["attempt"] > 1:
-        yield "attempt", str(job["attempt"])
+    yield from option_lines(job, time())
+    for name, value in (("node", job.node), ("pid", job.pid)):
+        if value is not None:
+            yield name, safe(str(value))
+    yield from place_in_queue(job)
+    if job.attempt > 1:
+        yield "attempt", str(job.attempt)
     yield from _times(job)
-    if used := taken(job):
-        yield "took", used
+    if words := used(job):
+        yield "used", words
     yield from _outputs(job)
 
 
 def _news(job: Job) -> Iterator[tuple[str, str]]:
-    """What whoever asks about it most likely wants to know."""
-    if job.get("message"):
-        yield "message", safe(job["message"])
-    for line in job.get("warnings") or ():
+    """What most readers look for first."""
+    if job.message:
+        yield "message", safe(job.message)
+    for line in job.warnings or ():
         yield "warning", safe(line)
-    for line in job.get("why") or ():
+    for line in job.why or ():
         yield "why", safe(line)
 
 
 def _gpus(job: Job) -> str:
-    asked = str(job["gpus_asked"])
-    if not job["gpus"]:
+    asked = str(job.gpus_asked)
+    if not job.gpus:
         return asked
-    return f"{asked} ({gpu_names([gpu['uuid'] if gpu['index'] is None else gpu['index'] for gpu in job['gpus']])})"
+    return f"{asked} ({gpu_names([gpu['uuid'] if gpu['index'] is None else gpu['index'] for gpu in job.gpus])})"
 
 
 def _times(job: Job) -> Iterator[tuple[str, str]]:
-    submitted, started, ended = job["submitted_at"], job["started_at"], job["ended_at"]
+    submitted, started, ended = (job.raw[name] for name in ("submitted_at", "started_at", "ended_at"))
     yield "submitted", local(submitted)
     if started:
         yield "started", f"{local(started)}, after {duration(epoch(started) - epoch(submitted))}"
-    if job.get("estimated_start") and not started:
-        basis = job.get("estimate_basis")
-        yield (
-            "starts",
-            safe(f"~{local(job['estimated_start'])}, an estimate" + (f" resting on {basis}" if basis else "")),
-        )
+    elif estimate := job.raw.get("estimated_start"):
+        basis = f" based on {job.estimate_basis}" if job.estimate_basis else ""
+        yield "starts", safe(f"~{local(estimate)}, an estimate{basis}")
     if ended:
         yield "ended", local(ended) + (f", ran {duration(epoch(ended) - epoch(started))}" if started else "")
     elif started:
         yield "running", f"for {duration(time() - epoch(started))}"
-    if job["progress"] and not ended:
-        from tarmac.cli.render.jobs import progress
-
-        done, left = progress(job["progress"])
+    if job.progress and not ended:
+        done, left = progress(job.progress)
         yield "progress", f"{done}, {left} left" if left else done
 
 
 def _outputs(job: Job) -> Iterator[tuple[str, str]]:
-    stdout, stderr = job.get("stdout_path"), job.get("stderr_path")
-    if job["log_path"] == "/dev/null" and "adopted" in job["tags"]:
+    stdout, stderr = job.stdout_path, job.stderr_path
+    if job.log_path == "/dev/null" and "adopted" in job.tags:
         yield "log", "none: adopted, so its output goes where it went before"
     elif stderr and stderr != stdout:
         yield "stdout", safe(stdout or "")
         yield "stderr", safe(stderr)
     else:
-        yield "log", safe(job["log_path"] or "")
+        yield "log", safe(job.log_path or "")
 
 
-def story(events: list[dict[str, Any]]) -> list[str]:
+def story(events: list[StoryEvent]) -> list[str]:
     """How it got where it is, one line per event."""
     if not events:
         return []
-    kinds = [_in_words(event["kind"]) for event in events]
+    kinds = [_spaced(event["kind"]) for event in events]
     wide = max(map(len, kinds))
     lines = [paint("Story", "bold") if has_colours() else "Story"]
     for event, kind in zip(events, kinds, strict=True):
@@ -160,12 +148,12 @@ def story(events: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _in_words(kind: str) -> str:
+def _spaced(kind: str) -> str:
     """`launch failed` for LaunchFailed."""
     return "".join(f" {char.lower()}" if char.isupper() else char for char in kind).strip()
 
 
-def _detail(event: dict[str, Any]) -> str:
+def _detail(event: StoryEvent) -> str:
     parts = [
         f"{name} {','.join(map(str, value)) if isinstance(value, list) else value}"
         for name, value in (event["detail"] or {}).items()

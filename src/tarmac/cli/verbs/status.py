@@ -12,9 +12,9 @@ from tarmac.shared.units import duration, size
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from tarmac.cli.parser import Values
+    from tarmac.client.records import Gpu, Status
 
 
 def run(values: Values, _: list[str]) -> int:
@@ -23,12 +23,12 @@ def run(values: Values, _: list[str]) -> int:
     if values["json"]:
         out_json(status)
         return 0
-    gpus = client.call("GET", "/gpus")["gpus"]
+    gpus = client.gpus()
     out("".join(f"{line}\n" for line in lines(status, gpus, width=width(), has_colours=has_colours())))
     return 0
 
 
-def lines(status: dict[str, Any], gpus: list[dict[str, Any]], *, width: int | None, has_colours: bool) -> Iterator[str]:
+def lines(status: Status, gpus: list[Gpu], *, width: int | None, has_colours: bool) -> Iterator[str]:
     """A name and what there is to say; what is too wide goes on below. A path stays whole: it is there to be copied."""
     pairs = list(_facts(status, gpus))
     wide = max(len(name) for name, _ in pairs)
@@ -39,9 +39,9 @@ def lines(status: dict[str, Any], gpus: list[dict[str, Any]], *, width: int | No
         yield from rest
 
 
-def _facts(status: dict[str, Any], gpus: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+def _facts(status: Status, gpus: list[Gpu]) -> Iterator[tuple[str, str]]:
     yield "queue", f"{status['running']} running, {status['queued']} queued{_mode(status)}"
-    taken = sum(bool(gpu["jobs"]) for gpu in gpus)
+    taken = sum(bool(gpu.jobs) for gpu in gpus)
     yield "gpus", f"{taken} of {len(gpus)} in use" if gpus else "none; `tarmac gpus` says why"
     up = f", up {duration(status['uptime_s'])}" if status.get("uptime_s") is not None else ""
     yield "controller", f"pid {status['controller_pid']}, version {status['version']}{up}"
@@ -55,20 +55,20 @@ def _facts(status: dict[str, Any], gpus: list[dict[str, Any]]) -> Iterator[tuple
         yield "degraded", safe(str(status["degraded"]))
 
 
-def _mode(status: dict[str, Any]) -> str:
+def _mode(status: Status) -> str:
     modes = ["PAUSED"] * bool(status["paused"]) + ["DRAINING"] * bool(status.get("draining"))
     reason = status.get("paused_reason")
     return (f", {' and '.join(modes)}" + (f": {safe(reason)}" if reason else "")) if modes else ""
 
 
-def _agent(status: dict[str, Any]) -> str:
+def _agent(status: Status) -> str:
     if not status["agent_pid"]:
         return "not connected; `tarmac log agent` says more"
     silent = "" if status.get("agent_answers", True) else " does not answer; `tarmac doctor` says what to do"
     return f"pid {status['agent_pid']}{silent}"
 
 
-def containment(status: dict[str, Any]) -> str:
+def containment(status: Status) -> str:
     kind = status["containment"]
     if kind == "cgroup":
         return "cgroup: a job's processes cannot get away from it"

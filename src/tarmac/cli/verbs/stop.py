@@ -28,8 +28,9 @@ def run(values: Values, _: list[str]) -> int:
     except NoController:
         say("no controller is running")
         return 0
-    names = ("controller",) if values["keep_agent"] else ("controller", "agent")
-    ending = {name: _opened(status[f"{name}_pid"]) for name in names}
+    ending = {"controller": _opened(status["controller_pid"])}
+    if not values["keep_agent"]:
+        ending["agent"] = _opened(status["agent_pid"])
     stopping = client.stop(agent=not values["keep_agent"])
     for name, process in ending.items():
         if process is not None and not (name == "agent" and stopping):

@@ -5,24 +5,22 @@ from __future__ import annotations
 from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.args.values import seconds
 from tarmac.cli.parser import JSON, Option, Verb
-from tarmac.cli.render.outcome import state_words
+from tarmac.cli.render.job import state_words
 from tarmac.cli.render.text import spans
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import err, out_json, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from tarmac.cli.parser import Values
     from tarmac.client import Client
+    from tarmac.client.records import Job
 
 TIMED_OUT = 124  # as timeout(1) has it
 
 
 def run(values: Values, words: list[str]) -> int:
     from tarmac.client.follow import ended_jobs
-    from tarmac.client.records import exit_status
 
     client = connect()
     ids = numbers_of(client, values, words, all_means="active")  # what has ended needs no waiting for
@@ -34,9 +32,9 @@ def run(values: Values, words: list[str]) -> int:
         err(f"tarmac: {error}\n")
         return TIMED_OUT
     if values["json"]:
-        out_json(ended)
+        out_json([job.raw for job in ended])
     _summarise(ended)
-    return max((exit_status(job) for job in ended), default=0)
+    return max((job.exit_status for job in ended), default=0)
 
 
 def _without_kept(client: Client, ids: list[int]) -> list[int]:
@@ -49,13 +47,13 @@ def _without_kept(client: Client, ids: list[int]) -> list[int]:
     return [number for number in ids if number not in kept]
 
 
-def _summarise(ended: list[dict[str, Any]]) -> None:
+def _summarise(ended: list[Job]) -> None:
     if len(ended) == 1:
-        say(f"job {ended[0]['id']} {state_words(ended[0])}")
+        say(f"job {ended[0].id} {state_words(ended[0])}")
     elif ended:
         counts: dict[str, int] = {}
         for job in ended:
-            counts[job["state"]] = counts.get(job["state"], 0) + 1
+            counts[job.state] = counts.get(job.state, 0) + 1
         say(", ".join(f"{number} {state}" for state, number in counts.items()))
 
 

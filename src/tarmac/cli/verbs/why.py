@@ -10,9 +10,8 @@ from tarmac.cli.term.terminal import has_colours, out, out_json, paint, width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from tarmac.cli.parser import Values
+    from tarmac.client.records import Why
 
 
 def run(values: Values, words: list[str]) -> int:
@@ -28,7 +27,7 @@ def run(values: Values, words: list[str]) -> int:
     return 0
 
 
-def lines(answer: dict[str, Any], *, width: int | None, has_colours: bool) -> list[str]:
+def lines(answer: Why, *, width: int | None, has_colours: bool) -> list[str]:
     """As the controller worded them, the first one as a title; what is too wide goes on below, further in."""
     text: list[str] = []
     for line in answer["lines"]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.controller.submit.dependencies import refuse_circle_of_new
 from tarmac.controller.submit.gpu_names import GpuNames
+from tarmac.controller.submit.request import request_fields, spec_fields
 from tarmac.core.model.job import JobSpec, Request
 from tarmac.core.policy.feasibility import lack
 from tarmac.refusal import invalid
@@ -81,21 +82,12 @@ def _spec(
         umask=submit.umask,
         environment=environment,
         request=check.request(_request(job, check.gpus)),
-        name=job.name,
-        project=job.project,
-        tags=job.tags,
-        priority=job.priority,
         stdout=stdout,
         stderr=job.stderr,
-        append=job.append,
         grace_s=default_grace_s if job.grace_s is None else job.grace_s,
-        signal=job.signal,
-        tier=job.tier,
-        time_limit_s=job.time_limit_s,
-        begin_at=job.begin_at,
         after=check.after(job.after),
-        max_running=job.max_running,
         index=index,
+        **spec_fields(job),
     )
 
 
@@ -113,15 +105,11 @@ def _request(job: JobRequest, names: GpuNames) -> Request:
         raise invalid("submit.share_of_no_gpu")
     return Request(
         gpus=gpus,
-        gpu_memory_bytes=job.gpu_memory_bytes,
         gpu_share=None if job.gpu_share == 1 else job.gpu_share,
         gpu_models=tuple(model.lower() for model in job.gpu_models),
-        min_gpu_memory_bytes=job.min_gpu_memory_bytes or 0,
         gpus_on=pinned.gpus,
         exclude_gpus=excluded.gpus,
-        idle_below=job.idle_below,
-        memory_bytes=job.memory_bytes or 0,
-        cpus=job.cpus or 0,
+        **request_fields(job),
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from operator import attrgetter
+from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from tarmac.core.model.job import DEFAULT_PRIORITY, TERM
+from tarmac.core.model.job import DEFAULT_PRIORITY, TERM, JobSpec
 from tarmac.core.model.names import Entry, Tier
+from tarmac.shared.job_options import JOB_OPTIONS, REQUEST, SPEC, passed_to
 
 MOST_JOBS = 1_000_000
 Text = Annotated[str, Meta(max_length=4096)]
@@ -78,3 +80,24 @@ class EditRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     begin_at: Moment | UnsetType | None = UNSET
     after: AfterWords | UnsetType | None = UNSET
     max_running: MaxRunning | UnsetType | None = UNSET
+
+
+_OF_SPEC, _OF_REQUEST = passed_to(SPEC), passed_to(REQUEST)
+_FOR_ADMINS = [option for option in JOB_OPTIONS if option.admin_values]
+_spec_values, _request_values = attrgetter(*_OF_SPEC), attrgetter(*_OF_REQUEST)
+
+
+def spec_fields(job: JobRequest) -> dict[str, Any]:
+    """The fields that go into its JobSpec unchanged."""
+    return dict(zip(_OF_SPEC, _spec_values(job), strict=True))
+
+
+def request_fields(job: JobRequest) -> dict[str, Any]:
+    """The fields that go into its Request unchanged; without those that were left out, which have a default there."""
+    pairs = zip(_OF_REQUEST, _request_values(job), strict=True)
+    return {name: value for name, value in pairs if value is not None}
+
+
+def is_for_admins(asked: JobRequest | EditRequest | JobSpec) -> bool:
+    """True if one of its options has a value that only an admin may set."""
+    return any(getattr(asked, option.wire) in option.admin_values for option in _FOR_ADMINS)

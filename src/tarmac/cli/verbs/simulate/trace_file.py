@@ -6,50 +6,15 @@ import csv
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tarmac.cli.args.values import count, integer, models, seconds, share, size
-from tarmac.cli.parser import shown, text
+from tarmac.cli.parser import shown
+from tarmac.cli.verbs.simulate.columns import COLUMNS, NEEDED
 from tarmac.errors import UserError
-from tarmac.shared.names import TIERS
 from tarmac.sim.trace import TraceJob, trace_job
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 STDIN = "-"
-
-
-def _tier(word: str) -> str:
-    if word not in TIERS:
-        raise ValueError(f"it must be {', '.join(TIERS[:-1])} or {TIERS[-1]}")
-    return word
-
-
-def _limit(word: str) -> float:
-    limit_s = seconds(word)
-    if not limit_s:
-        raise ValueError("it must be more than 0; empty is no limit")
-    return limit_s
-
-
-# column -> what it is called inside, and how it is read
-COLUMNS: dict[str, tuple[str, Callable[[str], object]]] = {
-    "submit_s": ("submit_s", seconds),
-    "owner": ("owner", text),
-    "gpus": ("gpus", count),
-    "duration_s": ("duration_s", seconds),
-    "limit_s": ("limit_s", _limit),
-    "name": ("name", text),
-    "project": ("project", text),
-    "tier": ("tier", _tier),
-    "priority": ("priority", integer),
-    "gpu_memory": ("gpu_memory_bytes", size),
-    "gpu_share": ("gpu_share", share),
-    "gpu_model": ("gpu_models", models),
-    "min_gpu_memory": ("min_gpu_memory_bytes", size),
-    "cpus": ("cpus", count),
-    "memory": ("memory_bytes", size),
-}
-NEEDED = ("submit_s", "owner", "gpus", "duration_s")
 
 
 def read_trace(path: str) -> list[TraceJob]:

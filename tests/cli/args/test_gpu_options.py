@@ -16,7 +16,7 @@ def sent(socket: Path, line: str) -> dict[str, object]:
 
 def test_what_a_job_needs_is_sent_in_the_units_of_the_api(socket: Path) -> None:
     job = sent(socket, "-g 2 --gpu-mem 8G --gpu-model a100|h100 --min-gpu-mem 40G --idle-below 20% --mem 1.5T --cpus 4")
-    assert {name: value for name, value in job.items() if name not in {"command", "cwd", "tags", "append"}} == {
+    assert {name: value for name, value in job.items() if name not in {"command", "cwd"}} == {
         "gpus": 2, "gpu_memory_bytes": 8 << 30, "gpu_models": ["a100", "h100"], "min_gpu_memory_bytes": 40 << 30,
         "idle_below": 20, "memory_bytes": 3 << 39, "cpus": 4,
     }  # fmt: skip
@@ -34,24 +34,24 @@ def test_gpus_are_named_by_index_or_uuid(socket: Path) -> None:
 
 
 def test_what_is_not_asked_for_is_not_sent(socket: Path) -> None:
-    assert set(sent(socket, "-g 0")) == {"command", "cwd", "tags", "append", "gpus"}
+    assert set(sent(socket, "-g 0")) == {"command", "cwd", "gpus"}
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("-g 0 --gpu-mem 8G", "--gpu-mem is about GPUs, but none is asked for"),
-        ("-g 0 --gpus-on 1", "--gpus-on is about GPUs"),
-        ("--gpu-mem 8G --gpu-share 0.5", "both say how much"),
-        ("-g 3 --gpus-on 0,2", "-g 3, but --gpus-on 0,2 are 2"),
-        ("--gpus-on 0,2 --exclude-gpus 2", "GPU 2 stands in"),
+        ("-g 0 --gpu-mem 8G", "--gpu-mem needs a GPU, but -g 0 requests none"),
+        ("-g 0 --gpus-on 1", "--gpus-on needs a GPU"),
+        ("--gpu-mem 8G --gpu-share 0.5", "both set how much"),
+        ("-g 3 --gpus-on 0,2", "-g 3 does not match --gpus-on 0,2, which names 2"),
+        ("--gpus-on 0,2 --exclude-gpus 2", "GPU 2 is in both"),
         ("--gpu-mem 8", "which unit? 8G or 8M"),
         ("--gpu-mem lots", "such as 8G"),
         ("--gpu-share 2", "such as 0.5 or 50%"),
         ("--idle-below 0.2", "20%?"),
         ("--gpus-on all", "such as 0,2"),
         ("--gpus-on GPU-1,x", "such as 0,2"),
-        ("--gpus-on GPU-1 --exclude-gpus GPU-1", "GPU GPU-1 stands in"),
+        ("--gpus-on GPU-1 --exclude-gpus GPU-1", "GPU GPU-1 is in both"),
         ("--cpus 0", "1 or more"),
     ],
 )

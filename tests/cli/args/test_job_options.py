@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tarmac.cli.args.when import copies, dependencies, signal_number
+from tarmac.cli.args.values import copies, dependencies, signal_number
 from tarmac.cli.main import run_line
 from tests.cli.stub import answer, asked, serving
 
@@ -84,18 +84,18 @@ def test_json_has_every_id_of_an_array(socket: Path, capfd: pytest.CaptureFixtur
         ("add --time soon true", "it must be a duration"),
         ("add --begin 2020-01-01 true", "ago"),
         ("add --tier high true", "one of urgent, normal, preemptible"),
-        ("add --after 7:done true", "ok, any or fail, not done"),
-        ("add --after afterok:7 true", "ok, any or fail"),
-        ("add --after x true", "is no job id"),
+        ("add --after 7:done true", "write ok, fail or any after the colon, not done"),
+        ("add --after afterok:7 true", "ok, fail or any"),
+        ("add --after x true", "is not a job id"),
         ("add --after , true", "it must be a job"),
-        ("add --after 5-3 true", "no range of jobs"),
+        ("add --after 5-3 true", "is not a range of jobs"),
         ("add --after 1-99999 true", "at most 10,000 others"),
-        ("add --array 5-9 true", "begins at 0"),
+        ("add --array 5-9 true", "indices start at 0"),
         ("add --array 0 true", "from 1 to 1,000,000"),
-        ("add --array 0-99%4 true", "--max-running says how many at once"),
-        ("add --max-running 2 true", "about an array"),
-        ("add --hold --draft true", "two things"),
-        ("add --array 3 --log out.log true", "into the same file"),
+        ("add --array 0-99%4 true", "--max-running limits how many run at once"),
+        ("add --max-running 2 true", "needs --array"),
+        ("add --hold --draft true", "exclude each other"),
+        ("add --array 3 --log out.log true", "to the same file"),
         ("add --signal KILL true", "--grace 0"),
         ("add --signal 65 true", "a signal, such as"),
         ("add --signal _IGN true", "a signal, such as"),

@@ -1,0 +1,45 @@
+"""The columns of a trace: what a simulation needs of every job, and the options of a job that have a column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tarmac.cli.args import values as readers
+from tarmac.cli.args.values import count, seconds
+from tarmac.cli.parser import text
+from tarmac.shared.job_options import JOB_OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tarmac.shared.job_options import JobOption
+
+RENAMED = {"time_limit_s": "limit_s"}  # where the simulator has another name for it
+# Column -> the option, and the field of a simulated job.
+TRACE_FIELDS = {
+    option.column: (option, RENAMED.get(option.wire, option.wire)) for option in JOB_OPTIONS if option.column
+}
+NEEDED = ("submit_s", "owner", "gpus", "duration_s")
+
+
+def limit(word: str) -> float:
+    """A column whose name ends in _s counts seconds, unlike the option --time, which wants a unit."""
+    limit_s = seconds(word)
+    if not limit_s:
+        raise ValueError("it must be more than 0; leave it empty for no limit")
+    return limit_s
+
+
+def _reader(option: JobOption) -> Callable[[str], object]:
+    read: Callable[[str], object] = limit if option.column == "limit_s" else getattr(readers, option.read)
+    return read
+
+
+# Column -> the field of a simulated job, and how it is read.
+COLUMNS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "submit_s": ("submit_s", seconds),
+    "owner": ("owner", text),
+    "gpus": ("gpus", count),
+    "duration_s": ("duration_s", seconds),
+    **{column: (field, _reader(option)) for column, (option, field) in TRACE_FIELDS.items()},
+}

@@ -1,0 +1,239 @@
+"""Every option of a job, declared once. Plain data, Python 3.8, quick to import: `tarmac add` loads it.
+
+Derived by loop: the command line's options, the request body, the way from the request into the core's records, the
+start frame, the API's view, the lines of `tarmac show` and the columns of a trace. Generated and compared by a test
+(`python -m tests.shared.write_job_options`): the client's types and the tables in the docs. An option with rules of its
+own (command, gpus, after, paths) leaves `record` empty and is handled by hand where it matters.
+
+A new option takes four files: its row here, its field in core/model/job.py, its type and bounds in
+controller/submit/request.py, and the module that acts on it.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Tuple
+
+SPEC, REQUEST = "spec", "request"  # records of the core: JobSpec, and what it asks of a node
+ALL_VERBS = ("add", "run", "edit")
+
+
+class JobOption:
+    """One row. Empty text means: not there."""
+
+    __slots__ = (
+        "admin_values", "applies_at_start", "can_clear", "column", "default", "details", "flag", "help", "in_list",
+        "is_many", "is_nullable", "is_secret", "label", "metavar", "name", "note", "read", "record", "render", "short",
+        "takes_gpu", "type", "verbs", "view", "wire",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        flag: str,
+        help: str,  # noqa: A002
+        *,
+        short: str = "",
+        metavar: str = "",  # empty for a switch
+        read: str = "",  # the function in cli/args/values.py that reads the word after the flag
+        is_many: bool = False,  # may be repeated
+        verbs: Tuple[str, ...] = ("add", "run"),
+        can_clear: bool = False,  # `tarmac edit --flag none` and null in the API
+        details: str = "",  # more about it, for the docs only
+        takes_gpu: bool = False,  # makes no sense for a job without GPUs
+        wire: str = "",  # its name in a request
+        type: str = "str",  # noqa: A002  int, float, str, bool, texts, gpus, path or moment
+        note: str = "",  # comment in the client's types
+        record: str = "",  # passed from the request into the field of this name, unchanged
+        applies_at_start: bool = False,  # sent to the agent with the start of the job
+        view: str = "",  # its name in the job that the API serves; default: as on the wire; "-": none
+        in_list: bool = True,  # served in lists too, not only for a single job
+        is_nullable: bool = False,  # null in the API where it was not given
+        default: object = None,  # a value that `tarmac show` need not mention
+        label: str = "",  # of its line in `tarmac show`
+        render: str = "text",  # the function in cli/render/job_options.py that writes the line
+        column: str = "",  # of a trace for `tarmac simulate`
+        admin_values: Tuple[object, ...] = (),  # values that only an admin may set; any owner may set the others
+        is_secret: bool = False,  # never shown to anybody: neither in the API nor in `tarmac show`
+    ) -> None:
+        self.flag = flag
+        self.help = help
+        self.short = short
+        self.metavar = metavar
+        self.read = read
+        self.is_many = is_many
+        self.verbs = verbs
+        self.can_clear = can_clear
+        self.details = details
+        self.takes_gpu = takes_gpu
+        self.wire = wire
+        self.type = type
+        self.note = note
+        self.record = record
+        self.applies_at_start = applies_at_start
+        self.view = "" if is_secret or view == "-" else view or wire
+        self.in_list = in_list
+        self.is_nullable = is_nullable
+        self.default = default
+        self.label = label
+        self.render = render
+        self.column = column
+        self.admin_values = admin_values
+        self.is_secret = is_secret
+        self.name = flag[2:].replace("-", "_")
+
+
+JOB_OPTIONS = (
+    JobOption(
+        "--gpus", "number of GPUs (default 1; 0 for none)", short="-g", metavar="N", read="count",
+        details="With 0 the job sees no GPU and never waits for one",
+        wire="gpus", type="int", note="default 1, or the number of GPUs in gpus_on", view="-",
+    ),
+    JobOption(
+        "--name", "name the job, for you and for filters", short="-n", metavar="NAME", read="label",
+        verbs=ALL_VERBS, can_clear=True,
+        wire="name", record=SPEC, is_nullable=True, column="name",
+    ),
+    JobOption(
+        "--priority", "lower numbers start first (default 10)", short="-p", metavar="N", read="integer",
+        verbs=ALL_VERBS,
+        wire="priority", type="int", record=SPEC, label="priority", column="priority",
+    ),
+    JobOption(
+        "--tag", "tag the job; repeat the option for more tags", metavar="TAG", read="label", is_many=True,
+        verbs=ALL_VERBS, can_clear=True,
+        wire="tags", type="texts", record=SPEC, label="tags", render="words",
+    ),
+    JobOption(
+        "--project", "project that the job belongs to", metavar="NAME", read="label",
+        verbs=ALL_VERBS, can_clear=True, details="Used by filters and by limits per project",
+        wire="project", record=SPEC, is_nullable=True, label="project", column="project",
+    ),
+    JobOption(
+        "--shell", "run a shell string instead of a command", short="-c", metavar="STRING",
+    ),
+    JobOption(
+        "--cwd", "directory to run in (default: the current one)", metavar="DIR",
+        wire="cwd", type="path", view="-",
+    ),
+    JobOption(
+        "--log", "write stdout and stderr to this file", metavar="PATH",
+        wire="log", type="path", note="stdout and stderr together", view="-",
+    ),
+    JobOption(
+        "--stdout", "write stdout to this file", metavar="PATH",
+        wire="stdout", type="path", view="-",
+    ),
+    JobOption(
+        "--stderr", "write stderr to this file", metavar="PATH",
+        wire="stderr", type="path", view="-",
+    ),
+    JobOption(
+        "--append", "append to these files if they exist",
+        details="Without it, an existing file is refused, never overwritten",
+        wire="append", type="bool", record=SPEC, view="-",
+    ),
+    JobOption(
+        "--grace", "time between the stop signal and SIGKILL (default 10s)", metavar="DURATION", read="seconds",
+        details="`30s`, `2m`; a bare number counts seconds. The default is the setting `grace_s`",
+        wire="grace_s", type="float", in_list=False,
+    ),
+    JobOption(
+        "--gpu-mem", "share each GPU; reserve this much of its memory: 8G", metavar="SIZE", read="size",
+        details="`8G`, `512M`", takes_gpu=True,
+        wire="gpu_memory_bytes", type="int", note="reserved on each GPU, which is shared", record=REQUEST,
+        is_nullable=True, label="shares", render="gpu_memory", column="gpu_memory",
+    ),
+    JobOption(
+        "--gpu-share", "share each GPU; reserve this part of it: 0.5", metavar="PART", read="share",
+        details="`0.5`, `50%`", takes_gpu=True,
+        wire="gpu_share", type="float", note="or this part of each GPU", is_nullable=True,
+        label="shares", render="gpu_share", column="gpu_share",
+    ),
+    JobOption(
+        "--gpu-model", "use only GPUs of these models: a100, 'a100|h100'", metavar="NAMES", read="models",
+        details="Any part of the model's name", takes_gpu=True,
+        wire="gpu_models", type="texts", note="parts of model names; one must match",
+        label="only on", render="gpu_models", column="gpu_model",
+    ),
+    JobOption(
+        "--min-gpu-mem", "use only GPUs with at least this much memory", metavar="SIZE", read="size", takes_gpu=True,
+        wire="min_gpu_memory_bytes", type="int", record=REQUEST, is_nullable=True,
+        label="only on", render="min_gpu_memory", column="min_gpu_memory",
+    ),
+    JobOption(
+        "--gpus-on", "use exactly these GPUs, by index or UUID: 0,2", metavar="LIST", read="named_gpus",
+        details="`0,2`, `0-3` or UUIDs (`GPU-1a2b`). `-g` can be left out", takes_gpu=True,
+        wire="gpus_on", type="gpus", note="by index, UUID or the beginning of a UUID",
+        label="only on", render="gpus_on",
+    ),
+    JobOption(
+        "--exclude-gpus", "do not use these GPUs, by index or UUID: 1,3", metavar="LIST", read="named_gpus",
+        takes_gpu=True,
+        wire="exclude_gpus", type="gpus", label="only on", render="exclude_gpus",
+    ),
+    JobOption(
+        "--idle-below", "use only GPUs less busy than this: 20%", metavar="PERCENT", read="percent",
+        details="Foreign processes on the GPU do not matter then", takes_gpu=True,
+        wire="idle_below", type="int", note="percent of utilization", record=REQUEST, is_nullable=True,
+        label="only on", render="idle_below",
+    ),
+    JobOption(
+        "--mem", "reserve this much host memory: 16G", metavar="SIZE", read="size",
+        wire="memory_bytes", type="int", note="of the host", record=REQUEST, is_nullable=True,
+        label="host", render="host_memory", column="memory",
+    ),
+    JobOption(
+        "--cpus", "reserve N CPU cores", metavar="N", read="positive",
+        wire="cpus", type="int", record=REQUEST, is_nullable=True, label="host", render="cores", column="cpus",
+    ),
+    JobOption(
+        "--time", "stop the job after this long: 6h, 90m, 1-12:00:00", metavar="DURATION", read="duration",
+        verbs=ALL_VERBS, can_clear=True,
+        details="Also `1h30m`, `2d`, `45:00` (minutes). A bare number is refused",
+        wire="time_limit_s", type="float", record=SPEC, is_nullable=True,
+        label="limit", render="time_limit", column="limit_s",
+    ),
+    JobOption(
+        "--after", "start once these jobs have ended: 7, 7:any, 7:fail, last", metavar="IDS", read="dependencies",
+        is_many=True, verbs=ALL_VERBS, can_clear=True,
+        details="`7` and `7:ok` wait for success; `3-7` is a range; separate several with commas",
+        wire="after", type="texts", note='"7:ok", "7:any", "7:fail"; "#0:ok" is the first job of the same submit',
+    ),
+    JobOption(
+        "--begin", "do not start before: 22:00, 'in 3h', 'tomorrow 9:00', ISO", metavar="TIME", read="moment",
+        verbs=ALL_VERBS, can_clear=True, details="Also `'fri 18:00'` and `2027-01-15T09:00`",
+        wire="begin_at", type="moment", note="seconds since 1970", record=SPEC, is_nullable=True,
+        label="begins", render="begin",
+    ),
+    JobOption(
+        "--tier", "urgent, normal, or preemptible by the other two", metavar="TIER", read="tier",
+        verbs=ALL_VERBS, details="`urgent` is for admins",
+        wire="tier", note="urgent, normal or preemptible", record=SPEC, default="normal", label="tier", column="tier",
+        admin_values=("urgent",),
+    ),
+    JobOption(
+        "--signal", "signal that asks the job to stop (default TERM): USR1", metavar="NAME", read="signal_number",
+        details="A name or a number: `USR1`, `INT`, `10`",
+        wire="signal", type="int", note="asks it to stop", record=SPEC, view="stop_signal", in_list=False, default=15,
+        label="stop signal", render="signal_name",
+    ),
+    JobOption(
+        "--array", "queue N copies, each with its TARMAC_ARRAY_INDEX: 0-99", metavar="N", read="copies", verbs=("add",),
+        details="`100` or `0-99`. Prints the ids as a range",
+    ),
+    JobOption(
+        "--max-running", "run at most N jobs of the array at once", metavar="N", read="positive",
+        verbs=("add", "edit"), can_clear=True,
+        wire="max_running", type="int", note="of its array at once", record=SPEC, is_nullable=True,
+    ),
+    JobOption("--hold", "hold the job until `tarmac release`", verbs=("add",)),
+    JobOption("--draft", "keep the job as a draft until `tarmac release`", verbs=("add",)),
+)  # fmt: skip
+BY_WIRE = {option.wire: option for option in JOB_OPTIONS if option.wire}
+AT_START = tuple(option for option in JOB_OPTIONS if option.applies_at_start)
+
+
+def passed_to(record: str) -> Tuple[str, ...]:
+    """The fields that a request and this record have in common, under the same name and with the same meaning."""
+    return tuple(option.wire for option in JOB_OPTIONS if option.record == record)
