@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tarmac.api.schemas.job import JobView, WholeJobView
 from tarmac.api.views.job_fields import COMPUTED, STORED
@@ -18,8 +19,6 @@ from tarmac.refusal import invalid
 from tarmac.shared.job_options import JOB_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tarmac.api.views.job_fields import Getter
     from tarmac.controller.controller import Controller
     from tarmac.controller.forecast_cache import Forecast
@@ -49,8 +48,7 @@ class Viewer:
 
     def fields(self, job: Job, names: tuple[str, ...]) -> dict[str, Any]:
         """Some fields of a JobView, in the given order. The others are not computed."""
-        values = self._values(job, names)
-        return {name: values[name] for name in names}
+        return self._values(job, names)
 
     def whole_job(self, job: Job) -> WholeJobView:
         """With what only the answer about a single job contains."""
@@ -69,8 +67,9 @@ class Viewer:
         )
 
     def _values(self, job: Job, names: tuple[str, ...]) -> dict[str, Any]:
-        stored, read, computed = _getters(names)
-        values: dict[str, Any] = dict(zip(stored, read(job), strict=True))
+        empty, stored, read_stored, computed = _plan(names)
+        values = empty.copy()
+        values.update(zip(stored, read_stored(job), strict=True))
         for name, getter in computed:
             values[name] = getter(self, job)
         return values
@@ -131,12 +130,24 @@ def checked_fields(words: str | None) -> tuple[str, ...] | None:
     return names
 
 
+class _Plan(NamedTuple):
+    """How some fields are read: those that a job stores all at once, each of the others by its getter."""
+
+    empty: dict[str, Any]  # the fields in their order
+    stored: tuple[str, ...]
+    read_stored: Callable[[Job], tuple[Any, ...]]
+    computed: tuple[tuple[str, Getter], ...]
+
+
 @lru_cache(maxsize=64)
-def _getters(
-    names: tuple[str, ...],
-) -> tuple[tuple[str, ...], Callable[[Job], tuple[Any, ...]], tuple[tuple[str, Getter], ...]]:
-    """The stored fields, what reads them all at once, and a getter for each of the others."""
+def _plan(names: tuple[str, ...]) -> _Plan:
     stored = tuple(name for name in names if name in STORED)
-    # Two ids first: with one path alone, attrgetter would not return a tuple.
-    read = attrgetter("id", "id", *(STORED[name] for name in stored))
-    return stored, lambda job: read(job)[2:], tuple((name, COMPUTED[name]) for name in names if name in COMPUTED)
+    computed = tuple((name, COMPUTED[name]) for name in names if name in COMPUTED)
+    return _Plan(dict.fromkeys(names), stored, _reader([STORED[name] for name in stored]), computed)
+
+
+def _reader(paths: list[str]) -> Callable[[Job], tuple[Any, ...]]:
+    """attrgetter returns a tuple only for two paths or more."""
+    if len(paths) > 1:
+        return attrgetter(*paths)
+    return lambda job: tuple(attrgetter(path)(job) for path in paths)
