@@ -212,6 +212,7 @@ class Job(Record):
     begin_at: datetime | None  # seconds since 1970
     tier: str  # urgent, normal or preemptible
     stop_signal: int  # asks it to stop
+    nice: int  # 0 to 19
     max_running: int | None  # of its array at once
     # End of the options.
     # Only in the answer about a single job:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         begin_at: float | None  # seconds since 1970
         tier: str | None  # urgent, normal or preemptible
         signal: int | None  # asks it to stop
+        nice: int | None  # 0 to 19
         max_running: int | None  # of its array at once
         # End of the options.
 

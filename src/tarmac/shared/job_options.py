@@ -219,6 +219,12 @@ JOB_OPTIONS = (
         label="stop signal", render="signal_name",
     ),
     JobOption(
+        "--nice", "lower the job's CPU priority by N, from 0 to 19", metavar="N", read="count", verbs=ALL_VERBS,
+        details="Like `nice -n N`: 19 gives way to everything else on the host",
+        wire="nice", type="int", note="0 to 19", record=SPEC, applies_at_start=True, in_list=False, default=0,
+        label="nice",
+    ),
+    JobOption(
         "--array", "queue N copies, each with its TARMAC_ARRAY_INDEX: 0-99", metavar="N", read="copies", verbs=("add",),
         details="`100` or `0-99`. Prints the ids as a range",
     ),

@@ -97,6 +97,19 @@ def test_umask_cwd_and_environment_are_the_submitters(site: Site, peer: AgentPee
     assert not [line for line in lines if line.startswith("TARMAC_CONTAINMENT")], "the agent's environment leaked"
 
 
+def test_the_command_runs_with_the_nice_value_it_was_given(site: Site, peer: AgentPeer) -> None:
+    own = os.getpriority(os.PRIO_PROCESS, 0)  # the agent inherits it
+    for job, options in ((1, {"nice": 7}), (2, {"nice": 0}), (3, {}), (4, {"nice": 7, "of a newer controller": 1})):
+        peer.start(job, shell="nice; cut -d' ' -f19 /proc/$PPID/stat", stdout=site.path(f"log{job}"), options=options)
+        peer.expect("exited", job)
+        assert site.text(f"log{job}").split() == [str(own + options.get("nice", 0)), str(own)], "the shim keeps its own"
+
+
+def test_an_option_of_the_wrong_type_is_refused(site: Site, peer: AgentPeer) -> None:
+    peer.start(1, shell="true", stdout=site.path("log"), options={"nice": "much"})
+    assert "nice must be of type int" in peer.expect("launch_failed", 1)["message"]
+
+
 def test_stdin_is_empty_and_no_descriptor_leaks(site: Site, peer: AgentPeer) -> None:
     script = "import os, sys; print(sys.stdin.read() == '', sorted(os.listdir('/proc/self/fd'))[:-1])"
     peer.start(1, argv=["python3", "-c", script], stdout=site.path("log"))

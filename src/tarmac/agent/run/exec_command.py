@@ -69,6 +69,7 @@ def _run(assign: AssignFrame, request: StartRequest, instance: str, shim_fd: int
     os.umask(request.umask)
     _enter(request.cwd)
     _open_files(request)
+    os.nice(request.options.get("nice", 0))
     env = request.env
     env["MASTER_PORT"] = str(assign["port"])
     env[MARK] = f"{instance}:{request.job}.{request.attempt}"

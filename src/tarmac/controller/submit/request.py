@@ -20,6 +20,7 @@ Tags = Annotated[tuple[Text, ...], Meta(max_length=100)]
 TimeLimit = Annotated[float, Meta(gt=0, le=366 * 86400)]
 Moment = Annotated[float, Meta(ge=0, le=253_402_300_799)]  # until the end of the year 9999
 AfterWords = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=64)], ...], Meta(max_length=10_000)]
+Nice = Annotated[int, Meta(ge=0, le=19)]
 MaxRunning = Annotated[int, Meta(ge=1, le=MOST_JOBS)]
 
 
@@ -48,6 +49,7 @@ class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     after: AfterWords = ()
     max_running: MaxRunning | None = None  # of its array at once
     signal: Annotated[int, Meta(ge=1, le=64)] = TERM  # asks it to stop
+    nice: Nice = 0
     cwd: Path | None = None
     log: Path | None = None
     stdout: Path | None = None
@@ -80,6 +82,7 @@ class EditRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     begin_at: Moment | UnsetType | None = UNSET
     after: AfterWords | UnsetType | None = UNSET
     max_running: MaxRunning | UnsetType | None = UNSET
+    nice: Nice | UnsetType = UNSET
 
 
 _OF_SPEC, _OF_REQUEST = passed_to(SPEC), passed_to(REQUEST)

@@ -68,6 +68,7 @@ class JobSpec:
     tier: Tier = "normal"
     time_limit_s: float | None = None
     begin_at: float | None = None
+    nice: int = 0  # added to the niceness of its processes
     after: tuple[After, ...] = ()
     max_running: int | None = None  # of its array at once
     index: int | None = None  # its number in the array
