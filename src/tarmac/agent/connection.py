@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # A controller that requests logs without reading them is not read from until it has caught up.
 _MAX_UNSENT_BYTES = 32 * 1024 * 1024
+_RECEIVE_BYTES = 65536  # from 128 KiB on, malloc would map and unmap memory on every call
 
 
 class Connection:
@@ -84,7 +85,7 @@ class Connection:
 
     def _receive(self) -> None:
         try:
-            data = self._sock.recv(262144)
+            data = self._sock.recv(_RECEIVE_BYTES)
         except BlockingIOError:
             return
         except OSError:

@@ -45,7 +45,8 @@ class Dispatcher:
         self._fleet.admit(node)
 
     def carry_out(self, commands: Sequence[Command], state: State, settings: Settings) -> None:
-        for command in commands:
+        # Starts first: a free GPU waits for them, and the agent takes its time to forget an attempt.
+        for command in sorted(commands, key=lambda command: not isinstance(command, StartJob)):
             try:
                 self._carry_out(command, state, settings)
             except ProtocolError as error:

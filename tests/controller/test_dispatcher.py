@@ -1,0 +1,35 @@
+"""The order in which committed commands reach a node."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from tarmac.controller.dispatcher import Dispatcher
+from tarmac.core.commands import ForgetRun, SignalJob, StartJob
+from tarmac.core.model.ids import JobId, NodeName
+from tests.core.support.builders import BOX, a_booking, a_job, a_node, a_state
+
+
+class Wire:
+    """A fleet that only notes which frames it is given."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, int]] = []
+
+    def send_command(self, _: NodeName, frame: Any) -> None:
+        self.sent.append((frame["type"], frame["job"]))
+
+
+def test_starts_are_sent_before_everything_else_and_the_rest_in_its_order() -> None:
+    wire, box = Wire(), NodeName(BOX)
+    reader: Any = SimpleNamespace(environment=lambda _: {})
+    settings: Any = SimpleNamespace(in_force=SimpleNamespace(gpu_id_style="index"))
+    dispatcher = Dispatcher(wire, reader, Path("/state"))  # type: ignore[arg-type]
+    commands = [
+        ForgetRun(node=box, job=JobId(1), attempt=1),
+        StartJob(job=JobId(2), attempt=1, booking=a_booking(0)),
+        SignalJob(node=box, job=JobId(2), attempt=1, signal=15, grace_s=1.0),
+        StartJob(job=JobId(3), attempt=1, booking=a_booking(1)),
+    ]
+    dispatcher.carry_out(commands, a_state(a_node(), jobs=(a_job(2), a_job(3))), settings)
+    assert wire.sent == [("start", 2), ("start", 3), ("forget", 1), ("signal", 2)]
