@@ -55,8 +55,8 @@ def test_a_fixed_address_is_not_taken_for_a_job() -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b"", "the body must be an object with the fields that docs/api.md names"),
-        (b"[]", "the body must be an object with the fields that docs/api.md names"),
+        (b"", "the body must be an object with the fields listed in docs/api.md"),
+        (b"[]", "the body must be an object with the fields listed in docs/api.md"),
         (b"{", "the body is not valid JSON: Input data was truncated"),
         (b'{"ids": ["\xff"]}', "the body is not UTF-8"),
         (b'{"ids": ["1"]} x', "the body is not valid JSON: JSON is malformed: trailing characters (byte 16)"),

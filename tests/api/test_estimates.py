@@ -96,7 +96,7 @@ def test_gpus_kept_for_a_job_delay_the_estimates_of_the_jobs_after_it(api: Serve
     assert [reason["kind"] for reason in answer["reasons"]] == ["kept_for"]
     assert answer["estimated_start"] is None
     assert answer["free"]["gpus"] == 0
-    assert any(gpu["text"] == f"free, but kept back for job {wide} in front" for gpu in answer["gpus"])
+    assert any(gpu["text"] == f"free, but held back for job {wide}" for gpu in answer["gpus"])
 
 
 def test_a_held_job_names_what_else_it_waits_for(api: Served) -> None:

@@ -47,7 +47,7 @@ def test_a_job_that_could_not_be_started_says_why_and_exits_1(shared_home: Home)
 def test_a_person_is_told_why_it_waits(home: Home) -> None:
     blocker = home.add("-g", "2", "-c", ENDLESS)
     with Terminal(home, "run", "echo", "my turn") as terminal:
-        assert terminal.sees("waits: 1 GPU asked, 0 of 2 free")
+        assert terminal.sees("waits: requested 1 GPU; 0 of 2 are free")
         home.tarmac("kill", str(blocker))
         assert terminal.ends() == 0
         assert "my turn" in terminal.text

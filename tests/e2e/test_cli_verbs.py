@@ -26,7 +26,7 @@ def test_show_says_why_a_job_waits(home: Home) -> None:
     home.add("-g", "2", "sleep", "600")
     assert until(lambda: home.client().job(1).state == "running")
     number = home.add("true")
-    assert "1 GPU asked, 0 of 2 free, held by job 1" in home.tarmac("show", str(number)).stdout
+    assert "requested 1 GPU; 0 of 2 are free (held by job 1)" in home.tarmac("show", str(number)).stdout
 
 
 def test_show_of_one_is_an_object_and_of_several_a_list(shared_home: Home) -> None:

@@ -51,7 +51,7 @@ def test_ten_shared_jobs_in_the_same_instant_never_over_book_a_gpu(driven: Home)
     held = [gpu(driven, index) for index in (0, 1)]
     assert [len(gpu.jobs) for gpu in held] == [2, 2]
     assert all(gpu.booked_bytes <= gpu.memory_total_bytes for gpu in held)
-    assert "6.0 G of 24.0 G free, 9.0 G asked" in why(driven, ids[-1])
+    assert "6.0G of 24.0G is free; 9.0G requested" in why(driven, ids[-1])
 
 
 def test_an_outside_process_holds_a_gpu_is_named_and_its_end_frees_it(driven: Home, standin: Standin) -> None:
@@ -88,7 +88,7 @@ def test_an_adopted_process_that_books_nothing_still_takes_what_it_takes(driven:
         adopted = int(driven.tarmac("adopt", str(stranger.pid), "--gpus", "none").stdout)
         assert until(lambda: f"job {adopted}" in (gpu(driven, 0).held or ""))
         job = driven.add("--gpus-on", "0", "--gpu-mem", "9G", "--", "sleep", "60")
-        assert "4.0 G of 24.0 G free, 9.0 G asked; 20.0 G held by pid" in why(driven, job)
+        assert "4.0G of 24.0G is free; 9.0G requested; 20.0G held by pid" in why(driven, job)
         assert state_of(driven, job) == "queued"
         stranger.kill()
 

@@ -25,7 +25,7 @@ def test_jobs_that_book_memory_share_a_gpu(api: Served) -> None:
     assert gpus == [0, 0, 0, 1, 1, 1]
     waiting = api.ask("GET", f"/jobs/{ids[6]}")[1]
     assert waiting["state"] == "queued"
-    assert "GPU 0-1: 0.0 G of 24.0 G free, 8.0 G asked" in waiting["why"]
+    assert "GPU 0-1: 0B of 24.0G is free; 8.0G requested" in waiting["why"]
     gpu = api.ask("GET", "/gpus")[1]["gpus"][0]
     assert (gpu["jobs"], gpu["booked_bytes"]) == (ids[:3], 24 * G)
 
@@ -55,7 +55,7 @@ def test_a_pin_is_given_by_index_or_uuid_and_shown_by_the_current_index(api: Ser
 def test_memory_that_a_setting_reserves_is_refused_and_named_to_waiting_jobs(api: Served) -> None:
     api.ids(*[{"command": ["sleep", "60"]}] * 2)
     (job,) = api.ids({"command": ["true"], "gpu_memory_bytes": 20 * G})
-    said = "requested 20.0 G of a GPU; at most 18.0 G (19327352832 bytes) can be booked, as keep_gpu_memory"
+    said = "requested 20.0G of a GPU; at most 18.0G (19327352832 bytes) can be booked, as keep_gpu_memory"
     assert api.ask("PUT", "/settings/keep_gpu_memory", {"value": "0.25"})[0] == 200
     try:
         assert said in api.ask("GET", f"/jobs/{job}")[1]["why"][1]
@@ -113,13 +113,13 @@ def test_wrong_requests_are_refused(api: Served, path: str, body: dict[str, obje
 @pytest.mark.parametrize(
     ("job", "says"),
     [
-        ({"gpu_memory_bytes": 25 * G}, "requested 25.0 G of memory on a GPU; the largest has 24.0 G"),
+        ({"gpu_memory_bytes": 25 * G}, "requested 25.0G of memory on a GPU; the largest has 24.0G"),
         ({"gpu_memory_bytes": 0}, "gpu_memory_bytes"),
         ({"gpu_share": 1.5}, "gpu_share"),
         ({"gpu_share": 0.5, "gpu_memory_bytes": G}, "cannot be combined"),
         ({"gpu_share": 0.5, "gpus": 0}, "no GPU"),
         ({"gpu_models": ["h100"]}, "requested 1 GPU of model h100; this machine has none"),
-        ({"min_gpu_memory_bytes": 80 * G}, "requested 80.0 G of memory on a GPU; the largest has 24.0 G"),
+        ({"min_gpu_memory_bytes": 80 * G}, "requested 80.0G of memory on a GPU; the largest has 24.0G"),
         ({"gpus_on": [9]}, "there is no GPU 9"),
         ({"gpus_on": ["GPU-nowhere"]}, "no GPU has a UUID that starts with GPU-nowhere"),
         ({"gpus_on": ["GPU-fa4e"]}, "GPU-fa4e matches 2 GPUs"),
@@ -130,7 +130,7 @@ def test_wrong_requests_are_refused(api: Served, path: str, body: dict[str, obje
         ({"idle_below": 0}, "idle_below"),
         ({"gpus_on": [0, FIRST], "gpus": 2}, "requested 2 GPUs, but gpus_on names 1"),
         ({"cpus": 100_000, "memory_bytes": 1}, "requested 100000 CPU cores; this machine has"),
-        ({"memory_bytes": 2**60, "cpus": 1}, "requested 1073741824.0 G of host memory; this machine has"),
+        ({"memory_bytes": 2**60, "cpus": 1}, "requested 1048576T of host memory; this machine has"),
     ],
 )
 def test_requests_that_can_never_be_met_are_refused_at_once(api: Served, job: dict[str, object], says: str) -> None:

@@ -106,7 +106,7 @@ def test_impossible_reservations_are_refused(api: Served, body: dict[str, Any], 
 
 def test_an_unknown_user_gives_a_warning(api: Served) -> None:
     assert reserve(api, user="nobody-of-that-name")["warnings"] == [
-        "there is no user nobody-of-that-name on this machine, and no job of nobody-of-that-name is known"
+        "there is no user nobody-of-that-name on this machine, and no known job of nobody-of-that-name"
     ]
     assert reserve(api)["warnings"] == []
     assert all("warnings" not in one for one in reservations(api))
@@ -122,7 +122,9 @@ def test_a_job_that_may_run_into_the_reservation_gives_a_warning(api: Served, mo
     other = "daemon" if seen[0]["owner"] == "root" else "root"
     made = reserve(api, gpus=2, begin_s=3600, user=other)
     index = seen[0]["gpus"][0]["index"]
-    words = f"GPU {index}: held by job {jobs[0]} of {seen[0]['owner']}, maybe beyond its begin ({why})"
+    words = (
+        f"GPU {index}: held by job {jobs[0]} of {seen[0]['owner']}, perhaps beyond the start of the reservation ({why})"
+    )
     assert made["warnings"] == [words]
     assert reserve(api, gpus=2, begin_s=9000)["warnings"] == [], "one's own are not in one's way"
 

@@ -20,28 +20,28 @@ AT = NOW + 7200  # 14:00
 BOX = NodeName("box")
 
 SAID: list[tuple[Any, str]] = [
-    (explain.HeldBy(by="ann", since=NOW - 3600), "held by ann since 11:00; `tarmac release` lets it go"),
-    (explain.IsDraft(), "a draft; `tarmac release` puts it into the queue"),
-    (explain.WaitsFor(job=JobId(7), on="ok"), "waits for job 7 to end well"),
+    (explain.HeldBy(by="ann", since=NOW - 3600), "held by ann since 11:00; run `tarmac release` to release it"),
+    (explain.IsDraft(), "this is a draft; run `tarmac release` to queue it"),
+    (explain.WaitsFor(job=JobId(7), on="ok"), "waits for job 7 to succeed"),
     (explain.WaitsFor(job=JobId(7), on="fail"), "waits for job 7 to fail"),
-    (explain.NotBefore(at=AT), "not before 14:00"),
-    (Paused(by="ann", reason="tea", since=NOW), "the queue is paused since 12:00 by ann: tea"),
-    (Paused(by=None, reason=None, since=None), "the queue is paused by Tarmac itself"),
-    (ArrayFull(group=JobId(3), most=2), "2 of array 3 run already, and no more may at once (max_running)"),
+    (explain.NotBefore(at=AT), "cannot start before 14:00"),
+    (Paused(by="ann", reason="tea", since=NOW), "ann paused the queue at 12:00: tea"),
+    (Paused(by=None, reason=None, since=None), "Tarmac paused the queue"),
+    (ArrayFull(group=JobId(3), most=2), "2 jobs of array 3 are running, the most allowed at once (max_running)"),
     (
         explain.KeptFor(job=JobId(5), node=BOX, gpus=2, at=AT),
-        "2 GPUs kept back for job 5 in front, which is to start at ~14:00",
+        "2 GPUs are held back for job 5, expected to start at ~14:00",
     ),
     (
         explain.KeptFor(job=JobId(5), node=BOX, gpus=1, at=None),
-        "1 GPU kept back for job 5 in front, as it has waited for long",
+        "1 GPU is held back for job 5, which has waited for a long time",
     ),
     (
         explain.ReservedFor(reservation=4, owner="bob", node=BOX, begins_at=NOW, ends_at=AT),
-        "it would run into reservation 4 of bob, from 12:00 to 14:00",
+        "the job would run into reservation 4 of bob, from 12:00 to 14:00",
     ),
     (explain.Behind(job=JobId(9)), "job 9 goes first"),
-    (explain.NoNode(), "no machine is in reach: the agent is not connected"),
+    (explain.NoNode(), "no machine is reachable: the agent is not connected"),
 ]
 
 

@@ -36,7 +36,7 @@ def lacking(condition: str, asked: int = 1, have: int = 0, **more: object) -> Co
         ),
         (
             lacking("size", asked_bytes=80 * G, most_bytes=24 * G),
-            "requested 80.0 G of memory on a GPU; the largest has 24.0 G",
+            "requested 80.0G of memory on a GPU; the largest has 24.0G",
         ),
         (
             lacking("size", asked_bytes=24 * G + 1, most_bytes=24 * G),
@@ -44,20 +44,20 @@ def lacking(condition: str, asked: int = 1, have: int = 0, **more: object) -> Co
         ),
         (
             lacking("size", 2, 1, asked_bytes=40 * G, most_bytes=80 * G),
-            "requested 2 GPUs with 40.0 G of memory; this machine has 1",
+            "requested 2 GPUs with 40.0G of memory; this machine has 1",
         ),
         (
             lacking("kept", asked_bytes=20 * G, most_bytes=18 * G),
-            f"requested 20.0 G of a GPU; at most 18.0 G ({18 * G} bytes) can be booked, {REST}",
+            f"requested 20.0G of a GPU; at most 18.0G ({18 * G} bytes) can be booked, {REST}",
         ),
         (
             lacking("kept", 2, 1, asked_bytes=20 * G, most_bytes=60 * G),
-            "requested 2 GPUs with 20.0 G to book; this machine has 1, as keep_gpu_memory reserves a part of each",
+            "requested 2 GPUs with 20.0G to book; this machine has 1, as keep_gpu_memory reserves a part of each",
         ),
         (HostTooSmall(what="cpus", asked=9, total=8), "requested 9 CPU cores; this machine has 8"),
         (
             HostTooSmall(what="memory", asked=65 * G, total=64 * G),
-            "requested 65.0 G of host memory; this machine has 64.0 G",
+            "requested 65.0G of host memory; this machine has 64.0G",
         ),
     ],
 )

@@ -21,8 +21,8 @@ JOB = {"command": ["true"]}
         ("/gpus/ignore", {"pid": 2, "forget": "maybe"}, "forget must be true or false"),
         ("/jobs/kill", {"ids": ["1"], "grace_s": 1e99}, "grace_s (--grace) must be a number from 0 to 86400"),
         ("/adopt", {"pid": 1}, "process 1 cannot be adopted: it is the init process"),
-        ("/adopt", [], "the body must be an object with the fields that docs/api.md names"),
-        ("/adopt", {"pid": 7, "cpus": 1}, "cpus is no field of this request"),
+        ("/adopt", [], "the body must be an object with the fields listed in docs/api.md"),
+        ("/adopt", {"pid": 7, "cpus": 1}, "cpus is not a field of this request"),
     ],
 )
 def test_a_wrong_field_is_named_with_all_that_is_allowed(api: Served, path: str, body: object, says: str) -> None:
@@ -38,7 +38,7 @@ def test_a_wrong_field_is_named_with_all_that_is_allowed(api: Served, path: str,
         ({"tags": "x"}, "tags (--tag) must be a list of at most 100 entries"),
         ({"name": "x" * 5000}, "name (--name) must be a text of at most 4096 characters"),
         ({"cwd": ""}, "cwd must be a text of 1 to 4096 characters"),
-        ({"colour": 1}, "colour is no field of this request"),
+        ({"colour": 1}, "colour is not a field of this request"),
     ],
 )
 def test_a_wrong_job_is_told_in_the_words_of_the_command_line(api: Served, job: dict[str, object], says: str) -> None:

@@ -28,7 +28,7 @@ def test_each_gpu_is_told_with_its_holder_since_when_and_until_when(api: Served)
     gpus = {gpu["jobs"][0]: gpu for gpu in answer["gpus"]}
     assert gpus[limited]["uuid"] == running[0]["gpus"][0]["uuid"]
     assert f"held by job {limited} of {running[0]['owner']} since" in gpus[limited]["text"]
-    assert "at the latest (its limit)" in gpus[limited]["text"]
+    assert "at the latest (time limit)" in gpus[limited]["text"]
     assert gpus[limited]["until"] > running[0]["started_at"]
     assert gpus[open_ended]["text"].endswith("its end is not known")
     assert gpus[open_ended]["until"] is None
@@ -37,8 +37,8 @@ def test_each_gpu_is_told_with_its_holder_since_when_and_until_when(api: Served)
     title, asked, free, *rest = answer["lines"]
     assert f"job {waiting} (big)" in title
     assert "1 job ahead in the queue" in title
-    assert asked == "asked: 2 GPUs, no time limit, priority 10"
-    assert free == "free right now: 0 of 2 GPUs would do"
+    assert asked == "requested: 2 GPUs, no time limit, priority 10"
+    assert free == "available now: 0 of 2 GPUs"
     assert any(line.startswith(f"  GPU {running[0]['gpus'][0]['index']}: held by job {limited}") for line in rest)
     assert why(api, before)["ahead"] == 0
 
@@ -49,7 +49,7 @@ def test_a_gpu_with_too_little_memory_says_so_in_numbers(api: Served) -> None:
         api.until(job, "running")
     (waiting,) = api.ids({**SLEEP, "gpu_memory_bytes": 20 * 2**30})
     texts = [gpu["text"] for gpu in why(api, waiting)["gpus"]]
-    assert any("6.0 G of 24.0 G free, 20.0 G asked" in text for text in texts), texts
+    assert any("6.0G of 24.0G is free; 20.0G requested" in text for text in texts), texts
 
 
 def test_an_estimate_says_what_it_rests_on(api: Served) -> None:
@@ -70,10 +70,10 @@ def test_gpus_kept_back_for_a_wide_job_are_told_to_it_and_to_those_behind(api: S
     (running,) = api.ids({**SLEEP, "time_limit_s": 3600})
     api.until(running, "running")
     wide, narrow = api.ids(WIDE, SLEEP)
-    assert any("kept back for it" in line for line in why(api, wide)["lines"])
+    assert any("held back for this job" in line for line in why(api, wide)["lines"])
     answer = why(api, narrow)
     assert [reason["kind"] for reason in answer["reasons"]] == ["kept_for"]
-    assert f"kept back for job {wide}" in answer["reasons"][0]["text"]
+    assert f"held back for job {wide}" in answer["reasons"][0]["text"]
 
 
 def test_what_holds_a_job_back_besides_gpus_is_told(api: Served) -> None:
@@ -94,11 +94,11 @@ def test_clocks_are_those_of_whoever_asks(api: Served) -> None:
 
     def told(zone: str) -> str:
         lines = api.ask("GET", f"/jobs/{job}/why", headers={"Tarmac-Zone": zone})[1]["lines"]
-        return next(line for line in lines if line.startswith("not before"))
+        return next(line for line in lines if line.startswith("cannot start before"))
 
-    assert told("Asia/Tokyo") == "not before 2031-07-01 21:00"
-    assert told("America/New_York") == "not before 2031-07-01 08:00"
-    own = f"not before {at.astimezone():%Y-%m-%d %H:%M}"
+    assert told("Asia/Tokyo") == "cannot start before 2031-07-01 21:00"
+    assert told("America/New_York") == "cannot start before 2031-07-01 08:00"
+    own = f"cannot start before {at.astimezone():%Y-%m-%d %H:%M}"
     assert [told(zone) for zone in ("No/Where", "../../etc/passwd", "CET-1CEST", "America", "")] == [own] * 5
 
 
@@ -107,8 +107,7 @@ def test_one_that_does_not_wait_has_no_reasons(api: Served) -> None:
     seen = api.until(job, "running")
     answer = why(api, job)
     assert any(
-        line.startswith(f"it is on {seen['node']} GPU {seen['gpus'][0]['index']} since")
-        and line.endswith("(its limit)")
+        line.startswith(f"on {seen['node']} GPU {seen['gpus'][0]['index']} since") and line.endswith("(time limit)")
         for line in answer["lines"]
     )
     assert (answer["state"], answer["reasons"], answer["gpus"], answer["position"]) == ("running", [], [], None)

@@ -1,6 +1,7 @@
 import pytest
 
-from tarmac.controller.gpus.foreign_processes import memory_of_jobs, told, use_of
+from tarmac.api.wording.foreign_processes import foreign_process_words
+from tarmac.controller.gpus.foreign_processes import memory_of_jobs, use_of
 from tarmac.controller.settings.settings import Settings
 from tarmac.core.model.gpu import GpuUse
 from tarmac.nodes.reports import GpuProcess, GpuReading
@@ -31,7 +32,9 @@ def pids(use: GpuUse) -> list[int]:
 
 def test_a_process_of_somebody_else_is_told_with_who_what_and_since_when() -> None:
     use = use_of(a_reading(a_process(started_at=1000.0)), SETTINGS, {}, {})
-    assert told(use.foreign_processes, 1000.0 + 3 * 3600 + 5) == "pid 42 of bob (python train.py) for 3 h"
+    assert (
+        foreign_process_words(use.foreign_processes, 1000.0 + 3 * 3600 + 5) == "pid 42 of bob (python train.py) for 3 h"
+    )
     assert (use.outside_bytes, pids(use), use.load) == (8 * G, [42], 0.5)
 
 
@@ -41,7 +44,7 @@ def test_a_process_of_somebody_else_is_told_with_who_what_and_since_when() -> No
 )
 def test_for_how_long_is_said_at_the_moment_of_reading(seconds: float, said: str) -> None:
     use = use_of(a_reading(a_process(started_at=1000.0)), SETTINGS, {}, {})
-    assert told(use.foreign_processes, 1000.0 + seconds).endswith(f" for {said}")
+    assert foreign_process_words(use.foreign_processes, 1000.0 + seconds).endswith(f" for {said}")
 
 
 def test_processes_of_live_jobs_are_not_outside_and_those_of_ended_ones_are() -> None:
@@ -51,7 +54,8 @@ def test_processes_of_live_jobs_are_not_outside_and_those_of_ended_ones_are() ->
 
 def test_a_process_of_a_job_that_did_not_book_the_gpu_counts_as_outside_and_its_job_is_named() -> None:
     use = use_of(a_reading(a_process(1, job=7, started_at=None)), SETTINGS, {}, {8})
-    assert (use.outside_bytes, told(use.foreign_processes, 0.0)) == (8 * G, "pid 1 of bob, job 7 (python train.py)")
+    assert use.outside_bytes == 8 * G
+    assert foreign_process_words(use.foreign_processes, 0.0) == "pid 1 of bob, job 7 (python train.py)"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +79,9 @@ def test_a_process_that_does_not_tell_its_memory_counts_for_what_is_left() -> No
 def test_many_holders_are_cut_short() -> None:
     others = [a_process(pid, command=None, user=None) for pid in range(1, 6)]
     use = use_of(a_reading(*others), SETTINGS, {}, {})
-    assert told(use.foreign_processes, 0.0) == "pid 1 of somebody; pid 2 of somebody; pid 3 of somebody; and 2 more"
+    assert foreign_process_words(use.foreign_processes, 0.0) == (
+        "pid 1 of an unknown user; pid 2 of an unknown user; pid 3 of an unknown user; and 2 more"
+    )
 
 
 def test_the_memory_of_a_job_is_the_sum_of_its_processes_on_the_gpu() -> None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from tarmac.api.schemas.gpus import GpuProcess, GpuReservation, GpuView
 from tarmac.api.views.job_fields import warnings_of
 from tarmac.api.wording.catalogue import say
+from tarmac.api.wording.foreign_processes import foreign_process_words
 from tarmac.api.wording.times import iso
-from tarmac.controller.gpus.foreign_processes import is_ignored, told
+from tarmac.controller.gpus.foreign_processes import is_ignored
 from tarmac.core.model.ids import GpuUuid
 from tarmac.core.policy.reservations import is_active
 from tarmac.nodes.reports import GpuReading
@@ -83,7 +84,7 @@ def _gpu(controller: Controller, name: NodeName, reading: GpuReading, reserved: 
         parent=reading.parent,
         health=reading.health,
         gone_since=iso(reading.gone_since),
-        held=say("gpu.held", processes=told(foreign, controller.now())) if foreign else None,
+        held=say("gpu.held", processes=foreign_process_words(foreign, controller.now())) if foreign else None,
         reserved=None if reserved is None else _reserved(controller, reserved),
         warnings=_warnings(controller, held),
     )

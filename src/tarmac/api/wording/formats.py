@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tarmac.api.wording.message import Rendered
-from tarmac.shared.units import duration_words
+from tarmac.shared import units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ def plain(value: Any, _: str = "") -> str:
         case None:
             return ""
         case float():
-            return f"{value:.10g}"
+            return f"{value:.15g}"
         case Rendered():
             return value.message
         case list() | tuple():
@@ -56,6 +56,11 @@ def select(value: Any, cases: str) -> str:
 def prefixed(value: Any, prefix: str) -> str:
     """With the prefix, or nothing where there is no value."""
     return f"{prefix}{plain(value)}" if value not in (None, "", (), []) else ""
+
+
+def parenthesized(value: Any, _: str) -> str:
+    """After a blank, or nothing where there is no value."""
+    return f" ({plain(value)})" if value else ""
 
 
 def listed(values: Iterable[Any], empty: str) -> str:
@@ -92,7 +97,7 @@ def spans(numbers: Iterable[int], _: str = "") -> str:
 
 
 def size(count: int, _: str = "") -> str:
-    return f"{count / 2**30:.1f} G"
+    return units.size(count)
 
 
 def percent(fraction: float, _: str) -> str:
@@ -105,15 +110,12 @@ def rounded(number: float, _: str) -> str:
 
 def duration(seconds: float, _: str) -> str:
     """As one would type it: 90s, 45m, 6h, 2d."""
-    for unit, length in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds and seconds % length == 0:
-            return f"{seconds / length:g}{unit}"
-    return f"{seconds:g}s"
+    return units.typed_duration(seconds)
 
 
 def in_words(seconds: float, _: str) -> str:
     """45 min, 6 h."""
-    return duration_words(seconds)
+    return units.duration_words(seconds)
 
 
 def hint(refusal: Rendered, _: str) -> str:
@@ -126,6 +128,7 @@ FORMATS: dict[str, Format] = {
     "plural": plural,
     "select": select,
     "prefixed": prefixed,
+    "parenthesized": parenthesized,
     "list": listed,
     "join": joined,
     "or": either,

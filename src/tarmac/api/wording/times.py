@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 
 from tarmac.shared.clocks import clock
 
-_zone: ContextVar[tzinfo | None] = ContextVar("zone", default=None)  # of whoever asks; None: the controller's own
+_zone: ContextVar[tzinfo | None] = ContextVar("zone", default=None)  # of the caller; None: the zone of the controller
 
 
 def tell_in_zone(name: str | None) -> None:
-    """From here on in this request, clocks are those of the zone; of one that is not known, our own."""
+    """Show clocks in this zone for the rest of the request. An unknown zone means the controller's."""
     try:
         _zone.set(ZoneInfo(name) if name else None)
     except (KeyError, ValueError, OSError):

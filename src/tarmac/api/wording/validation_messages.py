@@ -1,6 +1,6 @@
-"""What a field of a request should have been, in words: its name, and all that is allowed. Pure.
+"""What a field of a request must be, in words: its name and everything that is allowed. Pure.
 
-Worked out from the schemas themselves, so that words and checks cannot differ.
+Derived from the schemas, so that words and checks cannot differ.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import inspect
 
+from tarmac.api.wording.catalogue import say
 from tarmac.shared.job_options import BY_WIRE
 
 if TYPE_CHECKING:
@@ -22,17 +23,21 @@ _TYPED = {option.wire: option.flag for option in BY_WIRE.values() if option.type
 
 
 def wrong_field(model: Any, path: str, message: str) -> str:
-    """What is wrong with the field at `path` of a request of that type; `message` is what the decoder said."""
+    """What is wrong with the field at `path` of a request of that type; `message` comes from the decoder."""
     known = inspect.type_info(model)
     steps = _STEP.findall(path)
     if (named := _NAMED.search(message)) is not None:
         where = _name(steps)
         field = f"{where}: {named[2]}" if where else named[2]
-        return f"{field} is missing" if named[1].startswith("missing") else f"{field} is no field of this request"
+        if named[1].startswith("missing"):
+            return say("field.missing", field=field)
+        return say("field.unknown", field=field)
     for step in steps:
         known = _inside(known, step)
-    each = "each of " if steps and steps[-1].startswith("[") else ""
-    return f"{each}{_name(steps) or 'the body'} must be {allowed(known)}"
+    field = _name(steps) or say("field.body")
+    if steps and steps[-1].startswith("["):
+        return say("field.each_must_be", field=field, allowed=allowed(known))
+    return say("field.must_be", field=field, allowed=allowed(known))
 
 
 def _inside(known: inspect.Type, step: str) -> inspect.Type:
@@ -43,7 +48,7 @@ def _inside(known: inspect.Type, step: str) -> inspect.Type:
 
 
 def _unwrapped(known: inspect.Type) -> inspect.Type:
-    """Without `or nothing`: leaving a field out is always another way of saying that."""
+    """Without `or null`: leaving a field out means the same."""
     if isinstance(known, inspect.Metadata):
         return _unwrapped(known.type)
     if isinstance(known, inspect.UnionType):
@@ -57,7 +62,7 @@ def _name(steps: Sequence[str]) -> str:
     if fields[:1] != ["jobs"] or len(steps) < 2:
         return _typed(fields[-1]) if fields and fields[-1] != "gpus" else "".join(fields)
     number = int(steps[1].strip("[]") or 0) + 1
-    job = f"job {number} of the submit" if number > 1 else ""
+    job = say("field.of_job", number=number) if number > 1 else ""
     return ": ".join(part for part in (job, _typed(fields[-1]) if len(fields) > 1 else "") if part)
 
 
@@ -70,34 +75,46 @@ def allowed(known: inspect.Type) -> str:
         case inspect.Metadata(type=inner):
             return allowed(inner)
         case inspect.UnionType(types=kinds):
-            return " or ".join(allowed(kind) for kind in kinds if not isinstance(kind, inspect.NoneType))
+            return say(
+                "field.choice", choices=[allowed(kind) for kind in kinds if not isinstance(kind, inspect.NoneType)]
+            )
         case inspect.IntType() | inspect.FloatType():
-            noun = "a whole number" if isinstance(known, inspect.IntType) else "a number"
-            return noun + _between(known.ge, known.le, known.gt)
+            bounds = _between(known.ge, known.le, known.gt)
+            is_whole = isinstance(known, inspect.IntType)
+            return say("field.integer", bounds=bounds) if is_whole else say("field.number", bounds=bounds)
         case inspect.StrType():
-            return "a text" + _long(known.min_length, known.max_length, "character")
+            return say("field.text", length=_text_length(known.min_length, known.max_length))
         case inspect.BoolType():
-            return "true or false"
+            return say("field.flag")
         case inspect.LiteralType(values=values):
-            return " or ".join(map(str, values))
+            return say("field.choice", choices=values)
         case inspect.ListType() | inspect.VarTupleType():
-            return "a list" + _long(known.min_length, known.max_length, "entry")
+            return say("field.list", length=_list_length(known.min_length, known.max_length))
         case _:
-            return "an object with the fields that docs/api.md names"
+            return say("field.object")
 
 
 def _between(least: float | None, most: float | None, above: float | None = None) -> str:
     if above is not None:
-        return f" above {above:.15g}" + ("" if most is None else f", at most {most:.15g}")
+        return say("bounds.above", least=above) if most is None else say("bounds.above_to", least=above, most=most)
     if least is not None and most is not None:
-        return f" from {least:.15g} to {most:.15g}"
-    return f", {least:.15g} or more" if least is not None else "" if most is None else f", at most {most:.15g}"
+        return say("bounds.from_to", least=least, most=most)
+    if least is not None:
+        return say("bounds.least", least=least)
+    return "" if most is None else say("bounds.most", most=most)
 
 
-def _long(least: int | None, most: int | None, noun: str) -> str:
-    if least is None and most is None:
-        return ""
-    many = noun.removesuffix("y") + "ies" if noun.endswith("y") else f"{noun}s"
-    if most is None:
-        return f" of {least} {noun if least == 1 else many} or more"
-    return f" of {least} to {most} {many}" if least else f" of at most {most} {many}"
+def _text_length(least: int | None, most: int | None) -> str:
+    if least and most is not None:
+        return say("length.text_from_to", least=least, most=most)
+    if most is not None:
+        return say("length.text_most", most=most)
+    return "" if least is None else say("length.text_least", least=least)
+
+
+def _list_length(least: int | None, most: int | None) -> str:
+    if least and most is not None:
+        return say("length.list_from_to", least=least, most=most)
+    if most is not None:
+        return say("length.list_most", most=most)
+    return "" if least is None else say("length.list_least", least=least)

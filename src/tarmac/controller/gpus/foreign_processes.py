@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 
 from tarmac.core.model.gpu import ForeignProcess, GpuUse
 from tarmac.core.model.ids import GpuUuid, JobId
-from tarmac.shared.units import duration_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping
 
     from tarmac.controller.settings.settings import Settings
     from tarmac.nodes.reports import GpuProcess, GpuReading
-
-MOST_SHOWN = 3
 
 
 def is_ignored(process: GpuProcess, settings: Settings, ignored: Mapping[int, int]) -> bool:
@@ -64,24 +61,6 @@ def _bytes(reading: GpuReading, others: list[GpuProcess]) -> int:
         return known
     rest = sum(process.memory_bytes or 0 for process in reading.processes if process not in others)
     return max(known, reading.memory_used_bytes - rest)
-
-
-def told(others: Sequence[ForeignProcess], now: float) -> str:
-    """In words, at the moment they are read: a GPU that reads the same for hours is not sampled anew."""
-    shown = "; ".join(_one(process, now) for process in others[:MOST_SHOWN])
-    return shown if len(others) <= MOST_SHOWN else f"{shown}; and {len(others) - MOST_SHOWN} more"
-
-
-def _one(process: ForeignProcess, now: float) -> str:
-    who = f"pid {process.pid} of {process.user or 'somebody'}" + (f", job {process.job}" if process.job else "")
-    what = f" ({process.command[:60]})" if process.command else ""
-    return f"{who}{what}{_for(process.started_at, now)}"
-
-
-def _for(started_at: float | None, now: float) -> str:
-    if started_at is None:
-        return ""
-    return f" for {duration_words(max(0, int(now - started_at)))}"
 
 
 def memory_of_jobs(readings: list[GpuReading]) -> tuple[tuple[JobId, GpuUuid, int], ...]:

@@ -27,4 +27,7 @@ MESSAGES: dict[str, Message] = {
     "process.program_with_comma": Message(
         "{program} is not the name of a program: it contains a comma", "give one program at a time"
     ),
+    "process.foreign": Message("pid {pid} of {user}{job:prefixed , job }{command:parenthesized}{age:prefixed  for }"),
+    "process.unknown_user": Message("an unknown user"),
+    "process.more_foreign": Message("{processes}; and {more} more"),
 }

@@ -54,4 +54,10 @@ MESSAGES: dict[str, Message] = {
         "cannot reserve {gpus:n GPU} for that time: the other GPUs are reserved or drained",
         "choose another time or fewer GPUs; run `tarmac reserve` to see the reservations",
     ),
+    "reservation.unknown_user": Message("there is no user {owner} on this machine, and no known job of {owner}"),
+    "reservation.may_be_held": Message(
+        "GPU {gpus:spans}: held by job {job} of {owner}, perhaps beyond the start of the reservation "
+        "({end:select unknown=its end is not known|limit=its time limit ends later|history=earlier runs took longer|"
+        "stop=it is being stopped and may take longer})"
+    ),
 }
