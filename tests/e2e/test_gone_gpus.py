@@ -87,7 +87,7 @@ def test_a_gpu_that_a_job_holds_is_listed_even_where_the_agent_knows_nothing_of_
     assert home.tarmac("stop").returncode == 0
     assert home.tarmac("status", env={"TARMAC_FAKE_GPUS": "1"}).returncode == 0
     found: list[Any] = until(lambda: [gpu for gpu in home.client().gpus() if gpu.jobs == [job]])
-    assert [(gpu.index, gpu.health) for gpu in found] == [(1, "the agent does not tell of it")]
+    assert [(gpu.index, gpu.health) for gpu in found] == [(1, "the agent does not report it")]
 
 
 def test_a_fixed_gpu_is_back_once_it_is_resumed(driven: Home, standin: Standin) -> None:

@@ -41,13 +41,14 @@ class Machine(Link):
         """Offer each of these GPUs that many times over, to jobs that do not say how much of it they take."""
         return self._of_gpus("slots", gpus, slots=slots)
 
-    def ignore_process(self, process: int | str, *, forget: bool = False) -> list[Any]:
+    def ignore_process(self, process: int | str, *, forget: bool = False, node: str | None = None) -> list[Any]:
         """Let a process that Tarmac did not start (a pid, or a command's name) hold no GPU; `forget` takes it back.
 
         Returns all that is ignored now.
         """
         which = {"pid": process} if isinstance(process, int) else {"command": process}
-        ignored: list[Any] = self.call("POST", "/gpus/ignore", body={**which, "forget": forget})["ignored"]
+        body = {**which, "forget": forget, **({} if node is None else {"node": node})}
+        ignored: list[Any] = self.call("POST", "/gpus/ignore", body=body)["ignored"]
         return ignored
 
     def _of_gpus(self, act: str, gpus: Sequence[int | str], **more: object) -> list[str]:

@@ -211,9 +211,12 @@ class Jobs(Link):
         events: list[StoryEvent] = self.call("GET", f"/jobs/{self.number_of(job)}/events")["events"]
         return events
 
-    def adopt(self, pid: int, *, gpus: Iterable[int] | None = None, name: str | None = None) -> Job:
+    def adopt(
+        self, pid: int, *, gpus: Iterable[int] | None = None, name: str | None = None, node: str | None = None
+    ) -> Job:
         """Take a running process of the caller's own into the list, as a job that is watched until it ends."""
         body = {"pid": pid, "gpus": None if gpus is None else list(gpus), "name": name}
+        body |= {} if node is None else {"node": node}
         return self.job(self.call("POST", "/adopt", body=body)["id"])
 
 

@@ -25,6 +25,7 @@ from tarmac.api.server import Server
 from tarmac.api.wording.refusals import refusal
 from tarmac.controller.controller import Controller, composed
 from tarmac.controller.settings.config import LISTED, load_config
+from tarmac.controller.settings.node_entries import NODES
 from tarmac.controller.settings.settings import Settings
 from tarmac.controller.socket_watch import SocketWatch
 from tarmac.errors import TarmacError, Unavailable, UserError
@@ -67,12 +68,12 @@ def main() -> int:
 
 async def _run(state_folder: Path, say: _Ready) -> None:
     config = load_config(Path(paths.config_path()))
-    listed = config.pop(LISTED, None)
+    listed, nodes = config.pop(LISTED, None), config.pop(NODES, [])
     (state_folder / "logs").mkdir(mode=0o700, exist_ok=True)
     store = Store(state_folder / "tarmac.db")
     try:
         settings = Settings(config, store.reader.settings())
-        controller = composed(store, settings, state_folder, listed)
+        controller = composed(store, settings, state_folder, listed, nodes)
         supervision = asyncio.create_task(controller.fleet.run())
         try:
             await _serve(controller, say)

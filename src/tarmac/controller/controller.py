@@ -6,6 +6,7 @@ import json
 import socket
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tarmac.controller.decision import Decision
@@ -21,19 +22,18 @@ from tarmac.controller.publisher import Publisher
 from tarmac.controller.submit.submissions import Submissions
 from tarmac.core.commands import SignalJob
 from tarmac.core.events import RulesSet
-from tarmac.core.model.ids import JobId
+from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.status import holds_booking
 from tarmac.nodes.fleet import Fleet
 from tarmac.nodes.local import LocalConnector, lasting_name
 from tarmac.nodes.session import AgentSession
-from tarmac.refusal import Refused
+from tarmac.refusal import Refused, invalid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
+    from tarmac.controller.settings.node_entries import LocalNodeEntry
     from tarmac.controller.settings.settings import Settings
-    from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
     from tarmac.nodes.session import Connector
@@ -155,13 +155,25 @@ class Controller:
 
 
 def composed(
-    store: Store, settings: Settings, state_folder: Path, listed_gpus: list[dict[str, Any]] | None
+    store: Store,
+    settings: Settings,
+    state_folder: Path,
+    listed_gpus: list[dict[str, Any]] | None = None,
+    nodes: Sequence[LocalNodeEntry] = (),
 ) -> Controller:
-    """The controller of a state directory, with its home node."""
+    """The controller of a state directory, with its home node and the nodes that the config file lists."""
     home = lasting_name(state_folder, socket.gethostname())
     controller = Controller(store=store, settings=settings, state_folder=state_folder, home=home)
-    environment = {} if listed_gpus is None else {"TARMAC_LISTED_GPUS": json.dumps(listed_gpus)}
-    controller.add_node(home, LocalConnector(state_folder, environment))
+    listed = {} if listed_gpus is None else {"TARMAC_LISTED_GPUS": json.dumps(listed_gpus)}
+    controller.add_node(home, LocalConnector(state_folder, listed))
+    for node in nodes:
+        if node.name == home:
+            raise invalid("config.node_is_home", node=home)
+        environment = {"TARMAC_AGENT_NODE": node.name, **node.environment}
+        controller.add_node(NodeName(node.name), LocalConnector(Path(node.state), environment))
+    if nodes:  # known before they join: a request that one may meet must not be refused as impossible
+        for session in controller.fleet:
+            controller.state.node(session.name)
     return controller
 
 

@@ -1,29 +1,64 @@
-"""The command of an adopted process, where the kernel reports no arguments at first, or never."""
+"""What is asked of the agent about a process that is adopted."""
 
 import asyncio
-import subprocess
-from pathlib import Path
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tarmac.api.routes import adopt
+from tarmac.core.model.ids import NodeName
+from tarmac.nodes.facts import Process
 from tarmac.refusal import Refused
 
+DESK = NodeName("desk")
 
-def test_a_process_in_the_middle_of_exec_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks = iter(["", "", "sleep\x0060\x00"])
-    monkeypatch.setattr(Path, "read_text", lambda _, **__: next(looks))
-    assert asyncio.run(adopt._command(42)) == ("sleep", "60")
+
+class AnsweringFleet:
+    """Answers one question after the other; None: there is no such process."""
+
+    def __init__(self, *processes: dict[str, Any] | None, agent_uid: int = 1000) -> None:
+        self._answers: Iterator[dict[str, Any] | None] = iter(processes)
+        self._agent_uid = agent_uid
+
+    async def ask(self, node: NodeName, frame: dict[str, Any]) -> dict[str, Any]:
+        assert (node, frame) == (DESK, {"type": "describe_processes", "pids": [42]})
+        process = next(self._answers)
+        return {"boot_id": "b", "agent_uid": self._agent_uid, "processes": [] if process is None else [process]}
+
+
+def process(*command: str, uid: int = 1000, cwd: str | None = "/data") -> dict[str, Any]:
+    return {"pid": 42, "start_time": 7, "uid": uid, "name": "kworker", "command": list(command), "cwd": cwd}
+
+
+def described(*answers: dict[str, Any] | None, agent_uid: int = 1000) -> Process:
+    return asyncio.run(adopt._describe(AnsweringFleet(*answers, agent_uid=agent_uid), DESK, 42))  # type: ignore[arg-type]
+
+
+def test_a_process_in_the_middle_of_exec_is_read_again() -> None:
+    assert described(process(), process(), process("sleep", "60")).command == ["sleep", "60"]
 
 
 def test_a_process_without_arguments_is_called_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adopt, "LOOK_AGAIN_S", 0)
-    monkeypatch.setattr(Path, "read_text", lambda path, **__: "kworker\n" if path.name == "comm" else "")
-    assert asyncio.run(adopt._command(42)) == ("kworker",)
+    found = described(*[process()] * adopt.LOOKS)
+    assert adopt._spec(adopt.AdoptRequest(pid=42), found, "ann", "e0", 0).command == ("kworker",)
 
 
-def test_a_process_that_ended_meanwhile_cannot_be_adopted() -> None:
-    with subprocess.Popen(["true"]) as process:
-        process.wait()
-    with pytest.raises(Refused, match=r"adopt\.ended"):
-        asyncio.run(adopt._command(process.pid))
+@pytest.mark.parametrize(
+    ("answers", "key"),
+    [
+        ([None], "process.unknown"),
+        ([process(), None], "adopt.ended"),
+        ([process("sleep", cwd=None)], "adopt.ended"),
+        ([process("sleep", uid=1)], "adopt.not_owner"),
+    ],
+)
+def test_a_process_that_cannot_be_adopted_is_refused(answers: list[dict[str, Any] | None], key: str) -> None:
+    with pytest.raises(Refused) as caught:
+        described(*answers)
+    assert caught.value.key == key
+
+
+def test_an_agent_that_runs_as_root_adopts_processes_of_every_user() -> None:
+    assert described(process("sleep", uid=1), agent_uid=0).uid == 1

@@ -65,9 +65,14 @@ def test_a_number_means_the_gpu_that_has_it_now_and_one_that_is_gone_is_meant_by
     assert names.known() == ["GPU-old", 0]
 
 
-def test_an_index_means_a_gpu_of_every_node():
-    found = GpuNames([a_node(**{"GPU-a": 0, "GPU-b": 1}), a_node("other", **{"GPU-c": 0})]).found((0, 1))
+def test_an_index_of_several_nodes_must_name_its_node():
+    names = GpuNames([a_node(**{"GPU-a": 0, "GPU-b": 1}), a_node("other", **{"GPU-c": 0})])
+    found = names.found(("box:0", "other:0", 1))
     assert ([gpu.uuid for gpu in found.gpus], found.most_on_a_node) == (["GPU-a", "GPU-c", "GPU-b"], 2)
+    assert names.known() == ["box:0", "box:1", "other:0"]
+    with pytest.raises(Refused) as caught:
+        names.found((0,))
+    assert (caught.value.key, caught.value.values["choices"]) == ("gpu.on_several_nodes", ["box:0", "other:0"])
 
 
 def test_names_cannot_be_resolved_before_a_node_has_reported_its_gpus():

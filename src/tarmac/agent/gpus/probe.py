@@ -75,7 +75,7 @@ def choose(env: Mapping[str, str], heartbeat: Heartbeat, scope: ProbeScope) -> L
     if env.get("TARMAC_FAKE_GPUS"):
         from tarmac.agent.gpus.sources.fake import FakeSource
 
-        return [FakeSource(env["TARMAC_FAKE_GPUS"])]
+        return [FakeSource(env["TARMAC_FAKE_GPUS"], env.get("TARMAC_AGENT_NODE", ""))]
     from tarmac.agent.gpus.sources.amd import AmdSource
     from tarmac.agent.gpus.sources.configured import ConfiguredSource
     from tarmac.agent.gpus.sources.nvml import NvmlSource
@@ -85,7 +85,7 @@ def choose(env: Mapping[str, str], heartbeat: Heartbeat, scope: ProbeScope) -> L
         AmdSource(_context("amd", heartbeat, scope), env),
     ]
     if env.get("TARMAC_LISTED_GPUS"):
-        sources.append(ConfiguredSource(env["TARMAC_LISTED_GPUS"]))
+        sources.append(ConfiguredSource(env["TARMAC_LISTED_GPUS"], env.get("TARMAC_AGENT_NODE", "")))
     if scope.only is not None:
         return [source for source in sources if source.make == scope.only.make]
     left_out = {spot.make for spot in scope.skip if spot.number is None}

@@ -19,14 +19,13 @@ from tarmac.api.views.gpu import gpu_views
 from tarmac.api.wording.times import iso
 from tarmac.controller.controller import Controller
 from tarmac.controller.gpus.lost_gpus import check_forgettable, forget, forgettable, look_again
+from tarmac.controller.gpus.selection import GpusByNode, gpus_named
 from tarmac.controller.gpus.usage import GpuKey
-from tarmac.controller.submit.gpu_names import GpuNames
 from tarmac.core.events import GpusDrained, GpusResumed, SlotsSet
 from tarmac.core.model.ids import GpuUuid, NodeName
-from tarmac.refusal import conflict, not_found, unavailable
+from tarmac.refusal import conflict, unavailable
 
 if TYPE_CHECKING:
-    from tarmac.core.model.node import Node
     from tarmac.nodes.reports import GpuReading
 
 GONE = "gone"
@@ -42,16 +41,15 @@ async def list_gpus(context: Context) -> GpuList:
 async def gpu_samples(context: Context, gpu: str, query: SamplesQuery) -> GpuSamples:
     """What a GPU did over the last `since_s` seconds, by the minute. `fine`: every reading still in memory."""
     controller = context.controller
-    node = node_of(controller)
-    (uuid,) = gpus_named(node, [gpu])
+    ((node, (uuid, *_)),) = _named(controller, [gpu]).items()
     since = controller.now() - query.since_s
     if query.fine:
-        ring = controller.usage.rings.get(GpuKey(node.name, uuid), ())
+        ring = controller.usage.rings.get(GpuKey(node, uuid), ())
         found: list[tuple[float, int | None, float | None, float | None]] = [
             (at, read.memory_used_bytes, read.utilization, read.power_w) for at, read in ring if at >= since
         ]
     else:
-        found = [*controller.store.reader.samples(node.name, uuid, int(since))]
+        found = [*controller.store.reader.samples(node, uuid, int(since))]
     return GpuSamples(
         samples=[
             GpuSample(at=str(iso(at)), memory_used_bytes=memory, utilization=utilization, power_w=power_w)
@@ -62,70 +60,59 @@ async def gpu_samples(context: Context, gpu: str, query: SamplesQuery) -> GpuSam
 
 async def drain_gpus(context: Context, body: DrainRequest) -> GpusAnswer:
     """Start no more jobs on these GPUs. Running jobs continue."""
-    controller = context.controller
-    node = node_of(controller)
-    gpus = gpus_named(node, body.gpus)
-    reason = body.reason or f"drained by {context.caller.name}"
-    event = GpusDrained(node=node.name, gpus=gpus, by=context.caller.name, reason=reason)
-    await controller.engine.commit(event)
-    return GpusAnswer(gpus=list(gpus))
+    named = _named(context.controller, body.gpus)
+    by, reason = context.caller.name, body.reason or f"drained by {context.caller.name}"
+    await context.controller.engine.commit(
+        *(GpusDrained(node=node, gpus=gpus, by=by, reason=reason) for node, gpus in named.items())
+    )
+    return _answer(named)
 
 
 async def resume_gpus(context: Context, body: GpuSelection) -> GpusAnswer:
     """Use these GPUs again, also those that were drained because they were sick."""
-    controller = context.controller
-    node = node_of(controller)
-    gpus = gpus_named(node, body.gpus)
-    if _sick(controller, node, gpus):
-        await look_again(controller, node, gpus)
-    if sick := _sick(controller, node, gpus):
-        raise conflict("gpu.unhealthy", index=sick[0].index, health=sick[0].health)
-    await controller.engine.commit(GpusResumed(node=node.name, gpus=gpus))
-    return GpusAnswer(gpus=list(gpus))
+    controller, named = context.controller, _named(context.controller, body.gpus)
+    for node, gpus in named.items():
+        if _sick(controller, node, gpus):
+            await look_again(controller, controller.state.node(node), gpus)
+        if sick := _sick(controller, node, gpus):
+            raise conflict("gpu.unhealthy", index=sick[0].index, health=sick[0].health)
+    await controller.engine.commit(*(GpusResumed(node=node, gpus=gpus) for node, gpus in named.items()))
+    return _answer(named)
 
 
 async def forget_gpus(context: Context, body: GpuSelection) -> GpusAnswer:
     """Remove missing GPUs from the list; `gone` means all of them that no job holds."""
     controller = context.controller
-    node = node_of(controller)
-    named = gpus_named(node, [word for word in body.gpus if word != GONE])
-    check_forgettable(controller, node, named)
-    gpus = tuple(dict.fromkeys((*named, *(forgettable(controller, node) if GONE in body.gpus else ()))))
-    if gpus:
-        await forget(controller, node, gpus)
-    return GpusAnswer(gpus=list(gpus))
+    named = _named(controller, [word for word in body.gpus if word != GONE])
+    for name, gpus in named.items():
+        check_forgettable(controller, controller.state.node(name), gpus)
+    if GONE in body.gpus:
+        for node in controller.state.nodes.values():
+            named[node.name] = tuple(dict.fromkeys((*named.get(node.name, ()), *forgettable(controller, node))))
+    for name, gpus in named.items():
+        if gpus:
+            await forget(controller, controller.state.node(name), gpus)
+    return _answer(named)
 
 
 async def set_slots(context: Context, body: SlotsRequest) -> GpusAnswer:
     """Offer each of these GPUs `slots` times. Running jobs keep what they have."""
-    controller = context.controller
-    node = node_of(controller)
-    gpus = gpus_named(node, body.gpus)
-    await controller.engine.commit(SlotsSet(node=node.name, gpus=gpus, slots=body.slots))
-    return GpusAnswer(gpus=list(gpus))
+    named = _named(context.controller, body.gpus)
+    await context.controller.engine.commit(
+        *(SlotsSet(node=node, gpus=gpus, slots=body.slots) for node, gpus in named.items())
+    )
+    return _answer(named)
 
 
-def _sick(controller: Controller, node: Node, uuids: tuple[GpuUuid, ...]) -> list[GpuReading]:
-    readings = controller.readings.of(node.name)
-    return [reading for reading in readings if reading.uuid in uuids and reading.health is not None]
-
-
-def node_of(controller: Controller) -> Node:
+def _named(controller: Controller, words: list[str]) -> GpusByNode:
     if not controller.state.nodes:
         raise unavailable("agent.none_connected")
-    name: NodeName = next(iter(controller.state.nodes))
-    return controller.state.nodes[name]
+    return gpus_named(controller.state.nodes.values(), words)
 
 
-def gpus_of(controller: Controller, words: list[str]) -> tuple[GpuUuid, ...]:
-    """GPUs of the home node, by index or UUID."""
-    return gpus_named(node_of(controller), words)
+def _answer(named: GpusByNode) -> GpusAnswer:
+    return GpusAnswer(gpus=[gpu for gpus in named.values() for gpu in gpus])
 
 
-def gpus_named(node: Node, words: list[str]) -> tuple[GpuUuid, ...]:
-    """By index or UUID. A drained GPU that is missing is still found by its UUID."""
-    by_word = {str(index): uuid for uuid in node.gpus if (index := node.index_now(uuid)) is not None}
-    by_word |= {uuid: uuid for uuid in (*node.gpus, *node.drains, *node.slots)}
-    if unknown := [word for word in words if word not in by_word]:
-        raise not_found("gpu.unknown", word=unknown[0], known=GpuNames([node]).known())
-    return tuple(dict.fromkeys(by_word[word] for word in words))
+def _sick(controller: Controller, node: NodeName, uuids: tuple[GpuUuid, ...]) -> list[GpuReading]:
+    return [reading for reading in controller.readings.of(node) if reading.uuid in uuids and reading.health is not None]

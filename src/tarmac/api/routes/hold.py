@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tarmac.api.deps import Context
-from tarmac.api.routes.gpus import gpus_of
 from tarmac.api.routes.jobs import find_job, selected_own
 from tarmac.api.schemas.job import GpuRef
 from tarmac.api.schemas.jobs import MoveAnswer, MoveRequest, StartAnswer, StartRequest
@@ -14,6 +13,7 @@ from tarmac.api.wording.why import why_view
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
 from tarmac.controller.forecast_cache import places
+from tarmac.controller.gpus.selection import gpus_named
 from tarmac.controller.permissions import refuse_others_jobs
 from tarmac.core.events import JobMoved, JobsHeld, JobsReleased, StartForced
 from tarmac.core.model.ids import JobId
@@ -109,7 +109,8 @@ def _queued(state: State, number: JobId) -> None:
 
 def _forced_booking(controller: Controller, job: Job, body: StartRequest) -> Booking:
     state = controller.state
-    wanted = gpus_of(controller, list(map(str, body.gpus_on))) if body.gpus_on is not None else ()
+    named = gpus_named(state.nodes.values(), map(str, body.gpus_on or ()))
+    wanted = tuple(gpu for gpus in named.values() for gpu in gpus)
     asked = job.spec.request.gpus
     if wanted and len(wanted) != asked:
         raise invalid("start.wrong_count", job=job.id, asked=asked, named=len(wanted))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from tarmac.api.deps import Context
-from tarmac.api.routes.gpus import node_of
 from tarmac.api.schemas.gpus import IgnoreAnswer, IgnoreRequest
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
 from tarmac.controller.gpus.ignored import SETTING
+from tarmac.controller.node_choice import node_of_process
 from tarmac.controller.settings.kinds import parsed
 from tarmac.controller.settings.table import SETTINGS
+from tarmac.core.model.ids import NodeName
+from tarmac.nodes.facts import describe_processes
 from tarmac.refusal import invalid, not_found
-from tarmac.shared import proc
 
 
 async def ignore_process(context: Context, body: IgnoreRequest) -> IgnoreAnswer:
@@ -20,26 +21,34 @@ async def ignore_process(context: Context, body: IgnoreRequest) -> IgnoreAnswer:
         raise invalid("process.none_named")
     controller = context.controller
     if body.pid is not None:
-        return IgnoreAnswer(ignored=await _ignore_pid(controller, body.pid, forget=body.forget))
+        return IgnoreAnswer(ignored=await _ignore_pid(controller, body, body.pid))
     return IgnoreAnswer(ignored=await _ignore_program(controller, str(body.command), forget=body.forget))
 
 
-async def _ignore_pid(controller: Controller, pid: int, *, forget: bool) -> list[str]:
-    ignored, node = controller.ignored, node_of(controller).name
-    known = ignored.starts_on(node)
-    ignored.keep_alive_only(node, {(pid, start) for pid, start in known.items() if proc.is_same(pid, start)})
-    if forget and pid not in ignored.starts_on(node):
-        raise not_found("process.pid_not_ignored", pid=pid, ignored=list(ignored.pids()))
-    stat, boot_id = proc.read_stat(pid), controller.fleet.boot_id(node)
-    if forget:
+async def _ignore_pid(controller: Controller, body: IgnoreRequest, pid: int) -> list[str]:
+    ignored, node = controller.ignored, _node(controller, body, pid)
+    facts = await describe_processes(controller.fleet, node, [*ignored.starts_on(node), pid])
+    starts = {process.pid: process.start_time for process in facts.processes}
+    ignored.keep_alive_only(node, starts.items())
+    if body.forget and pid not in ignored.starts_on(node):
+        raise not_found("process.pid_not_ignored", pid=pid, ignored=ignored.pids())
+    if body.forget:
         ignored.discard(node, pid)
-    elif stat is None or boot_id is None:
+    elif pid not in starts:
         raise not_found("process.unknown", pid=pid)
     else:
-        ignored.add(node, boot_id, pid, stat.start_time)
+        ignored.add(node, facts.boot_id, pid, starts[pid])
     await controller.engine.decide(lambda _: Decision(answer=None, settings={SETTING: ignored.text()}))
     controller.readings.refresh()
     return [str(pid) for pid in ignored.pids()]
+
+
+def _node(controller: Controller, body: IgnoreRequest, pid: int) -> NodeName:
+    """Where it is ignored, to take that back; else where it runs."""
+    known = [name for name in controller.state.nodes if pid in controller.ignored.starts_on(name)]
+    if body.forget and body.node is None and len(known) == 1:
+        return known[0]
+    return node_of_process(controller, body.node, pid).name
 
 
 async def _ignore_program(controller: Controller, program: str, *, forget: bool) -> list[str]:

@@ -101,6 +101,7 @@ class IgnoreRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     pid: Annotated[int, Meta(ge=1)] | None = None
     command: Annotated[str, Meta(min_length=1, max_length=4096)] | None = None
     forget: bool = False
+    node: str | None = None  # of the pid; needed if several nodes could be meant
 
 
 class IgnoreAnswer(Struct, kw_only=True):

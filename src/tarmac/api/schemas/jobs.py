@@ -90,6 +90,7 @@ class StartAnswer(Struct, kw_only=True):
 class AdoptRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     pid: Annotated[int, Meta(ge=1)]
     gpus: list[int] | None = None
+    node: str | None = None
     name: str | None = None
 
 

@@ -9,12 +9,13 @@ from tarmac.api.schemas.job import GpuRef, JobView
 from tarmac.api.wording.catalogue import say
 from tarmac.api.wording.times import iso
 from tarmac.controller.log_paths import stdout_path
+from tarmac.controller.submit.gpu_names import name_of
 from tarmac.core.handlers.health import idle_s
 from tarmac.core.model.job import Job, JobSpec, Request
 from tarmac.core.model.status import Draft, Failed, Held, Queued, Succeeded, Unknown, holds_booking, state_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection
 
     from tarmac.api.views.job import Viewer
     from tarmac.controller.controller import Controller
@@ -78,8 +79,8 @@ def _gpus_named(name: str) -> Getter:
     return named
 
 
-def _current_name(nodes: Iterable[Node], uuid: GpuUuid) -> int | str:
-    return next((index for node in nodes if (index := node.index_now(uuid)) is not None), uuid)
+def _current_name(nodes: Collection[Node], uuid: GpuUuid) -> int | str:
+    return next((name_of(node, uuid, nodes) for node in nodes if uuid in node.gpus), uuid)
 
 
 def _gpus(viewer: Viewer, job: Job) -> list[GpuRef]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from tarmac.client import Client
 
-NOTE = "GPU is an index, several (0,2 or 0-3), a UUID, or `all`; `tarmac gpus` shows them."
+NOTE = "GPU is an index, several (0,2 or 0-3), a UUID, or `all`; with several nodes, NODE:INDEX or NODE:all."
 
 
 def gpus_of(verb: str, words: Sequence[str]) -> list[str]:

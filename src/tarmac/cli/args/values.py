@@ -114,8 +114,8 @@ def named_gpus(word: str) -> list[int | str]:
 
 
 def _is_uuid(part: str) -> bool:
-    """All makes begin with letters and a hyphen, so that no range can be meant."""
-    return part[:1].isalpha() and "-" in part and part.isprintable()
+    """A UUID, which begins with letters and has a hyphen, or NODE:INDEX: never a range."""
+    return (":" in part or (part[:1].isalpha() and "-" in part)) and part.isprintable()
 
 
 def models(word: str) -> list[str]:

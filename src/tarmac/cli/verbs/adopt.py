@@ -24,7 +24,7 @@ def run(values: Values, words: list[str]) -> int:
             f"adopt: process {pid} is your shell, or runs it: `tarmac kill` of such a job would end that, too",
             "give the pid of the run itself (`tarmac gpus`, `ps`), or --yes if you mean it",
         )
-    job = connect().adopt(pid, gpus=values["gpus"], name=values["name"]).id
+    job = connect().adopt(pid, gpus=values["gpus"], name=values["name"], node=values["node"]).id
     out_json({"id": job}) if values["json"] else out(f"{job}\n")
     say(f"watched until it ends; `tarmac kill {job}` stops it, `tarmac` lists all jobs")
     return 0
@@ -68,6 +68,7 @@ VERB = Verb(
     options=(
         Option("--gpus", "-g", "the GPUs it uses, or none (default: those it is seen on)", "LIST", gpus_or_none),
         Option("--name", "-n", "a name, for you and for filters", "NAME"),
+        Option("--node", None, "the node it runs on, if there are several", "NODE"),
         Option("--yes", "-y", "also if it is the shell that this is typed into, or above it"),
         JSON,
     ),

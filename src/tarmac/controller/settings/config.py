@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tarmac.controller.settings.checks import check_order
 from tarmac.controller.settings.kinds import parsed, read_size
+from tarmac.controller.settings.node_entries import NODES, read_nodes
 from tarmac.controller.settings.table import SETTINGS
 from tarmac.refusal import Refused, invalid
 
@@ -43,9 +44,11 @@ def load_config(path: Path) -> dict[str, Any]:
 def _checked(path: Path, key: str, value: Any) -> Any:
     if key == LISTED:
         return _listed(path, value)
+    if key == NODES:
+        return read_nodes(path, value)
     setting = SETTINGS.get(key)
     if setting is None:
-        known = [*SETTINGS, LISTED]
+        known = [*SETTINGS, LISTED, NODES]
         near = get_close_matches(key, known, n=1)
         if near:
             raise invalid("config.misspelled_key", path=path, key=key, near=near[0])

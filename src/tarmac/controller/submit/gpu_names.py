@@ -1,4 +1,4 @@
-"""Resolves GPUs given by index, UUID or the start of a UUID, by the current numbering."""
+"""Resolves GPUs given by index, UUID or the start of a UUID, by the current numbering; also as NODE:INDEX."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from tarmac.core.model.gpu import NamedGpu
 from tarmac.refusal import invalid, unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from tarmac.core.model.gpu import Gpu
+    from tarmac.core.model.ids import GpuUuid
     from tarmac.core.model.node import Node
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     gpus: tuple[NamedGpu, ...]  # each once, by index
-    most_on_a_node: int  # an index means a GPU of every node
+    most_on_a_node: int
 
 
 class GpuNames:
@@ -36,9 +37,8 @@ class GpuNames:
         return self._found[words]
 
     def known(self) -> list[int | str]:
-        """The current index of each GPU; the UUID of one without an index."""
-        gpus = [(node.index_now(gpu.uuid), gpu) for node in self._nodes for gpu in node.gpus.values()]
-        return [gpu.uuid if index is None else index for index, gpu in gpus]
+        """The current name of each GPU: its index, with its node if there are several; its UUID if it has no index."""
+        return [name_of(node, gpu.uuid, self._nodes) for node in self._nodes for gpu in node.gpus.values()]
 
     def _find(self, words: tuple[int | str, ...]) -> Found:
         # An index must be resolved now: later another GPU may have it.
@@ -52,10 +52,14 @@ class GpuNames:
             most_on_a_node=max(on_nodes.values()),
         )
 
-    def _meant(self, word: int | str) -> list[tuple[Node, Gpu]]:
-        known = [(node, gpu) for node in self._nodes for gpu in node.gpus.values()]
-        if isinstance(word, int) or (word.isascii() and word.isdecimal()):
+    def _meant(self, given: int | str) -> list[tuple[Node, Gpu]]:
+        nodes, word = self._scope(str(given))
+        known = [(node, gpu) for node in nodes for gpu in node.gpus.values()]
+        if word.isascii() and word.isdecimal():
             found = [(node, gpu) for node, gpu in known if node.index_now(gpu.uuid) == int(word)]
+            if len(found) > 1:
+                choices = [f"{node.name}:{word}" for node, _ in found]
+                raise invalid("gpu.on_several_nodes", word=given, choices=choices)
         else:
             exact = [(node, gpu) for node, gpu in known if gpu.uuid == word]
             found = exact or [(node, gpu) for node, gpu in known if gpu.uuid.lower().startswith(word.lower())]
@@ -64,5 +68,19 @@ class GpuNames:
             if not found:
                 raise invalid("gpu.unknown_uuid", word=word)
         if not found:
-            raise invalid("gpu.unknown", word=word, known=self.known())
+            raise invalid("gpu.unknown", word=given, known=self.known())
         return found
+
+    def _scope(self, word: str) -> tuple[list[Node], str]:
+        """NODE:REST means REST on that node."""
+        prefix, _, rest = word.partition(":")
+        named = [node for node in self._nodes if node.name == prefix]
+        return (named, rest) if named and rest else (self._nodes, word)
+
+
+def name_of(node: Node, gpu: GpuUuid, nodes: Collection[Node]) -> int | str:
+    """How a GPU is named among these nodes."""
+    index = node.index_now(gpu)
+    if index is None:
+        return gpu
+    return index if len(nodes) == 1 else f"{node.name}:{index}"

@@ -19,12 +19,13 @@ class ConfiguredSource:
     make: GpuMake = "listed"
     name = "listed"
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, node: str = "") -> None:
         self._text = text
+        self._prefix = f"LISTED-{node}-" if node else "LISTED-"  # unique across nodes
 
     def read(self) -> Reading:
         try:
-            return Reading([_gpu(position, entry) for position, entry in enumerate(_entries(self._text))])
+            return Reading([_gpu(position, entry, self._prefix) for position, entry in enumerate(_entries(self._text))])
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             raise Absent(f"the list of GPUs in the configuration is not valid: {error}") from None
 
@@ -36,9 +37,9 @@ def _entries(text: str) -> List[Any]:
     return entries
 
 
-def _gpu(position: int, entry: Any) -> ProbedGpu:
+def _gpu(position: int, entry: Any, prefix: str) -> ProbedGpu:
     index = int(entry.get("index", position))
-    uuid = str(entry.get("uuid", f"LISTED-{index}"))
+    uuid = str(entry.get("uuid", f"{prefix}{index}"))
     return new_gpu(index, uuid, str(entry.get("model", "GPU")), make="listed", total=_size(entry.get("memory", 0)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, List
+from zlib import crc32
 
 from tarmac.agent.gpus.sources.source import Absent, Reading, new_gpu
 from tarmac.shared.units import parse_size, typed_size
@@ -14,7 +15,7 @@ MOST = 1024
 DEFAULT_BYTES = 24 << 30
 
 
-def fake_gpus(text: str) -> List[ProbedGpu]:
+def fake_gpus(text: str, node: str = "") -> List[ProbedGpu]:
     """Raises ValueError with a message for the user who set the variable."""
     gpus: List[ProbedGpu] = []
     for group in text.split(","):
@@ -28,7 +29,7 @@ def fake_gpus(text: str) -> List[ProbedGpu]:
         if len(gpus) + int(count[:7]) > MOST:
             raise ValueError(f"TARMAC_FAKE_GPUS={text!r} requests more than {MOST} GPUs")
         model = f"Simulated {typed_size(memory_bytes)}"
-        gpus += [_gpu(len(gpus) + n, model, memory_bytes) for n in range(int(count))]
+        gpus += [_gpu(len(gpus) + n, node, model, memory_bytes) for n in range(int(count))]
     return gpus
 
 
@@ -36,16 +37,19 @@ class FakeSource:
     make: GpuMake = "fake"
     name = "fake"
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, node: str = "") -> None:
         self._text = text
+        self._node = node
 
     def read(self) -> Reading:
         try:
-            return Reading(fake_gpus(self._text))
+            return Reading(fake_gpus(self._text, self._node))
         except ValueError as error:
             raise Absent(str(error)) from None
 
 
-def _gpu(index: int, model: str, memory_bytes: int) -> ProbedGpu:
-    gpu = new_gpu(index, f"GPU-fa4e0000-0000-0000-0000-{index:012x}", model, make="fake", total=memory_bytes, used=0)
+def _gpu(index: int, node: str, model: str, memory_bytes: int) -> ProbedGpu:
+    """UUIDs are unique across nodes, as those of real GPUs are."""
+    uuid = f"GPU-fa4e0000-{crc32(node.encode()) & 0xFFFF:04x}-0000-0000-{index:012x}"
+    gpu = new_gpu(index, uuid, model, make="fake", total=memory_bytes, used=0)
     return {**gpu, "utilization": 0}

@@ -21,7 +21,8 @@ def run(values: Values, words: list[str]) -> int:
             "give one pid, or one program's name: `tarmac gpu ignore-process Xorg`",
         )
     is_pid = words[0].isdecimal()
-    ignored = connect().ignore_process(integer(words[0]) if is_pid else words[0], forget=values["forget"])
+    process = integer(words[0]) if is_pid else words[0]
+    ignored = connect().ignore_process(process, forget=values["forget"], node=values["node"])
     if values["json"]:
         out_json({"ignored": ignored})
         return 0
@@ -35,7 +36,11 @@ VERB = Verb(
     "let a process from outside not count as somebody on a GPU",
     usage=("tarmac gpu ignore-process PID|NAME [options]",),
     run=run,
-    options=(Option("--forget", None, "let it count again"), JSON),
+    options=(
+        Option("--forget", None, "let it count again"),
+        Option("--node", None, "the node of the pid, if there are several", "NODE"),
+        JSON,
+    ),
     examples=(
         ("tarmac gpu ignore-process Xorg", "every process of that program"),
         ("tarmac gpu ignore-process 4242", "this one, until it ends"),

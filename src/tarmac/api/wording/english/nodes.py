@@ -1,0 +1,21 @@
+"""Nodes: which one is meant, and how the config file lists them."""
+
+from __future__ import annotations
+
+from tarmac.api.wording.message import Message
+
+_ENTRY = 'write [[nodes]] with name = "…", kind = "local" and state = "/…"'
+
+MESSAGES: dict[str, Message] = {
+    "node.unknown": Message("there is no node {node}", "choose one of these: {known:list none}"),
+    "node.not_named": Message("process {pid} could be on any of several nodes", "name its node: {known}"),
+    "gpu.on_several_nodes": Message("GPU {word} exists on several nodes", "name the node as well: {choices}"),
+    "config.nodes_invalid": Message("{path}: nodes is not valid: {problem}", _ENTRY),
+    "config.node_state_relative": Message(
+        "{path}: state {state} of node {node} is not absolute", "give an absolute path"
+    ),
+    "config.nodes_repeated": Message("{path}: two nodes have the {what} {value}", "give each node its own"),
+    "config.node_is_home": Message(
+        "the config file lists a node {node}, which is the name of this machine", "choose another name"
+    ),
+}
