@@ -1,4 +1,4 @@
-"""A controller's end of the agent protocol for tests, and real agents to talk to. Every wait has a deadline."""
+"""The controller's end of the agent protocol for tests, and real agents. Every wait has a deadline."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from tarmac.shared.protocol import Decoder, encode
 Frame = dict[str, Any]
 
 DEADLINE_S = 20.0
-# The agent runs on older interpreters than the rest: TARMAC_TEST_AGENT_PYTHON=/usr/bin/python3.8 tries it.
+# The agent supports older interpreters than the rest: set TARMAC_TEST_AGENT_PYTHON=/usr/bin/python3.8 to test one.
 AGENT_PYTHON = os.environ.get("TARMAC_TEST_AGENT_PYTHON", sys.executable)
 
 
 def eventually(condition: Callable[[], Any], what: str = "the condition") -> Any:
-    """The first true value of the condition."""
+    """Return the first true value of the condition."""
     deadline = time.monotonic() + DEADLINE_S
     while time.monotonic() < deadline:
         value = condition()
@@ -43,7 +43,7 @@ def eventually(condition: Callable[[], Any], what: str = "the condition") -> Any
 
 
 class AgentPeer:
-    """One connection to an agent. Frames not asked for yet are kept in order."""
+    """One connection to an agent. Frames that no test expected yet stay in order."""
 
     def __init__(self, state: Path | str, *, hello: bool = True) -> None:
         self.sock: socket.socket = sockets.connect(os.path.join(state, "agent", "agent.sock"))
@@ -81,11 +81,11 @@ class AgentPeer:
         return self.expect(answer, ref=77)
 
     def settle(self) -> None:
-        """Everything sent before has been handled."""
+        """Wait until everything sent before is handled."""
         self.ask("ping", "pong")
 
     def expect(self, kind: str, job: int | None = None, *, deadline_s: float = DEADLINE_S, **fields: Any) -> Frame:
-        """The next message of that type, for that job, with those fields; others stay in the inbox."""
+        """Return the next frame of that type, for that job, with those fields; others stay in the inbox."""
         wanted = {"type": kind, **fields} if job is None else {"type": kind, "job": job, **fields}
         deadline = time.monotonic() + deadline_s
         while True:
@@ -113,7 +113,7 @@ class AgentPeer:
 
 
 def start_agent(state: Path | str, *, python: str = AGENT_PYTHON, **env: str) -> subprocess.Popen[bytes]:
-    """A real agent process, ready when this returns."""
+    """Start a real agent process, ready when this returns."""
     read_fd, write_fd = os.pipe()
     try:
         process = subprocess.Popen(
@@ -130,7 +130,7 @@ def start_agent(state: Path | str, *, python: str = AGENT_PYTHON, **env: str) ->
 
 
 class Site:
-    """One state folder with its agents, one after the other, and whatever they started."""
+    """One state folder with its agents, one after the other, and everything they started."""
 
     def __init__(self, state: Path, containment: str) -> None:
         self.state = state
@@ -139,7 +139,7 @@ class Site:
         self.agent: subprocess.Popen[bytes]
 
     def boot(self, **env: str) -> AgentPeer:
-        """An agent and a connection to it."""
+        """Start an agent and connect to it."""
         scan = {"TARMAC_CONTAINMENT": "scan"} if self.containment == "scan" else {}
         self.agent = start_agent(self.state, **{"TARMAC_FAKE_GPUS": "2", **scan, **env})
         return self.connect()
@@ -188,7 +188,7 @@ class Site:
 
 
 def marked(mark: str) -> list[int]:
-    """The processes that carry a mark beginning like that."""
+    """Return the processes whose mark begins like this."""
     found = []
     for name in os.listdir("/proc"):
         with contextlib.suppress(OSError):
@@ -206,7 +206,7 @@ def is_alive(pid: int) -> bool:
 
 @pytest.fixture(params=["cgroup", "scan"])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
-    """Under both ways of holding a job's processes together; cgroup is left out where it cannot be had."""
+    """Under both kinds of containment; skipped for cgroup where it is not available."""
     site = Site(tmp_path, request.param)
     peer = site.boot()
     if peer.hello["containment"] != request.param:

@@ -1,4 +1,4 @@
-"""Real agents: under both containments, on a stand-in driver, and the processes they did not start."""
+"""Fixtures for tests with real agents."""
 
 from tests.agent.gpus.machine import machine
 from tests.agent_peer import peer, site

@@ -1,4 +1,4 @@
-"""Logs read through the agent: in pieces, from the end, and as they grow; whatever is in them."""
+"""Logs read through the agent: in chunks, from the end, and as they grow, with any content."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MIB = 1024 * 1024
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    """One agent: how it holds jobs does not matter here."""
+    """One agent: the kind of containment does not matter here."""
     site = Site(tmp_path, "scan")
     site.boot()
     yield site
@@ -24,7 +24,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 def tail(peer: AgentPeer, path: Path, lines: int) -> bytes:
-    """As many of the last lines as asked for, up to 1 MiB of them."""
+    """Return the last lines, up to 1 MiB of them."""
     found = peer.ask("tail_log", "log_tail", path=str(path), lines=lines)
     return read(peer, path, found["offset"], MIB)
 
@@ -68,7 +68,7 @@ def test_last_lines_are_found(
     assert tail(peer, path, lines) == expected
 
 
-def test_gigabyte_in_one_line_does_not_hurt(site: Site, peer: AgentPeer, tmp_path: Path) -> None:
+def test_gigabyte_in_one_line_is_searched_in_bounded_memory(site: Site, peer: AgentPeer, tmp_path: Path) -> None:
     path = tmp_path / "log"
     with path.open("wb") as file:
         file.truncate(1024 * MIB)
@@ -84,14 +84,16 @@ def resident_bytes(pid: int) -> int:
 
 
 @pytest.mark.parametrize(("kind", "answer"), [("read_log", "log"), ("tail_log", "log_tail")])
-def test_what_cannot_be_read_says_why(site: Site, peer: AgentPeer, tmp_path: Path, kind: str, answer: str) -> None:
+def test_unreadable_file_is_reported_with_the_reason(
+    site: Site, peer: AgentPeer, tmp_path: Path, kind: str, answer: str
+) -> None:
     os.mkfifo(tmp_path / "fifo")
     for name, why in {"missing": "No such file or directory", "fifo": "is not a regular file"}.items():
         path = str(tmp_path / name)
         assert peer.ask(kind, answer, path=path, offset=0, limit=10, lines=1)["error"] == f"{path}: {why}"
 
 
-def test_growth_is_told_once(site: Site, peer: AgentPeer, tmp_path: Path) -> None:
+def test_growth_is_reported_once(site: Site, peer: AgentPeer, tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(b"12345")
     peer.send(type="watch_log", ref=3, path=str(path), offset=5)
@@ -105,7 +107,7 @@ def test_growth_is_told_once(site: Site, peer: AgentPeer, tmp_path: Path) -> Non
     assert not [message for message in peer.inbox if message["type"] == "log_grew"]
 
 
-def test_file_that_has_grown_already_is_told_at_once(site: Site, peer: AgentPeer, tmp_path: Path) -> None:
+def test_file_that_has_already_grown_is_reported_at_once(site: Site, peer: AgentPeer, tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(b"12345")
     peer.send(type="watch_log", ref=3, path=str(path), offset=0)
@@ -122,7 +124,7 @@ def test_file_that_does_not_exist_yet_is_awaited(site: Site, peer: AgentPeer, tm
         assert peer.expect("log_grew", ref=3)["size"] == 1
 
 
-def test_several_watch_one_file_and_one_gives_up(site: Site, peer: AgentPeer, tmp_path: Path) -> None:
+def test_one_of_several_watchers_of_a_file_can_stop(site: Site, peer: AgentPeer, tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.touch()
     for ref in (1, 2, 3):

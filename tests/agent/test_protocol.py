@@ -1,4 +1,4 @@
-"""Who may talk to the agent and how: frames, greetings, strangers, nonsense."""
+"""The agent's end of a connection: frames, hello, other users, malformed data."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.agent_peer import AgentPeer, Site, eventually, is_alive, start_agent
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    """One agent: how it holds jobs does not matter here."""
+    """One agent: the kind of containment does not matter here."""
     site = Site(tmp_path, "scan")
     site.boot()
     yield site
     site.clean_up()
 
 
-def test_frames_come_out_whole_however_they_are_cut() -> None:
+def test_frames_are_complete_however_the_stream_is_split() -> None:
     messages = [{"type": "a", "text": "ü🛫\udcff"}, {"type": "b"}, {"type": "c", "n": [1, None]}]
     data = b"".join(map(encode, messages))
     for size in (1, 3, 7, len(data)):
@@ -34,7 +34,7 @@ def test_frames_come_out_whole_however_they_are_cut() -> None:
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b'"x"', b"{}", b'{"type":1}', b"\xff\xfe", b"[" * 100_000])
-def test_what_is_no_message_is_refused(body: bytes) -> None:
+def test_data_that_is_not_a_frame_is_refused(body: bytes) -> None:
     with pytest.raises(ProtocolError):
         Decoder().feed(struct.pack(">I", len(body)) + body)
 
@@ -54,13 +54,13 @@ def test_hello_says_who_and_where(site: Site, peer: AgentPeer) -> None:
     assert peer.hello["containment_reason"]
 
 
-def test_gpus_are_told_on_every_connection(site: Site, peer: AgentPeer) -> None:
+def test_gpus_are_reported_on_every_connection(site: Site, peer: AgentPeer) -> None:
     first = peer.expect("gpus")
     assert (len(first["gpus"]), first["source"]) == (2, "fake")
     assert site.connect().expect("gpus") == first
 
 
-def test_probe_that_dies_is_begun_again(site: Site, peer: AgentPeer) -> None:
+def test_probe_that_dies_is_restarted(site: Site, peer: AgentPeer) -> None:
     peer.expect("gpus")
     children = Path(f"/proc/{site.agent.pid}/task/{site.agent.pid}/children").read_text().split()
     os.kill(int(children[0]), 9)
@@ -91,7 +91,7 @@ def test_unknown_and_malformed_requests_are_survived(site: Site, peer: AgentPeer
 
 
 @pytest.mark.parametrize("number", [0, -1, 65, "TERM", None, True])
-def test_what_is_no_signal_is_not_sent(site: Site, peer: AgentPeer, number: object) -> None:
+def test_invalid_signal_is_not_sent(site: Site, peer: AgentPeer, number: object) -> None:
     peer.start(1, shell="echo $$; exec sleep 1000", stdout=site.path("log"))
     pid = int(eventually(lambda: site.text("log")))
     peer.send(type="signal", job=1, attempt=1, signal=number, grace_s=0)
@@ -164,7 +164,7 @@ def test_peer_that_does_not_read_does_not_stop_the_agent(site: Site, peer: Agent
     assert site.connect().ask("ping", "pong")
 
 
-def test_connection_that_says_something_before_hello_is_closed(site: Site, peer: AgentPeer) -> None:
+def test_connection_that_does_not_begin_with_hello_is_closed(site: Site, peer: AgentPeer) -> None:
     stranger = AgentPeer(site.state, hello=False)
     stranger.send(type="shutdown")
     stranger.expect_closed()
@@ -173,8 +173,8 @@ def test_connection_that_says_something_before_hello_is_closed(site: Site, peer:
 
 
 def test_agent_ends_when_its_folder_is_removed(site: Site, peer: AgentPeer) -> None:
-    # Else a spare run folder may be made inside one that is being removed, which is nothing rmtree forgives.
-    eventually(lambda: len(os.listdir(site.path("agent/spare"))) == 2, "two spare shims")
+    # Otherwise a run folder may be created inside one that is being removed, and rmtree would fail.
+    eventually(lambda: len(os.listdir(site.path("agent/spare"))) == 2, "two idle shims")
     peer.settle()
     shutil.rmtree(site.path("agent"))
     assert site.agent.wait(20) == 0

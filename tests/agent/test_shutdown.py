@@ -1,4 +1,4 @@
-"""An agent that is told to end while jobs are being stopped: what it promised is done first."""
+"""Shutting down an agent while jobs are being stopped: it completes the stops first."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def start_stubborn(site: Site, peer: AgentPeer, job: int = 1) -> int:
 
 
 def await_ending(site: Site) -> None:
-    eventually(lambda: "asked to end" in site.text("agent/agent.log"), "the agent knows that it is to end")
+    eventually(lambda: "asked to end" in site.text("agent/agent.log"), "the shutdown")
 
 
 @either_way
-def test_what_ignores_its_signal_is_killed_although_the_agent_was_told_to_end(
+def test_process_that_ignores_its_signal_is_killed_before_the_agent_ends(
     site: Site, peer: AgentPeer, tell: Tell
 ) -> None:
     pids = [start_stubborn(site, peer, job) for job in (1, 2)]
@@ -52,7 +52,7 @@ def test_what_ignores_its_signal_is_killed_although_the_agent_was_told_to_end(
     assert is_alive(other), "nobody asked for its end"
 
 
-def test_whoever_ends_the_agent_is_told_what_it_waits_for_and_let_go(site: Site, peer: AgentPeer) -> None:
+def test_shutdown_answers_with_the_pending_stops_and_closes_the_connection(site: Site, peer: AgentPeer) -> None:
     start_stubborn(site, peer)
     peer.signal(1, signal.SIGTERM, FOR_EVER_S)
     assert peer.ask("shutdown", "ending")["stops"] == 1
@@ -60,14 +60,14 @@ def test_whoever_ends_the_agent_is_told_what_it_waits_for_and_let_go(site: Site,
     assert site.agent.poll() is None
 
 
-def test_an_agent_without_anything_to_stop_says_so_and_ends(site: Site, peer: AgentPeer) -> None:
+def test_agent_without_pending_stops_says_so_and_ends(site: Site, peer: AgentPeer) -> None:
     start_stubborn(site, peer)
     assert peer.ask("shutdown", "ending")["stops"] == 0
     assert site.agent.wait(DEADLINE_S) == 0
 
 
 @either_way
-def test_a_controller_that_comes_meanwhile_takes_the_end_back(site: Site, peer: AgentPeer, tell: Tell) -> None:
+def test_controller_that_connects_meanwhile_cancels_the_shutdown(site: Site, peer: AgentPeer, tell: Tell) -> None:
     pid = start_stubborn(site, peer)
     peer.signal(1, signal.SIGTERM, FOR_EVER_S)
     peer.settle()
@@ -78,13 +78,13 @@ def test_a_controller_that_comes_meanwhile_takes_the_end_back(site: Site, peer: 
     back.signal(1, signal.SIGKILL, 0)
     back.expect("exited", 1, signal=9)
     assert not is_alive(pid)
-    # Longer than it takes to see that nothing is left to wait for.
+    # Longer than the agent takes to notice that no stop is pending.
     back.start(2, argv=["sleep", "1"], stdout=site.path("log"))
     back.expect("exited", 2, exit_code=0)
     assert back.hello["pid"] == site.agent.pid
 
 
-def test_an_agent_that_is_replaced_ends_at_once_and_the_next_one_keeps_its_promise(site: Site, peer: AgentPeer) -> None:
+def test_replaced_agent_ends_at_once_and_the_next_one_completes_its_stops(site: Site, peer: AgentPeer) -> None:
     pid = start_stubborn(site, peer)
     peer.signal(1, signal.SIGTERM, 3.0)
     peer.send(type="shutdown", is_replaced=True)
@@ -94,7 +94,7 @@ def test_an_agent_that_is_replaced_ends_at_once_and_the_next_one_keeps_its_promi
     eventually(lambda: not is_alive(pid), "the end of the job")
 
 
-def test_what_cannot_be_seen_to_end_does_not_keep_the_agent_for_ever(site: Site, peer: AgentPeer) -> None:
+def test_unkillable_process_does_not_keep_the_agent_running(site: Site, peer: AgentPeer) -> None:
     pid = start_stubborn(site, peer)
     shim = site.record(1)["shim_pid"]
     os.kill(shim, signal.SIGSTOP)

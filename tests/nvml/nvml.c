@@ -96,7 +96,7 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *id, handle *h) {
     return OK;
 }
 
-/* What a GPU is */
+/* Static properties */
 
 int nvmlDeviceGetIndex(handle h, unsigned *index) { *index = (unsigned)index_of(h); return OK; }
 int nvmlDeviceGetMinorNumber(handle h, unsigned *minor) { return nvmlDeviceGetIndex(h, minor); }
@@ -125,14 +125,14 @@ int nvmlDeviceGetPciInfo_v3(handle h, pci_info *pci) {
     return OK;
 }
 
-/* How it is */
+/* Readings */
 
 int nvmlDeviceGetMemoryInfo(handle h, memory_v1 *memory) {
     const struct device *device;
     int code = find(h, "memory", &device);
     if (code) return code;
     memory->total = device->total;
-    memory->used = device->used + device->reserved; /* the old call does not tell them apart */
+    memory->used = device->used + device->reserved; /* the old call does not distinguish them */
     memory->free = memory->total - memory->used;
     return OK;
 }
@@ -183,7 +183,7 @@ int nvmlDeviceGetPowerManagementLimit(handle h, unsigned *milliwatts) {
     return nvmlDeviceGetEnforcedPowerLimit(h, milliwatts);
 }
 
-/* Who is on it */
+/* Processes */
 
 static int processes(handle h, const char *call, char kind, unsigned *count, process_info *list) {
     const struct device *device;
@@ -214,7 +214,7 @@ int nvmlDeviceGetGraphicsRunningProcesses_v2(handle h, unsigned *count, process_
     return processes(h, "processes", 'G', count, list);
 }
 
-/* Its parts */
+/* MIG instances */
 
 int nvmlDeviceGetMigMode(handle h, unsigned *current, unsigned *pending) {
     const struct device *device;
@@ -246,7 +246,7 @@ int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(handle h, handle *card) {
     return code;
 }
 
-/* Its health */
+/* Health */
 
 int nvmlDeviceGetTotalEccErrors(handle h, int kind, int counter, unsigned long long *count) {
     unsigned found = 0;
@@ -276,7 +276,7 @@ int nvmlDeviceRegisterEvents(handle h, unsigned long long types, void *set) {
     int code = find(h, "events", &device);
     (void)set;
     if (code || !(types & 8)) return code;
-    if (!is_watched[index_of(h)]) told[index_of(h)] = device->xid_serial; /* what was before is not told */
+    if (!is_watched[index_of(h)]) told[index_of(h)] = device->xid_serial; /* earlier events are not reported */
     is_watched[index_of(h)] = 1;
     return OK;
 }
@@ -296,7 +296,7 @@ int nvmlEventSetWait_v2(void *set, event *data, unsigned timeout_ms) {
     return TIMEOUT;
 }
 
-/* Its neighbours */
+/* Topology */
 
 int nvmlDeviceGetTopologyCommonAncestor(handle h, handle other, int *level) {
     const struct device *device, *far;

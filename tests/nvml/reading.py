@@ -1,4 +1,4 @@
-"""Runs the probe as a process of its own, as the agent does, and reads its frames."""
+"""Runs the probe as a separate process, as the agent does, and reads its frames."""
 
 import os
 import select
@@ -47,7 +47,7 @@ class ProbeRun:
         self.process.stdout.close()
 
     def frame(self, patience_s: float = PATIENCE_S) -> Frame | None:
-        """The next frame; None when the probe ended, or kept silent for that long."""
+        """Return the next frame, or None if the probe has ended or stays silent for that long."""
         assert self.process.stdout is not None
         fd = self.process.stdout.fileno()
         deadline = time.monotonic() + patience_s
@@ -66,7 +66,7 @@ class ProbeRun:
             if is_right(frame):
                 return frame
             seen.append(frame)
-        raise AssertionError(f"the probe never said so; it said {seen}")
+        raise AssertionError(f"the probe did not send the expected frame; it sent {seen}")
 
     def ended(self) -> int:
         return self.process.wait(PATIENCE_S)

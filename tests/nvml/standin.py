@@ -1,4 +1,4 @@
-"""Builds the stand-in for libnvidia-ml.so.1 and writes the world it shows. See world.h for the format."""
+"""Builds the stand-in for libnvidia-ml.so.1 and writes the state it shows. See world.h for the format."""
 
 import os
 import subprocess

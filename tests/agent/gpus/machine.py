@@ -1,4 +1,4 @@
-"""A real agent whose GPUs are what the stand-in driver shows, and the controller's end to hear of them."""
+"""A real agent on a stand-in driver, and a connection that receives its readings."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ FAST = {"TARMAC_FAKE_GPUS": "", "TARMAC_GPU_PACE_S": "0.02", "TARMAC_GPU_AGAIN_S
 
 class Machine(Site):
     def __init__(self, state: Path, driver: Standin) -> None:
-        super().__init__(state, "cgroup")  # where it can be had
+        super().__init__(state, "cgroup")  # if available
         self.driver = driver
         self._others: list[subprocess.Popen[bytes]] = []
 
@@ -27,7 +27,7 @@ class Machine(Site):
         return super().boot(**{**FAST, **no_amd, **self.driver.env, **env})
 
     def stranger(self, program: str = "import signal; signal.pause()") -> subprocess.Popen[bytes]:
-        """A process that somebody started by hand."""
+        """Start a foreign process."""
         process = subprocess.Popen([sys.executable, "-c", program], start_new_session=True, stdout=subprocess.PIPE)
         self._others.append(process)
         return process
@@ -35,7 +35,7 @@ class Machine(Site):
     def clean_up(self) -> None:
         for record in (self.state / "agent/runs").glob("*/start.json"):
             if '"adopted"' in record.read_text():
-                record.unlink()  # there is no shim to end
+                record.unlink()  # there is no shim to kill
         super().clean_up()
         for process in self._others:
             process.kill()
@@ -45,7 +45,7 @@ class Machine(Site):
 
 
 def until(peer: AgentPeer, is_right: Callable[[dict[str, Gpu]], bool]) -> dict[str, Gpu]:
-    """The first reading that is right, as GPUs by their uuid."""
+    """Return the first reading that meets the condition: the GPUs by uuid."""
     seen: list[dict[str, Gpu]] = []
     deadline = time.monotonic() + DEADLINE_S
     while time.monotonic() < deadline:
@@ -57,7 +57,7 @@ def until(peer: AgentPeer, is_right: Callable[[dict[str, Gpu]], bool]) -> dict[s
 
 
 def health(peer: AgentPeer, uuid: str, words: str | None) -> dict[str, Gpu]:
-    """The first reading in which that GPU's health has these words; None: is well."""
+    """Return the first reading in which the GPU's health contains this text; None: it is well."""
     return until(peer, lambda gpus: uuid in gpus and _says(gpus[uuid]["health"], words))
 
 

@@ -1,4 +1,4 @@
-"""When a GPU that hung is tried again."""
+"""When a GPU that hung is retried."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ from tests.faults.test_probe_crashes import NoLoop
 from tests.nvml.standin import Gpu
 
 
-def test_soon_at_first_and_then_ever_less_often(monkeypatch: pytest.MonkeyPatch):
+def test_retries_come_soon_at_first_and_then_less_often(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("TARMAC_GPU_AGAIN_S", raising=False)
     backoff = Backoff(lambda: 0.0)
     assert [backoff.next_s("a") for _ in range(6)] == [5, 10, 20, 40, 60, 60]
     assert backoff.next_s("b") == 5
 
 
-def test_one_that_hangs_again_at_once_goes_on_where_it_was_and_one_that_was_well_begins_anew():
+def test_backoff_continues_after_a_short_recovery_and_restarts_after_a_long_one():
     now = [0.0]
     backoff = Backoff(lambda: now[0])
     assert [backoff.next_s("a"), backoff.next_s("a")] == [5, 10]
@@ -49,7 +49,7 @@ def a_reading(uuid: str) -> dict[str, Any]:
     return {"gpus": [new_gpu(0, uuid, "A100", make="nvidia")], "divided": [], "absent": {}}
 
 
-def test_a_person_who_asks_is_not_kept_waiting():
+def test_a_request_retries_a_hanging_gpu_at_once():
     monitor = Monitor()
     monitor._health.judge(a_reading("GPU-aaaa"), ())
     monitor._probe = monitor  # type: ignore[assignment]
@@ -62,13 +62,13 @@ def test_a_person_who_asks_is_not_kept_waiting():
     assert monitor.scopes == [ProbeScope(only=spot)]
 
 
-def test_a_driver_that_is_gone_is_looked_for_when_somebody_asks():
+def test_a_request_looks_for_a_missing_driver_at_once():
     monitor = Monitor()
     assert monitor.try_now(["GPU-aaaa"]) == ["GPU-aaaa"]
     assert monitor.scopes == [ProbeScope(skip=[])]
 
 
-def test_the_answer_names_what_is_tried(machine: Machine):
+def test_the_answer_names_the_gpus_being_retried(machine: Machine):
     a = Gpu(uuid="GPU-aaaa")
     machine.driver.show(a)
     peer = machine.boot(TARMAC_GPU_AGAIN_S="600")

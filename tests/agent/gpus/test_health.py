@@ -1,4 +1,4 @@
-"""GPUs that fail, hang, vanish or break: the others go on, and what is wrong with which is told."""
+"""GPUs that fail, hang, vanish or break: the others are not affected, and each fault is reported."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ FALLEN_OFF = 79
 A_PROGRAMS_FAULT = 31
 
 
-def test_a_gpu_that_fails_stays_with_its_last_values(machine: Machine):
+def test_a_failing_gpu_stays_listed_with_its_last_values(machine: Machine):
     machine.driver.show(A, B)
     peer = machine.boot()
     health(peer, "GPU-aaaa", None)
@@ -23,7 +23,7 @@ def test_a_gpu_that_fails_stays_with_its_last_values(machine: Machine):
     health(peer, "GPU-aaaa", None)
 
 
-def test_a_gpu_that_does_not_even_tell_its_uuid_is_known_by_its_number(machine: Machine):
+def test_a_gpu_without_a_readable_uuid_is_known_by_its_index(machine: Machine):
     machine.driver.show(A, B)
     peer = machine.boot()
     health(peer, "GPU-aaaa", None)
@@ -42,7 +42,7 @@ def test_a_gpu_that_vanishes_stays_in_the_list_and_the_others_are_known_by_uuid(
     assert health(peer, "GPU-aaaa", None)["GPU-bbbb"]["index"] == 1
 
 
-def test_a_driver_that_is_loaded_anew_may_number_gpus_otherwise(machine: Machine):
+def test_a_reloaded_driver_may_renumber_gpus(machine: Machine):
     machine.driver.show(A, B)
     peer = machine.boot()
     health(peer, "GPU-aaaa", None)
@@ -55,7 +55,7 @@ def test_a_driver_that_is_loaded_anew_may_number_gpus_otherwise(machine: Machine
     assert gpus["GPU-aaaa"]["error"] is None
 
 
-def test_a_gpu_that_hangs_leaves_the_others_alive_and_comes_back_when_it_answers(machine: Machine):
+def test_a_hanging_gpu_does_not_affect_the_others_and_comes_back_when_it_answers(machine: Machine):
     machine.driver.show(A, B)
     peer = machine.boot()
     health(peer, "GPU-aaaa", None)
@@ -69,13 +69,13 @@ def test_a_gpu_that_hangs_leaves_the_others_alive_and_comes_back_when_it_answers
     health(peer, "GPU-aaaa", None)
 
 
-def test_a_gpu_that_hangs_from_the_beginning_does_not_hide_the_others(machine: Machine):
+def test_a_gpu_that_hangs_from_the_start_does_not_hide_the_others(machine: Machine):
     machine.driver.show(replace(A, hangs=("*",)), B)
     gpus = health(machine.boot(), "GPU-bbbb", None)
     assert (set(gpus), gpus["GPU-bbbb"]["error"]) == ({"GPU-bbbb"}, "GPU 0 does not answer")
 
 
-def test_a_gpu_that_hangs_is_known_by_its_uuid_when_it_gets_another_number(machine: Machine):
+def test_a_hanging_gpu_is_known_by_its_uuid_when_its_index_changes(machine: Machine):
     hanging = replace(A, hangs=("memory",))
     machine.driver.show(A, B)
     peer = machine.boot(TARMAC_GPU_AGAIN_S="600")
@@ -88,7 +88,7 @@ def test_a_gpu_that_hangs_is_known_by_its_uuid_when_it_gets_another_number(machi
     assert gpus["GPU-aaaa"]["health"] == "does not answer"
 
 
-def test_who_was_on_a_gpu_that_is_mute_is_told_until_it_ends(machine: Machine):
+def test_processes_on_a_hanging_gpu_are_reported_until_they_end(machine: Machine):
     stranger = machine.stranger()
     machine.driver.show(replace(A, processes=(Process(pid=stranger.pid),)), B)
     peer = machine.boot()
@@ -102,12 +102,12 @@ def test_who_was_on_a_gpu_that_is_mute_is_told_until_it_ends(machine: Machine):
     until(peer, lambda gpus: not gpus["GPU-aaaa"]["processes"])
 
 
-def test_a_count_of_errors_that_cannot_be_read_is_no_fault(machine: Machine):
+def test_an_unreadable_error_count_is_not_a_fault(machine: Machine):
     machine.driver.show(replace(A, faults={"ecc": 999, "remap": 999, "retire": 999, "mig": 999}))
     health(machine.boot(), "GPU-aaaa", None)
 
 
-def test_a_driver_that_hangs_as_a_whole_is_told_and_tried_again(machine: Machine):
+def test_a_hanging_driver_is_reported_and_retried(machine: Machine):
     machine.driver.show(A)
     peer = machine.boot()
     health(peer, "GPU-aaaa", None)
@@ -125,7 +125,7 @@ def test_memory_errors_that_rise_make_a_gpu_sick_and_old_ones_do_not(machine: Ma
     machine.driver.show(replace(A, ecc_errors=3), replace(B, ecc_errors=2))
     gpus = health(peer, "GPU-bbbb", "2 uncorrectable memory errors (ECC)")
     assert gpus["GPU-aaaa"]["health"] is None
-    # Any news lets the agent look again; here a reading that moved.
+    # Any changed reading makes the agent judge again.
     machine.driver.show(replace(A, ecc_errors=3, memory_used_bytes=1), replace(B, ecc_errors=2))
     for used in range(2, 100):
         machine.driver.show(replace(A, ecc_errors=3, memory_used_bytes=used), replace(B, ecc_errors=2))
@@ -137,7 +137,7 @@ def test_memory_errors_that_rise_make_a_gpu_sick_and_old_ones_do_not(machine: Ma
     raise AssertionError("it never got well")
 
 
-def test_repairs_that_wait_for_a_reset_make_a_gpu_sick(machine: Machine):
+def test_pending_repairs_make_a_gpu_sick(machine: Machine):
     machine.driver.show(replace(A, is_retiring=True), replace(B, has_failed_to_remap=True))
     peer = machine.boot()
     gpus = health(peer, "GPU-aaaa", "page is taken out of use at the next reset")
@@ -155,7 +155,7 @@ def test_an_xid_of_the_gpu_makes_it_sick_and_one_of_a_program_does_not(machine: 
     assert gpus["GPU-aaaa"]["health"] is None
 
 
-def test_an_xid_from_before_the_agent_is_no_news(machine: Machine):
+def test_an_xid_from_before_the_agents_start_is_ignored(machine: Machine):
     machine.driver.show(replace(A, xid=(4, FALLEN_OFF)))
     peer = machine.boot()
     health(peer, "GPU-aaaa", None)

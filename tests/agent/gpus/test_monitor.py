@@ -1,4 +1,4 @@
-"""What the agent tells of healthy GPUs: whose processes, instances, links, power, host memory."""
+"""What the agent reports about healthy GPUs: processes, MIG instances, links, power, host memory."""
 
 import signal
 from dataclasses import replace
@@ -14,7 +14,7 @@ A, B, C, D = (Gpu(uuid=f"GPU-{letter * 4}") for letter in "abcd")
 SAME_SWITCH, SAME_BRIDGE, SAME_SOCKET, FAR = 10, 30, 40, 50
 
 
-def test_power_and_host_memory_are_told(machine: Machine):
+def test_power_and_host_memory_are_reported(machine: Machine):
     machine.driver.show(replace(A, power_w=123.4))
     peer = machine.boot()
     frame = peer.expect("gpus")
@@ -23,7 +23,7 @@ def test_power_and_host_memory_are_told(machine: Machine):
     assert "fault" not in frame["gpus"][0]
 
 
-def test_host_memory_that_hardly_moves_is_no_news():
+def test_small_changes_of_host_memory_are_not_reported():
     now = read_memory()
     total = now["memory_total_bytes"]
     assert not has_changed({**now, "memory_available_bytes": now["memory_available_bytes"] + total // 200}, now)
@@ -32,7 +32,9 @@ def test_host_memory_that_hardly_moves_is_no_news():
 
 @pytest.mark.parametrize("containment", ["cgroup", "scan"])
 @pytest.mark.parametrize("trick", ["", "exec env -i ", "setsid --wait "])
-def test_a_holder_is_told_with_its_job_and_a_stranger_without(machine: Machine, containment: str, trick: str):
+def test_a_process_of_a_job_is_reported_with_its_job_and_a_foreign_one_without(
+    machine: Machine, containment: str, trick: str
+):
     machine.driver.show(A)
     machine.containment = containment
     peer = machine.boot()
@@ -55,7 +57,7 @@ def test_a_holder_is_told_with_its_job_and_a_stranger_without(machine: Machine, 
     peer.expect("exited", 5)
 
 
-def test_a_holder_is_told_with_its_job_after_a_restart_of_the_agent(machine: Machine):
+def test_a_process_of_a_job_is_reported_with_its_job_after_an_agent_restart(machine: Machine):
     machine.driver.show(A)
     peer = machine.boot()
     peer.start(5, shell="exec sleep 60", stdout=machine.path("log"))
@@ -69,7 +71,7 @@ def test_a_holder_is_told_with_its_job_after_a_restart_of_the_agent(machine: Mac
     peer.expect("exited", 5)
 
 
-def test_instances_of_a_divided_gpu_are_gpus_of_their_own(machine: Machine):
+def test_mig_instances_are_separate_gpus(machine: Machine):
     mute = Gpu(uuid="", name="NVIDIA A100 MIG 1g.5gb", memory_total_bytes=5 * GIB, utilization=None, temperature=None)
     parts = (replace(mute, uuid="MIG-1"), replace(mute, uuid="MIG-2"))
     machine.driver.show(A, B)
@@ -91,7 +93,7 @@ def test_instances_of_a_divided_gpu_are_gpus_of_their_own(machine: Machine):
     assert gpus["MIG-1"]["health"] == "vanished from the driver"
 
 
-def test_instances_are_numbered_after_all_whole_gpus_even_while_one_of_those_is_mute(machine: Machine):
+def test_mig_instances_are_numbered_after_all_whole_gpus_even_while_one_hangs(machine: Machine):
     parts = (Gpu(uuid="MIG-1"), Gpu(uuid="MIG-2"))
     divided = replace(A, instances=parts)
     machine.driver.show(divided, B, C)
@@ -106,7 +108,7 @@ def test_instances_are_numbered_after_all_whole_gpus_even_while_one_of_those_is_
     assert {uuid: gpu["index"] for uuid, gpu in gpus.items()} == numbers
 
 
-def test_how_near_gpus_are_is_told(machine: Machine):
+def test_nearness_of_gpus_is_reported(machine: Machine):
     machine.driver.show(
         replace(A, nvlinks=("GPU-bbbb",), near={"GPU-bbbb": FAR, "GPU-cccc": SAME_SWITCH, "GPU-dddd": SAME_BRIDGE}),
         replace(B, near={"GPU-cccc": SAME_SOCKET, "GPU-dddd": FAR}),
@@ -133,7 +135,7 @@ def test_64_gpus_are_read(machine: Machine):
     assert [gpu["index"] for gpu in gpus.values()] == list(range(64))
 
 
-def test_listed_gpus_stand_beside_read_ones(machine: Machine):
+def test_configured_gpus_are_listed_beside_real_ones(machine: Machine):
     machine.driver.show(A)
     listed = '[{"index": 0, "model": "Accelerator", "memory": "24G"}, {"model": "Other", "memory": 1024}]'
     gpus = until(machine.boot(TARMAC_LISTED_GPUS=listed), lambda gpus: len(gpus) == 3)
@@ -144,7 +146,7 @@ def test_listed_gpus_stand_beside_read_ones(machine: Machine):
     assert len({gpu["index"] for gpu in gpus.values()}) == 3
 
 
-def test_a_list_that_is_not_understood_is_told(machine: Machine):
+def test_an_invalid_list_of_gpus_is_reported(machine: Machine):
     machine.driver.show(faults={"init": 9})
     frame = machine.boot(TARMAC_LISTED_GPUS='[{"memory": "much"}]').expect("gpus")
     assert "'much' is not a size" in frame["error"]

@@ -1,4 +1,4 @@
-"""Other people's monitors look at the same stand-in and see what the agent tells."""
+"""Other GPU monitors read the same stand-in and agree with the agent."""
 
 import json
 import os
@@ -29,7 +29,7 @@ FIELDS = ("index", "uuid", "model", "memory_total_bytes", "memory_used_bytes", "
 
 @pytest.fixture
 def ours(machine: Machine) -> list[dict[str, Any]]:
-    """What the agent tells of two GPUs, one of them in use."""
+    """What the agent reports about two GPUs, one of them in use."""
     used = Process(pid=os.getpid(), memory_bytes=3 * GIB)
     machine.driver.show(
         Gpu(uuid="GPU-aaaa", name="NVIDIA A100-SXM4-80GB", memory_total_bytes=80 * GIB, power_w=60),

@@ -52,13 +52,13 @@ def test_reads_every_gpu_of_the_machine(standin: Standin):
     assert (second["index"], second["uuid"], second["utilization"], second["temperature"]) == (1, "GPU-bbbb", 37, 51)
 
 
-def test_what_the_driver_keeps_for_itself_is_not_counted_as_used(standin: Standin):
+def test_memory_reserved_by_the_driver_does_not_count_as_used(standin: Standin):
     standin.show(Gpu(uuid="GPU-aaaa", memory_used_bytes=GIB, memory_reserved_bytes=GIB // 2))
     with ProbeRun(env=standin.env) as probe:
         assert probe.until(lambda f: f["gpus"][0]["memory_used_bytes"] == GIB)
 
 
-def test_an_old_driver_without_the_newer_calls_is_read_all_the_same(standin: Standin):
+def test_an_old_driver_without_the_newer_calls_is_read(standin: Standin):
     gpu = Gpu(uuid="GPU-aaaa", memory_used_bytes=GIB, processes=(Process(pid=os.getpid()),))
     standin.show(gpu, without=("nvmlDeviceGetMemoryInfo_v2", "nvmlDeviceGetComputeRunningProcesses_v3"))
     with ProbeRun(env=standin.env) as probe:
@@ -68,7 +68,7 @@ def test_an_old_driver_without_the_newer_calls_is_read_all_the_same(standin: Sta
     assert [p["pid"] for p in frame["gpus"][0]["processes"]] == [os.getpid()]
 
 
-def test_what_a_gpu_does_not_offer_is_null(standin: Standin):
+def test_unsupported_values_are_null(standin: Standin):
     standin.show(Gpu(uuid="GPU-aaaa", utilization=None, temperature=None))
     with ProbeRun(env=standin.env) as probe:
         frame = probe.frame()
@@ -76,7 +76,7 @@ def test_what_a_gpu_does_not_offer_is_null(standin: Standin):
     assert (frame["gpus"][0]["utilization"], frame["gpus"][0]["temperature"]) == (None, None)
 
 
-def test_a_change_is_told_while_it_runs(standin: Standin):
+def test_a_change_is_reported(standin: Standin):
     standin.show(A)
     with ProbeRun(env=standin.env) as probe:
         assert probe.until(lambda f: f["gpus"][0]["memory_used_bytes"] == 0)
@@ -84,7 +84,7 @@ def test_a_change_is_told_while_it_runs(standin: Standin):
         assert probe.until(lambda f: f["gpus"][0]["memory_used_bytes"] == 5 * GIB)
 
 
-def test_nothing_is_said_while_nothing_changes(standin: Standin):
+def test_no_frame_is_sent_while_nothing_changes(standin: Standin):
     standin.show(A)
     with ProbeRun(env=standin.env, alive_s=0.3) as probe:
         kinds = [(probe.frame() or {}).get("type") for _ in range(3)]
@@ -107,7 +107,7 @@ def test_a_process_appears_with_its_user_and_command_and_goes_again(standin: Sta
     assert abs(holder["started_at"] - before) < 60
 
 
-def test_a_process_on_both_lists_is_one_holder(standin: Standin):
+def test_a_process_on_both_lists_is_reported_once(standin: Standin):
     both = (Process(pid=os.getpid(), memory_bytes=GIB), Process(pid=os.getpid(), memory_bytes=2 * GIB, kind="G"))
     standin.show(Gpu(uuid="GPU-aaaa", processes=both))
     with ProbeRun(env=standin.env) as probe:
@@ -116,7 +116,7 @@ def test_a_process_on_both_lists_is_one_holder(standin: Standin):
     assert [(p["pid"], p["memory_bytes"]) for p in frame["gpus"][0]["processes"]] == [(os.getpid(), 2 * GIB)]
 
 
-def test_a_holder_that_cannot_be_looked_up_is_still_a_holder(standin: Standin):
+def test_a_process_that_cannot_be_looked_up_is_still_reported(standin: Standin):
     standin.show(Gpu(uuid="GPU-aaaa", processes=(Process(pid=2**30),)))  # a pid of another namespace
     with ProbeRun(env=standin.env) as probe:
         frame = probe.frame()
@@ -143,14 +143,14 @@ def test_a_driver_call_that_hangs_leaves_a_process_that_can_be_killed(standin: S
     with ProbeRun(env=standin.env, alive_s=0.05) as probe:
         assert probe.until(lambda f: f["type"] == "alive")
         standin.show(Gpu(uuid="GPU-aaaa", hangs=("memory",)))
-        while probe.frame(patience_s=1.0) is not None:  # the silence by which the agent knows
+        while probe.frame(patience_s=1.0) is not None:  # the silence that the agent notices
             pass
         assert probe.process.poll() is None
         probe.process.kill()
         assert probe.ended() == -9
 
 
-def test_without_a_driver_it_says_so_and_ends():
+def test_the_probe_ends_with_a_reason_without_a_driver():
     with ProbeRun(env={"LD_LIBRARY_PATH": ""}) as probe:
         frame = probe.frame()
         assert probe.ended() == 3
@@ -169,7 +169,7 @@ def test_a_driver_that_does_not_start_is_explained(standin: Standin):
         assert words in frame["absent"]["nvidia"]
 
 
-def test_a_driver_that_goes_away_ends_the_probe_with_a_word(standin: Standin):
+def test_the_probe_ends_with_a_reason_when_the_driver_disappears(standin: Standin):
     standin.show(A)
     with ProbeRun(env=standin.env) as probe:
         assert probe.until(lambda f: uuids(f) == ["GPU-aaaa"])
@@ -178,7 +178,7 @@ def test_a_driver_that_goes_away_ends_the_probe_with_a_word(standin: Standin):
         assert probe.ended() == 4
 
 
-def test_it_ends_when_nobody_reads_any_more(standin: Standin):
+def test_the_probe_ends_when_its_pipe_is_closed(standin: Standin):
     standin.show(A)
     with ProbeRun(env=standin.env, pace_s=60) as probe:
         assert probe.frame() is not None
@@ -187,7 +187,7 @@ def test_it_ends_when_nobody_reads_any_more(standin: Standin):
         assert probe.ended() == 0
 
 
-def test_it_looks_often_while_a_gpu_is_used_and_seldom_while_one_only_cools_down():
+def test_a_used_gpu_is_busy_and_one_that_only_cools_down_is_not():
     idle = {"processes": [], "utilization": 0, "memory_used_bytes": 5, "temperature": 40}
     assert not is_busy([{**idle, "temperature": 39}], [idle])
     assert is_busy([{**idle, "processes": [{"pid": 1}]}], [idle])

@@ -1,4 +1,4 @@
-"""What was learned of GPUs outlives the agent: errors counted, troubles, GPUs that are gone."""
+"""What the agent knows about GPUs outlives it: error counts, faults, vanished GPUs."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ def test_errors_while_the_agent_was_away_make_a_gpu_sick(machine: Machine):
     assert gpus["GPU-bbbb"]["health"] is None
 
 
-def test_a_restart_makes_no_sick_gpu_well(machine: Machine):
+def test_an_agent_restart_does_not_clear_a_fault(machine: Machine):
     peer = seen(machine, A)
     machine.driver.show(replace(A, ecc_errors=1))
     health(peer, "GPU-aaaa", "an uncorrectable memory error")
@@ -39,21 +39,21 @@ def test_a_restart_makes_no_sick_gpu_well(machine: Machine):
     assert first["GPU-aaaa"]["health"] == "an uncorrectable memory error (ECC)"
 
 
-def test_a_gpu_that_told_nothing_of_errors_is_sick_once_it_tells_of_some(machine: Machine):
+def test_a_gpu_that_reported_no_error_count_is_sick_once_it_reports_errors(machine: Machine):
     peer = seen(machine, replace(A, ecc_errors=None))
     machine.driver.show(A)
     machine.driver.show(replace(A, ecc_errors=4))
     health(peer, "GPU-aaaa", "4 uncorrectable memory errors")
 
 
-def test_a_driver_that_was_loaded_anew_counts_from_nothing(machine: Machine):
+def test_a_reloaded_driver_counts_errors_from_zero(machine: Machine):
     seen(machine, replace(A, ecc_errors=5), replace(B, ecc_errors=5))
     machine.driver.show(A, replace(B, ecc_errors=1))
     gpus = health(restart(machine), "GPU-bbbb", "an uncorrectable memory error")
     assert gpus["GPU-aaaa"]["health"] is None
 
 
-def test_a_gpu_that_vanished_is_still_told_of_and_since_when(machine: Machine):
+def test_a_vanished_gpu_is_still_reported_with_the_time_it_vanished(machine: Machine):
     peer = seen(machine, A, B)
     machine.driver.show(A)
     before = health(peer, "GPU-bbbb", "vanished")["GPU-bbbb"]
@@ -64,7 +64,7 @@ def test_a_gpu_that_vanished_is_still_told_of_and_since_when(machine: Machine):
     assert health(machine.peers[-1], "GPU-bbbb", None)["GPU-bbbb"]["gone_since"] is None
 
 
-def test_gpus_whose_driver_did_not_come_back_are_told_of(machine: Machine):
+def test_gpus_whose_driver_did_not_come_back_are_still_reported(machine: Machine):
     seen(machine, A)
     machine.driver.show(A, faults={"init": DRIVER_NOT_LOADED})
     gpus = health(restart(machine), "GPU-aaaa", "")
@@ -73,14 +73,14 @@ def test_gpus_whose_driver_did_not_come_back_are_told_of(machine: Machine):
     health(machine.peers[-1], "GPU-aaaa", None)
 
 
-def test_a_gpu_that_hangs_from_the_beginning_is_known_from_before(machine: Machine):
+def test_a_gpu_that_hangs_from_the_start_is_known_from_the_history(machine: Machine):
     seen(machine, A, B)
     machine.driver.show(replace(A, hangs=("*",)), B)
     gpus = health(restart(machine), "GPU-aaaa", "does not answer")
     assert (set(gpus), gpus["GPU-aaaa"]["utilization"]) == ({"GPU-aaaa", "GPU-bbbb"}, None)
 
 
-def test_what_is_forgotten_stays_forgotten_and_what_is_there_is_not(machine: Machine):
+def test_a_forgotten_gpu_stays_forgotten_and_a_present_one_cannot_be_forgotten(machine: Machine):
     peer = seen(machine, A, B)
     machine.driver.show(A)
     health(peer, "GPU-bbbb", "vanished")
@@ -100,7 +100,7 @@ def test_what_is_forgotten_stays_forgotten_and_what_is_there_is_not(machine: Mac
         b'{"cards":{},"ecc":{"GPU-aaaa":"many"},"troubles":{"GPU-aaaa":7}}',
     ],
 )
-def test_a_file_that_is_torn_or_foreign_is_begun_anew(machine: Machine, text: bytes):
+def test_a_torn_or_foreign_history_is_replaced(machine: Machine, text: bytes):
     seen(machine, A)
     machine.kill_agent()
     path = machine.state / "agent/cards.json"
@@ -112,11 +112,11 @@ def test_a_file_that_is_torn_or_foreign_is_begun_anew(machine: Machine, text: by
     assert b"memory error" in path.read_bytes()
 
 
-def test_simulated_gpus_that_are_not_asked_for_any_more_did_not_vanish(machine: Machine):
+def test_simulated_gpus_that_are_no_longer_requested_did_not_vanish(machine: Machine):
     until(machine.boot(TARMAC_FAKE_GPUS="4"), lambda gpus: len(gpus) == 4)
     assert len(until(restart(machine, TARMAC_FAKE_GPUS="2"), lambda _: True)) == 2
 
 
-def test_that_nothing_changed_is_told_as_well(machine: Machine):
-    """So that whoever counts time knows that somebody looked."""
+def test_an_unchanged_reading_is_reported_too(machine: Machine):
+    """So that the controller knows the reading is fresh."""
     seen(machine, A).expect("gpus_unchanged")

@@ -1,4 +1,4 @@
-"""The folder that holds the cgroups of a state folder: there while there is anything to hold, gone afterwards."""
+"""The base directory of the cgroups: it exists while any process is contained, and is removed afterwards."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_nothing_is_left_of_a_job_whose_shim_was_killed(site: Site, peer: AgentP
     eventually(lambda: not base.exists(), "the end of the base")
 
 
-def test_a_killed_agent_leaves_nothing_either(site: Site, peer: AgentPeer) -> None:
+def test_killed_agent_leaves_no_cgroup_behind(site: Site, peer: AgentPeer) -> None:
     peer.start(1, argv=["true"], stdout=site.path("log"))
     peer.expect("exited", 1)
     base = leaf_of(site, 1).parent
@@ -54,13 +54,13 @@ def test_a_killed_agent_leaves_nothing_either(site: Site, peer: AgentPeer) -> No
     eventually(lambda: not base.exists(), "the end of the base")
 
 
-def test_base_stays_for_a_job_that_outlives_its_agent_and_is_made_again(site: Site, peer: AgentPeer) -> None:
+def test_base_stays_for_a_job_that_outlives_its_agent_and_is_created_again(site: Site, peer: AgentPeer) -> None:
     script = f"while [ ! -e {site.path('go')} ]; do sleep 0.01; done; exit 42"
     peer.start(1, shell=script, stdout=site.path("log"))
     peer.expect("started", 1)
     leaf = leaf_of(site, 1)
     shut_down(site, peer)
-    eventually(lambda: leaves(leaf.parent) == [leaf], "the end of the spare shims")
+    eventually(lambda: leaves(leaf.parent) == [leaf], "the end of the idle shims")
     Path(site.path("go")).touch()
     eventually(lambda: not leaf.parent.exists(), "the end of the base")
     peer = site.boot()
@@ -71,7 +71,7 @@ def test_base_stays_for_a_job_that_outlives_its_agent_and_is_made_again(site: Si
     assert f"/{leaf.parent.name}/{leaf_of(site, 2).name}\n" in site.text("log2")
 
 
-def test_agents_that_come_while_shims_go_still_hold_their_jobs(site: Site, peer: AgentPeer) -> None:
+def test_agent_that_starts_while_old_shims_end_still_contains_its_jobs(site: Site, peer: AgentPeer) -> None:
     for job in range(1, 21):
         peer.start(job, argv=["cat", "/proc/self/cgroup"], stdout=site.path(f"log{job}"))
         peer.expect("exited", job, exit_code=0)

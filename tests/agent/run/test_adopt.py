@@ -1,4 +1,4 @@
-"""A process that somebody started by hand is watched until it ends, can be ended, and outlives agents."""
+"""Adopted processes: watched until they end, stopped on request, not affected by agent restarts."""
 
 import os
 import signal
@@ -32,7 +32,7 @@ def start_time(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
 
 
-def test_it_is_told_with_its_own_start_and_its_end(machine: Machine):
+def test_adopted_process_is_reported_with_its_start_and_end(machine: Machine):
     peer = machine.boot()
     before = time.time()
     process = machine.stranger()
@@ -46,7 +46,7 @@ def test_it_is_told_with_its_own_start_and_its_end(machine: Machine):
     assert (ended["pid"], ended["started_at"]) == (process.pid, started["started_at"])
 
 
-def test_it_is_over_although_nobody_reaps_it(machine: Machine):
+def test_adopted_process_is_over_although_it_is_a_zombie(machine: Machine):
     peer = machine.boot()
     process = machine.stranger()
     adopt(peer, process.pid)
@@ -55,7 +55,7 @@ def test_it_is_over_although_nobody_reaps_it(machine: Machine):
     peer.expect("exited", 1)
 
 
-def test_its_end_is_told_until_it_is_forgotten(machine: Machine):
+def test_end_of_an_adopted_process_is_repeated_until_forgotten(machine: Machine):
     peer = machine.boot()
     process = machine.stranger()
     adopt(peer, process.pid)
@@ -69,7 +69,7 @@ def test_its_end_is_told_until_it_is_forgotten(machine: Machine):
     eventually(lambda: not os.path.exists(machine.path("agent/runs/1.1")))
 
 
-def test_asking_twice_adopts_once(machine: Machine):
+def test_adopting_twice_adopts_once(machine: Machine):
     peer = machine.boot()
     process = machine.stranger()
     adopt(peer, process.pid)
@@ -78,7 +78,7 @@ def test_asking_twice_adopts_once(machine: Machine):
     assert peer.expect("started", 1) == first
 
 
-def test_a_stop_reaches_what_it_started_and_kills_what_does_not_obey(machine: Machine):
+def test_stop_of_an_adopted_process_reaches_its_children_and_kills_those_that_do_not_obey(machine: Machine):
     peer = machine.boot()
     process = machine.stranger(PARENT)
     assert process.stdout is not None
@@ -91,7 +91,7 @@ def test_a_stop_reaches_what_it_started_and_kills_what_does_not_obey(machine: Ma
     assert not is_alive(child)
 
 
-def test_it_is_watched_by_the_next_agent(machine: Machine):
+def test_adopted_process_is_watched_by_the_next_agent(machine: Machine):
     peer = machine.boot()
     process = machine.stranger()
     adopt(peer, process.pid)
@@ -103,7 +103,7 @@ def test_it_is_watched_by_the_next_agent(machine: Machine):
     peer.expect("exited", 1)
 
 
-def test_an_end_without_an_agent_is_told_by_the_next(machine: Machine):
+def test_end_of_an_adopted_process_without_an_agent_is_reported_by_the_next(machine: Machine):
     peer = machine.boot()
     process = machine.stranger()
     adopt(peer, process.pid)
@@ -112,12 +112,12 @@ def test_an_end_without_an_agent_is_told_by_the_next(machine: Machine):
     process.kill()
     process.wait()
     peer = machine.boot()
-    (told,) = peer.hello["runs"]  # it may be looked at only after that
+    (told,) = peer.hello["runs"]  # the agent may notice its end only later
     ended = told if told["type"] == "exited" else peer.expect("exited", 1, adopted=True)
     assert (ended["exit_code"], ended["signal"]) == (None, None), "how, only whoever started it was told"
 
 
-def test_after_a_restart_of_the_machine_it_is_lost(machine: Machine):
+def test_adopted_process_is_lost_after_a_reboot(machine: Machine):
     peer = machine.boot()
     adopt(peer, machine.stranger().pid)
     peer.expect("started", 1)
@@ -126,7 +126,7 @@ def test_after_a_restart_of_the_machine_it_is_lost(machine: Machine):
     assert (run["type"], run["alive"]) == ("lost", False)
 
 
-def test_its_use_of_a_gpu_is_its_jobs(machine: Machine):
+def test_gpu_use_of_an_adopted_process_counts_for_its_job(machine: Machine):
     process = machine.stranger()
     machine.driver.show(Gpu(uuid="GPU-aaaa", processes=(Process(pid=process.pid),)))
     peer = machine.boot()
@@ -135,7 +135,7 @@ def test_its_use_of_a_gpu_is_its_jobs(machine: Machine):
     until(peer, lambda gpus: [one["job"] for one in gpus["GPU-aaaa"]["processes"]] == [7])
 
 
-def test_what_cannot_be_adopted_is_refused_with_the_reason(machine: Machine):
+def test_refused_adoption_says_why(machine: Machine):
     peer = machine.boot()
     process = machine.stranger()
     adopt(peer, 2**22 - 1)

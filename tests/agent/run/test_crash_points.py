@@ -1,4 +1,4 @@
-"""A process killed at each named point: the attempt runs at most once, and its end is known or honestly unknown."""
+"""A process killed at each crash point: the attempt runs at most once, and its exit is known or reported as unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ending a job: the whole tree gets the signal, has its grace, and nothing of it is left when the end is told."""
+"""Stopping a job: the whole tree gets the signal and the grace period, and is gone when the exit is reported."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_term_reaches_the_whole_tree(site: Site, peer: AgentPeer) -> None:
     assert site.text("seen") == "child\n"
 
 
-def test_command_that_obeys_keeps_its_own_exit_code(site: Site, peer: AgentPeer) -> None:
+def test_exit_code_of_a_command_that_obeys_is_reported(site: Site, peer: AgentPeer) -> None:
     start_and_read_pid(site, peer, shell="trap 'exit 33' TERM; echo $$; while :; do sleep 0.01; done")
     peer.signal(1, signal.SIGTERM, 10)
     assert peer.expect("exited", 1)["exit_code"] == 33
@@ -59,7 +59,9 @@ def test_no_grace_kills_at_once(site: Site, peer: AgentPeer) -> None:
     assert peer.expect("exited", 1)["signal"] == signal.SIGKILL
 
 
-def test_shorter_grace_brings_the_end_forward_and_a_longer_one_does_not_put_it_off(site: Site, peer: AgentPeer) -> None:
+def test_shorter_grace_brings_the_deadline_forward_and_a_longer_one_does_not_delay_it(
+    site: Site, peer: AgentPeer
+) -> None:
     start_and_read_pid(site, peer, shell="trap '' TERM; echo $$; while :; do sleep 0.01; done")
     peer.signal(1, signal.SIGTERM, 1000)
     peer.signal(1, signal.SIGTERM, 0.2)
@@ -76,9 +78,7 @@ def test_daemon_of_the_job_is_killed_with_it(site: Site, peer: AgentPeer, clear:
 
 
 @pytest.mark.parametrize("clear", [False, True], ids=["marked", "environment cleared"])
-def test_what_the_command_leaves_behind_is_gone_before_its_exit_is_told(
-    site: Site, peer: AgentPeer, clear: bool
-) -> None:
+def test_stragglers_are_gone_before_the_exit_is_reported(site: Site, peer: AgentPeer, clear: bool) -> None:
     daemon = start_and_read_pid(site, peer, argv=["python3", "-c", DAEMON, *(["clear"] if clear else [])])
     eventually(lambda: site.text("agent/runs/1.1/exit.json").strip())
     peer.signal(1, signal.SIGTERM, 0)
@@ -87,14 +87,14 @@ def test_what_the_command_leaves_behind_is_gone_before_its_exit_is_told(
     assert not is_alive(daemon)
 
 
-def test_stragglers_end_without_being_asked(site: Site, peer: AgentPeer) -> None:
+def test_stragglers_are_ended_without_a_request(site: Site, peer: AgentPeer) -> None:
     straggler = start_and_read_pid(site, peer, shell="sleep 1000 & echo $!; exit 5")
     assert peer.expect("exited", 1)["exit_code"] == 5
     assert not is_alive(straggler)
 
 
 def test_stragglers_of_a_killed_job_have_the_whole_grace(site: Site, peer: AgentPeer) -> None:
-    """A shell dies of TERM at once; the training below it may still be writing its checkpoint."""
+    """A shell dies from SIGTERM at once; its child may still be writing a checkpoint."""
     saving = (
         f"trap 'sleep 2.5; echo saved > {site.path('checkpoint')}; exit' TERM; echo $$; while :; do sleep 0.01; done"
     )
@@ -104,7 +104,7 @@ def test_stragglers_of_a_killed_job_have_the_whole_grace(site: Site, peer: Agent
     assert site.text("checkpoint") == "saved\n"
 
 
-def test_signal_sent_right_behind_the_start_is_not_lost(site: Site, peer: AgentPeer) -> None:
+def test_signal_sent_right_after_the_start_is_not_lost(site: Site, peer: AgentPeer) -> None:
     for job in range(1, 6):
         peer.start(job, argv=["sleep", "1000"], stdout=site.path(f"log{job}"))
         peer.signal(job, signal.SIGTERM, 1000)
@@ -121,7 +121,7 @@ def test_signal_to_an_unknown_or_ended_job_is_ignored(site: Site, peer: AgentPee
     assert site.connect().hello["runs"] == [exited]
 
 
-def test_other_jobs_are_not_touched(site: Site, peer: AgentPeer) -> None:
+def test_other_jobs_are_not_signalled(site: Site, peer: AgentPeer) -> None:
     other = start_and_read_pid(site, peer, job=2, shell="echo $$; exec sleep 1000")
     start_and_read_pid(site, peer, shell="echo $$; exec sleep 1000")
     peer.signal(1, signal.SIGTERM, 0)
@@ -130,7 +130,7 @@ def test_other_jobs_are_not_touched(site: Site, peer: AgentPeer) -> None:
     assert site.connect().hello["runs"][0]["type"] == "started"
 
 
-def test_shim_of_a_killed_job_serves_the_next(site: Site, peer: AgentPeer) -> None:
+def test_shim_of_a_killed_job_runs_the_next(site: Site, peer: AgentPeer) -> None:
     shims = set()
     for job in range(1, 8):
         start_and_read_pid(site, peer, job, shell="trap '' TERM; echo $$; while :; do sleep 0.01; done")
@@ -165,7 +165,7 @@ def test_any_signal_reaches_the_whole_tree(site: Site, peer: AgentPeer, number: 
     assert peer.expect("exited", 1)["signal"] == signal.SIGKILL
 
 
-def test_every_signal_there_is_can_be_asked_for_and_is_followed_by_kill(site: Site, peer: AgentPeer) -> None:
+def test_every_signal_can_be_requested_and_is_followed_by_sigkill(site: Site, peer: AgentPeer) -> None:
     for number in range(1, 65):
         start_and_read_pid(site, peer, number, shell="echo $$; exec sleep 1000")
         peer.signal(number, number, 0.05)
@@ -175,14 +175,14 @@ def test_every_signal_there_is_can_be_asked_for_and_is_followed_by_kill(site: Si
         assert exited["timed_out"] is False
 
 
-def test_kill_as_the_signal_does_not_wait_for_the_grace(site: Site, peer: AgentPeer) -> None:
+def test_sigkill_does_not_wait_for_the_grace(site: Site, peer: AgentPeer) -> None:
     child = start_and_read_pid(site, peer, shell="(trap '' TERM; echo $BASHPID; while :; do sleep 0.01; done) & wait")
     peer.signal(1, signal.SIGKILL, 1000)
     assert peer.expect("exited", 1)["signal"] == signal.SIGKILL
     assert not is_alive(child)
 
 
-def test_stopped_process_is_woken_to_hear_its_signal(site: Site, peer: AgentPeer) -> None:
+def test_stopped_process_is_continued_to_handle_its_signal(site: Site, peer: AgentPeer) -> None:
     pid = start_and_read_pid(site, peer, shell="trap 'exit 21' USR1; echo $$; while :; do sleep 0.01; done")
     os.kill(pid, signal.SIGSTOP)
     peer.signal(1, signal.SIGUSR1, 1000)

@@ -1,4 +1,4 @@
-"""No space left: a start fails honestly or works, an end is never lost, and nobody stops working for good."""
+"""A full disk: a start fails or works, an exit is never lost, and everything works again once there is space."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.agent_peer import Site, eventually
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Site]:
-    """A site whose state lies on a file system of 2 MiB."""
+    """A site with its state on a file system of 2 MiB."""
     folder = tmp_path / "small"
     folder.mkdir()
     mounted = subprocess.run(
@@ -43,7 +43,7 @@ def fill(site: Site) -> Path:
 
 
 def fill_and_kill(site: Site) -> bool:
-    """True once no shim waits with space of its own and there is none for another."""
+    """True once no idle shim has disk space allocated and there is none for another."""
     for pid in shims_of(site):
         os.kill(pid, signal.SIGKILL)
     folders = os.listdir(site.path("agent/spare"))
@@ -52,7 +52,7 @@ def fill_and_kill(site: Site) -> bool:
 
 
 def shims_of(site: Site) -> list[int]:
-    """Also those killed and not reaped yet."""
+    """Including those that were killed and are not reaped yet."""
     children = Path(f"/proc/{site.agent.pid}/task/{site.agent.pid}/children").read_text().split()
     return [int(pid) for pid in children if is_shim(pid)]
 
@@ -64,7 +64,7 @@ def is_shim(pid: str) -> bool:
         return False
 
 
-def test_start_that_finds_no_space_fails_and_later_ones_work(small: Site, tmp_path: Path) -> None:
+def test_start_without_disk_space_fails_and_later_ones_work(small: Site, tmp_path: Path) -> None:
     peer = small.peers[0]
     eventually(lambda: fill_and_kill(small))
     peer.start(1, argv=["true"], stdout=str(tmp_path / "log1"))
@@ -74,9 +74,9 @@ def test_start_that_finds_no_space_fails_and_later_ones_work(small: Site, tmp_pa
     assert peer.expect("exited", 2)["exit_code"] == 4
 
 
-def test_end_that_cannot_be_recorded_is_told_and_recorded_later(small: Site, tmp_path: Path) -> None:
+def test_exit_that_cannot_be_recorded_is_reported_and_recorded_later(small: Site, tmp_path: Path) -> None:
     peer = small.peers[0]
-    for job in range(1, 6):  # more than wait in advance, so that some have no blocks of their own yet
+    for job in range(1, 6):  # more than there are idle shims, so that some have no blocks allocated
         script = f"while [ ! -e {tmp_path}/go ]; do sleep 0.01; done; exit {job}"
         peer.start(job, shell=script, stdout=str(tmp_path / f"log{job}"))
     for job in range(1, 6):
@@ -87,14 +87,14 @@ def test_end_that_cannot_be_recorded_is_told_and_recorded_later(small: Site, tmp
         assert peer.expect("exited", job)["exit_code"] == job
     unrecorded = [job for job in range(1, 6) if not small.text(f"agent/runs/{job}.1/exit.json").strip()]
     assert unrecorded
-    peer.forget(unrecorded[0])  # the other end has it: the shim need not try any longer
+    peer.forget(unrecorded[0])  # the controller has committed it, so the shim need not retry
     eventually(lambda: not os.path.exists(small.path(f"agent/runs/{unrecorded[0]}.1")))
     filler.unlink()
     for job in unrecorded[1:]:
         eventually(lambda job=job: small.text(f"agent/runs/{job}.1/exit.json").strip())
 
 
-def test_job_that_waited_in_advance_needs_no_space(small: Site, tmp_path: Path) -> None:
+def test_job_on_an_idle_shim_needs_no_disk_space(small: Site, tmp_path: Path) -> None:
     eventually(lambda: len(shims_of(small)) >= 2)
     fill(small)
     peer = small.peers[0]

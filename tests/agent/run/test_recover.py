@@ -1,4 +1,4 @@
-"""Agents, shims and machines die at the worst moment: what ran is known, nothing runs twice, nothing is lost."""
+"""Agents, shims and machines die at the worst moment: no attempt is lost, and none runs twice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.agent_peer import AgentPeer, Site, eventually, is_alive
 
 
 def start_waiting(site: Site, peer: AgentPeer, job: int = 1, then: str = "exit 42") -> int:
-    """A job that goes on until the file `go` is there."""
+    """Start a job that runs until the file `go` exists."""
     script = (
         f"echo $$; echo ran >> {site.path('witness')}; while [ ! -e {site.path('go')} ]; do sleep 0.01; done; {then}"
     )
@@ -23,7 +23,7 @@ def go(site: Site) -> None:
     Path(site.path("go")).touch()
 
 
-def test_job_outlives_a_killed_agent_and_its_exit_code_is_told(site: Site, peer: AgentPeer) -> None:
+def test_job_outlives_a_killed_agent_and_its_exit_code_is_reported(site: Site, peer: AgentPeer) -> None:
     pid = start_waiting(site, peer)
     site.kill_agent()
     peer = site.boot()
@@ -32,7 +32,7 @@ def test_job_outlives_a_killed_agent_and_its_exit_code_is_told(site: Site, peer:
     assert peer.expect("exited", 1)["exit_code"] == 42
 
 
-def test_exit_while_there_was_no_agent_is_told(site: Site, peer: AgentPeer) -> None:
+def test_exit_without_an_agent_is_reported_later(site: Site, peer: AgentPeer) -> None:
     start_waiting(site, peer)
     site.kill_agent()
     go(site)
@@ -70,7 +70,7 @@ def test_deadline_given_to_an_earlier_agent_holds(site: Site, peer: AgentPeer) -
     assert site.boot().expect("exited", 1)["signal"] == signal.SIGKILL
 
 
-def test_second_start_after_the_agents_return_starts_nothing(site: Site, peer: AgentPeer) -> None:
+def test_second_start_after_an_agent_restart_starts_nothing(site: Site, peer: AgentPeer) -> None:
     start_waiting(site, peer)
     site.kill_agent()
     peer = site.boot()
@@ -81,7 +81,7 @@ def test_second_start_after_the_agents_return_starts_nothing(site: Site, peer: A
     assert site.text("witness") == "ran\n"
 
 
-def test_killed_shim_is_told_as_lost_and_later_gone(site: Site, peer: AgentPeer) -> None:
+def test_killed_shim_is_reported_as_lost_and_later_gone(site: Site, peer: AgentPeer) -> None:
     pid = start_waiting(site, peer)
     os.kill(site.record(1)["shim_pid"], signal.SIGKILL)
     lost = peer.expect("lost", 1)
@@ -95,7 +95,7 @@ def test_killed_shim_is_told_as_lost_and_later_gone(site: Site, peer: AgentPeer)
     assert site.connect().hello["runs"] == [gone]
 
 
-def test_job_without_a_shim_can_be_ended(site: Site, peer: AgentPeer) -> None:
+def test_job_without_a_shim_can_be_stopped(site: Site, peer: AgentPeer) -> None:
     peer.start(1, shell="trap '' TERM; sleep 1000 & echo $!; while :; do sleep 0.01; done", stdout=site.path("log1"))
     child = int(eventually(lambda: site.text("log1")))
     os.kill(site.record(1)["shim_pid"], signal.SIGKILL)
@@ -138,11 +138,11 @@ def test_whole_tree_and_shim_killed_at_once_is_lost_for_good(site: Site, peer: A
     peer = site.boot()
     (run,) = peer.hello["runs"]
     assert run["type"] in ("lost", "gone")
-    if run["type"] == "lost" and run["alive"]:  # the shell's own `sleep` may have been a moment behind
+    if run["type"] == "lost" and run["alive"]:  # the shell's `sleep` may end a moment later
         peer.expect("gone", 1)
 
 
-def test_shim_killed_among_stragglers_still_gives_the_exit_code(site: Site, peer: AgentPeer) -> None:
+def test_shim_killed_among_stragglers_still_leaves_the_exit_code(site: Site, peer: AgentPeer) -> None:
     peer.start(
         1,
         shell="(trap '' TERM; echo $BASHPID; while :; do sleep 0.01; done) & sleep 0.1; exit 6",
@@ -180,7 +180,7 @@ def test_folder_that_never_ran_is_removed_and_the_job_can_start(site: Site, peer
     assert peer.expect("exited", 1)["exit_code"] == 3
 
 
-def test_record_under_a_wrong_name_is_put_right(site: Site, peer: AgentPeer) -> None:
+def test_folder_with_a_wrong_name_is_renamed(site: Site, peer: AgentPeer) -> None:
     """After a power cut a rename may be undone while the record in the folder is on disk."""
     peer.start(1, shell="exit 3", stdout=site.path("log"))
     exited = peer.expect("exited", 1)
@@ -193,18 +193,18 @@ def test_record_under_a_wrong_name_is_put_right(site: Site, peer: AgentPeer) -> 
     assert peer.expect("exited", 1) == exited
 
 
-def test_end_told_but_not_forgotten_is_told_again_by_the_next_agent(site: Site, peer: AgentPeer) -> None:
+def test_exit_that_was_not_forgotten_is_reported_again_by_the_next_agent(site: Site, peer: AgentPeer) -> None:
     peer.start(1, shell="exit 8", stdout=site.path("log"))
     exited = peer.expect("exited", 1)
     site.kill_agent()
     peer = site.boot()
     (run,) = peer.hello["runs"]
-    if run["type"] == "started":  # its shim was just about to end
+    if run["type"] == "started":  # its shim was about to end
         run = peer.expect("exited", 1)
     assert run == exited
 
 
-def test_shims_without_a_job_end_with_their_agent(site: Site, peer: AgentPeer) -> None:
+def test_idle_shims_end_with_their_agent(site: Site, peer: AgentPeer) -> None:
     peer.start(1, argv=["true"], stdout=site.path("log"))
     peer.expect("exited", 1)
     shims = [int(pid) for pid in Path(f"/proc/{site.agent.pid}/task/{site.agent.pid}/children").read_text().split()]

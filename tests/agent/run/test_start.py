@@ -1,4 +1,4 @@
-"""What a start frame promises: the command runs as asked, its output is where it belongs, its end is told exactly."""
+"""Starting a job: the command runs as requested, its output goes to the right file, its exit is reported exactly."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_log_may_be_the_null_device(site: Site, peer: AgentPeer) -> None:
     assert peer.expect("exited", 1)["exit_code"] == 0
 
 
-def test_log_folder_is_made_when_asked(site: Site, peer: AgentPeer) -> None:
+def test_log_directory_is_created_on_request(site: Site, peer: AgentPeer) -> None:
     peer.start(1, shell="echo new", stdout=site.path("a/b/log"), folder=site.path("a/b"))
     assert peer.expect("exited", 1)["exit_code"] == 0
     assert stat.S_IMODE(os.stat(site.path("a/b")).st_mode) == 0o700
@@ -124,7 +124,7 @@ def test_signals_are_as_in_a_fresh_login(site: Site, peer: AgentPeer) -> None:
     assert site.text("log") == f"SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n{limit}\n"
 
 
-# GNU make starts its children so. Python cannot name the two signals; glibc has them for itself.
+# GNU make starts its children this way. glibc reserves the two signals, and Python cannot name them.
 LIKE_MAKE = """#!{python}
 import ctypes, os, sys
 ignore = (ctypes.c_void_p * 4)(1)
@@ -135,7 +135,7 @@ os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
 
 
-def test_signals_ignored_by_whoever_started_the_agent_are_not_by_its_jobs(site: Site, tmp_path: Path) -> None:
+def test_signals_ignored_by_the_agents_parent_are_not_ignored_by_jobs(site: Site, tmp_path: Path) -> None:
     if os.uname().machine not in ("x86_64", "aarch64"):
         pytest.skip("the number of rt_sigaction here is not known")
     site.kill_agent()
@@ -189,7 +189,7 @@ LAUNCH_FAILURES = {
 }  # fmt: skip
 
 
-def test_what_cannot_run_says_why(site: Site, peer: AgentPeer) -> None:
+def test_launch_failure_says_why(site: Site, peer: AgentPeer) -> None:
     (site.state / "readonly").mkdir()
     (site.state / "plain").write_text("#!/bin/sh\n")
     for name, text in {"script": "#!/opt/no/python\n", "text": "hello"}.items():
@@ -210,7 +210,7 @@ def test_second_start_is_answered_and_starts_nothing(site: Site, peer: AgentPeer
     assert site.text("witness") == "ran\n"
 
 
-def test_final_report_stays_until_forgotten(site: Site, peer: AgentPeer) -> None:
+def test_final_report_is_repeated_until_forgotten(site: Site, peer: AgentPeer) -> None:
     peer.start(1, shell="exit 7", stdout=site.path("log"))
     exited = peer.expect("exited", 1)
     assert site.connect().hello["runs"] == [exited]
@@ -220,7 +220,7 @@ def test_final_report_stays_until_forgotten(site: Site, peer: AgentPeer) -> None
     assert site.connect().hello["runs"] == []
 
 
-def test_forgotten_folder_serves_another_attempt(site: Site, peer: AgentPeer) -> None:
+def test_forgotten_folder_is_reused(site: Site, peer: AgentPeer) -> None:
     for attempt in range(1, 21):
         peer.start(1, attempt, shell=f"exit {attempt}", stdout=site.path(f"log{attempt}"))
         assert peer.expect("exited", 1, attempt=attempt)["exit_code"] == attempt
@@ -247,8 +247,8 @@ def test_no_cgroup_is_left_behind(site: Site, peer: AgentPeer) -> None:
     eventually(lambda: not os.path.exists(leaf), "the end of the cgroup")
 
 
-def test_job_runs_when_the_process_that_waited_for_it_was_killed(site: Site, peer: AgentPeer) -> None:
-    """As by a signal for the attempt that the same shim had before."""
+def test_job_runs_although_the_waiting_process_was_killed(site: Site, peer: AgentPeer) -> None:
+    """Such as by a late signal for the previous attempt of the same shim."""
     peer.start(1, argv=["true"], stdout=site.path("log1"))
     peer.expect("exited", 1)
     shim = site.record(1)["shim_pid"]
@@ -261,7 +261,7 @@ def test_job_runs_when_the_process_that_waited_for_it_was_killed(site: Site, pee
     assert site.record(2)["shim_pid"] == shim
 
 
-def test_job_runs_when_the_shim_that_waited_for_it_was_killed(site: Site, peer: AgentPeer) -> None:
+def test_job_runs_although_the_idle_shim_was_killed(site: Site, peer: AgentPeer) -> None:
     for job in range(1, 6):
         for shim in Path(f"/proc/{site.agent.pid}/task/{site.agent.pid}/children").read_text().split():
             if Path(f"/proc/{shim}/comm").read_text() == "tarmac-shim\n":
@@ -271,7 +271,7 @@ def test_job_runs_when_the_shim_that_waited_for_it_was_killed(site: Site, peer: 
         peer.forget(job)
 
 
-def test_shim_keeps_no_descriptor_of_the_jobs_it_had(site: Site, peer: AgentPeer) -> None:
+def test_shim_leaks_no_descriptors_of_earlier_jobs(site: Site, peer: AgentPeer) -> None:
     counts = set()
     for job in range(1, 13):
         failing = job % 3 == 0

@@ -1,4 +1,4 @@
-"""Time limits: the shim ends the whole tree, whoever else is alive, and says so only where the limit was the cause."""
+"""Time limits: the shim alone ends the whole tree, and reports a timeout only if the limit was the cause."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def has_written(site: Site, job: int = 1) -> str:
 
 
 def said(site: Site) -> list[str]:
-    """Without what bash itself says, which is what its `sleep` died of."""
+    """Without bash's message about the signal that ended its `sleep`."""
     return [line for line in site.text("log1").splitlines() if line in ("ready", "asked", "saved", "child")]
 
 
@@ -57,26 +57,26 @@ def wait_for_record(site: Site, job: int = 1) -> dict[str, Any]:
     return site.record(job, "exit.json")
 
 
-def test_command_over_its_limit_is_asked_to_end(site: Site, peer: AgentPeer) -> None:
+def test_command_over_its_limit_gets_sigterm(site: Site, peer: AgentPeer) -> None:
     start(site, peer, argv=["sleep", "1000"])
     exited = peer.expect("exited", 1)
     assert (exited["signal"], exited["exit_code"], exited["timed_out"]) == (signal.SIGTERM, None, True)
 
 
-def test_its_own_exit_code_in_answer_to_the_signal_is_kept(site: Site, peer: AgentPeer) -> None:
+def test_exit_code_in_response_to_the_signal_is_reported(site: Site, peer: AgentPeer) -> None:
     start(site, peer, shell=f"trap 'exit 0' TERM; {NO_END}")
     exited = peer.expect("exited", 1)
     assert (exited["exit_code"], exited["timed_out"]) == (0, True)
 
 
-def test_its_own_signal_is_the_one_that_asks(site: Site, peer: AgentPeer) -> None:
+def test_stop_signal_of_the_job_is_used(site: Site, peer: AgentPeer) -> None:
     start(site, peer, stop_signal=signal.SIGUSR1, shell=f"trap 'echo saved; exit 3' USR1; {NO_END}")
     exited = peer.expect("exited", 1)
     assert (exited["exit_code"], exited["timed_out"]) == (3, True)
     assert said(site) == ["saved"]
 
 
-def test_whole_tree_is_asked(site: Site, peer: AgentPeer) -> None:
+def test_whole_tree_gets_the_signal(site: Site, peer: AgentPeer) -> None:
     child = f"(trap 'echo child; exit' TERM; {NO_END}) & wait"
     start(site, peer, shell=child)
     assert peer.expect("exited", 1)["timed_out"] is True
@@ -92,13 +92,13 @@ def test_command_that_does_not_obey_is_killed_after_the_grace(site: Site, peer: 
 @pytest.mark.parametrize(
     "way", [{"grace_s": 0.0}, {"stop_signal": signal.SIGKILL}], ids=["no grace", "KILL as its own signal"]
 )
-def test_nothing_to_wait_for_kills_at_the_limit(site: Site, peer: AgentPeer, way: dict[str, Any]) -> None:
+def test_no_grace_kills_at_the_limit(site: Site, peer: AgentPeer, way: dict[str, Any]) -> None:
     start(site, peer, shell=f"trap 'exit 0' TERM; {NO_END}", **way)
     exited = peer.expect("exited", 1)
     assert (exited["signal"], exited["timed_out"]) == (signal.SIGKILL, True)
 
 
-def test_grandchild_in_a_session_of_its_own_that_ignores_the_signal_is_gone_before_the_end_is_told(
+def test_grandchild_in_another_session_that_ignores_the_signal_is_gone_before_the_exit_is_reported(
     site: Site, peer: AgentPeer
 ) -> None:
     start(site, peer, limit_s=1.0, grace_s=0.3, argv=["python3", "-c", FAMILY])
@@ -107,8 +107,8 @@ def test_grandchild_in_a_session_of_its_own_that_ignores_the_signal_is_gone_befo
     assert not is_alive(daemon)
 
 
-def test_what_outlives_the_command_at_the_limit_has_the_whole_grace(site: Site, peer: AgentPeer) -> None:
-    """A shell dies of TERM at once; the training below it may still be writing its checkpoint."""
+def test_stragglers_at_the_limit_have_the_whole_grace(site: Site, peer: AgentPeer) -> None:
+    """A shell dies from SIGTERM at once; its child may still be writing a checkpoint."""
     saving = f"trap 'sleep 2.5; echo saved > {site.path('checkpoint')}; exit' TERM; echo $$; {NO_END}"
     start(site, peer, limit_s=1.0, grace_s=15.0, shell=f'bash -c "{saving}"; echo never')
     assert peer.expect("exited", 1)["timed_out"] is True
@@ -123,10 +123,10 @@ def test_command_that_ends_in_time_has_not_timed_out(site: Site, peer: AgentPeer
 
 
 @pytest.mark.parametrize("code", [0, 7])
-def test_command_that_had_ended_by_itself_when_the_limit_came_has_not_timed_out(
+def test_command_that_had_exited_when_the_limit_was_reached_has_not_timed_out(
     site: Site, peer: AgentPeer, code: int
 ) -> None:
-    """Its shim was kept from looking until both were true."""
+    """The shim was stopped until both were true."""
     start(site, peer, shell=f"while [ ! -e {site.path('go')} ]; do sleep 0.01; done; exit {code}", limit_s=3.0)
     pid = peer.expect("started", 1)["pid"]
     limit_at = time.monotonic() + 3.0
@@ -141,7 +141,7 @@ def test_command_that_had_ended_by_itself_when_the_limit_came_has_not_timed_out(
 
 
 class LongLook(Containment):
-    """Among so many processes that the command ends by itself before all are seen."""
+    """A scan so slow that the command exits before it is complete."""
 
     def __init__(self, command: subprocess.Popen[bytes]) -> None:
         super().__init__(None, ProcessTree("", 0, 0))
@@ -154,7 +154,7 @@ class LongLook(Containment):
         return {}
 
 
-def test_command_that_ends_while_its_tree_is_looked_for_has_not_timed_out() -> None:
+def test_command_that_exits_while_its_tree_is_scanned_has_not_timed_out() -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as command:
         limit = Limit(seconds=1e-6, signal=signal.SIGTERM, grace_s=1.0)
         enforced = TimeLimit(limit, command.pid, LongLook(command), stop_deadline=lambda: None)
@@ -168,17 +168,17 @@ def test_orphans_that_end_meanwhile_do_not_disturb_the_limit(site: Site, peer: A
     assert peer.expect("exited", 1)["timed_out"] is True
 
 
-def test_limit_of_centuries_is_borne(site: Site, peer: AgentPeer) -> None:
+def test_limit_of_centuries_is_accepted(site: Site, peer: AgentPeer) -> None:
     start(site, peer, limit_s=9e9, grace_s=9e9, shell="echo $$; exec sleep 1000")
     has_written(site)
-    os.kill(site.record(1)["shim_pid"], signal.SIGKILL)  # the agent keeps it from here
+    os.kill(site.record(1)["shim_pid"], signal.SIGKILL)  # the agent enforces the limit from here on
     assert peer.expect("lost", 1)["alive"] is True
     peer.settle()
     peer.signal(1, signal.SIGTERM, 9e9)
     peer.expect("gone", 1)
 
 
-def test_no_limit_and_no_word_of_one_are_the_same(site: Site, peer: AgentPeer) -> None:
+def test_null_limit_and_missing_limit_are_the_same(site: Site, peer: AgentPeer) -> None:
     start(site, peer, job=1, limit_s=None, grace_s=0.0, shell=f"echo $$; {NO_END}")
     peer.start(2, shell="exit 4", stdout=site.path("log2"))
     assert peer.expect("exited", 2)["timed_out"] is False
@@ -206,14 +206,14 @@ def test_no_limit_and_no_word_of_one_are_the_same(site: Site, peer: AgentPeer) -
     ],
     ids=str,
 )
-def test_limit_that_makes_no_sense_starts_nothing(site: Site, peer: AgentPeer, wrong: dict[str, Any]) -> None:
+def test_invalid_limit_starts_nothing(site: Site, peer: AgentPeer, wrong: dict[str, Any]) -> None:
     start(site, peer, **{"shell": f"touch {site.path('ran')}", **wrong})
     message = peer.expect("launch_failed", 1)["message"]
     assert next(iter(wrong)) in message or "signal" in message
     assert not os.path.exists(site.path("ran"))
 
 
-def test_limit_of_one_job_is_not_the_next_ones(site: Site, peer: AgentPeer) -> None:
+def test_limit_of_one_job_does_not_affect_the_next(site: Site, peer: AgentPeer) -> None:
     shims = []
     for job in range(1, 9):
         has_limit = job % 2 == 1
@@ -228,16 +228,14 @@ def test_limit_of_one_job_is_not_the_next_ones(site: Site, peer: AgentPeer) -> N
     assert any(before == after for before, after in pairwise(shims)), "no shim served twice running"
 
 
-def test_job_asked_to_end_before_its_limit_has_not_timed_out_and_is_not_asked_twice(
-    site: Site, peer: AgentPeer
-) -> None:
+def test_job_stopped_before_its_limit_has_not_timed_out_and_gets_one_signal(site: Site, peer: AgentPeer) -> None:
     counting = f"trap 'echo asked; touch {site.path('asked')}' TERM; echo ready; {NO_END}"
     start(site, peer, limit_s=2.0, grace_s=1.0, shell=counting)
     peer.expect("started", 1)
     has_written(site)
     peer.signal(1, signal.SIGTERM, 1000)
     eventually(lambda: os.path.exists(site.path("asked")))
-    exited = peer.expect("exited", 1)  # not after 1000 s: the limit and the job's own grace hold
+    exited = peer.expect("exited", 1)  # not after 1000 s: the limit and the grace of the job apply
     assert (exited["signal"], exited["timed_out"]) == (signal.SIGKILL, False)
     assert said(site) == ["ready", "asked"]
 
@@ -263,7 +261,7 @@ def test_limit_holds_without_an_agent(site: Site, peer: AgentPeer) -> None:
     assert (run["type"], run["timed_out"]) == ("exited", True)
 
 
-def test_limit_holds_over_a_change_of_agents(site: Site, peer: AgentPeer) -> None:
+def test_limit_holds_when_the_agent_is_replaced(site: Site, peer: AgentPeer) -> None:
     start(site, peer, limit_s=1.0, grace_s=0.3, shell=STUBBORN)
     has_written(site)
     site.kill_agent()
@@ -273,7 +271,7 @@ def test_limit_holds_over_a_change_of_agents(site: Site, peer: AgentPeer) -> Non
     assert (exited["signal"], exited["timed_out"]) == (signal.SIGKILL, True)
 
 
-def test_agent_keeps_the_limit_of_a_killed_shim(site: Site, peer: AgentPeer) -> None:
+def test_agent_enforces_the_limit_of_a_killed_shim(site: Site, peer: AgentPeer) -> None:
     start(site, peer, limit_s=1.0, grace_s=0.2, shell=STUBBORN)
     pid = int(has_written(site))
     os.kill(site.record(1)["shim_pid"], signal.SIGKILL)
@@ -282,7 +280,7 @@ def test_agent_keeps_the_limit_of_a_killed_shim(site: Site, peer: AgentPeer) -> 
     assert not is_alive(pid)
 
 
-def test_limit_reached_while_agent_and_shim_were_dead_is_made_up_for(site: Site, peer: AgentPeer) -> None:
+def test_limit_reached_while_agent_and_shim_were_dead_is_enforced_later(site: Site, peer: AgentPeer) -> None:
     start(site, peer, limit_s=1.0, grace_s=0.2, shell=STUBBORN)
     pid = int(has_written(site))
     site.kill_agent()
@@ -303,8 +301,8 @@ def test_shim_killed_between_signal_and_kill_leaves_nothing_running(site: Site, 
     assert not marked(site.mark)
 
 
-def test_records_that_know_of_no_limit_are_understood(site: Site, peer: AgentPeer) -> None:
-    """As an older agent wrote them: one attempt has ended, of the other only processes are left."""
+def test_records_without_a_limit_are_read(site: Site, peer: AgentPeer) -> None:
+    """Records of an older agent: one attempt has ended, the other has lost its shim."""
     peer.start(1, shell="exit 6", stdout=site.path("log1"))
     peer.expect("exited", 1)
     start(site, peer, job=2, limit_s=1000.0, shell=f"echo $$; {NO_END}")

@@ -1,4 +1,4 @@
-"""A made-up /sys/class with AMD GPUs, and a program that answers as amd-smi does."""
+"""A fake /sys/class with AMD GPUs, and a fake amd-smi."""
 
 import json
 import os
@@ -23,7 +23,7 @@ class Sysfs:
     def add(
         self, number: int, *, bus: int, unique_id: str | None = None, vendor: str = "0x1002", cap: bool = True
     ) -> Path:
-        """The device folder of a GPU."""
+        """Create the device directory of a GPU."""
         device = self.root / f"devices/pci0000:00/0000:{bus:02x}:00.0"
         hwmon = device / "hwmon/hwmon3"
         hwmon.mkdir(parents=True)
@@ -45,7 +45,7 @@ class Sysfs:
         os.replace(fresh, path)
 
     def smi(self, **answers: Any) -> None:
-        """What each verb of amd-smi answers."""
+        """Set the answer to each command of amd-smi."""
         for verb, answer in answers.items():
             self.put(self.bin / f"{verb}.json", json.dumps(answer))
         script = self.bin / "amd-smi"
@@ -53,7 +53,7 @@ class Sysfs:
         script.chmod(0o755)
 
     def kfd(self, gpu_id: int, *, bus: int, memory: dict[int, int]) -> None:
-        """The kernel's own list of compute processes."""
+        """Create the kernel's list of compute processes."""
         node = self.root / f"class/kfd/kfd/topology/nodes/{gpu_id}"
         node.mkdir(parents=True, exist_ok=True)
         (node / "gpu_id").write_text(f"{gpu_id}\n")

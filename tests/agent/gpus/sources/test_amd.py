@@ -1,4 +1,4 @@
-"""AMD GPUs, read from a made-up sysfs tree and a script in amd-smi's place."""
+"""AMD GPUs, read from a fake sysfs tree and a fake amd-smi."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def sysfs(tmp_path: Path, standin: Standin) -> Sysfs:
     return Sysfs(tmp_path / "sys")
 
 
-def test_gpus_are_read_in_the_order_of_their_addresses(machine: Machine, sysfs: Sysfs):
+def test_gpus_are_ordered_by_pci_address(machine: Machine, sysfs: Sysfs):
     sysfs.add(0, bus=0xC3, unique_id="bbbb")
     device = sysfs.add(1, bus=0x03, unique_id="aaaa")
     peer = machine.boot(**sysfs.env)
@@ -37,26 +37,26 @@ def test_gpus_are_read_in_the_order_of_their_addresses(machine: Machine, sysfs: 
     until(peer, lambda gpus: gpus["AMD-aaaa"]["memory_used_bytes"] == 7)
 
 
-def test_the_small_one_inside_a_processor_and_other_makes_are_left_out(machine: Machine, sysfs: Sysfs):
+def test_integrated_gpus_and_other_makes_are_left_out(machine: Machine, sysfs: Sysfs):
     sysfs.add(0, bus=1, unique_id="aaaa", vendor="0x8086")
     sysfs.add(1, bus=2, cap=False)
     sysfs.add(2, bus=3)
     (gpu,) = machine.boot(**sysfs.env).expect("gpus")["gpus"]
-    assert gpu["uuid"] == "AMD-0000:03:00.0"  # too old to have a number of its own
+    assert gpu["uuid"] == "AMD-0000:03:00.0"  # too old to have a unique id
 
 
 def test_without_any_gpu_the_reason_is_the_missing_nvidia_driver(machine: Machine, sysfs: Sysfs):
     assert "no NVIDIA driver" in machine.boot(**sysfs.env).expect("gpus")["error"]
 
 
-def test_both_makes_in_one_machine_have_numbers_of_their_own(machine: Machine, sysfs: Sysfs):
+def test_two_makes_in_one_machine_have_distinct_indices(machine: Machine, sysfs: Sysfs):
     sysfs.add(0, bus=3, unique_id="aaaa")
     machine.driver.show(Gpu(uuid="GPU-aaaa"))
     gpus = until(machine.boot(**sysfs.env), lambda gpus: len(gpus) == 2)
     assert {uuid: gpu["index"] for uuid, gpu in gpus.items()} == {"GPU-aaaa": 0, "AMD-aaaa": 1}
 
 
-def test_a_gpu_whose_files_fail_is_told_and_one_that_is_pulled_has_vanished(machine: Machine, sysfs: Sysfs):
+def test_a_gpu_with_unreadable_files_is_reported_and_a_removed_one_has_vanished(machine: Machine, sysfs: Sysfs):
     sysfs.add(0, bus=3, unique_id="aaaa")
     device = sysfs.add(1, bus=4, unique_id="bbbb")
     peer = machine.boot(**sysfs.env)
@@ -68,7 +68,7 @@ def test_a_gpu_whose_files_fail_is_told_and_one_that_is_pulled_has_vanished(mach
     assert gpus["AMD-aaaa"]["health"] is None
 
 
-def test_holders_come_from_amd_smi(machine: Machine, sysfs: Sysfs):
+def test_processes_come_from_amd_smi(machine: Machine, sysfs: Sysfs):
     sysfs.add(0, bus=3, unique_id="aaaa")
     sysfs.add(1, bus=4, unique_id="bbbb")
     stranger = machine.stranger()
@@ -88,7 +88,7 @@ def test_holders_come_from_amd_smi(machine: Machine, sysfs: Sysfs):
     assert gpus["AMD-aaaa"]["processes"] == []
 
 
-def test_an_amd_smi_that_talks_nonsense_harms_nothing(machine: Machine, sysfs: Sysfs):
+def test_invalid_output_of_amd_smi_is_ignored(machine: Machine, sysfs: Sysfs):
     device = sysfs.add(0, bus=3, unique_id="aaaa")
     sysfs.smi(list={"error": "no"}, process="nonsense")
     peer = machine.boot(**sysfs.env)
@@ -97,7 +97,7 @@ def test_an_amd_smi_that_talks_nonsense_harms_nothing(machine: Machine, sysfs: S
     until(peer, lambda gpus: gpus["AMD-aaaa"]["utilization"] == 99)
 
 
-def test_where_the_kernel_lists_holders_itself_amd_smi_is_not_asked(machine: Machine, sysfs: Sysfs):
+def test_amd_smi_is_not_used_where_the_kernel_lists_processes(machine: Machine, sysfs: Sysfs):
     sysfs.add(0, bus=0x83, unique_id="aaaa")
     stranger = machine.stranger()
     sysfs.kfd(51140, bus=0x83, memory={stranger.pid: 9 * GIB})

@@ -30,7 +30,7 @@ def test_a_simulated_gpu_keeps_its_uuid():
 
 
 @pytest.mark.parametrize("text", ["four", "-1", "4x", "x24G", "4x24", "4,,4", "99999", "1e3"])
-def test_a_value_that_is_not_understood_is_named(text: str):
+def test_an_invalid_value_is_quoted_in_the_error(text: str):
     with pytest.raises(ValueError, match="TARMAC_FAKE_GPUS=.*" + text):
         fake_gpus(text)
 
