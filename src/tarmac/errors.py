@@ -1,22 +1,23 @@
-"""Every way a request can go wrong, for the Python API, the command line and the HTTP API alike.
+"""The errors of a client, for the Python API and the command line. Most are made from the error body of the HTTP API.
 
-A message says what happened and to which object; the hint says what to do next.
+A message says what happened and to which object; the hint says what to do next. The server raises `tarmac.refusal`.
 """
 
 from __future__ import annotations
 
 
 class TarmacError(Exception):
-    """Base of all of them. `code` stands in the API's error body, `exit_code` is what the command line ends with."""
+    """Base of all errors. `code` and `key` come from the API's error body; the command line exits with `exit_code`."""
 
     code = "internal"
     status = 500
     exit_code = 5
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(self, message: str, hint: str | None = None, key: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.key = key  # names the message and does not change; None if the error did not come from the API
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.hint}" if self.hint else self.message
@@ -31,7 +32,7 @@ class UserError(TarmacError):
 
 
 class NotFound(TarmacError):
-    """The job, or whatever else was named, does not exist."""
+    """The job, GPU, setting or reservation does not exist."""
 
     code = "not_found"
     status = 404
@@ -39,7 +40,7 @@ class NotFound(TarmacError):
 
 
 class NotAllowed(TarmacError):
-    """It exists and belongs to somebody else, or asks for rights the caller lacks."""
+    """The caller lacks the permission, for example because the job belongs to another user."""
 
     code = "not_allowed"
     status = 403
@@ -63,7 +64,7 @@ class TooNew(TarmacError):
 
 
 class Unavailable(TarmacError):
-    """Not now: no controller in reach, or it cannot serve at the moment. Worth a retry."""
+    """No controller is reachable, or it cannot serve the request at the moment. Worth a retry."""
 
     code = "unavailable"
     status = 503
@@ -71,7 +72,7 @@ class Unavailable(TarmacError):
 
 
 class ConnectionLost(Unavailable):
-    """The controller went away in the middle of a request; whether it was carried out is not known."""
+    """The connection broke during a request. It is unknown whether the request was carried out."""
 
 
 _KINDS: tuple[type[TarmacError], ...] = (UserError, NotFound, NotAllowed, Conflict, TooNew, Unavailable)
@@ -79,8 +80,8 @@ _BY_CODE = {kind.code: kind for kind in _KINDS}
 _BY_STATUS = {kind.status: kind for kind in _KINDS}
 
 
-def from_answer(status: int, code: str, message: str, hint: str | None) -> TarmacError:
-    """The exception for an error body, by its code, else by the HTTP status."""
+def from_answer(status: int, code: str, message: str, hint: str | None, key: str | None = None) -> TarmacError:
+    """The exception for an error body: by its code, or by the HTTP status if the code is unknown."""
     fallback = UserError if 400 <= status < 500 else TarmacError
     kind = TooNew if status == TooNew.status else _BY_CODE.get(code) or _BY_STATUS.get(status) or fallback
-    return kind(message, hint)
+    return kind(message, hint, key)

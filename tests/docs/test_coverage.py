@@ -8,6 +8,7 @@ import pytest
 from tarmac.cli.main import VERBS, verb_named
 from tarmac.controller.settings.config import LISTED
 from tarmac.controller.settings.kinds import show
+from tarmac.controller.settings.setting import Setting
 from tarmac.controller.settings.table import SETTINGS
 from tests.home import Home
 
@@ -29,10 +30,14 @@ def test_every_verb_and_every_option_is_on_the_page_of_the_command_line(verb: st
         assert re.search(rf"`[^`\n]*{option.long}\b", text), f"tarmac {verb} {option.long} is not documented"
 
 
-def test_every_setting_is_documented_with_its_default_and_no_other():
+def test_every_setting_is_documented_with_its_default_and_meaning_and_no_other():
     section = page("configuration.md").split("## Environment variables")[0]
-    documented = dict(re.findall(r"^\| `(\w+)` \| `([^`]*)` \|", section, re.MULTILINE))
-    assert documented == {name: show(setting.kind, setting.default) for name, setting in SETTINGS.items()}
+    rows = re.findall(r"^\| `(\w+)` \| `([^`]*)` \| (.*) \|$", section, re.MULTILINE)
+    documented = {name: (default, meaning) for name, default, meaning in rows}
+    assert documented == {
+        name: (show(setting.kind, setting.default), setting.meaning + choices(setting))
+        for name, setting in SETTINGS.items()
+    }
     assert f"[[{LISTED}]]" in section
 
 
@@ -45,6 +50,10 @@ def test_every_route_is_documented_and_no_other(home: Home):
     }
     documented = re.findall(r"^\| `((?:GET|POST|PUT|PATCH|DELETE) [^`?]+)`", page("api.md"), re.MULTILINE)
     assert set(map(nameless, documented)) == served | {"GET /openapi.json"}
+
+
+def choices(setting: Setting) -> str:
+    return f" ({', '.join(f'`{choice}`' for choice in setting.choices)})" if setting.choices else ""
 
 
 def nameless(path: str) -> str:

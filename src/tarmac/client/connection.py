@@ -180,7 +180,7 @@ def _restart_after_s(error: Unavailable) -> float:
 def _error(status: int, text: str) -> TarmacError:
     try:
         said = decode(text)["error"]
-        return from_answer(status, said["code"], said["message"], said.get("hint"))
+        return from_answer(status, said["code"], said["message"], said.get("hint"), said.get("key"))
     except (ValueError, KeyError, TypeError):
         return from_answer(status, "", f"the controller answered {status}", "`tarmac log controller` says more")
 

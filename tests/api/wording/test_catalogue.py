@@ -1,6 +1,7 @@
 """The catalogue and the code that uses it agree: keys, placeholders, formats. A second language proves the seam."""
 
 import ast
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,10 @@ from tarmac.api.wording.english import ENGLISH
 from tarmac.api.wording.formats import FORMATS
 from tarmac.api.wording.message import Message
 from tarmac.api.wording.refusals import SPELLED_OUT, refusal
+from tarmac.controller.controller import Controller
 from tarmac.core.policy.feasibility import TooFewGpusOnNode
 from tarmac.refusal import invalid
+from tests.api.asgi import send, with_controller
 
 SOURCES = Path(catalogue.__file__).parents[2]
 RAISED = {"invalid", "not_found", "not_allowed", "conflict", "too_new", "unavailable"}
@@ -129,6 +132,21 @@ def test_another_language_is_used_when_asked_for() -> None:
     assert refusal(refused).message == "requested 9 GPUs; this machine has 4"
     speak("x-loud-CH")
     assert refusal(refused).message == "requested 9 GPUs; this machine has 4", "a subtag is not a registered language"
+
+
+@pytest.mark.usefixtures("shouting")
+def test_a_request_is_answered_in_the_language_of_its_header(tmp_path: Path) -> None:
+    job = {"jobs": [{"command": ["true"], "gpus": 9}], "cwd": "/"}
+
+    async def story(controller: Controller) -> None:
+        for language, message in (("x-loud", "9 x GPU > 1"), ("de", "requested 9 GPUs; this machine has 1")):
+            headers = {"Accept-Language": language}
+            answer = await send(controller, "POST", "/jobs", [json.dumps(job).encode()], headers=headers)
+            assert answer is not None
+            error = json.loads(answer.body)["error"]
+            assert (error["key"], error["message"]) == ("infeasible.too_few_gpus", message)
+
+    with_controller(tmp_path, story)
 
 
 @pytest.mark.usefixtures("shouting")

@@ -1,4 +1,4 @@
-"""The settings of the queue: whose turn it is, who may have how much, and when it keeps or stops itself."""
+"""The settings of the queue: the order of jobs, the limits, reservations and the pause after failures."""
 
 from __future__ import annotations
 
@@ -16,57 +16,57 @@ QUEUE_SETTINGS: tuple[Setting, ...] = (
         kind="choice",
         default=_RULES.policy,
         choices=POLICIES,
-        meaning="whose turn it is: fifo by priority and place; balance by running GPUs; fairshare by past GPU-hours",
+        meaning="who goes first: fifo by priority and place; balance by running GPUs; fairshare by past GPU-hours",
     ),
     Setting(
         name="shares",
         kind="per name",
         default=_RULES.shares,
         least=-MOST,
-        meaning="how much of the GPUs each user is due, for balance and fairshare; 0 goes before all, below 0 before 0",
+        meaning="each user's share of the GPUs, for balance and fairshare; 0 goes before all others, negative before 0",
     ),
     Setting(
         name="half_life_s",
         kind="seconds",
         least=MINUTE_S,
         default=_RULES.half_life_s,
-        meaning="after this long GPU-hours count half, for fairshare",
+        meaning="GPU-hours count half after this long, for fairshare",
     ),
     Setting(
         name="backfill",
         kind="flag",
         default=_RULES.is_backfilling,
-        meaning="let later jobs start where they do not delay the first that waits",
+        meaning="let later jobs start if they do not delay the first waiting job",
     ),
     Setting(
         name="starvation_s",
         kind="seconds",
         default=_RULES.starvation_s,
-        meaning="GPUs are kept back for a wide job that waits longer, where nobody knows when running jobs end",
+        meaning="GPUs are held back for a wide job that has waited this long, if no end of the running jobs is known",
     ),
     Setting(
         name="max_gpus_per_user",
         kind="per name",
         default=_RULES.max_gpus_per_user,
-        meaning="GPUs that the jobs of a user have at once; 0: no limit",
+        meaning="GPUs that a user's jobs use at once; 0: no limit",
     ),
     Setting(
         name="max_gpus_per_project",
         kind="per name",
         default=_RULES.max_gpus_per_project,
-        meaning="GPUs that the jobs of a project have at once; 0: no limit",
+        meaning="GPUs that a project's jobs use at once; 0: no limit",
     ),
     Setting(
         name="max_queued_per_user",
         kind="per name",
         default=_RULES.max_queued_per_user,
-        meaning="jobs of a user that wait; 0: no limit",
+        meaning="waiting jobs of a user; 0: no limit",
     ),
     Setting(
         name="max_queued_per_project",
         kind="per name",
         default=_RULES.max_queued_per_project,
-        meaning="jobs of a project that wait; 0: no limit",
+        meaning="waiting jobs of a project; 0: no limit",
     ),
     Setting(
         name="gpu_hours_per_user",
@@ -84,42 +84,42 @@ QUEUE_SETTINGS: tuple[Setting, ...] = (
         name="max_gpus_per_job",
         kind="count",
         default=_RULES.max_gpus_per_job,
-        meaning="GPUs that one job may ask for; 0: no limit",
+        meaning="GPUs that one job may request; 0: no limit",
     ),
     Setting(
         name="max_queued",
         kind="count",
         default=_RULES.max_queued,
-        meaning="jobs that wait, of everybody; 0: no limit",
+        meaning="waiting jobs of all users; 0: no limit",
     ),
     Setting(
         name="no_show_s",
         kind="seconds",
         default=_RULES.no_show_s,
-        meaning="a reservation for which nobody came within this long is released",
+        meaning="a reservation is released if no job uses it within this long",
     ),
     Setting(
         name="reserve_ahead_s",
         kind="seconds",
         default=_RULES.reserve_ahead_s,
-        meaning="this long before a reservation begins, jobs without a known end keep off its GPUs",
+        meaning="jobs without a known end stay off a reserved GPU this long before the reservation begins",
     ),
     Setting(
         name="pause_after_failures",
         kind="count",
         default=_RULES.pause_after_failures,
-        meaning="the queue pauses when so many jobs in a row fail within fail_fast_s; 0: never",
+        meaning="the queue pauses after this many jobs in a row fail within fail_fast_s; 0: never",
     ),
     Setting(
         name="fail_fast_s",
         kind="seconds",
         default=_RULES.fail_fast_s,
-        meaning="a job that fails within this long failed at once, for pause_after_failures",
+        meaning="a job that fails within this long counts for pause_after_failures",
     ),
     Setting(
         name="admins",
         kind="words",
         default=(),
-        meaning="who may act on everybody's jobs and grant urgent ones, besides root and whoever runs Tarmac",
+        meaning="users who may act on all jobs and submit urgent ones, besides root and the user who runs Tarmac",
     ),
 )
