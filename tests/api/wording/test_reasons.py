@@ -86,12 +86,12 @@ def test_every_kind_of_reason_has_words() -> None:
         ),
     ],
 )
-def test_a_limit_says_which_it_is_its_value_and_by_how_much(reached: tuple[Any, ...], words: str) -> None:
+def test_a_reached_limit_is_named_with_its_value_and_the_excess(reached: tuple[Any, ...], words: str) -> None:
     limit, name, most, used, asked = reached
     assert limit_reached(LimitReached(limit=limit, name=name, most=most, used=used, asked=asked)).message == words
 
 
-def test_moments_are_told_as_short_as_they_can_be() -> None:
+def test_a_time_is_shown_as_short_as_possible() -> None:
     assert at_clock(AT, NOW) == "14:00"
     assert at_clock(NOW + 2 * 86400, NOW) == "Fri 12:00"
     assert at_clock(NOW + 20 * 86400, NOW).startswith("2026-03-24 ")

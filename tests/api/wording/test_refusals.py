@@ -61,7 +61,7 @@ def lacking(condition: str, asked: int = 1, have: int = 0, **more: object) -> Co
         ),
     ],
 )
-def test_the_true_cause_is_said_with_its_numbers(lack: Lack, said: str) -> None:
+def test_an_infeasible_request_names_the_cause_with_its_numbers(lack: Lack, said: str) -> None:
     words = infeasible(lack)
     assert words.message == said
     assert words.hint

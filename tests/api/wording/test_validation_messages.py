@@ -41,7 +41,7 @@ def test_a_wrong_field_is_named_with_all_that_is_allowed(api: Served, path: str,
         ({"colour": 1}, "colour is not a field of this request"),
     ],
 )
-def test_a_wrong_job_is_told_in_the_words_of_the_command_line(api: Served, job: dict[str, object], says: str) -> None:
+def test_a_wrong_field_of_a_job_is_named_with_its_option(api: Served, job: dict[str, object], says: str) -> None:
     for jobs, which in (([{**JOB, **job}], ""), ([JOB, {**JOB, **job}], "job 2 of the submit: ")):
         answer = api.ask("POST", "/jobs", {"jobs": jobs, "cwd": "/"})
         assert (answer[0], answer[1]["error"]["message"]) == (400, which + says)
@@ -58,7 +58,7 @@ def test_a_wrong_job_is_told_in_the_words_of_the_command_line(api: Served, job: 
         ("/gpus/0/samples?since_s=x", "since_s must be a number, 0 or more"),
     ],
 )
-def test_a_wrong_address_is_told_in_plain_words(api: Served, address: str, says: str) -> None:
+def test_a_wrong_query_parameter_is_named_with_all_that_is_allowed(api: Served, address: str, says: str) -> None:
     answer = api.ask("GET", address)
     assert (answer[0], answer[1]["error"]["message"]) == (400, says)
 
@@ -77,7 +77,9 @@ WRONG: list[object] = [-1, -(10**30), 10**30, 1.5, "", "x" * 5000, [], [-1], [""
         ("/jobs", SubmitRequest, {"jobs": [{}], "cwd": "/"}),
     ],
 )
-def test_no_words_of_the_decoder_reach_anybody(api: Served, path: str, model: type, right: dict[str, object]) -> None:
+def test_the_messages_of_the_decoder_are_never_shown(
+    api: Served, path: str, model: type, right: dict[str, object]
+) -> None:
     for field in model.__struct_fields__:  # type: ignore[attr-defined]
         for value in WRONG:
             status, answer = api.ask("POST", path, {**right, field: value})[:2]

@@ -16,7 +16,7 @@ def why(api: Served, job: int) -> dict[str, Any]:
     return answer  # type: ignore[no-any-return]
 
 
-def test_each_gpu_is_told_with_its_holder_since_when_and_until_when(api: Served) -> None:
+def test_each_gpu_is_listed_with_its_holder_since_when_and_until_when(api: Served) -> None:
     (limited,) = api.ids({**SLEEP, "time_limit_s": 7200})
     (open_ended,) = api.ids({**SLEEP, "name": "endless"})
     running = [api.until(job, "running") for job in (limited, open_ended)]
@@ -52,7 +52,7 @@ def test_a_gpu_with_too_little_memory_says_so_in_numbers(api: Served) -> None:
     assert any("6.0G of 24.0G is free; 20.0G requested" in text for text in texts), texts
 
 
-def test_an_estimate_says_what_it_rests_on(api: Served) -> None:
+def test_an_estimate_names_its_basis(api: Served) -> None:
     (running,) = api.ids({**WIDE, "time_limit_s": 3600})
     started = api.until(running, "running")["started_at"]
     (waiting,) = api.ids(WIDE)
@@ -66,7 +66,7 @@ def test_an_estimate_says_what_it_rests_on(api: Served) -> None:
     assert listed["position"] == 1
 
 
-def test_gpus_kept_back_for_a_wide_job_are_told_to_it_and_to_those_behind(api: Served) -> None:
+def test_gpus_held_back_for_a_wide_job_are_shown_to_it_and_to_later_jobs(api: Served) -> None:
     (running,) = api.ids({**SLEEP, "time_limit_s": 3600})
     api.until(running, "running")
     wide, narrow = api.ids(WIDE, SLEEP)
@@ -76,7 +76,7 @@ def test_gpus_kept_back_for_a_wide_job_are_told_to_it_and_to_those_behind(api: S
     assert f"held back for job {wide}" in answer["reasons"][0]["text"]
 
 
-def test_what_holds_a_job_back_besides_gpus_is_told(api: Served) -> None:
+def test_reasons_other_than_gpus_are_listed(api: Served) -> None:
     (running,) = api.ids(SLEEP)
     api.until(running, "running")
     (held,) = api.ids(SLEEP, entry="held")
@@ -88,7 +88,7 @@ def test_what_holds_a_job_back_besides_gpus_is_told(api: Served) -> None:
     assert f"waits for job {running} to end" in answer["lines"]
 
 
-def test_clocks_are_those_of_whoever_asks(api: Served) -> None:
+def test_clocks_are_in_the_time_zone_of_the_caller(api: Served) -> None:
     at = datetime(2031, 7, 1, 12, tzinfo=UTC)
     (job,) = api.ids({**SLEEP, "begin_at": at.timestamp()})
 
@@ -102,7 +102,7 @@ def test_clocks_are_those_of_whoever_asks(api: Served) -> None:
     assert [told(zone) for zone in ("No/Where", "../../etc/passwd", "CET-1CEST", "America", "")] == [own] * 5
 
 
-def test_one_that_does_not_wait_has_no_reasons(api: Served) -> None:
+def test_a_running_job_has_no_reasons(api: Served) -> None:
     (job,) = api.ids({**SLEEP, "time_limit_s": 3600})
     seen = api.until(job, "running")
     answer = why(api, job)

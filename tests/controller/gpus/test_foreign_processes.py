@@ -30,7 +30,7 @@ def pids(use: GpuUse) -> list[int]:
     return [outsider.pid for outsider in use.foreign_processes]
 
 
-def test_a_process_of_somebody_else_is_told_with_who_what_and_since_when() -> None:
+def test_a_foreign_process_is_named_with_its_user_command_and_age() -> None:
     use = use_of(a_reading(a_process(started_at=1000.0)), SETTINGS, {}, {})
     assert (
         foreign_process_words(use.foreign_processes, 1000.0 + 3 * 3600 + 5) == "pid 42 of bob (python train.py) for 3 h"
@@ -42,17 +42,17 @@ def test_a_process_of_somebody_else_is_told_with_who_what_and_since_when() -> No
     ("seconds", "said"),
     [(-5, "0 s"), (59.9, "59 s"), (150, "2 min"), (7200, "2 h"), (2e5, "2 d 7 h")],
 )
-def test_for_how_long_is_said_at_the_moment_of_reading(seconds: float, said: str) -> None:
+def test_the_age_of_a_process_is_the_age_at_this_moment(seconds: float, said: str) -> None:
     use = use_of(a_reading(a_process(started_at=1000.0)), SETTINGS, {}, {})
     assert foreign_process_words(use.foreign_processes, 1000.0 + seconds).endswith(f" for {said}")
 
 
-def test_processes_of_live_jobs_are_not_outside_and_those_of_ended_ones_are() -> None:
+def test_processes_of_ended_jobs_are_foreign_and_those_of_live_jobs_are_not() -> None:
     ours, leftover = a_process(1, job=7), a_process(2, job=6)
     assert pids(use_of(a_reading(ours, leftover), SETTINGS, {}, {7})) == [2]
 
 
-def test_a_process_of_a_job_that_did_not_book_the_gpu_counts_as_outside_and_its_job_is_named() -> None:
+def test_a_process_of_a_job_without_a_booking_of_the_gpu_is_foreign_and_its_job_is_named() -> None:
     use = use_of(a_reading(a_process(1, job=7, started_at=None)), SETTINGS, {}, {8})
     assert use.outside_bytes == 8 * G
     assert foreign_process_words(use.foreign_processes, 0.0) == "pid 1 of bob, job 7 (python train.py)"
@@ -67,16 +67,16 @@ def test_a_process_of_a_job_that_did_not_book_the_gpu_counts_as_outside_and_its_
         a_process(99),
     ],
 )
-def test_display_servers_small_ones_and_those_a_person_named_are_ignored(process: GpuProcess) -> None:
+def test_display_servers_small_processes_and_ignored_ones_are_not_foreign(process: GpuProcess) -> None:
     assert not pids(use_of(a_reading(process), SETTINGS, {99: 5}, {}))
 
 
-def test_a_process_that_does_not_tell_its_memory_counts_for_what_is_left() -> None:
+def test_a_process_of_unknown_memory_counts_for_the_rest_of_the_used_memory() -> None:
     reading = a_reading(a_process(1, memory_bytes=None), a_process(2, job=7, memory_bytes=3 * G), used_g=10)
     assert use_of(reading, SETTINGS, {}, {7}).outside_bytes == 7 * G
 
 
-def test_many_holders_are_cut_short() -> None:
+def test_a_long_list_of_processes_is_shortened() -> None:
     others = [a_process(pid, command=None, user=None) for pid in range(1, 6)]
     use = use_of(a_reading(*others), SETTINGS, {}, {})
     assert foreign_process_words(use.foreign_processes, 0.0) == (

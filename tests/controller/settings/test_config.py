@@ -17,7 +17,7 @@ def test_a_missing_file_means_the_defaults(tmp_path: Path) -> None:
     assert load_config(tmp_path / "config.toml") == {}
 
 
-def test_values_are_taken_over(tmp_path: Path) -> None:
+def test_values_are_read(tmp_path: Path) -> None:
     config = load_config(written(tmp_path, 'gpu_id_style = "uuid"\ngrace_s = "2m"\nmax_load = "20%"\n'))
     assert config == {"gpu_id_style": "uuid", "grace_s": 120.0, "max_load": 0.2}
 
@@ -58,7 +58,7 @@ def test_a_wrong_value_is_refused_with_what_is_right(tmp_path: Path, line: str) 
     assert str(words.hint).startswith("set ")
 
 
-def test_settings_that_do_not_go_together_are_named(tmp_path: Path) -> None:
+def test_settings_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Refused, match=r"config.setting\(.*setting.stop_before_warning"):
         load_config(written(tmp_path, "idle_stop_s = '5m'\n"))
     assert load_config(written(tmp_path, "idle_stop_s = '5m'\nidle_warn_s = '1m'\n"))["idle_stop_s"] == 300

@@ -17,7 +17,7 @@ TYPES: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_live_beats_the_config_file_and_that_the_default() -> None:
+def test_live_values_beat_the_config_file_which_beats_the_defaults() -> None:
     settings = Settings({"max_load": 0.3, "grace_s": 5.0}, {"max_load": "40%"})
     assert (settings.in_force.rules.max_load, settings.origin("max_load")) == (0.4, "live")
     assert (settings.in_force.grace_s, settings.origin("grace_s")) == (5.0, "config")
@@ -155,14 +155,14 @@ def test_a_value_is_shown_as_it_was_meant(name: str, text: str) -> None:
         ("max_cpu_jobs", "-1", "set max_cpu_jobs to a whole number from 0 to 1000000"),
     ],
 )
-def test_a_refusal_names_the_range_and_what_a_bare_number_may_stand_for(name: str, text: str, says: str) -> None:
+def test_a_refusal_names_the_range_and_what_a_bare_number_may_mean(name: str, text: str, says: str) -> None:
     with pytest.raises(Refused) as caught:
         parsed(SETTINGS[name], text)
     assert refusal(caught.value).hint == says
 
 
 @pytest.mark.parametrize("pattern", ["*", "**", "?*", "[a-z]*", "Xorg,*"])
-def test_a_pattern_that_names_nothing_would_ignore_everything(pattern: str) -> None:
+def test_a_pattern_that_matches_everything_is_refused(pattern: str) -> None:
     with pytest.raises(Refused, match=r"setting.ignores_everything"):
         parsed(SETTINGS["ignore_processes"], pattern)
 
@@ -173,7 +173,7 @@ def test_a_job_cannot_be_stopped_before_it_is_warned(name: str, text: str) -> No
         Settings({}, {}).changed(name, text)
 
 
-def test_taking_a_setting_back_must_keep_the_order_too() -> None:
+def test_resetting_a_setting_is_checked_like_a_change() -> None:
     low = Settings({}, {}).changed("idle_warn_s", "1m").changed("idle_stop_s", "5m")
     with pytest.raises(Refused, match=r"setting.stop_before_warning"):
         low.changed("idle_warn_s", None)
@@ -201,7 +201,7 @@ def test_a_name_of_another_tool_is_refused_with_what_replaces_it(name: str) -> N
     assert " " in str(words.hint)
 
 
-def test_what_is_shown_can_be_typed_again() -> None:
+def test_a_shown_value_can_be_typed_again() -> None:
     settings = Settings({}, {})
     for setting in SETTINGS.values():
         assert parsed(setting, settings.view(setting.name)["value"]) == setting.default

@@ -50,7 +50,7 @@ def test_malformed_words_are_refused(store: Store, word: str) -> None:
 
 
 @pytest.mark.parametrize("words", [["7", "7:fail"], ["8:fail", "7:fail", "7:ok"], ["#0:ok", "#0:fail"]])
-def test_both_ends_of_one_job_cannot_be_waited_for(store: Store, words: list[str]) -> None:
+def test_waiting_for_opposite_outcomes_of_one_job_is_refused(store: Store, words: list[str]) -> None:
     read = Dependencies(a_state(jobs=(a_job(7), a_job(8))), store.reader, "ann", siblings=1).read
     with pytest.raises(Refused) as caught:
         read(words)
@@ -84,12 +84,12 @@ def test_a_circle_among_new_jobs_is_named(waits: list[tuple[int, ...]], named: s
     assert (caught.value.key, caught.value.values["circle"]) == ("after.circle", named.split(" after "))
 
 
-def test_diamonds_and_long_chains_are_no_circles() -> None:
+def test_diamonds_and_long_chains_are_not_circles() -> None:
     refuse_circle_of_new([waiting_for(-2, -3), waiting_for(-4), waiting_for(-4), waiting_for(12)])
     refuse_circle_of_new([waiting_for(-(number + 2)) for number in range(20_000)] + [a_spec()])
 
 
-def test_a_circle_through_jobs_that_wait_already_is_named() -> None:
+def test_a_circle_through_waiting_jobs_is_named() -> None:
     jobs = (a_job(1), replace(a_job(2), spec=waiting_for(1)), replace(a_job(3), spec=waiting_for(2)))
     state = a_state(jobs=jobs)
     refuse_circle_with(state, [state.jobs[JobId(3)]], after(1))

@@ -31,7 +31,7 @@ def uuids(*words: int | str) -> list[str]:
         ((), []),
     ],
 )
-def test_a_gpu_is_meant_by_its_index_its_uuid_or_how_that_begins(words: tuple[int | str, ...], meant: list[str]):
+def test_a_gpu_is_named_by_its_index_its_uuid_or_the_start_of_its_uuid(words: tuple[int | str, ...], meant: list[str]):
     assert uuids(*words) == meant
 
 
@@ -56,7 +56,7 @@ def test_an_ambiguous_start_of_a_uuid_is_refused_with_the_matches():
     assert caught.value.values == {"word": "GPU-a", "matches": 3, "uuids": ["GPU-aa11", "GPU-ab22", "GPU-ab"]}
 
 
-def test_a_number_means_the_gpu_that_has_it_now_and_one_that_is_gone_is_meant_by_uuid():
+def test_an_index_means_the_gpu_that_has_it_now_and_a_lost_gpu_is_named_by_uuid():
     node = a_node(**{"GPU-old": 0, "GPU-new": 0})
     node.uses[GpuUuid("GPU-old")] = GpuUse(health="vanished")
     names = GpuNames([node])
