@@ -133,7 +133,7 @@ def test_a_job_is_on_disk_and_its_start_sent_before_the_submit_returns(tmp_path:
     run(tmp_path, story)
 
 
-def test_the_gpu_passes_on_in_the_commit_of_the_exit(tmp_path: Path) -> None:
+def test_a_freed_gpu_is_given_to_the_next_job_in_the_commit_of_the_exit(tmp_path: Path) -> None:
     async def story(controller: Controller, fleet: RecordingFleet) -> None:
         await submit(controller, specs(2))
         await controller.engine.commit(exited(1))
@@ -183,7 +183,7 @@ def test_a_commit_that_fails_acknowledges_nothing_and_sends_nothing(
     run(tmp_path, story)
 
 
-def test_a_restart_knows_what_was_kept(tmp_path: Path) -> None:
+def test_a_restart_knows_what_was_committed(tmp_path: Path) -> None:
     async def first(controller: Controller, _: RecordingFleet) -> None:
         await submit(controller, specs(3))
         started = JobStarted(job=JobId(1), attempt=1, pid=9, started_at=1000.0)
@@ -216,7 +216,7 @@ def _break(*_: object) -> None:
     raise ZeroDivisionError
 
 
-def test_a_node_is_admitted_once_its_joining_was_taken_in(tmp_path: Path) -> None:
+def test_a_node_is_admitted_once_its_join_was_handled(tmp_path: Path) -> None:
     async def story(controller: Controller, fleet: RecordingFleet) -> None:
         assert fleet.admitted == [DESK]
         await controller.engine.commit(NodeJoined(node=DESK, cpu_job_slots=4, runs=()))
@@ -225,7 +225,7 @@ def test_a_node_is_admitted_once_its_joining_was_taken_in(tmp_path: Path) -> Non
     run(tmp_path, story)
 
 
-def test_a_submit_whose_client_went_away_is_kept_and_its_token_stays_good(tmp_path: Path) -> None:
+def test_a_submit_whose_client_went_away_is_committed_and_its_token_stays_valid(tmp_path: Path) -> None:
     async def story(controller: Controller, _: RecordingFleet) -> None:
         token = Token("ann", "t1")
         first = asyncio.ensure_future(submit(controller, specs(), token))
@@ -238,7 +238,7 @@ def test_a_submit_whose_client_went_away_is_kept_and_its_token_stays_good(tmp_pa
     run(tmp_path, story)
 
 
-def test_ids_of_a_database_that_was_moved_away_are_not_given_again(tmp_path: Path) -> None:
+def test_ids_of_a_database_that_was_moved_away_are_not_reused(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "41.1.log").touch()
     (tmp_path / "agent" / "runs" / "57.1").mkdir(parents=True)
@@ -249,7 +249,7 @@ def test_ids_of_a_database_that_was_moved_away_are_not_given_again(tmp_path: Pat
     run(tmp_path, story)
 
 
-def test_a_start_names_gpus_as_they_are_counted_now(tmp_path: Path) -> None:
+def test_a_start_uses_the_current_indices_of_its_gpus(tmp_path: Path) -> None:
     async def story(controller: Controller, fleet: RecordingFleet) -> None:
         await submit(controller, specs())
         controller.engine.post(GpusSeen(node=DESK, gpus=(Gpu(uuid=GpuUuid("G0"), index=5),)))
@@ -263,7 +263,7 @@ def test_a_start_names_gpus_as_they_are_counted_now(tmp_path: Path) -> None:
 # Plans are called when their turn comes
 
 
-def test_a_plan_sees_what_was_decided_before_it_in_the_same_breath(tmp_path: Path) -> None:
+def test_a_plan_sees_earlier_decisions_of_the_same_batch(tmp_path: Path) -> None:
     seen: list[int] = []
 
     def plan(state: State) -> Decision[None]:
@@ -277,7 +277,19 @@ def test_a_plan_sees_what_was_decided_before_it_in_the_same_breath(tmp_path: Pat
     run(tmp_path, story)
 
 
-def test_a_plan_that_refuses_changes_nothing_and_disturbs_nobody(tmp_path: Path) -> None:
+def test_the_answer_of_a_plan_is_returned_once_its_events_are_on_disk(tmp_path: Path) -> None:
+    def plan(state: State) -> Decision[int]:
+        return Decision(answer=state.next_id, events=[specs(2)], environments={DIGEST: BODY})
+
+    async def story(controller: Controller, _: RecordingFleet) -> None:
+        assert await controller.engine.decide(plan) == 1
+        assert await controller.engine.decide(plan) == 3
+        assert sorted(controller.store.reader.jobs([1, 2, 3, 4])) == [1, 2, 3, 4]
+
+    run(tmp_path, story)
+
+
+def test_a_plan_that_refuses_changes_nothing_and_affects_no_other(tmp_path: Path) -> None:
     def refuse(_: State) -> None:
         raise conflict("jobs.still_running", jobs=[1], first=1)
 
@@ -295,7 +307,7 @@ def test_a_plan_that_refuses_changes_nothing_and_disturbs_nobody(tmp_path: Path)
     run(tmp_path, story)
 
 
-def test_a_job_may_wait_for_one_that_ends_in_the_same_breath(tmp_path: Path) -> None:
+def test_a_job_may_depend_on_one_that_ends_in_the_same_batch(tmp_path: Path) -> None:
     async def story(controller: Controller, fleet: RecordingFleet) -> None:
         await submit(controller, specs())
         following = JobsSubmitted(specs=(replace(specs().specs[0], after=(After(job=JobId(1), on="ok"),)),))
@@ -317,7 +329,7 @@ def test_a_job_may_wait_for_one_that_ends_in_the_same_breath(tmp_path: Path) -> 
 # Time
 
 
-def test_a_job_whose_time_comes_starts_by_itself(tmp_path: Path) -> None:
+def test_a_job_starts_when_its_begin_time_comes(tmp_path: Path) -> None:
     async def story(controller: Controller, fleet: RecordingFleet) -> None:
         began = asyncio.get_running_loop().time()
         controller.engine._clock = lambda: 1000.0 + asyncio.get_running_loop().time() - began
@@ -332,14 +344,14 @@ def test_a_job_whose_time_comes_starts_by_itself(tmp_path: Path) -> None:
     run(tmp_path, story)
 
 
-def test_a_queue_in_which_nothing_is_due_is_left_alone(tmp_path: Path) -> None:
+def test_no_timer_is_set_while_nothing_is_due(tmp_path: Path) -> None:
     async def story(controller: Controller, _: RecordingFleet) -> None:
         assert controller.engine._timer is None
 
     run(tmp_path, story)
 
 
-def test_mode_reservations_and_the_past_outlive_a_restart_and_a_failed_commit(tmp_path: Path) -> None:
+def test_mode_reservations_and_history_survive_a_restart_and_a_failed_commit(tmp_path: Path) -> None:
     reservation = Reservation(
         id=1, owner="bob", node=DESK, gpus=(GpuUuid("G0"),), begins_at=9000.0, ends_at=9900.0, by="ann"
     )
@@ -367,7 +379,7 @@ def test_mode_reservations_and_the_past_outlive_a_restart_and_a_failed_commit(tm
     run(tmp_path, second)
 
 
-def test_what_a_job_took_of_its_gpu_is_booked_until_its_end(tmp_path: Path) -> None:
+def test_the_gpu_usage_of_a_job_is_counted_until_its_end(tmp_path: Path) -> None:
     async def story(controller: Controller, _: RecordingFleet) -> None:
         now = 1000.0
         controller.engine._clock = lambda: now
@@ -388,7 +400,7 @@ def test_what_a_job_took_of_its_gpu_is_booked_until_its_end(tmp_path: Path) -> N
     run(tmp_path, story)
 
 
-def test_a_job_is_asked_to_end_with_the_signal_of_its_own(tmp_path: Path) -> None:
+def test_a_job_is_stopped_with_its_own_signal(tmp_path: Path) -> None:
     async def story(controller: Controller, fleet: RecordingFleet) -> None:
         spec = replace(specs().specs[0], signal=10, grace_s=3.0)
         await submit(controller, JobsSubmitted(specs=(spec,)))

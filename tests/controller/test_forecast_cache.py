@@ -33,7 +33,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[State]:
     return found
 
 
-def test_nothing_is_worked_out_twice_while_nothing_was_decided(looks: list[State]) -> None:
+def test_a_forecast_is_reused_until_something_is_decided(looks: list[State]) -> None:
     engine = AnEngine()
     cache = ForecastCache(engine)  # type: ignore[arg-type]
     assert cache.now() is cache.now(is_fresh=True)
@@ -43,9 +43,7 @@ def test_nothing_is_worked_out_twice_while_nothing_was_decided(looks: list[State
     assert len(looks) == 2
 
 
-def test_a_queue_that_takes_long_to_look_at_is_looked_at_less_often(
-    looks: list[State], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_expensive_forecast_is_reused_for_longer(looks: list[State], monkeypatch: pytest.MonkeyPatch) -> None:
     engine, clock = AnEngine(), iter([0.0, 1.0, 2.0, 3.0, 3.0, 4.0, 99.0, 99.0, 99.5])
     monkeypatch.setattr(forecast_cache, "perf_counter", lambda: next(clock))
     cache = ForecastCache(engine)  # type: ignore[arg-type]

@@ -20,19 +20,19 @@ def told(command: str, notice: Notify = NOTICE) -> None:
     asyncio.run(tell())
 
 
-def test_the_command_gets_the_words_in_its_environment_as_they_are(tmp_path: Path) -> None:
+def test_the_command_gets_the_message_in_its_environment_unchanged(tmp_path: Path) -> None:
     out = tmp_path / "out"
     told(f'printf "%s|%s|%s" "$TARMAC_EVENT" "$TARMAC_JOB_ID" "$TARMAC_MESSAGE" > {out}')
     assert out.read_text() == "job-warned|7|job 7: it's $idle; `touch x`"
 
 
-def test_a_command_that_fails_is_noted_and_harms_nothing(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_command_that_fails_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         told("exit 3")
     assert "exited with 3" in caplog.text
 
 
-def test_without_a_command_nothing_is_run_and_the_words_are_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_command_the_message_is_only_logged(caplog: pytest.LogCaptureFixture) -> None:
     notifier = Notifier()
     notifier.notify("", NOTICE)
     assert notifier._tasks == set()

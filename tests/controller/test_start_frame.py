@@ -43,19 +43,19 @@ def test_the_job_sees_its_gpus_by_index_in_pci_order() -> None:
     assert environment["TARMAC_GPUS"] == "1,3"
 
 
-def test_uuids_when_the_config_says_so() -> None:
+def test_the_job_sees_its_gpus_by_uuid_if_configured() -> None:
     environment = environment_of(1, style="uuid")
     assert environment["CUDA_VISIBLE_DEVICES"] == environment["NVIDIA_VISIBLE_DEVICES"] == "GPU-1"
     assert environment["TARMAC_GPUS"] == "1"
 
 
-def test_a_job_without_gpus_sees_none_whatever_the_submitter_saw() -> None:
+def test_a_job_without_gpus_sees_none_even_if_the_submitter_did() -> None:
     environment = environment_of(submitted={"CUDA_VISIBLE_DEVICES": "0", "NVIDIA_VISIBLE_DEVICES": "all"})
     assert environment["CUDA_VISIBLE_DEVICES"] == ""
     assert environment["NVIDIA_VISIBLE_DEVICES"] == "void"
 
 
-def test_it_knows_who_and_where_it_is() -> None:
+def test_a_job_knows_its_id_attempt_and_node() -> None:
     environment = environment_of(0, submitted={"PWD": "/home", "TARMAC_JOB_ID": "3", "VIRTUAL_ENV": "/venv"})
     assert environment["TARMAC_JOB_ID"] == "7"
     assert environment["TARMAC_ATTEMPT"] == "2"
@@ -66,17 +66,17 @@ def test_it_knows_who_and_where_it_is() -> None:
 
 
 @pytest.mark.parametrize("name", ["TARMAC_CRASH_AT", "TARMAC_MARK"])
-def test_what_is_meant_for_tarmac_does_not_reach_the_job(name: str) -> None:
+def test_variables_for_tarmac_itself_do_not_reach_the_job(name: str) -> None:
     assert name not in environment_of(0, submitted={name: "x"})
 
 
-def test_instances_of_a_gpu_go_by_uuid_whatever_the_style() -> None:
+def test_mig_instances_are_always_given_by_uuid() -> None:
     environment = environment_of(0, 1, make="MIG")
     assert environment["CUDA_VISIBLE_DEVICES"] == "MIG-0,MIG-1"
     assert environment["TARMAC_GPUS"] == "0,1"
 
 
-def test_amd_gpus_are_named_to_hip_and_not_a_second_time_below_it() -> None:
+def test_amd_gpus_are_given_to_hip_only() -> None:
     environment = environment_of(1, 3, make="AMD", style="uuid", submitted={"ROCR_VISIBLE_DEVICES": "0"})
     assert environment["HIP_VISIBLE_DEVICES"] == "1,3"
     assert "ROCR_VISIBLE_DEVICES" not in environment
@@ -88,7 +88,7 @@ def test_a_job_without_gpus_sees_no_amd_gpu_either() -> None:
 
 
 @pytest.mark.parametrize("limit_s", [None, 3600.0])
-def test_the_start_says_how_long_it_may_run_and_how_it_is_ended(limit_s: float | None) -> None:
+def test_the_start_frame_carries_the_time_limit_and_how_to_stop(limit_s: float | None) -> None:
     spec = JobSpec(
         owner="ann",
         command=("true",),
@@ -107,13 +107,13 @@ def test_the_start_says_how_long_it_may_run_and_how_it_is_ended(limit_s: float |
     assert (frame["limit_s"], frame["stop_signal"], frame["grace_s"]) == (limit_s, 10, 120.0)
 
 
-def test_a_part_of_an_array_knows_which_it_is_and_of_how_many() -> None:
+def test_a_job_of_an_array_knows_its_index_and_the_size() -> None:
     inherited = {"TARMAC_ARRAY_ID": "3", "TARMAC_ARRAY_INDEX": "9", "TARMAC_ARRAY_COUNT": "20"}
     environment = environment_of(0, submitted=inherited, group=5, index=2)
     told = {name: value for name, value in environment.items() if name.startswith("TARMAC_ARRAY_")}
     assert told == {"TARMAC_ARRAY_ID": "5", "TARMAC_ARRAY_INDEX": "2", "TARMAC_ARRAY_COUNT": "20"}
 
 
-def test_a_job_that_an_array_submitted_is_no_part_of_it() -> None:
+def test_a_job_submitted_from_within_an_array_is_not_part_of_it() -> None:
     inherited = {"TARMAC_ARRAY_ID": "3", "TARMAC_ARRAY_INDEX": "9", "TARMAC_ARRAY_COUNT": "20"}
     assert not any(name.startswith("TARMAC_ARRAY_") for name in environment_of(0, submitted=inherited))

@@ -69,7 +69,7 @@ def test_a_submit_is_refused_and_running_jobs_end_with_their_own_code(world: Wor
     refused = world.home.tarmac("add", "true")
     assert refused.returncode == 5, refused.stderr
     assert "full" in refused.stderr
-    assert "room" in refused.stderr
+    assert "free disk space" in refused.stderr
     assert not refused.stdout
     world.let_go()
     eventually(lambda: len([line for line in world.lines() if line[3] == "end"]) == 3, "the jobs have ended")

@@ -15,11 +15,11 @@ def exited(**more: bool) -> JobExited:
 
 
 @pytest.mark.parametrize("timed_out", [True, False])
-def test_an_exit_says_whether_the_time_limit_was_its_cause(timed_out: bool) -> None:
+def test_an_exit_carries_whether_the_time_limit_caused_it(timed_out: bool) -> None:
     assert exited(timed_out=timed_out).timed_out is timed_out
 
 
-def test_a_record_from_before_there_were_limits_says_no() -> None:
+def test_a_record_without_that_field_means_no() -> None:
     frame = protocol.exited(1, 2, status=15, pid=9, started_at=1.0, at=2.0)
     del frame["timed_out"]
     assert report_of(frame) == exited(timed_out=False)

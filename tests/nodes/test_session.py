@@ -45,7 +45,7 @@ class PlayedAgent:
         self._listener = sockets.listen(str(state_folder / "agent" / "agent.sock"))
         self._host = host
         self.received: list[str] = []
-        self.has_heard_start = asyncio.Event()
+        self.has_start = asyncio.Event()
         self.writer: asyncio.StreamWriter | None = None
 
     async def serve(self) -> asyncio.Server:
@@ -58,12 +58,12 @@ class PlayedAgent:
             for frame in decoder.feed(data):
                 self.received.append(frame["type"])
                 if frame["type"] == "start":
-                    self.has_heard_start.set()
+                    self.has_start.set()
                 if frame["type"] == "hello":
                     writer.write(protocol.encode(self._hello()))
         writer.close()
 
-    async def hung_up(self) -> None:
+    async def hang_up(self) -> None:
         assert self.writer is not None
         self.writer.close()
         await self.writer.wait_closed()
@@ -97,14 +97,14 @@ def play(folder: Path, story: Callable[[AgentSession, PlayedAgent, Posted], Awai
             supervision.cancel()
             await asyncio.gather(supervision, return_exceptions=True)
             session.disconnect()
-            await agent.hung_up()
+            await agent.hang_up()
             server.close()
             await server.wait_closed()
 
     asyncio.run(all_of_it())
 
 
-def test_a_command_decided_under_an_older_connection_is_not_sent_on_a_newer_one(tmp_path: Path) -> None:
+def test_a_command_decided_before_a_connection_joined_is_not_sent_on_it(tmp_path: Path) -> None:
     async def story(session: AgentSession, agent: PlayedAgent, posted: Posted) -> None:
         session.send_command({"type": "forget", "job": 1, "attempt": 1})  # joined, but not taken in yet
         session.admit()
@@ -116,7 +116,7 @@ def test_a_command_decided_under_an_older_connection_is_not_sent_on_a_newer_one(
         session.send_command({"type": "signal", "job": 1, "attempt": 1})
         session.admit()
         session.send_command({"type": "start", "job": 2, "attempt": 1})
-        await asyncio.wait_for(agent.has_heard_start.wait(), 10)
+        await asyncio.wait_for(agent.has_start.wait(), 10)
         assert agent.received == ["hello", "hello", "start"]
 
     play(tmp_path, story)

@@ -12,7 +12,7 @@ from tests.controller.test_engine import DESK, RecordingFleet, run, specs, submi
 
 
 @pytest.mark.parametrize("is_renewed", [True, False])
-def test_a_job_is_idle_while_the_same_is_read_again_and_not_while_nothing_is(tmp_path: Path, is_renewed: bool) -> None:
+def test_idle_time_counts_only_while_readings_are_confirmed(tmp_path: Path, is_renewed: bool) -> None:
     async def story(controller: Controller, _: RecordingFleet) -> None:
         now = [1000.0]
         controller.engine._clock = lambda: now[0]

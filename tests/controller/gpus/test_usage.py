@@ -45,7 +45,7 @@ def test_peak_average_and_energy_of_a_job() -> None:
     assert book.of(job.id) is None
 
 
-def test_a_job_that_shares_a_gpu_pays_for_its_part() -> None:
+def test_a_job_that_shares_a_gpu_is_charged_for_its_part() -> None:
     book, job = UsageBook(), a_job(memory_bytes=6 * G)
     book.settle([job], 0.0)
     book.read(NODE, [a_reading(100, 4)], [job], 0.0)
@@ -55,7 +55,7 @@ def test_a_job_that_shares_a_gpu_pays_for_its_part() -> None:
     assert usage.energy_j == 250.0
 
 
-def test_what_the_driver_does_not_tell_stays_unknown() -> None:
+def test_what_the_driver_does_not_report_stays_unknown() -> None:
     book, job = UsageBook(), a_job()
     book.read(NODE, [a_reading(None, 4, power_w=None)], [job], 0.0)
     book.settle([job], 10.0)
@@ -64,7 +64,7 @@ def test_what_the_driver_does_not_tell_stays_unknown() -> None:
     assert (usage.utilization, usage.energy_j) == (None, None)
 
 
-def test_a_minute_is_one_row_a_gpu_and_an_idle_gpu_writes_none() -> None:
+def test_a_minute_writes_one_row_per_gpu_and_none_for_an_idle_one() -> None:
     book, job = UsageBook(), a_job()
     book.read(NODE, [a_reading(40, 4), GpuReading(index=1, uuid="g1", utilization=0)], [job], 0.0)
     book.settle([job], 60.0)
@@ -73,7 +73,7 @@ def test_a_minute_is_one_row_a_gpu_and_an_idle_gpu_writes_none() -> None:
     assert book.minute(61.0) == []
 
 
-def test_seconds_of_which_nobody_knows_do_not_count_as_idle() -> None:
+def test_time_without_readings_does_not_count_as_idle() -> None:
     book, job = UsageBook(), a_job()
     book.read(NODE, [a_reading(80, 4)], [job], 0.0)
     book.read(NODE, [a_reading(None, 4)], [job], 10.0)
@@ -83,7 +83,7 @@ def test_seconds_of_which_nobody_knows_do_not_count_as_idle() -> None:
     assert usage.utilization == 80.0
 
 
-def test_nothing_is_booked_while_nobody_reads() -> None:
+def test_no_usage_is_counted_without_readings() -> None:
     book, job = UsageBook(), a_job()
     book.read(NODE, [a_reading(50, 4)], [job], 0.0)
     for now in range(5, 3600, 5):

@@ -1,4 +1,4 @@
-"""GPUs that are gone or do not answer, when a person cares for them: forget them, or look again at once."""
+"""GPUs that are lost or do not answer: forget them, or try them again at once."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from tarmac.core.model.node import Node
     from tarmac.nodes.reports import GpuReading
 
-KNOWN_WITHIN_S = 5.0  # how a trial went; a GPU that hangs takes longer, and is none to wait for
+KNOWN_WITHIN_S = 5.0  # how a trial went; a GPU that hangs takes longer, and is not waited for
 
 
-def gone(controller: Controller, node: Node) -> dict[GpuUuid, GpuReading]:
+def lost(controller: Controller, node: Node) -> dict[GpuUuid, GpuReading]:
     readings = controller.readings.of(node.name)
     return {reading.as_gpu().uuid: reading for reading in readings if reading.gone_since is not None}
 
 
 def forgettable(controller: Controller, node: Node) -> tuple[GpuUuid, ...]:
-    """All that are gone but those that a job still holds; refused where there are no others."""
-    missing = gone(controller, node)
+    """All lost GPUs that no job holds. Refuses if every lost GPU is held."""
+    missing = lost(controller, node)
     free = tuple(uuid for uuid in missing if not node.holders(uuid))
     if missing and not free:
         check_forgettable(controller, node, list(missing)[:1])
@@ -34,9 +34,9 @@ def forgettable(controller: Controller, node: Node) -> tuple[GpuUuid, ...]:
 
 
 def check_forgettable(controller: Controller, node: Node, uuids: Collection[GpuUuid]) -> None:
-    missing = gone(controller, node)
+    missing = lost(controller, node)
     for uuid in uuids:
-        # By UUID: its number may be another GPU's by now.
+        # Named by UUID: another GPU may have its index by now.
         if held := node.holders(uuid):
             raise conflict("gpu.still_held", gpu=uuid, job=held[0])
         if uuid in node.gpus and uuid not in missing:
@@ -44,25 +44,25 @@ def check_forgettable(controller: Controller, node: Node, uuids: Collection[GpuU
 
 
 async def forget(controller: Controller, node: Node, uuids: tuple[GpuUuid, ...]) -> None:
-    """First the agent: what it still tells of a GPU would bring it back."""
+    """Tell the agent first: a reading that still contains the GPU would bring it back."""
     await controller.fleet.ask(node.name, {"type": "forget_gpus", "uuids": list(uuids)})
     await controller.engine.commit(GpusForgotten(node=node.name, gpus=uuids))
 
 
 async def look_again(controller: Controller, node: Node, uuids: tuple[GpuUuid, ...]) -> None:
-    """Returns when these GPUs are well, or when it is clear that they are not."""
+    """Return when these GPUs are healthy, or when it is clear that they are not."""
     tried = (await controller.fleet.ask(node.name, {"type": "try_gpus", "uuids": list(uuids)}))["uuids"]
     listener = controller.publisher.listen()
     try:
         async with asyncio.timeout(KNOWN_WITHIN_S):
-            while _is_sick(controller, node, tried):
+            while _is_unhealthy(controller, node, tried):
                 await listener.take(KNOWN_WITHIN_S)
     except TimeoutError:
-        pass  # it hangs still
+        pass  # it still hangs
     finally:
         controller.publisher.unlisten(listener)
 
 
-def _is_sick(controller: Controller, node: Node, uuids: Collection[GpuUuid]) -> bool:
+def _is_unhealthy(controller: Controller, node: Node, uuids: Collection[GpuUuid]) -> bool:
     readings = controller.readings.of(node.name)
     return any(reading.uuid in uuids and reading.health is not None for reading in readings)

@@ -58,7 +58,7 @@ class GpuReadings:
         self.tick_later()
 
     def renew(self, node: NodeName) -> None:
-        """The same values were read again. The core is told with the next tick."""
+        """The same values were read again. The core learns this with the next tick."""
         self._renewed_at[node] = self._engine.now()
         self._usage.confirm(node, self._engine.now())
 

@@ -1,0 +1,87 @@
+"""Frames go to the node they name, and to no other."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from tarmac.core.model.ids import NodeName
+from tarmac.nodes.fleet import Fleet
+from tarmac.refusal import Refused
+
+DESK, BIG, NONE = NodeName("desk"), NodeName("big"), NodeName("none")
+
+
+class RecordingSession:
+    def __init__(self, name: NodeName, stops: int = 0) -> None:
+        self.name = name
+        self.frames: list[Any] = []
+        self.is_ending = self.is_connected = self.is_admitted = False
+        self.hello = None
+        self._stops = stops
+
+    def send(self, frame: Any) -> None:
+        self.frames.append(frame)
+
+    def admit(self) -> None:
+        self.is_admitted = True
+
+    def send_command(self, frame: Any) -> None:
+        if self.is_admitted:
+            self.send(frame)
+
+    async def ask(self, frame: Any) -> dict[str, Any]:
+        return {"type": "pong", "from": self.name}
+
+    async def ask_agent_to_end(self, within_s: float) -> int:
+        self.is_ending = True
+        return self._stops
+
+
+def play(story: Callable[[Fleet, RecordingSession, RecordingSession], Awaitable[None]]) -> None:
+    fleet, desk, big = Fleet(), RecordingSession(DESK, stops=1), RecordingSession(BIG, stops=2)
+    for session in (desk, big):
+        fleet.add(session)  # type: ignore[arg-type]
+    asyncio.run(story(fleet, desk, big))  # type: ignore[arg-type]
+
+
+def test_a_frame_reaches_the_node_it_names() -> None:
+    async def story(fleet: Fleet, desk: RecordingSession, big: RecordingSession) -> None:
+        fleet.send(BIG, {"type": "ping"})
+        fleet.send(NONE, {"type": "ping"})
+        assert (desk.frames, big.frames) == ([], [{"type": "ping"}])
+        assert (await fleet.ask(BIG, {"type": "ping"}))["from"] == BIG
+        assert fleet.home is desk
+
+    play(story)
+
+
+def test_a_node_gets_commands_once_its_own_join_was_handled() -> None:
+    async def story(fleet: Fleet, desk: RecordingSession, big: RecordingSession) -> None:
+        fleet.admit(BIG)
+        for node in (DESK, BIG, NONE):
+            fleet.send_command(node, {"type": "forget", "job": 1, "attempt": 1})
+        assert (len(desk.frames), len(big.frames)) == (0, 1)
+
+    play(story)
+
+
+def test_a_node_that_is_not_configured_cannot_be_asked() -> None:
+    async def story(fleet: Fleet, *_: RecordingSession) -> None:
+        with pytest.raises(Refused) as caught:
+            await fleet.ask(NONE, {"type": "ping"})
+        assert (caught.value.kind, caught.value.key) == ("unavailable", "node.not_configured")
+        assert not fleet.is_connected(NONE)
+        assert fleet.boot_id(NONE) is None
+
+    play(story)
+
+
+def test_all_agents_are_asked_to_end() -> None:
+    async def story(fleet: Fleet, desk: RecordingSession, big: RecordingSession) -> None:
+        assert not fleet.is_ending
+        assert await fleet.ask_agents_to_end(1.0) == 3
+        assert (desk.is_ending, big.is_ending, fleet.is_ending) == (True, True, True)
+
+    play(story)
