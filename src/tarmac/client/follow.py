@@ -89,15 +89,17 @@ def log_bytes(
             if not follow:
                 raise
         else:
-            if (
-                not follow
-                or attempt is not None
-                or Job(keep_asking(client, client.call, "GET", f"/jobs/{job}")).is_ended
-            ):
+            if not follow or attempt is not None or _was_last(client, job, response):
                 return
         finally:
             response.close()
         begin = {"offset": offset}
+
+
+def _was_last(client: Link, job: Id, response: Response) -> bool:
+    """True if the job has ended and no attempt followed the one whose output was read."""
+    now = Job(keep_asking(client, client.call, "GET", f"/jobs/{job}"))
+    return now.is_ended and now.attempt <= int(response.fields.get("tarmac-log-attempt", now.attempt))
 
 
 def events(client: Link, jobs: Iterable[int] | None) -> Iterator[Event]:

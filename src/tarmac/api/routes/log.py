@@ -40,6 +40,7 @@ async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResp
         first, is_cut = await _tail_offset(controller, job, path, query.lines)
     headers = {"Tarmac-Log-Cut": "1"} if is_cut else {}
     headers |= {
+        "Tarmac-Log-Attempt": str(which),
         "Tarmac-Log-Path": path.encode("ascii", "backslashreplace").decode(),
         "Tarmac-Log-Offset": str(first),  # to go on from when the stream breaks
     }

@@ -1,0 +1,41 @@
+"""Following output from one attempt of a job to the next."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tarmac.client.follow import log_bytes
+
+
+class Output:
+    """A response with the output of one attempt."""
+
+    def __init__(self, text: bytes, attempt: int) -> None:
+        self.fields = {"tarmac-log-attempt": str(attempt), "tarmac-log-path": f"/logs/1.{attempt}.log"}
+        self._text = text
+
+    def chunks(self) -> Iterator[bytes]:
+        yield self._text
+
+    def close(self) -> None:
+        pass
+
+
+class Controller:
+    """Two attempts, both over before the follower asks for the job."""
+
+    start = was_reached = True
+
+    def __init__(self) -> None:
+        self.attempts = [Output(b"one\n", 1)]
+
+    def stream(self, _: str, query: dict[str, object]) -> Output:
+        return self.attempts[-1]
+
+    def call(self, *_: object) -> dict[str, Any]:
+        self.attempts.append(Output(b"two\n", 2))
+        return {"id": 1, "state": "succeeded", "attempt": 2, "ended_at": "2027-01-15T09:30:00.000Z"}
+
+
+def test_an_attempt_that_was_over_before_the_follower_asked_is_read_as_well() -> None:
+    output = log_bytes(Controller(), 1, follow=True, lines=None, stream="stdout")  # type: ignore[arg-type]
+    assert b"".join(output) == b"one\ntwo\n"
