@@ -46,6 +46,13 @@ if TYPE_CHECKING:
         index: int | None
         uuid: str
 
+    class GpuReservation(TypedDict):
+        id: int
+        owner: str
+        begins_at: str
+        ends_at: str
+        active: bool
+
     class Reservation(TypedDict):
         id: int
         owner: str
@@ -268,8 +275,8 @@ class Gpu(Record):
     gone_since: datetime | None  # when it was missed first, while it is absent
     drained: bool
     reason: str | None  # why it is drained or sick
-    warnings: list[str] | None  # about the jobs on it
-    reserved: str | None  # for whom, and until when
+    warnings: list[str]  # about the jobs on it
+    reserved: GpuReservation | None  # the current reservation, or the next one
 
     def __repr__(self) -> str:
         return f"<Gpu {self.node}:{self.index} {self.model}>"

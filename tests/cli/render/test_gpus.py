@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,11 @@ def test_the_bar_shows_what_is_booked_beyond_what_is_used(used: float, booked: f
 
 
 def test_a_reservation_is_told_of() -> None:
-    assert notes(reserved="reserved for ann until 22:00") == ["reserved for ann until 22:00"]
+    reserved = {"id": 1, "owner": "ann", "begins_at": "2026-01-01T08:00:00.000Z", "ends_at": "2027-01-15T22:00:00.000Z"}
+    (now,) = notes(reserved={**reserved, "active": True})
+    assert re.fullmatch(r"reserved for ann until .*\d\d:\d\d", now)
+    (later,) = notes(reserved={**reserved, "begins_at": "2027-01-15T21:00:00.000Z", "active": False})
+    assert re.fullmatch(r"reserved for ann from .* until .*\d\d:\d\d", later)
     assert notes(reserved=None) == []
 
 
@@ -84,9 +89,9 @@ def test_why_a_gpu_is_not_used() -> None:
 
 
 def test_jobs_that_idle_or_take_too_much_are_named(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    gpus = json.dumps({"gpus": [a_gpu(0, jobs=[7]).raw, a_gpu(1).raw], "error": None}).encode()
-    jobs = b'{"jobs": [{"id": 7, "warnings": ["idle for 35 min"]}, {"id": 8, "warnings": []}], "next": null}'
-    with serving(socket, answer(gpus), answer(jobs), answer(b'{"reservations": []}')):
+    idle = a_gpu(0, jobs=[7], warnings=["job 7: idle for 35 min"])
+    gpus = json.dumps({"gpus": [idle.raw, a_gpu(1).raw], "error": None}).encode()
+    with serving(socket, answer(gpus)):
         assert run_line(["gpus"]) == 0
     assert capfd.readouterr().out.splitlines()[1].endswith("7     job 7: idle for 35 min")
 

@@ -1,5 +1,4 @@
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,10 +6,7 @@ import pytest
 from tarmac.cli.render.job import command_of
 from tarmac.cli.render.jobs import in_order, table
 from tarmac.cli.render.text import cells
-from tarmac.cli.render.waiting import find_waits
-from tarmac.client import Client
 from tarmac.client.records import Job
-from tests.cli.stub import answer, asked, serving
 
 NOW = 1_800_000_000.0  # 2027-01-15T08:00:00Z
 
@@ -77,21 +73,6 @@ def test_the_attempt_is_shown_of_a_job_that_had_to_make_room() -> None:
     ]  # fmt: skip
     assert "running, attempt 2" in plain(jobs)[1]
     assert "queued, attempt 2" in plain(jobs)[3]
-
-
-def test_only_jobs_that_have_not_ended_are_waited_for(socket: Path) -> None:
-    jobs = [a_job(5, "succeeded"), a_job(6), a_job(9, after=["3:ok", "4:any", "5:ok", "6:fail"])]
-    with serving(socket, answer(b'{"jobs": [{"id": 3}], "next": null}')) as stub:
-        find_waits(Client(start=False), jobs, are_all_active=False)
-    assert jobs[2].waits_for == [3, 6]
-    [(request, _)] = asked(stub)
-    assert request.startswith("GET /jobs?ids=3-5&state=active&")
-
-
-def test_where_all_active_jobs_are_listed_nobody_is_asked_for_the_others() -> None:
-    jobs = [a_job(6), a_job(9, after=["3:ok", "6:fail"])]
-    find_waits(Client(start=False), jobs, are_all_active=True)
-    assert jobs[1].waits_for == [6]
 
 
 def test_the_columns_say_what_there_is_to_say() -> None:

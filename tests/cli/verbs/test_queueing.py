@@ -9,7 +9,7 @@ import pytest
 
 from tarmac.cli.main import run_line
 from tarmac.cli.render.queue_mode import alarm, mode
-from tarmac.cli.render.reservations import in_words, of_gpu, table
+from tarmac.cli.render.reservations import in_words, table
 from tarmac.cli.verbs.why import lines
 from tests.cli.stub import answer, asked, serving
 
@@ -210,13 +210,6 @@ def test_the_state_of_a_reservation(fields: dict[str, object], state: str) -> No
 def test_a_reserved_gpu_that_is_gone_has_its_uuid() -> None:
     gpus = [{"index": 3, "uuid": "GPU-3"}, {"index": None, "uuid": "GPU-9"}]
     assert "GPU 3,GPU-9 for ann" in in_words(RESERVATION | {"gpus": gpus}, NOW)
-
-
-def test_a_gpu_is_told_whom_it_is_kept_for_first() -> None:
-    later = RESERVATION | {"owner": "bob", "begins_at": "2027-01-15T11:00:00.000Z"}
-    assert str(of_gpu([later, RESERVATION], "GPU-1", NOW)).startswith("reserved for ann until ")
-    assert str(of_gpu([later], "GPU-1", NOW)).startswith("reserved for bob from ")
-    assert of_gpu([later, RESERVATION], "GPU-7", NOW) is None
 
 
 def test_a_reservation_in_words() -> None:

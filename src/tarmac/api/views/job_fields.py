@@ -106,7 +106,7 @@ def _command(_: Viewer, job: Job) -> list[str]:
 
 
 def _waits_for(_: Viewer, job: Job) -> list[int]:
-    if not isinstance(job.status, Queued | Held | Draft):
+    if not job.spec.after or not isinstance(job.status, Queued | Held | Draft):
         return []
     return [after.job for after in job.spec.after if not after.is_met]
 

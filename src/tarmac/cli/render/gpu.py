@@ -35,7 +35,9 @@ def notes_of(gpu: Gpu, at: float) -> list[Note]:
     if held:
         notes.append(("magenta", held))
     if gpu.reserved:
-        notes.append(("cyan", gpu.reserved))
+        from tarmac.cli.render.reservations import of_gpu
+
+        notes.append(("cyan", of_gpu(gpu.reserved, at)))
     outside = [who for who in gpu.processes if who.get("job") is None and f"pid {who['pid']} " not in f"{held} "]
     notes += [("dim", _process(who, at)) for who in outside[:PROCESSES]]
     if len(outside) > PROCESSES:

@@ -15,26 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tarmac.cli.render.gpu import Note
-    from tarmac.client import Client
     from tarmac.client.records import Gpu
 
 GIVE_WAY = ("POWER", "TEMP", "SLOTS", "BOOKED", "MODEL")  # in this order, where there is no room
 INDENT = 5
-
-
-def fetch(client: Client) -> list[Gpu]:
-    """The GPUs, with the warnings about their jobs and with who has reserved them."""
-    gpus = client.gpus()
-    if any(gpu.jobs for gpu in gpus):
-        said = {job.id: job.warnings for job in client.jobs(state="running,stopping", fields="id,warnings")}
-        for gpu in gpus:
-            gpu.warnings = [f"job {job}: {words}" for job in gpu.jobs for words in said.get(job) or ()]
-    if kept := client.reservations():
-        from tarmac.cli.render.reservations import of_gpu
-
-        for gpu in gpus:
-            gpu.reserved = of_gpu(kept, gpu.uuid)
-    return gpus
 
 
 def table(gpus: Sequence[Gpu], *, width: int | None, has_colours: bool, now: float | None = None) -> list[str]:

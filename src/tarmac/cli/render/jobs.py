@@ -9,7 +9,6 @@ from time import time
 
 from tarmac.cli.render.job import COLOURS, command_of, elapsed, gpus, progress, starts, state_and_attempt
 from tarmac.cli.render.table import Column, lines
-from tarmac.cli.render.waiting import find_waits
 from tarmac.shared.names import AT_WORK, ENDED, TIERS, WAITING
 
 TYPE_CHECKING = False
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from tarmac.client import Client
     from tarmac.client.records import Job
 
-FIELDS_WAITING = "id,state,name,gpus_asked,command,priority,tier,position,attempt,after,begin_at,estimated_start"
+FIELDS_WAITING = "id,state,name,gpus_asked,command,priority,tier,position,attempt,waits_for,begin_at,estimated_start"
 FIELDS = f"{FIELDS_WAITING},gpus,started_at,ended_at,progress,exit_code,signal,reason,warnings"
 MOST = 500
 RECENT = 10  # ended jobs that are shown beside the active ones
@@ -33,16 +32,13 @@ def fetch(client: Client, query: Query, *, limit: int | None, most: int | None =
     recent = RECENT if limit is None else limit
     at_work = [job for job in _select(client, query, state=",".join(AT_WORK)) if not job.raw["ended_at"]]
     waiting = _select(client, query, most, state=",".join(WAITING), fields=FIELDS_WAITING)
-    find_waits(client, [*at_work, *waiting], are_all_active=most is None and not query.get("ids"))
     ended = _select(client, query, recent + 1, state="ended", newest_first=True)
     return in_order([*at_work, *waiting, *ended[:recent]]), len(ended) > recent
 
 
 def fetch_all(client: Client, query: Query, *, limit: int | None) -> list[Job]:
     """Every job that matches, or the newest `limit` of them."""
-    jobs = _select(client, query, limit, state=query.get("state"), newest_first=True)
-    find_waits(client, jobs, are_all_active=False)
-    return in_order(jobs)
+    return in_order(_select(client, query, limit, state=query.get("state"), newest_first=True))
 
 
 def _select(

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tarmac.client.records import Reservation
+    from tarmac.client.records import GpuReservation, Reservation
 
 HUES = {"active": "green", "waited for": "yellow"}
 
@@ -24,13 +24,9 @@ def in_words(kept: Reservation, now: float | None = None) -> str:
     return safe(f"GPU {_gpus(kept)} for {kept['owner']} {_span(kept, at)}")
 
 
-def of_gpu(kept: Sequence[Reservation], uuid: str, now: float | None = None) -> str | None:
-    """The one that it is kept for now, or next."""
-    at = time() if now is None else now
-    for each in sorted(kept, key=lambda each: each["begins_at"]):
-        if any(gpu["uuid"] == uuid for gpu in each["gpus"]):
-            return f"reserved for {each['owner']} {_span(each, at)}"
-    return None
+def of_gpu(reserved: GpuReservation, at: float) -> str:
+    """reserved for ann until 22:00"""
+    return f"reserved for {reserved['owner']} {_span(reserved, at)}"
 
 
 def table(kept: Sequence[Reservation], *, width: int | None, has_colours: bool, now: float | None = None) -> list[str]:
@@ -58,7 +54,7 @@ def _state(kept: Reservation, at: float) -> str:
     return f"in {duration(epoch(kept['begins_at']) - at)}"
 
 
-def _span(kept: Reservation, at: float) -> str:
+def _span(kept: Reservation | GpuReservation, at: float) -> str:
     begins, ends = epoch(kept["begins_at"]), epoch(kept["ends_at"])
     start = f"from {clock(begins, at)} " if begins > at else ""
     return f"{start}until {clock(ends, at)}"

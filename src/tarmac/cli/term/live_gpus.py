@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.render.gpus import fetch, place, summary, table
+from tarmac.cli.render.gpus import place, summary, table
 from tarmac.cli.term.terminal import has_colours
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ class LiveGpus:
         self._gpus: list[Gpu] = []
 
     def fetch(self, client: Client) -> None:
-        self._gpus = sorted(fetch(client), key=place)
+        self._gpus = sorted(client.gpus(), key=place)
 
     def head(self) -> str:
         return summary(self._gpus)

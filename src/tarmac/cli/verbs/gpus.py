@@ -20,10 +20,10 @@ def run(values: Values, _: list[str]) -> int:
     if values["json"]:
         out_json([gpu.raw for gpu in connect().gpus()])
         return 0
-    from tarmac.cli.render.gpus import fetch, table
+    from tarmac.cli.render.gpus import table
 
     client = connect()
-    gpus = fetch(client)
+    gpus = client.gpus()
     if not gpus:
         from tarmac.cli.render.text import safe
 
