@@ -56,7 +56,7 @@ async def _describe(fleet: Fleet, node: NodeName, pid: int) -> Process:
     for look in range(LOOKS):
         facts = await describe_processes(fleet, node, [pid])
         if not facts.processes:
-            raise not_found("adopt.ended" if look else "process.unknown", pid=pid)
+            raise not_found("adopt.ended", pid=pid) if look else not_found("process.unknown", pid=pid)
         (process,) = facts.processes
         if facts.agent_uid not in (0, process.uid):
             raise not_allowed("adopt.not_owner", pid=pid)

@@ -77,18 +77,20 @@ def render(key: str, /, **values: Any) -> Rendered:
 
 def say(key: str, /, **values: Any) -> str:
     """The message alone, for sentences and clauses without a hint."""
-    return render_in(_spoken.get(), key, values).message
+    return _filled(_templates(_spoken.get(), key)[0], values)
 
 
 def render_in(language: str, key: str, values: Mapping[str, Any]) -> Rendered:
-    spoken = LANGUAGES[language]
-    if key not in spoken.messages:
-        spoken = LANGUAGES[DEFAULT]
-    message, hint = spoken.templates(key)
+    message, hint = _templates(language, key)
     return Rendered(key, _filled(message, values), None if hint is None else _filled(hint, values))
+
+
+def _templates(language: str, key: str) -> tuple[Template, Template | None]:
+    spoken = LANGUAGES[language]
+    return spoken.templates(key) if key in spoken.messages else LANGUAGES[DEFAULT].templates(key)
 
 
 def _filled(template: Template, values: Mapping[str, Any]) -> str:
     return "".join(
-        part if isinstance(part, str) else part.format(values[part.name], part.argument) for part in template
+        [part if isinstance(part, str) else part.format(values[part.name], part.argument) for part in template]
     )

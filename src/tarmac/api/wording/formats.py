@@ -6,6 +6,7 @@ A format takes the value and what follows its name in the placeholder. A languag
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tarmac.api.wording.message import Rendered
@@ -43,14 +44,26 @@ def _many(noun: str) -> str:
 
 def plural(value: Any, forms: str) -> str:
     """`{jobs:plural job|jobs}`, by a number or by the length of a list."""
-    one, many = forms.split("|")
+    one, many = _forms(forms)
     return one if (len(value) if isinstance(value, (list, tuple)) else value) == 1 else many
 
 
 def select(value: Any, cases: str) -> str:
     """`{on:select ok=end well|fail=fail}`; the value itself where no case names it."""
-    known = dict(case.split("=", 1) for case in cases.split("|"))
-    return known.get(str(value), plain(value))
+    found = _cases(cases).get(str(value))
+    return plain(value) if found is None else found
+
+
+@cache
+def _forms(forms: str) -> tuple[str, str]:
+    one, many = forms.split("|")
+    return one, many
+
+
+@cache
+def _cases(cases: str) -> dict[str, str]:
+    """Parsed once for each placeholder, as a list of jobs renders it thousands of times."""
+    return dict(case.split("=", 1) for case in cases.split("|"))
 
 
 def prefixed(value: Any, prefix: str) -> str:
