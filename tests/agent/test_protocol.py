@@ -97,7 +97,7 @@ def test_invalid_signal_is_not_sent(site: Site, peer: AgentPeer, number: object)
     peer.send(type="signal", job=1, attempt=1, signal=number, grace_s=0)
     peer.settle()
     assert is_alive(pid)
-    assert "there is no signal" in site.text("agent/agent.log")
+    assert "does not exist" in site.text("agent/agent.log")
 
 
 def test_new_connection_replaces_the_old(site: Site, peer: AgentPeer) -> None:

@@ -11,7 +11,8 @@ from tarmac.agent.loop import READ, WRITE, Loop, log
 from tarmac.shared.protocol import Decoder, ProtocolError, decode, encode
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import AgentFrame, ControllerFrame
+    from tarmac.shared.frames.to_agent import ControllerFrame
+    from tarmac.shared.frames.to_controller import AgentFrame
 
 # A controller that requests logs without reading them is not read from until it has caught up.
 _MAX_UNSENT_BYTES = 32 * 1024 * 1024

@@ -13,9 +13,8 @@ from tarmac.agent.gpus.gpu_processes import uid_of
 from tarmac.shared import proc
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import (
-        CheckPathsFrame,
-        DescribeProcessesFrame,
+    from tarmac.shared.frames.to_agent import CheckPathsFrame, DescribeProcessesFrame
+    from tarmac.shared.frames.to_controller import (
         OutputVerdict,
         PathsCheckedFrame,
         ProcessDescription,

@@ -15,15 +15,13 @@ from tarmac.agent.loop import Loop
 from tarmac.shared import kernel
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import (
+    from tarmac.shared.frames.to_agent import ReadLogFrame, TailLogFrame, WatchLogFrame
+    from tarmac.shared.frames.to_controller import (
         LogErrorFrame,
         LogFrame,
         LogGrewFrame,
         LogTailErrorFrame,
         LogTailFrame,
-        ReadLogFrame,
-        TailLogFrame,
-        WatchLogFrame,
     )
 
 _MAX_READ_BYTES = 4 * 1024 * 1024

@@ -26,18 +26,17 @@ from tarmac.shared import crashpoint, protocol
 from tarmac.shared.proc import Stat
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import (
+    from tarmac.shared.frames.to_agent import (
         AdoptFrame,
-        AgentFrame,
         ControllerFrame,
         FactsQuestionFrame,
         ForgetFrame,
         QuestionFrame,
-        ReportFrame,
         ShutdownFrame,
         SignalFrame,
         StartFrame,
     )
+    from tarmac.shared.frames.to_controller import AgentFrame, ReportFrame
 
 _LAUNCH_TRIES = 3
 _UNDECIDED_S = 0.005
@@ -102,7 +101,7 @@ class Service:
             self._logs.clear()
 
     def _take(self, connection: Connection) -> None:
-        """Make this the connection of the controller: it said hello, so it is newer than any other."""
+        """Make this the connection of the controller: a hello makes it newer than any other."""
         if self._connection is not None and self._connection is not connection:
             self._connection.close()
         self._connection = connection

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tarmac.core.commands import StartJob
     from tarmac.core.model.job import Job
     from tarmac.core.model.status import Booking
-    from tarmac.shared.frames import StartFrame
+    from tarmac.shared.frames.to_agent import StartFrame
 
 # The submitter's own choice of GPUs does not apply to the job.
 _GPU_VARIABLES = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from tarmac.core.model.ids import NodeName
     from tarmac.nodes.session import AgentSession
-    from tarmac.shared.frames import AnyFrame, AttemptFrame, ControllerFrame, QuestionFrame
+    from tarmac.shared.frames.base import AnyFrame
+    from tarmac.shared.frames.to_agent import AttemptFrame, ControllerFrame, QuestionFrame
 
 
 class Fleet:

@@ -12,7 +12,8 @@ from tarmac.shared import protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tarmac.shared.frames import AnyFrame, ControllerFrame, QuestionFrame
+    from tarmac.shared.frames.base import AnyFrame
+    from tarmac.shared.frames.to_agent import ControllerFrame, QuestionFrame
 
 
 ANSWER_WITHIN_S = 10.0  # the agent reads logs from disk, and a disk may be slow

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from tarmac.core.model.gpu import Gpu
     from tarmac.core.model.ids import NodeName
     from tarmac.nodes.reports import GpuReading, HostReading
-    from tarmac.shared.frames import AnyFrame, AttemptFrame, ControllerFrame, QuestionFrame
+    from tarmac.shared.frames.base import AnyFrame
+    from tarmac.shared.frames.to_agent import AttemptFrame, ControllerFrame, QuestionFrame
 
 log = logging.getLogger(__name__)
 

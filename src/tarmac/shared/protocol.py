@@ -19,8 +19,8 @@ from struct import Struct
 from typing import TYPE_CHECKING, List, Mapping
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import (
-        AnyFrame,
+    from tarmac.shared.frames.base import AnyFrame
+    from tarmac.shared.frames.to_controller import (
         ExitedFrame,
         GoneFrame,
         LaunchFailedFrame,

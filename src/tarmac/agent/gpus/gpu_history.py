@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Tuple
 from tarmac.agent.loop import log
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import GpuState
+    from tarmac.shared.frames.to_controller import GpuState
 
 _FIELDS: Dict[str, Tuple[type, ...]] = {
     "index": (int,),

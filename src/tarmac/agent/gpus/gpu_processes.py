@@ -1,4 +1,4 @@
-"""Details of the processes on a GPU, from /proc: user, command, start time, and what tells their job. Unknown is None.
+"""Details of the processes on a GPU, from /proc: user, command, start time, and traces of their job. Unknown is None.
 
 Each process is read once. Later readings only check that the pid still belongs to the same process.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Tuple
 from tarmac.shared.proc import Stat, read_stat
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import ProcessInfo
+    from tarmac.agent.frames import ProcessInfo
 
 COMMAND_CHARS = 300
 MOST_ANCESTORS = 64

@@ -15,7 +15,8 @@ from tarmac.agent.gpus.gpu_history import GpuHistory
 from tarmac.agent.gpus.heartbeat import DriverSpot
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import GpuState, ProbedGpu, ProbedProcess, ProbeReadingFrame
+    from tarmac.agent.frames import ProbedGpu, ProbedProcess, ProbeReadingFrame
+    from tarmac.shared.frames.to_controller import GpuState
 
     class JudgedGpu(GpuState):
         """A GPU with its health. Its processes are not attributed to jobs yet."""

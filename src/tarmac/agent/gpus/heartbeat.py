@@ -1,4 +1,4 @@
-"""What the probe is doing, in memory shared with the agent: it tells the agent which GPU a driver call hangs on."""
+"""What the probe is doing, in memory shared with the agent: it shows the agent which GPU a driver call hangs on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple, Optional, Union
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import GpuState, ProbedGpu
+    from tarmac.agent.frames import ProbedGpu
+    from tarmac.shared.frames.to_controller import GpuState
 
 _HEAD = Struct("=QH")
 _BYTES = 512

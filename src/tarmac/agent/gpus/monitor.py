@@ -20,15 +20,9 @@ from tarmac.agent.procs.attribution import Attribution
 from tarmac.agent.procs.host_memory import read_memory
 
 if TYPE_CHECKING:
+    from tarmac.agent.frames import ProbeFrame, ProbeReadingFrame
     from tarmac.agent.gpus.health import JudgedGpu
-    from tarmac.shared.frames import (
-        GpuEntry,
-        GpusFrame,
-        GpusUnchangedFrame,
-        HostMemory,
-        ProbeFrame,
-        ProbeReadingFrame,
-    )
+    from tarmac.shared.frames.to_controller import GpuEntry, GpusFrame, GpusUnchangedFrame, HostMemory
 
 _CHECK_S = 0.5
 # Checks without progress after which a probe hangs. Starting may take long: a driver without persistence mode wakes

@@ -17,7 +17,7 @@ from tarmac.agent.procs.host_memory import has_changed, read_memory
 from tarmac.shared.protocol import encode
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import ProbedGpu, ProbeFrame, ProbeReadingFrame, XidFrame
+    from tarmac.agent.frames import ProbedGpu, ProbeFrame, ProbeReadingFrame, XidFrame
 
 BUSY_S = 1.0  # between two readings while any GPU is in use
 IDLE_S = 5.0  # while none is, and between two readings of slowly changing values

@@ -15,7 +15,7 @@ from tarmac.shared import kernel, proc
 from tarmac.shared.protocol import Decoder, ProtocolError
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import ProbeFrame
+    from tarmac.agent.frames import ProbeFrame
 
 
 class ProbeProcess:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import XidFrame
+    from tarmac.agent.frames import XidFrame
 
 # From NVIDIA's catalogue, those resolved by "reset or replace the GPU"; 13, 31, 43, 45, 94 … are a program's fault.
 SICK = {

@@ -1,1 +1,1 @@
-"""The processes of an attempt: found, held together, watched and counted."""
+"""The processes of an attempt: finding, containing and watching them."""

@@ -12,7 +12,8 @@ from tarmac.agent.run.attempt import Attempt
 from tarmac.agent.run.attempt_key import AttemptKey, parse_key
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import GpuProcessEntry, ProbedProcess, ProcessInfo
+    from tarmac.agent.frames import ProbedProcess, ProcessInfo
+    from tarmac.shared.frames.to_controller import GpuProcessEntry
 
 
 class _Root(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Dict
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import HostMemory
+    from tarmac.shared.frames.to_controller import HostMemory
 
 NOTABLE = 0.01  # of the total: a smaller change alone is not reported
 

@@ -25,7 +25,8 @@ from tarmac.shared import proc, protocol
 from tarmac.shared.proc import Stat
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import AdoptFrame, ExitedFrame, ReportFrame
+    from tarmac.shared.frames.to_agent import AdoptFrame
+    from tarmac.shared.frames.to_controller import ExitedFrame, ReportFrame
 
 
 class AdoptedTree(ProcessTree):

@@ -26,7 +26,7 @@ from tarmac.shared.proc import Stat, send_signal
 from tarmac.shared.protocol import Decoder
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import LostFrame, ReportFrame
+    from tarmac.shared.frames.to_controller import LostFrame, ReportFrame
 
 _UNDECIDED_S = 0.02
 _SHIM_LINGERS_S = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import AttemptFrame
+    from tarmac.shared.frames.to_agent import AttemptFrame
 
 
 class AttemptKey(NamedTuple):

@@ -19,7 +19,7 @@ from tarmac.shared import proc, protocol
 
 if TYPE_CHECKING:
     from tarmac.agent.run.attempt import Attempt
-    from tarmac.shared.frames import ReportFrame
+    from tarmac.shared.frames.to_controller import ReportFrame
 
 _KILL_AGAIN_S = (0.05, 0.2, 1.0, 5.0)
 

@@ -19,7 +19,7 @@ from tarmac.shared import crashpoint
 from tarmac.shared.protocol import decode, encode, read_frame
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import AssignFrame
+    from tarmac.agent.frames import AssignFrame
 
 # Python ignores these. The agent resets all others to their default at its start.
 _IGNORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)

@@ -14,7 +14,7 @@ from tarmac.shared import crashpoint
 from tarmac.shared.protocol import encode
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import AssignFrame, LimitEntry
+    from tarmac.agent.frames import AssignFrame, LimitEntry
 
 # What a Unix socket takes at once under the smallest usual limits.
 _CHANNEL_BYTES = 65536

@@ -22,7 +22,8 @@ from tarmac.agent.run.time_limit import TimeLimit
 from tarmac.shared import crashpoint, kernel, proc, protocol
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import AssignFrame, ExitedFrame, IdleFrame, ReportFrame
+    from tarmac.agent.frames import AssignFrame, IdleFrame
+    from tarmac.shared.frames.to_controller import ExitedFrame, ReportFrame
 
 STRAGGLER_GRACE_S = 2.0
 _KILL_AGAIN_S = 0.2

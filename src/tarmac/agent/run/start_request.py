@@ -65,7 +65,7 @@ def read(frame: Mapping[str, Any]) -> StartRequest:
 
 def read_signal(number: Any) -> int:
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= _LAST_SIGNAL:
-        raise ValueError(f"there is no signal {number!r}: it must be a number from 1 to {_LAST_SIGNAL}")
+        raise ValueError(f"signal {number!r} does not exist: it must be a number from 1 to {_LAST_SIGNAL}")
     return number
 
 

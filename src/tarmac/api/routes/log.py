@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tarmac.controller.publisher import Listener
     from tarmac.core.model.job import Job
-    from tarmac.shared.frames import QuestionFrame
+    from tarmac.shared.frames.to_agent import QuestionFrame
 
 CHUNK_BYTES = 1 << 18
 LOOK_AGAIN_S = 30.0

@@ -9,7 +9,8 @@ from tarmac.agent.gpus.sources.amd_processes import AmdProcesses
 from tarmac.agent.gpus.sources.source import Absent, Reading, SourceContext, new_gpu
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import GpuMake, ProbedGpu
+    from tarmac.agent.frames import ProbedGpu
+    from tarmac.shared.frames.to_controller import GpuMake
 
 _VENDOR = "0x1002"
 

@@ -12,7 +12,8 @@ from tarmac.agent.gpus.sources.source import Absent, Reading, new_gpu
 from tarmac.shared.units import parse_size
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import GpuMake, ProbedGpu
+    from tarmac.agent.frames import ProbedGpu
+    from tarmac.shared.frames.to_controller import GpuMake
 
 
 class ConfiguredSource:

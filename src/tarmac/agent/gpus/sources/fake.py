@@ -9,7 +9,8 @@ from tarmac.agent.gpus.sources.source import Absent, Reading, new_gpu
 from tarmac.shared.units import parse_size, typed_size
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import GpuMake, ProbedGpu
+    from tarmac.agent.frames import ProbedGpu
+    from tarmac.shared.frames.to_controller import GpuMake
 
 MOST = 1024
 DEFAULT_BYTES = 24 << 30

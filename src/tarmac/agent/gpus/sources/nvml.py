@@ -15,7 +15,8 @@ from tarmac.agent.gpus.topology import Links, read_links
 from tarmac.agent.gpus.xid import XidWatch
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import GpuMake, ProbedGpu
+    from tarmac.agent.frames import ProbedGpu
+    from tarmac.shared.frames.to_controller import GpuMake
 
 HELP = {
     "LIBRARY_NOT_FOUND": "no NVIDIA driver: libnvidia-ml.so.1 was not found",

@@ -8,7 +8,7 @@ from tarmac.agent.gpus.gpu_processes import ProcessTable
 from tarmac.agent.gpus.sources.source import new_gpu
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import ProbedGpu, ProbedProcess
+    from tarmac.agent.frames import ProbedGpu, ProbedProcess
 
 
 class Instance(NamedTuple):

@@ -8,7 +8,8 @@ from tarmac.agent.gpus.gpu_processes import ProcessTable
 from tarmac.agent.gpus.heartbeat import Heartbeat
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames import GpuMake, ProbedGpu, XidFrame
+    from tarmac.agent.frames import ProbedGpu, XidFrame
+    from tarmac.shared.frames.to_controller import GpuMake
 
 
 class Absent(Exception):

@@ -1,0 +1,84 @@
+"""The frames inside the agent: agent → shim, shim → agent, and GPU probe → agent. For type checkers only."""
+
+from __future__ import annotations
+
+from typing import Dict, List, Literal, Optional, Sequence, TypedDict, Union
+
+from tarmac.shared.frames.base import OfAttempt
+from tarmac.shared.frames.to_controller import GpuValues, HostMemory
+
+# Agent → shim
+
+
+class LimitEntry(TypedDict):
+    seconds: float
+    signal: int
+    grace_s: float
+
+
+class AssignFrame(OfAttempt):
+    """The shim's part of a start. The start frame follows, or waits in the run folder when it is too large."""
+
+    type: Literal["assign"]
+    port: int
+    nth: int
+    is_in_folder: bool
+    limit: Optional[LimitEntry]
+
+
+# Shim → agent, besides the reports
+
+
+class IdleFrame(TypedDict):
+    """The shim has seen its attempt through and waits for another."""
+
+    type: Literal["idle"]
+
+
+# GPU probe → agent
+
+
+class ProcessInfo(TypedDict):
+    """A process, with everything that may tell which job it belongs to."""
+
+    pid: int
+    user: Optional[str]
+    command: Optional[str]
+    started_at: Optional[float]
+    cgroup: Optional[str]
+    marks: List[str]
+    ancestors: Sequence[Sequence[int]]  # pid and start time of the process itself and of all its ancestors
+
+
+class ProbedProcess(ProcessInfo):
+    memory_bytes: Optional[int]  # on the GPU
+
+
+class ProbedGpu(GpuValues):
+    uuid: Optional[str]  # null: the GPU does not even tell that
+    processes: List[ProbedProcess]
+    fault: Optional[str]  # why it cannot be read
+    repair: Optional[str]  # why it should not be used before a reset
+    ecc_errors: Optional[int]  # uncorrected, since the driver was loaded
+
+
+class ProbeReadingFrame(TypedDict):
+    type: Literal["gpus"]
+    gpus: List[ProbedGpu]
+    divided: List[str]  # uuids of GPUs that are divided into MIG instances
+    absent: Dict[str, str]  # make → why its driver is not available
+    source: str
+    host: HostMemory
+
+
+class XidFrame(TypedDict):
+    type: Literal["xid"]
+    uuid: str
+    number: int
+
+
+class AliveFrame(TypedDict):
+    type: Literal["alive"]
+
+
+ProbeFrame = Union[ProbeReadingFrame, XidFrame, AliveFrame]

@@ -1,0 +1,22 @@
+"""What the frames of both directions have in common."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, TypedDict
+
+AnyFrame = Dict[str, Any]  # decoded, and nothing checked but that it has a "type"
+
+
+class OfAttempt(TypedDict):
+    job: int
+    attempt: int
+
+
+class Question(TypedDict, total=False):
+    """A frame that is answered. The answer repeats `ref`, which the sender's connection adds."""
+
+    ref: int
+
+
+class Answer(TypedDict):
+    ref: Optional[int]

@@ -1,0 +1,151 @@
+"""Controller → agent: commands about attempts, questions about the machine."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
+
+from tarmac.shared.frames.base import OfAttempt, Question
+
+# Attempts
+
+
+class _StartOptions(TypedDict, total=False):
+    folder: Optional[str]  # created (0700, with parents) before the log files are opened
+    options: Dict[str, Any]  # job options that the agent applies and that have no field here, by wire name
+
+
+class StartFrame(OfAttempt, _StartOptions):
+    """Start this attempt.
+
+    `limit_s` seconds after the command was released (null: never), the shim sends `stop_signal` to the process tree,
+    and SIGKILL `grace_s` seconds later.
+    """
+
+    type: Literal["start"]
+    argv: Optional[List[str]]
+    shell: Optional[str]
+    cwd: str
+    umask: Optional[int]
+    env: Dict[str, str]
+    stdout: str
+    stderr: Optional[str]
+    append: bool
+    limit_s: Optional[float]
+    stop_signal: int
+    grace_s: float
+
+
+class _AdoptOptions(TypedDict, total=False):
+    start_time: Optional[int]  # refuse a process with another start time
+    uid: Optional[int]  # refuse a process of another user
+
+
+class AdoptFrame(OfAttempt, _AdoptOptions):
+    """Watch a running process as this attempt."""
+
+    type: Literal["adopt"]
+    pid: int
+
+
+class SignalFrame(OfAttempt):
+    """Send a signal (1 to 64) to the attempt's processes, and SIGKILL `grace_s` seconds later."""
+
+    type: Literal["signal"]
+    signal: int
+    grace_s: float
+
+
+class ForgetFrame(OfAttempt):
+    """The final report of this attempt is committed; its run folder can go."""
+
+    type: Literal["forget"]
+
+
+# Questions and requests
+
+
+class ControllerHelloFrame(TypedDict):
+    type: Literal["hello"]
+    protocol: int
+    version: str
+
+
+class ReadLogFrame(Question):
+    type: Literal["read_log"]
+    path: str
+    offset: int
+    limit: int
+
+
+class TailLogFrame(Question):
+    """Find the offset of the last `lines` lines."""
+
+    type: Literal["tail_log"]
+    path: str
+    lines: int
+
+
+class WatchLogFrame(Question):
+    """Answer once the size of the file differs from `offset`."""
+
+    type: Literal["watch_log"]
+    path: str
+    offset: int
+
+
+class UnwatchLogFrame(Question):
+    type: Literal["unwatch_log"]
+
+
+class ForgetGpusFrame(Question):
+    type: Literal["forget_gpus"]
+    uuids: List[str]
+
+
+class TryGpusFrame(Question):
+    type: Literal["try_gpus"]
+    uuids: List[str]
+
+
+class CheckPathsFrame(Question):
+    """Can these directories and output files be used?"""
+
+    type: Literal["check_paths"]
+    directories: List[str]
+    outputs: List[str]
+
+
+class DescribeProcessesFrame(Question):
+    type: Literal["describe_processes"]
+    pids: List[int]
+
+
+class PingFrame(Question):
+    type: Literal["ping"]
+
+
+class _ShutdownOptions(TypedDict, total=False):
+    is_replaced: bool  # by an agent that takes over the attempts being stopped
+
+
+class ShutdownFrame(Question, _ShutdownOptions):
+    """End. Answered by `ending`: the agent first finishes stopping `ending.stops` jobs, unless it is replaced."""
+
+    type: Literal["shutdown"]
+
+
+AttemptFrame = Union[StartFrame, AdoptFrame, SignalFrame, ForgetFrame]
+FactsQuestionFrame = Union[CheckPathsFrame, DescribeProcessesFrame, PingFrame]
+QuestionFrame = Union[
+    ReadLogFrame,
+    TailLogFrame,
+    WatchLogFrame,
+    UnwatchLogFrame,
+    ForgetGpusFrame,
+    TryGpusFrame,
+    CheckPathsFrame,
+    DescribeProcessesFrame,
+    PingFrame,
+    ShutdownFrame,
+]
+ControllerFrame = Union[ControllerHelloFrame, AttemptFrame, QuestionFrame]

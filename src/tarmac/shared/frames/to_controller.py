@@ -1,0 +1,226 @@
+"""Agent → controller: reports of attempts, the machine and its GPUs, answers."""
+
+from __future__ import annotations
+
+from typing import Dict, List, Literal, Optional, TypedDict, Union
+
+from tarmac.shared.frames.base import Answer, OfAttempt
+
+ContainmentKind = Literal["cgroup", "scan"]
+GpuMake = Literal["nvidia", "amd", "fake", "listed"]
+OutputVerdict = Literal["good", "has_content", "no_directory", "is_directory", "not_writable"]
+
+# Reports of attempts. The shim sends the same frames to the agent.
+
+
+class StartedFrame(OfAttempt):
+    type: Literal["started"]
+    pid: int
+    started_at: float
+
+
+class _ExitedOptions(TypedDict, total=False):
+    adopted: bool  # the exit status of an adopted process is unknown
+
+
+class ExitedFrame(OfAttempt, _ExitedOptions):
+    """`timed_out`: the time limit's signal was sent while the command was still running."""
+
+    type: Literal["exited"]
+    exit_code: Optional[int]
+    signal: Optional[int]
+    started_at: float
+    ended_at: float
+    pid: int
+    timed_out: bool
+
+
+class LaunchFailedFrame(OfAttempt):
+    type: Literal["launch_failed"]
+    message: str
+    at: float
+
+
+class LostFrame(OfAttempt):
+    """The shim was killed, so the exit status is unknown. `alive`: processes of the attempt still exist."""
+
+    type: Literal["lost"]
+    message: str
+    alive: bool
+    at: float
+
+
+class GoneFrame(OfAttempt):
+    """The last process of a lost attempt has ended."""
+
+    type: Literal["gone"]
+    at: float
+
+
+ReportFrame = Union[StartedFrame, ExitedFrame, LaunchFailedFrame, LostFrame, GoneFrame]
+
+
+# The machine
+
+
+class AgentHelloFrame(TypedDict):
+    """An attempt that `runs` does not list was never started here."""
+
+    type: Literal["hello"]
+    protocol: int
+    version: str
+    node: str
+    boot_id: str
+    pid: int
+    cpus: int
+    memory_bytes: int
+    containment: ContainmentKind
+    containment_reason: Optional[str]
+    runs: List[ReportFrame]
+
+
+class HostMemory(TypedDict):
+    memory_total_bytes: int
+    memory_available_bytes: int
+
+
+class GpuProcessEntry(TypedDict):
+    """A process on a GPU. `job` and `attempt` are null for a foreign process."""
+
+    pid: int
+    user: Optional[str]
+    command: Optional[str]
+    memory_bytes: Optional[int]
+    started_at: Optional[float]
+    start_time: Optional[int]  # clock ticks since boot; with the pid, it identifies the process
+    job: Optional[int]
+    attempt: Optional[int]
+
+
+class GpuValues(TypedDict):
+    """What both the probe and the agent report of a GPU. Null: the driver does not say."""
+
+    index: int
+    model: str
+    memory_total_bytes: int
+    memory_used_bytes: Optional[int]
+    utilization: Optional[int]
+    temperature: Optional[int]
+    power_w: Optional[float]
+    links: Dict[str, int]  # uuid of another GPU → how near it is
+    parent: Optional[str]  # uuid of the GPU that this MIG instance is part of
+    make: GpuMake
+
+
+class GpuState(GpuValues):
+    uuid: str
+    health: Optional[str]  # what is wrong with it
+    gone_since: Optional[float]
+
+
+class GpuEntry(GpuState):
+    processes: List[GpuProcessEntry]
+
+
+class GpusFrame(TypedDict):
+    type: Literal["gpus"]
+    gpus: List[GpuEntry]
+    error: Optional[str]
+    source: str
+    host: HostMemory
+
+
+class GpusUnchangedFrame(TypedDict):
+    type: Literal["gpus_unchanged"]
+
+
+class GpusForgottenFrame(Answer):
+    type: Literal["gpus_forgotten"]
+
+
+class GpusTriedFrame(Answer):
+    type: Literal["gpus_tried"]
+    uuids: List[str]
+
+
+class LogFrame(Answer):
+    type: Literal["log"]
+    offset: int
+    size: int
+    data: str  # base64
+
+
+class LogErrorFrame(Answer):
+    type: Literal["log"]
+    error: str
+    is_missing: bool
+
+
+class LogTailFrame(Answer):
+    """`is_cut`: fewer lines than requested, because the search stopped at its limit."""
+
+    type: Literal["log_tail"]
+    offset: int
+    size: int
+    is_cut: bool
+
+
+class LogTailErrorFrame(Answer):
+    type: Literal["log_tail"]
+    error: str
+
+
+class LogGrewFrame(Answer):
+    type: Literal["log_grew"]
+    size: int
+
+
+class PathsCheckedFrame(Answer):
+    """In the order of the question: whether each directory exists, and a verdict on each output file."""
+
+    type: Literal["paths_checked"]
+    directories: List[bool]
+    outputs: List[OutputVerdict]
+
+
+class ProcessDescription(TypedDict):
+    pid: int
+    start_time: int  # clock ticks since boot
+    uid: int
+    name: str
+    command: List[str]  # empty if it has none, or not yet
+    cwd: Optional[str]
+
+
+class ProcessesDescribedFrame(Answer):
+    """Processes that do not exist are left out."""
+
+    type: Literal["processes_described"]
+    boot_id: str
+    agent_uid: int
+    processes: List[ProcessDescription]
+
+
+class PongFrame(Answer):
+    type: Literal["pong"]
+
+
+class EndingFrame(Answer):
+    type: Literal["ending"]
+    stops: int
+
+
+AnswerFrame = Union[
+    GpusForgottenFrame,
+    GpusTriedFrame,
+    LogFrame,
+    LogErrorFrame,
+    LogTailFrame,
+    LogTailErrorFrame,
+    LogGrewFrame,
+    PathsCheckedFrame,
+    ProcessesDescribedFrame,
+    PongFrame,
+    EndingFrame,
+]
+AgentFrame = Union[AgentHelloFrame, ReportFrame, GpusFrame, GpusUnchangedFrame, AnswerFrame]
