@@ -27,6 +27,7 @@ from tarmac.core.events import (
 from tarmac.core.model.gpu import Gpu
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import After, JobSpec, Request
+from tarmac.core.model.note import note
 from tarmac.core.model.queue import Mode, Reservation
 from tarmac.core.model.status import Failed
 from tarmac.core.state import State
@@ -192,7 +193,7 @@ def test_a_restart_knows_what_was_committed(tmp_path: Path) -> None:
     async def second(controller: Controller, fleet: RecordingFleet) -> None:
         # The node came back without a trace of job 1, which ran: it must not be started again.
         assert fleet.jobs_in("start") == [2]
-        assert controller.store.reader.job(1).status.message == "the node has no trace of this run any more"  # type: ignore[union-attr]
+        assert controller.store.reader.job(1).status.message == note("unknown.no_record")  # type: ignore[union-attr]
 
     run(tmp_path, first)
     run(tmp_path, second)

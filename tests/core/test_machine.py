@@ -9,6 +9,7 @@ from tarmac.core.events import NodeJoined, Reported, StopAsked
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import After
+from tarmac.core.model.note import note
 from tarmac.core.model.status import (
     Cancelled,
     Failed,
@@ -464,7 +465,7 @@ def test_a_run_that_the_node_has_lost_all_trace_of_is_unknown_and_never_started_
     status = scene.status()
     assert isinstance(status, Unknown)
     assert status.ended_at == scene.now
-    assert "no trace" in status.message
+    assert status.message == note("unknown.no_record")
     assert scene.free() == [0, 1]
 
 

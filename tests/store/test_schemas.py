@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 
 from tarmac.core import invariants
 from tarmac.core.events import JobsSubmitted
+from tarmac.core.model.ids import JobId
 from tarmac.core.model.queue import Mode
-from tarmac.core.model.status import is_ended
+from tarmac.core.model.status import Requeue, is_ended
 from tarmac.store import schema
 from tests.core.support.builders import a_spec
 from tests.store.kept import happen, opened
@@ -76,6 +78,37 @@ def test_an_old_one_brought_up_to_date_has_the_shape_of_a_new_one(old: Path, tmp
     with opened(old):
         pass
     assert _shape(old) == _shape(tmp_path / "new.db")
+
+
+@pytest.mark.parametrize(
+    ("state", "stored", "status"),
+    [
+        (
+            "stopping",
+            {"requeue": "made room for job 7", "for_job": 7},
+            {"requeue": Requeue(why="preempted", for_job=JobId(7))},
+        ),
+        ("stopping", {"requeue": "ann stopped the queue"}, {"requeue": Requeue(why="queue_stopped", by="ann")}),
+        ("stopping", {"requeue": None, "for_job": None}, {"requeue": None}),
+        ("queued", {"note": "made room for job 12"}, {"requeued": Requeue(why="preempted", for_job=JobId(12))}),
+        ("queued", {"note": "o'hara stopped the queue"}, {"requeued": Requeue(why="queue_stopped", by="o'hara")}),
+        ("queued", {"note": None}, {"requeued": None}),
+    ],
+)
+def test_a_sentence_that_meant_requeue_still_means_it(
+    path: Path, state: str, stored: dict[str, object], status: dict[str, object]
+) -> None:
+    shutil.copy(FOLDER / "v3.db", path)
+    connection = sqlite3.connect(path)
+    ((number, text),) = connection.execute(
+        "SELECT id, status FROM jobs WHERE state = ? ORDER BY id LIMIT 1", (state,)
+    ).fetchall()
+    connection.execute("UPDATE jobs SET status = ? WHERE id = ?", (json.dumps(json.loads(text) | stored), number))
+    connection.commit()
+    connection.close()
+    with opened(path) as store:
+        found = store.load().jobs[JobId(number)].status
+    assert {name: getattr(found, name) for name in status} == status
 
 
 def _shape(path: Path) -> list[tuple[str, str]]:

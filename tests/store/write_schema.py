@@ -12,7 +12,7 @@ from tarmac.core.changes import Changes
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import After, Job
 from tarmac.core.model.queue import Mode, Reservation
-from tarmac.core.model.status import Draft, Held, Queued
+from tarmac.core.model.status import Draft, Held, Queued, Requeue
 from tarmac.store import rows, schema
 from tarmac.store.writer import Batch, Submission
 from tests.core.support.builders import a_booking, a_job, a_spec, a_status
@@ -60,7 +60,12 @@ def _jobs_of_the_third() -> list[Job]:
     first, second, third = (a_job(number) for number in (11, 12, 13))
     return [
         replace(first, spec=asked, group=JobId(11), position=0.5, status=Held(by="ann", since=140.0)),
-        replace(second, spec=replace(asked, index=1), group=JobId(11), status=Queued(since=150.0, note="preempted")),
+        replace(
+            second,
+            spec=replace(asked, index=1),
+            group=JobId(11),
+            status=Queued(since=150.0, requeued=Requeue(why="preempted")),
+        ),
         replace(third, spec=replace(third.spec, environment=digest), status=Draft()),
     ]
 

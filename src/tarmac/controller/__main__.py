@@ -22,6 +22,7 @@ import uvloop
 from tarmac import __version__, paths
 from tarmac.api.app import build_app
 from tarmac.api.server import Server
+from tarmac.api.wording.notes import note_words
 from tarmac.api.wording.refusals import refusal
 from tarmac.controller.controller import Controller, composed
 from tarmac.controller.settings.config import LISTED, load_config
@@ -73,7 +74,7 @@ async def _run(state_folder: Path, say: _Ready) -> None:
     store = Store(state_folder / "tarmac.db")
     try:
         settings = Settings(config, store.reader.settings())
-        controller = composed(store, settings, state_folder, listed, nodes)
+        controller = composed(store, settings, state_folder, listed, nodes, note_words)
         supervision = asyncio.create_task(controller.fleet.run())
         try:
             await _serve(controller, say)

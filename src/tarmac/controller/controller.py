@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tarmac.controller.settings.node_entries import LocalNodeEntry
     from tarmac.controller.settings.settings import Settings
     from tarmac.core.model.job import Job
+    from tarmac.core.model.note import Note
     from tarmac.core.state import State
     from tarmac.nodes.session import Connector
     from tarmac.store.store import Store
@@ -50,13 +51,14 @@ class Controller:
         home: NodeName,
         fleet: Fleet | None = None,
         clock: Callable[[], float] = time.time,
+        words: Callable[[Note], str] = str,  # forms the messages of notifications
     ) -> None:
         self.store = store
         self.state_folder = state_folder
         self.fleet = fleet or Fleet()
         self.usage = UsageBook()
         self.publisher = Publisher(store.reader.last_event())
-        self.dispatcher = Dispatcher(self.fleet, store.reader, state_folder)
+        self.dispatcher = Dispatcher(self.fleet, store.reader, state_folder, words)
         self.engine = Engine(
             store=store,
             settings=settings,
@@ -160,10 +162,11 @@ def composed(
     state_folder: Path,
     listed_gpus: list[dict[str, Any]] | None = None,
     nodes: Sequence[LocalNodeEntry] = (),
+    words: Callable[[Note], str] = str,
 ) -> Controller:
     """The controller of a state directory, with its home node and the nodes that the config file lists."""
     home = lasting_name(state_folder, socket.gethostname())
-    controller = Controller(store=store, settings=settings, state_folder=state_folder, home=home)
+    controller = Controller(store=store, settings=settings, state_folder=state_folder, home=home, words=words)
     listed = {} if listed_gpus is None else {"TARMAC_LISTED_GPUS": json.dumps(listed_gpus)}
     controller.add_node(home, LocalConnector(state_folder, listed))
     for node in nodes:

@@ -17,11 +17,12 @@ from tarmac.shared import crashpoint
 from tarmac.shared.protocol import ProtocolError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from tarmac.controller.settings.settings import Settings
     from tarmac.core.model.ids import NodeName
+    from tarmac.core.model.note import Note
     from tarmac.core.model.status import Booking
     from tarmac.core.state import State
     from tarmac.nodes.fleet import Fleet
@@ -33,12 +34,12 @@ MOST_ENVIRONMENTS = 64
 
 
 class Dispatcher:
-    def __init__(self, fleet: Fleet, reader: Reader, state_folder: Path) -> None:
+    def __init__(self, fleet: Fleet, reader: Reader, state_folder: Path, words: Callable[[Note], str] = str) -> None:
         self._fleet = fleet
         self._reader = reader
         self._state_folder = state_folder
         self._environments: dict[str, dict[str, str]] = {}
-        self._notifier = Notifier()
+        self._notifier = Notifier(words)
 
     def admit(self, node: NodeName) -> None:
         """Allow commands to a node whose join was committed."""

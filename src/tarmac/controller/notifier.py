@@ -8,7 +8,10 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tarmac.core.commands import Notify
+    from tarmac.core.model.note import Note
 
 log = logging.getLogger(__name__)
 
@@ -17,26 +20,30 @@ MOST_AT_ONCE = 8
 
 
 class Notifier:
-    def __init__(self) -> None:
+    """`words` forms the message: sentences are the API's business."""
+
+    def __init__(self, words: Callable[[Note], str]) -> None:
+        self._words = words
         self._tasks: set[asyncio.Task[None]] = set()
 
     def notify(self, command: str, notice: Notify) -> None:
-        log.warning("%s", notice.message)  # so that it can be found later, also without a command
+        message = self._words(notice.message)
+        log.warning("%s", message)  # so that it can be found later, also without a command
         if not command:
             return
         if len(self._tasks) >= MOST_AT_ONCE:
-            log.warning("notification dropped, because %d are under way: %s", MOST_AT_ONCE, notice.message)
+            log.warning("notification dropped, because %d are under way: %s", MOST_AT_ONCE, message)
             return
-        task = asyncio.get_running_loop().create_task(_run(command, notice))
+        task = asyncio.get_running_loop().create_task(_run(command, notice, message))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
 
-async def _run(command: str, notice: Notify) -> None:
+async def _run(command: str, notice: Notify, message: str) -> None:
     environment = {
         **os.environ,
         "TARMAC_EVENT": notice.what,
-        "TARMAC_MESSAGE": notice.message,
+        "TARMAC_MESSAGE": message,
         "TARMAC_JOB_ID": "" if notice.job is None else str(notice.job),
     }
     try:
@@ -54,4 +61,4 @@ async def _run(command: str, notice: Notify) -> None:
         log.warning("notify_command took longer than %g s and was killed", LONGEST_S)
     else:
         if code:
-            log.warning("notify_command exited with %d for: %s", code, notice.message)
+            log.warning("notify_command exited with %d for: %s", code, message)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import TERM
+from tarmac.core.model.note import Note
 from tarmac.core.model.status import Booking
 
 
@@ -38,16 +39,16 @@ class SignalJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notify:
-    """Tell whoever wants to know. Sent once; a message that is lost does no harm."""
+    """Run the notify command. Sent once; a lost notification does no harm."""
 
-    what: str  # job-warned, gpu-drained, queue-paused or reservation-released
-    message: str
+    what: Literal["job-warned", "gpu-drained", "queue-paused", "reservation-released"]
+    message: Note
     job: JobId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetRun:
-    """The node may drop its record of this attempt: the outcome is kept here."""
+    """The node may drop its record of this attempt: the outcome is stored."""
 
     node: NodeName
     job: JobId

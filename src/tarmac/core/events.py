@@ -12,6 +12,7 @@ from tarmac.core.model.gpu import Gpu, GpuUse
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import JobSpec
 from tarmac.core.model.names import Entry, Outcome
+from tarmac.core.model.note import Note
 from tarmac.core.model.queue import Reservation
 from tarmac.core.model.rules import Rules
 
@@ -32,12 +33,13 @@ class JobsSubmitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopAsked:
-    """`more`: others that are to end in the same breath, so that none of them starts in the place of another."""
+    """`more`: jobs to stop in the same event, so that none of them starts in the place of another."""
 
     job: JobId
-    by: str
+    by: str | None  # None: Tarmac itself
     grace_s: float | None = None  # None: what the job asked for itself
     more: tuple[JobId, ...] = ()
+    why: Note | None = None  # where Tarmac stops it
 
     def one_by_one(self) -> Iterator[StopAsked]:
         yield self

@@ -42,6 +42,7 @@ from tarmac.core.handlers.health import is_fresh, note_reading, watch_gpus, watc
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job
+from tarmac.core.model.note import note
 from tarmac.core.model.status import Booking, Draft, Held, Queued, Starting
 from tarmac.core.policy.forced_start import booking_by_force
 from tarmac.core.policy.reservations import used_by
@@ -125,14 +126,16 @@ def _adopt(state: State, event: ProcessAdopted, now: float) -> list[Command]:
 
 def _watch(state: State, node: Node, now: float) -> list[Command]:
     commands: list[Command] = list(watch_gpus(state, node, now))
-    for job, told, action in list(watch_jobs(state, node, now)):
-        if action == "stop":  # its line in the story is that of the stop, which says why
-            commands.append(Notify(what="job-warned", message=f"job {job.id} is stopped: {told}", job=job.id))
-            commands += stopping.stop(state, StopAsked(job=job.id, by=f"tarmac: stopped, as {told}"), now)
+    for job, (warning, action) in list(watch_jobs(state, node, now)):
+        if action == "stop":  # the story shows the stop, which gives the reason
+            message = note("notice.job_stopped", job=job.id, warning=warning)
+            commands.append(Notify(what="job-warned", message=message, job=job.id))
+            commands += stopping.stop(state, StopAsked(job=job.id, by=None, why=warning), now)
             continue
-        tell(state, job, "Warned", now, {"message": told})
+        tell(state, job, "Warned", now, {"message": warning})
         if action == "warn":
-            commands.append(Notify(what="job-warned", message=f"job {job.id}: {told}", job=job.id))
+            message = note("notice.job_warned", job=job.id, warning=warning)
+            commands.append(Notify(what="job-warned", message=message, job=job.id))
     return commands
 
 

@@ -24,9 +24,9 @@ from tests.api.asgi import send, with_controller
 
 SOURCES = Path(catalogue.__file__).parents[2]
 RAISED = {"invalid", "not_found", "not_allowed", "conflict", "too_new", "unavailable"}
-SAID = {"say", "render"}
-HOMES = {"tarmac.refusal", "tarmac.api.wording.catalogue"}
-SERVER = ("api", "controller", "nodes", "store")
+SAID = {"say", "render", "note"}
+HOMES = {"tarmac.refusal", "tarmac.api.wording.catalogue", "tarmac.core.model.note"}
+SERVER = ("api", "controller", "core", "nodes", "store")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,8 @@ def uses() -> Iterator[Use]:
 
 
 USES = list(uses())
-FORWARDED = "api/wording/refusals.py"  # the one call that passes on a refusal's own key and values
+# The calls that pass on the key and values of a note or a refusal.
+FORWARDED = {"api/wording/notes.py", "api/wording/refusals.py"}
 
 
 def placeholders(template: str | None) -> dict[str, list[str]]:
@@ -80,7 +81,7 @@ def test_the_walk_finds_the_calls() -> None:
 
 
 def test_every_key_is_written_out_where_it_is_used() -> None:
-    assert [use.where.partition(":")[0] for use in USES if use.key is None] == [FORWARDED]
+    assert {use.where.partition(":")[0] for use in USES if use.key is None} == FORWARDED
 
 
 def test_every_key_in_use_is_in_the_catalogue_and_every_message_is_used() -> None:

@@ -211,7 +211,7 @@ def test_a_kind_of_gpu_that_is_not_there_can_never_fit() -> None:
     assert lack(state, Request(cpus=9)) is not None
     (job,) = queue(state, Request(gpus_on=(named(7),)))
     assert explain(state, state.jobs[JobId(job)], NOW)[0] == NeverFits(lack=PinnedGone(gpus=(named(7),)))
-    assert reasons(state, job)[0] == Unsuitable(why="not one that it is pinned to", keeps="pin")
+    assert reasons(state, job)[0] == Unsuitable(condition="pin")
 
 
 def test_a_drained_gpu_gets_nothing_new_and_keeps_what_it_has() -> None:

@@ -71,7 +71,7 @@ def test_a_job_for_several_gpus_gets_no_instances() -> None:
     assert lack(state, Request(gpus=2)) is not None, "one whole GPU and an instance are no two GPUs"
     assert lack(state, Request(gpu_models=("mig",))) is None
     (job,) = queue(state, Request(gpus=2))
-    assert reasons(state, job)[16] == Unsuitable(why="a MIG instance, of which a job sees one only", keeps="mig")
+    assert reasons(state, job)[16] == Unsuitable(condition="mig")
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_starts_follow_from_limits_one_after_the_other() -> None:
     scene.submit(a_spec(time_limit_s=50.0), a_spec(time_limit_s=500.0), a_spec(gpus=2, time_limit_s=1.0), a_spec())
     # 3 at 100 (until 150), 4 at 150 (until 650), 5 needs both: at 650; then 6 at 651. It is a second later by now.
     assert starts(scene) == {3: 99.0, 4: 149.0, 5: 649.0, 6: 650.0}
-    assert estimates(scene.state, scene.now)[JobId(3)].basis == "the time limits of jobs"
+    assert estimates(scene.state, scene.now)[JobId(3)].rests_on == {"limit"}
 
 
 def test_behind_one_of_unknown_length_nobody_can_say() -> None:
@@ -107,7 +107,7 @@ def test_history_counts_and_is_named() -> None:
     scene.submit(a_spec(name="train"))
     scene.submit(a_spec(name="train"))
     (estimate,) = estimates(scene.state, scene.now).values()
-    assert estimate == Estimate(start_at=scene.now - 1.0 + 60.0, basis="how long such jobs took before")
+    assert estimate == Estimate(start_at=scene.now - 1.0 + 60.0, rests_on=frozenset({"history"}))
 
 
 def test_what_is_stopping_is_gone_by_its_grace() -> None:
@@ -115,7 +115,7 @@ def test_what_is_stopping_is_gone_by_its_grace() -> None:
     scene.submit()
     scene.stop(1, grace_s=20.0)
     found = estimates(scene.state, scene.now)[JobId(2)]
-    assert found == Estimate(start_at=scene.now + 20.0, basis="jobs that are stopping")
+    assert found == Estimate(start_at=scene.now + 20.0, rests_on=frozenset({"stop"}))
 
 
 def test_a_paused_queue_foretells_nothing() -> None:

@@ -10,6 +10,7 @@ from tarmac.core import state as state_module
 from tarmac.core.events import JobEdited, JobsHeld, JobsReleased, StartForced
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import After, JobSpec
+from tarmac.core.model.note import note
 from tarmac.core.model.status import Failed
 from tests.core.support.builders import BOX, a_spec, lost
 from tests.core.support.scene import Scene
@@ -59,8 +60,8 @@ def test_a_job_starts_or_ends_by_how_the_one_before_it_went(on: str, how: str, s
         status = scene.status(2)
         assert isinstance(status, Failed)
         assert (status.reason, status.ended_at, status.booking) == ("dependency", scene.now, None)
-        assert status.message is not None
-        assert status.message.startswith("job 1 ")
+        outcome = "ok" if how == "well" else "fail"
+        assert status.message == note("dependency.unmet", job=1, outcome=outcome, on=on)
         assert scene.story(2)[-1] == "DependencyFailed"
 
 

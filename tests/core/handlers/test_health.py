@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tarmac.api.wording.notes import note_words
 from tarmac.core.commands import Notify, SignalJob
 from tarmac.core.events import (
     GpusForgotten,
@@ -19,6 +20,7 @@ from tarmac.core.machine import handle
 from tarmac.core.model.gpu import GpuUse
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import Request
+from tarmac.core.model.note import note
 from tarmac.core.model.rules import Rules
 from tarmac.core.model.status import Running, Stopping
 from tarmac.core.state import State
@@ -40,7 +42,7 @@ def read(state: State, now: float, load: float | None, **more: object) -> list[o
 
 
 def warnings(state: State) -> list[str]:
-    return [line.detail["message"] for line in state.changes.story if line.kind == "Warned"]
+    return [note_words(line.detail["message"]) for line in state.changes.story if line.kind == "Warned"]
 
 
 def stay(state: State, since: float, until: float, load: float | None, **more: object) -> list[object]:
@@ -61,7 +63,7 @@ def play(state: State, trace: list[tuple[float, float]]) -> tuple[list[str], boo
 
 
 def stops(state: State) -> list[str]:
-    return [line.detail["by"] for line in state.changes.story if line.kind == "StopAsked"]
+    return [note_words(line.detail["why"]) for line in state.changes.story if line.kind == "StopAsked"]
 
 
 def notices(before: State, action: str) -> list[object]:
@@ -106,7 +108,7 @@ def test_a_job_that_holds_gpus_for_nothing_is_warned_then_stopped(trace: list[tu
     said, is_stopped = play(state, trace)
     assert said == ["its GPUs did nothing for 30 min"], "the stop has a line of its own"
     assert is_stopped
-    assert stops(state) == ["tarmac: stopped, as its GPUs did nothing for 2 h"]
+    assert stops(state) == ["its GPUs did nothing for 2 h"]
     assert isinstance(state.jobs[JobId(job)].status, Stopping)
 
 
@@ -127,11 +129,12 @@ def test_never_stopped_before_the_warning_even_when_the_setting_comes_late() -> 
     running(state)
     handle(state, RulesSet(rules=Rules(idle_action="stop", idle_warn_s=10, idle_stop_s=10)), 0.0)
     assert read(state, 100.0, 0.0) == []
-    said = "its GPUs did nothing for 11 s"
-    assert read(state, 111.0, 0.0) == [Notify(what="job-warned", message=f"job 1: {said}", job=JobId(1))]
-    assert warnings(state) == [said]
+    warned = note("notice.job_warned", job=1, warning=note("warning.idle", seconds=11.0))
+    assert read(state, 111.0, 0.0) == [Notify(what="job-warned", message=warned, job=JobId(1))]
+    assert warnings(state) == ["its GPUs did nothing for 11 s"]
     told, *_ = sent = read(state, 122.0, 0.0)
-    stopped = "job 1 is stopped: its GPUs did nothing for 22 s"
+    stopped = note("notice.job_stopped", job=1, warning=note("warning.idle", seconds=22.0))
+    assert note_words(stopped) == "job 1 is stopped: its GPUs did nothing for 22 s"
     assert told == Notify(what="job-warned", message=stopped, job=JobId(1))
     assert any(isinstance(command, SignalJob) for command in sent)
 
@@ -180,8 +183,8 @@ def test_idleness_is_noticed_between_two_readings() -> None:
 
 def test_a_sick_gpu_is_drained_by_itself_with_the_reason() -> None:
     state = a_machine(a_gpu(0), a_gpu(1))
-    message = "GPU 0 on box is not used any more: Xid 79: fell off the bus"
     health = "Xid 79: fell off the bus"
+    message = note("notice.gpu_drained", gpu="GPU 0", node="box", reason=health)
     assert read(state, 10.0, 0.0, health=health) == [Notify(what="gpu-drained", message=message)]
     assert read(state, 11.0, 0.0, health=health) == [], "told once"
     drain = state.nodes[BOX].drains[GpuUuid("g0")]
@@ -258,13 +261,13 @@ def test_a_job_that_takes_more_than_it_booked_is_warned_and_stopped_where_that_i
     action: str, is_stopped: bool
 ) -> None:
     state, job = sharing(action)
-    told = "it takes 9.0G of GPU 0, 8.0G are booked"
+    told = "it uses 9.0G of GPU 0, but booked 8.0G"
     assert not take(state, job, 0.0, 60.0, 9.0)
     assert warnings(state) == ([] if action == "none" else [told])
     assert state.nodes[BOX].activity[JobId(job)].is_over_booking
     assert take(state, job, 60.0, 90.0, 9.0) == is_stopped
     assert len(warnings(state)) == (action != "none"), "said once"
-    assert stops(state) == ([f"tarmac: stopped, as {told}"] if is_stopped else [])
+    assert stops(state) == ([told] if is_stopped else [])
     assert isinstance(state.jobs[JobId(job)].status, Stopping if is_stopped else Running)
 
 

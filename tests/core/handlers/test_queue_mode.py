@@ -10,6 +10,7 @@ from tarmac.core.events import QueueDrained, QueuePaused, QueueResumed, QueueSto
 from tarmac.core.explain import Paused, explain
 from tarmac.core.forecast.queue_forecast import line_up
 from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.note import note
 from tarmac.core.model.queue import Mode
 from tests.core.support.builders import BOX, a_spec, launch_failed, lost
 from tests.core.support.scene import Scene
@@ -138,9 +139,8 @@ def test_the_queue_pauses_itself_with_exactly_so_many_quick_failures() -> None:
     fail(scene)
     assert scene.notices() == ["queue-paused"]
     assert (scene.state.mode.is_paused, scene.state.mode.by) == (True, None)
-    assert scene.state.mode.reason is not None
-    assert "3 jobs in a row failed within 10 s" in scene.state.mode.reason
-    assert "job 3 (exit code 1)" in scene.state.mode.reason
+    reason = note("paused.failures", count=3, within_s=10.0, job=3, reason="exit", detail=1)
+    assert scene.state.mode.reason == reason
     assert (scene.starts(), scene.at_work()) == ([], [])
 
 

@@ -92,7 +92,7 @@ def test_a_job_that_a_setting_keeps_from_ever_starting_says_so_and_starts_when_i
     assert isinstance(reason, NeverFits)
     assert isinstance(reason.lack, ConstraintUnmet)
     assert reason.lack.condition == "kept"
-    assert reasons(state, job)[0] == Unsuitable(why="too small with what keep_gpu_memory holds back", keeps="kept")
+    assert reasons(state, job)[0] == Unsuitable(condition="kept")
     handle(state, Reported(node=BOX, report=exited(first)), 3.0)
     assert where(state, job) is None
     handle(state, RulesSet(rules=Rules(keep_gpu_memory=0.2)), 0.0)

@@ -13,7 +13,7 @@ from tarmac.core.forecast.queue_forecast import line_up
 from tarmac.core.model.gpu import Gpu, NamedGpu
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import JobSpec, Request
-from tarmac.core.model.status import Queued, Stopping, Succeeded, Unknown
+from tarmac.core.model.status import Queued, Requeue, Stopping, Succeeded, Unknown
 from tests.core.support.builders import BOX, a_spec, launch_failed, lost
 from tests.core.support.scene import Scene
 
@@ -33,7 +33,7 @@ def test_a_preemptible_job_is_asked_to_leave_with_its_own_signal_and_grace() -> 
     assert scene.signals() == [SignalJob(node=BOX, job=JobId(1), attempt=1, grace_s=7.0, signal=10)]
     status = scene.status(1)
     assert isinstance(status, Stopping)
-    assert status.requeue == "made room for job 2"
+    assert status.requeue == Requeue(why="preempted", for_job=JobId(2))
     assert scene.states() == ["stopping", "queued"]
 
 
@@ -44,7 +44,7 @@ def test_once_gone_it_waits_at_its_place_with_its_attempts_counted_and_its_run_i
     scene.finish(1, exit_code=None, signal=15)
     assert scene.forgotten() == [(1, 1)]
     assert scene.starts() == [(4, [0])]
-    assert scene.status(1) == Queued(since=scene.now, note="made room for job 4")
+    assert scene.status(1) == Queued(since=scene.now, requeued=Requeue(why="preempted", for_job=JobId(4)))
     assert scene.jobs[JobId(1)].attempt == 1
     assert line_up(scene.state, scene.now) == [1, 2, 3]
     scene.finish(4)

@@ -60,8 +60,8 @@ def whom_for(play: Play) -> dict[JobId, list[JobId]]:
     for job in play.booked:
         if isinstance(job.status, Stopping):
             assert job.spec.tier == "preemptible"
-            assert job.status.requeue is not None
-            found.setdefault(JobId(int(job.status.requeue.split()[-1])), []).append(job.id)
+            assert job.status.for_job is not None
+            found.setdefault(job.status.for_job, []).append(job.id)
     return found
 
 

@@ -10,6 +10,7 @@ from tarmac.api.errors import API
 from tarmac.api.schemas.status import StatusView, StopAnswer, StopRequest
 from tarmac.api.views.queue import queued_count, running_count
 from tarmac.api.wording.degraded import degraded_words
+from tarmac.api.wording.notes import words
 
 AGENT_ANSWERS_WITHIN_S = 2.0
 
@@ -28,7 +29,7 @@ async def status(context: Context) -> StatusView:
         api=API,
         policy=state.rules.policy,
         paused=state.mode.is_paused,
-        paused_reason=state.mode.reason,
+        paused_reason=words(state.mode.reason),
         draining=state.mode.is_draining,
         running=running_count(state),
         queued=queued_count(state),

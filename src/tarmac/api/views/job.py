@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tarmac.api.schemas.job import JobView, WholeJobView
 from tarmac.api.views.job_fields import COMPUTED, STORED
 from tarmac.api.wording.degraded import still_true, unwritten
+from tarmac.api.wording.notes import status_message
 from tarmac.api.wording.reasons import ahead_words, gpu_lines, sentences
 from tarmac.controller.log_paths import stderr_path, stdout_path
 from tarmac.core.explain import Explainer, TooFewGpus
@@ -56,7 +57,7 @@ class Viewer:
         folder, attempt = self.controller.state_folder, max(job.attempt, 1)
         return WholeJobView(
             **self._values(job, JobView.__struct_fields__),
-            message=getattr(status, "message", None) or getattr(status, "note", None),
+            message=status_message(job),
             why=self._why(job),
             pid=getattr(status, "pid", None),
             umask=spec.umask,

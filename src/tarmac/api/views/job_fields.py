@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tarmac.api.schemas.job import GpuRef, JobView
 from tarmac.api.wording.catalogue import say
+from tarmac.api.wording.notes import basis_words
 from tarmac.api.wording.times import iso
 from tarmac.controller.log_paths import stdout_path
 from tarmac.controller.submit.gpu_names import name_of
@@ -122,7 +123,7 @@ def _estimated_start(viewer: Viewer, job: Job) -> str | None:
 
 def _estimate_basis(viewer: Viewer, job: Job) -> str | None:
     estimate = viewer.estimate(job)
-    return None if estimate is None else estimate.basis
+    return None if estimate is None else basis_words(estimate.rests_on)
 
 
 COMPUTED: dict[str, Getter] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tarmac.api.schemas.queue import QueueView
+from tarmac.api.wording.notes import words
 from tarmac.api.wording.times import iso
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def queue_view(state: State) -> QueueView:
         paused=mode.is_paused,
         draining=mode.is_draining,
         by=mode.by,
-        reason=mode.reason,
+        reason=words(mode.reason),
         since=iso(mode.since),
         queued=queued_count(state),
         running=running_count(state),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from tarmac.api.wording.catalogue import say
 from tarmac.api.wording.foreign_processes import foreign_process_words
 from tarmac.api.wording.formats import plain
+from tarmac.api.wording.notes import unsuitable_words, words
 from tarmac.api.wording.refusals import infeasible, limit_reached
 from tarmac.api.wording.times import at_clock
 from tarmac.core.explain import (
@@ -83,7 +84,7 @@ def _of_the_queue(reason: Paused | LimitReached | ArrayFull | KeptFor | Reserved
     match reason:
         case Paused(by=by, reason=why, since=since):
             paused_at = None if since is None else at_clock(since, now)
-            return say("waiting.paused", by=by or "Tarmac", since=paused_at, reason=why)
+            return say("waiting.paused", by=by or "Tarmac", since=paused_at, reason=words(why))
         case LimitReached():
             return limit_reached(reason).message
         case ArrayFull(group=group, most=most):
@@ -144,8 +145,8 @@ def kept_words(kept: KeptFor | ReservedFor, now: float) -> str:
 def gpu_words(reason: GpuReason, now: float) -> str:
     """Why one GPU cannot be used."""
     match reason:
-        case Unsuitable(why=why):
-            return why
+        case Unsuitable():
+            return unsuitable_words(reason)
         case Drained(reason=drained):
             return say("gpu.drained", reason=drained)
         case Taken(jobs=jobs):

@@ -14,6 +14,7 @@ import msgspec
 from tarmac.api.wording.catalogue import say
 from tarmac.api.wording.degraded import still_true, unwritten
 from tarmac.api.wording.formats import joined, spans
+from tarmac.api.wording.notes import basis_words
 from tarmac.api.wording.reasons import (
     ahead_words,
     gpu_words,
@@ -79,7 +80,7 @@ def why_view(controller: Controller, job: Job) -> dict[str, Any]:
         ],
         "gpus": [_gpu_view(gpu) for gpu in gpus],
         "estimated_start": None if estimate is None else iso(estimate.start_at),
-        "estimate_basis": None if estimate is None else estimate.basis,
+        "estimate_basis": None if estimate is None else basis_words(estimate.rests_on),
         "lines": [
             _title(job, ahead),
             say("why.requested", request=requested_words(job.spec, now)),
@@ -91,7 +92,7 @@ def why_view(controller: Controller, job: Job) -> dict[str, Any]:
             *_kept_lines(explainer, job, now),
             *_others_line(state, job, ahead),
             *(
-                [say("why.estimate", at=at_clock(estimate.start_at, now), basis=estimate.basis)]
+                [say("why.estimate", at=at_clock(estimate.start_at, now), basis=basis_words(estimate.rests_on))]
                 if estimate is not None
                 else _no_estimate(is_queued=is_queued)
             ),

@@ -6,7 +6,7 @@ What a job books counts from the decision on, whatever the GPU reads: bookings a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from tarmac.core.model.gpu import BookedGpu, GpuUse
 
@@ -17,16 +17,18 @@ if TYPE_CHECKING:
     from tarmac.core.model.node import Node
     from tarmac.core.model.rules import Rules
 
-CONDITIONS = ("pin", "exclude", "model", "mig", "size", "kept")
+GpuCondition: TypeAlias = Literal["pin", "exclude", "model", "mig", "size", "kept"]
+CONDITIONS: tuple[GpuCondition, ...] = get_args(GpuCondition)  # in the order they are checked
 UNKNOWN_MEMORY_BYTES = 1 << 40  # a GPU that does not tell its size is shared out by fractions of this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unsuitable:
-    """It will not do however long one waits."""
+    """The GPU never meets the request, however long the job waits."""
 
-    why: str
-    keeps: str  # the condition that it does not meet, one of CONDITIONS
+    condition: GpuCondition  # the first one that it does not meet
+    model: str = ""  # of the GPU, where a model was asked for
+    asked_models: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,19 +81,19 @@ def is_named(gpu: Gpu, names: tuple[NamedGpu | int, ...]) -> bool:
 def suits(gpu: Gpu, request: Request, rules: Rules) -> Unsuitable | None:
     """Does the GPU itself answer the request, were it idle? The conditions in the order of `CONDITIONS`."""
     if request.gpus_on and not is_named(gpu, request.gpus_on):
-        return Unsuitable(why="not one that it is pinned to", keeps="pin")
+        return Unsuitable(condition="pin")
     if request.exclude_gpus and is_named(gpu, request.exclude_gpus):
-        return Unsuitable(why="excluded", keeps="exclude")
+        return Unsuitable(condition="exclude")
     if request.gpu_models and not any(word in gpu.model.lower() for word in request.gpu_models):
-        return Unsuitable(why=f"{gpu.model} is no {' or '.join(request.gpu_models)}", keeps="model")
+        return Unsuitable(condition="model", model=gpu.model, asked_models=request.gpu_models)
     if request.gpus > 1 and gpu.parent is not None:
-        return Unsuitable(why="a MIG instance, of which a job sees one only", keeps="mig")
+        return Unsuitable(condition="mig")
     if request.min_gpu_memory_bytes and size(gpu) < request.min_gpu_memory_bytes:
-        return Unsuitable(why="too small", keeps="size")
+        return Unsuitable(condition="size")
     if request.gpu_memory_bytes is not None and size(gpu) < request.gpu_memory_bytes:
-        return Unsuitable(why="too small", keeps="size")
+        return Unsuitable(condition="size")
     if request.is_shared and _shared_bytes(gpu, request) > bookable_bytes(gpu, rules):
-        return Unsuitable(why="too small with what keep_gpu_memory holds back", keeps="kept")
+        return Unsuitable(condition="kept")
     return None
 
 

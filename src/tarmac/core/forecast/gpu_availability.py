@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from tarmac.core.model.ids import GpuUuid, JobId
     from tarmac.core.model.job import Job
     from tarmac.core.model.node import Node
+    from tarmac.core.model.plan import RestsOn
     from tarmac.core.state import State
 
-NOTHING: frozenset[str] = frozenset()
+NOTHING: frozenset[RestsOn] = frozenset()
 
 
 @dataclass(slots=True)
@@ -25,7 +26,7 @@ class Slot:
     """A GPU: when it comes free, and what that rests on."""
 
     at: float
-    rests_on: frozenset[str]
+    rests_on: frozenset[RestsOn]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +35,7 @@ class Opening:
 
     at: float
     slots: tuple[Slot, ...]
-    rests_on: frozenset[str]
+    rests_on: frozenset[RestsOn]
 
 
 def slots_of(state: State, node: Node, now: float) -> dict[GpuUuid, Slot]:
@@ -58,7 +59,7 @@ def opening_on(state: State, node: Node, job: Job, slots: dict[GpuUuid, Slot], s
     for at in sorted(moments | ends):
         chosen = _chosen_at(state, node, job, usable, at)
         if chosen is not None:
-            awaited = {"reservation"} if at in ends and at < inf else NOTHING
+            awaited: frozenset[RestsOn] = frozenset({"reservation"}) if at in ends and at < inf else NOTHING
             rests_on = host_rests_on.union(awaited, *(slot.rests_on for slot in chosen))
             return Opening(at=at, slots=chosen, rests_on=rests_on)
     return None
@@ -75,7 +76,7 @@ def _chosen_at(state: State, node: Node, job: Job, usable: dict[GpuUuid, Slot], 
     return tuple(free[:wanted]) if len(free) >= wanted else None
 
 
-def _host_at(state: State, node: Node, job: Job, start_at: float) -> tuple[float, frozenset[str]]:
+def _host_at(state: State, node: Node, job: Job, start_at: float) -> tuple[float, frozenset[RestsOn]]:
     """When the host has the memory and the processors that it asks for, by what is booked now."""
     request = job.spec.request
     if host_fits(node, request, state.rules):
@@ -85,7 +86,7 @@ def _host_at(state: State, node: Node, job: Job, start_at: float) -> tuple[float
     ends = {holder: state.runtimes.end_of(state.jobs[holder], start_at) for holder in node.host}
     known = sorted((end.at, holder, end.rests_on) for holder, end in ends.items() if end is not None)
     gone: list[JobId] = []
-    rests_on: set[str] = set()
+    rests_on: set[RestsOn] = set()
     for at, holder, why in known:
         gone.append(holder)
         rests_on.add(why)

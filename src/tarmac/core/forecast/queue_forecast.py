@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tarmac.core.forecast.gpu_availability import Opening, Slot
     from tarmac.core.model.ids import GpuUuid, JobId, NodeName
     from tarmac.core.model.job import Job
+    from tarmac.core.model.plan import RestsOn
     from tarmac.core.state import State
 
 MOST_LINED_UP = 1000
@@ -27,7 +28,7 @@ MOST_LOOKS = 20_000  # jobs times nodes that are planned ahead
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     start_at: float
-    basis: str  # what it rests on, in words
+    rests_on: frozenset[RestsOn]  # empty: on what is free now
 
 
 def line_up(state: State, now: float, most: int = MOST_LINED_UP) -> list[JobId]:
@@ -81,7 +82,7 @@ def estimates(state: State, now: float) -> dict[JobId, Estimate]:
         if opening is None:
             continue
         if opening.at < inf:
-            found[number] = Estimate(start_at=opening.at, basis=basis_in_words(opening.rests_on))
+            found[number] = Estimate(start_at=opening.at, rests_on=opening.rests_on)
         if opening.at < inf or (not is_kept_back and now - waits_since(job) >= state.rules.starvation_s):
             is_kept_back = is_kept_back or opening.at > now
             _take(state, job, opening)
@@ -100,7 +101,7 @@ def _first_opening(
 def _take(state: State, job: Job, opening: Opening) -> None:
     """Its GPUs are taken until the job would be over; where it starts at a time that nobody knows, for good."""
     expected = state.runtimes.expected_s(job.spec)
-    own = "limit" if job.spec.time_limit_s is not None else "history"
+    own: RestsOn = "limit" if job.spec.time_limit_s is not None else "history"
     for slot in opening.slots:
         slot.at = inf if expected is None else opening.at + expected
         slot.rests_on = opening.rests_on | {own}
@@ -117,13 +118,3 @@ def _key(
     if state.rules.policy == "balance" and share:
         points += more / abs(share)
     return (tier, (group, points), state.jobs[job].submitted_at, job)
-
-
-def basis_in_words(rests_on: frozenset[str]) -> str:
-    words = {
-        "stop": "jobs that are stopping",
-        "limit": "the time limits of jobs",
-        "history": "how long such jobs took before",
-        "reservation": "the end of a reservation",
-    }
-    return " and ".join(word for one, word in words.items() if one in rests_on) or "what is free now"

@@ -1,32 +1,39 @@
-"""What readings mean for GPUs and for the jobs on them: sick GPUs drain by themselves, idle and greedy jobs are told.
+"""What readings mean for GPUs and jobs: sick GPUs are drained, idle and overbooked jobs get a warning or are stopped.
 
-Only what is due is done: a sample changes nothing by itself unless a line was crossed. Only time that was observed
-counts: after a gap between readings, whatever was being counted (idle, greedy, well again) is counted anew.
+Only observed time counts: after a gap between readings, every count (idle, overbooked, healthy again) begins anew.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from tarmac.core.commands import Notify
 from tarmac.core.model.gpu import Activity, Drain
+from tarmac.core.model.note import note
 from tarmac.core.model.status import Running
-from tarmac.shared.units import duration_words, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tarmac.core.model.ids import GpuUuid
     from tarmac.core.model.job import Job
+    from tarmac.core.model.names import Action
     from tarmac.core.model.node import Node
+    from tarmac.core.model.note import Note
     from tarmac.core.model.rules import Rules
     from tarmac.core.state import State
 
-Told: TypeAlias = tuple["Job", str, str]  # the job, what happened, what is to be done: none, warn or stop
 
-FRESH_S = 30.0  # a reading holds for so long: the node says at least every 15 s that it has read again
-# So much more than was booked is no greed: a CUDA context alone takes some hundred MiB.
+class Finding(NamedTuple):
+    """What is wrong with how a job uses its GPUs, and what to do about it."""
+
+    warning: Note
+    action: Action
+
+
+FRESH_S = 30.0  # how long a reading holds; a node reports at least every 15 s
+# Using this much more than booked is tolerated: a CUDA context alone takes some hundred MiB.
 SPARE_PART, SPARE_BYTES = 0.05, 256 * 2**20
 
 
@@ -35,7 +42,7 @@ def is_fresh(node: Node, now: float) -> bool:
 
 
 def note_reading(state: State, node: Node, now: float) -> None:
-    """Where nothing was heard for long (agent or controller away, clock set), nobody knows what happened meanwhile."""
+    """After a long silence (agent or controller away, clock set) nothing is known about the time between."""
     if not is_fresh(node, now):
         node.activity = {job: Activity() for job in node.activity}
         for uuid, drain in list(node.drains.items()):
@@ -45,14 +52,14 @@ def note_reading(state: State, node: Node, now: float) -> None:
 
 
 def watch_gpus(state: State, node: Node, now: float) -> Iterator[Notify]:
-    """Drain what is sick; take back what was drained for that and has been well for long enough."""
+    """Drain sick GPUs; resume those that Tarmac drained and that have been healthy for `healthy_s`."""
     for uuid in list(node.uses):
         drain = node.drains.get(uuid)
         health = node.uses[uuid].health
         if drain is None and health is not None:
             state.set_drain(node, uuid, Drain(reason=health, by=None, since=now))
-            name = f"GPU {node.gpus[uuid].index}" if uuid in node.gpus else uuid
-            yield Notify(what="gpu-drained", message=f"{name} on {node.name} is not used any more: {health}")
+            gpu = f"GPU {node.gpus[uuid].index}" if uuid in node.gpus else uuid
+            yield Notify(what="gpu-drained", message=note("notice.gpu_drained", gpu=gpu, node=node.name, reason=health))
         elif drain is not None and drain.by is None:
             _watch_sick(state, node, uuid, drain, health, now)
 
@@ -67,7 +74,7 @@ def _watch_sick(state: State, node: Node, uuid: GpuUuid, drain: Drain, health: s
         state.set_drain(node, uuid, None)
 
 
-def watch_jobs(state: State, node: Node, now: float) -> Iterator[Told]:
+def watch_jobs(state: State, node: Node, now: float) -> Iterator[tuple[Job, Finding]]:
     rules = state.rules
     for number in list(node.host):
         job = state.jobs[number]
@@ -75,8 +82,8 @@ def watch_jobs(state: State, node: Node, now: float) -> Iterator[Told]:
             before = node.activity.get(number, Activity())
             over = _over_booking(node, job)
             after = greedy(observed(before, _load(node, job), now, rules), is_over=over is not None, now=now)
-            idle, greed = _idle_line(before, after, now, rules), _greed_line(after, over, now, rules)
-            yield from ((job, *line) for line in (idle, greed) if line is not None)
+            idle, greed = _idle_finding(before, after, now, rules), _greed_finding(after, over, now, rules)
+            yield from ((job, finding) for finding in (idle, greed) if finding is not None)
             node.activity[number] = replace(
                 after,
                 is_warned=idle_s(after, now) >= rules.idle_warn_s,
@@ -86,14 +93,14 @@ def watch_jobs(state: State, node: Node, now: float) -> Iterator[Told]:
 
 
 def observed(activity: Activity, load: float | None, now: float, rules: Rules) -> Activity:
-    """One more reading. Where the load is not known, a job counts as busy: nobody is stopped on a guess."""
+    """One more reading. A job of unknown load counts as busy: no job is stopped on a guess."""
     if load is None or load >= rules.idle_load:
         return replace(activity, idle_since=None)
     return activity if activity.idle_since is not None else replace(activity, idle_since=now)
 
 
 def greedy(activity: Activity, *, is_over: bool, now: float) -> Activity:
-    """One more reading. A single one within what was booked lets the count begin anew."""
+    """One more reading. A single one within the booking restarts the count."""
     if not is_over:
         return replace(activity, over_since=None, over_told_at=None)
     return activity if activity.over_since is not None else replace(activity, over_since=now)
@@ -104,27 +111,27 @@ def idle_s(activity: Activity, now: float) -> float:
 
 
 def is_to_stop(activity: Activity, now: float, rules: Rules) -> bool:
-    """Never before the warning, and never in the same breath with it."""
+    """Never before the warning, nor together with it."""
     return rules.idle_action == "stop" and activity.is_warned and idle_s(activity, now) >= rules.idle_stop_s
 
 
-def _idle_line(before: Activity, after: Activity, now: float, rules: Rules) -> tuple[str, str] | None:
-    told = f"its GPUs did nothing for {duration_words(idle_s(after, now))}"
+def _idle_finding(before: Activity, after: Activity, now: float, rules: Rules) -> Finding | None:
+    warning = note("warning.idle", seconds=idle_s(after, now))
     if is_to_stop(before, now, rules) and after.idle_since is not None:
-        return told, "stop"
+        return Finding(warning, "stop")
     if not before.is_warned and idle_s(after, now) >= rules.idle_warn_s:
-        return told, "none" if rules.idle_action == "none" else "warn"
+        return Finding(warning, "none" if rules.idle_action == "none" else "warn")
     return None
 
 
-def _greed_line(after: Activity, over: str | None, now: float, rules: Rules) -> tuple[str, str] | None:
-    """First the warning, whatever is set; the stop not before it was there for as long again."""
+def _greed_finding(after: Activity, over: Note | None, now: float, rules: Rules) -> Finding | None:
+    """First a warning, whatever the action is; the stop follows `overbooked_s` later at the earliest."""
     if over is None or rules.overbooked_action == "none" or not _is_long_over(after, now, rules):
         return None
     if after.over_told_at is None:
-        return f"it {over}", "warn"
+        return Finding(over, "warn")
     if rules.overbooked_action == "stop" and now - after.over_told_at >= rules.overbooked_s:
-        return f"it {over}", "stop"
+        return Finding(over, "stop")
     return None
 
 
@@ -133,7 +140,7 @@ def _is_long_over(activity: Activity, now: float, rules: Rules) -> bool:
 
 
 def _load(node: Node, job: Job) -> float | None:
-    """The busiest of its GPUs; None when one of them does not tell."""
+    """The load of its busiest GPU; None if the load of one is unknown."""
     assert isinstance(job.status, Running)
     uuids = [gpu.uuid for gpu in job.status.booking.gpus]
     loads = [node.uses[uuid].load for uuid in uuids if _is_read(node, uuid)]
@@ -142,15 +149,20 @@ def _load(node: Node, job: Job) -> float | None:
 
 
 def _is_read(node: Node, uuid: GpuUuid) -> bool:
-    """What is known of a sick GPU may be of long ago."""
+    """A sick GPU may have been read long ago."""
     return uuid in node.uses and node.uses[uuid].health is None
 
 
-def _over_booking(node: Node, job: Job) -> str | None:
+def _over_booking(node: Node, job: Job) -> Note | None:
     assert isinstance(job.status, Running)
     taken = node.taken_bytes.get(job.id, {})
     for gpu in job.status.booking.gpus:
         most = gpu.memory_bytes + max(SPARE_PART * gpu.memory_bytes, SPARE_BYTES)
         if gpu.memory_bytes and _is_read(node, gpu.uuid) and taken.get(gpu.uuid, 0) > most:
-            return f"takes {size(taken[gpu.uuid])} of GPU {gpu.index}, {size(gpu.memory_bytes)} are booked"
+            return note(
+                "warning.overbooked",
+                gpu=gpu.index,
+                taken_bytes=taken[gpu.uuid],
+                booked_bytes=gpu.memory_bytes,
+            )
     return None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 from tarmac.core.events import JobEdited, JobMoved, JobsHeld, JobsReleased, JobsSubmitted
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import After, Job
+from tarmac.core.model.note import note
 from tarmac.core.model.status import Draft, Failed, Held, Queued
 from tarmac.core.queue import turn_of
 from tarmac.core.story import enter, tell
@@ -162,19 +163,13 @@ def _end_if_hopeless(state: State, job: Job, ended: dict[JobId, Outcome], now: f
         outcome = state.outcomes.get(after.job) or ended.get(after.job)
         is_open = after.job in state.jobs or after.is_met or _is_as_wanted(after, outcome)
         if not is_open and job.id in state.jobs:
-            message = _hopeless(after, outcome)
+            message = note("dependency.unmet", job=after.job, outcome=outcome, on=after.on)
             status = Failed(booking=None, pid=None, started_at=None, ended_at=now, reason="dependency", message=message)
             enter(state, job, status, "DependencyFailed", now, {"message": message})
 
 
 def _is_as_wanted(after: After, outcome: Outcome | None) -> bool:
     return outcome is not None and after.on in {"any", outcome}
-
-
-def _hopeless(after: After, outcome: Outcome | None) -> str:
-    wanted = {"ok": "end well", "fail": "fail", "any": "end"}[after.on]
-    happened = {"ok": "ended well", "fail": "did not end well", None: "is not known any more"}[outcome]
-    return f"job {after.job} {happened}, and this one was to start only if it should {wanted}"
 
 
 def _priority_between(job: Job, before: Job | None, behind: Job | None) -> int:

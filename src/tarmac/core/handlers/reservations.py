@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from tarmac.core.commands import Notify
 from tarmac.core.fit.gpu_fit import Taken, refusal_of
 from tarmac.core.model.job import Request
+from tarmac.core.model.note import note
 from tarmac.core.policy.reservations import is_active
-from tarmac.shared.units import duration_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,8 +92,12 @@ def pass_time(state: State, now: float) -> Iterator[Notify]:
                 state.set_reservation(one.id, None)
                 yield Notify(
                     what="reservation-released",
-                    message=f"reservation {one.id} of {one.owner} is released: nobody came within"
-                    f" {duration_words(state.rules.no_show_s)}",
+                    message=note(
+                        "notice.reservation_released",
+                        reservation=one.id,
+                        owner=one.owner,
+                        within_s=state.rules.no_show_s,
+                    ),
                 )
 
 

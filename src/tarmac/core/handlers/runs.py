@@ -9,6 +9,7 @@ from tarmac.core import transitions
 from tarmac.core.commands import AdoptProcess, Command, ForgetRun, SignalJob, StartJob
 from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, Reported, TreeGone
 from tarmac.core.handlers.failure_breaker import count_end
+from tarmac.core.model.note import note
 from tarmac.core.model.status import (
     Booked,
     Cancelled,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.model.names import Failure
+    from tarmac.core.model.note import Note
     from tarmac.core.model.status import Status
     from tarmac.core.state import State
 
@@ -114,10 +116,10 @@ def _started(status: Booked, report: JobStarted) -> Running | Stopping:
 
 def _exited(status: Booked, report: JobExited, now: float) -> Status:
     if isinstance(status, Stopping) and status.requeue is not None:
-        # One that was over before it was asked is not run again. Code 0 after that is no sign of being done: saving and
-        # leaving in good order is what it was asked for.
+        # A job that had ended before it was asked to stop does not run again. Exit code 0 after that does not mean it
+        # is done: saving its state and exiting cleanly is what it was asked for.
         if report.ended_at >= status.asked_at and not report.timed_out:
-            return Queued(since=now, note=status.requeue)
+            return Queued(since=now, requeued=status.requeue)
     elif isinstance(status, Stopping):
         return Cancelled(
             booking=status.booking,
@@ -132,7 +134,7 @@ def _exited(status: Booked, report: JobExited, now: float) -> Status:
 
 def _ended_by_itself(status: Booked, report: JobExited) -> Succeeded | Failed | Unknown:
     if report.exit_code is None and report.signal is None:
-        return _unknown(status, "it ended; how, only whoever started it was told", report.ended_at)
+        return _unknown(status, note("unknown.adopted"), report.ended_at)
     if report.exit_code == 0 and not report.timed_out:
         return Succeeded(booking=status.booking, pid=report.pid, started_at=report.started_at, ended_at=report.ended_at)
     reason: Failure = "exit" if report.signal is None else "signal"
@@ -158,11 +160,11 @@ def _not_launched(status: Booked, report: LaunchFailed, now: float) -> Status:
 def _stopped_before_start(status: Stopping, ended_at: float, now: float) -> Status:
     """Nothing of it ever ran."""
     if status.requeue is not None:
-        return Queued(since=now, note=status.requeue)
+        return Queued(since=now, requeued=status.requeue)
     return Cancelled(booking=status.booking, pid=None, started_at=None, ended_at=ended_at)
 
 
-def _unknown(status: Booked, message: str, ended_at: float | None) -> Unknown:
+def _unknown(status: Booked, message: Note | str, ended_at: float | None) -> Unknown:
     pid, started_at = (None, None) if isinstance(status, Starting) else (status.pid, status.started_at)
     return Unknown(
         booking=status.booking,
@@ -190,8 +192,8 @@ def _asked_grace_s(status: Booked) -> float | None:
 def _gone(status: Booked, report: TreeGone) -> Unknown:
     if isinstance(status, Unknown):
         return replace(status, ended_at=report.at)
-    # The node tells the newest only: that the shim was killed was said while nobody listened.
-    return _unknown(status, "its shim was killed, so how it ended cannot be known", report.at)
+    # The node reports only the newest fact: the loss of the shim was reported while the controller was away.
+    return _unknown(status, note("unknown.shim_killed"), report.at)
 
 
 def _join(state: State, event: NodeJoined, now: float) -> list[Command]:
@@ -235,7 +237,7 @@ def _miss(state: State, job: Job, now: float) -> list[Command]:
         case Stopping(started_at=None):
             enter(state, job, _stopped_before_start(status, now, now), "RunMissing", now, {})
         case Running() | Stopping() | Unknown():
-            message = "the node has no trace of this run any more"
+            message = note("unknown.no_record")
             enter(state, job, _unknown(status, message, now), "RunMissing", now, {"message": message})
         case _:
             pass

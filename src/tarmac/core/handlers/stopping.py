@@ -1,4 +1,4 @@
-"""Asking jobs to end: for good because somebody says so, or for a while because others need the room."""
+"""Asking jobs to stop: for good at a person's request, or to be requeued (preemption, a stopped queue)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from tarmac.core.events import StopAsked
 from tarmac.core.handlers.runs import stop_signal
+from tarmac.core.model.note import note
 from tarmac.core.model.queue import Mode
-from tarmac.core.model.status import Cancelled, Draft, Held, Queued, Running, Starting, Stopping, Unknown
+from tarmac.core.model.status import Cancelled, Draft, Held, Queued, Requeue, Running, Starting, Stopping, Unknown
 from tarmac.core.story import enter
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ def stop(state: State, event: StopAsked, now: float) -> list[Command]:
     if job is None:
         return []
     grace_s = job.spec.grace_s if event.grace_s is None else event.grace_s
-    detail = {"by": event.by, "grace_s": grace_s}
+    detail = {"by": event.by or "Tarmac", "why": event.why, "grace_s": grace_s}
+    if event.why is None:
+        del detail["why"]
     status: Stopping | Unknown
     match job.status:
         case Queued() | Held() | Draft():
@@ -40,8 +43,8 @@ def stop(state: State, event: StopAsked, now: float) -> list[Command]:
         case Starting() | Running():
             status = _stopping(job.status, now, grace_s, None)
         case Stopping():
-            # Whoever wants it to end has the last word over whoever wanted its room only.
-            status = replace(job.status, grace_s=min(grace_s, job.status.grace_s), requeue=None, for_job=None)
+            # A person who ends the job overrides a preemption, after which it would run again.
+            status = replace(job.status, grace_s=min(grace_s, job.status.grace_s), requeue=None)
         case Unknown():
             status = replace(job.status, stop_grace_s=grace_s)
         case _:
@@ -51,45 +54,38 @@ def stop(state: State, event: StopAsked, now: float) -> list[Command]:
 
 
 def preempt(state: State, job: Job, for_job: JobId, now: float) -> list[Command]:
-    return _send_back(state, job, "Preempted", f"made room for job {for_job}", now, for_job=for_job)
+    return _requeue(state, job, "Preempted", Requeue(why="preempted", for_job=for_job), now)
 
 
-def _send_back(
-    state: State,
-    job: Job,
-    cause: str,
-    why: str,
-    now: float,
-    *,
-    grace_s: float | None = None,
-    for_job: JobId | None = None,
+def _requeue(
+    state: State, job: Job, cause: str, requeue: Requeue, now: float, *, grace_s: float | None = None
 ) -> list[Command]:
-    """It leaves, and waits at its place in the queue again."""
-    if not isinstance(job.status, Starting | Running) or _is_adopted(job):
-        return []
-    stopping = _stopping(job.status, now, job.spec.grace_s if grace_s is None else grace_s, why)
-    status = replace(stopping, for_job=for_job)
-    enter(state, job, status, cause, now, {"why": why, "grace_s": status.grace_s})
+    """Stop the attempt; the job returns to its place in the queue."""
+    if not isinstance(job.status, Starting | Running) or job.spec.is_adopted:
+        return []  # Tarmac cannot start an adopted process again
+    status = _stopping(job.status, now, job.spec.grace_s if grace_s is None else grace_s, requeue)
+    enter(state, job, status, cause, now, {"why": requeue.note, "grace_s": status.grace_s})
     return [stop_signal(job, status.booking.node, status.grace_s)]
 
 
 def stop_all(state: State, event: QueueStopped, now: float) -> list[Command]:
-    """Everything that runs goes back to the front, and nothing starts until somebody says so."""
-    reason = "stopped; what ran is at the front of the queue again"
+    """Pause the queue and requeue every running job at its front."""
+    reason = note("paused.stopped")
     state.set_mode(Mode(is_paused=True, is_draining=state.mode.is_draining, by=event.by, reason=reason, since=now))
     running = [job for job in state.jobs.values() if isinstance(job.status, Starting | Running)]
     first = min((job.position for job in state.jobs.values() if isinstance(job.status, Queued)), default=None)
     commands: list[Command] = []
     for job in sorted(running, key=lambda job: job.rank, reverse=True):
-        sent = _send_back(state, job, "QueueStopped", f"{event.by} stopped the queue", now, grace_s=event.grace_s)
-        if sent and first is not None:
-            first = min(first - 1, job.position)  # in front of the line, and of those of its own rank behind it
+        requeue = Requeue(why="queue_stopped", by=event.by)
+        signals = _requeue(state, job, "QueueStopped", requeue, now, grace_s=event.grace_s)
+        if signals and first is not None:
+            first = min(first - 1, job.position)  # before the queue, and before running jobs that rank behind it
             state.put(job, first)
-        commands += sent
+        commands += signals
     return commands
 
 
-def _stopping(status: Starting | Running, now: float, grace_s: float, requeue: str | None) -> Stopping:
+def _stopping(status: Starting | Running, now: float, grace_s: float, requeue: Requeue | None) -> Stopping:
     pid, started_at = (status.pid, status.started_at) if isinstance(status, Running) else (None, None)
     return Stopping(
         booking=status.booking,
@@ -99,8 +95,3 @@ def _stopping(status: Starting | Running, now: float, grace_s: float, requeue: s
         grace_s=grace_s,
         requeue=requeue,
     )
-
-
-def _is_adopted(job: Job) -> bool:
-    """Tarmac did not start it, so it cannot start it again."""
-    return job.spec.is_adopted

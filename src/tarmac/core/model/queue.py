@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tarmac.core.model.ids import GpuUuid, NodeName
+from tarmac.core.model.note import Note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,5 +29,5 @@ class Mode:
     is_paused: bool = False
     is_draining: bool = False
     by: str | None = None  # None: Tarmac itself
-    reason: str | None = None
+    reason: Note | str | None = None  # in the words of a person, or what the core concluded
     since: float | None = None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.names import Failure, StateName
+from tarmac.core.model.note import Note, note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,11 +20,26 @@ class Booking:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Requeue:
+    """Why an attempt is stopped although its job goes on: it returns to the queue."""
+
+    why: Literal["preempted", "queue_stopped"]
+    for_job: JobId | None = None  # the job it was preempted for
+    by: str | None = None  # who stopped the queue
+
+    @property
+    def note(self) -> Note:
+        if self.why == "preempted":
+            return note("requeue.preempted", for_job=self.for_job)
+        return note("requeue.queue_stopped", by=self.by)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Queued:
     """Waits for GPUs, its turn, its dependencies or its time."""
 
     since: float | None = None  # None: since it was submitted
-    note: str | None = None  # why it is here again
+    requeued: Requeue | None = None  # why it is here again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +80,12 @@ class Stopping:
     started_at: float | None  # None: asked before the node reported a start
     asked_at: float
     grace_s: float
-    requeue: str | None = None  # why it goes back to its place in the queue; None: it is to end
-    for_job: JobId | None = None  # whom it makes room for
+    requeue: Requeue | None = None  # None: the job is to end
+
+    @property
+    def for_job(self) -> JobId | None:
+        """The job that this one was preempted for."""
+        return None if self.requeue is None else self.requeue.for_job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +96,7 @@ class Unknown:
     pid: int | None
     started_at: float | None
     ended_at: float | None  # None while processes of it are left, which keep the booking
-    message: str
+    message: Note | str  # as reported by the node, or what the core concluded
     stop_grace_s: float | None = None  # its owner wants what is left of it to end
 
 
@@ -97,7 +117,7 @@ class Failed:
     reason: Failure
     exit_code: int | None = None
     signal: int | None = None
-    message: str | None = None
+    message: Note | str | None = None  # as reported by the node, or what the core concluded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from tarmac.core.limits import LimitReached, reached
 if TYPE_CHECKING:
     from tarmac.core.model.ids import JobId
     from tarmac.core.model.job import Job
+    from tarmac.core.model.note import Note
     from tarmac.core.state import State
 
 
@@ -18,7 +19,7 @@ class Paused:
     """The queue as a whole starts nothing."""
 
     by: str | None
-    reason: str | None
+    reason: Note | str | None
     since: float | None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.fit.gpu_fit import CONDITIONS, bookable_bytes, is_named, size, suits
+from tarmac.core.fit.gpu_fit import CONDITIONS, GpuCondition, bookable_bytes, is_named, size, suits
 
 if TYPE_CHECKING:
     from tarmac.core.model.gpu import Gpu, NamedGpu
@@ -35,7 +35,7 @@ class PinnedGone:
 class ConstraintUnmet:
     """Too few GPUs meet a condition, one of CONDITIONS, of those that met all before it."""
 
-    condition: str
+    condition: GpuCondition
     asked: int
     have: int
     of: int
@@ -109,14 +109,16 @@ def _lack_of_gpus(node: Node, request: Request, rules: Rules) -> Lack | None:
         return TooFewGpusOnNode(asked=request.gpus, have=len(gpus))
     refused = [(gpu, suits(gpu, request, rules)) for gpu in gpus]
     for condition in CONDITIONS:
-        met = [(gpu, why) for gpu, why in refused if why is None or why.keeps != condition]
+        met = [(gpu, why) for gpu, why in refused if why is None or why.condition != condition]
         if len(met) < request.gpus:
-            return _conditioned(condition, [gpu for gpu, _ in refused], len(met), request, rules)
+            return _constraint_unmet(condition, [gpu for gpu, _ in refused], len(met), request, rules)
         refused = met
     return None
 
 
-def _conditioned(condition: str, gpus: list[Gpu], have: int, request: Request, rules: Rules) -> ConstraintUnmet:
+def _constraint_unmet(
+    condition: GpuCondition, gpus: list[Gpu], have: int, request: Request, rules: Rules
+) -> ConstraintUnmet:
     asked_bytes = max(request.min_gpu_memory_bytes, request.gpu_memory_bytes or 0)
     most_bytes = max(size(gpu) for gpu in gpus)
     if condition == "kept":

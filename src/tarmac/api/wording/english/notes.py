@@ -1,0 +1,43 @@
+"""What the core concluded: requeued jobs, unknown ends, warnings, notifications, what an estimate rests on."""
+
+from __future__ import annotations
+
+from tarmac.api.wording.message import Message
+
+MESSAGES: dict[str, Message] = {
+    "requeue.preempted": Message("preempted{for_job:prefixed  for job }"),
+    "requeue.queue_stopped": Message("{by} stopped the queue"),
+    "dependency.unmet": Message(
+        "job {job} {outcome:select ok=succeeded|fail=did not succeed|None=no longer exists}, but this job was to start "
+        "only if it {on:select ok=succeeded|fail=failed|any=ended}"
+    ),
+    "unknown.adopted": Message("it ended, but only the process that started it knows its exit status"),
+    "unknown.shim_killed": Message("its shim was killed, so its exit status is unknown"),
+    "unknown.no_record": Message("the node has no record of this attempt"),
+    "paused.failures": Message(
+        "{count} jobs in a row failed within {within_s} s of their start; the last was job {job} "
+        "({reason:select exit=exit code|signal=signal}{detail:prefixed  })"
+    ),
+    "paused.stopped": Message("stopped; the jobs that ran are first in the queue"),
+    "warning.idle": Message("its GPUs did nothing for {seconds:in_words}"),
+    "warning.overbooked": Message("it uses {taken_bytes:size} of GPU {gpu}, but booked {booked_bytes:size}"),
+    "notice.job_warned": Message("job {job}: {warning}"),
+    "notice.job_stopped": Message("job {job} is stopped: {warning}"),
+    "notice.gpu_drained": Message("{gpu} on {node} is no longer used: {reason}"),
+    "notice.queue_paused": Message("the queue is paused: {reason}"),
+    "notice.reservation_released": Message(
+        "reservation {reservation} of {owner} is released: it was not used within {within_s:in_words}"
+    ),
+    "unsuitable.pin": Message("not one of the GPUs the job is pinned to"),
+    "unsuitable.exclude": Message("excluded"),
+    "unsuitable.model": Message("{model} is not {asked_models:or}"),
+    "unsuitable.mig": Message("a MIG instance; a job can use only one"),
+    "unsuitable.size": Message("too small"),
+    "unsuitable.kept": Message("too small, less what keep_gpu_memory keeps free"),
+    "basis.stop": Message("jobs that are stopping"),
+    "basis.limit": Message("the time limits of jobs"),
+    "basis.history": Message("how long such jobs took before"),
+    "basis.reservation": Message("the end of a reservation"),
+    "basis.free_now": Message("what is free now"),
+    "basis.several": Message("{bases:join  and }"),
+}

@@ -1,0 +1,73 @@
+"""The core's notes as sentences: a note is a message key with its values. Old databases hold sentences; these stay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, assert_never
+
+from tarmac.api.wording.catalogue import say
+from tarmac.core.model.note import Note
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tarmac.core.fit.gpu_fit import Unsuitable
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.plan import RestsOn
+
+
+def note_words(note: Note) -> str:
+    values = {name: note_words(value) if isinstance(value, Note) else value for name, value in note.values}
+    return say(note.key, **values)
+
+
+def words(noted: Note | str | None) -> str | None:
+    """A person's own words stay as they are."""
+    return note_words(noted) if isinstance(noted, Note) else noted
+
+
+def status_message(job: Job) -> str | None:
+    """Why a job failed, is unknown or waits again."""
+    requeued = getattr(job.status, "requeued", None)
+    return words(getattr(job.status, "message", None) if requeued is None else requeued.note)
+
+
+def story_detail(detail: Mapping[str, Any]) -> dict[str, Any]:
+    """The stored detail of an event, with each note in it as a sentence."""
+    return {name: _stored_words(value) for name, value in detail.items()}
+
+
+def _stored_words(value: Any) -> Any:
+    if not isinstance(value, dict) or value.keys() != {"key", "values"}:
+        return value
+    return say(value["key"], **{name: _stored_words(given) for name, given in value["values"]})
+
+
+def basis_words(rests_on: Iterable[RestsOn]) -> str:
+    """What an estimated start rests on."""
+    found = set(rests_on)
+    bases = {
+        "stop": say("basis.stop"),
+        "limit": say("basis.limit"),
+        "history": say("basis.history"),
+        "reservation": say("basis.reservation"),
+    }
+    known = [words for basis, words in bases.items() if basis in found]
+    return say("basis.several", bases=known) if known else say("basis.free_now")
+
+
+def unsuitable_words(reason: Unsuitable) -> str:
+    match reason.condition:
+        case "pin":
+            return say("unsuitable.pin")
+        case "exclude":
+            return say("unsuitable.exclude")
+        case "model":
+            return say("unsuitable.model", model=reason.model, asked_models=reason.asked_models)
+        case "mig":
+            return say("unsuitable.mig")
+        case "size":
+            return say("unsuitable.size")
+        case "kept":
+            return say("unsuitable.kept")
+        case _:
+            assert_never(reason.condition)

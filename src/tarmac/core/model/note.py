@@ -1,0 +1,41 @@
+"""A sentence as data: a key and its values. The core never forms sentences; `api.wording` does, in each language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+NoteKey: TypeAlias = Literal[
+    "requeue.preempted",
+    "requeue.queue_stopped",
+    "dependency.unmet",
+    "unknown.adopted",
+    "unknown.shim_killed",
+    "unknown.no_record",
+    "paused.failures",
+    "paused.stopped",
+    "warning.idle",
+    "warning.overbooked",
+    "notice.job_warned",
+    "notice.job_stopped",
+    "notice.gpu_drained",
+    "notice.queue_paused",
+    "notice.reservation_released",
+]
+Value: TypeAlias = "str | int | float | Note | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """`values` is a tuple of pairs, so that a note can be compared, hashed and stored like any other record."""
+
+    key: NoteKey
+    values: tuple[tuple[str, Value], ...] = ()
+
+    def __str__(self) -> str:
+        """For logs and tests; people read what `api.wording` makes of it."""
+        return " ".join([self.key, *(f"{name}={value}" for name, value in self.values)])
+
+
+def note(key: NoteKey, /, **values: Value) -> Note:
+    return Note(key, tuple(values.items()))

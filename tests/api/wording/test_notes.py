@@ -1,0 +1,82 @@
+"""What the core concluded, as a person reads it."""
+
+from typing import get_args
+
+import msgspec
+import pytest
+
+from tarmac.api.wording.english import ENGLISH
+from tarmac.api.wording.notes import basis_words, note_words, status_message, story_detail, words
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.note import Note, NoteKey, note
+from tarmac.core.model.plan import RestsOn
+from tarmac.core.model.status import Queued, Requeue
+from tests.core.support.builders import a_job, a_status
+
+IDLE = note("warning.idle", seconds=1800.0)
+
+
+def test_every_note_of_the_core_has_a_sentence() -> None:
+    assert set(get_args(NoteKey)) <= set(ENGLISH)
+
+
+@pytest.mark.parametrize(
+    ("noted", "sentence"),
+    [
+        (note("requeue.preempted", for_job=7), "preempted for job 7"),
+        (note("requeue.preempted", for_job=None), "preempted"),
+        (note("requeue.queue_stopped", by="ann"), "ann stopped the queue"),
+        (
+            note("dependency.unmet", job=3, outcome="fail", on="ok"),
+            "job 3 did not succeed, but this job was to start only if it succeeded",
+        ),
+        (
+            note("dependency.unmet", job=3, outcome=None, on="any"),
+            "job 3 no longer exists, but this job was to start only if it ended",
+        ),
+        (
+            note("paused.failures", count=10, within_s=5.0, job=17, reason="exit", detail=127),
+            "10 jobs in a row failed within 5 s of their start; the last was job 17 (exit code 127)",
+        ),
+        (
+            note("paused.failures", count=2, within_s=5.0, job=1, reason="timeout", detail=None),
+            "2 jobs in a row failed within 5 s of their start; the last was job 1 (timeout)",
+        ),
+        (note("notice.job_stopped", job=1, warning=IDLE), "job 1 is stopped: its GPUs did nothing for 30 min"),
+    ],
+)
+def test_a_note_is_a_sentence(noted: Note, sentence: str) -> None:
+    assert note_words(noted) == sentence
+
+
+def test_a_persons_words_and_those_of_an_old_database_stay_as_they_are() -> None:
+    assert words("the disk is full") == "the disk is full"
+    assert words(None) is None
+    assert story_detail({"why": "made room for job 7", "gpus": [1], "by": None}) == {
+        "why": "made room for job 7",
+        "gpus": [1],
+        "by": None,
+    }
+
+
+def test_a_note_in_a_stored_story_is_a_sentence_again() -> None:
+    stored = msgspec.json.decode(msgspec.json.encode({"why": note("notice.job_warned", job=1, warning=IDLE)}))
+    assert story_detail(stored) == {"why": "job 1: its GPUs did nothing for 30 min"}
+
+
+def test_a_job_that_waits_again_tells_why() -> None:
+    requeued = Requeue(why="preempted", for_job=JobId(7))
+    assert status_message(a_job(1, status=Queued(requeued=requeued))) == "preempted for job 7"
+    assert status_message(a_job(1, status=a_status("running"))) is None
+
+
+@pytest.mark.parametrize(
+    ("rests_on", "basis"),
+    [
+        (frozenset(), "what is free now"),
+        (frozenset({"limit"}), "the time limits of jobs"),
+        (frozenset({"history", "stop"}), "jobs that are stopping and how long such jobs took before"),
+    ],
+)
+def test_what_an_estimate_rests_on(rests_on: frozenset[RestsOn], basis: str) -> None:
+    assert basis_words(rests_on) == basis
