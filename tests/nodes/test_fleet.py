@@ -19,6 +19,9 @@ class RecordingSession:
         self.frames: list[Any] = []
         self.is_ending = self.is_connected = self.is_admitted = False
         self.hello = None
+        self.runs = 0
+        self.has_run_again = asyncio.Event()
+        self._ended = asyncio.Event()
         self._stops = stops
 
     def send(self, frame: Any) -> None:
@@ -34,8 +37,16 @@ class RecordingSession:
     async def ask(self, frame: Any) -> dict[str, Any]:
         return {"type": "pong", "from": self.name}
 
+    async def run(self) -> None:
+        self.runs += 1
+        if self.runs == 1 and self.name == BIG:
+            raise ZeroDivisionError
+        self.has_run_again.set()
+        await self._ended.wait()
+
     async def ask_agent_to_end(self, within_s: float) -> int:
         self.is_ending = True
+        self._ended.set()
         return self._stops
 
 
@@ -83,5 +94,19 @@ def test_all_agents_are_asked_to_end() -> None:
         assert not fleet.is_ending
         assert await fleet.ask_agents_to_end(1.0) == 3
         assert (desk.is_ending, big.is_ending, fleet.is_ending) == (True, True, True)
+
+    play(story)
+
+
+def test_a_session_that_fails_is_run_again_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tarmac.nodes.fleet.FAILED_RETRY_S", 0)
+
+    async def story(fleet: Fleet, desk: RecordingSession, big: RecordingSession) -> None:
+        supervision = asyncio.ensure_future(fleet.run())
+        async with asyncio.timeout(10):
+            await big.has_run_again.wait()
+            await fleet.ask_agents_to_end(1.0)
+            await supervision
+        assert (desk.runs, big.runs) == (1, 2)
 
     play(story)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING
 
 from tarmac.refusal import unavailable
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from tarmac.nodes.session import AgentSession
     from tarmac.shared.frames.base import AnyFrame
     from tarmac.shared.frames.to_agent import AttemptFrame, ControllerFrame, QuestionFrame
+
+log = logging.getLogger(__name__)
+
+FAILED_RETRY_S = 2.0
 
 
 class Fleet:
@@ -52,7 +57,7 @@ class Fleet:
         """Keep a connection to every agent. Returns once all agents were asked to end and are gone."""
         async with asyncio.TaskGroup() as tasks:
             for session in self:
-                tasks.create_task(session.run())
+                tasks.create_task(_supervise(session))
 
     # Frames
 
@@ -90,3 +95,13 @@ class Fleet:
     async def ask_agents_to_end(self, within_s: float) -> int:
         """End all agents for good. Returns the number of jobs they first wait for, because they are being stopped."""
         return sum(await asyncio.gather(*(session.ask_agent_to_end(within_s) for session in self)))
+
+
+async def _supervise(session: AgentSession) -> None:
+    """Run a session, again if it fails: the trouble of one node must not become that of all others."""
+    while not session.is_ending:
+        try:
+            await session.run()
+        except Exception:
+            log.exception("the session with the agent of %s failed", session.name)
+            await asyncio.sleep(FAILED_RETRY_S)

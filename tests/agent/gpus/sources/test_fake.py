@@ -56,3 +56,8 @@ def test_simulated_gpus_need_neither_the_driver_nor_its_module():
         assert probe.frame() is not None
         with open(f"/proc/{probe.process.pid}/maps") as maps:
             assert "libnvidia-ml" not in maps.read()
+
+
+def test_simulated_gpus_of_two_nodes_have_different_uuids() -> None:
+    uuids = [gpu["uuid"] for node in ("", "second", "third") for gpu in fake_gpus("2", node)]
+    assert len(set(uuids)) == 6
