@@ -1,16 +1,23 @@
-"""What a plan decides: events for the core, what to commit beside them, and the answer for the caller."""
+"""What a plan decides: events for the core, what to commit beside them, and the answer for the caller.
+
+Also what the engine keeps track of between a plan and its commit.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from tarmac.core.events import Event
+    import asyncio
+
+    from tarmac.core.commands import Command
+    from tarmac.core.events import Event, NodeJoined
     from tarmac.core.model.ids import JobId
     from tarmac.core.state import State
-    from tarmac.store.writer import Sample, Submission
+    from tarmac.refusal import Refused
+    from tarmac.store.writer import Batch, Sample, Submission
 
 T = TypeVar("T")
 
@@ -26,6 +33,46 @@ class Decision(Generic[T]):
     samples: Sequence[Sample] = ()
     samples_from: int | None = None  # older samples are deleted
 
+    def add_to(self, batch: Batch) -> None:
+        """Commit what goes with the events in this batch."""
+        batch.environments |= self.environments
+        batch.removed += self.removed
+        batch.settings |= self.settings
+        batch.samples += self.samples
+        batch.samples_from = self.samples_from or batch.samples_from
+        if self.submission is not None:
+            batch.submissions.append(self.submission)
+
 
 # Called when its turn comes, with the newest state. It must not change the state, and may raise Refused.
 Plan: TypeAlias = Callable[["State"], Decision[T]]
+
+
+@dataclass(slots=True)
+class Pending:
+    """A plan that waits for its turn, or for its commit."""
+
+    plan: Plan[Any]
+    done: asyncio.Future[Any] | None = None  # None: nobody waits for it
+    decision: Decision[Any] | None = None
+    refusal: Refused | None = None
+
+
+class Turn(NamedTuple):
+    """Everything that is decided for one commit."""
+
+    pending: list[Pending]
+    batch: Batch
+    commands: list[Command]
+    joined: list[NodeJoined]
+
+
+def resolve(pending: list[Pending], error: Exception | None) -> None:
+    """Answer everyone who waits, with the error if the commit failed."""
+    for one in pending:
+        if one.done is None or one.done.done():
+            continue
+        if (raised := error or one.refusal) is not None:
+            one.done.set_exception(raised)
+        elif one.decision is not None:
+            one.done.set_result(one.decision.answer)

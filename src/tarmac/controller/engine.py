@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from tarmac.controller.decision import Decision, Plan, T
+from tarmac.controller.decision import Decision, Pending, Plan, T, Turn, resolve
 from tarmac.controller.gpus.usage import jobs_with_gpus
 from tarmac.controller.submit.dependencies import with_outcomes
 from tarmac.core.events import JobEdited, JobsSubmitted, NodeJoined, Reported, TimePassed
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from tarmac.controller.gpus.usage import UsageBook
     from tarmac.controller.publisher import Publisher
     from tarmac.controller.settings.settings import Settings
-    from tarmac.core.commands import Command
     from tarmac.core.events import Event
     from tarmac.core.model.ids import JobId
     from tarmac.core.model.job import Job
@@ -41,25 +39,6 @@ log = logging.getLogger(__name__)
 
 RETRY_AFTER_FULL_S = 1.0
 SOONEST_S, LATEST_S = 0.02, 300.0  # the latter bounds how late a clock that was set is noticed
-
-
-@dataclass(slots=True)
-class _Pending:
-    """A plan that waits for its turn, or for its commit."""
-
-    plan: Plan[Any]
-    done: asyncio.Future[Any] | None = None  # None: nobody waits for it
-    decision: Decision[Any] | None = None
-    refusal: Refused | None = None
-
-
-class _Turn(NamedTuple):
-    """Everything that was decided for one commit."""
-
-    pending: list[_Pending]
-    batch: Batch
-    commands: list[Command]
-    joined: list[NodeJoined]
 
 
 class Engine:
@@ -87,7 +66,7 @@ class Engine:
         self._clock = clock
         self._first_id = first_id
         self.state = self._load()
-        self._inbox: list[_Pending] = []
+        self._inbox: list[Pending] = []
         self._is_committing = False
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
@@ -113,7 +92,7 @@ class Engine:
         if self.degraded is not None:
             raise unavailable("server.cannot_write", problem=self.degraded)
         done: asyncio.Future[T] = self._loop.create_future()
-        self._inbox.append(_Pending(plan, done))
+        self._inbox.append(Pending(plan, done))
         self._take_turn()
         return done
 
@@ -124,7 +103,7 @@ class Engine:
     def put(self, decision: Decision[None]) -> None:
         """Commit without waiting. Dropped while nothing can be written."""
         if self.degraded is None:
-            self._inbox.append(_Pending(lambda _: decision))
+            self._inbox.append(Pending(lambda _: decision))
             self._take_turn()
 
     # Decide
@@ -144,13 +123,13 @@ class Engine:
             self._commit(turn)
         else:
             self._carry_out(turn)
-            _resolve(pending, None)
+            resolve(pending, None)
             self._wake_when_due()
 
-    def _decide(self, pending: list[_Pending]) -> _Turn:
+    def _decide(self, pending: list[Pending]) -> Turn:
         now = self._clock()
         self.generation += 1
-        turn = _Turn(pending, Batch(changes=self.state.changes), [], [])
+        turn = Turn(pending, Batch(changes=self.state.changes), [], [])
         is_settled = False
         for one in pending:
             try:
@@ -165,7 +144,7 @@ class Engine:
                 if isinstance(event, NodeJoined):
                     turn.joined.append(event)
                 turn.commands.extend(handle(self.state, self._with_outcomes(event), now))
-            _collect(one.decision, turn.batch)
+            one.decision.add_to(turn.batch)
         self.state.take_changes()
         ended = [job.id for job in turn.batch.changes.changed.values() if is_ended(job.status)]
         turn.batch.usage = [usage for job in ended if (usage := self._usage.of(job)) is not None]
@@ -179,7 +158,7 @@ class Engine:
 
     # Commit
 
-    def _commit(self, turn: _Turn) -> None:
+    def _commit(self, turn: Turn) -> None:
         def return_to_loop(error: Exception | None) -> None:
             self._is_committing = False
             self.under_way = {}
@@ -193,18 +172,18 @@ class Engine:
         self.under_way = dict(turn.batch.changes.changed)
         self._store.commit(turn.batch, lambda error: self._loop.call_soon_threadsafe(return_to_loop, error))
 
-    def _committed(self, turn: _Turn) -> None:
+    def _committed(self, turn: Turn) -> None:
         for usage in turn.batch.usage:
             self._usage.forget(usage.job)
         self._carry_out(turn)
         crashpoint.reach("controller:before-answer")
-        _resolve(turn.pending, None)
+        resolve(turn.pending, None)
         self._publisher.publish_changes(turn.batch.changes)
         for call in self.after_commit:
             call()
         self._wake_when_due()
 
-    def _carry_out(self, turn: _Turn) -> None:
+    def _carry_out(self, turn: Turn) -> None:
         for event in turn.joined:
             self._dispatcher.admit(event.node)
         self._dispatcher.carry_out(turn.commands, self.state, self.settings)
@@ -227,10 +206,10 @@ class Engine:
 
     # Recover
 
-    def _fail(self, error: Exception, pending: list[_Pending]) -> None:
+    def _fail(self, error: Exception, pending: list[Pending]) -> None:
         log.error("commit failed: %s", error)
         waiting, self._inbox = self._inbox, []
-        _resolve([*pending, *waiting], error)
+        resolve([*pending, *waiting], error)
         self._reload()
         if self.degraded is None:
             self.degraded = error if isinstance(error, Refused) else unavailable("server.failed", error=str(error))
@@ -270,23 +249,3 @@ class Engine:
         outcome: asyncio.Future[Exception | None] = self._loop.create_future()
         self._store.try_to_write(lambda error: self._loop.call_soon_threadsafe(outcome.set_result, error))
         return await outcome is None
-
-
-def _collect(decision: Decision[Any], batch: Batch) -> None:
-    batch.environments |= decision.environments
-    batch.removed += decision.removed
-    batch.settings |= decision.settings
-    batch.samples += decision.samples
-    batch.samples_from = decision.samples_from or batch.samples_from
-    if decision.submission is not None:
-        batch.submissions.append(decision.submission)
-
-
-def _resolve(pending: list[_Pending], error: Exception | None) -> None:
-    for one in pending:
-        if one.done is None or one.done.done():
-            continue
-        if (raised := error or one.refusal) is not None:
-            one.done.set_exception(raised)
-        elif one.decision is not None:
-            one.done.set_result(one.decision.answer)
