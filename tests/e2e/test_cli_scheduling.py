@@ -114,7 +114,7 @@ def test_a_job_is_held_and_released(full_home: Home) -> None:
     done(full_home, "hold", str(number))
     assert job(full_home, number)["state"] == "held"
     assert "held" in done(full_home, "why", str(number))
-    assert "lets it go" in done(full_home, "show", str(number))
+    assert "to release it" in done(full_home, "show", str(number))
     done(full_home, "release", str(number))
     assert job(full_home, number)["state"] == "queued"
     assert "did not wait" in full_home.tarmac("hold", "1").stderr
