@@ -70,8 +70,8 @@ def test_help_is_asked_for_anywhere_among_the_options(argv: list[str]) -> None:
     [
         (["--gpu", "2"], "did you mean --gpus?"),
         (["--folow"], "did you mean --follow?"),
-        (["-x"], "no option -x"),
-        (["-fx"], "no option -x"),
+        (["-x"], "unknown option -x"),
+        (["-fx"], "unknown option -x"),
         (["-follow"], "did you mean --follow?"),
         (["--gpus"], "--gpus needs a value"),
         (["-g"], "-g needs a value"),
@@ -108,5 +108,5 @@ def test_a_number_that_no_job_can_have_is_not_found(capfd: pytest.CaptureFixture
 
 def test_a_negative_number_is_a_word_but_never_the_begin_of_a_command() -> None:
     assert parse(a_verb(), ["7", "-1", "-f"])[1] == ["7", "-1"]
-    with pytest.raises(UserError, match="no option -1"):
+    with pytest.raises(UserError, match="unknown option -1"):
         parse(a_verb(is_prefix=True), ["-1", "x"])

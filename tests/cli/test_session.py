@@ -14,4 +14,4 @@ def test_that_nothing_can_be_written_is_said_once(socket: Path, capfd: pytest.Ca
     queue = b'{"paused": false, "draining": false}'
     with serving(socket, *[answer(nothing, "200 OK", FULL)] * 3, answer(queue, "200 OK", FULL)):
         assert run_line(["ls"]) == 0
-    assert capfd.readouterr().err.count("tarmac: nothing can be written: database or disk is full\n") == 1
+    assert capfd.readouterr().err.count("tarmac: the controller cannot write: database or disk is full\n") == 1

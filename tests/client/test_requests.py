@@ -24,8 +24,8 @@ def test_a_shell_string_may_go_by_its_own_name() -> None:
         ({"command": ["true"], "shell": "true"}, "both"),
         ({}, "neither"),
         ({"command": [1, 2]}, "1 in the command"),
-        ({"command": 7}, "7 is no command"),
-        ({"shell": ["x"]}, "no command"),
+        ({"command": 7}, "7 is not a command"),
+        ({"shell": ["x"]}, "not a command"),
         ({"command": ["true"], "gpus": "2"}, "gpus is '2'"),
     ],
 )

@@ -128,7 +128,7 @@ def test_an_error_without_a_body_is_still_an_error(path: Path) -> None:
 
 def test_something_else_that_listens_is_noticed(path: Path) -> None:
     with serving(path, b"SSH-2.0-OpenSSH_9.2\r\n"):
-        with pytest.raises(Unavailable, match="no HTTP"):
+        with pytest.raises(Unavailable, match="not HTTP"):
             a_client(path).call("POST", "/stop")
 
 

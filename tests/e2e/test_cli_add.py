@@ -148,7 +148,7 @@ def test_a_folder_that_is_gone_is_named(shared_home: Home, tmp_path: Path) -> No
     gone.mkdir()
     done = shared_home.tarmac("add", "true", cwd=gone, preexec_fn=gone.rmdir)
     assert done.returncode == 2
-    assert "does not exist any more" in done.stderr
+    assert "no longer exists" in done.stderr
 
 
 def test_a_program_that_does_not_exist_fails_to_launch(shared_home: Home) -> None:

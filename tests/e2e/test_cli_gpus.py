@@ -23,7 +23,7 @@ def test_small_jobs_share_a_gpu_and_say_so(home: Home) -> None:
     head, *rows = home.tarmac("gpus").stdout.splitlines()
     assert "BOOKED" in head
     assert any(f"{first}-{second}" in row and "20.0G" in row for row in rows)
-    assert "8.0G of a GPU booked" in home.tarmac("show", str(first)).stdout
+    assert "8.0G of each GPU reserved" in home.tarmac("show", str(first)).stdout
 
 
 def test_an_impossible_need_is_refused_at_once(shared_home: Home) -> None:

@@ -125,7 +125,7 @@ def test_watching_needs_a_terminal(busy_home: Home) -> None:
     ("words", "code", "said"),
     [
         (["99999"], 3, "99999"),
-        (["seven"], 2, "no job id"),
+        (["seven"], 2, "not a job id"),
         (["5-2"], 2, "range"),
         (["--state", "sleeping"], 2, "sleeping"),
         (["--sate", "failed"], 2, "did you mean --state?"),

@@ -71,7 +71,7 @@ def test_a_second_ctrl_c_leaves_the_job_to_itself(home: Home) -> None:
         assert until(lambda: state_of(home, 1) == "stopping")
         terminal.type(b"\x03")
         assert terminal.ends() == 130
-        assert "left job 1 to itself" in terminal.text
+        assert "detached from job 1" in terminal.text
     assert state_of(home, 1) == "stopping"
 
 

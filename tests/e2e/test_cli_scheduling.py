@@ -41,7 +41,7 @@ def full_home(home: Home) -> Home:
 def test_a_job_is_stopped_at_its_time_limit(shared_home: Home) -> None:
     ended = shared_home.tarmac("run", "--time", "1s", "-g", "0", "sleep", "600")
     assert ended.returncode == 143
-    assert "it had run for as long as --time allows" in ended.stderr
+    assert "it reached its time limit" in ended.stderr
     assert "failed, timeout" in done(shared_home, "show", "last")
     assert "failed, timeout" in done(shared_home, "ls", "last")
 
@@ -247,7 +247,7 @@ def test_a_queue_that_pauses_itself_says_so_and_why(home: Home) -> None:
     waiting = home.add("-g", "0", "true")
     said = home.tarmac("ls").stderr
     assert "paused" in said
-    assert "by Tarmac itself" in said
+    assert "by Tarmac: " in said
     done(home, "queue", "resume")
     assert home.tarmac("wait", str(waiting)).returncode == 0
 

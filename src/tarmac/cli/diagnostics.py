@@ -66,7 +66,9 @@ def _config() -> Iterator[Finding]:
         yield Finding("ok", "config", f"none, so defaults apply ({path})")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        yield Finding("bad", "config", f"{path}: {reason}", "edit it, or move it away: the controller cannot start")
+        yield Finding(
+            "bad", "config", f"{path}: {reason}", "fix it or move it away; the controller cannot start with it"
+        )
 
 
 def _state_folder() -> Iterator[Finding]:
@@ -83,9 +85,9 @@ def _state_folder() -> Iterator[Finding]:
     elif state != wanted:
         yield Finding("warning", "state folder", paths.moved_note() or state, "set TARMAC_HOME to choose another place")
     elif not os.path.isdir(state):
-        yield Finding("ok", "state folder", f"{state}, made by the first command")
+        yield Finding("ok", "state folder", f"{state}, created by the first command")
     elif not os.access(state, os.W_OK | os.X_OK):
-        yield Finding("bad", "state folder", f"{state} cannot be written to", "mend its mode, or set TARMAC_HOME")
+        yield Finding("bad", "state folder", f"{state} cannot be written to", "fix its mode, or set TARMAC_HOME")
     else:
         yield Finding("ok", "state folder", f"{state}, on a local disk")
     yield _space(state)
@@ -102,7 +104,7 @@ def _space(state: str) -> Finding:
         verdict,
         "free space",
         f"{size(free)} on the disk of the state folder",
-        None if verdict == "ok" else "make room: without it no job can be accepted, and logs end early",
+        None if verdict == "ok" else "free some space: without it no job can be accepted, and logs are cut",
     )
 
 
@@ -134,13 +136,18 @@ def _controller(status: Status) -> Finding:
     text = f"pid {status['controller_pid']}, version {status['version']}"
     if status["version"] == __version__:
         return Finding("ok", "controller", text)
-    return Finding("warning", "controller", f"{text}, but this command is {__version__}", "`tarmac stop`; jobs go on")
+    return Finding(
+        "warning",
+        "controller",
+        f"{text}, but this command is {__version__}",
+        "run `tarmac stop`; running jobs continue",
+    )
 
 
 def _database(status: Status) -> Finding:
     degraded = status.get("degraded")
     if degraded:
-        return Finding("bad", "database", str(degraded), "`tarmac log controller` says more")
+        return Finding("bad", "database", str(degraded), "see `tarmac log controller`")
     return Finding("ok", "database", size(status.get("database_bytes")))
 
 
@@ -185,11 +192,11 @@ def _fault_of(path: str) -> str | None:
 def _agent(status: Status) -> Finding:
     pid = status["agent_pid"]
     if pid and not status.get("agent_answers", True):
-        advice = f"`kill -CONT {pid}` wakes one that was stopped; after `kill -9 {pid}` another is started. Jobs go on"
-        return Finding("bad", "agent", f"pid {pid} does not answer, so no job can start or be ended", advice)
+        advice = f"run `kill -CONT {pid}` if it was stopped, or `kill -9 {pid}` to replace it; running jobs continue"
+        return Finding("bad", "agent", f"pid {pid} does not answer, so jobs can neither start nor be stopped", advice)
     if pid:
         return Finding("ok", "agent", f"pid {pid}")
-    return Finding("bad", "agent", "not connected, so no job can start", "`tarmac log agent` says more")
+    return Finding("bad", "agent", "not connected, so no job can start", "see `tarmac log agent`")
 
 
 def _containment(status: Status) -> Finding:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 WIDTH = 80
 GROUPS = (
     ("Queue work", ("add", "run", "adopt")),
-    ("Look", ("ls", "show", "why", "log", "gpus", "status", "simulate")),
-    ("Steer", ("wait", "kill", "rm", "hold", "release", "move", "edit", "start")),
-    ("For all", ("queue", "reserve", "gpu")),
+    ("Inspect", ("ls", "show", "why", "log", "gpus", "status", "simulate")),
+    ("Control jobs", ("wait", "kill", "rm", "hold", "release", "move", "edit", "start")),
+    ("Queue and GPUs", ("queue", "reserve", "gpu")),
     ("Tarmac itself", ("set", "serve", "stop", "doctor")),
 )
 
@@ -33,13 +33,13 @@ def overview() -> str:
     text += [_bold("Examples")]
     text += _examples(
         (
-            ("tarmac add python train.py --lr 0.1", "queue it on one GPU; prints its id"),
-            ("tarmac add -g 4 -c 'make && ./train'", "a shell string on four"),
+            ("tarmac add python train.py --lr 0.1", "queue it on one GPU; prints the id"),
+            ("tarmac add -g 4 -c 'make && ./train'", "run a shell string on four GPUs"),
             ("tarmac log -f last", "follow the newest job's output"),
             ("tarmac ls -w", "the live table"),
         )
     )
-    text += ["", "`tarmac VERB --help` explains one; --version prints the version."]
+    text += ["", "Run `tarmac VERB --help` for details; --version prints the version."]
     return "\n".join(text) + "\n"
 
 
@@ -66,7 +66,7 @@ def _verbs(verb: Verb) -> Iterator[str]:
 
 def _options(verb: Verb) -> Iterator[str]:
     pairs = [(_flags(option), option.help) for option in verb.options]
-    pairs.append(("-h, --help", "show this"))
+    pairs.append(("-h, --help", "show this help"))
     wide = max(len(flags) for flags, _ in pairs)
     for flags, words in pairs:
         first, *rest = wrapped(words, WIDTH - wide - 4)

@@ -81,7 +81,7 @@ def run_verb(verb: Verb, argv: Sequence[str]) -> int:
     except HelpAsked:
         return _help(verb.name.split())
     if words and not verb.takes_words:
-        raise UserError(f"{verb.name}: takes no {words[0]!r}", f"`tarmac {verb.name} --help` shows how")
+        raise UserError(f"{verb.name}: unexpected argument {words[0]!r}", f"run `tarmac {verb.name} --help` for help")
     return verb.run(values, words)
 
 
@@ -116,10 +116,10 @@ def _unknown(argv: Sequence[str]) -> UserError:
     word = safe(argv[0])
     meant = nearest_verb(argv[0], VERBS)
     if meant is not None:
-        hint = f"did you mean `tarmac {meant}`? `tarmac --help` lists the verbs"
+        hint = f"did you mean `tarmac {meant}`? Run `tarmac --help` to list the verbs"
     else:
-        hint = f"to queue it as a command: `tarmac add {safe(command_line(argv))}`; `tarmac --help` lists the verbs"
-    return UserError(f"no verb {word}", hint)
+        hint = f"to queue it as a command, run `tarmac add {safe(command_line(argv))}`; `tarmac --help` lists the verbs"
+    return UserError(f"unknown verb {word}", hint)
 
 
 def _complain(message: str, hint: str | None) -> None:

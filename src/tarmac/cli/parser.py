@@ -85,7 +85,7 @@ class Verb:
         self.lacks = lacks or {}
 
 
-JSON = Option("--json", None, "print JSON, with the field names of the API")
+JSON = Option("--json", None, "print JSON with the field names of the API")
 
 
 def parse(verb: Verb, argv: Sequence[str]) -> tuple[Values, list[str]]:
@@ -129,7 +129,7 @@ class _Parser:
         option = self._option(flag)
         if option.read is None:
             if equals:
-                raise self._refusal(f"{flag} takes no value, but was given {value!r}")
+                raise self._refusal(f"{flag} takes no value, but got {value!r}")
             self.values[option.name] = True
         else:
             self._keep(option, flag, value if equals else self._next(flag, option, left))
@@ -156,7 +156,7 @@ class _Parser:
 
         meant = nearest(word if len(word) > 2 else flag, [*self.by_flag, "--help"])
         hint = f"did you mean {meant}? " if meant else ""
-        raise self._refusal(f"no option {flag}", f"{hint}`tarmac {self.verb.name} --help` lists them")
+        raise self._refusal(f"unknown option {flag}", f"{hint}run `tarmac {self.verb.name} --help` to list the options")
 
     def _next(self, flag: str, option: Option, left: list[str]) -> str:
         if not left:
@@ -175,7 +175,7 @@ class _Parser:
             self.values[option.name] = value
 
     def _refusal(self, message: str, hint: str | None = None) -> UserError:
-        return UserError(f"{self.verb.name}: {message}", hint or f"`tarmac {self.verb.name} --help` shows how")
+        return UserError(f"{self.verb.name}: {message}", hint or f"run `tarmac {self.verb.name} --help` for help")
 
 
 def shown(word: str) -> str:

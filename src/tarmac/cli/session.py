@@ -23,7 +23,7 @@ class _Trouble:
         from tarmac.cli.term.terminal import err
 
         self.client.on_trouble = None
-        err(f"tarmac: nothing can be written: {safe(trouble)}\n")
+        err(f"tarmac: the controller cannot write: {safe(trouble)}\n")
 
 
 def _tell_where() -> None:

@@ -32,16 +32,16 @@ def start_controller(state: str, home: str | None) -> None:
     if os.environ.get("TARMAC_STATE") == state:
         # It would belong to the processes of the job we are in, and end with them.
         raise Unavailable(
-            f"no controller runs, and none is started from inside job {os.environ.get('TARMAC_JOB_ID')} of it",
-            "run any tarmac command in a shell of your own",
+            f"no controller is running, and job {os.environ.get('TARMAC_JOB_ID')} may not start one",
+            "run any tarmac command in your own shell",
         )
     try:
         paths.make_private(state)
         log = os.open(paths.controller_log(state), os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise Unavailable(
-            f"the state folder {state} cannot be used: {error.strerror}",
-            "set TARMAC_HOME to a folder on a local disk that you can write to",
+            f"the state directory {state} cannot be used: {error.strerror}",
+            "set TARMAC_HOME to a directory on a local disk that you can write to",
         ) from None
     reader, writer = os.pipe()
     try:
@@ -100,10 +100,10 @@ def _failure(answer: str, state: str) -> TarmacError:
     if first.startswith("error: config"):
         return UserError(message, rest or f"edit {paths.config_path()} and try again")
     if message:
-        return Unavailable(f"the controller does not start: {message}", rest or "`tarmac log controller` says more")
+        return Unavailable(f"the controller does not start: {message}", rest or "see `tarmac log controller`")
     last = _last_lines(paths.controller_log(state))
     return Unavailable(
-        f"the controller ended before it was ready{': ' if last else ''}{last}", "`tarmac log controller` says more"
+        f"the controller ended before it was ready{': ' if last else ''}{last}", "see `tarmac log controller`"
     )
 
 

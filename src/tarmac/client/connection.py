@@ -182,7 +182,7 @@ def _error(status: int, text: str) -> TarmacError:
         said = decode(text)["error"]
         return from_answer(status, said["code"], said["message"], said.get("hint"), said.get("key"))
     except (ValueError, KeyError, TypeError):
-        return from_answer(status, "", f"the controller answered {status}", "`tarmac log controller` says more")
+        return from_answer(status, "", f"the controller answered {status}", "see `tarmac log controller`")
 
 
 def _query(parameters: Mapping[str, object] | None) -> str:

@@ -77,7 +77,7 @@ def working_folder() -> str:
     try:
         return os.getcwd()
     except FileNotFoundError:
-        raise UserError("the current folder does not exist any more", "change to one that does, with `cd`") from None
+        raise UserError("the current directory no longer exists", "change to another directory with `cd`") from None
 
 
 def current_umask() -> int:
@@ -101,7 +101,7 @@ def _job(request: JobRequest, cwd: str) -> dict[str, Any]:
     job: dict[str, Any] = {name: value for name, value in request.items() if value is not None}
     job |= _command(job.pop("command", None), job.pop("shell", None))
     if not isinstance(job.get("gpus", 0), int):
-        raise UserError(f"gpus is {job['gpus']!r}, which is no whole number", "give a number, such as gpus=2")
+        raise UserError(f"gpus is {job['gpus']!r}, which is not a whole number", "give a number, such as gpus=2")
     base = job["cwd"] = _text(os.path.join(cwd, os.fspath(job.get("cwd", cwd))))
     for name in PATHS:
         if name in job:
@@ -117,11 +117,11 @@ def _command(command: object, shell: object) -> dict[str, Any]:
     if isinstance(line, str):
         return {"shell": _text(line)}
     if shell is not None or isinstance(line, bytes) or not hasattr(line, "__iter__"):
-        raise UserError(f"{line!r} is no command", "give a list of words, or a string for the shell")
+        raise UserError(f"{line!r} is not a command", "give a list of words, or a string for the shell")
     words = list(line)
     for word in words:
         if not isinstance(word, (str, os.PathLike)):
-            raise UserError(f"{word!r} in the command {words!r} is no text", f"give it as {str(word)!r}")
+            raise UserError(f"{word!r} in the command {words!r} is not text", f"give it as {str(word)!r}")
     return {"command": [_text(os.fspath(word)) for word in words]}
 
 

@@ -42,7 +42,7 @@ class NoAnswer(Unavailable):
             *{
                 "busy": (
                     f"{who} is busy; what was asked may still happen",
-                    "look again later: `tarmac status`, `tarmac ls`",
+                    "try `tarmac status` or `tarmac ls` later",
                 ),
                 "crowded": (
                     "the controller takes no more requests: too many wait already",
@@ -147,7 +147,7 @@ class Connection:
         while (end := self._buffer.find(b"\n", start)) < 0:
             start = len(self._buffer)
             if start > HEAD_BYTES:
-                raise Unavailable("the answer is no HTTP", f"is it a Tarmac controller that listens on {self.path}?")
+                raise Unavailable("the answer is not HTTP", f"is it a Tarmac controller that listens on {self.path}?")
             if not self.fill():
                 raise _lost(None)
         line = bytes(self._buffer[:end])
@@ -173,7 +173,7 @@ class Connection:
     def _read_head(self) -> tuple[int, dict[str, str]]:
         first = self.line().decode("latin-1").split(" ", 2)
         if len(first) < 2 or not first[0].startswith("HTTP/1.") or not first[1].isdigit():
-            raise Unavailable("the answer is no HTTP", f"is it a Tarmac controller that listens on {self.path}?")
+            raise Unavailable("the answer is not HTTP", f"is it a Tarmac controller that listens on {self.path}?")
         fields: dict[str, str] = {}
         while line := self.line():
             name, _, value = line.decode("latin-1").partition(":")
@@ -274,7 +274,7 @@ def _connect(connection: _socket.socket, path: str) -> None:
     except BlockingIOError:
         raise NoAnswer(0) from None
     except OSError as error:
-        raise Unavailable(f"{path} cannot be reached: {error.strerror}", "`tarmac doctor` looks closer") from None
+        raise Unavailable(f"{path} cannot be reached: {error.strerror}", "run `tarmac doctor`") from None
 
 
 def _timeval(seconds: int) -> bytes:
@@ -296,5 +296,5 @@ def with_short_address(path: str, use: Callable[[str], None]) -> None:
 def _lost(error: OSError | None) -> ConnectionLost:
     detail = f" ({error.strerror})" if error is not None and error.strerror else ""
     return ConnectionLost(
-        f"the controller went away in the middle of a request{detail}", "try again; `tarmac log controller` says more"
+        f"the controller went away in the middle of a request{detail}", "try again; see `tarmac log controller`"
     )

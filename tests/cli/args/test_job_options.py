@@ -99,10 +99,10 @@ def test_json_has_every_id_of_an_array(socket: Path, capfd: pytest.CaptureFixtur
         ("add --signal KILL true", "--grace 0"),
         ("add --signal 65 true", "a signal, such as"),
         ("add --signal _IGN true", "a signal, such as"),
-        ("run --array 3 true", "is many jobs"),
-        ("run --max-running 3 true", "about an array"),
-        ("run --hold true", "waiting for somebody else"),
-        ("run --draft true", "not to be run yet"),
+        ("run --array 3 true", "starts many jobs"),
+        ("run --max-running 3 true", "is for arrays"),
+        ("run --hold true", "wait for a release"),
+        ("run --draft true", "does not run yet"),
     ],
 )
 def test_what_is_refused_without_a_controller(

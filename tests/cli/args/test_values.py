@@ -55,7 +55,7 @@ def test_per_cent(word: str, number: int) -> None:
 
 @pytest.mark.parametrize("word", ["", "%", "0", "101", "0.2", "0.5%", "2.5", "-3", "9" * 40])
 def test_what_is_no_per_cent(word: str) -> None:
-    with pytest.raises(ValueError, match="per cent"):
+    with pytest.raises(ValueError, match="1% to 100%"):
         percent(word)
 
 
@@ -86,5 +86,5 @@ def test_what_is_no_list_of_gpus(word: str) -> None:
 def test_models_are_parts_of_names() -> None:
     assert models("a100|h100") == models("a100, h100") == ["a100", "h100"]
     for word in ("", "|", "a100||h100"):
-        with pytest.raises(ValueError, match="models"):
+        with pytest.raises(ValueError, match="model names"):
             models(word)

@@ -104,34 +104,34 @@ def test_json_is_the_answer(socket: Path, capfd: pytest.CaptureFixture[str], lin
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("hold", "which jobs?"),
-        ("release", "which jobs?"),
-        ("move 7", "which job, and to which place?"),
+        ("hold", "no jobs given"),
+        ("release", "no jobs given"),
+        ("move 7", "takes a job and a place"),
         ("move 7 0", "1 or more"),
-        ("move 7 up", "is no place"),
-        ("move 3-5 1", "one job at a time"),
-        ("start", "which job?"),
-        ("start all", "one job at a time"),
+        ("move 7 up", "is not a place"),
+        ("move 3-5 1", "takes one job"),
+        ("start", "no job"),
+        ("start all", "takes one job"),
         ("start 7 --gpus-on 3-1", "ends before it begins"),
-        ("edit", "which job?"),
-        ("edit 7", "nothing to change"),
+        ("edit", "no job"),
+        ("edit 7", "no options given"),
         ("edit 7 --time 90", "which unit?"),
         ("edit 7 --tier none", "one of urgent, normal, preemptible"),
         ("queue pasue", "did you mean `tarmac queue pause`?"),
         ("queue python train.py", "`tarmac add`"),
-        ("queue pause 7", "takes no '7'"),
+        ("queue pause 7", "unexpected argument '7'"),
         ("queue stop", "`tarmac queue pause`"),
         ("queue stop", "`tarmac queue stop --requeue`"),
         ("queue stop", "`tarmac kill all`"),
-        ("reserve 4", "for how long?"),
-        ("reserve --for 6h", "how many GPUs?"),
+        ("reserve 4", "the duration is missing"),
+        ("reserve --for 6h", "the number of GPUs is missing"),
         ("reserve four --for 6h", "not a number of GPUs"),
         ("reserve 4 --for 6", "which unit?"),
         ("reserve 4 --from 2020-01-01 --for 6h", "ago"),
-        ("reserve end", "which one?"),
-        ("reserve end 3 --for 6h", "end and --for are two things"),
-        ("reserve end 3 --list", "end and --list are two things"),
-        ("reserve 4 --for 6h --list", "--list and --for 4 are two things"),
+        ("reserve end", "no reservation given"),
+        ("reserve end 3 --for 6h", "end and --for exclude each other"),
+        ("reserve end 3 --list", "end and --list exclude each other"),
+        ("reserve 4 --for 6h --list", "--list and --for 4 exclude each other"),
         ("reserve end x", "not the id of a reservation"),
     ],
 )
@@ -155,9 +155,7 @@ def test_many_are_edited_at_once_and_what_runs_of_them_is_said(socket: Path, cap
     assert "jobs 7-8 did not wait" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("others", "code", "words"), [([7, 8], 2, "jobs 7-8 did not wait"), ([], 3, "no job fits that")]
-)
+@pytest.mark.parametrize(("others", "code", "words"), [([7, 8], 2, "jobs 7-8 did not wait"), ([], 3, "no job matches")])
 def test_an_edit_that_reaches_nobody_is_an_error(
     socket: Path, capfd: pytest.CaptureFixture[str], others: list[int], code: int, words: str
 ) -> None:
@@ -222,7 +220,7 @@ def test_a_reservation_in_words() -> None:
     [
         ({}, None),
         ({"paused": True, "by": "ann", "reason": "new\ndriver"}, "paused by ann: new\\ndriver"),
-        ({"paused": True, "reason": "10 jobs in a row failed"}, "paused by Tarmac itself: 10 jobs in a row failed"),
+        ({"paused": True, "reason": "10 jobs in a row failed"}, "paused by Tarmac: 10 jobs in a row failed"),
         ({"draining": True, "by": "ann"}, "draining by ann"),
         ({"draining": True, "paused": True, "by": "ann"}, "paused and draining by ann"),
     ],
@@ -233,10 +231,10 @@ def test_how_the_queue_is(fields: dict[str, object], words: str | None) -> None:
 
 def test_the_alarm_says_what_to_do() -> None:
     assert alarm(QUEUE) == []
-    assert alarm(QUEUE | {"paused": True})[-1] == "  nothing starts until `tarmac queue resume`"
-    assert alarm(QUEUE | {"draining": True})[-1] == "  no new jobs are taken until `tarmac queue resume`"
+    assert alarm(QUEUE | {"paused": True})[-1] == "  no job starts until `tarmac queue resume`"
+    assert alarm(QUEUE | {"draining": True})[-1] == "  no new jobs are accepted until `tarmac queue resume`"
     both = alarm(QUEUE | {"paused": True, "draining": True})[-1]
-    assert both == "  nothing starts and no new jobs are taken until `tarmac queue resume`"
+    assert both == "  no job starts and no new jobs are accepted until `tarmac queue resume`"
     narrow = alarm(QUEUE | {"paused": True, "reason": "a new driver " * 10}, 50)
     assert len(narrow) > 3
     assert all(len(line) <= 50 for line in narrow)

@@ -97,11 +97,11 @@ def test_a_trace_is_read_from_stdin(capfd: pytest.CaptureFixture[str], monkeypat
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "line 1: no column submit_s, owner, gpus, duration_s"),
-        (HEADER, "no jobs in it"),
-        ("submit_s,owner,gpus\n", "line 1: no column duration_s"),
-        ("submit_s,owner,gpus,duration_s,when\n", "line 1: column when is not known"),
-        ("submit_s,owner,gpus,duration_s,gpus\n", "line 1: column gpus stands there twice"),
+        ("", "line 1: missing column submit_s, owner, gpus, duration_s"),
+        (HEADER, "contains no jobs"),
+        ("submit_s,owner,gpus\n", "line 1: missing column duration_s"),
+        ("submit_s,owner,gpus,duration_s,when\n", "line 1: unknown column when"),
+        ("submit_s,owner,gpus,duration_s,gpus\n", "line 1: column gpus occurs twice"),
         (HEADER + "0,ann,1,100,\n0,ann,one,100,\n", "line 3: gpus one: it must be a whole number"),
         (HEADER + "0,ann,-1,100,\n", "line 2: gpus -1: it must be 0 or more"),
         (HEADER + "0,ann,1,nan,\n", "line 2: duration_s nan: it must be a duration"),
@@ -110,7 +110,7 @@ def test_a_trace_is_read_from_stdin(capfd: pytest.CaptureFixture[str], monkeypat
             "line 3: limit_s 0: it must be more than 0; leave it empty",
         ),
         (HEADER + "0,,1,100,\n", "line 2: owner is empty"),
-        (HEADER + "0,ann,1,100\n", "line 2: 4 values, but 5 columns"),
+        (HEADER + "0,ann,1,100\n", "line 2: has 4 values for 5 columns"),
         (HEADER + '0,"ann,1,100,\n', "line 2: unexpected end of data"),
         (
             "submit_s,owner,gpus,duration_s,tier\n0,ann,1,9,vip\n",
@@ -134,18 +134,18 @@ def test_a_trace_that_is_not_text_is_refused(capfd: pytest.CaptureFixture[str], 
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("--nodes 1x2", "which jobs?"),
-        ("--trace synthetic:9 --from-history --nodes 1x2", "which jobs?"),
-        ("--trace synthetic:9", "on which machines?"),
+        ("--nodes 1x2", "no jobs given"),
+        ("--trace synthetic:9 --from-history --nodes 1x2", "no jobs given"),
+        ("--trace synthetic:9", "no machines given"),
         ("--trace synthetic:9 --nodes 4", "--nodes 4: it must be such as 4x8"),
         ("--trace synthetic:9 --nodes 0x8", "--nodes 0x8: it must be such as 4x8"),
         ("--trace synthetic:9 --nodes 1x8:80", "--nodes 1x8:80: it must be such as 4x8"),
         ("--trace synthetic:9 --nodes 9999999x8", "more than 1,000,000 GPUs"),
         ("--trace synthetic:0 --nodes 1x2", "from 1 to 1,000,000 jobs"),
         ("--trace synthetic:many --nodes 1x2", "from 1 to 1,000,000 jobs"),
-        ("--trace synthetic:9 --nodes 1x2 --policy fifo,lottery", "it must be of fifo, balance, fairshare"),
-        (f"--trace {os.devnull} --nodes 1x2 --seed 1", "--seed is for made-up traces"),
-        ("--from-history --seed 1", "--seed is for made-up traces"),
+        ("--trace synthetic:9 --nodes 1x2 --policy fifo,lottery", "it must be one or more of fifo, balance, fairshare"),
+        (f"--trace {os.devnull} --nodes 1x2 --seed 1", "--seed applies only to generated traces"),
+        ("--from-history --seed 1", "--seed applies only to generated traces"),
     ],
 )
 def test_a_question_that_cannot_be_answered_is_refused(capfd: pytest.CaptureFixture[str], line: str, told: str):
@@ -207,7 +207,7 @@ def test_a_picture_replaces_no_other_file(capfd: pytest.CaptureFixture[str], tmp
     trace = traced(tmp_path, ROWS)
     code, printed, said = asked(capfd, "--trace", trace, "--nodes", "1x2", "--svg", trace)
     assert (code, printed) == (2, "")
-    assert "something else than a picture" in said
+    assert "the file exists and is not an SVG" in said
     assert Path(trace).read_text(encoding="utf-8") == ROWS
     drawn = tmp_path / "a.svg"
     for _ in range(2):

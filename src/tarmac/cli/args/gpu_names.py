@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
     from tarmac.client import Client
 
-NOTE = "GPU is an index, several (0,2 or 0-3), a UUID, or `all`; with several nodes, NODE:INDEX or NODE:all."
+NOTE = "GPU is an index, a list (0,2 or 0-3), a UUID, or `all`; with several nodes, NODE:INDEX or NODE:all."
 
 
 def gpus_of(verb: str, words: Sequence[str]) -> list[str]:
     """The words, commas and ranges taken apart. Whether there is such a GPU, the controller knows."""
     if not words:
-        raise UserError(f"{verb}: which GPUs?", f"give indices or UUIDs: `tarmac {verb} 0,2`, `0-3`, or `all`")
+        raise UserError(f"{verb}: no GPUs given", f"give indices or UUIDs: `tarmac {verb} 0,2`, `0-3`, or `all`")
     named: list[str] = []
     for part in [part.strip() for word in words for part in word.split(",") if part.strip()]:
         named += [part] if not part[0].isdecimal() or ":" in part else map(str, _indices(verb, part))

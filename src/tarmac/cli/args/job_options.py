@@ -35,7 +35,7 @@ def _option(option: JobOption, verb: str) -> Option:
     read: Callable[[str], object] | None = getattr(readers, option.read) if option.read else None
     words = option.help
     if verb == "edit" and option.can_clear and read is not None:
-        words, read = f"{words}; or none", _or_none(read)
+        words, read = f"{words}; `none` clears it", _or_none(read)
     return Option(option.flag, option.short or None, words, option.metavar or None, read, has_many=option.is_many)
 
 

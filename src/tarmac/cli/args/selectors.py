@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 FILTERS = (
-    Option("--name", None, "only jobs with this name; * and ? stand for others", "GLOB"),
-    Option("--tag", None, "only jobs with this tag", "TAG"),
-    Option("--state", None, "only in these (with commas), `active` or `ended`", "STATE"),
-    Option("--owner", None, "only jobs of this user", "USER"),
+    Option("--name", None, "select by name; * and ? are wildcards", "GLOB"),
+    Option("--tag", None, "select by tag", "TAG"),
+    Option("--state", None, "select by state: one or more, `active` or `ended`", "STATE"),
+    Option("--owner", None, "select by user", "USER"),
 )
 MOST_DIGITS = 18  # of an id that the database can hold
 FILTER_NAMES = ("name", "tag", "state", "owner")
-IDS_NOTE = "ID is a number, a range such as 3-7, `last` (your newest) or `all`; several may be given."
+IDS_NOTE = "ID is a number, a range such as 3-7, `last` (your newest job) or `all`; give one or more."
 
 
 def ids_of(words: Sequence[str]) -> list[str]:
@@ -40,8 +40,8 @@ def ids_of(words: Sequence[str]) -> list[str]:
     for word in ids:
         if word not in {"last", "all"} and not _is_span(word):
             raise UserError(
-                f"{shown(word)} is no job id",
-                f"give ids such as 7, ranges such as 3-7, `last` or `all`; jobs with that name: --name {shown(word)}",
+                f"{shown(word)} is not a job id",
+                f"give an id such as 7 or 3-7, `last` or `all`; to select by name, use --name {shown(word)}",
             )
     return ids
 
@@ -68,7 +68,7 @@ def numbers_of(client: Client, values: Values, words: Sequence[str], *, all_mean
 
     numbers = resolved(client, {"ids": ",".join(ids) or None, **filters})
     if not numbers and all_means is None:
-        raise NotFound("no job fits that", "`tarmac ls -a` lists all")
+        raise NotFound("no job matches", "run `tarmac ls -a` to list all jobs")
     return numbers
 
 
@@ -76,7 +76,7 @@ def number_of(client: Client, verb: str, word: str) -> int:
     """The one job that is meant: 7 or `last`."""
     ids = ids_of([word])
     if len(ids) != 1 or not (ids[0] == "last" or ids[0].isdecimal()):
-        raise UserError(f"{verb}: one job at a time, not {shown(word)}", f"give one id: `tarmac {verb} 7`, or `last`")
+        raise UserError(f"{verb} takes one job, not {shown(word)}", f"give one id: `tarmac {verb} 7`, or `last`")
     return numbers_of(client, dict.fromkeys(FILTER_NAMES), ids)[0]
 
 
@@ -86,12 +86,12 @@ def is_given(values: Values, words: Sequence[str]) -> bool:
 
 def require(verb: str, values: Values, words: Sequence[str]) -> None:
     if not is_given(values, words):
-        raise UserError(f"{verb}: which jobs?", f"give ids: `tarmac {verb} 7`, `3-7`, `last`, `all`, or a filter")
+        raise UserError(f"{verb}: no jobs given", f"give ids: `tarmac {verb} 7`, `3-7`, `last`, `all`, or a filter")
 
 
 def _number(word: str) -> int:
     if len(word) > MOST_DIGITS:
-        raise NotFound(f"no job {word[:40]}{'…' if len(word) > 40 else ''}", "`tarmac ls -a` lists all")
+        raise NotFound(f"no job {word[:40]}{'…' if len(word) > 40 else ''}", "run `tarmac ls -a` to list all jobs")
     return int(word)
 
 

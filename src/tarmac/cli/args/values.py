@@ -72,7 +72,7 @@ def share(word: str) -> float:
     if number is not None and text.endswith("%"):
         number /= 100
     if number is not None and 10 <= number <= 100 and not text.endswith("%"):
-        raise ValueError(f"it is a part of one GPU, from 0 to 1; {number:g}%?")
+        raise ValueError(f"it must be a part of one GPU, from 0 to 1; did you mean {number:g}%?")
     if number is None or not 0 < number <= 1:
         raise ValueError("it must be a part of one GPU, such as 0.5 or 50%")
     return number
@@ -84,9 +84,9 @@ def percent(word: str) -> int:
     number = parse_decimal(text.removesuffix("%").rstrip())
     if number is not None and 0 < number <= 1 and not text.endswith("%"):
         meant = "1% or 100%" if number == 1 else f"{max(1, round(number * 100))}%"
-        raise ValueError(f"it is in per cent from 1% to 100%; {meant}?")
+        raise ValueError(f"it must be from 1% to 100%; did you mean {meant}?")
     if number is None or number != int(number) or not 1 <= number <= 100:
-        raise ValueError("it must be whole per cent from 1% to 100%, such as 20%")
+        raise ValueError("it must be a whole percentage from 1% to 100%, such as 20%")
     return int(number)
 
 
@@ -96,12 +96,12 @@ def gpus(word: str) -> list[int]:
     for part in word.split(","):
         first, dash, last = part.strip().partition("-")
         if not _is_digits(first) or (dash and not _is_digits(last)):
-            raise ValueError("it must be indices of GPUs, such as 0,2 or 0-3")
+            raise ValueError("it must be GPU indices, such as 0,2 or 0-3")
         lower, upper = int(first[:9]), int(last[:9]) if dash else int(first[:9])
         if upper < lower:
             raise ValueError(f"the range {part.strip()} ends before it begins")
         if upper >= MOST_GPUS:
-            raise ValueError(f"no machine has a GPU {upper}")
+            raise ValueError(f"there is no GPU {upper}")
         found.update(range(lower, upper + 1))
     return sorted(found)
 
@@ -122,7 +122,7 @@ def models(word: str) -> list[str]:
     """Any of a100|h100; commas do as well."""
     names = [name.strip() for name in word.replace(",", "|").split("|")]
     if not all(names):
-        raise ValueError("it must be parts of models' names, such as a100 or 'a100|h100'")
+        raise ValueError("it must be one or more model names, such as a100 or 'a100|h100'")
     return names
 
 

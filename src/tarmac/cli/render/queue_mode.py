@@ -26,7 +26,7 @@ def mode(queue: Queue) -> str | None:
         from tarmac.shared.clocks import clock
 
         words += f" since {clock(epoch(queue['since']), time())}"
-    words += f" by {queue['by']}" if queue["by"] else " by Tarmac itself"
+    words += f" by {queue['by']}" if queue["by"] else " by Tarmac"
     return safe(words + (f": {queue['reason']}" if queue["reason"] else ""))
 
 
@@ -35,7 +35,7 @@ def alarm(queue: Queue, width: int | None = None) -> list[str]:
     words = mode(queue)
     if words is None:
         return []
-    effects = ["nothing starts"] * bool(queue["paused"]) + ["no new jobs are taken"] * bool(queue["draining"])
+    effects = ["no job starts"] * bool(queue["paused"]) + ["no new jobs are accepted"] * bool(queue["draining"])
     return [*folded(f"The queue is {words}", width, 2), f"  {' and '.join(effects)} until `tarmac queue resume`"]
 
 
@@ -49,6 +49,6 @@ def folded(text: str, width: int | None, indent: int) -> list[str]:
 
 def facts(queue: Queue) -> Iterator[tuple[str, str, str | None]]:
     words = mode(queue)
-    yield "queue", words or "open: jobs start as their turn comes", "bold red" if words else "green"
+    yield "queue", words or "open", "bold red" if words else "green"
     yield "jobs", f"{queue['running']:,} running, {queue['queued']:,} queued", None
     yield "policy", safe(str(queue["policy"])), None

@@ -29,10 +29,10 @@ def run(values: Values, words: list[str]) -> int:
 
 def _what_next(values: Values, named: str, number: int) -> str:
     if values["hold"] or values["draft"]:
-        return f"{'a draft' if values['draft'] else 'held'}; `tarmac release {named}` lets it go"
+        return f"{'saved as a draft' if values['draft'] else 'held'}; `tarmac release {named}` queues it"
     if number > 1:
-        return f"{number:,} jobs queued; `tarmac ls {named}` lists them, and every verb takes {named}"
-    return f"queued; `tarmac log -f {named}` follows its output, `tarmac` lists all jobs"
+        return f"{number:,} jobs queued; `tarmac ls {named}` lists them"
+    return f"queued; `tarmac log -f {named}` follows its output"
 
 
 VERB = Verb(
@@ -43,14 +43,14 @@ VERB = Verb(
     options=(*options_of("add"), JSON),
     is_prefix=True,
     examples=(
-        ("tarmac add python train.py --lr 0.1", "one GPU, this folder, this environment"),
-        ("tarmac add -g 2 -n big torchrun --nproc-per-node 2 train.py", "two GPUs, a name"),
+        ("tarmac add python train.py --lr 0.1", "one GPU, the current directory and environment"),
+        ("tarmac add -g 2 -n big torchrun --nproc-per-node 2 train.py", "two GPUs and a name"),
         ("tarmac add -c 'python prepare.py && python train.py'", "a shell string"),
-        ("tarmac add --gpu-mem 8G python small.py", "shares its GPU with others that say how much they take"),
-        ("tarmac add -g 0 --log eval.log ./evaluate", "no GPU, output to a file here"),
-        ("tarmac add --time 6h --after last python eval.py", "6 hours at most, once your newest job succeeded"),
-        ("tarmac add --array 0-99 --max-running 8 ./trial.sh", "100 copies, 8 at once; prints their ids: 7-106"),
-        ("tarmac add --begin 22:00 --tier preemptible ./long.sh", "tonight, and it gives way to others"),
+        ("tarmac add --gpu-mem 8G python small.py", "share the GPU with jobs that also reserve memory"),
+        ("tarmac add -g 0 --log eval.log ./evaluate", "no GPU; write the output to a file"),
+        ("tarmac add --time 6h --after last python eval.py", "at most 6 hours, after your newest job has succeeded"),
+        ("tarmac add --array 0-99 --max-running 8 ./trial.sh", "100 copies, at most 8 at once; prints the ids: 7-106"),
+        ("tarmac add --begin 22:00 --tier preemptible ./long.sh", "tonight; other jobs may preempt it"),
     ),
-    notes=("Options of Tarmac stand before the command; what follows its first word is the command's own.",),
+    notes=("Put Tarmac's options before the command; everything after its first word belongs to the command.",),
 )

@@ -17,16 +17,18 @@ if TYPE_CHECKING:
 
 def run(values: Values, words: list[str]) -> int:
     if len(words) != 1:
-        raise UserError("adopt: which process?", "give one pid: `tarmac adopt 4242`; `tarmac gpus` shows those on GPUs")
+        raise UserError(
+            "adopt: no process given", "give one pid: `tarmac adopt 4242`; `tarmac gpus` lists processes on GPUs"
+        )
     pid = _pid(words[0])
     if pid in ancestors() and not values["yes"]:
         raise UserError(
-            f"adopt: process {pid} is your shell, or runs it: `tarmac kill` of such a job would end that, too",
-            "give the pid of the run itself (`tarmac gpus`, `ps`), or --yes if you mean it",
+            f"adopt: process {pid} is your shell or one of its parents; `tarmac kill` would end your shell",
+            "give the pid of the program itself (see `tarmac gpus` or `ps`), or add --yes",
         )
     job = connect().adopt(pid, gpus=values["gpus"], name=values["name"], node=values["node"]).id
     out_json({"id": job}) if values["json"] else out(f"{job}\n")
-    say(f"watched until it ends; `tarmac kill {job}` stops it, `tarmac` lists all jobs")
+    say(f"watching it until it ends; `tarmac kill {job}` stops it")
     return 0
 
 
@@ -34,7 +36,7 @@ def _pid(word: str) -> int:
     try:
         return positive(word)
     except ValueError as error:
-        raise UserError(f"adopt: {shown(word)} is no pid: {error}", "`tarmac gpus` shows processes with pids") from None
+        raise UserError(f"adopt: {shown(word)} is not a pid: {error}", "run `tarmac gpus` to see the pids") from None
 
 
 def gpus_or_none(word: str) -> list[int]:
@@ -62,22 +64,22 @@ def _parent(pid: int) -> int:
 
 VERB = Verb(
     "adopt",
-    "take a running process of yours into the list",
+    "manage a process of yours that already runs",
     usage=("tarmac adopt PID [options]",),
     run=run,
     options=(
-        Option("--gpus", "-g", "the GPUs it uses, or none (default: those it is seen on)", "LIST", gpus_or_none),
-        Option("--name", "-n", "a name, for you and for filters", "NAME"),
-        Option("--node", None, "the node it runs on, if there are several", "NODE"),
-        Option("--yes", "-y", "also if it is the shell that this is typed into, or above it"),
+        Option("--gpus", "-g", "GPUs it uses, or none (default: where it is running now)", "LIST", gpus_or_none),
+        Option("--name", "-n", "name the job, for you and for filters", "NAME"),
+        Option("--node", None, "node it runs on, if there are several", "NODE"),
+        Option("--yes", "-y", "adopt it even if it is this shell or one of its parents"),
         JSON,
     ),
     examples=(
         ("tarmac adopt 4242", "prints the job's id"),
-        ("tarmac adopt 4242 -g 0,1 -n big", "it will use these, though it is not seen there yet"),
+        ("tarmac adopt 4242 -g 0,1 -n big", "it will use these GPUs, though it does not yet"),
     ),
     notes=(
-        "Only its owner can do this. Its output stays where it goes, and its exit code is not known to Tarmac.",
-        "`kill` and `wait` work as on every job, and its GPUs are booked until it ends.",
+        "You can adopt only your own processes. The output stays where it is, and the exit code is unknown to Tarmac.",
+        "`kill` and `wait` work as for any job, and its GPUs are reserved until it ends.",
     ),
 )

@@ -31,11 +31,11 @@ def run(values: Values, _: list[str]) -> int:
 
 VERB = Verb(
     "doctor",
-    "check the installation, and say what to do about each fault",
+    "check the installation and suggest fixes",
     usage=("tarmac doctor [--json]",),
     run=run,
     takes_words=False,
     options=(JSON,),
-    examples=(("tarmac doctor", "exit code 1 if something is wrong"),),
-    notes=("It starts nothing: when no controller runs, only what can be seen without it is checked.",),
+    examples=(("tarmac doctor", "exits with 1 if something is wrong"),),
+    notes=("It starts no controller; without one, it checks only what it can see by itself.",),
 )

@@ -17,17 +17,20 @@ if TYPE_CHECKING:
 
 def run(values: Values, words: list[str]) -> int:
     if not words:
-        raise UserError("edit: which job?", "give ids: `tarmac edit 7 --priority 1`")
+        raise UserError("edit: no jobs given", "give ids: `tarmac edit 7 --priority 1`")
     client = connect()
     changed = changes(client, values)
     if not changed:
-        raise UserError("edit: nothing to change", "`tarmac edit --help` lists what can be: `tarmac edit 7 --time 6h`")
+        raise UserError(
+            "edit: no options given",
+            "give at least one, such as `tarmac edit 7 --time 6h`; `tarmac edit --help` lists them",
+        )
     if len(words) == 1 and (words[0].isdigit() or words[0] == "last"):
         job = client.edit(words[0], **changed)
         if values["json"]:
             out_json(job.raw)
         else:
-            say(f"changed job {job.id}; `tarmac show {job.id}` tells how it is")
+            say(f"changed job {job.id}")
         return 0
     return _told(client.edit_many(ids_of(words), **changed), is_json=values["json"])
 
@@ -38,13 +41,15 @@ def _told(answer: dict[str, list[int]], *, is_json: bool) -> int:
     if is_json:
         out_json(answer)
     if not edited and not others:
-        raise NotFound("no job fits that", "`tarmac ls -a` lists all")
+        raise NotFound("no job matches", "run `tarmac ls -a` to list all jobs")
     if not edited:
-        raise UserError(f"edit: {_jobs(others)} did not wait, so nothing is changed", "`tarmac ls` lists what waits")
+        raise UserError(
+            f"edit: {_jobs(others)} did not wait; nothing was changed", "run `tarmac ls` to see which jobs wait"
+        )
     if not is_json:
-        say(f"changed {_jobs(edited)}; `tarmac show {edited[0]}` tells how it is")
+        say(f"changed {_jobs(edited)}")
         if others:
-            err(f"tarmac: {_jobs(others)} did not wait, so nothing is changed there\n")
+            err(f"tarmac: {_jobs(others)} did not wait and cannot be changed\n")
     return 0
 
 
@@ -54,14 +59,14 @@ def _jobs(ids: list[int]) -> str:
 
 VERB = Verb(
     "edit",
-    "change what a waiting job asked for",
+    "change the options of waiting jobs",
     usage=("tarmac edit ID… [options]",),
     run=run,
     options=(*options_of("edit"), JSON),
     examples=(
-        ("tarmac edit 7 --priority 1", "before your others"),
+        ("tarmac edit 7 --priority 1", "start it before your other jobs"),
         ("tarmac edit 7-106 --max-running 4", "a whole array"),
-        ("tarmac edit 7 --time 2h --begin none", "a limit, and it may begin at once"),
+        ("tarmac edit 7 --time 2h --begin none", "set a time limit, remove the start time"),
     ),
-    notes=(IDS_NOTE, "Only what waits can be changed: queued, held and draft jobs. What is not named stays."),
+    notes=(IDS_NOTE, "Only waiting jobs can be changed: queued, held and draft jobs. Other options stay as they are."),
 )

@@ -28,7 +28,7 @@ def run(values: Values, _: list[str]) -> int:
         from tarmac.cli.render.text import safe
 
         err(f"No GPUs: {safe(client.gpus_error() or 'the agent has not reported any yet')}\n")
-        err("Jobs with -g 0 run all the same. Simulated GPUs for a trial: TARMAC_FAKE_GPUS=4, then `tarmac stop`.\n")
+        err("Jobs with -g 0 can still run. For simulated GPUs, run `tarmac stop` and set TARMAC_FAKE_GPUS=4.\n")
         return 0
     out("\n".join(table(gpus, width=width(), has_colours=has_colours())) + "\n")
     return 0
@@ -36,18 +36,18 @@ def run(values: Values, _: list[str]) -> int:
 
 VERB = Verb(
     "gpus",
-    "the GPUs: memory, load, jobs and other people's processes on them",
+    "list the GPUs with their memory, load, jobs and foreign processes",
     usage=("tarmac gpus [-w] [--json]",),
     run=run,
     takes_words=False,
-    options=(Option("--watch", "-w", "keep the table up to date until q or Ctrl-C"), JSON),
+    options=(Option("--watch", "-w", "update the table until you press q or Ctrl-C"), JSON),
     examples=(
         ("tarmac gpus", "all GPUs"),
-        ("tarmac gpus -w", "the same, live"),
-        ("tarmac gpus --json | jq '.[].held'", "for programs, every field"),
+        ("tarmac gpus -w", "the same, updated live"),
+        ("tarmac gpus --json | jq '.[].held'", "all fields, as JSON"),
     ),
     notes=(
-        "MEMORY: solid is used, shaded is booked by jobs but not used yet.",
-        "`tarmac gpu --help` tells how to take GPUs out, and let some processes not count.",
+        "MEMORY: solid is used, shaded is reserved by jobs but not used yet.",
+        "Run `tarmac gpu --help` to see how to drain GPUs and ignore processes.",
     ),
 )

@@ -21,23 +21,23 @@ def run(values: Values, words: list[str]) -> int:
         return 0
     held, others = answer["held"], answer["not_waiting"]
     if held:
-        say(f"{counted(len(held), 'job')} held: {spans(held)}; `tarmac release` lets them go")
+        say(f"{counted(len(held), 'job')} held: {spans(held)}; `tarmac release` releases them")
     if others and words != ["all"]:
-        err(f"tarmac: {'job' if len(others) == 1 else 'jobs'} {spans(others)} did not wait, so nothing is held there\n")
+        err(f"tarmac: {'job' if len(others) == 1 else 'jobs'} {spans(others)} did not wait and cannot be held\n")
     if not held and not others:
-        err("tarmac: no job fits that, nothing is held\n")
+        err("tarmac: no job matches; nothing was held\n")
     return 0
 
 
 VERB = Verb(
     "hold",
-    "keep waiting jobs from starting",
+    "hold waiting jobs so that they do not start",
     usage=("tarmac hold ID… [options]",),
     run=run,
     options=(*FILTERS, JSON),
     examples=(
         ("tarmac hold 7", "until `tarmac release 7`"),
-        ("tarmac hold --tag sweep", "what waits of a sweep"),
+        ("tarmac hold --tag sweep", "the waiting jobs of a sweep"),
     ),
-    notes=(IDS_NOTE, "A held job keeps its place in the queue. One that runs is not touched."),
+    notes=(IDS_NOTE, "A held job keeps its place in the queue. Running jobs are not affected."),
 )

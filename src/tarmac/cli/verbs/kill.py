@@ -26,7 +26,7 @@ def run(values: Values, words: list[str]) -> int:
     if ended and words != ["all"]:
         err(f"tarmac: {'job' if len(ended) == 1 else 'jobs'} {spans(ended)} had already ended\n")
     if not asked and not ended:
-        err("tarmac: no job fits that, nothing was stopped\n")
+        err("tarmac: no job matches; nothing was stopped\n")
     return 0
 
 
@@ -36,14 +36,14 @@ VERB = Verb(
     usage=("tarmac kill ID… [options]",),
     run=run,
     options=(
-        Option("--grace", None, "seconds until what is left is killed; 0: at once", "S", seconds),
+        Option("--grace", None, "time until SIGKILL (default: that of the job); 0: at once", "DURATION", seconds),
         *FILTERS,
         JSON,
     ),
     examples=(
-        ("tarmac kill 7 9-12", "with every process they started"),
-        ("tarmac kill last --grace 0", "the newest, without asking nicely"),
-        ("tarmac kill --tag sweep --state queued", "what waits of a sweep"),
+        ("tarmac kill 7 9-12", "including every process they started"),
+        ("tarmac kill last --grace 0", "your newest job, with SIGKILL at once"),
+        ("tarmac kill --tag sweep --state queued", "the waiting jobs of a sweep"),
     ),
-    notes=(IDS_NOTE, "SIGTERM to the whole process tree; after the job's grace period, SIGKILL to what is left."),
+    notes=(IDS_NOTE, "Sends SIGTERM to the whole process tree and, after the grace period, SIGKILL to what is left."),
 )

@@ -45,7 +45,7 @@ def run(values: Values, words: list[str]) -> int:
 
 
 def _say_cut() -> None:
-    err("tarmac: only the last 64 MiB were searched for lines; what comes before is left out\n")
+    err("tarmac: only the last 64 MiB were searched for lines; earlier output is left out\n")
 
 
 def _own(values: Values, words: list[str]) -> int:
@@ -53,13 +53,15 @@ def _own(values: Values, words: list[str]) -> int:
     from tarmac import paths
 
     if len(words) > 1 or values["stderr"] or values["attempt"] is not None:
-        raise UserError("log: one log at a time", "`tarmac log controller` or `tarmac log agent`")
+        raise UserError("log prints one log at a time", "run `tarmac log controller` or `tarmac log agent`")
     state = paths.state_folder()
     path = paths.controller_log(state) if words[0] == "controller" else paths.agent_log(state)
     if not os.path.exists(path):
-        raise NotFound(f"there is no {path}", f"the {words[0]} has not run yet; any `tarmac ls` starts it")
+        raise NotFound(
+            f"{path} does not exist", f"the {words[0]} has not run yet; any command such as `tarmac ls` starts it"
+        )
     if not os.access(path, os.R_OK):
-        raise NotAllowed(f"{path} may not be read by this user", "look at its mode and its owner with `ls -l`")
+        raise NotAllowed(f"you may not read {path}", "check its mode and owner with `ls -l`")
     if values["follow"] or values["lines"] is not None:
         lines = "+1" if values["lines"] is None else str(values["lines"])
         os.execvp("tail", ["tail", "-n", lines, *(["-F"] if values["follow"] else []), "--", path])
@@ -75,18 +77,18 @@ VERB = Verb(
     usage=("tarmac log [ID…] [options]", "tarmac log controller|agent [options]"),
     run=run,
     options=(
-        Option("--follow", "-f", "go on as it grows, until the job has ended"),
-        Option("--lines", "-n", "only the last N lines", "N", count),
-        Option("--stderr", None, "what went to stderr, where that has a file of its own"),
-        Option("--attempt", None, "of an earlier attempt; `show` counts them", "N", positive),
+        Option("--follow", "-f", "follow the output until the job ends"),
+        Option("--lines", "-n", "print only the last N lines", "N", count),
+        Option("--stderr", None, "print stderr, if it has a separate file"),
+        Option("--attempt", None, "print the output of attempt N", "N", positive),
         *FILTERS,
     ),
     examples=(
-        ("tarmac log", "of your newest job"),
-        ("tarmac log -f 7", "as it is written"),
-        ("tarmac log -n 20 7", "its last 20 lines"),
-        ("tarmac log --attempt 1 7", "of its first attempt, before it made room"),
-        ("tarmac log controller", "what the controller has to say"),
+        ("tarmac log", "the output of your newest job"),
+        ("tarmac log -f 7", "follow it"),
+        ("tarmac log -n 20 7", "the last 20 lines"),
+        ("tarmac log --attempt 1 7", "the first attempt, before it was preempted"),
+        ("tarmac log controller", "the log of the controller"),
     ),
-    notes=(IDS_NOTE, "The files themselves: `tarmac show ID` names them."),
+    notes=(IDS_NOTE, "`tarmac show ID` prints the paths of the files."),
 )

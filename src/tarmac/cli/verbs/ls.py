@@ -35,7 +35,7 @@ def run(values: Values, words: list[str]) -> int:
         return 0
     out("\n".join(table(jobs, width=width(), has_colours=has_colours())) + "\n")
     if has_more and is_terminal(STDOUT) and is_terminal(STDERR):
-        err("older ones: tarmac ls -a\n")
+        err("older jobs: tarmac ls -a\n")
     return 0
 
 
@@ -59,9 +59,9 @@ def _print_json(values: Values, words: list[str]) -> int:
 
 def _say_what_to_type(*, is_filtered: bool) -> None:
     if is_filtered:
-        err("no job fits that; `tarmac ls -a` lists all\n")
+        err("no job matches; run `tarmac ls -a` to list all jobs\n")
     else:
-        err("The queue is empty. Queue a command with: tarmac add python train.py\n")
+        err("The queue is empty. To queue a command, run: tarmac add python train.py\n")
 
 
 VERB = Verb(
@@ -70,21 +70,21 @@ VERB = Verb(
     usage=("tarmac ls [ID…] [options]", "tarmac"),
     run=run,
     options=(
-        Option("--all", "-a", "every job, not only active and the last 10 ended"),
-        Option("--number", "-n", "only the newest N of the ended ones", "N", count),
-        Option("--watch", "-w", "keep the table up to date until q or Ctrl-C"),
+        Option("--all", "-a", "list all jobs, not only active and the last 10 ended"),
+        Option("--number", "-n", "list only the newest N ended jobs", "N", count),
+        Option("--watch", "-w", "update the table until you press q or Ctrl-C"),
         *FILTERS,
         JSON,
     ),
     examples=(
-        ("tarmac", "what runs, waits, ended lately"),
-        ("tarmac ls -w", "the same, live"),
-        ("tarmac ls --state failed --tag sweep", "what failed of a sweep"),
-        ("tarmac ls --json | jq '.[].state'", "every job, all fields"),
+        ("tarmac", "running, waiting and recently ended jobs"),
+        ("tarmac ls -w", "the same, updated live"),
+        ("tarmac ls --state failed --tag sweep", "the failed jobs of a sweep"),
+        ("tarmac ls --json | jq '.[].state'", "all jobs with all fields"),
     ),
     notes=(
         IDS_NOTE,
-        "GPUS: the indices a job has, or in brackets how many it waits for.",
-        "What waits stands in the order in which it is considered; STARTS with ~ is an estimate: `tarmac why ID`.",
+        "GPUS: the indices of its GPUs, or in brackets the number it waits for.",
+        "Waiting jobs are listed in the order of the queue. A ~ marks an estimate; `tarmac why ID` explains it.",
     ),
 )

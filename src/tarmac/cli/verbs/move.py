@@ -18,7 +18,9 @@ LAST = 2**31 - 1  # behind all that there can be
 
 def run(values: Values, words: list[str]) -> int:
     if len(words) != 2:
-        raise UserError("move: which job, and to which place?", "`tarmac move 7 1`, `tarmac move 7 first`, `… last`")
+        raise UserError(
+            "move takes a job and a place", "run `tarmac move 7 1`, `tarmac move 7 first` or `tarmac move 7 last`"
+        )
     position = _position(words[1])
     client = connect()
     job = number_of(client, "move", words[0])
@@ -38,23 +40,23 @@ def _position(word: str) -> int:
         return positive(word)
     except ValueError as error:
         raise UserError(
-            f"move: {shown(word)} is no place: {error}", "1 or `first` is next, `last` is behind all"
+            f"move: {shown(word)} is not a place: {error}", "1 or `first` is next; `last` is after all others"
         ) from None
 
 
 VERB = Verb(
     "move",
-    "give a waiting job another place in the queue",
+    "move a waiting job to another place in the queue",
     usage=("tarmac move ID POSITION [--json]",),
     run=run,
     options=(JSON,),
     examples=(
-        ("tarmac move 7 1", "it is next of your jobs"),
-        ("tarmac move last first", "the same for the one you queued just now"),
-        ("tarmac move 7 last", "behind all your others"),
+        ("tarmac move 7 1", "the next of your jobs to start"),
+        ("tarmac move last first", "the same for your newest job"),
+        ("tarmac move 7 last", "after all your other jobs"),
     ),
     notes=(
-        "POSITION counts among the waiting jobs of its owner and tier, from 1; `first` and `last` do as well.",
-        "Where it needs another priority for that place, it gets the one of the job whose place it takes.",
+        "POSITION is a number from 1 among the owner's waiting jobs of the same tier, or `first` or `last`.",
+        "If the place needs another priority, the job gets the priority of the job whose place it takes.",
     ),
 )

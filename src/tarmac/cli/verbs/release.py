@@ -21,22 +21,22 @@ def run(values: Values, words: list[str]) -> int:
         return 0
     released, others = answer["released"], answer["not_held"]
     if released:
-        say(f"{counted(len(released), 'job')} in the queue: {spans(released)}")
+        say(f"released {counted(len(released), 'job')}: {spans(released)}")
     if others and words != ["all"]:
-        err(f"tarmac: neither held nor a draft: {spans(others)}\n")
+        err(f"tarmac: {'job' if len(others) == 1 else 'jobs'} {spans(others)}: neither held nor a draft\n")
     if not released and not others:
-        err("tarmac: no job fits that, nothing was released\n")
+        err("tarmac: no job matches; nothing was released\n")
     return 0
 
 
 VERB = Verb(
     "release",
-    "let held jobs and drafts into the queue",
+    "release held jobs and drafts into the queue",
     usage=("tarmac release ID… [options]",),
     run=run,
     options=(*FILTERS, JSON),
     examples=(
-        ("tarmac release 7", "one that was held, or a draft"),
+        ("tarmac release 7", "a held job or a draft"),
         ("tarmac release --state draft", "all your drafts"),
     ),
     notes=(IDS_NOTE,),

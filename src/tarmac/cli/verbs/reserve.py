@@ -22,7 +22,7 @@ def run(values: Values, words: list[str]) -> int:
         verb = "end" if words[:1] == ["end"] else "--list"
         more = [*given, *(["--list"] if values["list"] and verb == "end" else words if verb == "--list" else [])]
         if more:
-            raise UserError(f"reserve: {verb} and {' '.join(more)} are two things", HOW)
+            raise UserError(f"reserve: {verb} and {' '.join(more)} exclude each other", HOW)
     if words[:1] == ["end"]:
         return _end(values, words[1:])
     if values["list"] or not (words or given):
@@ -32,10 +32,10 @@ def run(values: Values, words: list[str]) -> int:
 
 def _make(values: Values, words: list[str]) -> int:
     if len(words) != 1:
-        raise UserError("reserve: how many GPUs?", HOW)
+        raise UserError("reserve: the number of GPUs is missing", HOW)
     gpus = _number("a number of GPUs", words[0])
     if values["for"] is None:
-        raise UserError("reserve: for how long?", "--for 6h; " + HOW)
+        raise UserError("reserve: the duration is missing", "add --for 6h; " + HOW)
     from time import time
 
     begins_at = time() if values["from"] is None else values["from"]
@@ -48,7 +48,7 @@ def _make(values: Values, words: list[str]) -> int:
     out(f"{made['id']}\n")
     for warning in made.get("warnings", ()):
         err(f"tarmac: {safe(warning)}\n")
-    say(f"{in_words(made)}; `tarmac reserve end {made['id']}` gives it back")
+    say(f"{in_words(made)}; `tarmac reserve end {made['id']}` ends it")
     return 0
 
 
@@ -57,7 +57,7 @@ def _list(values: Values) -> int:
     if values["json"]:
         out_json(kept)
     elif not kept:
-        say(f"Nothing is reserved. To keep GPUs free: {HOW.partition(';')[0]}")
+        say(f"There are no reservations. To make one: {HOW.partition(';')[0]}")
     else:
         from tarmac.cli.render.reservations import table
 
@@ -68,14 +68,14 @@ def _list(values: Values) -> int:
 def _end(values: Values, words: list[str]) -> int:
     numbers = [_number("the id of a reservation", word) for word in words]
     if not numbers:
-        raise UserError("reserve end: which one?", "`tarmac reserve` lists them")
+        raise UserError("reserve end: no reservation given", "run `tarmac reserve` to list them")
     client = connect()
     for number in numbers:
         client.end_reservation(number)
     if values["json"]:
         out_json({"ended": numbers})
     else:
-        say(f"reservation {', '.join(map(str, numbers))} ended; its GPUs are for everybody again")
+        say(f"reservation {', '.join(map(str, numbers))} ended; its GPUs are available to all users again")
     return 0
 
 
@@ -88,30 +88,30 @@ def _number(what: str, word: str) -> int:
 
 VERB = Verb(
     "reserve",
-    "keep GPUs free for somebody for a while",
+    "reserve GPUs for a user for some time",
     usage=(
-        "tarmac reserve N --for LENGTH [--from MOMENT] [--user NAME]",
+        "tarmac reserve N --for DURATION [--from TIME] [--user NAME]",
         "tarmac reserve [--list]",
         "tarmac reserve end ID…",
     ),
     run=run,
     options=(
-        Option("--from", None, "when it begins (default: now): 22:00, 'in 3h', ISO", "MOMENT", moment),
+        Option("--from", None, "when it begins (default: now): 22:00, 'in 3h', ISO", "TIME", moment),
         Option("--for", None, "how long it lasts: 6h, 90m, 1-12:00:00", "DURATION", duration),
-        Option("--user", None, "whose jobs may use them (default: yours)", "NAME"),
-        Option("--list", "-l", "list them, as bare `tarmac reserve` does"),
+        Option("--user", None, "user whose jobs may use the GPUs (default: you)", "NAME"),
+        Option("--list", "-l", "list the reservations, like `tarmac reserve` alone"),
         JSON,
     ),
     examples=(
-        ("tarmac reserve 4 --from 'tomorrow 9:00' --for 6h", "prints its id"),
-        ("tarmac reserve 2 --for 90m --user ann", "from now on, for her jobs"),
-        ("tarmac reserve", "what is reserved, for whom and until when"),
-        ("tarmac reserve end 3", "give it back"),
+        ("tarmac reserve 4 --from 'tomorrow 9:00' --for 6h", "prints the id of the reservation"),
+        ("tarmac reserve 2 --for 90m --user ann", "from now on, for the jobs of ann"),
+        ("tarmac reserve", "list the reservations"),
+        ("tarmac reserve end 3", "end it"),
     ),
     notes=(
-        "Only admins reserve: root, whoever runs Tarmac, and those of `tarmac set admins`.",
-        "Jobs of others that would run into it are not started there.",
-        "What may be in its way is said on stderr: jobs that may be there still when it begins, a user nobody knows.",
-        "It ends by itself when no job of that user has come for a while: `tarmac set no_show_s`.",
+        "For admins: root, the user who runs Tarmac, and those in `tarmac set admins`.",
+        "Jobs of other users that would still run when it begins are not started on these GPUs.",
+        "Warnings go to stderr: jobs that may still run when it begins, an unknown user.",
+        "It ends early if no job of that user starts for a while: `tarmac set no_show_s`.",
     ),
 )

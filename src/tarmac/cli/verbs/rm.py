@@ -19,19 +19,19 @@ def run(values: Values, words: list[str]) -> int:
     if values["json"]:
         out_json({"removed": removed})
     else:
-        say(f"forgot {counted(len(removed), 'job')}{': ' if removed else ''}{spans(removed)}")
+        say(f"removed {counted(len(removed), 'job')}{': ' if removed else ''}{spans(removed)}")
     return 0
 
 
 VERB = Verb(
     "rm",
-    "forget jobs that have ended",
+    "remove jobs that have ended from the list",
     usage=("tarmac rm ID… [options]",),
     run=run,
     options=(*FILTERS, JSON),
     examples=(
         ("tarmac rm 3-7", "these jobs"),
-        ("tarmac rm all --state ended", "the whole history"),
+        ("tarmac rm all --state ended", "all ended jobs"),
     ),
-    notes=(IDS_NOTE, "A job that still waits or runs is not forgotten: kill it first."),
+    notes=(IDS_NOTE, "Waiting and running jobs cannot be removed; kill them first."),
 )

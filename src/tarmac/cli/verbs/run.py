@@ -59,14 +59,14 @@ class _Interrupt:
 
     def __call__(self, _: int) -> None:
         if self.is_asked:
-            err(f"\ntarmac: left job {self.job} to itself; `tarmac show {self.job}` tells how it ends\n")
+            err(f"\ntarmac: detached from job {self.job}; run `tarmac show {self.job}` to see how it ends\n")
             os._exit(INTERRUPTED)
         self.is_asked = True
-        err(f"\ntarmac: asking job {self.job} to stop; Ctrl-C again leaves it to itself\n")
+        err(f"\ntarmac: asking job {self.job} to stop; press Ctrl-C again to detach\n")
         try:
             self.client.kill(self.job)
         except TarmacError as error:
-            err(f"tarmac: {error.message}; `tarmac kill {self.job}` tries again\n")
+            err(f"tarmac: {error.message}; run `tarmac kill {self.job}` to try again\n")
 
 
 def _tell_why_it_waits(client: Client, job: int) -> None:
@@ -75,7 +75,7 @@ def _tell_why_it_waits(client: Client, job: int) -> None:
     if is_terminal(STDERR):
         now = client.job(job)
         if now.state == "queued":
-            reason = now.reason or "its turn has not come"
+            reason = now.reason or "it is not its turn"
             say(f"job {job} waits: {reason.removeprefix('waits ')}")
 
 
@@ -85,9 +85,9 @@ def _outcome(job: Job, client: Client, *, was_interrupted: bool) -> int:
         what = "could not be started" if job.reason == "launch" else "will never run"
         err(f"tarmac: job {job.id} {what}: {message}\n")
     elif job.state == "failed" and job.reason == "timeout":
-        err(f"tarmac: job {job.id} was stopped: it had run for as long as --time allows\n")
+        err(f"tarmac: job {job.id} was stopped: it reached its time limit (--time)\n")
     elif job.state == "unknown":
-        err(f"tarmac: nobody knows how job {job.id} ended; `tarmac show {job.id}` tells what is known\n")
+        err(f"tarmac: it is unknown how job {job.id} ended; run `tarmac show {job.id}` to see what is known\n")
     elif job.state == "cancelled" and not was_interrupted:
         err(f"tarmac: job {job.id} was cancelled\n")
     never_ran = job.exit_code is None and job.signal is None
@@ -102,17 +102,20 @@ VERB = Verb(
     options=options_of("run"),
     is_prefix=True,
     lacks={
-        "--array": ("is many jobs, and `run` shows the output of one", "`tarmac add --array …`, then `tarmac wait`"),
-        "--max-running": ("is about an array, and `run` is one job", "`tarmac add --array …`"),
-        "--hold": ("would leave `run` waiting for somebody else", "`tarmac add --hold …`"),
-        "--draft": ("is not to be run yet, and `run` waits for its end", "`tarmac add --draft …`"),
+        "--array": (
+            "starts many jobs, but `run` shows the output of one",
+            "use `tarmac add --array …`, then `tarmac wait`",
+        ),
+        "--max-running": ("is for arrays, but `run` starts one job", "use `tarmac add --array …`"),
+        "--hold": ("would make `run` wait for a release", "use `tarmac add --hold …`"),
+        "--draft": ("does not run yet, but `run` waits for the end", "use `tarmac add --draft …`"),
     },
     examples=(
-        ("tarmac run pytest tests/gpu", "in a script: the exit code is that of pytest"),
+        ("tarmac run pytest tests/gpu", "in a script: exits with the code of pytest"),
         ("tarmac run -g 0 -c 'nproc; free -h'", "a shell string that needs no GPU"),
     ),
     notes=(
-        "Ctrl-C asks the job to stop, a second Ctrl-C leaves it to itself. It goes on when this terminal closes.",
-        "Ended by signal N: the exit code is 128 + N. Never started: 1, and stderr says why.",
+        "Ctrl-C asks the job to stop; a second Ctrl-C detaches from it. The job continues when the terminal closes.",
+        "If signal N ended the job, the exit code is 128 + N; if it never started, 1, and stderr says why.",
     ),
 )

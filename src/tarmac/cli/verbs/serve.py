@@ -38,6 +38,6 @@ VERB = Verb(
     usage=("tarmac serve",),
     run=run,
     takes_words=False,
-    examples=(("tarmac serve", "until Ctrl-C; running jobs go on"),),
-    notes=("Not needed by hand: the first command starts a controller in the background.",),
+    examples=(("tarmac serve", "until Ctrl-C; running jobs continue"),),
+    notes=("Usually not needed: the first command starts a controller in the background.",),
 )

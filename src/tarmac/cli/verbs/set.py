@@ -39,7 +39,7 @@ def run(values: Values, words: list[str]) -> int:
     else:
         from tarmac.cli.render.settings import shown
 
-        say(f"{setting.name} is {shown(setting, 'value')} ({setting.origin}), in force from now on")
+        say(f"{setting.name} is {shown(setting, 'value')} ({setting.origin}), from now on")
     return 0
 
 
@@ -50,24 +50,24 @@ def _asked(words: list[str], *, is_reset: bool) -> tuple[str | None, str | None]
     if len(words) == 3 and words[1] == "=":
         words = [words[0], words[2]]
     if is_reset and len(words) != 1:
-        raise UserError("set: --reset takes one name and no value", "`tarmac set max_load --reset`")
+        raise UserError("set: --reset takes one name and no value", "run `tarmac set max_load --reset`")
     if len(words) > 2:
-        raise UserError("set: one value at a time", "`tarmac set max_load 0.2`; put a value with blanks into quotes")
+        raise UserError("set takes one value", "use `tarmac set max_load 0.2`; quote a value that contains spaces")
     return words[0] if words else None, words[1] if len(words) > 1 else None
 
 
 VERB = Verb(
     "set",
-    "show and change settings, live",
+    "show or change settings",
     usage=("tarmac set [NAME [VALUE]] [options]", "tarmac set NAME --reset"),
     run=run,
-    options=(Option("--reset", None, "back to the config file's value, or the default"), JSON),
+    options=(Option("--reset", None, "return to the value in the config file, or to the default"), JSON),
     examples=(
-        ("tarmac set", "all of them: value, default, origin, meaning"),
-        ("tarmac set max_load", "one of them"),
-        ("tarmac set max_load 20%", "in force at once, kept over restarts"),
+        ("tarmac set", "all settings: value, default, origin, meaning"),
+        ("tarmac set max_load", "one setting"),
+        ("tarmac set max_load 20%", "change it, at once and permanently"),
         ("tarmac set idle_warn_s 45m", "durations: 90, 30m, 1.5h"),
-        ("tarmac set max_load --reset", "as it was"),
+        ("tarmac set max_load --reset", "undo that"),
     ),
-    notes=("ORIGIN: default, config (the config file), or live (set by this command, which beats the file).",),
+    notes=("ORIGIN: default, config (the config file), or live (set by this command, which overrides the file).",),
 )

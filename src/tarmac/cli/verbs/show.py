@@ -164,13 +164,13 @@ def _detail(event: StoryEvent) -> str:
 
 VERB = Verb(
     "show",
-    "everything about a job: why it waits, how it ended, its story",
+    "show everything about a job: why it waits, how it ended, its history",
     usage=("tarmac show [ID…] [options]",),
     run=run,
     options=(*FILTERS, JSON),
     examples=(
         ("tarmac show 7", "one job"),
-        ("tarmac show last --json", "your newest, for programs"),
+        ("tarmac show last --json", "your newest job, as JSON"),
     ),
-    notes=(IDS_NOTE, "Without any: `last`."),
+    notes=(IDS_NOTE, "The default is `last`."),
 )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def run(values: Values, words: list[str]) -> int:
     if len(words) != 1:
         raise UserError(
-            "start: which job?", "give one id: `tarmac start 7`; the controller is started by `tarmac serve`"
+            "start: no job given", "give one id: `tarmac start 7`; to start the controller, run `tarmac serve`"
         )
     pinned = None if values["gpus_on"] is None else gpus_of("start", [values["gpus_on"]])
     client = connect()
@@ -34,23 +34,23 @@ def run(values: Values, words: list[str]) -> int:
 
 VERB = Verb(
     "start",
-    "start a waiting job now, out of turn",
+    "start a waiting job now, ahead of its turn",
     usage=("tarmac start ID [options]",),
     run=run,
     options=(
-        Option("--gpus-on", None, "on these GPUs: 0,2 or 0-3, or UUIDs", "LIST"),
-        Option("--yes", "-y", "also on a GPU that another job has to itself"),
+        Option("--gpus-on", None, "use these GPUs, by index or UUID: 0,2", "LIST"),
+        Option("--yes", "-y", "allow a GPU that another job uses exclusively"),
         JSON,
     ),
     examples=(
-        ("tarmac start 7", "on whatever is free, or least in the way"),
-        ("tarmac start 7 --gpus-on 2", "on that GPU"),
-        ("tarmac start 7 --gpus-on 2 --yes", "although a job has it to itself"),
+        ("tarmac start 7", "on free GPUs, or those that disturb others least"),
+        ("tarmac start 7 --gpus-on 2", "on this GPU"),
+        ("tarmac start 7 --gpus-on 2 --yes", "even if a job uses it exclusively"),
     ),
     notes=(
-        "Only admins start out of turn: root, whoever runs Tarmac, and those of `tarmac set admins`.",
-        "Order, limits, reservations, other people's processes and a paused queue do not count for it.",
-        "Neither does what the job itself was told to wait for: --after, --begin, a hold.",
-        "A GPU that a job has to itself is given to a second one only with --yes: they share its memory then.",
+        "For admins: root, the user who runs Tarmac, and those in `tarmac set admins`.",
+        "Ignores the order of the queue, limits, reservations, foreign processes and a paused queue,",
+        "and also the job's own conditions: --after, --begin, a hold.",
+        "With --yes, a second job may use a GPU that another one uses exclusively; they then share its memory.",
     ),
 )

@@ -1,4 +1,4 @@
-"""`tarmac status`: the controller, the agent and the queue in a few lines."""
+"""`tarmac status`: show the state of the controller, the agent and the queue."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def lines(status: Status, gpus: list[Gpu], *, width: int | None, has_colours: bo
 def _facts(status: Status, gpus: list[Gpu]) -> Iterator[tuple[str, str]]:
     yield "queue", f"{status['running']} running, {status['queued']} queued{_mode(status)}"
     taken = sum(bool(gpu.jobs) for gpu in gpus)
-    yield "gpus", f"{taken} of {len(gpus)} in use" if gpus else "none; `tarmac gpus` says why"
+    yield "gpus", f"{taken} of {len(gpus)} in use" if gpus else "none; run `tarmac gpus` to see why"
     up = f", up {duration(status['uptime_s'])}" if status.get("uptime_s") is not None else ""
     yield "controller", f"pid {status['controller_pid']}, version {status['version']}{up}"
     yield "agent", _agent(status)
@@ -63,27 +63,27 @@ def _mode(status: Status) -> str:
 
 def _agent(status: Status) -> str:
     if not status["agent_pid"]:
-        return "not connected; `tarmac log agent` says more"
-    silent = "" if status.get("agent_answers", True) else " does not answer; `tarmac doctor` says what to do"
+        return "not connected; see `tarmac log agent`"
+    silent = "" if status.get("agent_answers", True) else " does not answer; run `tarmac doctor`"
     return f"pid {status['agent_pid']}{silent}"
 
 
 def containment(status: Status) -> str:
     kind = status["containment"]
     if kind == "cgroup":
-        return "cgroup: a job's processes cannot get away from it"
+        return "cgroup: no process of a job can escape"
     if kind == "scan":
         reason = status.get("containment_reason")
         return "scan: processes are found by session and environment mark" + (f" ({safe(reason)})" if reason else "")
-    return "not known until the agent is connected"
+    return "unknown until the agent is connected"
 
 
 VERB = Verb(
     "status",
-    "the controller, the agent and the queue in a few lines",
+    "show the state of the controller, the agent and the queue",
     usage=("tarmac status [--json]",),
     run=run,
     takes_words=False,
     options=(JSON,),
-    examples=(("tarmac status --json | jq .queued", "how many jobs wait"),),
+    examples=(("tarmac status --json | jq .queued", "the number of waiting jobs"),),
 )

@@ -40,7 +40,7 @@ def run(values: Values, _: list[str]) -> int:
 
 
 def _left(running: int, stopping: int) -> str:
-    go_on = f"; {counted(running, 'job')} {'goes' if running == 1 else 'go'} on" if running > 0 else ""
+    go_on = f"; {counted(running, 'job')} {'continues' if running == 1 else 'continue'}" if running > 0 else ""
     end = f"; {counted(stopping, 'job')} {'is' if stopping == 1 else 'are'} still being stopped" if stopping else ""
     return go_on + end
 
@@ -64,14 +64,14 @@ def _wait_for_end(name: str, process: int) -> None:
 
 VERB = Verb(
     "stop",
-    "end the controller and the agent; running jobs go on",
+    "stop the controller and the agent; running jobs continue",
     usage=("tarmac stop [--keep-agent]",),
     run=run,
     takes_words=False,
-    options=(Option("--keep-agent", None, "end the controller alone"),),
-    examples=(("tarmac stop", "before an upgrade; nothing is lost, nothing is killed"),),
+    options=(Option("--keep-agent", None, "stop only the controller"),),
+    examples=(("tarmac stop", "before an upgrade; jobs are neither lost nor killed"),),
     notes=(
         "Waiting jobs stay queued; the next `tarmac` command starts the controller again.",
-        "The agent stays until the jobs that were told to stop have; it is not waited for.",
+        "The agent stays until jobs that are being stopped have ended; this command does not wait for that.",
     ),
 )

@@ -43,7 +43,7 @@ def _without_kept(client: Client, ids: list[int]) -> list[int]:
 
     kept = set(resolved(client, {"state": "held,draft"}))
     if kept & set(ids):
-        say(f"held jobs and drafts are not waited for: {spans(list(kept & set(ids)))}")
+        say(f"not waiting for held jobs and drafts: {spans(list(kept & set(ids)))}")
     return [number for number in ids if number not in kept]
 
 
@@ -63,13 +63,16 @@ VERB = Verb(
     usage=("tarmac wait [ID…] [options]",),
     run=run,
     options=(
-        Option("--timeout", None, "give up after so many seconds, with exit code 124", "S", seconds),
+        Option("--timeout", None, "give up after this long, with exit code 124", "DURATION", seconds),
         *FILTERS,
         JSON,
     ),
     examples=(
-        ("tarmac wait 7 && ./evaluate", "go on when job 7 has succeeded"),
-        ("tarmac wait all", "everything that is queued or runs now; not what is held"),
+        ("tarmac wait 7 && ./evaluate", "continue once job 7 has succeeded"),
+        ("tarmac wait all", "all jobs that are queued or running, but not held ones"),
     ),
-    notes=(IDS_NOTE, "Without any: `last`. The exit code is the highest of theirs; 128 + N if ended by signal N."),
+    notes=(
+        IDS_NOTE,
+        "The default is `last`. Exits with the highest exit code of the jobs; 128 + N for a job ended by signal N.",
+    ),
 )

@@ -48,13 +48,13 @@ def _folded(line: str, width: int | None) -> list[str]:
 
 VERB = Verb(
     "why",
-    "why a job does not run yet, and when it may",
+    "explain why a job has not started, and when it may",
     usage=("tarmac why [ID…] [options]",),
     run=run,
     options=(*FILTERS, JSON),
     examples=(
-        ("tarmac why 7", "its place, what is free, what stands in its way"),
-        ("tarmac why last --json", "your newest, for programs"),
+        ("tarmac why 7", "its place, what is free, and what it waits for"),
+        ("tarmac why last --json", "your newest job, as JSON"),
     ),
-    notes=(IDS_NOTE, "Without any: `last`. Times with ~ are estimates, and the last line says what they rest on."),
+    notes=(IDS_NOTE, "The default is `last`. A ~ marks an estimate; the last line says what it is based on."),
 )

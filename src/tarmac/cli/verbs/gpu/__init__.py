@@ -25,24 +25,24 @@ def _unknown(words: list[str]) -> UserError:
 
     listed = f"one of {', '.join(VERBS)}; `tarmac gpus` shows the GPUs"
     if not words:
-        return UserError("gpu: what is to be done?", listed)
+        return UserError("gpu: no verb given", listed)
     meant = nearest(words[0], VERBS)
-    return UserError(f"gpu: no verb {shown(words[0])}", f"did you mean `tarmac gpu {meant}`?" if meant else listed)
+    return UserError(f"gpu: unknown verb {shown(words[0])}", f"did you mean `tarmac gpu {meant}`?" if meant else listed)
 
 
 VERB = Verb(
     "gpu",
-    "drain or resume GPUs, share them in slots, ignore processes",
+    "drain or resume GPUs, share them in slots, ignore foreign processes",
     usage=("tarmac gpu VERB …",),
     run=run,
     is_prefix=True,
     verbs=VERBS,
     examples=(
-        ("tarmac gpu drain 0 --reason 'new fan'", "start nothing more on it"),
+        ("tarmac gpu drain 0 --reason 'new fan'", "start no more jobs on it"),
         ("tarmac gpu resume 0", "use it again"),
-        ("tarmac gpu forget gone", "take off the list what was taken out"),
+        ("tarmac gpu forget gone", "remove GPUs that were taken out"),
         ("tarmac gpu slots 0-3 2", "two jobs on each of four GPUs"),
-        ("tarmac gpu ignore-process Xorg", "never counts as somebody on a GPU"),
+        ("tarmac gpu ignore-process Xorg", "never blocks a GPU"),
     ),
-    notes=("All of it is in force at once and kept over restarts. `tarmac gpus` shows the GPUs.",),
+    notes=("Changes apply at once and survive restarts. `tarmac gpus` lists the GPUs.",),
 )

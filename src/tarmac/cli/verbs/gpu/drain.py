@@ -18,19 +18,19 @@ def run(values: Values, words: list[str]) -> int:
     if values["json"]:
         out_json({"gpus": drained})
     else:
-        say(f"nothing more starts on {in_words(named)}; what runs there goes on")
+        say(f"no more jobs start on {in_words(named)}; running jobs continue")
     return 0
 
 
 VERB = Verb(
     "gpu drain",
-    "start nothing more on these GPUs; what runs on them goes on",
+    "start no more jobs on these GPUs; running jobs continue",
     usage=("tarmac gpu drain GPU… [options]",),
     run=run,
-    options=(Option("--reason", "-r", "why, for whoever wonders", "TEXT"), JSON),
+    options=(Option("--reason", "-r", "reason, shown to all users", "TEXT"), JSON),
     examples=(
-        ("tarmac gpu drain 0 --reason 'new fan'", "said in `tarmac gpus`, and to jobs that wait"),
-        ("tarmac gpu drain 4-7", "keep four for something else"),
+        ("tarmac gpu drain 0 --reason 'new fan'", "shown by `tarmac gpus` and `tarmac why`"),
+        ("tarmac gpu drain 4-7", "keep four GPUs for other uses"),
     ),
     notes=(NOTE, "Jobs that are pinned to a drained GPU wait until it is resumed."),
 )

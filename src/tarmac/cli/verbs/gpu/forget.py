@@ -18,23 +18,23 @@ def run(values: Values, words: list[str]) -> int:
     if values["json"]:
         out_json({"gpus": forgotten})
     else:
-        say(f"{counted(len(forgotten), 'GPU')} forgotten" if forgotten else "no GPU is gone")
+        say(f"removed {counted(len(forgotten), 'GPU')}" if forgotten else "no GPU is gone")
     return 0
 
 
 VERB = Verb(
     "gpu forget",
-    "take GPUs that are gone off the list",
+    "remove GPUs that are gone from the list",
     usage=("tarmac gpu forget GPU…|gone [--json]",),
     run=run,
     options=(JSON,),
     examples=(
-        ("tarmac gpu forget 3", "it was taken out of the machine"),
+        ("tarmac gpu forget 3", "it was removed from the machine"),
         ("tarmac gpu forget gone", "every GPU that is gone and that no job holds"),
     ),
     notes=(
-        "GPU is an index, several (0,2 or 0-3), a UUID, or `gone`; `tarmac gpus` shows which are gone.",
-        "One that a job still holds is refused.",
-        "What was said about a GPU (drained, slots) goes with it; should it come back, it is a new GPU.",
+        "GPU is an index, a list (0,2 or 0-3), a UUID, or `gone`; `tarmac gpus` shows which are gone.",
+        "A GPU that a job still holds cannot be removed.",
+        "Its settings (drained, slots) are removed too; if it comes back, it is a new GPU.",
     ),
 )

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def run(values: Values, words: list[str]) -> int:
     if len(words) != 1 or not words[0]:
         raise UserError(
-            "gpu ignore-process: which process?",
-            "give one pid, or one program's name: `tarmac gpu ignore-process Xorg`",
+            "gpu ignore-process: no process given",
+            "give a pid or the name of a program: `tarmac gpu ignore-process Xorg`",
         )
     is_pid = words[0].isdecimal()
     process = integer(words[0]) if is_pid else words[0]
@@ -27,27 +27,27 @@ def run(values: Values, words: list[str]) -> int:
         out_json({"ignored": ignored})
         return 0
     who = f"pid {words[0]}" if is_pid else words[0]
-    say(f"{safe(who)} {'counts again' if values['forget'] else 'holds no GPU any more'}")
+    say(f"{safe(who)} {'is no longer ignored' if values['forget'] else 'is ignored from now on'}")
     return 0
 
 
 VERB = Verb(
     "gpu ignore-process",
-    "let a process from outside not count as somebody on a GPU",
+    "ignore a foreign process, so that its GPU counts as free",
     usage=("tarmac gpu ignore-process PID|NAME [options]",),
     run=run,
     options=(
-        Option("--forget", None, "let it count again"),
-        Option("--node", None, "the node of the pid, if there are several", "NODE"),
+        Option("--forget", None, "stop ignoring it"),
+        Option("--node", None, "node of the pid, if there are several", "NODE"),
         JSON,
     ),
     examples=(
         ("tarmac gpu ignore-process Xorg", "every process of that program"),
-        ("tarmac gpu ignore-process 4242", "this one, until it ends"),
-        ("tarmac gpu ignore-process --forget Xorg", "let it count again"),
+        ("tarmac gpu ignore-process 4242", "this process, until it ends"),
+        ("tarmac gpu ignore-process --forget Xorg", "stop ignoring it"),
     ),
     notes=(
-        "Both are kept over restarts of Tarmac; a pid is forgotten when its process ends.",
-        "Display servers and processes with little memory never count: `tarmac set` shows which.",
+        "Both survive restarts of Tarmac; a pid is removed when its process ends.",
+        "Display servers and processes with little memory are always ignored: see `tarmac set`.",
     ),
 )

@@ -34,7 +34,7 @@ VERB = Verb(
     ),
     notes=(
         NOTE,
-        "One that does not answer is tried at once.",
-        "One that is still sick then is refused: it comes back by itself once it has been well for a while.",
+        "A GPU that does not answer is checked again at once.",
+        "A sick GPU cannot be resumed; it is used again automatically once it has been healthy for a while.",
     ),
 )

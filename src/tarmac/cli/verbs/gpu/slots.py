@@ -22,31 +22,31 @@ def run(values: Values, words: list[str]) -> int:
     if values["json"]:
         out_json({"gpus": uuids, "slots": slots})
     else:
-        say(f"{counted(slots, 'job')} at a time on {in_words(named)}")
+        say(f"{counted(slots, 'job')} at once on {in_words(named)}")
     return 0
 
 
 def _number(words: list[str]) -> int:
     if len(words) < 2:
-        raise UserError("gpu slots: which GPUs, and how many slots?", "first the GPUs, then the number: `0-3 2`")
+        raise UserError("gpu slots takes GPUs and a number", "give the GPUs first, then the number: `0-3 2`")
     try:
         return positive(words[-1])
     except ValueError as error:
-        raise UserError(f"gpu slots: {shown(words[-1])} slots: {error}", "the number stands last: `0-3 2`") from None
+        raise UserError(f"gpu slots: {shown(words[-1])} slots: {error}", "the number comes last: `0-3 2`") from None
 
 
 VERB = Verb(
     "gpu slots",
-    "offer each of these GPUs several times over",
+    "let several jobs use each of these GPUs at once",
     usage=("tarmac gpu slots GPU… NUMBER [--json]",),
     run=run,
     options=(JSON,),
     examples=(
         ("tarmac gpu slots 0-3 2", "two jobs at a time on each of four GPUs"),
-        ("tarmac gpu slots 0-3 1", "as it was: each job has its GPU to itself"),
+        ("tarmac gpu slots 0-3 1", "the default: each job has its GPU exclusively"),
     ),
     notes=(
         NOTE,
-        "Nothing keeps the jobs of one GPU apart: they share its memory, and one that takes too much harms the rest.",
+        "Jobs on one GPU are not isolated: they share its memory, and one that uses too much harms the others.",
     ),
 )

@@ -43,12 +43,12 @@ def _unknown(word: str) -> UserError:
 
     listed = f"one of {', '.join(VERBS)}; to queue a command: `tarmac add`"
     meant = nearest(word, VERBS)
-    return UserError(f"queue: no verb {shown(word)}", f"did you mean `tarmac queue {meant}`?" if meant else listed)
+    return UserError(f"queue: unknown verb {shown(word)}", f"did you mean `tarmac queue {meant}`?" if meant else listed)
 
 
 VERB = Verb(
     "queue",
-    "how the queue is; pause, resume, drain or stop it",
+    "show, pause, resume, drain or stop the queue",
     usage=("tarmac queue [--json]", "tarmac queue VERB …"),
     run=run,
     options=(JSON,),
@@ -56,12 +56,12 @@ VERB = Verb(
     verbs=VERBS,
     examples=(
         ("tarmac queue", "whether it is paused, since when and why"),
-        ("tarmac queue pause --reason 'new driver'", "nothing more starts; what runs goes on"),
-        ("tarmac queue resume", "go on"),
-        ("tarmac queue stop --requeue", "stop what runs too, and put it back in front"),
+        ("tarmac queue pause --reason 'new driver'", "start no more jobs; running jobs continue"),
+        ("tarmac queue resume", "start jobs again"),
+        ("tarmac queue stop --requeue", "also stop the running jobs and requeue them first"),
     ),
     notes=(
-        "All of it is in force at once and kept over restarts.",
-        "Only admins change it: root, whoever runs Tarmac, and those of `tarmac set admins`.",
+        "Changes apply at once and survive restarts.",
+        "Only admins can change it: root, the user who runs Tarmac, and those in `tarmac set admins`.",
     ),
 )

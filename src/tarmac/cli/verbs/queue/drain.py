@@ -17,16 +17,16 @@ def run(values: Values, _: list[str]) -> int:
     if values["json"]:
         out_json(queue)
     else:
-        say("no new jobs are taken until `tarmac queue resume`; what waits still runs: `tarmac wait all`")
+        say("no new jobs are accepted until `tarmac queue resume`; waiting jobs still run")
     return 0
 
 
 VERB = Verb(
     "queue drain",
-    "take no new jobs; what waits and what runs goes on to its end",
+    "accept no new jobs; waiting and running jobs continue",
     usage=("tarmac queue drain [options]",),
     run=run,
     takes_words=False,
     options=(REASON, JSON),
-    examples=(("tarmac queue drain --reason 'moving house' && tarmac wait all", "until everything has ended"),),
+    examples=(("tarmac queue drain --reason 'server move' && tarmac wait all", "wait until all jobs have ended"),),
 )

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tarmac.cli.parser import Values
 
-REASON = Option("--reason", "-r", "why, for whoever wonders", "TEXT")
+REASON = Option("--reason", "-r", "reason, shown to all users", "TEXT")
 
 
 def run(values: Values, _: list[str]) -> int:
@@ -18,17 +18,17 @@ def run(values: Values, _: list[str]) -> int:
     if values["json"]:
         out_json(queue)
     else:
-        say("nothing more starts until `tarmac queue resume`; what runs goes on")
+        say("no more jobs start until `tarmac queue resume`; running jobs continue")
     return 0
 
 
 VERB = Verb(
     "queue pause",
-    "start nothing more; what runs goes on, and jobs can still be queued",
+    "start no more jobs; running jobs continue, new jobs are queued",
     usage=("tarmac queue pause [options]",),
     run=run,
     takes_words=False,
     options=(REASON, JSON),
-    examples=(("tarmac queue pause --reason 'new driver'", "said in `tarmac ls`, and to jobs that wait"),),
-    notes=("A single job: `tarmac hold 7`. Some GPUs: `tarmac gpu drain 0`.",),
+    examples=(("tarmac queue pause --reason 'new driver'", "shown by `tarmac ls` and `tarmac why`"),),
+    notes=("To hold a single job, use `tarmac hold 7`; to stop using some GPUs, `tarmac gpu drain 0`.",),
 )

@@ -16,17 +16,17 @@ def run(values: Values, _: list[str]) -> int:
     if values["json"]:
         out_json(queue)
     else:
-        say("jobs are taken and start again")
+        say("jobs are accepted and started again")
     return 0
 
 
 VERB = Verb(
     "queue resume",
-    "take and start jobs again",
+    "accept and start jobs again",
     usage=("tarmac queue resume [--json]",),
     run=run,
     takes_words=False,
     options=(JSON,),
-    examples=(("tarmac queue resume", "after pause, drain or stop, and after it paused by itself"),),
-    notes=("It pauses by itself when many jobs in a row fail within seconds: `tarmac set pause_after_failures`.",),
+    examples=(("tarmac queue resume", "after pause, drain, stop or an automatic pause"),),
+    notes=("The queue pauses automatically when many jobs in a row fail at once: `tarmac set pause_after_failures`.",),
 )

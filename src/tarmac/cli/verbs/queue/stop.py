@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def run(values: Values, _: list[str]) -> int:
     if not values["requeue"]:
         raise UserError(
-            "queue stop: what about the jobs that run?",
-            "they go on, nothing more starts: `tarmac queue pause`\n"
-            "they are stopped and run again later: `tarmac queue stop --requeue`\n"
+            "queue stop: choose what happens to the running jobs",
+            "to let them continue: `tarmac queue pause`\n"
+            "to stop them and run them again later: `tarmac queue stop --requeue`\n"
             "they are ended for good, and so is what waits: `tarmac kill all`",
         )
     jobs = connect().stop_queue(grace_s=values["grace"])
@@ -27,21 +27,21 @@ def run(values: Values, _: list[str]) -> int:
         out_json({"stopping": jobs})
         return 0
     asked = f"asked {counted(len(jobs), 'job')} to stop: {spans(jobs)}. " if jobs else "nothing was running. "
-    say(f"{asked}The queue is paused; `tarmac queue resume` starts them anew, before all others")
+    say(f"{asked}The queue is paused; `tarmac queue resume` starts them again first")
     return 0
 
 
 VERB = Verb(
     "queue stop",
-    "pause, stop every running job and put it back in front of the queue",
+    "pause the queue, stop all running jobs and requeue them first",
     usage=("tarmac queue stop --requeue [options]",),
     run=run,
     takes_words=False,
     options=(
-        Option("--requeue", None, "stopped jobs run again, from their beginning, after `queue resume`"),
-        Option("--grace", None, "seconds until what is left of them is killed; 0: at once", "S", seconds),
+        Option("--requeue", None, "run the stopped jobs again, from their beginning, after `queue resume`"),
+        Option("--grace", None, "time until SIGKILL (default: that of each job); 0: at once", "DURATION", seconds),
         JSON,
     ),
-    examples=(("tarmac queue stop --requeue", "before a reboot; `tarmac queue resume` after it"),),
-    notes=("A job that keeps checkpoints goes on from its last one; any other begins anew.",),
+    examples=(("tarmac queue stop --requeue", "before a reboot; then `tarmac queue resume`"),),
+    notes=("A job with checkpoints can continue from its last one; any other starts again.",),
 )

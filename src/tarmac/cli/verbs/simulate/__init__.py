@@ -41,9 +41,9 @@ def run(values: Values, _: list[str]) -> int:
 def _asked(values: Values) -> tuple[list[TraceJob], list[Machine]]:
     """Everything that can be wrong with the question is said before anything is simulated."""
     if bool(values["trace"]) == values["from_history"]:
-        raise UserError("simulate: which jobs?", "--trace FILE, --trace synthetic:1000 or --from-history, one of them")
+        raise UserError("simulate: no jobs given", "use one of --trace FILE, --trace synthetic:1000 and --from-history")
     if values["seed"] is not None and not (values["trace"] or "").startswith(MADE_UP):
-        raise UserError("simulate: --seed is for made-up traces; with any other nothing is left to chance")
+        raise UserError("simulate: --seed applies only to generated traces (--trace synthetic:1000)")
     if values["svg"] is not None:
         picture_file.check(values["svg"])
     host = {"cpus": values["cpus"] or 0, "memory_bytes": values["mem"] or 0}
@@ -55,7 +55,7 @@ def _asked(values: Values) -> tuple[list[TraceJob], list[Machine]]:
         machines = machines_here(client, **host) if values["nodes"] is None else _machines(values["nodes"], host)
         return past_trace(client), machines
     if values["nodes"] is None:
-        raise UserError("simulate: on which machines?", "--nodes 4x8 is four with 8 GPUs each")
+        raise UserError("simulate: no machines given", "use --nodes 4x8 for four nodes with 8 GPUs each")
     machines = _machines(values["nodes"], host)
     return _trace(values["trace"], machines, values["seed"]), machines
 
@@ -103,38 +103,38 @@ def _policies(word: str) -> list[str]:
 
     names = list(dict.fromkeys(name.strip() for name in word.split(",")))
     if not set(names) <= set(POLICIES):
-        raise ValueError(f"it must be of {', '.join(POLICIES)}")
+        raise ValueError(f"it must be one or more of {', '.join(POLICIES)}")
     return names
 
 
 VERB = Verb(
     "simulate",
-    "what if: the same jobs under other policies or on other machines",
+    "replay jobs under other policies or on other machines",
     usage=("tarmac simulate --trace FILE --nodes 4x8 [options]", "tarmac simulate --from-history [options]"),
     run=run,
     takes_words=False,
     options=(
-        Option("--trace", None, "jobs as CSV (- is stdin), or synthetic:N to make N up", "FILE"),
-        Option("--from-history", None, "the jobs that have ended here, instead of a trace"),
-        Option("--nodes", None, "4x8, or 2x8:80G:H100,4x4:24G with memory and model", "NODES"),
-        Option("--cpus", None, "processors of each node; not counted unless given", "N", count),
-        Option("--mem", None, "memory of each node; not counted unless given", "SIZE", size),
-        Option("--policy", None, "of fifo, balance, fairshare; all unless given", "NAME,…", _policies),
-        Option("--no-backfill", None, "each policy once more without backfill"),
-        Option("--seed", None, "another made-up trace (0)", "N", count),
-        Option("--svg", None, "draw the comparison into this file", "FILE"),
-        Option("--json", None, "print every figure as JSON"),
+        Option("--trace", None, "jobs as CSV (- for stdin), or synthetic:N to generate N jobs", "FILE"),
+        Option("--from-history", None, "use the jobs that have ended here instead of a trace"),
+        Option("--nodes", None, "nodes x GPUs: 4x8, or with memory and model: 2x8:80G:H100,4x4:24G", "NODES"),
+        Option("--cpus", None, "CPU cores of each node (default: unlimited)", "N", count),
+        Option("--mem", None, "memory of each node (default: unlimited)", "SIZE", size),
+        Option("--policy", None, "one or more of fifo, balance, fairshare (default: all)", "NAME,…", _policies),
+        Option("--no-backfill", None, "also run each policy without backfill"),
+        Option("--seed", None, "seed of the generated trace (default 0)", "N", count),
+        Option("--svg", None, "write a chart to this file", "FILE"),
+        Option("--json", None, "print all figures as JSON"),
     ),
     examples=(
         ("tarmac simulate --trace jobs.csv --nodes 4x8", "all policies side by side"),
-        ("tarmac simulate --trace jobs.csv --nodes 4x8 --no-backfill", "what backfill is worth"),
-        ("tarmac simulate --from-history --nodes 1x8", "your past, with 8 GPUs"),
-        ("tarmac simulate --trace synthetic:1000 --nodes 4x8 --svg a.svg", "made-up jobs, and a picture"),
+        ("tarmac simulate --trace jobs.csv --nodes 4x8 --no-backfill", "with and without backfill"),
+        ("tarmac simulate --from-history --nodes 1x8", "your own history on 8 GPUs"),
+        ("tarmac simulate --trace synthetic:1000 --nodes 4x8 --svg a.svg", "generated jobs, with a chart"),
     ),
     notes=(
-        "Columns of a trace: submit_s, owner, gpus, duration_s. If you like: limit_s,",
-        "name, project, tier, priority, gpu_memory, gpu_share, gpu_model,",
-        "min_gpu_memory, cpus, memory.",
-        "Nothing is started, and nothing is written but what --svg names.",
+        "Columns of a trace: submit_s, owner, gpus, duration_s. Optional: limit_s, name,",
+        "project, tier, priority, gpu_memory, gpu_share, gpu_model, min_gpu_memory,",
+        "cpus, memory.",
+        "No job is started, and no file is written except with --svg.",
     ),
 )

@@ -23,7 +23,7 @@ def past_trace(client: Client) -> list[TraceJob]:
     """Every job that ever started. A killed job ran as long as it ran; nobody knows how long it would have run."""
     jobs = [job for job in client.jobs(state="ended", fields=FIELDS) if job.raw["started_at"] and job.raw["ended_at"]]
     if not jobs:
-        raise UserError("no job has ended yet, so there is no past to simulate", "use `--trace FILE`")
+        raise UserError("no job has ended yet, so there is no history to simulate", "use `--trace FILE`")
     first = min(epoch(job.raw["submitted_at"]) for job in jobs)
     return [_trace_job(job, first) for job in jobs]
 
@@ -46,5 +46,5 @@ def machines_here(client: Client, *, cpus: int, memory_bytes: int) -> list[Machi
         simulated = SimulatedGpu(memory_bytes=gpu.memory_total_bytes or 0, model=gpu.model or "")
         nodes.setdefault(gpu.node, []).append(simulated)
     if not nodes:
-        raise UserError("no GPUs here to simulate on", "say which: --nodes 1x4")
+        raise UserError("this machine has no GPUs to simulate", "name the machines: --nodes 1x4")
     return [Machine(gpus=tuple(gpus), cpus=cpus, memory_bytes=memory_bytes) for gpus in nodes.values()]

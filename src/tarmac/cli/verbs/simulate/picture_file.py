@@ -13,14 +13,14 @@ def check(path: str) -> None:
     """Before anything is simulated: hours of it may not end in a typing mistake."""
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
-        raise UserError(f"simulate: --svg {path}: there is no folder {folder}")
+        raise UserError(f"simulate: --svg {path}: directory {folder} does not exist")
     if os.path.lexists(path) and not _may_be_replaced(path):
         raise UserError(
-            f"simulate: --svg {path}: something else than a picture is there already",
-            "only an SVG is drawn anew; choose another name",
+            f"simulate: --svg {path}: the file exists and is not an SVG",
+            "only an SVG file is overwritten; choose another name",
         )
     if not os.access(path if os.path.exists(path) else folder, os.W_OK):
-        raise UserError(f"simulate: --svg {path}: you may not write there")
+        raise UserError(f"simulate: --svg {path}: you may not write to it")
 
 
 def _may_be_replaced(path: str) -> bool:

@@ -34,27 +34,27 @@ def trace_of(lines: Iterable[str], where: str) -> list[TraceJob]:
     except UnicodeDecodeError:
         raise UserError(f"{where} is not UTF-8") from None
     if not jobs:
-        raise UserError(f"{where}: no jobs in it", "one row for each, below the names of the columns")
+        raise UserError(f"{where} contains no jobs", "write one row per job below the header")
     return jobs
 
 
 def _columns(header: list[str], where: str) -> list[str]:
     names = [name.strip().lower() for name in header]
     missing = [name for name in NEEDED if name not in names]
-    hint = f"columns: {', '.join(NEEDED)}; and if you like {', '.join(name for name in COLUMNS if name not in NEEDED)}"
+    hint = f"columns: {', '.join(NEEDED)}; optional: {', '.join(name for name in COLUMNS if name not in NEEDED)}"
     if missing:
-        raise UserError(f"{where}, line 1: no column {', '.join(missing)}", hint)
+        raise UserError(f"{where}, line 1: missing column {', '.join(missing)}", hint)
     for name in names:
         if name not in COLUMNS:
-            raise UserError(f"{where}, line 1: column {shown(name)} is not known", hint)
+            raise UserError(f"{where}, line 1: unknown column {shown(name)}", hint)
         if names.count(name) > 1:
-            raise UserError(f"{where}, line 1: column {name} stands there twice", hint)
+            raise UserError(f"{where}, line 1: column {name} occurs twice", hint)
     return names
 
 
 def _job(row: list[str], columns: list[str], where: str) -> TraceJob:
     if len(row) != len(columns):
-        raise UserError(f"{where}: {len(row)} values, but {len(columns)} columns")
+        raise UserError(f"{where}: has {len(row)} values for {len(columns)} columns")
     told: dict[str, Any] = {}
     for column, word in zip(columns, map(str.strip, row), strict=True):
         name, read = COLUMNS[column]
@@ -67,5 +67,5 @@ def _job(row: list[str], columns: list[str], where: str) -> TraceJob:
         except ValueError as error:
             raise UserError(f"{where}: {column} {shown(word)}: {error}") from None
     if "gpu_share" in told and "gpu_memory_bytes" in told:
-        raise UserError(f"{where}: gpu_memory and gpu_share are two ways to say the same, give one")
+        raise UserError(f"{where}: gpu_memory and gpu_share exclude each other")
     return trace_job(**told)
