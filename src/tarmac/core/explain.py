@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoNode:
-    """No machine is in reach at all."""
+    """No node is connected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,12 +97,12 @@ class HeldBy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsDraft:
-    """Nobody said yet that it is ready."""
+    """It has not been released yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitsFor:
-    """Another job must have ended first."""
+    """Another job must end first."""
 
     job: JobId
     on: Condition
@@ -115,7 +115,7 @@ class NotBefore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptFor:
-    """GPUs that would do are kept for a wider job in front. `at`: its planned start, None where it is not known."""
+    """Suitable GPUs are held back for the planned start of another job. `at` is None where its time is not known."""
 
     job: JobId
     node: NodeName
@@ -134,7 +134,7 @@ class ReservedFor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Behind:
-    """Another one goes first, and has not started either."""
+    """Another job goes first and has not started either."""
 
     job: JobId
 
@@ -165,7 +165,7 @@ def explain(state: State, job: Job, now: float) -> tuple[Reason, ...]:
 
 
 class Explainer:
-    """Why jobs wait at one moment. What holds for many of them is found out once."""
+    """Why jobs wait at one moment. Reasons that jobs share are computed once."""
 
     def __init__(self, state: State, now: float) -> None:
         self.state = state
@@ -180,7 +180,7 @@ class Explainer:
         return self._turn.planned
 
     def reasons(self, job: Job) -> tuple[Reason, ...]:
-        """Empty for a job that would start if it were asked now, and for one that does not wait."""
+        """Empty for a job that would start now and for one that does not wait."""
         match job.status:
             case Held(by=by, since=since):
                 return (HeldBy(by=by, since=since), *self._not_yet(job))
@@ -192,16 +192,16 @@ class Explainer:
                 return ()
 
     def spoken_for(self, job: Job, node: Node) -> dict[GpuUuid, KeptFor | ReservedFor]:
-        """GPUs of the node that are not for this job although they may be free, and for whom they are kept."""
+        """The GPUs of the node that this job must not use although they may be free, and why."""
         planned = self._turn.planned
         found: dict[GpuUuid, KeptFor | ReservedFor] = {}
         if planned is not None and planned.node == node.name and would_delay(self.state, job, self.now, planned):
             found = dict.fromkeys(planned.gpus, _kept_for(planned))
-        ways = sorted(self._ways(job, node.name), key=lambda one: -one.begins_at)  # of several, the first is told
+        ways = sorted(self._ways(job, node.name), key=lambda one: -one.begins_at)  # the earliest wins
         return found | {gpu: _reserved_for(one) for one in ways for gpu in one.gpus}
 
     def _not_yet(self, job: Job) -> tuple[Reason, ...]:
-        """What it waits for besides its turn."""
+        """What the job waits for besides its turn."""
         found: list[Reason] = [WaitsFor(job=after.job, on=after.on) for after in job.spec.after if not after.is_met]
         begin = job.spec.begin_at
         if begin is not None and begin > self.now:
@@ -216,7 +216,7 @@ class Explainer:
         return (*gates, *self._of_place(job, is_open=not gates))
 
     def _gates(self, job: Job) -> list[Reason]:
-        """All that is in its way where the pass stops at the first."""
+        """Every limit that is reached; a pass stops at the first."""
         first = gate(self.state, job, self.now)
         if first is None:
             return []
@@ -238,7 +238,7 @@ class Explainer:
         return () if first is None else (Behind(job=first),)
 
     def _kept_from(self, job: Job) -> list[Reason]:
-        """It would fit, but what it would fit on is spoken for."""
+        """The job would fit, but the GPUs are held back or reserved."""
         planned = self._turn.planned
         found = self._reserved(job)
         if planned is not None and booking_for(self.state, job, self.now, None) is not None:
@@ -246,7 +246,7 @@ class Explainer:
         return found
 
     def _reserved(self, job: Job) -> list[Reason]:
-        """Others' reservations that it would run into, were it started now."""
+        """Reservations of other owners that the job would overlap if it started now."""
         if not job.spec.request.gpus:
             return []
         return [_reserved_for(one) for name in self.state.nodes for one in self._ways(job, name)]
@@ -256,7 +256,7 @@ class Explainer:
         return in_the_way(self.state, job.spec, node, self.now, end)
 
     def _first_before(self, job: Job) -> JobId | None:
-        """Whoever stands in front: of its own class, or the one that does not fit where nothing may pass."""
+        """The job that goes first: the head of its class, or the stuck job where backfill is off."""
         blocker = self._turn.blocker
         if blocker is not None and blocker.id != job.id:
             return blocker.id

@@ -1,7 +1,7 @@
-"""Who has had how many GPUs: at this moment, within the last week, and in the fading memory of fairshare.
+"""GPUs per owner and project: in use now, within the last week, and weighted by age for fairshare.
 
-A shared GPU counts by the part of it that is booked. Hours are kept per hour of the clock, so that they can be
-added up again after a restart or under another half-life.
+A shared GPU counts by the part of it that is booked. GPU time is stored per hour of the clock, so that it can be added
+up again after a restart or under another half-life.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Ledger:
         faded.gpus += gpus
 
     def end(self, job: JobId, now: float, half_life_s: float) -> list[HourRow]:
-        """What the job had, by hours; the caller keeps it."""
+        """The GPU time of the job, by hours; the caller stores it."""
         use = self.running.pop(job)
         self._count(use, -use.gpus)
         _discard(self.jobs_of_owner, use.owner, job)
@@ -93,7 +93,7 @@ class Ledger:
                 _add(self.hours_of_project, project, hour, gpu_s)
 
     def week_hours_of_owner(self, owner: str, now: float) -> float:
-        """GPU-hours of the last seven days, with what runs now."""
+        """GPU-hours of the last seven days, including running jobs."""
         return self._week_hours(self.hours_of_owner.get(owner, {}), self.jobs_of_owner.get(owner, set()), now)
 
     def week_hours_of_project(self, project: str, now: float) -> float:
@@ -110,7 +110,7 @@ class Ledger:
         return self._settled(owner, now, half_life_s).gpu_s if owner in self.faded else 0.0
 
     def fade_anew(self, now: float, half_life_s: float) -> None:
-        """From the hours and from what runs: after a restart, or when the half-life was changed."""
+        """Recompute from hours and running jobs, after a restart or a change of the half-life."""
         self.faded = {}
         for owner, hours in self.hours_of_owner.items():
             for hour in [hour for hour in hours if hour * HOUR_S < now - KEPT_S]:

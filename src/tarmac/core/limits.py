@@ -1,4 +1,4 @@
-"""The limits of people, projects and the whole queue: which one is in the way, and by how much."""
+"""Limits of users, projects and the whole queue: which one is reached, and by how much."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROUNDING = 1e-9  # parts of GPUs are fractions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitReached:
-    """`used` and `asked` together are more than `most`. `name` is the person or project it holds for."""
+    """`used` and `asked` together are more than `most`. `name` is the user or project it applies to."""
 
     limit: str
     name: str | None
@@ -30,7 +30,7 @@ class LimitReached:
 
 
 def refusal_at_submit(state: State, specs: Sequence[JobSpec]) -> LimitReached | None:
-    """What must not even be queued: too wide a job, or too many that wait."""
+    """The limit that a submit exceeds: jobs that are too wide, or too many that wait."""
     rules = state.rules
     widest = max((spec.request.gpus for spec in specs), default=0)
     if rules.max_gpus_per_job and widest > rules.max_gpus_per_job:
@@ -47,18 +47,18 @@ def refusal_at_submit(state: State, specs: Sequence[JobSpec]) -> LimitReached | 
 
 
 def reached(state: State, job: Job, now: float) -> LimitReached | None:
-    """Why its owner or project may not start this one now, wherever it would go: the first of all."""
+    """The first limit that keeps the job from starting on any node."""
     return next(all_reached(state, job, now), None)
 
 
 def all_reached(state: State, job: Job, now: float) -> Iterator[LimitReached]:
-    """Every limit in its way: whoever has one raised should not learn of the next only then."""
+    """Every limit that is reached, so that a user who has one raised already knows the next."""
     if job.spec.request.gpus:
         yield from chain(_width(state, job), _at_once(state, job, gpus_asked(job.spec)), _in_a_week(state, job, now))
 
 
 def reached_there(state: State, job: Job, booking: Booking) -> LimitReached | None:
-    """The same for the GPUs it would get: what part of a GPU some memory is, only the GPU tells."""
+    """The limit that a booking exceeds: what part of a GPU its memory is depends on the GPU."""
     return next(all_reached_there(state, job, booking), None)
 
 
@@ -98,13 +98,13 @@ def _in_a_week(state: State, job: Job, now: float) -> Iterator[LimitReached]:
 
 
 def is_owner_done(limit: LimitReached) -> bool:
-    """Nothing with a GPU of this owner can start, however little it asks for."""
+    """No job of this owner that asks for a GPU can start."""
     is_full = limit.used >= limit.most - ROUNDING
     return is_full and limit.limit in {"max_gpus_per_user", "gpu_hours_per_user"}
 
 
 def gpus_asked(spec: JobSpec) -> float:
-    """Shared GPUs count by their part; of one that is asked for by memory it is not known before it is chosen."""
+    """Shared GPUs count by their part. A request by memory counts 0: its part is unknown until a GPU is chosen."""
     request = spec.request
     if request.gpu_memory_bytes is not None:
         return 0.0
@@ -112,7 +112,7 @@ def gpus_asked(spec: JobSpec) -> float:
 
 
 def has_limits(rules: Rules) -> bool:
-    """Any that a start could be held up by."""
+    """Is any limit set that can delay a start?"""
     per_name = (
         rules.max_gpus_per_user, rules.max_gpus_per_project, rules.gpu_hours_per_user, rules.gpu_hours_per_project,
     )  # fmt: skip

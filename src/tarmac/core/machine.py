@@ -1,6 +1,6 @@
-"""The one door into the state: an event goes in, the state changes, commands come out.
+"""The only way to change the state: an event goes in, commands come out.
 
-Order: decide → commit the change and the decision → carry out the commands. Nothing here knows of the last two.
+Order: decide → commit the change and the decision → carry out the commands. This file only decides.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def handle(state: State, event: Event, now: float) -> list[Command]:
 
 
 def _may_start_something(event: Event) -> bool:
-    """That a job which has its GPUs is at work now makes room for nobody."""
+    """A job that reports its start frees nothing, so no pass is needed."""
     return not (isinstance(event, Reported) and isinstance(event.report, JobStarted))
 
 
@@ -98,7 +98,7 @@ def _apply(state: State, event: Event, now: float) -> list[Command]:
 
 
 def _look(state: State, event: TimePassed | NodeSampled, now: float) -> list[Command]:
-    """Readings came, or time went by since the last ones."""
+    """Act on new readings, or on the time that passed since the last ones."""
     if isinstance(event, NodeSampled):
         node = state.node(event.node)
         note_reading(state, node, now)
@@ -109,7 +109,7 @@ def _look(state: State, event: TimePassed | NodeSampled, now: float) -> list[Com
 
 
 def _adopt(state: State, event: ProcessAdopted, now: float) -> list[Command]:
-    """A job that is at work already. Whoever asks made sure that nobody else has its GPUs."""
+    """Add a job for a process that already runs. The caller guarantees that no other job holds its GPUs."""
     node = state.node(event.node)
     number = JobId(state.next_id)
     spec = replace(event.spec, is_adopted=True)
@@ -143,7 +143,7 @@ def _start_by_force(state: State, event: StartForced, now: float) -> list[Comman
     job = state.jobs.get(event.job)
     if job is None or not isinstance(job.status, Queued | Held | Draft):
         return []
-    if any(not after.is_met for after in job.spec.after):  # how these go is of no account for it any more
+    if any(not after.is_met for after in job.spec.after):  # their outcome no longer matters for it
         met = tuple(replace(after, is_met=True) for after in job.spec.after)
         state.edit(job, replace(job.spec, after=met))
     booking = booking_by_force(state.node(event.node), job, event.gpus)
@@ -151,7 +151,7 @@ def _start_by_force(state: State, event: StartForced, now: float) -> list[Comman
 
 
 def _start_what_fits(state: State, now: float) -> list[Command]:
-    """In one pass, or in several where what started behind a claim changed whose turn it is."""
+    """Repeat passes until one leaves nothing to decide: a backfilled start may change whose turn it is."""
     commands: list[Command] = []
     is_settled = False
     while not is_settled:

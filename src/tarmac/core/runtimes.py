@@ -1,4 +1,4 @@
-"""How long jobs are expected to take: their limit, else the longest of the last runs of the same thing."""
+"""How long jobs are expected to run: their time limit, else the longest of the last attempts of the same kind."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class Runtimes:
     recent_s: dict[Kind, deque[float]] = field(default_factory=dict)
 
     def learn(self, job: Job) -> None:
-        """Only runs that went well tell how long the next one takes."""
+        """Learn from attempts that succeeded."""
         status = job.status
         if not isinstance(status, Succeeded):
             return
         kind = _kind(job.spec)
         runs = self.recent_s.pop(kind, None) or deque(maxlen=LAST_ATTEMPTS)
         runs.append(max(0.0, status.ended_at - status.started_at))
-        self.recent_s[kind] = runs  # the newest kind stands last, so the first is the one to forget
+        self.recent_s[kind] = runs  # newest last, so that the oldest is forgotten first
         if len(self.recent_s) > MOST_KINDS:
             del self.recent_s[next(iter(self.recent_s))]
 
@@ -48,7 +48,7 @@ class Runtimes:
             self.learn(job)
 
     def expected_s(self, spec: JobSpec) -> float | None:
-        """None: nobody can say."""
+        """None: not known."""
         if spec.time_limit_s is not None:
             return spec.time_limit_s
         runs = self.recent_s.get(_kind(spec))
@@ -59,7 +59,7 @@ class Runtimes:
         return None if expected is None else now + expected
 
     def end_of(self, job: Job, now: float) -> End | None:
-        """Of one that has GPUs. One that runs longer than ever before may go on for any time."""
+        """When a job with GPUs ends; None if unknown, as for a job that runs longer than ever before."""
         status = job.status
         match status:
             case Stopping():

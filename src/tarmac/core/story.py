@@ -1,4 +1,4 @@
-"""Every change of a job goes through here: checked against the table of transitions, and told."""
+"""Every change of a job goes through here: it is checked against the table of transitions and recorded."""
 
 from __future__ import annotations
 

@@ -1,20 +1,20 @@
-"""The state machine of a job, as data. What is not in the table does not happen:
+"""The state machine of a job, as data.
 
-an event that a state has no row for is stale (late, repeated, out of order) and is ignored;
-a move to a state its row does not name is a defect and raises.
-Every state that has GPUs has a row for every final report: a node tells it until it is kept here.
+An event without a row for the current state is stale (late, repeated, out of order) and is ignored. A move to a state
+that the row does not name is a defect and raises. Every state with GPUs has a row for every final report, because a
+node repeats the report until it is stored.
 """
 
 from __future__ import annotations
 
-# (state, cause) -> the states it may lead to. Causes are events, plus some that the core finds out itself:
+# (state, cause) -> the states it may lead to. Causes are events, plus some that the core concludes:
 # Decided   a scheduling pass gave the job its GPUs
-# RunMissing   a node came back and has no trace of the run
-# DependencyFailed   a job that it was to wait for did not end as it should
-# Preempted   a job of a higher tier needs its room
+# RunMissing   a node came back and has no record of the attempt
+# DependencyFailed   a job that it depends on did not end as required
+# Preempted   a job of a higher tier needs its GPUs
 TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("queued", "Decided"): ("starting",),
-    ("queued", "ProcessAdopted"): ("starting",),  # it is never seen to wait
+    ("queued", "ProcessAdopted"): ("starting",),  # it never waits
     ("queued", "StopAsked"): ("cancelled",),
     ("queued", "StartForced"): ("starting",),
     ("queued", "JobsHeld"): ("held",),
@@ -35,7 +35,7 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("starting", "StopAsked"): ("stopping",),
     ("starting", "Preempted"): ("stopping",),
     ("starting", "QueueStopped"): ("stopping",),
-    # The decision was kept but its command never arrived, so the same attempt is sent again.
+    # The decision was stored but its command never arrived, so the same attempt is sent again.
     ("starting", "RunMissing"): ("starting",),
     ("running", "JobExited"): ("succeeded", "failed", "unknown"),
     # The node reports a start as soon as the process is there; finding the program may still fail.
@@ -47,7 +47,7 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("running", "QueueStopped"): ("stopping",),
     ("running", "RunMissing"): ("unknown",),
     ("stopping", "JobStarted"): ("stopping",),
-    # Whoever was asked to make room only waits again; one that was over before it was asked is over.
+    # A preempted job is queued again; one that had ended before it was asked to stop has ended.
     ("stopping", "JobExited"): ("cancelled", "queued", "succeeded", "failed", "unknown"),
     ("stopping", "LaunchFailed"): ("cancelled", "queued"),
     ("stopping", "JobLost"): ("unknown",),
@@ -65,7 +65,7 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
 
 
 class ImpossibleTransition(AssertionError):
-    """A defect in the core; the message tells the job's way into it."""
+    """A defect in the core; the message names the transition."""
 
 
 def is_expected(state: str, cause: str) -> bool:

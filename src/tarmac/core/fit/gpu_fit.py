@@ -1,6 +1,6 @@
-"""May a request have this GPU now? One question, answered once: placement, the check and `why` all ask here.
+"""May a request have this GPU now? Placement, the recheck and `why` all ask here.
 
-What a job books counts from the decision on, whatever the GPU reads: bookings are never looked for in the readings.
+A booking counts from the decision on, whatever the GPU reads: readings never replace bookings.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 GpuCondition: TypeAlias = Literal["pin", "exclude", "model", "mig", "size", "kept"]
 CONDITIONS: tuple[GpuCondition, ...] = get_args(GpuCondition)  # in the order they are checked
-UNKNOWN_MEMORY_BYTES = 1 << 40  # a GPU that does not tell its size is shared out by fractions of this
+UNKNOWN_MEMORY_BYTES = 1 << 40  # assumed for a GPU of unknown size, which is shared by fractions of this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,14 +38,14 @@ class Drained:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """By jobs that do not share it, or by as many as it has slots."""
+    """Held by jobs that do not share it, or by as many as it has slots."""
 
     jobs: tuple[JobId, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutsideUse:
-    """By processes that Tarmac did not start."""
+    """Used by foreign processes."""
 
     foreign_processes: tuple[ForeignProcess, ...]
 
@@ -70,7 +70,7 @@ def size(gpu: Gpu) -> int:
 
 
 def bookable_bytes(gpu: Gpu, rules: Rules) -> int:
-    """What jobs that share it may book of it together."""
+    """The memory that sharing jobs may book together."""
     return size(gpu) - int(rules.keep_gpu_memory * size(gpu))
 
 
@@ -79,7 +79,7 @@ def is_named(gpu: Gpu, names: tuple[NamedGpu | int, ...]) -> bool:
 
 
 def suits(gpu: Gpu, request: Request, rules: Rules) -> Unsuitable | None:
-    """Does the GPU itself answer the request, were it idle? The conditions in the order of `CONDITIONS`."""
+    """The first of `CONDITIONS` that the GPU does not meet, even when idle; None if it meets all."""
     if request.gpus_on and not is_named(gpu, request.gpus_on):
         return Unsuitable(condition="pin")
     if request.exclude_gpus and is_named(gpu, request.exclude_gpus):
@@ -98,7 +98,7 @@ def suits(gpu: Gpu, request: Request, rules: Rules) -> Unsuitable | None:
 
 
 def has_conditions(request: Request) -> bool:
-    """May a whole GPU be the wrong one for it? MIG instances apart, which are for jobs with one GPU only."""
+    """Does the request narrow down which whole GPUs it accepts? MIG instances are checked elsewhere."""
     return bool(request.gpus_on or request.exclude_gpus or request.gpu_models or request.min_gpu_memory_bytes)
 
 
@@ -109,7 +109,7 @@ def _shared_bytes(gpu: Gpu, request: Request) -> int:
 
 
 def booking_of(node: Node, gpu: Gpu, request: Request) -> BookedGpu:
-    """What the request takes of this GPU. A slot is that part of the GPU, so all ways of sharing add up."""
+    """What the request books of this GPU. A slot is a part of the GPU, so all ways of sharing add up."""
     memory_bytes = _wanted_bytes(node, gpu, request)
     part = min(1.0, memory_bytes / size(gpu)) if memory_bytes else 1.0
     return BookedGpu(uuid=gpu.uuid, index=gpu.index, memory_bytes=memory_bytes, part=part, parent=gpu.parent)
@@ -124,7 +124,7 @@ def _wanted_bytes(node: Node, gpu: Gpu, request: Request) -> int:
 
 
 def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> GpuReason | None:
-    """Why not this GPU, or None."""
+    """Why the request cannot have this GPU now; None if it can."""
     if (unsuitable := suits(gpu, request, rules)) is not None:
         return unsuitable
     if (drain := node.drains.get(gpu.uuid)) is not None:
@@ -142,7 +142,7 @@ def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> GpuReaso
 
 
 def _is_occupied(gpu: Gpu, request: Request, rules: Rules, use: GpuUse) -> bool:
-    """By others, on a GPU that a job wants for itself. Little is tolerated, so is a GPU that idles enough."""
+    """Is a GPU that a job wants whole used by foreign processes? A little use is tolerated, and enough idleness."""
     if not use.foreign_processes:
         return False
     if request.idle_below is not None:
@@ -153,7 +153,7 @@ def _is_occupied(gpu: Gpu, request: Request, rules: Rules, use: GpuUse) -> bool:
 
 
 def _memory(node: Node, gpu: Gpu, request: Request, rules: Rules, wanted_bytes: int) -> TooLittleMemory | None:
-    """A job that took more than it booked counts for what it took: the next one would find the GPU full."""
+    """A job that uses more than it booked counts with what it uses: the next job would find the GPU full."""
     held = node.booked.get(gpu.uuid, {})
     use = node.uses.get(gpu.uuid, _UNUSED) if request.is_shared else _UNUSED
     taken = (max(booked.memory_bytes, node.taken_bytes.get(job, {}).get(gpu.uuid, 0)) for job, booked in held.items())

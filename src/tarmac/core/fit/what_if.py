@@ -1,4 +1,4 @@
-"""A node as it would be without some of its jobs, to ask what would fit then. The node itself is not changed."""
+"""A copy of a node without some of its jobs, to see what would fit then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a job could begin on a node, GPU by GPU, by the ends that are known. For people; nothing is decided by it."""
+"""When a job could start on a node, GPU by GPU, by known ends. For display; no decision uses it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOTHING: frozenset[RestsOn] = frozenset()
 
 @dataclass(slots=True)
 class Slot:
-    """A GPU: when it comes free, and what that rests on."""
+    """When a GPU comes free, and what that rests on."""
 
     at: float
     rests_on: frozenset[RestsOn]
@@ -31,7 +31,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """The first moment at which enough GPUs of a node may be had. At inf: nobody knows when."""
+    """The first moment at which enough GPUs of a node are available; inf: not known."""
 
     at: float
     slots: tuple[Slot, ...]
@@ -49,7 +49,7 @@ def slots_of(state: State, node: Node, now: float) -> dict[GpuUuid, Slot]:
 
 
 def opening_on(state: State, node: Node, job: Job, slots: dict[GpuUuid, Slot], start_at: float) -> Opening | None:
-    """From `start_at` on; None where the node could not serve the job even if it were empty."""
+    """From `start_at` on; None if the node could not serve the job even when empty."""
     usable = {uuid: slot for uuid, slot in slots.items() if _could_serve(state, node, uuid, job)}
     if len(usable) < job.spec.request.gpus:
         return None
@@ -66,7 +66,7 @@ def opening_on(state: State, node: Node, job: Job, slots: dict[GpuUuid, Slot], s
 
 
 def _chosen_at(state: State, node: Node, job: Job, usable: dict[GpuUuid, Slot], at: float) -> tuple[Slot, ...] | None:
-    """GPUs that are free by then and that no reservation of somebody else keeps from the job."""
+    """GPUs that are free by then and not reserved for another owner."""
     off: set[GpuUuid] = set()
     if state.reservations and at < inf:
         end = state.runtimes.end_if_started(job.spec, at)
@@ -77,7 +77,7 @@ def _chosen_at(state: State, node: Node, job: Job, usable: dict[GpuUuid, Slot], 
 
 
 def _host_at(state: State, node: Node, job: Job, start_at: float) -> tuple[float, frozenset[RestsOn]]:
-    """When the host has the memory and the processors that it asks for, by what is booked now."""
+    """When the host has the memory and CPUs that the job asks for, by current bookings."""
     request = job.spec.request
     if host_fits(node, request, state.rules):
         return start_at, NOTHING
@@ -96,7 +96,7 @@ def _host_at(state: State, node: Node, job: Job, start_at: float) -> tuple[float
 
 
 def _could_serve(state: State, node: Node, uuid: GpuUuid, job: Job) -> bool:
-    """Once whoever holds it now has left."""
+    """Could the GPU serve the job once its current jobs have ended?"""
     reason = refusal_of(node, node.gpus[uuid], job.spec.request, state.rules)
     match reason:
         case None | Taken() | TooLittleMemory():

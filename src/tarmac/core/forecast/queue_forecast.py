@@ -1,4 +1,4 @@
-"""The line as it stands and when each of its first jobs will likely start. For people; nothing is decided by it."""
+"""The order of the queue and when its first jobs will likely start. For display; no decision uses it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Estimate:
 
 
 def line_up(state: State, now: float, most: int = MOST_LINED_UP) -> list[JobId]:
-    """The first waiting jobs in the order in which they will be looked at, if nothing new happens."""
+    """The first waiting jobs in the order they will be tried if nothing changes."""
     own: dict[str, list[Turn]] = {}
     for klass in state.queue.classes.values():
         firsts = nsmallest(most, ((*rank, job) for job, rank in klass.waiting.items()))
@@ -56,7 +56,7 @@ def line_up(state: State, now: float, most: int = MOST_LINED_UP) -> list[JobId]:
 
 
 def position_of(state: State, job: Job, now: float) -> int:
-    """Its place in the line, from 1 on. Far behind, an owner's own order has to do."""
+    """Its place in the queue, from 1. Beyond the first thousand it is an approximation by rank."""
     line = line_up(state, now)
     if job.id in line:
         return line.index(job.id) + 1
@@ -67,7 +67,7 @@ def position_of(state: State, job: Job, now: float) -> int:
 
 
 def estimates(state: State, now: float) -> dict[JobId, Estimate]:
-    """By planning the line ahead on the ends that are known. Jobs of which nobody can say are left out."""
+    """Plan the queue ahead on known ends. Jobs whose start cannot be estimated are left out."""
     if state.mode.is_paused:
         return {}
     most = max(10, min(MOST_LINED_UP // 2, MOST_LOOKS // max(1, len(state.nodes))))
@@ -87,7 +87,7 @@ def estimates(state: State, now: float) -> dict[JobId, Estimate]:
             is_kept_back = is_kept_back or opening.at > now
             _take(state, job, opening)
         if not state.rules.is_backfilling:
-            not_before = opening.at  # nobody passes, so nobody behind starts earlier
+            not_before = opening.at  # without backfill no later job starts earlier
     return found
 
 
@@ -99,7 +99,7 @@ def _first_opening(
 
 
 def _take(state: State, job: Job, opening: Opening) -> None:
-    """Its GPUs are taken until the job would be over; where it starts at a time that nobody knows, for good."""
+    """Take its GPUs until the job would end; for good if its end is not known."""
     expected = state.runtimes.expected_s(job.spec)
     own: RestsOn = "limit" if job.spec.time_limit_s is not None else "history"
     for slot in opening.slots:

@@ -1,4 +1,4 @@
-"""When something that waits for time alone is due: the controller sleeps until then."""
+"""When the next timed change is due; the controller sleeps until then."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from tarmac.core.state import State
 
-HOURS_AGAIN_S = 60.0  # how often it is looked whether a week's GPU-hours have come free
+HOURS_AGAIN_S = 60.0  # how often to check whether GPU-hours of the week have expired
 
 
 def next_due(state: State, now: float) -> float | None:
-    """Never in the past: what is overdue is due now."""
+    """The next moment after now, or None."""
     moments = [moment for moment in _moments(state, now) if moment > now]
     return min(moments, default=None)
 

@@ -1,4 +1,4 @@
-"""What is known of nodes and their GPUs: which there are, what they read, what people said about them."""
+"""Nodes and their GPUs: which exist, what they read, what people decided about them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from tarmac.core.model.node import Node
     from tarmac.core.state import State
 
-Word: TypeAlias = GpusDrained | GpusResumed | GpusForgotten | SlotsSet  # what people say of GPUs
-GpuEvent: TypeAlias = NodeLeft | GpusSeen | RulesSet | Word
+GpuDecision: TypeAlias = GpusDrained | GpusResumed | GpusForgotten | SlotsSet  # by people
+GpuEvent: TypeAlias = NodeLeft | GpusSeen | RulesSet | GpuDecision
 
 
 def sample(state: State, event: NodeSampled) -> None:
@@ -42,20 +42,20 @@ def change(state: State, event: GpuEvent, now: float) -> None:
             state.touch(node)
         case GpusDrained() | GpusResumed() | GpusForgotten() | SlotsSet():
             for gpu in event.gpus:
-                _say(state, state.node(event.node), gpu, event, now)
+                _decide(state, state.node(event.node), gpu, event, now)
         case _:
             assert_never(event)
 
 
-def _say(state: State, node: Node, gpu: GpuUuid, word: Word, now: float) -> None:
-    match word:
+def _decide(state: State, node: Node, gpu: GpuUuid, decision: GpuDecision, now: float) -> None:
+    match decision:
         case GpusDrained():
-            state.set_drain(node, gpu, Drain(reason=word.reason, by=word.by, since=now))
+            state.set_drain(node, gpu, Drain(reason=decision.reason, by=decision.by, since=now))
         case GpusResumed():
             state.set_drain(node, gpu, None)
         case GpusForgotten():
             state.forget_gpu(node, gpu)
         case SlotsSet():
-            state.set_slots(node, gpu, word.slots)
+            state.set_slots(node, gpu, decision.slots)
         case _:
-            assert_never(word)
+            assert_never(decision)

@@ -1,4 +1,4 @@
-"""The queue as a whole, steered by people: paused, resumed, drained; GPUs reserved and given back."""
+"""The queue as a whole: paused, resumed, drained; reservations made and ended."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tarmac.core.model.queue import Mode
 if TYPE_CHECKING:
     from tarmac.core.state import State
 
-SteeringEvent: TypeAlias = QueuePaused | QueueResumed | QueueDrained | ReservationMade | ReservationEnded
+QueueEvent: TypeAlias = QueuePaused | QueueResumed | QueueDrained | ReservationMade | ReservationEnded
 
 
-def change(state: State, event: SteeringEvent, now: float) -> None:
+def change(state: State, event: QueueEvent, now: float) -> None:
     match event:
         case QueuePaused():
             state.set_mode(_closed(replace(state.mode, is_paused=True), event, now))
@@ -33,7 +33,7 @@ def change(state: State, event: SteeringEvent, now: float) -> None:
 
 
 def _closed(mode: Mode, event: QueuePaused | QueueDrained, now: float) -> Mode:
-    """Whoever gives no reason does not take away the one that stands there, nor who gave it and when."""
+    """A request without a reason does not replace an earlier reason, its author and its time."""
     if mode.reason and not event.reason:
         return mode
     return replace(mode, by=event.by, reason=event.reason, since=now)

@@ -1,4 +1,4 @@
-"""What people do with jobs that do not run: submit, hold, release, move, edit; and what comes of their waiting."""
+"""Jobs that do not run: submit, hold, release, move, edit, begin times and dependencies."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _edit(state: State, event: JobEdited, now: float) -> None:
 
 
 def _move(state: State, event: JobMoved, now: float) -> None:
-    """Between two neighbours of its owner's own order. It takes over a priority only where it must."""
+    """Place the job between two neighbours in its owner's order. Its priority changes only where it must."""
     job = state.jobs.get(event.job)
     if job is None or not isinstance(job.status, Queued | Held | Draft):
         return
@@ -124,7 +124,7 @@ def own_line(state: State, job: Job) -> list[Job]:
 
 
 def pass_time(state: State, now: float) -> bool:
-    """Jobs whose time has come join the queue. Are there any?"""
+    """Queue the jobs whose begin time has come. True if there are any."""
     has_any = False
     while state.timers and state.timers[0][0] <= now:
         _, number = heappop(state.timers)
@@ -136,7 +136,7 @@ def pass_time(state: State, now: float) -> bool:
 
 
 def settle(state: State, now: float) -> None:
-    """Tell those who wait for jobs that have ended; what that ends tells others in turn."""
+    """Update the dependents of jobs that have ended. Those that end through this are handled in turn."""
     while state.just_ended:
         number = state.just_ended.pop()
         for waiting in sorted(state.dependents.get(number, ())):
@@ -147,7 +147,7 @@ def settle(state: State, now: float) -> None:
 
 
 def _resolved(state: State, spec: JobSpec, first: int, ended: dict[JobId, Outcome]) -> JobSpec:
-    """With the ids of jobs of the same submit, and with what has come true already."""
+    """Resolve ids within the same submit, and mark the dependencies that are already met."""
     after = []
     for one in spec.after:
         number = JobId(first - one.job - 1) if one.job < 0 else one.job
@@ -192,7 +192,7 @@ def _between(low: float | None, high: float | None, own: float) -> float:
 
 
 def _spread(jobs: list[Job], state: State) -> None:
-    """Places so near to each other that nothing fits between are drawn apart."""
+    """Spread positions that are too close for another job to fit between."""
     low, high = jobs[0].position, max(jobs[-1].position, jobs[0].position + len(jobs))
     for number, job in enumerate(jobs):
         state.put(job, low + (high - low) * number / max(1, len(jobs) - 1))

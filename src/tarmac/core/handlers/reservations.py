@@ -1,4 +1,4 @@
-"""Reservations come and go: which GPUs they take, and what time does to them."""
+"""Reservations: which GPUs they take, when they end, and when they are released unused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WHOLE_GPU = Request()
 def chosen_gpus(
     state: State, *, gpus: int, owner: str, begins_at: float, ends_at: float
 ) -> tuple[NodeName, tuple[GpuUuid, ...]] | None:
-    """On one node: GPUs that no other reservation has then, those that are likeliest to be free by its begin first."""
+    """On one node: GPUs without another reservation then, those most likely free at its begin first."""
     best: tuple[float, int, NodeName, tuple[GpuUuid, ...]] | None = None
     for number, node in enumerate(state.nodes.values()):
         usable = _usable(state, node, begins_at, ends_at)
@@ -44,7 +44,7 @@ def chosen_gpus(
 
 
 def _usable(state: State, node: Node, begins_at: float, ends_at: float) -> list[Gpu]:
-    """GPUs in order that no reservation has in this time."""
+    """Working GPUs without a reservation in this time, in index order."""
     taken = {
         uuid
         for one in state.reservations.values()
@@ -55,7 +55,7 @@ def _usable(state: State, node: Node, begins_at: float, ends_at: float) -> list[
 
 
 def _free_at(state: State, node: Node, gpu: Gpu, owner: str) -> float:
-    """The owner's own jobs are not in the way of the owner's reservation."""
+    """When the GPU is free for the reservation. Jobs of its owner do not count."""
     reason = refusal_of(node, gpu, WHOLE_GPU, state.rules)
     if reason is None:
         return 0.0
@@ -67,7 +67,7 @@ def _free_at(state: State, node: Node, gpu: Gpu, owner: str) -> float:
 
 
 def still_there(state: State, made: Reservation) -> list[tuple[GpuUuid, Job, End | None]]:
-    """Jobs of others on its GPUs, with their ends, of which it is not known that they are gone by its begin."""
+    """Jobs of other owners on its GPUs, with their expected ends, that may still run when it begins."""
     node = state.node(made.node)
     jobs = [
         (gpu, state.jobs[number])
@@ -80,7 +80,7 @@ def still_there(state: State, made: Reservation) -> list[tuple[GpuUuid, Job, End
 
 
 def pass_time(state: State, now: float) -> Iterator[Notify]:
-    """What is over goes; what nobody came for is released early; a GPU that is no use is changed for another."""
+    """End expired reservations, release unused ones early, and replace GPUs that are gone or drained."""
     for one in list(state.reservations.values()):
         one = _with_sound_gpus(state, one)
         if now >= one.ends_at:
@@ -121,7 +121,7 @@ def _is_at_work(state: State, reservation: Reservation) -> bool:
 
 
 def _is_kept_out(state: State, reservation: Reservation) -> bool:
-    """Its owner came, but nothing starts, or somebody is still on the GPUs: that is no fault of the owner's."""
+    """Jobs of its owner wait but cannot start, because the queue is paused or the GPUs are still held."""
     own = state.queue.owners.get(reservation.owner)
     if own is None or not any(klass.request.gpus for klass in own.classes.values()):
         return False

@@ -1,4 +1,4 @@
-"""What nodes say of runs: started, ended, lost, missing. Whatever is final there is kept here, then forgotten there."""
+"""Reports of attempts: started, ended, lost, missing. A final report is stored, then the node may forget it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def apply_report(state: State, event: Reported | NodeJoined, now: float) -> list
 
 
 def take_report(state: State, node: NodeName, report: RunReport, now: float) -> list[Command]:
-    """Take in what a node says of a run. Whatever is final there may then be forgotten there."""
+    """Apply a report of an attempt. After a final one the node may forget the attempt."""
     job = state.jobs.get(report.job)
     commands: list[Command] = []
     if job is not None and job.attempt == report.attempt and _is_on(job, node):
@@ -55,9 +55,9 @@ def take_report(state: State, node: NodeName, report: RunReport, now: float) -> 
 
 
 def _is_still_open(state: State, report: RunReport) -> bool:
-    """The outcome is not kept here: it came from a node that should not know it, or from ahead of our record.
+    """The outcome is not stored: the report came from the wrong node, or from an attempt newer than our record.
 
-    Forgetting it there would take away the guard against a second start.
+    If the node forgot it, nothing would guard against a second start.
     """
     job = state.jobs.get(report.job)
     if job is None or job.attempt > report.attempt:
@@ -99,7 +99,7 @@ def _take_in(state: State, job: Job, report: RunReport, now: float) -> None:
             enter(state, job, _not_launched(status, report, now), cause, now, {"message": report.message})
         case JobLost():
             lost = _unknown(status, report.message, None if report.is_alive else report.at)
-            if lost != status:  # the node says it again whenever it joins
+            if lost != status:  # a node repeats it whenever it joins
                 told = {"message": report.message, "processes_left": report.is_alive}
                 enter(state, job, lost, cause, now, told)
         case TreeGone():
@@ -158,7 +158,7 @@ def _not_launched(status: Booked, report: LaunchFailed, now: float) -> Status:
 
 
 def _stopped_before_start(status: Stopping, ended_at: float, now: float) -> Status:
-    """Nothing of it ever ran."""
+    """The command never ran."""
     if status.requeue is not None:
         return Queued(since=now, requeued=status.requeue)
     return Cancelled(booking=status.booking, pid=None, started_at=None, ended_at=ended_at)
@@ -177,7 +177,7 @@ def _unknown(status: Booked, message: Note | str, ended_at: float | None) -> Unk
 
 
 def _asked_grace_s(status: Booked) -> float | None:
-    """How long its owner gave it to stop; None while nobody wants it to."""
+    """The grace period of a stop that was asked for, or None."""
     match status:
         case Stopping():
             return status.grace_s
@@ -213,7 +213,7 @@ def _join(state: State, event: NodeJoined, now: float) -> list[Command]:
 
 
 def _signal_again(job: Job) -> list[Command]:
-    """The node may never have heard that the job should stop."""
+    """Repeat a stop signal that the node may have missed."""
     status = job.status
     if not isinstance(status, Booked) or (grace_s := _asked_grace_s(status)) is None:
         return []
@@ -225,7 +225,7 @@ def stop_signal(job: Job, node: NodeName, grace_s: float) -> SignalJob:
 
 
 def _miss(state: State, job: Job, now: float) -> list[Command]:
-    """The node has no trace of the run. Only one that cannot have begun may be sent again."""
+    """The node has no record of the attempt. Only one that cannot have begun is sent again."""
     status = job.status
     match status:
         case Starting(booking=booking, adopted_pid=None):

@@ -1,4 +1,4 @@
-"""May a job start at all, before any GPU is looked at? Limits of its owner, its project, its array."""
+"""May a job start at all, before GPUs are considered? Checks the limits of its owner, project and array."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paused:
-    """The queue as a whole starts nothing."""
+    """The queue is paused: no job starts."""
 
     by: str | None
     reason: Note | str | None
@@ -25,7 +25,7 @@ class Paused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayFull:
-    """As many jobs of its array run as may at once."""
+    """The array already runs as many jobs as it may at once."""
 
     group: JobId
     most: int

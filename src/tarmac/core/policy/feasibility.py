@@ -1,6 +1,6 @@
-"""What of a request no node could ever meet, not even idle: the one cause that is true, with its numbers.
+"""Report the first constraint of a request that no node can satisfy, even when idle.
 
-While no node has told what it has, nobody can say, so nothing is lacking.
+Until a node has reported its GPUs, nothing counts as lacking.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class TooFewGpusOnNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinnedGone:
-    """It is pinned to GPUs that are not here any more; a bare number is of an older job."""
+    """The job is pinned to GPUs that are gone. A bare number comes from an older job."""
 
     gpus: tuple[NamedGpu | int, ...]
 
@@ -56,7 +56,7 @@ Lack: TypeAlias = TooFewGpusOnNode | PinnedGone | ConstraintUnmet | HostTooSmall
 
 
 def lack(state: State, request: Request) -> Lack | None:
-    """Of the node that comes nearest to what is asked; None where one could meet it all."""
+    """What the closest node lacks; None where a node could satisfy everything."""
     found = [_lack_on(node, request, state.rules) for node in state.nodes.values()]
     if not found or None in found:
         return None
@@ -69,7 +69,7 @@ def candidates(state: State, request: Request) -> list[Node]:
 
 
 def pinned_away(state: State, request: Request) -> PinnedGone | None:
-    """GPUs that it is pinned to and that are gone, though nobody has forgotten them: they may come back."""
+    """Pinned GPUs that are gone but not forgotten: they may come back."""
     gone = {uuid for node in state.nodes.values() for uuid in node.gpus if node.is_gone(uuid)}
     names = tuple(name for name in request.gpus_on if not isinstance(name, int) and name.uuid in gone)
     return PinnedGone(gpus=names) if names else None

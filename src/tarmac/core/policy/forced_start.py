@@ -1,4 +1,4 @@
-"""Where a job goes that a person starts by force: order, limits and free tests do not count, what it needs does."""
+"""Where a job starts by force: order, limits and free GPUs do not matter, its requirements do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def plan(state: State, job: Job, wanted: tuple[GpuUuid, ...] = ()) -> Booking | None:
-    """On the GPUs wanted, else on those that suit it and disturb least. None: no node in reach has so many."""
+    """On the wanted GPUs, else on suitable ones that disturb the fewest jobs. None: no connected node has enough."""
     request = job.spec.request
     candidates = []
     for number, node in enumerate(state.nodes.values()):
@@ -48,7 +48,7 @@ def booking_by_force(node: Node, job: Job, gpus: tuple[GpuUuid, ...]) -> Booking
 
 
 def double_booked(state: State, booking: Booking) -> Iterator[tuple[BookedGpu, tuple[JobId, ...]]]:
-    """GPUs of the plan that others hold who did not agree to share them, or not with so many."""
+    """GPUs of the booking that other jobs hold and cannot share with this one."""
     node = state.node(booking.node)
     for gpu in booking.gpus:
         if jobs := _in_conflict(node, gpu):
@@ -66,7 +66,7 @@ def _in_conflict(node: Node, wanted: BookedGpu) -> tuple[JobId, ...]:
 
 
 def _disturbance(state: State, node: Node, gpu: Gpu, job: Job) -> tuple[int, int, int]:
-    """A GPU that would do anyway first, then one that is only not free by some test, then one that others hold."""
+    """Free GPUs first, then GPUs that fail a test but hold no job, then GPUs that other jobs hold."""
     if refusal_of(node, gpu, job.spec.request, state.rules) is None:
         return (0, 0, gpu.index)
     holders = len(node.booked.get(gpu.uuid, {}))

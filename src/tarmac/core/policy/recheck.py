@@ -1,6 +1,6 @@
-"""A plan looked at once more, against the newest state, before it is kept.
+"""Check a decision once more against the newest state before it is committed.
 
-Counts bookings in its own way on purpose: it must agree with `placed`, and a fault in one does not pass the other.
+Counts bookings independently of `placement` on purpose, so that a defect in one is caught by the other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def refusal(state: State, job: Job, booking: Booking) -> str | None:
-    """Why this start must not happen, or None."""
+    """Why this start must not happen, for a developer; None if it may."""
     node = state.nodes.get(booking.node)
     uuids = {gpu.uuid for gpu in booking.gpus}
     if not isinstance(job.status, Queued) or state.jobs.get(job.id) is not job:

@@ -1,4 +1,4 @@
-"""GPUs that are kept for somebody: whose jobs keep off them, and whose are drawn to them."""
+"""Reservations in scheduling: other owners' jobs stay off the GPUs, the owner's jobs prefer them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def is_active(reservation: Reservation, now: float) -> bool:
 
 
 def in_the_way(state: State, spec: JobSpec, node: NodeName, now: float, end: float | None) -> Iterator[Reservation]:
-    """Others' reservations on the node that the job would run into, were it started now."""
+    """Reservations of other owners on the node that the job would overlap if it started now."""
     for reservation in state.reservations.values():
         if reservation.node == node and reservation.owner != spec.owner and _runs_into(state, reservation, now, end):
             yield reservation
 
 
 def _runs_into(state: State, reservation: Reservation, now: float, end: float | None) -> bool:
-    """A job whose end nobody knows keeps off for a while before; for ever would leave the GPUs idle for weeks."""
+    """A job without a known end stays off for `reserve_ahead_s` before; always would leave the GPUs idle for weeks."""
     if now >= reservation.ends_at:
         return False
     if now >= reservation.begins_at:
@@ -37,7 +37,7 @@ def _runs_into(state: State, reservation: Reservation, now: float, end: float | 
 
 
 def own_gpus(state: State, owner: str, now: float) -> dict[NodeName, set[GpuUuid]]:
-    """What is kept for this owner at the moment."""
+    """The GPUs reserved for this owner right now."""
     found: dict[NodeName, set[GpuUuid]] = {}
     for reservation in state.reservations.values():
         if reservation.owner == owner and is_active(reservation, now):
@@ -46,7 +46,7 @@ def own_gpus(state: State, owner: str, now: float) -> dict[NodeName, set[GpuUuid
 
 
 def used_by(state: State, owner: str, node: Node, gpus: Iterable[GpuUuid], now: float) -> list[Reservation]:
-    """Those that this start makes use of for the first time."""
+    """The reservations that this start uses for the first time."""
     wanted = set(gpus)
     return [
         one
