@@ -96,7 +96,7 @@ async def list_jobs(context: Context, query: JobsQuery) -> JobPage:
     if fields is None or "progress" in fields:
         await controller.progress.refresh(jobs)
     viewer = Viewer(controller)
-    rows: list[Any] = [viewer.job(job) if fields is None else viewer.fields(job, fields) for job in jobs]
+    rows: list[Any] = [viewer.job(job) for job in jobs] if fields is None else viewer.fields(jobs, fields)
     return JobPage(jobs=rows, next=page[-1] if len(numbers) > query.limit else None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -45,18 +45,25 @@ class Viewer:
         self._sentences: dict[tuple[Reason, ...], str | None] = {}
 
     def job(self, job: Job) -> JobView:
-        return JobView(**self._values(job, JobView.__struct_fields__))
+        return JobView(**self._all_fields(job))
 
-    def fields(self, job: Job, names: tuple[str, ...]) -> dict[str, Any]:
-        """Some fields of a JobView, in the given order. The others are not computed."""
-        return self._values(job, names)
+    def fields(self, jobs: Iterable[Job], names: tuple[str, ...]) -> list[dict[str, Any]]:
+        """For each job, some fields of a JobView in the given order. The others are not computed."""
+        read_stored, computed = _plan(names)
+        rows = []
+        for job in jobs:
+            values = dict(zip(names, read_stored(job), strict=True))
+            for name, getter in computed:
+                values[name] = getter(self, job)
+            rows.append(values)
+        return rows
 
     def whole_job(self, job: Job) -> WholeJobView:
         """With what only the answer about a single job contains."""
         spec, status = job.spec, job.status
         folder, attempt = self.controller.state_folder, max(job.attempt, 1)
         return WholeJobView(
-            **self._values(job, JobView.__struct_fields__),
+            **self._all_fields(job),
             message=status_message(job),
             why=self._why(job),
             pid=getattr(status, "pid", None),
@@ -67,13 +74,8 @@ class Viewer:
             **{name: getattr(spec, wire) for name, wire in _SINGLE_OPTIONS},
         )
 
-    def _values(self, job: Job, names: tuple[str, ...]) -> dict[str, Any]:
-        empty, stored, read_stored, computed = _plan(names)
-        values = empty.copy()
-        values.update(zip(stored, read_stored(job), strict=True))
-        for name, getter in computed:
-            values[name] = getter(self, job)
-        return values
+    def _all_fields(self, job: Job) -> dict[str, Any]:
+        return self.fields([job], JobView.__struct_fields__)[0]
 
     def waiting_reason(self, job: Job) -> str | None:
         if (degraded := unwritten(self.controller, job)) is not None:
@@ -132,23 +134,20 @@ def checked_fields(words: str | None) -> tuple[str, ...] | None:
 
 
 class _Plan(NamedTuple):
-    """How some fields are read: those that a job stores all at once, each of the others by its getter."""
+    """How some fields are read: first those that a job stores, all at once, then each of the others by its getter."""
 
-    empty: dict[str, Any]  # the fields in their order
-    stored: tuple[str, ...]
-    read_stored: Callable[[Job], tuple[Any, ...]]
+    read_stored: Callable[[Job], tuple[Any, ...]]  # one value for each field; for a computed one, a placeholder
     computed: tuple[tuple[str, Getter], ...]
 
 
 @lru_cache(maxsize=64)
 def _plan(names: tuple[str, ...]) -> _Plan:
-    stored = tuple(name for name in names if name in STORED)
+    paths = [STORED.get(name, "id") for name in names]
     computed = tuple((name, COMPUTED[name]) for name in names if name in COMPUTED)
-    return _Plan(dict.fromkeys(names), stored, _reader([STORED[name] for name in stored]), computed)
+    return _Plan(attrgetter(*paths) if len(paths) > 1 else _single(paths[0]), computed)
 
 
-def _reader(paths: list[str]) -> Callable[[Job], tuple[Any, ...]]:
+def _single(path: str) -> Callable[[Job], tuple[Any, ...]]:
     """attrgetter returns a tuple only for two paths or more."""
-    if len(paths) > 1:
-        return attrgetter(*paths)
-    return lambda job: tuple(attrgetter(path)(job) for path in paths)
+    read = attrgetter(path)
+    return lambda job: (read(job),)
