@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LOW_SPACE_BYTES = 1 << 30
 NO_SPACE_BYTES = 64 << 20
-ANSWER_S = 5  # whoever runs this does so because something hangs
+ANSWER_S = 5  # short: people run this because something hangs
 
 
 class Finding:

@@ -49,7 +49,7 @@ class Option:
 class Verb:
     """One word of the command line. `is_prefix`: its own options end where the command that it takes begins.
 
-    `verbs`: the words that may follow, each a verb of its own.
+    `verbs`: the verbs that may follow it.
     `lacks`: options that its neighbours have and that make no sense here, each with why and what to do.
     """
 
@@ -121,7 +121,7 @@ class _Parser:
         return self.values, words
 
     def _is_number(self, word: str) -> bool:
-        """-1 is a value, for which whoever reads it has the right words. A command never begins with one."""
+        """-1 is a value, which its reader may refuse. A command never begins with a number."""
         return not self.verb.is_prefix and word[1:].lstrip(".")[:1].isdecimal() and word[:2] not in self.by_flag
 
     def _long(self, word: str, left: list[str]) -> None:

@@ -1,6 +1,6 @@
-"""Starts the controller when nobody listens, and waits until it says that it is ready.
+"""Starts the controller when none is running, and waits until it is ready.
 
-Two first commands at once may both come here: the controller's lock decides, and both are told "ready".
+Two first commands may both come here: the controller's lock decides, and both get "ready".
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ READY_WITHIN_S = 120
 OF_A_JOB = ("TARMAC_STATE", "TARMAC_JOB_ID", "TARMAC_ATTEMPT", "TARMAC_GPUS", "TARMAC_NODE", "TARMAC_MARK",
             "MASTER_PORT", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
             "ROCR_VISIBLE_DEVICES")  # fmt: skip
-# Forked once more, so that the controller is nobody's child, and with the signals as a daemon expects them.
+# Forked once more, so that the controller is not a child of the command, and with the signals as a daemon expects them.
 DETACH = """
 import os, sys, _signal
 for number in (_signal.SIGHUP, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM):

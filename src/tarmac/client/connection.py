@@ -38,7 +38,7 @@ class Link:
         self.state = paths.state_folder(environ)
         self.start = start
         self.on_start: Callable[[], None] | None = None  # called before a controller is started
-        self.on_trouble: Callable[[str], None] | None = None  # told why the controller cannot write, by every answer
+        self.on_trouble: Callable[[str], None] | None = None  # called with the reason while the controller cannot write
         self.answer_s: float = ANSWER_S
         self.was_reached = False  # what once was there may be waited for when it goes away
         self._idle: list[Connection] = []
@@ -179,8 +179,8 @@ def _restart_after_s(error: Unavailable) -> float:
 
 def _error(status: int, text: str) -> TarmacError:
     try:
-        said = decode(text)["error"]
-        return from_answer(status, said["code"], said["message"], said.get("hint"), said.get("key"))
+        error = decode(text)["error"]
+        return from_answer(status, error["code"], error["message"], error.get("hint"), error.get("key"))
     except (ValueError, KeyError, TypeError):
         return from_answer(status, "", f"the controller answered {status}", "see `tarmac log controller`")
 

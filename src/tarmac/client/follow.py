@@ -1,6 +1,6 @@
-"""Waiting that outlives the controller: for the end of jobs, for output, for events.
+"""Waiting that survives a restart of the controller: for the end of jobs, for output, for events.
 
-Whatever was handed on before a restart is not handed on again after it.
+Nothing is delivered twice because of a restart.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def _batch(client: Link, ids: list[int], deadline: float | None) -> Iterator[Job
         yield from ended
         if not ended and monotonic() - asked_at < min(left, 1):
             sleep(0.05)  # a controller on its way out answers at once
-        told = {job.id for job in ended}
-        pending = [number for number in pending if number not in told]
+        done = {job.id for job in ended}
+        pending = [number for number in pending if number not in done]
         if pending and deadline is not None and monotonic() >= deadline:
             raise TimeoutError(f"{len(pending)} not ended: {', '.join(map(str, pending[:10]))}")
 
@@ -126,7 +126,7 @@ def _events(client: Link, query: dict[str, str | None], listening: _Listening) -
 
 
 class _Listening:
-    """A stream of events that has begun: the controller has said hello, and misses nothing from then on."""
+    """A stream of events that has begun: after its hello, no event is missed."""
 
     def __init__(self, client: Link, query: dict[str, str | None], last: str | None) -> None:
         headers = {"Accept": "text/event-stream", **({"Last-Event-ID": last} if last else {})}
@@ -134,7 +134,7 @@ class _Listening:
         self.messages = sse(self.response)
         hello = next(self.messages, None)
         if hello is None:
-            raise ConnectionLost("the controller went away before it said anything", "try again")
+            raise ConnectionLost("the controller went away before it answered", "try again")
         self.since = hello[2]  # of use only at first: what follows a resumed hello is older than it
 
 

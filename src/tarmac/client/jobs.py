@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 SUBMIT_S = 300  # a million jobs take their time
-PAGE = 2000  # jobs in one answer: large enough to be quick, small enough to keep nobody else waiting
+PAGE = 2000  # jobs in one answer: large enough to be quick, small enough not to delay other clients
 
 
 class Jobs(Link):
@@ -35,7 +35,7 @@ class Jobs(Link):
         entry: str = "queued",
         **options: Unpack[JobOptions],
     ) -> Job:
-        """Queue one job: an argv, or a string for the shell. It lives in the caller's world unless told otherwise.
+        """Queue one job: an argv, or a string for the shell, with the caller's directory, umask and environment.
 
         The options are those of `tarmac add`: gpus=2, name="big", gpu_memory_bytes=8 << 30, log="out.log", …
         With `entry` it begins "held" or as a "draft".
@@ -183,7 +183,7 @@ class Jobs(Link):
 
     def edit(self, job: Id, **changes: object) -> Job:
         """Change what a waiting job asks for: priority, tier, time_limit_s, begin_at, after, max_running, name,
-        project, tags. None takes back what was said.
+        project, tags. None clears an option.
         """
         from tarmac.client.records import Job
 

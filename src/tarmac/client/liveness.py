@@ -1,6 +1,6 @@
 """Why a controller keeps silent, as /proc tells it: it works, it was stopped, or it is stuck.
 
-Nobody is advised to kill one that works: what was asked may be happening this moment.
+Never advise killing a controller that works: the request may be in progress.
 """
 
 from __future__ import annotations

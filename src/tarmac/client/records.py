@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         ends_at: str
         by: str
         active: bool
-        used: bool  # a job of its owner has come
+        used: bool  # a job of its owner has started
         warnings: NotRequired[list[str]]  # in the answer to its creation
 
     class Why(TypedDict):
@@ -124,12 +124,6 @@ class Record:
         text: str | None = self.__dict__.get(field)
         return None if text is None else epoch(text)
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> None:
-            if name not in type(self).__annotations__:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, type(self)) and other.raw == self.raw
 
@@ -158,16 +152,18 @@ class _Time:
         raise AttributeError(f"{self.name} cannot be changed")
 
 
-def _with_times(*names: str) -> Callable[[type[R]], type[R]]:
+def _fields(*times: str) -> Callable[[type[R]], type[R]]:
+    """Make times datetimes, and every field that was not served None: a class attribute costs a list nothing."""
+
     def add(kind: type[R]) -> type[R]:
-        for name in names:
-            setattr(kind, name, _Time(name))
+        for name in kind.__annotations__:
+            setattr(kind, name, _Time(name) if name in times else None)
         return kind
 
     return add
 
 
-@_with_times("submitted_at", "started_at", "ended_at", "estimated_start", "begin_at")
+@_fields("submitted_at", "started_at", "ended_at", "estimated_start", "begin_at")
 class Job(Record):
     """One job. In a list, only the fields that were asked for are set; the others are None."""
 
@@ -253,7 +249,7 @@ class Job(Record):
         return self.exit_code or (1 if self.signal is None else 128 + self.signal)
 
 
-@_with_times("gone_since")
+@_fields("gone_since")
 class Gpu(Record):
     node: str
     index: int | None  # None: it is gone, and another GPU has taken its number
@@ -282,6 +278,7 @@ class Gpu(Record):
         return f"<Gpu {self.node}:{self.index} {self.model}>"
 
 
+@_fields()
 class Setting(Record):
     name: str
     value: Any

@@ -25,13 +25,13 @@ _COMMON = f"Host: tarmac\r\nTarmac-Api: {API}\r\nUser-Agent: tarmac/{__version__
 
 
 class NoController(Unavailable):
-    """Nobody listens on the socket, so nothing was sent. `was_stopped`: it took its socket away when it left."""
+    """No controller listens on the socket, so nothing was sent. `was_stopped`: it removed its socket."""
 
     was_stopped = False
 
 
 class NoAnswer(Unavailable):
-    """Somebody listens and takes requests, but says nothing: busy, stopped, or stuck. Pid 0: it is not known who."""
+    """A process accepts requests but does not answer: busy, stopped, or stuck. Pid 0: unknown."""
 
     def __init__(self, pid: int) -> None:
         from tarmac.client.liveness import diagnose_silence
@@ -168,7 +168,7 @@ class Connection:
         self.is_idle = False
         self._socket.close()
 
-    __del__ = close  # a forgotten client is no reason for a ResourceWarning
+    __del__ = close  # no ResourceWarning for a client that was not closed
 
     def _read_head(self) -> tuple[int, dict[str, str]]:
         first = self.line().decode("latin-1").split(" ", 2)
@@ -201,7 +201,7 @@ class Response:
             self._left = 0
 
     def chunks(self) -> Iterator[bytes]:
-        """The body as it comes."""
+        """The body, chunk by chunk."""
         if "chunked" in self.fields.get("transfer-encoding", "").lower():
             yield from self._chunked()
         elif self._left is None:
@@ -217,7 +217,7 @@ class Response:
         return b"".join(self.chunks())
 
     def receive(self) -> bytes:
-        """Some bytes of the body as they travel, framing and all, for whoever only wants to know that some came."""
+        """Some raw bytes of the body, framing included, for callers that only need to know that something came."""
         data = self._connection.take(RECEIVE_BYTES)
         if not data:
             raise _lost(None)
@@ -247,7 +247,7 @@ class Response:
 
 
 def _zone() -> str:
-    """The time zone in which whoever asks reads a clock, so that sentences with times in them fit; empty if unknown."""
+    """The time zone of the caller, for sentences that contain times; empty if unknown."""
     name = os.environ.get("TZ")
     if name is None:
         try:
@@ -264,9 +264,9 @@ def _connect(connection: _socket.socket, path: str) -> None:
     try:
         with_short_address(path, connection.connect)
     except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError) as error:
-        nobody = NoController(f"no controller listens on {path}", "start one with `tarmac serve`")
-        nobody.was_stopped = isinstance(error, FileNotFoundError)
-        raise nobody from None
+        absent = NoController(f"no controller listens on {path}", "start one with `tarmac serve`")
+        absent.was_stopped = isinstance(error, FileNotFoundError)
+        raise absent from None
     except PermissionError:
         raise NotAllowed(
             f"{path} may not be opened by this user", "set TARMAC_HOME to a folder of your own, or leave it unset"

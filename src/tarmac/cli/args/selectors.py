@@ -56,7 +56,7 @@ def query_of(values: Values, words: Sequence[str]) -> Query:
 
 
 def numbers_of(client: Client, values: Values, words: Sequence[str], *, all_means: str | None = None) -> list[int]:
-    """The ids that are meant right now; `last` if nothing is said. Plain numbers are taken without asking."""
+    """The ids of the selected jobs; `last` by default. Plain numbers need no request."""
     ids, filters = ids_of(words), filters_of(values)
     if not ids and not filters:
         ids = ["last"]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 BAR = 10
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 BOOKED, FREE = "░", "·"
-PROCESSES = 3  # so many of a GPU are named
+PROCESSES = 3  # shown per GPU
 
 
 def notes_of(gpu: Gpu, at: float) -> list[Note]:

@@ -43,7 +43,7 @@ def table(gpus: Sequence[Gpu], *, width: int | None, has_colours: bool, now: flo
 
 
 def place(gpu: Gpu) -> tuple[str, bool, int]:
-    """What they are ordered by. Those that have no number any more come last."""
+    """The key they are sorted by. GPUs without an index come last."""
     return gpu.node, gpu.index is None, gpu.index or 0
 
 
@@ -79,7 +79,7 @@ def _within(width: int | None, columns: list[Column]) -> list[Column]:
 
 
 def _beside(columns: list[Column], notes: list[list[Note]], width: int | None) -> list[Column]:
-    """The column of notes, if it fits whole; nothing is cut for whoever reads by line."""
+    """The column of notes, if it fits without being cut."""
     texts = ["; ".join(words for _, words in note) for note in notes]
     if not any(texts):
         return []

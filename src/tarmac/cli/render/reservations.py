@@ -48,7 +48,7 @@ def table(kept: Sequence[Reservation], *, width: int | None, has_colours: bool, 
 
 
 def _state(kept: Reservation, at: float) -> str:
-    """Active once a job of its owner has come; until then it is waited for."""
+    """Active once a job of its owner has started."""
     if kept["active"]:
         return "active" if kept["used"] else "waited for"
     return f"in {duration(epoch(kept['begins_at']) - at)}"

@@ -19,7 +19,7 @@ INDENT = "    "
 
 
 def table(settings: Sequence[Setting], *, width: int | None, has_colours: bool) -> list[str]:
-    """What is not as it comes stands out. Meanings go on in a next line, below their setting where room is short."""
+    """Changed settings stand out. Meanings continue on the next line, below their setting where space is short."""
     meanings = [safe(setting.meaning) for setting in settings]
     columns = _columns(settings, None, has_colours=has_colours)
     if width is None or _taken(columns) + max(map(cells, meanings)) <= width:

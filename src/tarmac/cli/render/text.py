@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_"
 SHORT_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
-JOINER = "\u200d"  # holds an emoji of several together; harmless, though not printable by itself
+JOINER = "\u200d"  # joins emoji into one; harmless, although str.isprintable() denies it
 
 
 def safe(text: str) -> str:
@@ -57,7 +57,7 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """In lines of whole words; only a word that is wider than that by itself is cut."""
+    """Lines of whole words. Only a word wider than a line is cut."""
     lines, line = [], ""
     for word in text.split(" "):
         if line and cells(line) + 1 + cells(word) > width:

@@ -47,7 +47,7 @@ def watch(verb: str, view: View) -> int:
         raise UserError(f"{verb}: -w redraws a terminal, and the output is not one", hint)
     gc.enable()  # it may go on for days
     client = connect()
-    view.fetch(client)  # whatever is wrong is said before the screen is taken
+    view.fetch(client)  # report errors before taking over the screen
     keys = Keys()
 
     def leave(number: int) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 class LiveGpus:
     event = b"event: gpu"
-    is_moving = True  # how long somebody has held a GPU is worked out by the controller
+    is_moving = True  # the controller computes how long a foreign process has held a GPU
 
     def __init__(self) -> None:
         self._gpus: list[Gpu] = []

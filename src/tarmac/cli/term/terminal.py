@@ -31,7 +31,7 @@ def err(text: str) -> None:
     try:
         _write(STDERR, _encoded(text, sys.stderr))
     except OSError:
-        pass  # nobody can be told that nobody can be told
+        pass  # stderr is gone, so the failure cannot be reported
 
 
 def say(text: str) -> None:

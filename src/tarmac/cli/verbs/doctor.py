@@ -37,5 +37,5 @@ VERB = Verb(
     takes_words=False,
     options=(JSON,),
     examples=(("tarmac doctor", "exits with 1 if something is wrong"),),
-    notes=("It starts no controller; without one, it checks only what it can see by itself.",),
+    notes=("It starts no controller; without one, it checks only what it can see without it.",),
 )

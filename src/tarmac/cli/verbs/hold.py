@@ -1,4 +1,4 @@
-"""`tarmac hold`: keep waiting jobs from being started until somebody releases them."""
+"""`tarmac hold`: hold waiting jobs until they are released."""
 
 from __future__ import annotations
 

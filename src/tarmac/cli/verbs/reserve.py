@@ -1,4 +1,4 @@
-"""`tarmac reserve`: keep GPUs free for somebody for a while; list and end what is kept."""
+"""`tarmac reserve`: reserve GPUs for a user; list and end reservations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tarmac start`: start a waiting job now, whoever's turn it is."""
+"""`tarmac start`: start a waiting job now, ahead of its turn."""
 
 from __future__ import annotations
 

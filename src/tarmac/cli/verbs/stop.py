@@ -1,6 +1,6 @@
 """`tarmac stop`: end the controller and the agent, and return when they are gone. Running jobs go on.
 
-An agent that still has jobs to stop is not waited for: it ends by itself when they have.
+It does not wait for an agent that still has jobs to stop; the agent ends when they have ended.
 """
 
 from __future__ import annotations

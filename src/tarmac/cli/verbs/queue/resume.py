@@ -1,4 +1,4 @@
-"""`tarmac queue resume`: as usual again, after it was paused, drained or stopped, by a person or by itself."""
+"""`tarmac queue resume`: accept and start jobs again after a pause, a drain or a stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tarmac queue stop --requeue`: pause, ask every running job to stop, and put each back in front."""
+"""`tarmac queue stop --requeue`: pause the queue, stop every running job and requeue it first."""
 
 from __future__ import annotations
 

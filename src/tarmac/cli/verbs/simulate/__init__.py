@@ -39,7 +39,7 @@ def run(values: Values, _: list[str]) -> int:
 
 
 def _asked(values: Values) -> tuple[list[TraceJob], list[Machine]]:
-    """Everything that can be wrong with the question is said before anything is simulated."""
+    """Refuse wrong options before anything is simulated."""
     if bool(values["trace"]) == values["from_history"]:
         raise UserError("simulate: no jobs given", "use one of --trace FILE, --trace synthetic:1000 and --from-history")
     if values["seed"] is not None and not (values["trace"] or "").startswith(MADE_UP):

@@ -20,7 +20,7 @@ FIELDS = ("id", "owner", "gpus_asked", "submitted_at", "started_at", "ended_at",
 
 
 def past_trace(client: Client) -> list[TraceJob]:
-    """Every job that ever started. A killed job ran as long as it ran; nobody knows how long it would have run."""
+    """Every job that ever started. A killed job counts with the time it ran."""
     jobs = [job for job in client.jobs(state="ended", fields=FIELDS) if job.raw["started_at"] and job.raw["ended_at"]]
     if not jobs:
         raise UserError("no job has ended yet, so there is no history to simulate", "use `--trace FILE`")
