@@ -9,7 +9,7 @@ wherever waiting is what was asked: `wait`, `logs(follow=True)`, `events`.
 
 from __future__ import annotations
 
-from tarmac.client.admin import Machine
+from tarmac.client.admin import Admin
 from tarmac.client.jobs import Jobs
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Client", "Event", "Gpu", "Job", "Setting"]
 
 
-class Client(Jobs, Machine):
+class Client(Jobs, Admin):
     """Everything that can be asked of a controller."""
 
 

@@ -1,4 +1,4 @@
-"""What can be asked about the machine and of the controller itself."""
+"""The client for GPUs, settings, the queue and the controller."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from tarmac.client.records import Event, Gpu, Queue, Reservation, Setting, Status
 
 
-class Machine(Link):
-    """The part of a client that has to do with GPUs and with Tarmac itself."""
+class Admin(Link):
+    """What the client can do with GPUs, settings, the queue and the controller."""
 
     def gpus(self) -> list[Gpu]:
         from tarmac.client.records import Gpu

@@ -23,7 +23,7 @@ PAGE = 2000  # jobs in one answer: large enough to be quick, small enough not to
 
 
 class Jobs(Link):
-    """The part of a client that has to do with jobs."""
+    """What the client can do with jobs."""
 
     def submit(
         self,
