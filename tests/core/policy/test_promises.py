@@ -8,14 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarmac.core.model.job import JobSpec
+from tarmac.core.model.ids import GpuUuid
+from tarmac.core.model.job import JobSpec, Request
 from tarmac.core.model.node import Node
 from tarmac.core.model.rules import Rules
-from tests.core.support.builders import a_node, a_spec
+from tests.core.support.builders import BOX, a_node, a_spec
 from tests.core.support.clockwork import Clockwork
 from tests.core.support.effort import tries
 from tests.core.support.loads import choosy, machines, shared, specs, whole
 
+GIB = 1 << 30
 FIFO = Rules(policy="fifo", starvation_s=1e18)
 limited = specs(
     st.one_of(whole, whole, shared, choosy),
@@ -49,6 +51,38 @@ def test_the_one_in_front_starts_by_when_it_was_planned(
             works.submit(later.pop())
         late = {job: at for job, at in due.items() if works.started.get(job, works.now) > at}
         assert late == {}
+
+
+def test_a_backfilled_start_that_moves_the_planned_gpus_is_followed_by_another_pass() -> None:
+    """Job 12 is backfilled onto a planned GPU. The plan moves, and job 11 fits on the GPU that is no longer planned."""
+    node = replace(a_node(gpus=4), slots={GpuUuid(f"{BOX}-2"): 2})
+    node = replace(node, gpus={uuid: replace(gpu, memory_total_bytes=24 * GIB) for uuid, gpu in node.gpus.items()})
+    works = Clockwork([node], FIFO, [1.0, 0.1])
+    works.submit(
+        *(
+            replace(a_spec(time_limit_s=limit_s, grace_s=0.0), request=Request(**asked))
+            for limit_s, asked in (
+                (90.0, {"gpus": 4}),
+                (5.0, {"gpus": 3}),
+                (5.0, {"gpus": 2, "exclude_gpus": (0,)}),
+                (5.0, {}),
+                (5.0, {"gpus": 2}),
+                (20.0, {"gpu_memory_bytes": 4 * GIB}),
+                (5.0, {}),
+                (90.0, {}),
+                (60.0, {}),
+                (60.0, {}),
+                (90.0, {"gpu_share": 0.5}),
+                (5.0, {"gpus": 2, "gpu_memory_bytes": 4 * GIB}),
+                (5.0, {}),
+                (5.0, {}),
+            )
+        )
+    )
+    while 12 not in works.started:
+        works.end_next()
+    assert works.started[11] == works.started[12]
+    works.planned_start()  # which asserts that another pass finds nothing to do
 
 
 @tries(150)

@@ -68,6 +68,7 @@ class Pass:
         self.stuck: list[JobId] = []  # jobs whose turn came and which did not fit
         self.is_settled = True  # another pass would find nothing to do
         self._may_unsettle = False  # a start from now on may let a job fit that was set aside
+        self._has_started_beside_plan = False
         self.blocker: Job | None = None  # without backfill: the stuck job that every job behind it waits for
 
     def run(self) -> Iterator[Decision]:
@@ -77,6 +78,7 @@ class Pass:
         yield from self._serve_starved()
         if (yield from self._start_in_order()):
             yield from self._backfill()
+        self._check_plan()
 
     def _is_idle(self) -> bool:
         return paused(self._state) is not None or not any(node.is_connected for node in self._state.nodes.values())
@@ -122,6 +124,12 @@ class Pass:
             if not self._state.reservations and self._failures() > failures:
                 turns, failures = TurnOrder(self._state, self._now, self._candidates()), self._failures()
 
+    def _check_plan(self) -> None:
+        """A start beside the plan may move the planned GPUs. Jobs that had to avoid them may fit then."""
+        if self.is_settled and self.planned is not None and self._has_started_beside_plan:
+            job = self._state.jobs[self.planned.job]
+            self.is_settled = planned_start(self._state, job, self._now) == self.planned
+
     # What the phases share
 
     def _start_until_stuck(self, turns: TurnOrder) -> Generator[Decision, None, Job | None]:
@@ -136,6 +144,7 @@ class Pass:
             if booking is not None and self._is_sound(job, booking):
                 yield Start(job, booking)
                 turns.started()
+                self._has_started_beside_plan = self._has_started_beside_plan or self.planned is not None
                 has_new_turns = self.planned is not None and self._state.rules.policy != "fifo"
                 self.is_settled = self.is_settled and not has_new_turns and not self._may_unsettle
                 continue
