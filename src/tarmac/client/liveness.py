@@ -1,4 +1,4 @@
-"""Why a controller keeps silent, as /proc tells it: it works, it was stopped, or it is stuck.
+"""Why a controller does not answer, according to /proc: it is busy, stopped or stuck.
 
 Never advise killing a controller that works: the request may be in progress.
 """
@@ -14,7 +14,7 @@ STOPPED = {"T", "t"}
 
 
 def diagnose_silence(pid: int, look_s: float = LOOK_S) -> str:
-    """busy, stopped or stuck; the last also where nothing can be seen of it."""
+    """busy, stopped or stuck. A process that cannot be read counts as stuck."""
     before = _seen(f"/proc/{pid}")
     if before is not None and before[0] in STOPPED:
         return "stopped"
@@ -22,7 +22,9 @@ def diagnose_silence(pid: int, look_s: float = LOOK_S) -> str:
     after = _seen(f"/proc/{pid}")
     if before is None or after is None:
         return "stuck"
-    return "busy" if after[1] - before[1] >= AT_WORK_TICKS or _waits_for_disk(pid) else "stuck"
+    ticks = after[1] - before[1]
+    is_starved = ticks > 0 and before[0] == after[0] == "R"  # a loaded machine gives it little processor time
+    return "busy" if ticks >= AT_WORK_TICKS or is_starved or _waits_for_disk(pid) else "stuck"
 
 
 def _waits_for_disk(pid: int) -> bool:
