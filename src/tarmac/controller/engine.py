@@ -222,7 +222,7 @@ class Engine:
         self.generation += 1
         for name, node in known.items():
             mine = self.state.node(name)
-            mine.gpus, mine.has_told_gpus = node.gpus, node.has_told_gpus
+            mine.gpus, mine.has_reported_gpus = node.gpus, node.has_reported_gpus
             mine.cpu_job_slots, mine.is_connected = node.cpu_job_slots, False
             self.state.touch(mine)
 

@@ -1,4 +1,4 @@
-"""The pure core: decides what happens to jobs and never touches the outside.
+"""The pure core: decides what happens to jobs, without side effects.
 
-No I/O, no clock, no randomness, no logging; time comes in as data. `import-linter` holds it to that.
+No I/O, no clock, no randomness, no logging; time comes in as data. `import-linter` enforces this.
 """

@@ -1,4 +1,4 @@
-"""What to do, in the imperative. Carried out only after the decision is on disk; each may be repeated."""
+"""Commands to nodes and notifiers. They are carried out after the decision is on disk; each may be repeated."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AdoptProcess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignalJob:
-    """Ask the tree to end now, and kill what is left of it after `grace_s`."""
+    """Ask the process tree to end now, and kill what is left of it after `grace_s`."""
 
     node: NodeName
     job: JobId

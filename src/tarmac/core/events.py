@@ -1,6 +1,6 @@
-"""What happened, in the past tense: the only things that change the state.
+"""Events, named in the past tense. Nothing else changes the state.
 
-A report about a run names (job, attempt); one of another attempt is ignored.
+A report names (job, attempt); a report of any other attempt is ignored.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobsSubmitted:
-    """A negative number in `after` is another job of the same submit: -1 is its first."""
+    """A negative number in `after` refers to a job of the same submit: -1 is the first."""
 
     specs: tuple[JobSpec, ...]
-    is_array: bool = False  # they are one thing in many parts
+    is_array: bool = False  # the jobs form one array
     entry: Entry = "queued"
-    by: str = ""  # who submits, where they enter held
+    by: str = ""  # the submitter, if the jobs enter held
     ended: tuple[tuple[JobId, Outcome], ...] = ()  # outcomes of jobs named in `after` that have left the state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopAsked:
-    """`more`: jobs to stop in the same event, so that none of them starts in the place of another."""
+    """`more`: jobs to stop in the same event, so that none of them starts on GPUs another one frees."""
 
     job: JobId
     by: str | None  # None: Tarmac itself
-    grace_s: float | None = None  # None: what the job asked for itself
+    grace_s: float | None = None  # None: the job's own grace period
     more: tuple[JobId, ...] = ()
-    why: Note | None = None  # where Tarmac stops it
+    why: Note | None = None  # set when Tarmac stops it
 
     def one_by_one(self) -> Iterator[StopAsked]:
         yield self
@@ -55,7 +55,7 @@ class JobsHeld:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobsReleased:
-    """Held ones and drafts join the queue, each at its place."""
+    """Held jobs and drafts join the queue, each at its position."""
 
     jobs: tuple[JobId, ...]
     by: str
@@ -63,7 +63,7 @@ class JobsReleased:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobMoved:
-    """Put at a place among its owner's waiting jobs of its tier; the first place is 1."""
+    """Moved to a position among its owner's waiting jobs of the same tier; positions count from 1."""
 
     job: JobId
     place: int
@@ -72,7 +72,7 @@ class JobMoved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobEdited:
-    """A waiting job asks for something else from now on."""
+    """The options of a waiting job changed."""
 
     job: JobId
     spec: JobSpec
@@ -82,7 +82,7 @@ class JobEdited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartForced:
-    """Now, whatever the order and the limits say. Whoever asks made sure that the GPUs are there."""
+    """Start now, regardless of order and limits. The caller guarantees that the GPUs exist."""
 
     job: JobId
     node: NodeName
@@ -98,14 +98,14 @@ class QueuePaused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueResumed:
-    """Whatever it was: paused, draining or both."""
+    """Ends a pause, a drain or both."""
 
     by: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueDrained:
-    """Nothing new is accepted; what waits and runs is worked off."""
+    """No new jobs are accepted; waiting and running jobs go on."""
 
     by: str
     reason: str | None = None
@@ -113,7 +113,7 @@ class QueueDrained:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueStopped:
-    """Paused, and what runs goes back to the front of the queue."""
+    """Paused, and running jobs return to the front of the queue."""
 
     by: str
     grace_s: float | None = None
@@ -149,12 +149,12 @@ class JobExited:
     pid: int | None
     started_at: float
     ended_at: float
-    timed_out: bool = False  # it was at its time limit, and told to stop
+    timed_out: bool = False  # it reached its time limit and was stopped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchFailed:
-    """Nothing of the job ever ran."""
+    """No process of the job ever ran."""
 
     job: JobId
     attempt: int
@@ -164,7 +164,7 @@ class LaunchFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobLost:
-    """Its shim is dead and left no exit record. `is_alive`: processes of the job are still there."""
+    """The shim died without an exit record. `is_alive`: processes of the job still run."""
 
     job: JobId
     attempt: int
@@ -175,7 +175,7 @@ class JobLost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeGone:
-    """After JobLost with processes left: now they are gone."""
+    """The processes that were left after JobLost are gone."""
 
     job: JobId
     attempt: int
@@ -187,7 +187,7 @@ RunReport: TypeAlias = JobStarted | JobExited | LaunchFailed | JobLost | TreeGon
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeJoined:
-    """A node (again) in reach, with what it really runs."""
+    """A node connected, for the first time or again, and reports the attempts it runs."""
 
     node: NodeName
     cpu_job_slots: int
@@ -211,17 +211,17 @@ class GpusSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeSampled:
-    """What GPUs and host do right now, beside what is booked. Comes again when it was read again and is the same."""
+    """A reading of GPUs and host. Sent for every reading, even when nothing changed."""
 
     node: NodeName
     uses: tuple[tuple[GpuUuid, GpuUse], ...]
-    taken: tuple[tuple[JobId, GpuUuid, int], ...] = ()  # memory of jobs on GPUs
+    taken: tuple[tuple[JobId, GpuUuid, int], ...] = ()  # memory that jobs use on GPUs
     memory_available_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimePassed:
-    """Nothing else happened; what waits for time alone may be due."""
+    """No other event occurred, but something timed may be due."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,7 +240,7 @@ class GpusResumed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpusForgotten:
-    """GPUs that are gone are not waited for any more. Whoever asks made sure that no job holds one."""
+    """No longer wait for GPUs that are gone. The caller guarantees that no job holds one."""
 
     node: NodeName
     gpus: tuple[GpuUuid, ...]
@@ -260,7 +260,7 @@ class RulesSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessAdopted:
-    """Somebody's own process is taken into the list; the GPUs it sits on are booked for it."""
+    """A process started outside Tarmac becomes a job; the GPUs it uses are booked for it."""
 
     spec: JobSpec
     node: NodeName
@@ -270,7 +270,7 @@ class ProcessAdopted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reported:
-    """A run report together with the node it came from."""
+    """A report of an attempt and the node it came from."""
 
     node: NodeName
     report: RunReport

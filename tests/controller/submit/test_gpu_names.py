@@ -9,7 +9,7 @@ from tarmac.refusal import Refused
 
 def a_node(name: str = "box", **uuids: int) -> Node:
     gpus = {GpuUuid(uuid): Gpu(uuid=GpuUuid(uuid), index=index) for uuid, index in uuids.items()}
-    return Node(name=NodeName(name), cpu_job_slots=1, gpus=gpus, has_told_gpus=True)
+    return Node(name=NodeName(name), cpu_job_slots=1, gpus=gpus, has_reported_gpus=True)
 
 
 BOX = a_node(**{"GPU-aa11": 0, "GPU-ab22": 1, "GPU-ab": 2})

@@ -68,7 +68,7 @@ def numbered_gpus(count: int, node: str = BOX) -> tuple[Gpu, ...]:
 def a_node(*, gpus: int = 2, name: str = BOX, cpu_job_slots: int = 2, is_connected: bool = True) -> Node:
     known = {gpu.uuid: gpu for gpu in numbered_gpus(gpus, name)}
     return Node(
-        name=NodeName(name), cpu_job_slots=cpu_job_slots, gpus=known, is_connected=is_connected, has_told_gpus=True
+        name=NodeName(name), cpu_job_slots=cpu_job_slots, gpus=known, is_connected=is_connected, has_reported_gpus=True
     )
 
 

@@ -140,7 +140,11 @@ class Driver:
         self._lose_memory()
         for name, node in known.items():
             mine = self.state.node(name)
-            mine.gpus, mine.has_told_gpus, mine.cpu_job_slots = node.gpus, node.has_told_gpus, node.cpu_job_slots
+            mine.gpus, mine.has_reported_gpus, mine.cpu_job_slots = (
+                node.gpus,
+                node.has_reported_gpus,
+                node.cpu_job_slots,
+            )
         for told in self.told.values():
             told.is_connected = False
 

@@ -88,7 +88,7 @@ def watch_jobs(state: State, node: Node, now: float) -> Iterator[tuple[Job, Find
                 after,
                 is_warned=idle_s(after, now) >= rules.idle_warn_s,
                 is_over_booking=_is_long_over(after, now, rules),
-                over_told_at=now if greed is not None else after.over_told_at,
+                overuse_warned_at=now if greed is not None else after.overuse_warned_at,
             )
 
 
@@ -102,7 +102,7 @@ def observed(activity: Activity, load: float | None, now: float, rules: Rules) -
 def greedy(activity: Activity, *, is_over: bool, now: float) -> Activity:
     """One more reading. A single one within the booking restarts the count."""
     if not is_over:
-        return replace(activity, over_since=None, over_told_at=None)
+        return replace(activity, over_since=None, overuse_warned_at=None)
     return activity if activity.over_since is not None else replace(activity, over_since=now)
 
 
@@ -128,9 +128,9 @@ def _greed_finding(after: Activity, over: Note | None, now: float, rules: Rules)
     """First a warning, whatever the action is; the stop follows `overbooked_s` later at the earliest."""
     if over is None or rules.overbooked_action == "none" or not _is_long_over(after, now, rules):
         return None
-    if after.over_told_at is None:
+    if after.overuse_warned_at is None:
         return Finding(over, "warn")
-    if rules.overbooked_action == "stop" and now - after.over_told_at >= rules.overbooked_s:
+    if rules.overbooked_action == "stop" and now - after.overuse_warned_at >= rules.overbooked_s:
         return Finding(over, "stop")
     return None
 

@@ -38,7 +38,7 @@ def change(state: State, event: GpuEvent, now: float) -> None:
         case GpusSeen():
             node = state.node(event.node)
             node.gpus = {gpu.uuid: gpu for gpu in event.gpus}
-            node.has_told_gpus = True
+            node.has_reported_gpus = True
             state.touch(node)
         case GpusDrained() | GpusResumed() | GpusForgotten() | SlotsSet():
             for gpu in event.gpus:

@@ -103,7 +103,7 @@ def pass_time(state: State, now: float) -> Iterator[Notify]:
 
 def _with_sound_gpus(state: State, reservation: Reservation) -> Reservation:
     node = state.nodes.get(reservation.node)
-    if node is None or not node.has_told_gpus:
+    if node is None or not node.has_reported_gpus:
         return reservation
     lost = [gpu for gpu in reservation.gpus if gpu in node.drains or gpu not in node.gpus]
     spare = _usable(state, node, reservation.begins_at, reservation.ends_at) if lost else []

@@ -9,10 +9,10 @@ from tarmac.core.model.ids import GpuUuid
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedGpu:
-    """A GPU that a job is pinned to or kept off. It is the UUID that counts, whatever a driver numbers it later."""
+    """A GPU that a job is pinned to or must avoid. The UUID identifies it, even if the driver renumbers it later."""
 
     uuid: GpuUuid
-    index: int = field(compare=False)  # as it was at submit, for words about a GPU that is gone
+    index: int = field(compare=False)  # at submit; used in messages about a GPU that is gone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,13 +23,13 @@ class Gpu:
     index: int
     model: str = ""
     memory_total_bytes: int = 0
-    links: tuple[tuple[GpuUuid, int], ...] = ()  # how near other GPUs are, nearer is higher
-    parent: GpuUuid | None = None  # of a MIG instance: the GPU that it is a part of
+    links: tuple[tuple[GpuUuid, int], ...] = ()  # closeness to other GPUs; higher is closer
+    parent: GpuUuid | None = None  # of a MIG instance: the GPU it belongs to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignProcess:
-    """A process on a GPU that belongs to no job there: nobody's, or of a job that did not book this GPU."""
+    """A process on a GPU that does not belong to any job that booked this GPU."""
 
     pid: int
     user: str | None = None
@@ -40,34 +40,34 @@ class ForeignProcess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuUse:
-    """What a GPU does that Tarmac did not book, as last read."""
+    """The last reading of a GPU: use that Tarmac did not book, load and health."""
 
-    outside_bytes: int = 0  # memory of processes that belong to no job there
+    outside_bytes: int = 0  # memory of foreign processes
     foreign_processes: tuple[ForeignProcess, ...] = ()
-    load: float | None = None  # fraction; of everything on the GPU
-    health: str | None = None  # why the GPU is sick; None: it is not
-    is_gone: bool = False  # the driver does not tell of it any more
+    load: float | None = None  # as a fraction, of all processes on the GPU
+    health: str | None = None  # why the GPU is unhealthy; None: it is healthy
+    is_gone: bool = False  # the driver no longer lists it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity:
-    """Since when the GPUs of a job do nothing, or too much, and whether that has been said."""
+    """Since when a job is idle or uses more than it booked, and whether its owner was warned."""
 
     idle_since: float | None = None
     is_warned: bool = False
-    over_since: float | None = None  # takes more than it booked
-    is_over_booking: bool = False  # and that for long enough to be marked
-    over_told_at: float | None = None  # its owner was warned of that
+    over_since: float | None = None  # uses more than it booked
+    is_over_booking: bool = False  # long enough to be marked
+    overuse_warned_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drain:
-    """Nothing new is placed on the GPU. `by` is a person, or None where Tarmac saw it sick."""
+    """No new job is placed on the GPU. `by` is a person, or None if Tarmac drained it as unhealthy."""
 
     reason: str
     by: str | None
     since: float
-    healthy_since: float | None = None  # a sick GPU that answers well again
+    healthy_since: float | None = None  # an unhealthy GPU that reads healthy again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +75,6 @@ class BookedGpu:
     uuid: GpuUuid
     index: int
     memory_bytes: int = 0  # 0: the whole GPU
-    part: float = 1.0  # of the GPU, for limits and shares
-    is_forced: bool = False  # a person put it there beside whatever else holds the GPU
-    parent: GpuUuid | None = None  # kept here too: an instance may vanish while it is booked
+    part: float = 1.0  # fraction of the GPU, for limits and shares
+    is_forced: bool = False  # a person forced the start, even if other jobs hold the GPU
+    parent: GpuUuid | None = None  # copied, because a MIG instance may vanish while it is booked

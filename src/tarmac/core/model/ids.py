@@ -1,4 +1,4 @@
-"""The ids that records refer to each other by."""
+"""Types of the ids that records use to refer to each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job: what its owner asked for, and where it stands."""
+"""A job: what its owner asked for, and its current state."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ TERM = 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What a job asks of a node. Jobs of one owner with equal requests form a class."""
+    """The resources a job needs from a node. Jobs of one owner with equal requests form a class."""
 
     gpus: int = 1
-    gpu_memory_bytes: int | None = None  # of each GPU; shares the GPUs with others that said so too
-    gpu_share: float | None = None  # the same for those who do not know their memory
-    gpu_models: tuple[str, ...] = ()  # any of these, in lower case, somewhere in the model's name
-    min_gpu_memory_bytes: int = 0  # of the whole GPU
-    # A bare number is of a job that was stored when pins were indices: the GPU that has that number now.
+    gpu_memory_bytes: int | None = (
+        None  # per GPU; the job shares its GPUs with other jobs that request memory or a share
+    )
+    gpu_share: float | None = None  # fraction of each GPU, where the memory need is not known
+    gpu_models: tuple[str, ...] = ()  # the model name contains one of these; lower case
+    min_gpu_memory_bytes: int = 0  # total memory of the GPU
+    # A bare number comes from a job stored by an older version, which pinned by index: the GPU with that index now.
     gpus_on: tuple[NamedGpu | int, ...] = ()  # exactly these GPUs
     exclude_gpus: tuple[NamedGpu | int, ...] = ()
-    idle_below: int | None = None  # per cent: a GPU others use counts as free while it does less than that
-    memory_bytes: int = 0  # of the host
+    idle_below: int | None = None  # per cent; a GPU with foreign processes counts as free while its load is below this
+    memory_bytes: int = 0  # host memory
     cpus: int = 0
 
     @property
@@ -38,7 +40,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class After:
-    """Another job must have ended first: well (ok), not well (fail), or in any way (any)."""
+    """A job that must end first: successfully (ok), unsuccessfully (fail), or either way (any)."""
 
     job: JobId
     on: Condition = "ok"
@@ -54,25 +56,25 @@ class JobSpec:
     shell: str | None
     cwd: str
     umask: int
-    environment: str  # hash of the environment, which is stored once
+    environment: str  # hash of the environment; equal environments are stored once
     request: Request
     name: str | None = None
     project: str | None = None
     tags: tuple[str, ...] = ()
-    priority: int = DEFAULT_PRIORITY  # smaller first
-    stdout: str | None = None  # None: a file in the state folder
+    priority: int = DEFAULT_PRIORITY  # lower goes first
+    stdout: str | None = None  # None: a file in the state directory
     stderr: str | None = None  # None: merged into stdout
     append: bool = False
     grace_s: float = 10.0
-    signal: int = TERM  # asks it to stop; KILL follows after its grace
+    signal: int = TERM  # sent to stop the job; KILL follows after the grace period
     tier: Tier = "normal"
     time_limit_s: float | None = None
     begin_at: float | None = None
     nice: int = 0  # added to the niceness of its processes
     after: tuple[After, ...] = ()
-    max_running: int | None = None  # of its array at once
-    index: int | None = None  # its number in the array
-    is_adopted: bool = False  # somebody else started it, so it cannot be started again
+    max_running: int | None = None  # jobs of the array that may run at once
+    index: int | None = None  # its index in the array
+    is_adopted: bool = False  # Tarmac did not start it and cannot start it again
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,10 +82,10 @@ class Job:
     id: JobId
     spec: JobSpec
     submitted_at: float
-    position: float  # place in the queue among equal priorities; ids at first, so submit order
-    attempt: int = 0  # how often it was decided to start; 0 while it never was
+    position: float  # order among equal priorities; initially the id, hence submit order
+    attempt: int = 0  # number of the latest attempt; 0: none yet
     status: Status = field(default_factory=Queued)
-    group: JobId | None = None  # the first of the array it belongs to
+    group: JobId | None = None  # the first job of its array
 
     @property
     def rank(self) -> tuple[int, float]:

@@ -1,4 +1,4 @@
-"""The words of `tarmac.shared.names` as types. The tuples there are what programs without `typing` iterate over."""
+"""The names of `tarmac.shared.names` as types. Modules that avoid importing `typing` use the tuples there."""
 
 from __future__ import annotations
 

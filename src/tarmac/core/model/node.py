@@ -11,38 +11,42 @@ from tarmac.core.model.job import Request
 
 @dataclass(slots=True, kw_only=True)
 class Node:
-    """One machine. `booked` may name GPUs that are not in `gpus`: one that vanished in mid-job stays booked."""
+    """One machine. `booked` may name GPUs that are not in `gpus`: a GPU that vanishes during a job stays booked."""
 
     name: NodeName
     cpu_job_slots: int  # how many jobs without GPUs may run at once
-    cpus: int = 0  # 0: not known, so not counted
+    cpus: int = 0  # 0: unknown, so not enforced
     memory_total_bytes: int = 0
-    memory_available_bytes: int | None = None  # as last read; None: not known, so not counted
-    read_at: float | None = None  # when the newest reading of its GPUs came in, also one that told nothing new
+    memory_available_bytes: int | None = None  # as last read; None: unknown, so not enforced
+    read_at: float | None = None  # when the newest reading of its GPUs came in, even if nothing changed
     gpus: dict[GpuUuid, Gpu] = field(default_factory=dict)  # in index order
     booked: dict[GpuUuid, dict[JobId, BookedGpu]] = field(default_factory=dict)
-    booked_parts: dict[GpuUuid, set[tuple[JobId, GpuUuid]]] = field(default_factory=dict)  # the same by parent
-    host: dict[JobId, Request] = field(default_factory=dict)  # what running jobs asked of the host
+    booked_parts: dict[GpuUuid, set[tuple[JobId, GpuUuid]]] = field(
+        default_factory=dict
+    )  # booked MIG instances by parent
+    host: dict[JobId, Request] = field(default_factory=dict)  # host resources that running jobs booked
     uses: dict[GpuUuid, GpuUse] = field(default_factory=dict)
-    drains: dict[GpuUuid, Drain] = field(default_factory=dict)  # of GPUs that are not here, too
-    slots: dict[GpuUuid, int] = field(default_factory=dict)  # how often a GPU is offered; once where not said
-    activity: dict[JobId, Activity] = field(default_factory=dict)  # of the jobs that have GPUs here
-    taken_bytes: dict[JobId, dict[GpuUuid, int]] = field(default_factory=dict)  # memory of jobs on GPUs, as read
+    drains: dict[GpuUuid, Drain] = field(default_factory=dict)  # may include GPUs that are gone
+    slots: dict[GpuUuid, int] = field(default_factory=dict)  # jobs that may share each GPU; 1 if missing
+    activity: dict[JobId, Activity] = field(default_factory=dict)  # of jobs with GPUs on this node
+    taken_bytes: dict[JobId, dict[GpuUuid, int]] = field(
+        default_factory=dict
+    )  # memory that jobs use on GPUs, as last read
     is_connected: bool = False
-    has_told_gpus: bool = False  # until then, that `gpus` is empty says nothing
+    has_reported_gpus: bool = False  # until then, `gpus` is empty because nothing is known
 
     def holders(self, gpu: GpuUuid) -> tuple[JobId, ...]:
         return tuple(self.booked.get(gpu, ()))
 
     def mig_relative_holders(self, gpu: Gpu) -> tuple[JobId, ...]:
-        """Of the GPU that it is a part of, or of its parts: MIG may be switched while jobs are on the GPU."""
+        """Jobs on its MIG parent or instances: MIG may be switched on or off while jobs use the GPU."""
         if gpu.parent is not None:
             return self.holders(gpu.parent)
         parts = self.booked_parts.get(gpu.uuid)
         return () if parts is None else tuple(sorted({job for job, _ in parts}))
 
     def index_now(self, gpu: GpuUuid) -> int | None:
-        """The number that means this GPU; None where it is not here, or where another one has got its number."""
+        """The index of this GPU; None if it is gone or another GPU now has its index."""
         known = self.gpus.get(gpu)
         if known is None:
             return None
@@ -50,7 +54,7 @@ class Node:
         return known.index if min(rivals, key=self._is_sick) == gpu else None
 
     def last_index(self, gpu: GpuUuid, before: int) -> int | None:
-        """The same; of one that is not here, the number it had before, unless that is another's now."""
+        """Like `index_now`, but for a GPU that is gone: the index it had, unless another GPU has it now."""
         if gpu in self.gpus:
             return self.index_now(gpu)
         return None if any(other.index == before for other in self.gpus.values()) else before

@@ -1,4 +1,4 @@
-"""A sentence as data: a key and its values. The core never forms sentences; `api.wording` does, in each language."""
+"""A message as data: a key and its values. The core never forms sentences; `api.wording` does, in each language."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Note:
     values: tuple[tuple[str, Value], ...] = ()
 
     def __str__(self) -> str:
-        """For logs and tests; people read what `api.wording` makes of it."""
+        """For logs and tests. Users see the text from `api.wording`."""
         return " ".join([self.key, *(f"{name}={value}" for name, value in self.values)])
 
 

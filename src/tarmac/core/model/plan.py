@@ -10,7 +10,7 @@ from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 
 RestsOn: TypeAlias = Literal["stop", "limit", "history", "reservation"]  # what an expected end relies on
 
-FREE, ENDS, ENDLESS, FOREIGN = range(4)  # kinds of availability: the lower, the sooner a GPU can be had
+FREE, ENDS, ENDLESS, FOREIGN = range(4)  # kinds of availability; lower means sooner
 
 
 class GpuAvailability(NamedTuple):
@@ -21,15 +21,15 @@ class GpuAvailability(NamedTuple):
     gpu_index: int
     gpu: GpuUuid
     rests_on: frozenset[RestsOn] = frozenset()
-    good_until: float = inf  # an expected end that has not come by then was wrong
+    good_until: float = inf  # if the expected end has not come by then, it was wrong
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarliestStart:
     """When and on which GPUs of one node a request could start."""
 
-    at: float | None  # None: depends on an end that is not known
-    gpus: tuple[GpuUuid, ...]  # empty: never, as the node is now
+    at: float | None  # None: depends on an unknown end
+    gpus: tuple[GpuUuid, ...]  # empty: never with the node's present GPUs
     free: int = 0  # how many of the GPUs are free now
     rests_on: frozenset[RestsOn] = frozenset()
     good_until: float = inf
@@ -47,9 +47,9 @@ class PlannedStart:
     gpus: frozenset[GpuUuid]
     at: float | None  # None: no end is known, but the job has waited long enough
     rests_on: frozenset[RestsOn]
-    uses_host: bool  # the job also asked for memory or CPUs of the host
+    uses_host: bool  # the job also requested host memory or CPUs
 
     @property
     def backfill_until(self) -> float | None:
-        """A job that ends by then does not delay the start. None where the GPUs may come free at any moment."""
+        """A job that ends by then does not delay the start. None if the GPUs may come free at any moment."""
         return None if "stop" in self.rests_on else self.at

@@ -10,7 +10,7 @@ from tarmac.core.model.note import Note
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """GPUs that are kept for somebody's jobs for a while."""
+    """GPUs reserved for one owner's jobs for a period of time."""
 
     id: int
     owner: str  # whose jobs may use them
@@ -19,15 +19,15 @@ class Reservation:
     begins_at: float
     ends_at: float
     by: str
-    is_used: bool = False  # a job of its owner was there since it began
+    is_used: bool = False  # a job of its owner has used it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mode:
-    """How the queue as a whole is. Paused: nothing starts. Draining: nothing new is accepted."""
+    """The mode of the whole queue. Paused: no job starts. Draining: no job is accepted."""
 
     is_paused: bool = False
     is_draining: bool = False
     by: str | None = None  # None: Tarmac itself
-    reason: Note | str | None = None  # in the words of a person, or what the core concluded
+    reason: Note | str | None = None  # a person's text, or a note by the core
     since: float | None = None

@@ -1,4 +1,4 @@
-"""The states of a job, one class each. A status carries only the data that is valid in it."""
+"""The states of a job, one class each. A status carries only the data that is valid in that state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tarmac.core.model.note import Note, note
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Booking:
-    """The node and GPUs an attempt has from its decision until its process tree is gone."""
+    """The node and GPUs of an attempt, from the decision to start it until its process tree is gone."""
 
     node: NodeName
     gpus: tuple[BookedGpu, ...]
@@ -21,7 +21,7 @@ class Booking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requeue:
-    """Why an attempt is stopped although its job goes on: it returns to the queue."""
+    """Why an attempt is stopped and its job returns to the queue."""
 
     why: Literal["preempted", "queue_stopped"]
     for_job: JobId | None = None  # the job it was preempted for
@@ -36,10 +36,10 @@ class Requeue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queued:
-    """Waits for GPUs, its turn, its dependencies or its time."""
+    """Waits for GPUs, its turn, its dependencies or its begin time."""
 
     since: float | None = None  # None: since it was submitted
-    requeued: Requeue | None = None  # why it is here again
+    requeued: Requeue | None = None  # why it was requeued
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """Kept, not to be scheduled yet."""
+    """Stored, but not scheduled until it is released."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class Starting:
 
     booking: Booking
     decided_at: float
-    adopted_pid: int | None = None  # it runs already; the node only has to watch it
+    adopted_pid: int | None = None  # the process already runs; the node only watches it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,27 +77,27 @@ class Stopping:
 
     booking: Booking
     pid: int | None
-    started_at: float | None  # None: asked before the node reported a start
+    started_at: float | None  # None: stopped before the node reported a start
     asked_at: float
     grace_s: float
-    requeue: Requeue | None = None  # None: the job is to end
+    requeue: Requeue | None = None  # None: the job ends
 
     @property
     def for_job(self) -> JobId | None:
-        """The job that this one was preempted for."""
+        """The job this one was preempted for."""
         return None if self.requeue is None else self.requeue.for_job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
-    """Nobody can say how it went. It is never started again by itself."""
+    """The outcome cannot be determined. Tarmac never restarts such a job automatically."""
 
     booking: Booking
     pid: int | None
     started_at: float | None
-    ended_at: float | None  # None while processes of it are left, which keep the booking
-    message: Note | str  # as reported by the node, or what the core concluded
-    stop_grace_s: float | None = None  # its owner wants what is left of it to end
+    ended_at: float | None  # None while processes are left; until then the booking remains
+    message: Note | str  # reported by the node, or a note by the core
+    stop_grace_s: float | None = None  # set once its owner asked to stop the remaining processes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ class Failed:
     reason: Failure
     exit_code: int | None = None
     signal: int | None = None
-    message: Note | str | None = None  # as reported by the node, or what the core concluded
+    message: Note | str | None = None  # reported by the node, or a note by the core
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +168,7 @@ def is_ended(status: Status) -> bool:
 
 
 def holds_booking(status: Status) -> Booking | None:
-    """The booking that counts against the node right now."""
+    """The booking that occupies the node now, if any."""
     match status:
         case Starting() | Running() | Stopping():
             return status.booking

@@ -88,7 +88,7 @@ def _nearness(found: Lack) -> tuple[int, int]:
 
 
 def _lack_on(node: Node, request: Request, rules: Rules) -> Lack | None:
-    of_gpus = _lack_of_gpus(node, request, rules) if node.has_told_gpus else None
+    of_gpus = _lack_of_gpus(node, request, rules) if node.has_reported_gpus else None
     return of_gpus or _lack_of_host(node, request)
 
 
