@@ -4,7 +4,7 @@ try:
     from tarmac.cli.main import main
 
     main()
-except KeyboardInterrupt:  # Ctrl-C while it is still being loaded
+except KeyboardInterrupt:  # Ctrl-C while modules are still loading
     import os
 
     os._exit(130)

@@ -1,7 +1,7 @@
-"""Where things lie: the state folder, its socket, the config file.
+"""The paths of the state directory, its socket and the config file.
 
-SQLite and Unix sockets do not work on network file systems, and homes often are: then the state is kept on
-a local disk instead. The folder is the user's own (0700), and that is checked where others could have made it.
+SQLite and Unix sockets do not work on network file systems, where home directories often are. In that case the state is
+on a local disk instead. The directory is private (0700); its owner is checked where other users could have created it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SUN_PATH_BYTES = 107  # what fits into a Unix socket address, less its closing zero
+SUN_PATH_BYTES = 107  # the longest Unix socket address, without its closing zero
 LOCAL_STATE_ROOT = "/var/tmp"
 NETWORK_FILE_SYSTEMS = (
     " 9p acfs afs autofs beegfs ceph cifs coda davfs fuse.ceph fuse.ceph-fuse fuse.davfs fuse.gcsfuse "
@@ -25,7 +25,7 @@ NETWORK_FILE_SYSTEMS = (
 
 
 def wanted_state_folder(environ: Mapping[str, str] = os.environ) -> str:
-    """Where the state would be if every disk were local."""
+    """The state directory if every disk were local."""
     home = environ.get("TARMAC_HOME")
     if home:
         return os.path.abspath(home)
@@ -33,7 +33,7 @@ def wanted_state_folder(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def state_folder(environ: Mapping[str, str] = os.environ) -> str:
-    """Where the state is."""
+    """The state directory in use."""
     wanted = wanted_state_folder(environ)
     kind = network_file_system(wanted)
     if kind is None or network_file_system(LOCAL_STATE_ROOT) is not None:
@@ -42,12 +42,12 @@ def state_folder(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def moved_note(environ: Mapping[str, str] = os.environ) -> str | None:
-    """The sentence to show when the state is not where the user would look for it."""
+    """The message for a state directory that is not where the user would expect it; None otherwise."""
     wanted, actual = wanted_state_folder(environ), state_folder(environ)
     if wanted == actual:
         return None
     kind = network_file_system(wanted)
-    return f"{wanted} is on a network file system ({kind}), so Tarmac keeps its state in {actual} on this machine"
+    return f"{wanted} is on a network file system ({kind}), so Tarmac stores its state in {actual} on this machine"
 
 
 def config_path(environ: Mapping[str, str] = os.environ) -> str:
@@ -70,7 +70,7 @@ def agent_log(state: str) -> str:
 
 
 def make_private(folder: str) -> None:
-    """Make the folder if it is missing, and refuse one that somebody else owns."""
+    """Create the directory if it is missing; refuse one that belongs to another user."""
     os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
     try:
         os.mkdir(folder, 0o700)
@@ -80,10 +80,10 @@ def make_private(folder: str) -> None:
 
 
 def network_file_system(path: str, mountinfo: str = "/proc/self/mountinfo") -> str | None:
-    """The type of the network file system that the path lies on, or would; None when it is local."""
+    """The type of the network file system that holds the path, or would hold it; None if it is local."""
     existing, info = _nearest_existing(path)
     if os.major(info.st_dev) != 0:
-        return None  # a block device: the usual case, decided without reading the mount table
+        return None  # a block device, the usual case: no need to read the mount table
     try:
         with open(mountinfo, encoding="utf-8", errors="surrogateescape") as table:
             kind = _mounted_at(os.path.realpath(existing), table.read())
@@ -118,7 +118,7 @@ def _nearest_existing(path: str) -> tuple[str, os.stat_result]:
 
 
 def _local_stand_in(home: str | None) -> str:
-    """One folder per user, and one per TARMAC_HOME: two homes must never share a queue."""
+    """One directory per user and TARMAC_HOME: two homes must never share a queue."""
     folder = os.path.join(LOCAL_STATE_ROOT, f"tarmac-{os.getuid()}")
     if home is not None:
         from binascii import crc32
@@ -132,15 +132,15 @@ def _local_stand_in(home: str | None) -> str:
 def _check_own(folder: str) -> None:
     info = os.lstat(folder) if folder.startswith(LOCAL_STATE_ROOT) else os.stat(folder)
     if not stat.S_ISDIR(info.st_mode):
-        raise NotAllowed(f"{folder} is not a folder", "move it away, or set TARMAC_HOME to another folder")
+        raise NotAllowed(f"{folder} is not a directory", "move it away, or set TARMAC_HOME to another directory")
     if info.st_uid != os.getuid():
         raise NotAllowed(
-            f"{folder} belongs to another user (uid {info.st_uid})", "set TARMAC_HOME to a folder of your own"
+            f"{folder} belongs to another user (uid {info.st_uid})", "set TARMAC_HOME to a directory that you own"
         )
 
 
 def _xdg(environ: Mapping[str, str], variable: str, fallback: str) -> str:
     folder = environ.get(variable, "")
-    if os.path.isabs(folder):  # the standard says that relative ones are to be ignored
+    if os.path.isabs(folder):  # the XDG standard requires relative paths to be ignored
         return folder
     return os.path.join(os.path.expanduser("~"), fallback)

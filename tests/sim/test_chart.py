@@ -15,7 +15,12 @@ def test_the_picture_is_well_formed_and_names_what_it_shows():
     words = {text.text for text in root.iter(f"{SVG}text")}
     assert root.findtext(f"{SVG}title") == 'of "ann" & <bob>'
     assert {"fifo", "balance", "Waiting time", "Jobs that had started", "GPUs in use"} <= words
-    assert {"time from submit to start", "part of all jobs", "part of all GPUs", "time since the first submit"} <= words
+    assert {
+        "time from submit to start",
+        "fraction of all jobs",
+        "fraction of all GPUs",
+        "time since the first submit",
+    } <= words
     assert "nan" not in picture(scenarios, "")
 
 

@@ -69,7 +69,7 @@ def test_a_newer_schema_is_refused(path: Path) -> None:
     set_version(path, schema.VERSION + 1).close()
     error = refusal(path)
     assert isinstance(error, UserError)
-    assert f"newer Tarmac (schema {schema.VERSION + 1}, this one knows {schema.VERSION})" in error.message
+    assert f"newer Tarmac (schema {schema.VERSION + 1}; this version supports {schema.VERSION})" in error.message
 
 
 def test_a_newer_schema_is_noticed_when_it_stands_in_the_log_only(path: Path) -> None:

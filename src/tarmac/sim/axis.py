@@ -9,7 +9,7 @@ STEPS_S = (
 
 
 def span_ticks(longest_s: float, most: int = 5) -> list[float]:
-    """From 0 in round steps, at most `most` of them, until the longest is covered."""
+    """Ticks from 0 in at most `most` round steps, up to at least `longest_s`."""
     step = next((step for step in STEPS_S if step * most >= longest_s), 0) or -(-longest_s // most)
     count = max(1, int(-(-longest_s // step)))
     return [float(step * number) for number in range(count + 1)]

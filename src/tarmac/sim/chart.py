@@ -1,4 +1,4 @@
-"""Policies side by side as a picture: how long jobs waited, how the waits are spread, how busy the GPUs were."""
+"""A chart that compares policies: waiting times, their distribution, and GPU use over time."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 920, 660
 LEFT, RIGHT = 70, 24
-MOST_DRAWN = 6  # as many as there are colours
-POINTS = 160  # of a curve: more would not be seen
-STRETCHES = 60  # of time: enough to see a day, and not so many that six policies are a tangle
+MOST_DRAWN = 6  # the number of colours
+POINTS = 160  # per curve; more would not be visible
+STRETCHES = 60  # intervals of time: enough to show a day, few enough to read six curves
 MARKS_S = (1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400, 30 * 86400)
 
 
 class Frame:
-    """A rectangle with axes; what is drawn in it is given in parts of its sides, from the lower left corner."""
+    """A rectangle with axes. Coordinates inside it are fractions of its sides, from the lower left corner."""
 
     def __init__(self, x: float, y: float, width: float, height: float) -> None:
         self.x, self.y, self.width, self.height = x, y, width, height
@@ -86,8 +86,8 @@ def _bars(frame: Frame, scenarios: Sequence[Scenario]) -> Iterator[str]:
         yield text(x + room / 2, bottom + 17, name, anchor="middle", style="small")
         for index, value in enumerate(values):
             height = value / ticks[-1] * frame.height
-            told = f"{scenarios[index].label}: {name} {short_duration(value)}"
-            yield bar(first + index * wide + 1, bottom - height, wide - 2, height, f"b{index}", told)
+            hint = f"{scenarios[index].label}: {name} {short_duration(value)}"
+            yield bar(first + index * wide + 1, bottom - height, wide - 2, height, f"b{index}", hint)
             if wide >= 26:
                 yield text(first + (index + 0.5) * wide, bottom - height - 4, short_duration(value), anchor="middle",
                            style="small")  # fmt: skip
@@ -95,7 +95,7 @@ def _bars(frame: Frame, scenarios: Sequence[Scenario]) -> Iterator[str]:
 
 
 def _spread(frame: Frame, scenarios: Sequence[Scenario]) -> Iterator[str]:
-    """How many waited no longer than that. The axis is logarithmic: waits of seconds and of days are both there."""
+    """The fraction of jobs that waited at most this long. Logarithmic, because waits range from seconds to days."""
     longest_s = max(10.0, *[scenario.figures.waits.p99_s or 0.0 for scenario in scenarios])
 
     def across(wait_s: float) -> float:
@@ -113,7 +113,7 @@ def _spread(frame: Frame, scenarios: Sequence[Scenario]) -> Iterator[str]:
         begin = (0.0, sum(wait <= 1 for wait in waits) / len(waits) if waits else 0.0)
         yield curve([frame.at(*point) for point in [begin, *[p for p in points if p[0] > 0 and p[1] > begin[1]]]],
                     f"l{index}")  # fmt: skip
-    yield from frame.drawn("Jobs that had started", "waited at most (logarithmic)", "part of all jobs")
+    yield from frame.drawn("Jobs that had started", "waited at most (logarithmic)", "fraction of all jobs")
 
 
 def _busy(frame: Frame, scenarios: Sequence[Scenario]) -> Iterator[str]:
@@ -128,7 +128,7 @@ def _busy(frame: Frame, scenarios: Sequence[Scenario]) -> Iterator[str]:
         loads = scenario.outcome.mean_loads(begins_at, begins_at + length_s, STRETCHES)
         gpus = scenario.outcome.gpus or 1
         while len(loads) > 1 and not loads[-1]:
-            loads.pop()  # it was over before the others
+            loads.pop()  # this policy finished before the others
         points = [frame.at((number + 0.5) / STRETCHES, load / gpus) for number, load in enumerate(loads)]
         yield curve(points, f"l{index}")
-    yield from frame.drawn("GPUs in use", "time since the first submit", "part of all GPUs")
+    yield from frame.drawn("GPUs in use", "time since the first submit", "fraction of all GPUs")

@@ -1,4 +1,4 @@
-"""One trace under several policies: the same jobs, the same machines, other rules."""
+"""Runs one trace under several policies, on the same machines."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def label_of(policy: str, *, is_backfilling: bool) -> str:
 
 
 def played(trace: Sequence[TraceJob], machines: Sequence[Machine], policy: Policy, *, is_backfilling: bool) -> Scenario:
-    """Failures in a row pause nothing here: nobody is there to resume the queue."""
+    """Failures never pause a simulated queue, because nobody could resume it."""
     rules = Rules(policy=policy, is_backfilling=is_backfilling, pause_after_failures=0)
     was_collecting = gc.isenabled()
-    gc.disable()  # nothing here is circular, and looking through a hundred thousand jobs for it takes long
+    gc.disable()  # there are no reference cycles, and scanning 100,000 jobs for them is slow
     try:
         outcome = simulate(trace, machines, rules)
     finally:
@@ -51,7 +51,7 @@ def played(trace: Sequence[TraceJob], machines: Sequence[Machine], policy: Polic
 
 
 def as_data(scenario: Scenario) -> dict[str, Any]:
-    """For programs: every figure, seconds and fractions as numbers."""
+    """All figures for `--json`; seconds and fractions as numbers."""
     figures = scenario.figures
     return {
         "policy": scenario.policy,
@@ -77,5 +77,5 @@ def _waits(waits: Waits) -> dict[str, Any]:
 
 
 def _rounded(value: float | None) -> float | None:
-    """The last digits are noise of adding in floats."""
+    """Drop the last digits, which are rounding noise."""
     return None if value is None else round(value, 6)

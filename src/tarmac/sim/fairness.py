@@ -1,6 +1,6 @@
-"""How evenly the GPUs went to their owners: who got how much of the share that was theirs at the time.
+"""How evenly the GPUs were shared: which fraction of its fair share each owner had.
 
-What is theirs: all GPUs divided equally among those who want some, and what one does not need goes to the others.
+A fair share: all GPUs divided equally among the owners who want some; GPUs that one does not need go to the others.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
     from tarmac.sim.outcome import Outcome
 
-MOMENTS = 2_000  # at which is looked; between them little changes, and a long trace has a million changes
+MOMENTS = 2_000  # sampled points in time: a long trace has a million changes, and little happens between samples
 
 
 def jain(parts: Sequence[float]) -> float:
-    """1 where all are equal, 1/n where one of n has everything."""
+    """Jain's index: 1 if all parts are equal, 1/n if one of n has everything."""
     squares = sum(part * part for part in parts)
     return sum(parts) ** 2 / (len(parts) * squares) if squares else 1.0
 
 
 def parts_of_share(outcome: Outcome) -> dict[str, float]:
-    """Of each owner who wanted GPUs: those they had, as part of those that were theirs; more counts as all of it."""
+    """For each owner who wanted GPUs: the fraction of the fair share that they had, at most 1."""
     had: dict[str, float] = {}
     due: dict[str, float] = {}
     for held, wanted in _moments(outcome):
@@ -34,7 +34,7 @@ def parts_of_share(outcome: Outcome) -> dict[str, float]:
 
 
 def shares(wanted: Mapping[str, float], gpus: float) -> dict[str, float]:
-    """Those who want least are served first; each gets no more than an equal part of what is left."""
+    """Serve owners who want least first; each gets at most an equal part of what is left."""
     left, shared = gpus, {}
     for place, (owner, asked) in enumerate(sorted(wanted.items(), key=lambda item: (item[1], item[0]))):
         shared[owner] = min(asked, left / (len(wanted) - place))
@@ -43,7 +43,7 @@ def shares(wanted: Mapping[str, float], gpus: float) -> dict[str, float]:
 
 
 def _moments(outcome: Outcome) -> Iterator[tuple[dict[str, float], dict[str, float]]]:
-    """What each owner holds and wants in all, which includes what they hold, in the middle of equal stretches."""
+    """What each owner holds, and wants including that, sampled in the middle of equal intervals."""
     changes = sorted(_changes(outcome), key=lambda change: change[0])
     begins_at = outcome.begins_at
     step_s = (outcome.ends_at - begins_at) / MOMENTS
@@ -65,7 +65,7 @@ def _changes(outcome: Outcome) -> Iterator[tuple[float, str, float, float]]:
 
 
 def _of_job(outcome: Outcome, number: int) -> Iterator[tuple[float, str, float, float]]:
-    """Wanted from its submit, held from the start that counted, both until its end."""
+    """A job wants GPUs from its submit and holds them from its last start, both until its end."""
     job, start, end = outcome.trace[number], outcome.starts[number], outcome.ends[number]
     gpus = job.request.gpus * (job.request.gpu_share or 1.0)
     if gpus and start is not None and end is not None:

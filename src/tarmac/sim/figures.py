@@ -1,4 +1,4 @@
-"""What is said of an outcome: how long jobs waited, how busy the GPUs were, how evenly it went between owners."""
+"""Figures of an outcome: waiting times, GPU use, and fairness between owners."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waits:
-    """Seconds from submit to start, of jobs that ended. None where there are none."""
+    """Seconds from submit to start, of jobs that ended. None if there are none."""
 
     jobs: int
     mean_s: float | None
@@ -28,17 +28,17 @@ class Waits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    utilisation: float  # of the GPU-seconds between the first submit and the last end
+    utilisation: float  # fraction of all GPU-seconds between the first submit and the last end
     fairness: float  # from 1/owners to 1
     makespan_s: float  # from the first submit to the last end
     preemptions: int
     timeouts: int
-    refused: int  # they ask for more than any node has
-    unstarted: int  # accepted, and never ended
+    refused: int  # jobs that request more than any node has
+    unstarted: int  # accepted jobs that never ended
     waits: Waits
-    by_gpus: tuple[tuple[int, Waits], ...]  # by how many were asked for, least first
-    by_owner: tuple[tuple[str, Waits], ...]  # whoever used most GPU time first
-    parts_of_share: dict[str, float]  # of owners who wanted GPUs: which part of what was theirs they had
+    by_gpus: tuple[tuple[int, Waits], ...]  # by requested GPUs, fewest first
+    by_owner: tuple[tuple[str, Waits], ...]  # by GPU time, most first
+    parts_of_share: dict[str, float]  # by owner: the fraction of the fair share
 
 
 def figures_of(outcome: Outcome) -> Figures:
@@ -67,7 +67,7 @@ def figures_of(outcome: Outcome) -> Figures:
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """Of sorted values the smallest that so many per cent of them do not exceed."""
+    """The smallest of the sorted values that `percent` of them do not exceed."""
     return values[max(0, -(-percent * len(values) // 100) - 1)]
 
 
@@ -99,5 +99,5 @@ def _grouped(outcome: Outcome, numbers: Iterable[int], key: Callable[[TraceJob],
 def _gpu_seconds(outcome: Outcome, number: int) -> float:
     start, end = outcome.starts[number], outcome.ends[number]
     assert start is not None
-    assert end is not None, "only what has ended is counted"
+    assert end is not None, "only jobs that ended are counted"
     return (end - start) * outcome.trace[number].weight

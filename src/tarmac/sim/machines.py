@@ -1,4 +1,4 @@
-"""Nodes that do not exist, and how the core is told of them."""
+"""Simulated nodes, and the events that announce them to the core."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
     from tarmac.core.events import Event
 
-MOST_CPU_JOBS = 1 << 30  # jobs without GPUs never wait for one another: a trace is about GPUs
+MOST_CPU_JOBS = 1 << 30  # jobs without GPUs never wait for a slot: a trace is about GPUs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedGpu:
-    memory_bytes: int = 0  # 0: not known, so every size fits
+    memory_bytes: int = 0  # 0: unknown, so every size fits
     model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
     gpus: tuple[SimulatedGpu, ...]
-    cpus: int = 0  # 0: not counted
+    cpus: int = 0  # 0: unlimited
     memory_bytes: int = 0
 
     @property

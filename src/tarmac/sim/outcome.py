@@ -1,4 +1,4 @@
-"""What came of a trace: when each of its jobs started and ended, and how busy the GPUs were in between."""
+"""The outcome of a trace: when each job started and ended, and how many GPUs were in use."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """Lists go by the job's number in the trace. A start is that of the attempt that was its last."""
+    """Lists are indexed by the job's number in the trace. A start is that of the last attempt."""
 
     trace: Sequence[TraceJob]
     gpus: int
     starts: list[float | None]
     ends: list[float | None]
-    refused: set[int] = field(default_factory=set)  # they could never have started
+    refused: set[int] = field(default_factory=set)  # jobs that could never start
     preemptions: int = 0
     timeouts: int = 0
-    loads: list[tuple[float, float]] = field(default_factory=list)  # GPUs in use from each moment on
+    loads: list[tuple[float, float]] = field(default_factory=list)  # (time, GPUs in use from then on)
 
     def wait_s(self, number: int) -> float | None:
-        """From submit to the start that counted: work lost to a preemption was waiting, too."""
+        """From submit to the last start: an attempt that was preempted counts as waiting."""
         started_at = self.starts[number]
         if started_at is None or self.ends[number] is None:
             return None
@@ -42,7 +42,7 @@ class Outcome:
         return max((end for end in self.ends if end is not None), default=self.begins_at)
 
     def load(self, at: float, gpus: float) -> None:
-        """So many more are in use, or fewer. Of one moment the last counts."""
+        """Note that `gpus` more are in use, or fewer if negative. The last value at one time counts."""
         in_use = gpus + (self.loads[-1][1] if self.loads else 0.0)
         if self.loads and self.loads[-1][0] == at:
             self.loads[-1] = (at, in_use)
@@ -50,16 +50,16 @@ class Outcome:
             self.loads.append((at, in_use))
 
     def gpu_seconds(self) -> float:
-        """In use, from the first submit to the last end; work that was lost counts, the GPUs were taken."""
+        """GPU-seconds in use from the first submit to the last end, including preempted attempts."""
         return sum(self._used(self.begins_at, self.ends_at, 1))
 
     def mean_loads(self, begins_at: float, ends_at: float, count: int) -> list[float]:
-        """GPUs in use on average in each of so many equal stretches."""
+        """The average number of GPUs in use in each of `count` equal intervals."""
         stretch_s = (ends_at - begins_at) / count
         return [used / stretch_s for used in self._used(begins_at, ends_at, count)]
 
     def _used(self, begins_at: float, ends_at: float, count: int) -> list[float]:
-        """GPU-seconds in each of so many equal stretches."""
+        """GPU-seconds in each of `count` equal intervals."""
         used, index = [0.0] * count, 0
         edges = [begins_at + (ends_at - begins_at) * (number + 1) / count for number in range(count - 1)]
         edges.append(inf)

@@ -1,4 +1,4 @@
-"""SVG, as much of it as a chart needs. Colours are classes, so that one file is readable on light and dark screens."""
+"""A small SVG writer for charts. Colours are classes, so that one file works on light and dark screens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Of policies side by side: told apart by people who see few colours, too. The dashes are for those who print.
+# One per policy. Distinguishable for colour-blind readers; dashes help in print.
 COLOURS = (
     ("#0072b2", "#56b4e9"),
     ("#d55e00", "#f0894a"),
@@ -48,7 +48,7 @@ def text(x: float, y: float, words: str, *, anchor: str = "start", style: str = 
 
 
 def upright(x: float, y: float, words: str) -> str:
-    """Along a vertical axis, read from below."""
+    """Text along a vertical axis, read from bottom to top."""
     return (
         f'<text class="small faint" text-anchor="middle" transform="translate({x:.1f} {y:.1f}) rotate(-90)">'
         f"{escaped(words)}</text>"
@@ -63,13 +63,13 @@ def curve(points: Iterable[tuple[float, float]], style: str) -> str:
     return f'<path class="{style}" d="M' + "L".join(f"{x:.1f} {y:.1f}" for x, y in points) + '"/>'
 
 
-def bar(x: float, y: float, width: float, height: float, style: str, told: str) -> str:
-    """`told` is shown to whoever points at it."""
+def bar(x: float, y: float, width: float, height: float, style: str, hint: str) -> str:
+    """`hint` is shown when the mouse is over the bar."""
     size = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
-    return f'<rect class="{style}" {size}><title>{escaped(told)}</title></rect>'
+    return f'<rect class="{style}" {size}><title>{escaped(hint)}</title></rect>'
 
 
 def escaped(words: str) -> str:
-    """Characters that XML cannot carry at all become a question mark."""
+    """Escaped for XML. Characters that XML cannot represent become a question mark."""
     kept = "".join(char if char.isprintable() else "?" for char in words)
     return kept.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")

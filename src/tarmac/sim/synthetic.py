@@ -1,7 +1,7 @@
-"""A trace that is made up: jobs as they come to a busy machine, the same ones for the same seed.
+"""Generates a trace like that of a busy machine; the same seed gives the same jobs.
 
-They come at random moments (Poisson) faster than the GPUs can work them off; most are short and a few very
-long (log-normal); most ask for one GPU; a few owners submit most of them (Zipf).
+Jobs arrive at random (Poisson), faster than the GPUs can run them. Most are short and a few very long (log-normal);
+most request one GPU; a few owners submit most of them (Zipf).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from tarmac.sim.machines import Machine
 
-LOAD = 1.25  # GPU-seconds asked for while they come, for each that there is: a queue forms
+LOAD = 1.25  # requested GPU-seconds per available one while jobs arrive; above 1, so that a queue forms
 OWNERS = ("ann", "bob", "cleo", "dan", "eve", "fay", "gus", "hal", "ida", "jon")
-SIZES = {1: 60, 2: 20, 4: 12, 8: 8}  # GPUs, and how many of a hundred jobs ask for them
-MEDIAN_S, SPREAD = 1200.0, 1.5  # of the durations: 20 minutes, and a tenth runs more than two hours
+SIZES = {1: 60, 2: 20, 4: 12, 8: 8}  # GPUs -> per cent of jobs that request them
+MEDIAN_S, SPREAD = 1200.0, 1.5  # of durations: half run over 20 minutes, a tenth over two hours
 LONGEST_S = 86400.0
-UNLIMITED = 0.1  # the part of jobs that do not say how long they may take
-LIMITS = (0.95, 4.0)  # between these times its duration lies the limit of the others; a few do not make it
+UNLIMITED = 0.1  # fraction of jobs without a time limit
+LIMITS = (0.95, 4.0)  # the others' limit as a multiple of their duration; a few are too short
 LIMIT_STEP_S = 300.0
 
 
@@ -53,7 +53,7 @@ def made_up(jobs: int, machines: Sequence[Machine], seed: int) -> list[TraceJob]
 
 
 def _limit_s(duration_s: float, dice: Random) -> float | None:
-    """People round up."""
+    """A time limit, rounded up as people do; None for some jobs."""
     if dice.random() < UNLIMITED:
         return None
     return ceil(duration_s * dice.uniform(*LIMITS) / LIMIT_STEP_S) * LIMIT_STEP_S

@@ -1,4 +1,4 @@
-"""A job as a trace tells it: when it comes, what it asks for, and what only a simulation can know, how long it runs."""
+"""A job of a trace: when it is submitted, what it requests, and its duration, which only a simulation knows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class OptionalFields(TypedDict, total=False):
-    """What may be left out of a trace, with the meaning it has in TraceJob."""
+    """The optional fields of TraceJob."""
 
     limit_s: float | None
     name: str | None
@@ -29,9 +29,9 @@ class TraceJob:
     submit_s: float
     owner: str
     request: Request
-    duration_s: float  # as long as it would run if nobody stopped it
-    limit_s: float | None = None  # where it is stopped, and what the scheduler knows of its end
-    name: str | None = None  # jobs of one owner and name are alike: the earlier ones tell how long the later ones take
+    duration_s: float  # how long it runs unless it is stopped
+    limit_s: float | None = None  # when it is stopped; the scheduler knows this
+    name: str | None = None  # runtimes are learned per owner and name
     project: str | None = None
     tier: Tier = "normal"
     priority: int = DEFAULT_PRIORITY
@@ -46,7 +46,7 @@ class TraceJob:
 
     @property
     def weight(self) -> int:
-        """For figures that count GPU time; a job without GPUs counts as one."""
+        """GPUs, for figures by GPU time; a job without GPUs counts as one."""
         return max(1, self.request.gpus)
 
 
@@ -64,7 +64,7 @@ def trace_job(
     memory_bytes: int = 0,
     **more: Unpack[OptionalFields],
 ) -> TraceJob:
-    """From what a row of a file or a job of the past tells."""
+    """Build a TraceJob from a row of a file or a past job."""
     request = Request(
         gpus=gpus,
         gpu_memory_bytes=gpu_memory_bytes,
@@ -78,7 +78,7 @@ def trace_job(
 
 
 def spec_of(job: TraceJob, number: int) -> JobSpec:
-    """A job without a name has a command like no other: nothing is known of how long it may take."""
+    """A job without a name gets a unique command, so that no runtimes are learned for it."""
     return JobSpec(
         owner=job.owner,
         command=("trace", job.name or str(number)),

@@ -1,7 +1,7 @@
-"""Plays the nodes and their users to the core: feeds it a trace, carries out its commands, and keeps what came of it.
+"""Simulates nodes and users: feeds a trace to the core, carries out its commands, and records the outcome.
 
-A start takes no time. A run ends after its duration, at its limit, or, where it was asked to leave, after its grace.
-At one moment ends come before submits, and the submits of one moment come together.
+A start takes no time. An attempt ends after its duration, at its limit, or, if it was asked to stop, after its grace
+period. At any one time, ends come before submits, and all submits come together.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ PID = 1
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Run:
-    """One attempt at a job, while it lasts."""
+    """One running attempt."""
 
-    number: int  # of the job in the trace
+    number: int  # the job's number in the trace
     job: JobId
     attempt: int
     node: NodeName
     gpus: float
     started_at: float
     ends_at: float
-    is_cut_short: bool  # at its limit
+    is_cut_short: bool  # stopped at its limit
     is_asked_to_leave: bool = False
 
 
 def simulate(trace: Sequence[TraceJob], machines: Sequence[Machine], rules: Rules) -> Outcome:
-    """What would have come of these jobs on these machines under these rules."""
+    """The outcome of these jobs on these machines under these rules."""
     return _World(trace, machines, rules).play()
 
 
@@ -62,7 +62,7 @@ class _World:
         self.state = State()
         self.numbers: dict[JobId, int] = {}
         self.runs: dict[JobId, Run] = {}
-        self.ends: list[tuple[float, int, Run]] = []  # a heap, with a number that settles ties
+        self.ends: list[tuple[float, int, Run]] = []  # a heap; the number breaks ties
         self.pushed = 0
         self.could_fit: dict[Request, bool] = {}
         self.outcome = Outcome(
@@ -116,13 +116,13 @@ class _World:
                 case StartJob() as start:
                     commands += self._handled(self._started(start, now), now)
                 case SignalJob() as signal:
-                    self._ask_to_leave(signal, now)
+                    self._ask_to_stop(signal, now)
                 case _:
-                    pass  # what is forgotten or told to people makes no difference here
+                    pass  # ForgetRun and Notify have no effect here
 
     def _handled(self, event: Event, now: float) -> list[object]:
         commands = handle(self.state, event, now)
-        self.state.take_changes()  # nobody keeps them, and they would be most of the memory
+        self.state.take_changes()  # not stored; they would take most of the memory
         return list(commands)
 
     def _started(self, start: StartJob, now: float) -> Reported:
@@ -148,8 +148,8 @@ class _World:
         self.pushed += 1
         heappush(self.ends, (run.ends_at, self.pushed, run))
 
-    def _ask_to_leave(self, signal: SignalJob, now: float) -> None:
-        """It needs all of its grace, unless it would have ended by itself before."""
+    def _ask_to_stop(self, signal: SignalJob, now: float) -> None:
+        """The job uses its whole grace period, unless it would end earlier anyway."""
         run = self.runs[signal.job]
         self.outcome.preemptions += not run.is_asked_to_leave
         if now + signal.grace_s < run.ends_at:
@@ -173,7 +173,7 @@ class _World:
             timed_out=is_timed_out,
         )
         self._feed(Reported(node=run.node, report=report), now)
-        if run.job not in self.state.jobs:  # else it waits again, or runs again already
+        if run.job not in self.state.jobs:  # otherwise it was requeued, and may already run again
             self.outcome.starts[run.number], self.outcome.ends[run.number] = run.started_at, now
             self.outcome.timeouts += is_timed_out
             del self.numbers[run.job]

@@ -1,1 +1,1 @@
-"""What Tarmac remembers: one SQLite file. The only SQL of the project is in this folder."""
+"""Persistent state in one SQLite file. All SQL of the project is in this package."""

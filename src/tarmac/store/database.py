@@ -1,4 +1,4 @@
-"""Opening the file: made, brought up to date, or refused untouched. The only place that connects."""
+"""Opens the database file: creates it, migrates it, or refuses it untouched. The only place that connects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
-    """The one connection that writes. It is used from the writer's thread only, once that runs."""
+    """The only connection that writes. Once the writer's thread runs, only that thread uses it."""
     try:
         _refuse_what_is_not_ours(path)
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -39,7 +39,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
 
 
 def faults(path: Path) -> list[str]:
-    """What SQLite finds wrong with the file; empty when it is sound. Reads the whole of it."""
+    """Faults that SQLite finds in the file; empty if it is sound. Reads the whole file."""
     try:
         reader = connect_reader(path)
         try:
@@ -57,28 +57,28 @@ def _refuse_what_is_not_ours(path: Path) -> None:
     with _looking_at(path) as reader:
         application_id = reader.execute("PRAGMA application_id").fetchone()[0]
         version = reader.execute("PRAGMA user_version").fetchone()[0]
-        # Without a mark of any program: ours if we were killed before the first table was made.
+        # A file without any program's mark is ours if Tarmac was killed before it created the first table.
         is_begun = application_id == version == 0 and not reader.execute("SELECT 1 FROM sqlite_master").fetchone()
         page_bytes = reader.execute("PRAGMA page_size").fetchone()[0]
     if path.stat().st_size % page_bytes and not _has_log(path):
-        raise sqlite3.DatabaseError("it was cut short")  # by less than a page, which SQLite takes for zeros
+        raise sqlite3.DatabaseError("the file is truncated")  # by less than a page, which SQLite reads as zeros
     if application_id != schema.APPLICATION_ID and not is_begun:
         raise UserError(
-            f"{path} is a database of another program", hint="move it away, or set TARMAC_HOME to another folder"
+            f"{path} is a database of another program", hint="move it away, or set TARMAC_HOME to another directory"
         )
     if version > schema.VERSION:
         raise UserError(
-            f"{path} was written by a newer Tarmac (schema {version}, this one knows {schema.VERSION})",
-            hint="upgrade Tarmac, or set TARMAC_HOME to another folder; the file was not touched",
+            f"{path} was written by a newer Tarmac (schema {version}; this version supports {schema.VERSION})",
+            hint="upgrade Tarmac, or set TARMAC_HOME to another directory; the file was not changed",
         )
 
 
 @contextmanager
 def _looking_at(path: Path) -> Iterator[sqlite3.Connection]:
-    """Without leaving a trace, so that a refused file stays as it was, with nothing beside it."""
+    """Read without writing: a refused file stays as it was, and no other file appears beside it."""
     index = Path(f"{path}-shm")
     had_index = index.exists()
-    # What counts may stand in the log only, and SQLite makes an index to read that.
+    # The newest data may be only in the WAL file, and SQLite must create an index file to read that.
     how = "mode=ro" if _has_log(path) else "immutable=1"
     reader = sqlite3.connect(f"file:{_quoted(path)}?{how}", uri=True)
     try:
@@ -104,15 +104,15 @@ def _bring_up_to_date(connection: sqlite3.Connection) -> None:
 
 
 def refused(path: Path, error: Exception) -> TarmacError:
-    """Why the file cannot be used: it is damaged, or the disk or its rights do not let us."""
+    """Why the file cannot be used: it is damaged, the disk is full, or permissions are missing."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
     if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
         return UserError(
             f"{path} cannot be read as a database: {error}",
-            hint="restore it from a backup, or move it away to begin with an empty queue; it was not touched",
+            hint="restore it from a backup, or move it away to start with an empty queue; the file was not changed",
         )
     return Unavailable(
-        f"{path} cannot be opened: {error}", hint="make room on the disk, and see that it can be written"
+        f"{path} cannot be opened: {error}", hint="free some space on the disk, and check that you may write to it"
     )
 
 

@@ -1,4 +1,4 @@
-"""Questions to what is kept: live jobs at start, ended ones and stories for people."""
+"""Queries: live jobs at start-up, ended jobs, and the history of a job."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFilter:
-    """Which jobs are meant. Several conditions hold together; None and empty ones don't narrow."""
+    """Selects jobs. All conditions must hold; None and empty ones are ignored."""
 
     ids: tuple[range, ...] | None = None
     states: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Reader:
         try:
             yield from map(rows.job_of, found)
         finally:
-            found.close()  # one left open, by a row that cannot be read, would keep the file open
+            found.close()  # an unreadable row would otherwise leave the cursor and the file open
 
     def gpus(self) -> list[tuple[NodeName, GpuUuid, Drain | None, int]]:
         return [rows.gpu_of(row) for row in self._connection.execute("SELECT node, uuid, drain, slots FROM gpus")]
@@ -111,7 +111,7 @@ class Reader:
         return 1 if found is None else found[0] + 1
 
     def last_event(self) -> int:
-        """The number given last, also when the event was removed with its job."""
+        """The id of the newest event, even if it was deleted with its job."""
         found = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
         return 0 if found is None else int(found[0])
 
@@ -128,7 +128,7 @@ class Reader:
     def select_ids(
         self, wanted: JobFilter, *, after: int | None = None, limit: int = -1, descending: bool = False
     ) -> list[int]:
-        """Ids in order, from just behind `after` on: keyset paging costs the same on every page."""
+        """Ids in order, starting after `after`: with keyset paging every page costs the same."""
         where, values = _conditions(wanted)
         if after is not None:
             where.append("id < ?" if descending else "id > ?")
@@ -155,7 +155,7 @@ class Reader:
         ]
 
     def jobs_changed_after(self, event: int, limit: int) -> list[tuple[int, int]]:
-        """(newest event, job) of each job that something happened to behind `event`, oldest first."""
+        """(newest event, job) of each job that changed after `event`, oldest first."""
         found = self._connection.execute(
             "SELECT max(id), job FROM events WHERE id > ? GROUP BY job ORDER BY 1 LIMIT ?", (event, limit)
         )
@@ -183,7 +183,7 @@ def _conditions(wanted: JobFilter) -> tuple[list[str], list[Any]]:
         where.append(f"state IN ({', '.join('?' for _ in wanted.states)})")
         values += wanted.states
     if wanted.is_live is not None:
-        # The literal lets SQLite take the partial index.
+        # A literal lets SQLite use the partial index.
         where.append(f"is_live = {int(wanted.is_live)}")
     if wanted.owner is not None:
         where.append("owner = ?")
@@ -198,7 +198,7 @@ def _conditions(wanted: JobFilter) -> tuple[list[str], list[Any]]:
 
 
 def _among(spans: tuple[range, ...]) -> tuple[str, list[Any]]:
-    """Few spans are walked in place, so that a page of a long one ends early; SQLite refuses a thousand of them."""
+    """A few ranges become plain conditions, so that a page can end early. SQLite rejects a thousand of those."""
     edges = [(span.start, span.stop - 1) for span in spans]
     if len(edges) <= 100:
         either = " OR ".join("id BETWEEN ? AND ?" for _ in edges)

@@ -1,4 +1,4 @@
-"""Jobs as rows and rows as jobs: the only place that knows how a record is written down."""
+"""Converts jobs to rows and back: the only place that knows how records are stored."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def reservation_of(text: str) -> Reservation:
 
 
 def pack_environment(variables: dict[str, str]) -> tuple[str, bytes]:
-    """(hash, body): equal environments have equal hashes, whatever the order of their variables."""
+    """(hash, body). The order of the variables does not affect the hash."""
     body = _encode(sorted(variables.items()))
     return blake2b(body, digest_size=16).hexdigest(), zlib.compress(body, 1)
 

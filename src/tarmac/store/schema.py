@@ -1,6 +1,6 @@
-"""The database's shape, one step per released version. Steps are never edited, only added.
+"""The schema of the database, one migration step per released version. Steps are only added, never edited.
 
-`tests/store/schemas/` keeps a database of every version; each must open for ever.
+`tests/store/schemas/` contains a database of every version; all of them must always open.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The store as the controller sees it: one file, one writer, one reader."""
+"""The store: one file, one writer, one reader."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from tarmac.store.writer import Done
 
 HOUR_S = 3600
-HOURS_LOOKED_AT = 10 * 7 * 24  # ten weeks of GPU time: older than that weighs nothing
-DURATIONS_LOOKED_AT = 2000  # ended jobs that tell how long the next ones may take
+HOURS_LOOKED_AT = 10 * 7 * 24  # ten weeks of GPU time; older hours no longer matter
+DURATIONS_LOOKED_AT = 2000  # ended jobs from which runtimes are learned
 
 
 class Store:
-    """Raises UserError when the file is not one of ours, is newer, or cannot be read."""
+    """Raises UserError if the file is not a Tarmac database, is newer, or cannot be read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -32,7 +32,7 @@ class Store:
         self.reader = Reader(connect_reader(path))
 
     def load(self, now: float = 0.0) -> State:
-        """What lives, as it was when the last commit returned. UserError where the file holds something else."""
+        """The live state as of the last commit. Raises UserError if the file contains something else."""
         state = State()
         try:
             state.load(self.reader.live_jobs(), next_id=self.reader.next_id(), now=now)
@@ -48,7 +48,7 @@ class Store:
         return state
 
     def load_past(self, state: State, now: float) -> None:
-        """What was: the GPU time of the last weeks, for shares and limits, and how long jobs took, for estimates."""
+        """Load the GPU time of the last weeks, for shares and limits, and past runtimes, for estimates."""
         try:
             state.load_hours(self.reader.gpu_hours(int(now) // HOUR_S - HOURS_LOOKED_AT), now)
             state.load_runtimes(self.reader.ended_jobs(DURATIONS_LOOKED_AT))
@@ -59,7 +59,7 @@ class Store:
         self._writer.commit(batch, done)
 
     def try_to_write(self, done: Done) -> None:
-        """Does the disk take anything again?"""
+        """Test whether the disk can be written again."""
         self._writer.try_to_write(done)
 
     def size_bytes(self) -> int:

@@ -1,4 +1,4 @@
-"""The one thread that writes. What is handed over together is committed together, or not at all."""
+"""The only thread that writes. A batch is committed as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a job took of its GPUs while it ran."""
+    """The GPU use of a job over its run time."""
 
     job: int
     peak_gpu_memory_bytes: int | None
@@ -55,16 +55,16 @@ class Sample:
 
 @dataclass(slots=True, kw_only=True)
 class Batch:
-    """Everything one commit keeps."""
+    """Everything that one commit stores."""
 
     changes: Changes
     environments: dict[str, bytes] = field(default_factory=dict)
     submissions: list[Submission] = field(default_factory=list)
     removed: list[JobId] = field(default_factory=list)
-    settings: dict[str, str | None] = field(default_factory=dict)  # None: back to what it was
+    settings: dict[str, str | None] = field(default_factory=dict)  # None removes the stored value
     usage: list[Usage] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
-    samples_from: int | None = None  # older ones are forgotten
+    samples_from: int | None = None  # older samples are deleted
 
     def __bool__(self) -> bool:
         return bool(self.changes or self.removed or self.settings or self.usage or self.samples or self.samples_from)
@@ -78,7 +78,7 @@ class Writer:
         self._thread.start()
 
     def commit(self, batch: Batch, done: Done) -> None:
-        """`done` is called in the writer's thread, with the error if nothing was kept."""
+        """`done` is called in the writer's thread, with the error if the commit failed."""
         self._work.put((lambda connection: _commit(connection, batch), done))
 
     def try_to_write(self, done: Done) -> None:
@@ -94,7 +94,7 @@ class Writer:
             task, done = work
             try:
                 task(self._connection)
-            except Exception as error:  # noqa: BLE001 - handed to whoever waits for this commit
+            except Exception as error:  # noqa: BLE001 - passed to the caller of this commit
                 done(_translated(error))
             else:
                 done(None)
@@ -113,7 +113,7 @@ def write(connection: sqlite3.Connection, batch: Batch) -> None:
 
 
 def _rewrite_something(connection: sqlite3.Connection) -> None:
-    """Touches some pages, as the next commit will, and leaves nothing behind."""
+    """Write and drop some pages, to test whether the next commit can succeed."""
     with _transaction(connection):
         connection.execute("CREATE TABLE room (filler BLOB)")
         connection.execute("INSERT INTO room VALUES (zeroblob(65536))")
@@ -180,7 +180,7 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
 
 
 def _write_queue(connection: sqlite3.Connection, changes: Changes) -> None:
-    """The queue as a whole: its mode, what is reserved, and who had how much of the GPUs."""
+    """The mode of the queue, reservations, and GPU hours."""
     if changes.mode is not None:
         connection.execute("INSERT OR REPLACE INTO meta VALUES ('mode', ?)", (rows.mode_text(changes.mode),))
     for number, reservation in changes.reservations.items():
