@@ -225,7 +225,7 @@ def test_one_that_works_is_busy_and_nobody_is_told_to_kill_it() -> None:
     with another_process("while True: pass") as process:
         assert until(lambda: diagnose_silence(process.pid) == "busy")
         error = NoAnswer(process.pid)
-    assert error.message == f"the controller (pid {process.pid}) is busy; what was asked may still happen"
+    assert error.message == f"the controller (pid {process.pid}) is busy; the request may still be carried out"
     assert "kill" not in str(error.hint)
 
 

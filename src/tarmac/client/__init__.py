@@ -1,10 +1,10 @@
-"""The Python API, and the only way in which the command line talks to the controller.
+"""The Python API. The command line uses it for everything it asks of the controller.
 
     from tarmac.client import Client
     job = Client().submit(["python", "train.py"], gpus=2)
 
-The first call starts the controller if none runs. A controller that restarts in the middle is waited for
-wherever waiting is what was asked: `wait`, `logs(follow=True)`, `events`.
+The first call starts the controller if none runs. Calls that wait anyway (`wait`, `logs(follow=True)`, `events`) also
+wait for a controller that restarts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Client(Jobs, Admin):
 
 
 def __getattr__(name: str) -> object:
-    """The records are loaded when they are named: most commands print what came as it came."""
+    """Import the records on first use: most commands print the JSON of an answer and don't need them."""
     if name in __all__:
         from tarmac.client import records
 

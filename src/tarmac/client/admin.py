@@ -21,12 +21,12 @@ class Admin(Link):
         return [Gpu(gpu) for gpu in self.call("GET", "/gpus")["gpus"]]
 
     def gpus_error(self) -> str | None:
-        """Why no GPUs can be read, if so."""
+        """Why GPUs cannot be read; None if they can."""
         error: str | None = self.call("GET", "/gpus").get("error")
         return error
 
     def drain(self, *gpus: int | str, reason: str | None = None) -> list[str]:
-        """Start nothing more on these GPUs (indices or UUIDs); what runs on them goes on. Returns their UUIDs."""
+        """Start no more jobs on these GPUs (indices or UUIDs); running jobs continue. Returns their UUIDs."""
         return self._of_gpus("drain", gpus, reason=reason)
 
     def resume(self, *gpus: int | str) -> list[str]:
@@ -34,17 +34,17 @@ class Admin(Link):
         return self._of_gpus("resume", gpus)
 
     def forget(self, *gpus: int | str) -> list[str]:
-        """Take GPUs that are gone off the list; the word "gone" means all of them that no job holds."""
+        """Remove GPUs that are gone from the list; the word "gone" means all of them that no job holds."""
         return self._of_gpus("forget", gpus)
 
     def slots(self, *gpus: int | str, slots: int) -> list[str]:
-        """Offer each of these GPUs that many times over, to jobs that do not say how much of it they take."""
+        """Let this many jobs use each of these GPUs at once, if they don't request memory or a share."""
         return self._of_gpus("slots", gpus, slots=slots)
 
     def ignore_process(self, process: int | str, *, forget: bool = False, node: str | None = None) -> list[Any]:
-        """Let a process that Tarmac did not start (a pid, or a command's name) hold no GPU; `forget` takes it back.
+        """Ignore a foreign process (a pid or a program), so that its GPU counts as free; `forget` undoes it.
 
-        Returns all that is ignored now.
+        Returns everything that is ignored now.
         """
         which = {"pid": process} if isinstance(process, int) else {"command": process}
         body = {**which, "forget": forget, **({} if node is None else {"node": node})}
@@ -67,14 +67,14 @@ class Admin(Link):
         return Setting(self.call("GET", f"/settings/{quoted(name)}"))
 
     def set(self, name: str, value: object) -> Setting:
-        """In force at once, and kept over restarts. The value may be as one would type it: "8G", "30m", "20%"."""
+        """Change a setting, at once and permanently. The value may be as typed: "8G", "30m", "20%"."""
         from tarmac.client.records import Setting
 
         text = str(value).lower() if isinstance(value, bool) else str(value)
         return Setting(self.call("PUT", f"/settings/{quoted(name)}", body={"value": text}, is_repeatable=True))
 
     def reset(self, name: str) -> Setting:
-        """Back to what the config file says, else to the default."""
+        """Return to the value of the config file, or to the default."""
         from tarmac.client.records import Setting
 
         return Setting(self.call("DELETE", f"/settings/{quoted(name)}", is_repeatable=True))
@@ -85,12 +85,12 @@ class Admin(Link):
         return queue
 
     def pause_queue(self, reason: str | None = None) -> Queue:
-        """Start no more jobs; running jobs go on."""
+        """Start no more jobs; running jobs continue."""
         queue: Queue = self.call("POST", "/queue/pause", body={"reason": reason})
         return queue
 
     def drain_queue(self, reason: str | None = None) -> Queue:
-        """Accept no more jobs; waiting and running jobs go on."""
+        """Accept no more jobs; waiting and running jobs continue."""
         queue: Queue = self.call("POST", "/queue/drain", body={"reason": reason})
         return queue
 
@@ -105,7 +105,7 @@ class Admin(Link):
         return stopping
 
     def reservations(self) -> list[Reservation]:
-        """All reservations, the first to begin first."""
+        """All reservations, by begin."""
         reservations: list[Reservation] = self.call("GET", "/reservations")["reservations"]
         return reservations
 
@@ -116,7 +116,7 @@ class Admin(Link):
         return reservation
 
     def end_reservation(self, reservation: int) -> None:
-        """Give the GPUs back."""
+        """End a reservation."""
         self.call("POST", f"/reservations/{reservation}/end", body={})
 
     def status(self) -> Status:
@@ -124,15 +124,15 @@ class Admin(Link):
         return status
 
     def events(self, jobs: Iterable[int] | None = None) -> Iterator[Event]:
-        """Every change from now on, as it happens; also across a restart of the controller."""
+        """Every change from now on, even if the controller restarts."""
         from tarmac.client.follow import events
 
         return events(self, jobs)
 
     def stop(self, *, agent: bool = True) -> int:
-        """End the controller, and the agent. Running jobs go on.
+        """Stop the controller, and the agent. Running jobs continue.
 
-        Returns how many jobs are still being stopped; the agent ends when they have.
+        Returns how many jobs are still being stopped; the agent ends when they have ended.
         """
         stopping: int = self.call("POST", "/stop", body={"agent": agent}).get("stopping", 0)
         return stopping

@@ -12,7 +12,7 @@ from tarmac import paths
 from tarmac.errors import TarmacError, Unavailable, UserError
 
 READY_WITHIN_S = 120
-# What a job finds in its environment must not reach a controller that is started from inside a job.
+# Variables that Tarmac sets for jobs must not reach a controller that is started from inside a job.
 OF_A_JOB = ("TARMAC_STATE", "TARMAC_JOB_ID", "TARMAC_ATTEMPT", "TARMAC_GPUS", "TARMAC_NODE", "TARMAC_MARK",
             "MASTER_PORT", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
             "ROCR_VISIBLE_DEVICES")  # fmt: skip
@@ -28,9 +28,9 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 def start_controller(state: str, home: str | None) -> None:
-    """Returns when a controller listens; says why not otherwise."""
+    """Return once a controller listens. Raises an error with the reason otherwise."""
     if os.environ.get("TARMAC_STATE") == state:
-        # It would belong to the processes of the job we are in, and end with them.
+        # The controller would be part of this job's process tree, and end with the job.
         raise Unavailable(
             f"no controller is running, and job {os.environ.get('TARMAC_JOB_ID')} may not start one",
             "run any tarmac command in your own shell",
@@ -78,7 +78,7 @@ def _spawn(state: str, home: str | None, log: int, writer: int) -> None:
 
 
 def _answer(reader: int) -> str:
-    """`ready`, or an error and what follows it, or nothing when the controller ended without a word."""
+    """`ready`, or an error with its hint, or an empty text if the controller ended without a message."""
     import select
 
     poll = select.poll()

@@ -1,6 +1,6 @@
-"""One client's link to one controller: JSON requests and streams, connections kept, the controller started if need be.
+"""A client's link to a controller: JSON requests and streams, reused connections, and the start of the controller.
 
-What to ask is the business of `client`; how it travels, that of `transport`.
+`jobs` and `admin` define the requests; `transport` sends them.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 BASE = "/api/v1"
 START_TRIES = 3
-ANSWER_S = 60  # how long an ordinary request may take; a controller that is stopped would take for ever
-PATIENCE_S = 60  # how long a controller may be away before waiting for it is given up
-CRASHED_S = 1  # … before one that left its socket behind is started anew
-STOPPED_S = 20  # … and before one that was stopped is, in the middle of an upgrade perhaps
+ANSWER_S = 60  # the longest an ordinary request may take; a suspended controller would never answer
+PATIENCE_S = 60  # how long to wait for a controller that is away
+CRASHED_S = 1  # … before starting a new one, if the old one left its socket behind
+STOPPED_S = 20  # … before starting a new one, if the old one was stopped, perhaps for an upgrade
 
 
 class Link:
@@ -40,7 +40,7 @@ class Link:
         self.on_start: Callable[[], None] | None = None  # called before a controller is started
         self.on_trouble: Callable[[str], None] | None = None  # called with the reason while the controller cannot write
         self.answer_s: float = ANSWER_S
-        self.was_reached = False  # what once was there may be waited for when it goes away
+        self.was_reached = False  # a controller that was reached once is waited for when it goes away
         self._idle: list[Connection] = []
         self._pid = os.getpid()
 
@@ -66,9 +66,9 @@ class Link:
         is_repeatable: bool = False,
         within_s: float | None = None,
     ) -> Any:
-        """One request, JSON in and out. Repeated once if the connection broke and that can do no harm.
+        """Send one request, JSON in and out. Repeats it once if the connection broke and a repetition is safe.
 
-        `within_s`: how long the controller may keep silent before it is given up, if not as long as usual.
+        `within_s`: how long to wait for an answer, if not the default.
         """
         data = None if body is None else encode(body).encode("ascii")
         try:
@@ -84,14 +84,14 @@ class Link:
     def stream(
         self, path: str, query: Mapping[str, object] | None = None, headers: Mapping[str, str] | None = None
     ) -> Response:
-        """A GET whose body is read by the caller, who has the connection to himself."""
+        """A GET whose body the caller reads, on a separate connection."""
         connection = self._connection()
         try:
             response = connection.request("GET", BASE + path + _query(query), None, headers, within_s=self.answer_s)
         except TimeoutError:
             connection.close()
             raise NoAnswer(connection.pid) from None
-        response.set_timeout(None)  # once begun, it may pause for as long as nothing happens
+        response.set_timeout(None)  # a stream may be silent for as long as nothing happens
         self._heed(response)
         if response.status >= 400:
             raise _error(response.status, response.read().decode("utf-8", "replace"))
@@ -121,7 +121,7 @@ class Link:
 
     def _connection(self) -> Connection:
         if self._pid != os.getpid():
-            self._pid, self._idle = os.getpid(), []  # forked: the connection is the parent's
+            self._pid, self._idle = os.getpid(), []  # after a fork, the connections belong to the parent
         while self._idle:
             connection = self._idle.pop()
             if connection.is_open():
@@ -142,15 +142,15 @@ class Link:
                 self.on_start()
             from tarmac.client.autostart import start_controller
 
-            # The one that says it is ready may be an old one that ends this moment.
+            # The controller that reported ready may be an old one that is just ending.
             start_controller(self.state, self.home)
         return Connection(paths.socket_path(self.state))
 
 
 def keep_asking(client: Link, ask: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-    """Do it, however often it takes, while the controller is away for no longer than a restart may take.
+    """Repeat the request while the controller is away, for as long as a restart may take.
 
-    One that was there is not started anew at once: it may be on its way, or have been stopped on purpose.
+    A controller that was reached before is not replaced at once: it may be restarting, or was stopped on purpose.
     """
     from time import monotonic, sleep
 
@@ -161,7 +161,7 @@ def keep_asking(client: Link, ask: Callable[P, T], *args: P.args, **options: P.k
             try:
                 return ask(*args, **options)
             except NoAnswer:
-                raise  # it was waited for already
+                raise  # already waited for it
             except Unavailable as error:
                 now = monotonic()
                 lost_at = now if lost_at is None else lost_at
@@ -191,7 +191,7 @@ def _query(parameters: Mapping[str, object] | None) -> str:
 
 
 def quoted(text: str) -> str:
-    """As a part of a path or of a query."""
+    """Percent-encoded, for a path or a query."""
     if text.isalnum() and text.isascii():
         return text
     safe = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~,"

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from tarmac.client.transport import Response
 
 WAIT_S = 30  # one long poll
-AT_ONCE = 500  # ids in one long poll, so that its address stays short
+AT_ONCE = 500  # ids in one long poll, so that its URL stays short
 
 
 def ended_jobs(client: Link, ids: Sequence[int], timeout_s: float | None = None) -> Iterator[Job]:
-    """The jobs, each once it has ended. Waiting for one batch after the other takes no longer than all at once."""
+    """Yield each job once it has ended. Waiting batch by batch takes no longer than waiting for all at once."""
     deadline = None if timeout_s is None else monotonic() + timeout_s
     for start in range(0, len(ids), AT_ONCE):
         yield from _batch(client, list(ids[start : start + AT_ONCE]), deadline)
 
 
 def resolved(client: Jobs, query: dict[str, object]) -> list[int]:
-    """The ids that a selection means right now."""
+    """The ids that a selection matches now."""
     return [job["id"] for page in client.pages({**query, "fields": "id"}) for job in page]
 
 
@@ -67,7 +67,7 @@ def log_bytes(
     attempt: int | None = None,
     on_cut: Callable[[], None] | None = None,
 ) -> Iterator[bytes]:
-    """Goes on where it was when the controller went away, or with the next attempt when one is over."""
+    """Continue at the same position after a restart of the controller, and with the next attempt after an attempt."""
     query: dict[str, object] = {"stream": stream, "follow": 1 if follow else None, "attempt": attempt}
     begin: dict[str, object] = {"offset": offset or None} if lines is None else {"lines": lines}
     path: str | None = None
@@ -103,7 +103,7 @@ def _was_last(client: Link, job: Id, response: Response) -> bool:
 
 
 def events(client: Link, jobs: Iterable[int] | None) -> Iterator[Event]:
-    """Listens from here on, not only once the first event is asked for: what happens meanwhile is not missed."""
+    """Listen from this call on, not from the first event that is read, so that nothing in between is missed."""
     query = {"jobs": None if jobs is None else ",".join(map(str, jobs))}
     return _events(client, query, keep_asking(client, _Listening, client, query, None))
 

@@ -1,4 +1,4 @@
-"""What can be asked about jobs: queue them, find them, wait for them, read their output, end and forget them."""
+"""Requests about jobs: submit, find, wait, read output, stop and remove."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Jobs(Link):
         """Queue one job: an argv, or a string for the shell, with the caller's directory, umask and environment.
 
         The options are those of `tarmac add`: gpus=2, name="big", gpu_memory_bytes=8 << 30, log="out.log", …
-        With `entry` it begins "held" or as a "draft".
+        With `entry`, it starts as "held" or "draft".
         """
         request: JobRequest = {**options, "command": command}  # type: ignore[typeddict-item]
         ids = self.submit_many([request], environment=environment, umask=umask, token=token, entry=entry)
@@ -54,9 +54,9 @@ class Jobs(Link):
         array: bool = False,
         entry: str = "queued",
     ) -> list[int]:
-        """Queue all of them or none; returns once they are on disk. With the same token again: the same jobs.
+        """Queue all jobs or none; returns once they are on disk. Repeating the same token returns the same jobs.
 
-        `array`: they belong together and are numbered. `entry`: "queued", "held" or "draft".
+        `array`: the jobs form a numbered array. `entry`: "queued", "held" or "draft".
         """
         from tarmac.client.requests import submission
 
@@ -72,7 +72,7 @@ class Jobs(Link):
         return Job(self.call("GET", f"/jobs/{self.number_of(job)}"))
 
     def number_of(self, job: Id) -> int:
-        """The number that `last`, say, stands for."""
+        """The id of a job given as, for example, `last`."""
         if isinstance(job, int) or job.isdecimal():
             return int(job)
         numbers = [found["id"] for page in self.pages({"ids": job, "fields": "id"}, 2) for found in page]
@@ -93,9 +93,7 @@ class Jobs(Link):
         fields: Iterable[str] | str = (),
         limit: int | None = None,
     ) -> Iterator[Job]:
-        """The jobs that match, page by page, at most `limit`. `state` also takes `active`, `ended`, and a list with
-        commas.
-        """
+        """The matching jobs, page by page, at most `limit`. `state`: one or more with commas, `active` or `ended`."""
         from tarmac.client.records import Job
 
         query = {"ids": _joined(ids), "state": state, "owner": owner, "name": name, "tag": tag}
@@ -116,7 +114,7 @@ class Jobs(Link):
                 return
 
     def wait(self, ids: Iterable[Id] | Id, timeout_s: float | None = None) -> list[Job]:
-        """Until all of them have ended, in the order of their ids. TimeoutError if they have not by then."""
+        """Wait until all jobs have ended; returns them by id. Raises TimeoutError after `timeout_s`."""
         from tarmac.client.follow import ended_jobs, resolved
 
         words = [str(job) for job in ([ids] if isinstance(ids, (int, str)) else ids)]
@@ -135,10 +133,10 @@ class Jobs(Link):
         attempt: int | None = None,
         on_cut: Callable[[], None] | None = None,
     ) -> Iterator[bytes]:
-        """The output as it is in the file, byte for byte, or its last lines; with `follow` until the job has ended.
+        """The output, byte for byte, or its last lines; with `follow`, until the job has ended.
 
-        Without `attempt` it is that of the newest one, and following goes on to the next.
-        `on_cut` is called when the last lines are so long that only the end of them is given.
+        Without `attempt`, it is the newest attempt, and `follow` continues with the next one.
+        `on_cut` is called if the last lines are too long and their beginning is missing.
         """
         from tarmac.client.follow import log_bytes
 
@@ -155,29 +153,29 @@ class Jobs(Link):
         )
 
     def kill(self, *ids: Id, grace_s: float | None = None, **filters: str | None) -> dict[str, list[int]]:
-        """Ask to stop. Returns who was asked, and who had already ended; `wait` tells when they are gone."""
+        """Ask jobs to stop, without waiting for it. Returns the jobs that were asked, and those that had ended."""
         answer: dict[str, list[int]] = self.call(
             "POST", "/jobs/kill", body={**selection(ids, filters), "grace_s": grace_s}
         )
         return answer
 
     def rm(self, *ids: Id, **filters: str | None) -> list[int]:
-        """Forget jobs that have ended."""
+        """Remove jobs that have ended."""
         removed: list[int] = self.call("POST", "/jobs/rm", body=selection(ids, filters))["removed"]
         return removed
 
     def hold(self, *ids: Id, **filters: str | None) -> dict[str, list[int]]:
-        """Keep waiting jobs from starting. Returns who is held, and who does not wait."""
+        """Keep waiting jobs from starting. Returns the held jobs and those that were not waiting."""
         answer: dict[str, list[int]] = self.call("POST", "/jobs/hold", body=selection(ids, filters))
         return answer
 
     def release(self, *ids: Id, **filters: str | None) -> dict[str, list[int]]:
-        """Let held jobs and drafts into the queue. Returns who was, and who was not held."""
+        """Release held jobs and drafts into the queue. Returns the released jobs and those that were not held."""
         answer: dict[str, list[int]] = self.call("POST", "/jobs/release", body=selection(ids, filters))
         return answer
 
     def move(self, job: Id, position: int) -> dict[str, int]:
-        """To another place among its owner's waiting jobs, from 1. Returns its position and priority then."""
+        """Move a job to another place among its owner's waiting jobs, from 1. Returns its new position and priority."""
         answer: dict[str, int] = self.call("POST", f"/jobs/{self.number_of(job)}/move", body={"position": position})
         return answer
 
@@ -190,31 +188,31 @@ class Jobs(Link):
         return Job(self.call("PATCH", f"/jobs/{self.number_of(job)}", body=changes))
 
     def edit_many(self, ids: Iterable[Id], **changes: object) -> dict[str, list[int]]:
-        """The same for all of these that wait, or none. Returns who was edited, and who does not wait."""
+        """Edit all of these jobs that wait, or none. Returns the edited jobs and those that were not waiting."""
         body = {**selection(ids, {}), "changes": changes}
         answer: dict[str, list[int]] = self.call("POST", "/jobs/edit", body=body)
         return answer
 
     def start_now(self, job: Id, *, gpus_on: Iterable[int | str] | None = None, yes: bool = False) -> list[GpuRef]:
-        """Start a waiting job out of its turn. `yes`: also on a GPU that another job has to itself."""
+        """Start a waiting job ahead of its turn. `yes`: also on a GPU that another job uses exclusively."""
         body = {"gpus_on": None if gpus_on is None else list(gpus_on), "yes": yes}
         gpus: list[GpuRef] = self.call("POST", f"/jobs/{self.number_of(job)}/start", body=body)["gpus"]
         return gpus
 
     def why(self, job: Id) -> Why:
-        """Why it does not run yet: place, reasons, GPUs, estimated start; `lines` says it in sentences."""
+        """Why it does not run yet: place, reasons, GPUs, estimated start; `lines` contains sentences."""
         why: Why = self.call("GET", f"/jobs/{self.number_of(job)}/why")
         return why
 
     def story(self, job: Id) -> list[StoryEvent]:
-        """What has happened to it, the oldest event first."""
+        """The history of the job, oldest event first."""
         events: list[StoryEvent] = self.call("GET", f"/jobs/{self.number_of(job)}/events")["events"]
         return events
 
     def adopt(
         self, pid: int, *, gpus: Iterable[int] | None = None, name: str | None = None, node: str | None = None
     ) -> Job:
-        """Take a running process of the caller's own into the list, as a job that is watched until it ends."""
+        """Adopt a running process of the caller as a job that is watched until it ends."""
         body = {"pid": pid, "gpus": None if gpus is None else list(gpus), "name": name}
         body |= {} if node is None else {"node": node}
         return self.job(self.call("POST", "/adopt", body=body)["id"])

@@ -9,7 +9,7 @@ import os
 from time import sleep
 
 LOOK_S = 0.5
-AT_WORK_TICKS = 3  # of 50 in that time; one that only waits for the next reading takes less
+AT_WORK_TICKS = 3  # of 50 in that time; an idle controller uses fewer
 STOPPED = {"T", "t"}
 
 
@@ -28,7 +28,7 @@ def diagnose_silence(pid: int, look_s: float = LOOK_S) -> str:
 
 
 def _waits_for_disk(pid: int) -> bool:
-    """One of its threads: a large commit takes its time."""
+    """True if a thread waits for the disk: a large commit takes long."""
     folder = f"/proc/{pid}/task"
     try:
         threads = [_seen(f"{folder}/{thread}") for thread in os.listdir(folder)]
@@ -38,7 +38,7 @@ def _waits_for_disk(pid: int) -> bool:
 
 
 def _seen(folder: str) -> tuple[str, int] | None:
-    """State, and processor time in ticks: of a process that of all its threads."""
+    """State and CPU time in ticks, for a process that of all its threads."""
     try:
         with open(f"{folder}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()

@@ -1,7 +1,7 @@
-"""What the client returns: jobs, GPUs, settings and the rest, as the controller described them at that moment.
+"""The records that the client returns: jobs, GPUs, settings and so on, as of the time of the request.
 
-The attributes are the fields of `--json` and of the HTTP API, under the same names; times are aware datetimes.
-A record wraps the JSON object it came as, so that a list of thousands costs nothing beyond reading it.
+The attributes have the names of the fields of `--json` and the HTTP API; times are aware datetimes.
+A record wraps its JSON object, so that a list of thousands costs no more than parsing it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     class GpuRef(TypedDict):
         node: str
-        index: int | None  # None: another GPU has taken its number
+        index: int | None  # None: another GPU has its index
         uuid: str
 
     class Progress(TypedDict):
@@ -110,7 +110,7 @@ if TYPE_CHECKING:
 
 
 class Record:
-    """Frozen by convention; `raw` is the JSON object it was made from. A field that was not served is None."""
+    """Immutable by convention. `raw` is the JSON object. A missing field is None."""
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self.__dict__ = raw if isinstance(raw, dict) else dict(raw)
@@ -120,7 +120,7 @@ class Record:
         return self.__dict__
 
     def seconds(self, field: str) -> float | None:
-        """One of its times as seconds since 1970, without loading datetime."""
+        """A time field as seconds since 1970, without importing datetime."""
         text: str | None = self.__dict__.get(field)
         return None if text is None else epoch(text)
 
@@ -131,7 +131,7 @@ class Record:
 
 
 class _Time:
-    """ISO 8601 in the JSON object, an aware datetime to the reader."""
+    """A time field: ISO 8601 in the JSON object, an aware datetime as attribute."""
 
     __slots__ = ("name",)
 
@@ -243,7 +243,7 @@ class Job(Record):
 
     @property
     def exit_status(self) -> int:
-        """What a command that waited for this job exits with: 0 only if it succeeded."""
+        """The exit code of a command that waited for this job: 0 only if it succeeded."""
         if self.state == "succeeded":
             return 0
         return self.exit_code or (1 if self.signal is None else 128 + self.signal)
@@ -252,7 +252,7 @@ class Job(Record):
 @_fields("gone_since")
 class Gpu(Record):
     node: str
-    index: int | None  # None: it is gone, and another GPU has taken its number
+    index: int | None  # None: it is gone, and another GPU has its index
     uuid: str
     model: str
     memory_total_bytes: int | None
@@ -266,11 +266,11 @@ class Gpu(Record):
     slots: int | None  # how many jobs may use it at once
     booked_bytes: int | None
     processes: list[Process]
-    held: str | None  # the foreign process that keeps it from being used
-    health: str | None  # why it is sick
-    gone_since: datetime | None  # when it was missed first, while it is absent
+    held: str | None  # the foreign process that blocks it
+    health: str | None  # why it is unhealthy
+    gone_since: datetime | None  # since when it is gone
     drained: bool
-    reason: str | None  # why it is drained or sick
+    reason: str | None  # why it is drained or unhealthy
     warnings: list[str]  # about the jobs on it
     reserved: GpuReservation | None  # the current reservation, or the next one
 
@@ -293,7 +293,7 @@ class Setting(Record):
 
 
 class Event:
-    """One change: `kind` is "job" or "gpu"; `job` or `gpu` is its present state."""
+    """One change: `kind` is "job" or "gpu"; `job` or `gpu` is the new state."""
 
     __slots__ = ("gpu", "id", "job", "kind")
 

@@ -1,6 +1,6 @@
-"""What a submit sends: the jobs, and the world of the submitter (cwd, umask, environment) that they will live in.
+"""The body of a submit: the jobs, and the directory, umask and environment of the submitter.
 
-Every path is made absolute here, where it is known what it is relative to.
+Paths are made absolute here, relative to the submitter's directory.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Environment: TypeAlias = Mapping[str, str]
 
     class JobOptions(TypedDict, total=False):
-        """As in `tarmac add`; None is as good as absent."""
+        """The options of `tarmac add`; None means not given."""
 
         # Options, written by `python -m tests.shared.write_job_options`.
         gpus: int | None  # default 1, or the number of GPUs in gpus_on
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         """One job."""
 
         command: NotRequired[Sequence[str] | str]  # an argv, or a string for the shell
-        shell: NotRequired[str]  # or that under its own name
+        shell: NotRequired[str]  # alternatively, the string for the shell
 
 
 PATHS = ("log", "stdout", "stderr")
@@ -87,7 +87,7 @@ def current_umask() -> int:
 
 
 def sendable(environment: Environment) -> tuple[Environment, list[str]]:
-    """The variables that are text, and the names of those that are not: JSON knows only text."""
+    """The variables that are UTF-8, and the names of those that are not and cannot be sent as JSON."""
     try:
         "\0".join([*environment, *environment.values()]).encode("utf-8")
         return environment, []

@@ -1,6 +1,6 @@
 """HTTP/1.1 over the controller's Unix socket: one request at a time per connection, bodies whole or streamed.
 
-Written by hand on `_socket`: the standard library's client costs a command more than Python itself takes to start.
+Written on `_socket`, because importing the standard library's client takes longer than starting Python.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-API = 1  # what this client speaks; a controller that is older says so
+API = 1  # the version this client speaks; an older controller refuses it
 RECEIVE_BYTES = 1 << 18
 HEAD_BYTES = 1 << 16
 CONNECT_S = 60
@@ -41,29 +41,29 @@ class NoAnswer(Unavailable):
         super().__init__(
             *{
                 "busy": (
-                    f"{who} is busy; what was asked may still happen",
-                    "try `tarmac status` or `tarmac ls` later",
+                    f"{who} is busy; the request may still be carried out",
+                    "run `tarmac status` or `tarmac ls` later to check",
                 ),
                 "crowded": (
-                    "the controller takes no more requests: too many wait already",
-                    "nothing was sent; try again later. Its pid stands in controller.lock of the state folder",
+                    "the controller accepts no more requests: too many are waiting",
+                    "nothing was sent; try again later. Its pid is in controller.lock in the state directory",
                 ),
                 "stopped": (
-                    f"{who} does not answer: it was stopped, as with Ctrl-Z",
-                    f"`kill -CONT {pid}` wakes it; what was asked may still happen then",
+                    f"{who} does not answer: it is suspended, as by Ctrl-Z",
+                    f"run `kill -CONT {pid}` to continue it; the request may then still be carried out",
                 ),
                 "stuck": (
-                    f"{who} does not answer and does not work",
-                    f"after `kill -9 {pid}` the next command starts another, and running jobs go on",
+                    f"{who} does not answer and is not doing anything",
+                    f"run `kill -9 {pid}`; the next command starts a new controller, and running jobs continue",
                 ),
             }[how]
         )
 
 
 class Connection:
-    """One socket to the controller. `is_idle` once the last answer has been read to its end.
+    """One socket to the controller. `is_idle` is true once the last answer was read completely.
 
-    `pid` is whose socket it is, 0 if that is out of our sight.
+    `pid` is the process that serves it, 0 if unknown.
     """
 
     __slots__ = ("_buffer", "_socket", "is_idle", "path", "pid")
@@ -76,11 +76,11 @@ class Connection:
         _connect(self._socket, path)
         self.pid, uid, _ = memoryview(self._socket.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)).cast("I")
         if uid not in {os.geteuid(), 0}:
-            # A submit carries the whole environment, secrets and all.
+            # A submit contains the whole environment, including secrets.
             self.close()
             raise NotAllowed(
                 f"{path} is served by another user (uid {uid}), so nothing was sent",
-                "set TARMAC_HOME to a folder of your own, or leave it unset",
+                "set TARMAC_HOME to a directory that you own, or leave it unset",
             )
 
     def request(
@@ -92,9 +92,9 @@ class Connection:
         *,
         within_s: float | None = None,
     ) -> Response:
-        """Send, and read the answer's head. ConnectionLost when the controller went away before that.
+        """Send a request and read the head of the answer. Raises ConnectionLost if the controller goes away.
 
-        `within_s`: from here on, being kept waiting for longer than this raises TimeoutError.
+        `within_s`: raise TimeoutError after waiting this long for data.
         """
         head = f"{method} {target} HTTP/1.1\r\n{_COMMON}"
         if zone := _zone():
@@ -110,7 +110,7 @@ class Connection:
         except TimeoutError:
             raise
         except OSError as error:
-            # A refusal may already be there although the rest of the request was not taken.
+            # A refusal may have arrived although the controller did not read the whole request.
             if not self._has_answer():
                 raise _lost(error) from None
         while True:
@@ -119,11 +119,11 @@ class Connection:
                 return Response(self, status, fields)
 
     def set_timeout(self, seconds: float | None) -> None:
-        """From here on, reading for longer than this raises TimeoutError."""
+        """Raise TimeoutError if a read takes longer than this."""
         self._socket.settimeout(seconds)
 
     def fill(self) -> bool:
-        """Receive some more; False at the end of the stream."""
+        """Receive more data; False at the end of the stream."""
         try:
             data = self._socket.recv(RECEIVE_BYTES)
         except TimeoutError:
@@ -142,12 +142,12 @@ class Connection:
         return data
 
     def line(self) -> bytes:
-        """One line without its end. ConnectionLost when the stream ends before."""
+        """One line without its line end. Raises ConnectionLost if the stream ends first."""
         start = 0
         while (end := self._buffer.find(b"\n", start)) < 0:
             start = len(self._buffer)
             if start > HEAD_BYTES:
-                raise Unavailable("the answer is not HTTP", f"is it a Tarmac controller that listens on {self.path}?")
+                raise Unavailable("the answer is not HTTP", f"check that a Tarmac controller listens on {self.path}")
             if not self.fill():
                 raise _lost(None)
         line = bytes(self._buffer[:end])
@@ -155,8 +155,8 @@ class Connection:
         return line.removesuffix(b"\r")
 
     def is_open(self) -> bool:
-        """Whether the controller has not hung up on this idle connection."""
-        self._socket.settimeout(0)  # with any other, Python waits before it looks
+        """False if the controller has closed this idle connection."""
+        self._socket.settimeout(0)  # any other timeout would wait for data
         try:
             return bool(self._socket.recv(1, _socket.MSG_PEEK))
         except BlockingIOError:
@@ -173,7 +173,7 @@ class Connection:
     def _read_head(self) -> tuple[int, dict[str, str]]:
         first = self.line().decode("latin-1").split(" ", 2)
         if len(first) < 2 or not first[0].startswith("HTTP/1.") or not first[1].isdigit():
-            raise Unavailable("the answer is not HTTP", f"is it a Tarmac controller that listens on {self.path}?")
+            raise Unavailable("the answer is not HTTP", f"check that a Tarmac controller listens on {self.path}")
         fields: dict[str, str] = {}
         while line := self.line():
             name, _, value = line.decode("latin-1").partition(":")
@@ -227,7 +227,7 @@ class Response:
         self._connection.set_timeout(seconds)
 
     def close(self) -> None:
-        """Give up the rest of the body, if there is one, and the connection."""
+        """Discard the rest of the body and close the connection."""
         self._connection.close()
 
     def _counted(self, left: int) -> Iterator[bytes]:
@@ -259,7 +259,7 @@ def _zone() -> str:
 
 
 def _connect(connection: _socket.socket, path: str) -> None:
-    # Where too many wait already, connecting waits too. Not `settimeout`: with that it would fail at once.
+    # If the backlog is full, connect waits. With `settimeout` it would fail at once.
     connection.setsockopt(_socket.SOL_SOCKET, _socket.SO_SNDTIMEO, _timeval(CONNECT_S))
     try:
         with_short_address(path, connection.connect)
@@ -269,7 +269,7 @@ def _connect(connection: _socket.socket, path: str) -> None:
         raise absent from None
     except PermissionError:
         raise NotAllowed(
-            f"{path} may not be opened by this user", "set TARMAC_HOME to a folder of your own, or leave it unset"
+            f"you may not open {path}", "set TARMAC_HOME to a directory that you own, or leave it unset"
         ) from None
     except BlockingIOError:
         raise NoAnswer(0) from None
@@ -282,7 +282,7 @@ def _timeval(seconds: int) -> bytes:
 
 
 def with_short_address(path: str, use: Callable[[str], None]) -> None:
-    """Bind or connect. Where the folder's path is too long for a socket address, its descriptor stands for it."""
+    """Bind or connect. If the path is too long for a socket address, use a descriptor of its directory."""
     if len(os.fsencode(path)) <= SUN_PATH_BYTES:
         use(path)
         return
@@ -296,5 +296,5 @@ def with_short_address(path: str, use: Callable[[str], None]) -> None:
 def _lost(error: OSError | None) -> ConnectionLost:
     detail = f" ({error.strerror})" if error is not None and error.strerror else ""
     return ConnectionLost(
-        f"the controller went away in the middle of a request{detail}", "try again; see `tarmac log controller`"
+        f"the controller went away during a request{detail}", "try again; see `tarmac log controller`"
     )

@@ -53,7 +53,7 @@ class Pending:
     """A plan that waits for its turn, or for its commit."""
 
     plan: Plan[Any]
-    done: asyncio.Future[Any] | None = None  # None: nobody waits for it
+    done: asyncio.Future[Any] | None = None  # None: no caller waits for it
     decision: Decision[Any] | None = None
     refusal: Refused | None = None
 
@@ -68,7 +68,7 @@ class Turn(NamedTuple):
 
 
 def resolve(pending: list[Pending], error: Exception | None) -> None:
-    """Answer everyone who waits, with the error if the commit failed."""
+    """Answer all waiting callers, with the error if the commit failed."""
     for one in pending:
         if one.done is None or one.done.done():
             continue

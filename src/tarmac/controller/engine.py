@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 RETRY_AFTER_FULL_S = 1.0
-SOONEST_S, LATEST_S = 0.02, 300.0  # the latter bounds how late a clock that was set is noticed
+SOONEST_S, LATEST_S = 0.02, 300.0  # the latter limits how late a clock change is noticed
 
 
 class Engine:
@@ -97,7 +97,7 @@ class Engine:
         return done
 
     def post(self, event: Event) -> None:
-        """Decide on an event that nobody waits for, such as a node's report: a lost report is sent again."""
+        """Decide on an event without a waiting caller, such as a node's report: a lost report is sent again."""
         self.put(Decision(answer=None, events=(event,)))
 
     def put(self, decision: Decision[None]) -> None:
@@ -188,7 +188,7 @@ class Engine:
             self._dispatcher.admit(event.node)
         self._dispatcher.carry_out(turn.commands, self.state, self.settings)
 
-    # What waits for time alone
+    # Timed changes
 
     def _wake_when_due(self) -> None:
         """Set the one timer to whatever comes first."""

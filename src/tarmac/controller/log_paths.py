@@ -16,7 +16,7 @@ ADOPTED = "adopted"  # the tag of a job made from a running process
 
 
 def is_elsewhere(job: Job) -> bool:
-    """True for an adopted job, whose output goes where it went before."""
+    """True for an adopted job: its output is not redirected."""
     return ADOPTED in job.spec.tags and job.spec.stdout == os.devnull
 
 

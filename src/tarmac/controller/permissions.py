@@ -43,7 +43,7 @@ def account(uid: int) -> str:
 
 
 def is_admin(name: str, settings: Settings) -> bool:
-    """Root and the controller's own account always are: nothing could stop them."""
+    """Root and the controller's own account are always admins, because they could bypass any check."""
     return name in {account(0), account(os.getuid())} or name in settings.in_force.admins
 
 

@@ -1,6 +1,6 @@
-"""Publishes what changed to its listeners: event streams, and requests that wait for a job to end.
+"""Publishes changes to listeners: event streams, and requests that wait for a job to end.
 
-A listener that does not keep up gets `Missed` and has to look again, so that it cannot fill the memory.
+A listener that does not keep up gets `Missed` and must fetch the state again, so that it cannot fill the memory.
 """
 
 from __future__ import annotations

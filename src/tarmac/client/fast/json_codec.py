@@ -1,6 +1,7 @@
-"""JSON for the common verbs. `import json` costs a command 10 ms, because it compiles regular expressions;
+"""JSON for the common verbs, from the C parts of the standard library alone.
 
-its C parts alone cost nothing. Where they are missing (PyPy), `json` itself serves.
+`import json` costs a command 10 ms, because it compiles regular expressions. It is used only where the C parts are
+missing (PyPy).
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ else:
         return "".join(_encode_parts(value, 0))
 
     def decode(text: str) -> Any:
-        """The value of one JSON text; ValueError where it is none."""
+        """The value of one JSON text. Raises ValueError if the text is not JSON."""
         try:
             value, end = _scan(text, len(text) - len(text.lstrip()))
             if not text[end:].strip():
                 return value
         except (StopIteration, SystemError):
-            pass  # without json.decoder the scanner cannot even say what is wrong
+            pass  # without json.decoder the scanner cannot report what is wrong
         from json import loads
 
         return loads(text)

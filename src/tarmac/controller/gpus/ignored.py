@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
 
-SETTING = "ignored_pids"  # among the settings in the store, though nobody types it there
+SETTING = "ignored_pids"  # stored with the settings, but not set by users
 
 
 @dataclass(slots=True)

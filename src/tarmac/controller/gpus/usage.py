@@ -1,4 +1,4 @@
-"""What GPUs did over time, and what each job used of them: a ring in memory, a row per minute and per job on disk.
+"""GPU use over time and per job: a ring buffer in memory, a row per minute and per job on disk.
 
 A reading is valid until the next one, because an idle GPU is not reported again and again.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 RING = 3600
 MINUTE_S = 60
-SETTING = "usage_so_far"  # among the settings in the store, though nobody types it there
+SETTING = "usage_so_far"  # stored with the settings, but not set by users
 
 
 class GpuKey(NamedTuple):
@@ -97,7 +97,7 @@ class UsageBook:
     def settle(self, jobs: Iterable[Job], now: float) -> None:
         """Count the time since the last reading, for GPUs and for the jobs that hold them.
 
-        Time without readings (the agent is away, the machine slept) is not counted: nobody knows what happened in it.
+        Time without readings (the agent is away, the machine slept) is not counted, because its use is unknown.
         """
         seconds = {
             key: max(0.0, min(now, self._read_at[key.node] + FRESH_S) - last.at) for key, last in self._last.items()
@@ -150,7 +150,7 @@ class UsageBook:
         return json.dumps(books) if books else None
 
     def restore(self, stored: str | None, live: Collection[JobId]) -> None:
-        """Take over what an earlier controller stored, of the live jobs: that of ended ones is final already."""
+        """Take over what an earlier controller stored for live jobs; the use of ended jobs is final."""
         books = {JobId(int(job)): numbers for job, numbers in json.loads(stored or "{}").items()}
         for job, (peak, *work) in books.items():
             if job in live:

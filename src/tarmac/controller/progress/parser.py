@@ -1,26 +1,26 @@
 """Reads how far a job is from the end of its log: tqdm, Keras, rich, `step 300/1000`, `Epoch 3/10`. Pure.
 
-What is not surely progress is not reported: `accuracy 93%` or a date must never look like a bar.
+Doubtful matches are not reported: `accuracy 93%` or a date must never look like progress.
 """
 
 import re
 from dataclasses import dataclass
 
-TAIL_BYTES = 8192  # how much of the end of a log is worth handing in
+TAIL_BYTES = 8192  # how much of the end of a log to read
 LINE_CHARS = 400  # no bar is longer; bounds what a line full of `=` can cost
 
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    fraction: float  # 0..1 of the whole job, as far as the log tells
+    fraction: float  # 0..1 of the whole job, as far as the log shows
     eta_s: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Epoch:
-    done: float  # whole epochs behind us when this line was written
+    done: float  # epochs completed when this line was written
     total: int
-    is_header: bool  # nothing but the heading: steps of this epoch follow
+    is_header: bool  # only a heading; the steps of this epoch follow
 
 
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07)")
@@ -29,7 +29,7 @@ BAR = r"[█▉▊▋▌▍▎▏━╸╺╾─#=>]"
 NUMBER = r"(\d{1,15}(?:\.\d{1,9})?)\s?([kKMGT]i?B?)?"
 PAIR = NUMBER + r"\s?/\s?" + NUMBER + r"(?![\d/.:-])"
 
-# Each finds a pair "done / total" that can mean nothing else, most telling first.
+# Each finds an unambiguous pair "done / total"; the most reliable first.
 COUNTS = [
     re.compile(r"\d%\s?\|.*?\|\s*" + PAIR),  # tqdm: 45%|████▌     | 45/100 [
     re.compile(r"^\s*" + PAIR + r"\s*(?:\[[=>.]|" + BAR + "{3})"),  # Keras: 45/100 [====>....] or 45/100 ━━━━
@@ -38,7 +38,7 @@ COUNTS = [
         r"(?i)\b(?:global[_ ])?(?:steps?|iter(?:ation)?s?|batch(?:es)?|it|trials?|rounds?|updates?)\b[\s:=#(\[]*" + PAIR
     ),
     re.compile(r"[\[(]\s*" + PAIR + r"\s*(?:\([\d.]+\s?%\)\s*)?[\])]"),  # [ 300/1000], (300/1000)
-    re.compile(r"^\s*" + PAIR + r"\s*$"),  # a line that is nothing else
+    re.compile(r"^\s*" + PAIR + r"\s*$"),  # a line that contains nothing else
 ]
 PERCENTS = [
     re.compile(r"(\d{1,3}(?:\.\d+)?)\s?%\s?\|"),  # tqdm without a total
@@ -56,7 +56,7 @@ ETAS = [
     re.compile(r"(?i)\b(?:eta|remaining|time left)\b[:\s=(]*(\d{1,9}(?:\.\d+)?)\s?s\b"),
     re.compile(r"\d+:\d\d • " + TIME),  # rich as Lightning uses it: elapsed • remaining
     re.compile(BAR + r"{3,}+.*\s(\d+)s \d+m?s/step"),  # Keras 3
-    re.compile(BAR + r"{3,}+.*%\s" + TIME + r"\s*$"),  # rich's own default columns
+    re.compile(BAR + r"{3,}+.*%\s" + TIME + r"\s*$"),  # rich's default columns
 ]
 SCALE = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
@@ -89,7 +89,7 @@ def count_in(segment: str) -> float | None:
     for pattern in COUNTS:
         if found := pattern.search(segment):
             done, done_unit, total, total_unit = found.groups()
-            # pip writes "1.2/3.4 MB": the unit of the total stands for both
+            # pip writes "1.2/3.4 MB": the unit applies to both numbers
             unit = SCALE.get((total_unit or "1")[0], 1.0)
             part = float(done) * (SCALE.get(done_unit[0], 1.0) if done_unit else unit)
             if float(total) > 0 and part <= float(total) * unit:

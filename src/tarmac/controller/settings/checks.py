@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from tarmac.controller.settings.setting import Setting
 
-_WILD = re.compile(r"\[[^]]*\]|[*?]")  # the parts of a glob that name nothing
+_WILD = re.compile(r"\[[^]]*\]|[*?]")  # the wildcards of a glob
 
 
 def check(setting: Setting, value: Any) -> None:

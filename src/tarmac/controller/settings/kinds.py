@@ -22,7 +22,7 @@ _FLAGS = {"on": True, "true": True, "yes": True, "off": False, "false": False, "
 
 
 def parsed(setting: Setting, value: Any) -> Any:
-    """The value of a text as typed, or of a TOML value. Refuses what the setting cannot be."""
+    """The value of a typed text or a TOML value. Refuses values that do not fit the setting."""
     if setting.kind == "per name":
         return read_per_user(setting, value)
     if setting.kind == "choice":
@@ -37,7 +37,7 @@ def parsed(setting: Setting, value: Any) -> Any:
 
 
 def _wrong_kind(setting: Setting, value: Any) -> Refused:
-    """With what a bare number most likely means."""
+    """Suggests what a number without a unit most likely means."""
     name, kind, number = setting.name, setting.kind, finite(str(value).strip())
     if kind == "size" and number is not None and number > 0:
         return invalid("setting.without_unit", name=name, value=value, kind=kind, number=number)
@@ -88,7 +88,7 @@ def read_words(value: Any) -> tuple[str, ...] | None:
 
 
 def read_flag(value: Any) -> bool | None:
-    """on, off, and what TOML and other tools write instead."""
+    """on, off, and the equivalents of TOML and other tools."""
     return _FLAGS.get(str(value).strip().lower())
 
 
@@ -108,7 +108,7 @@ _READERS: dict[Kind, Callable[[Any], Any]] = {
 
 
 def show(kind: Kind, value: Any) -> str:
-    """The value as one would type it."""
+    """The value as a user would type it."""
     match kind:
         case "size":
             return typed_size(value)

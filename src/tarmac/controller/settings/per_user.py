@@ -1,4 +1,4 @@
-"""A number for all users, or projects, and others for some, as people write it: `1, ann=2, root=0`. Pure."""
+"""A number for all users or projects, with exceptions by name: `1, ann=2, root=0`. Pure."""
 
 from __future__ import annotations
 

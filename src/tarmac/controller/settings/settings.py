@@ -1,4 +1,4 @@
-"""The settings in force, from three layers: what was set live beats the config file, which beats the default."""
+"""The settings in force, from three layers: live values override the config file, which overrides the defaults."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 GpuIdStyle: TypeAlias = Literal["index", "uuid"]
 Origin: TypeAlias = Literal["live", "config", "default"]
 IN_ORDER = {"idle_warn_s", "idle_stop_s"}
-_RULE_NAMES = {"is_backfilling": "backfill"}  # rules of the core under another name than their setting
+_RULE_NAMES = {"is_backfilling": "backfill"}  # rules of the core whose name differs from their setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ def in_force(values: Mapping[str, Any]) -> InForce:
 
 
 class Settings:
-    """The layers and what is in force. Immutable: a change makes a new one. `live` has texts as typed."""
+    """The layers and the values in force. Immutable: a change creates a new record. `live` contains texts as typed."""
 
     def __init__(self, config: Mapping[str, Any], live: Mapping[str, str]) -> None:
         self.config = dict(config)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import After
     from tarmac.core.state import State
 
-LONGEST_TEXT_BYTES = 131_071  # MAX_ARG_STRLEN of Linux, less its closing zero
+LONGEST_TEXT_BYTES = 131_071  # MAX_ARG_STRLEN of Linux, without its closing zero
 UNCATCHABLE = {9, 19}  # KILL and STOP of Linux
 MOST_TEXT_BYTES = 2_000_000  # about what Linux allows for arguments and environment together
 

@@ -1,4 +1,4 @@
-"""Dependencies as people write them: `7`, `7:any`, `#0:ok` for the first job of the same submit.
+"""Dependencies as users write them: `7`, `7:any`, `#0:ok` for the first job of the same submit.
 
 Unknown jobs are refused, and so are circles: their jobs would wait for each other forever.
 """

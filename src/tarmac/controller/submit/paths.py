@@ -1,7 +1,7 @@
 """Whether the paths of a submit are usable, asked of the nodes that can take its jobs.
 
 The rule: a working directory must exist, and an output file must be creatable, on at least one connected node that
-could take the job. An output file must not hold anything yet on any of them, unless the job appends to it. A path is
+could take the job. An output file must be missing or empty on all of them, unless the job appends to it. A path is
 not checked while none of these nodes answers: a submit must not fail because an agent restarts, and a launch that fails
 reports the same later.
 """

@@ -1,4 +1,4 @@
-"""What may be asked of a job, at its submit and while it waits: names, types and bounds."""
+"""The requests to submit and edit jobs: names, types and bounds of their fields."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tarmac.shared.job_options import JOB_OPTIONS, REQUEST, SPEC, passed_to
 MOST_JOBS = 1_000_000
 Text = Annotated[str, Meta(max_length=4096)]
 Path = Annotated[str, Meta(min_length=1, max_length=4096)]
-Gpu = Annotated[int, Meta(ge=0)] | Annotated[str, Meta(min_length=1, max_length=200)]  # index, or (begin of) UUID
+Gpu = Annotated[int, Meta(ge=0)] | Annotated[str, Meta(min_length=1, max_length=200)]  # index, UUID or start of a UUID
 Priority = Annotated[int, Meta(ge=-1_000_000_000, le=1_000_000_000)]
 Tags = Annotated[tuple[Text, ...], Meta(max_length=100)]
 TimeLimit = Annotated[float, Meta(gt=0, le=366 * 86400)]
@@ -25,7 +25,7 @@ MaxRunning = Annotated[int, Meta(ge=1, le=MOST_JOBS)]
 
 
 class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """One job as it is asked for."""
+    """One job of a submit."""
 
     command: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
     shell: Annotated[str, Meta(min_length=1)] | None = None
@@ -47,8 +47,8 @@ class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     time_limit_s: TimeLimit | None = None
     begin_at: Moment | None = None  # seconds since the epoch
     after: AfterWords = ()
-    max_running: MaxRunning | None = None  # of its array at once
-    signal: Annotated[int, Meta(ge=1, le=64)] = TERM  # asks it to stop
+    max_running: MaxRunning | None = None  # jobs of the array that may run at once
+    signal: Annotated[int, Meta(ge=1, le=64)] = TERM  # sent to stop the job
     nice: Nice = 0
     cwd: Path | None = None
     log: Path | None = None
@@ -59,19 +59,19 @@ class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class SubmitRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """One or many jobs of one submitter, with the world they were submitted from."""
+    """One or more jobs of one submitter, with the directory, umask and environment they were submitted from."""
 
     jobs: Annotated[list[JobRequest], Meta(min_length=1, max_length=MOST_JOBS)]
     cwd: Path
     umask: Annotated[int, Meta(ge=0, le=0o777)] = 0o022
     environment: dict[str, str] = {}
-    array: bool = False  # the jobs are parts of one thing
+    array: bool = False  # the jobs form one array
     entry: Entry = "queued"
     token: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
 
 
 class EditRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What a waiting job is to ask for from now on. What is left out stays; null takes it back to none."""
+    """New options of a waiting job. Missing fields stay as they are; null clears an option."""
 
     name: Text | UnsetType | None = UNSET
     project: Text | UnsetType | None = UNSET
@@ -91,12 +91,12 @@ _spec_values, _request_values = attrgetter(*_OF_SPEC), attrgetter(*_OF_REQUEST)
 
 
 def spec_fields(job: JobRequest) -> dict[str, Any]:
-    """The fields that go into its JobSpec unchanged."""
+    """The fields that are copied to the JobSpec unchanged."""
     return dict(zip(_OF_SPEC, _spec_values(job), strict=True))
 
 
 def request_fields(job: JobRequest) -> dict[str, Any]:
-    """The fields that go into its Request unchanged; without those that were left out, which have a default there."""
+    """The fields that are copied to the Request unchanged. Missing fields are omitted; Request has their defaults."""
     pairs = zip(_OF_REQUEST, _request_values(job), strict=True)
     return {name: value for name, value in pairs if value is not None}
 
