@@ -234,7 +234,7 @@ def test_one_that_was_stopped_is_to_be_woken_not_killed() -> None:
         os.kill(process.pid, signal.SIGSTOP)
         assert until(lambda: diagnose_silence(process.pid) == "stopped")
         error = NoAnswer(process.pid)
-    assert "it was stopped" in error.message
+    assert "it is suspended" in error.message
     assert f"kill -CONT {process.pid}" in str(error.hint)
     assert "kill -9" not in str(error.hint)
 
@@ -248,7 +248,7 @@ def test_one_that_neither_answers_nor_works_may_be_killed() -> None:
 
 def test_of_one_that_nobody_gets_through_to_no_pid_is_made_up() -> None:
     error = NoAnswer(0)
-    assert "too many wait" in error.message
+    assert "too many are waiting" in error.message
     assert "kill" not in str(error.hint)
 
 

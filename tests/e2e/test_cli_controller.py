@@ -150,7 +150,7 @@ def test_doctor_finds_nothing_wrong_with_a_sound_one(home: Home) -> None:
     for name in (
         "python",
         "config",
-        "state folder",
+        "state directory",
         "free space",
         "controller",
         "database",

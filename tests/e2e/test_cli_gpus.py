@@ -142,7 +142,7 @@ def test_a_process_is_adopted_watched_and_ended(home: Home, sleeper: subprocess.
 def test_an_adopted_process_keeps_its_output_where_it_was(home: Home, sleeper: subprocess.Popen[bytes]) -> None:
     job = home.tarmac("adopt", str(sleeper.pid), "--gpus", "none").stdout.strip()
     shown = home.tarmac("show", job).stdout
-    assert "its output goes where it went before" in shown
+    assert "its output is not redirected" in shown
     assert "/dev/null" not in shown
     for words in (("log", job), ("log", "-f", job)):
         done = home.tarmac(*words)

@@ -108,7 +108,7 @@ def test_a_person_takes_a_gpu_back_after_an_error_that_is_over_but_not_while_the
     first, second = gpus(2)
     standin.show(replace(first, xid=(1, 79)), replace(second, xid=(2, 79), has_failed_to_remap=True))
     assert until(lambda: gpu(driven, 0).drained and gpu(driven, 1).drained)
-    assert "2 of them sick" in driven.tarmac("doctor").stdout
+    assert "2 of them unhealthy" in driven.tarmac("doctor").stdout
     done = driven.tarmac("gpu", "resume", "0")
     assert done.returncode == 0, done.stderr
     assert (gpu(driven, 0).drained, gpu(driven, 0).health) == (False, None)

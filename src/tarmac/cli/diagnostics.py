@@ -1,4 +1,4 @@
-"""What `tarmac doctor` looks at, one function per question."""
+"""The checks of `tarmac doctor`, one function each."""
 
 from __future__ import annotations
 
@@ -76,20 +76,22 @@ def _state_folder() -> Iterator[Finding]:
     try:
         state = paths.state_folder()
     except TarmacError as error:
-        yield Finding("bad", "state folder", error.message, error.hint)
+        yield Finding("bad", "state directory", error.message, error.hint)
         return
     if (kind := paths.network_file_system(state)) is not None:
         yield Finding(
-            "bad", "state folder", f"{state} is on a network file system ({kind})", "set TARMAC_HOME to a local disk"
+            "bad", "state directory", f"{state} is on a network file system ({kind})", "set TARMAC_HOME to a local disk"
         )
     elif state != wanted:
-        yield Finding("warning", "state folder", paths.moved_note() or state, "set TARMAC_HOME to choose another place")
+        yield Finding(
+            "warning", "state directory", paths.moved_note() or state, "set TARMAC_HOME to choose another place"
+        )
     elif not os.path.isdir(state):
-        yield Finding("ok", "state folder", f"{state}, created by the first command")
+        yield Finding("ok", "state directory", f"{state}, created by the first command")
     elif not os.access(state, os.W_OK | os.X_OK):
-        yield Finding("bad", "state folder", f"{state} cannot be written to", "fix its mode, or set TARMAC_HOME")
+        yield Finding("bad", "state directory", f"{state} cannot be written to", "fix its mode, or set TARMAC_HOME")
     else:
-        yield Finding("ok", "state folder", f"{state}, on a local disk")
+        yield Finding("ok", "state directory", f"{state}, on a local disk")
     yield _space(state)
 
 
@@ -103,7 +105,7 @@ def _space(state: str) -> Finding:
     return Finding(
         verdict,
         "free space",
-        f"{size(free)} on the disk of the state folder",
+        f"{size(free)} on the disk of the state directory",
         None if verdict == "ok" else "free some space: without it no job can be accepted, and logs are cut",
     )
 
@@ -111,7 +113,7 @@ def _space(state: str) -> Finding:
 def _running() -> Iterator[Finding]:
     try:
         client = connect(start=False)
-        client.on_trouble = None  # it is one of the findings
+        client.on_trouble = None  # reported as a finding
         client.answer_s = ANSWER_S
         status = client.status()
     except NoController:
@@ -152,7 +154,7 @@ def _database(status: Status) -> Finding:
 
 
 def _database_at_rest() -> Iterator[Finding]:
-    """Looked at without a controller, and without leaving anything beside it."""
+    """Check the database without a controller, and without creating files beside it."""
     import sqlite3
 
     path = os.path.join(paths.state_folder(), "tarmac.db")
@@ -165,7 +167,7 @@ def _database_at_rest() -> Iterator[Finding]:
     if fault is None:
         yield Finding("ok", "database", size(os.path.getsize(path)))
     else:
-        advice = "restore it from a backup, or move it away to begin with an empty queue"
+        advice = "restore it from a backup, or move it away to start with an empty queue"
         yield Finding("bad", "database", f"{path}: {fault}", advice)
 
 
@@ -174,7 +176,7 @@ def _fault_of(path: str) -> str | None:
 
     index, log = f"{path}-shm", f"{path}-wal"
     had_index = os.path.exists(index)
-    # What counts may stand in the log only, and SQLite makes an index to read that.
+    # The newest data may be only in the WAL file, and SQLite must create an index file to read that.
     has_log = os.path.exists(log) and os.path.getsize(log) > 0
     address = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     reader = sqlite3.connect(f"file:{address}?{'mode=ro' if has_log else 'immutable=1'}", uri=True)
@@ -212,9 +214,9 @@ def _gpus(client: Client) -> Finding:
     gpus = client.gpus()
     if gpus:
         text = f"{len(gpus)} ({', '.join(sorted({gpu.model or '?' for gpu in gpus}))})"
-        sick = sum(bool(gpu.health) for gpu in gpus)
-        if sick:
-            return Finding("warning", "gpus", f"{text}, {sick} of them sick", "run `tarmac gpus` to see why")
+        unhealthy = sum(bool(gpu.health) for gpu in gpus)
+        if unhealthy:
+            return Finding("warning", "gpus", f"{text}, {unhealthy} of them unhealthy", "run `tarmac gpus` to see why")
         return Finding("ok", "gpus", text)
     reason = client.gpus_error() or "the agent has not reported any"
     return Finding("warning", "gpus", f"none: {reason}", "is the driver loaded? `nvidia-smi` must work for this user")

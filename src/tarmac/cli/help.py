@@ -1,4 +1,4 @@
-"""`--help`, for all of Tarmac and for each verb. Fits 80 columns."""
+"""The texts of `--help`, for Tarmac and for each verb. They fit 80 columns."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _flags(option: Option) -> str:
 
 
 def _examples(examples: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Side by side if all fit, else one below the other."""
+    """Command and comment on one line if all fit, otherwise on two."""
     wide = max(len(command) for command, _ in examples)
     has_room = wide + max(len(words) for _, words in examples) + 6 <= WIDTH
     for command, words in examples:

@@ -1,6 +1,6 @@
-"""The command line: finds the verb, runs it, turns whatever happens into words and an exit code.
+"""The command line: finds the verb, runs it, and turns errors into messages and an exit code.
 
-Every common verb starts on the standard library's C modules alone; tests/cli/test_start_up.py holds it to that.
+Common verbs import only the C modules of the standard library; tests/cli/test_start_up.py enforces this.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ INTERRUPTED = 130
 
 
 def main() -> NoReturn:
-    """The `tarmac` script. Collects no garbage and leaves without tearing down: both take time, and it is soon over."""
+    """The `tarmac` script. To save time, it disables garbage collection and exits without interpreter shutdown."""
     gc.disable()
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         _open_missing_streams()
-    signals.leave_to_kernel(signals.SIGPIPE)  # `tarmac ls | head` ends as any other program does
+    signals.leave_to_kernel(signals.SIGPIPE)  # `tarmac ls | head` ends as for any other program
     signals.on(signals.SIGINT, lambda _: os._exit(INTERRUPTED))
     os._exit(run_line(sys.argv[1:]))
 
 
 def _open_missing_streams() -> None:
-    """Closed by the caller (`>&-`): nothing else may come to stand in their place and be written to."""
+    """Reopen streams that the caller closed (`>&-`), so that no other file gets their descriptors."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(descriptor)

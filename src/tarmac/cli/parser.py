@@ -1,6 +1,6 @@
-"""What may be typed: a verb with its options as a table, and the parser that reads argv by such tables.
+"""Verbs and their options as tables, and the parser that reads argv by these tables.
 
-argparse would cost every command as much again as Python's own start; this is what is needed of it.
+A small replacement for argparse, which would double the start-up time of every command.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     Values: TypeAlias = dict[str, Any]
 
 
-SHOWN = 200  # characters of a word that is wrong
+SHOWN = 200  # characters of a wrong word in a message
 
 
-class HelpAsked(Exception):  # no error
-    """`--help` stood among the options."""
+class HelpAsked(Exception):  # not an error
+    """`--help` is among the options."""
 
 
 class Option:
-    """`read` turns the word after it into its value, or is None for a flag that takes none."""
+    """`read` converts the option's argument to its value; None for a flag without an argument."""
 
     __slots__ = ("has_many", "help", "long", "metavar", "name", "read", "short")
 
@@ -47,7 +47,7 @@ class Option:
 
 
 class Verb:
-    """One word of the command line. `is_prefix`: its own options end where the command that it takes begins.
+    """A verb of the command line. `is_prefix`: its options end where the user's command begins.
 
     `verbs`: the verbs that may follow it.
     `lacks`: options that its neighbours have and that make no sense here, each with why and what to do.
@@ -89,7 +89,7 @@ JSON = Option("--json", None, "print JSON with the field names of the API")
 
 
 def parse(verb: Verb, argv: Sequence[str]) -> tuple[Values, list[str]]:
-    """The options' values by name (absent: None, False or []), and the other words."""
+    """The values of the options by name (None, False or [] if absent), and the other words."""
     return _Parser(verb).parse(list(argv))
 
 
@@ -135,7 +135,7 @@ class _Parser:
             self._keep(option, flag, value if equals else self._next(flag, option, left))
 
     def _bundle(self, word: str, left: list[str]) -> None:
-        """-f, -fn5, -n 5: flags in a row, the last of which may take a value."""
+        """-f, -fn5, -n 5: combined flags, of which the last may take a value."""
         for index in range(1, len(word)):
             option = self._option(f"-{word[index]}", word)
             if option.read is not None:

@@ -1,4 +1,4 @@
-"""The client that verbs talk through, with what a person should hear when it has to start a controller."""
+"""The client that verbs use. It informs the user when it starts a controller or the controller cannot write."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def connect(*, start: bool = True) -> Client:
 
 
 class _Trouble:
-    """Says it once: every answer says it while it lasts."""
+    """Print the reason once, although every answer repeats it."""
 
     def __init__(self, client: Client) -> None:
         self.client = client

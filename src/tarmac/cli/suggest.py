@@ -1,4 +1,4 @@
-"""The right word for one that was mistyped, or that another tool would have had."""
+"""Suggests a verb for a mistyped one, or for that of another tool."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What people who come from tsp, pueue, Slurm and the tools before Tarmac type first.
+# Verbs of tsp, pueue, Slurm and other tools.
 ELSEWHERE = {
     "submit": "add", "enqueue": "add", "sbatch": "add", "push": "add", "srun": "run", "exec": "run",
     "list": "ls", "jobs": "ls", "squeue": "ls", "ps": "ls", "top": "ls -w", "watch": "ls -w", "history": "ls -a",

@@ -84,8 +84,8 @@ def test_processes_of_jobs_need_no_words_and_many_are_counted() -> None:
 def test_why_a_gpu_is_not_used() -> None:
     assert notes(drained=True) == ["drained"]
     assert notes(drained=True, reason="new fan") == ["drained: new fan"]
-    assert notes(health="vanished", drained=True, reason="vanished") == ["sick: vanished"]
-    assert notes(health="vanished", drained=True, reason="new fan") == ["sick: vanished", "drained: new fan"]
+    assert notes(health="vanished", drained=True, reason="vanished") == ["unhealthy: vanished"]
+    assert notes(health="vanished", drained=True, reason="new fan") == ["unhealthy: vanished", "drained: new fan"]
 
 
 def test_jobs_that_idle_or_take_too_much_are_named(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -155,7 +155,7 @@ def test_the_narrowest_cell_still_tells_who_has_the_gpu_and_what_is_odd_about_it
         "  1 ▌░··  40% 31° idle 8…",
         "  2 █▌··  55% 31° bob",
         "  3 ····   0% 31° drained",
-        "  4 ····   0% 31° sick",
+        "  4 ····   0% 31° unheal…",
     ]
 
 
@@ -188,7 +188,7 @@ def test_the_head_gives_way_to_what_is_watched(columns: int, shown: str) -> None
 
 
 def test_the_summary_counts_what_may_be_used() -> None:
-    assert summary(a_busy_server()) == "8 GPUs, 2 with jobs, 1 held by others, 3 drained or sick"
+    assert summary(a_busy_server()) == "8 GPUs, 2 with jobs, 1 held by others, 3 drained or unhealthy"
     assert summary([a_gpu()]) == "1 GPU, 0 with jobs"
 
 

@@ -1,1 +1,1 @@
-"""Options and words that several verbs take, and how they are read."""
+"""Options and arguments that several verbs share, and their parsers."""

@@ -1,4 +1,4 @@
-"""Which GPUs are meant: indices, ranges, UUIDs, all. The same words for every verb about GPUs."""
+"""GPU arguments: indices, ranges, UUIDs, `all`. The same for every verb about GPUs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOTE = "GPU is an index, a list (0,2 or 0-3), a UUID, or `all`; with several nod
 
 
 def gpus_of(verb: str, words: Sequence[str]) -> list[str]:
-    """The words, commas and ranges taken apart. Whether there is such a GPU, the controller knows."""
+    """The words with commas and ranges expanded. The controller checks whether the GPUs exist."""
     if not words:
         raise UserError(f"{verb}: no GPUs given", f"give indices or UUIDs: `tarmac {verb} 0,2`, `0-3`, or `all`")
     named: list[str] = []
@@ -32,7 +32,7 @@ def _indices(verb: str, part: str) -> list[int]:
 
 
 def resolved(client: Client, named: list[str]) -> list[str]:
-    """`all` as it is right now."""
+    """Expand `all` to the current GPUs."""
     return [gpu.uuid for gpu in client.gpus()] if "all" in named else named
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tarmac.client.requests import JobRequest
     from tarmac.shared.job_options import JobOption
 
-MOST_AFTER = 10_000  # jobs that one may wait for
+MOST_AFTER = 10_000  # jobs that one job may wait for
 NONE = "none"  # what `edit` takes to clear an option
 
 
@@ -74,7 +74,7 @@ def changes(client: Client, values: Values) -> dict[str, Any]:
 
 
 def dependencies(client: Client, given: Sequence[Sequence[str]]) -> list[str]:
-    """`7:ok`, job by job: ranges counted out, `last` by its number."""
+    """`7:ok` for each job: ranges expanded, `last` as its id."""
     found: dict[str, None] = {}
     for part in (part for parts in given for part in parts):
         job, _, on = part.partition(":")

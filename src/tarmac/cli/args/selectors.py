@@ -1,4 +1,4 @@
-"""Which jobs are meant: ids, ranges, last, all, and filters. The same words for every verb that takes jobs."""
+"""Job arguments: ids, ranges, `last`, `all`, and filters. The same for every verb that takes jobs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ IDS_NOTE = "ID is a number, a range such as 3-7, `last` (your newest job) or `al
 
 
 def ids_of(words: Sequence[str]) -> list[str]:
-    """The words, commas taken apart, each checked before anything is asked of a controller."""
+    """The words, split at commas and checked before a request is sent."""
     ids = [part for word in words for part in word.split(",") if part]
     for word in ids:
         if word not in {"last", "all"} and not _is_span(word):
@@ -73,7 +73,7 @@ def numbers_of(client: Client, values: Values, words: Sequence[str], *, all_mean
 
 
 def number_of(client: Client, verb: str, word: str) -> int:
-    """The one job that is meant: 7 or `last`."""
+    """The id of a single job: 7 or `last`."""
     ids = ids_of([word])
     if len(ids) != 1 or not (ids[0] == "last" or ids[0].isdecimal()):
         raise UserError(f"{verb} takes one job, not {shown(word)}", f"give one id: `tarmac {verb} 7`, or `last`")

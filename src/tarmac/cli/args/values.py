@@ -1,6 +1,6 @@
-"""Values as people type them: counts, durations, moments, sizes, shares, percentages and lists of GPUs.
+"""Parsers of typed values: counts, durations, times, sizes, shares, percentages and lists of GPUs.
 
-Each reader returns the value or raises ValueError with a message that says what to type instead.
+Each returns the value or raises ValueError with a message that says what to type instead.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from tarmac.shared.units import LONGEST_S, parse_decimal, parse_duration, parse_
 
 MOST_COPIES = 1_000_000
 MOST_LABEL = 4096  # characters
-MOST_GPUS = 4096  # so that 0-999999999 is an answer and not an hour
+MOST_GPUS = 4096  # bounds the cost of 0-999999999
 
 
 def integer(word: str) -> int:
@@ -36,12 +36,12 @@ def positive(word: str) -> int:
 
 
 def seconds(word: str) -> float:
-    """30, 30s, 1m30s: a bare number counts seconds."""
+    """30, 30s, 1m30s: a number without a unit is seconds."""
     return parse_duration(word, bare_is_seconds=True)
 
 
 def duration(word: str) -> float:
-    """Seconds of 6h, 90m, 1-12:00:00; a bare number could be any unit."""
+    """Seconds of 6h, 90m, 1-12:00:00. A unit is required, because a plain number is ambiguous."""
     number = parse_duration(word)
     if number <= 0:
         raise ValueError("it must be more than 0")
@@ -79,7 +79,7 @@ def share(word: str) -> float:
 
 
 def percent(word: str) -> int:
-    """20% or 20. Not 0.2, nor a bare 1: elsewhere that is the whole, and here it would be a hundredth."""
+    """20% or 20. Refuses 0.2 and a plain 1, which could mean 100% or 1%."""
     text = word.strip()
     number = parse_decimal(text.removesuffix("%").rstrip())
     if number is not None and 0 < number <= 1 and not text.endswith("%"):
@@ -107,7 +107,7 @@ def gpus(word: str) -> list[int]:
 
 
 def named_gpus(word: str) -> list[int | str]:
-    """The same, and UUIDs or how they begin: 0,2 or GPU-1a2b."""
+    """Like `gpus`, but also UUIDs or their beginnings: 0,2 or GPU-1a2b."""
     uuids = [part.strip() for part in word.split(",") if _is_uuid(part.strip())]
     rest = ",".join(part for part in word.split(",") if not _is_uuid(part.strip()))
     return [*(gpus(rest) if rest or not uuids else ()), *dict.fromkeys(uuids)]
@@ -119,7 +119,7 @@ def _is_uuid(part: str) -> bool:
 
 
 def models(word: str) -> list[str]:
-    """Any of a100|h100; commas do as well."""
+    """The names in a100|h100 or a100,h100."""
     names = [name.strip() for name in word.replace(",", "|").split("|")]
     if not all(names):
         raise ValueError("it must be one or more model names, such as a100 or 'a100|h100'")

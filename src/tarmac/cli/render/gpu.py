@@ -1,6 +1,6 @@
-"""One GPU in words: what it is, how full it is, whether it may be used, and who is on it.
+"""One GPU as text: model, memory, state, jobs and processes.
 
-A GPU whose processes are all Tarmac's own, and that may be used, needs no notes.
+A usable GPU with only Tarmac's processes has no notes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ PROCESSES = 3  # shown per GPU
 
 
 def notes_of(gpu: Gpu, at: float) -> list[Note]:
-    """Why it may not be used, what is odd about its jobs, who holds it, and who else is on it."""
+    """Why it is not usable, warnings about its jobs, and foreign processes."""
     notes: list[Note] = [] if gpu.index is not None else [("dim", gpu.uuid)]
     health, reason, held = gpu.health, gpu.reason, gpu.held
     if health:
         since = gpu.raw.get("gone_since")
-        notes.append(("bold red", f"gone since {local(since)[:16]}: {health}" if since else f"sick: {health}"))
+        notes.append(("bold red", f"gone since {local(since)[:16]}: {health}" if since else f"unhealthy: {health}"))
     if gpu.drained and not (health and reason in {health, None}):
         words = reason or "drained"
         notes.append(("yellow", words if words.startswith("drained") else f"drained: {words}"))
@@ -55,12 +55,12 @@ def _process(who: Process, at: float) -> str:
 
 
 def number(gpu: Gpu) -> str:
-    """One that is gone has none when another GPU has got it; its notes have the UUID then."""
+    """The index; empty for a GPU that is gone and whose index another GPU has. Its notes then show the UUID."""
     return "-" if gpu.index is None else str(gpu.index)
 
 
 def model(gpu: Gpu) -> str:
-    """Without what every GPU of that maker is called."""
+    """The model without the maker's common prefix."""
     return (gpu.model or "?").removeprefix("NVIDIA ")
 
 
@@ -76,7 +76,7 @@ def memory(gpu: Gpu) -> str:
 
 
 def bar(used: float, booked: float = 0.0, wide: int = BAR) -> str:
-    """What is used solid, what is booked beyond that shaded."""
+    """Solid for used, shaded for booked beyond that."""
     eighths = round(min(1.0, max(0.0, used)) * wide * 8)
     filled = "█" * (eighths // 8) + (EIGHTHS[eighths % 8] if eighths % 8 else "")
     shaded = max(0, round(min(1.0, booked) * wide) - len(filled))
@@ -89,9 +89,11 @@ def fullness(gpu: Gpu) -> str:
 
 
 def gpu_state(gpu: Gpu) -> str:
-    return "sick" if gpu.health else "drained" if gpu.drained else "held" if gpu.held else "-"
+    return "unhealthy" if gpu.health else "drained" if gpu.drained else "held" if gpu.held else "-"
 
 
-def mood_style(gpu: Gpu) -> str | None:
+def state_style(gpu: Gpu) -> str | None:
     word = gpu_state(gpu)
-    return {"sick": "bold red", "drained": "yellow", "held": "magenta"}.get(word) or ("green" if gpu.jobs else None)
+    return {"unhealthy": "bold red", "drained": "yellow", "held": "magenta"}.get(word) or (
+        "green" if gpu.jobs else None
+    )

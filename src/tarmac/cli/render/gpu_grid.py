@@ -1,13 +1,13 @@
-"""The GPUs several in a line, for more of them than the screen has lines: as much of each as its share of it holds.
+"""GPUs in several columns, for machines with more GPUs than the screen has lines.
 
-What is the same for many GPUs, node and model, stands once above them where a cell has no room for it.
+Node and model are printed once above a group of GPUs if the cells are too narrow for them.
 """
 
 from __future__ import annotations
 
 from time import time
 
-from tarmac.cli.render.gpu import bar, gpu_state, model, mood_style, notes_of, number, with_unit
+from tarmac.cli.render.gpu import bar, gpu_state, model, notes_of, number, state_style, with_unit
 from tarmac.cli.render.text import cut, padded, safe, spans
 from tarmac.cli.term.terminal import paint
 from tarmac.shared.units import size
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from tarmac.client.records import Gpu
 
 GAP = "  "
-NARROWEST = 24  # index, a short bar, utilisation, temperature and seven columns for who has it
+NARROWEST = 24  # index, a short bar, utilization, temperature and seven characters for its jobs
 WITH_MEMORY, WITH_MODEL, WITH_NOTES = 44, 64, 80
 MOST_MODEL = 20
 
 
 def grid(gpus: Sequence[Gpu], *, width: int, lines: int, has_colours: bool, now: float | None = None) -> list[str]:
-    """In as few columns as fit the lines, so that each has all the room there is."""
+    """Use as few columns as fit the lines, so that cells are as wide as possible."""
     at = time() if now is None else now
     most = max(1, (width + len(GAP)) // (NARROWEST + len(GAP)))
     rows: list[str] = []
@@ -54,12 +54,12 @@ def _rows(gpus: Sequence[Gpu], across: int, width: int, at: float, *, has_colour
 
 
 def _block(gpus: Sequence[Gpu], across: int, wide: int, at: float, *, has_colours: bool) -> list[str]:
-    """In columns from top to bottom, as `ls` of files has it."""
+    """Fill columns from top to bottom, like `ls`."""
     shown = []
     has_warmth = any(gpu.temperature is not None for gpu in gpus)
     for gpu in gpus:
         text = padded(_cell(gpu, wide, at, has_warmth=has_warmth), wide)
-        shown.append(paint(text, mood_style(gpu)) if has_colours else text)
+        shown.append(paint(text, state_style(gpu)) if has_colours else text)
     down = -(-len(shown) // across)
     return [GAP.join(shown[row::down]).rstrip() for row in range(down)]
 
@@ -81,7 +81,7 @@ def _cell(gpu: Gpu, wide: int, at: float, *, has_warmth: bool) -> str:
 
 
 def _who(gpu: Gpu, at: float, *, wants_notes: bool) -> str:
-    """Its jobs or who holds it, and what is odd about it: in words where they have room."""
+    """Its jobs or foreign users, and what is wrong with it: as full notes if there is room."""
     jobs = spans(gpu.jobs)
     if wants_notes:
         return "; ".join([*([jobs] if jobs else []), *[words for _, words in notes_of(gpu, at)]]) or "-"
@@ -92,7 +92,7 @@ def _who(gpu: Gpu, at: float, *, wants_notes: bool) -> str:
 
 
 def _holders(gpu: Gpu) -> list[str]:
-    """Whose processes from outside keep it, each user once."""
+    """The users whose foreign processes block it, each once."""
     if not gpu.held:
         return []
     outside = [who for who in gpu.processes if who.get("job") is None and not who.get("ignored")]

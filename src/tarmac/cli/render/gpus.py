@@ -1,4 +1,4 @@
-"""The table of GPUs: one row per GPU; what there is to say about it stands behind, or below where that has no room."""
+"""The table of GPUs, one row each. Notes are in the last column, or below the row if they don't fit."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from tarmac.cli.render.gpu import Note
     from tarmac.client.records import Gpu
 
-GIVE_WAY = ("POWER", "TEMP", "SLOTS", "BOOKED", "MODEL")  # in this order, where there is no room
+GIVE_WAY = ("POWER", "TEMP", "SLOTS", "BOOKED", "MODEL")  # dropped in this order if space is short
 INDENT = 5
 
 
 def table(gpus: Sequence[Gpu], *, width: int | None, has_colours: bool, now: float | None = None) -> list[str]:
-    """Titles, GPUs and, between them, the nodes where there are several."""
+    """Titles and GPUs, grouped by node if there are several."""
     at = time() if now is None else now
     gpus = sorted(gpus, key=place)
     notes = [notes_of(gpu, at) for gpu in gpus]
@@ -69,7 +69,7 @@ def _columns(gpus: Sequence[Gpu], *, has_colours: bool) -> list[Column]:
 
 
 def _within(width: int | None, columns: list[Column]) -> list[Column]:
-    """As many of them as fit."""
+    """The columns that fit."""
     for title in GIVE_WAY:
         needed = sum(min(column.width(), column.most or column.width()) + len(GAP) for column in columns) - len(GAP)
         if width is None or needed <= width:
@@ -102,11 +102,11 @@ def _below(note: Iterable[Note], width: int, *, has_colours: bool) -> list[str]:
 
 
 def summary(gpus: Sequence[Gpu]) -> str:
-    """How many there are, and how many of them may be used."""
+    """How many GPUs there are, in use, held and not usable."""
     unusable = sum(bool(gpu.drained or gpu.health) for gpu in gpus)
     taken = sum(bool(gpu.jobs) for gpu in gpus)
     held = sum(bool(gpu.held) and not gpu.jobs for gpu in gpus)
     parts = [f"{len(gpus)} GPUs" if len(gpus) != 1 else "1 GPU", f"{taken} with jobs"]
     parts += [f"{held} held by others"] if held else []
-    parts += [f"{unusable} drained or sick"] if unusable else []
+    parts += [f"{unusable} drained or unhealthy"] if unusable else []
     return ", ".join(parts)

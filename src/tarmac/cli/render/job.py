@@ -1,4 +1,4 @@
-"""One job in words: its state, its GPUs, how long it ran, when it starts, what it used."""
+"""Parts of a job as text: state, GPUs, run time, start and use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COLOURS = {
     "held": "magenta", "draft": "magenta", "failed": "red", "unknown": "bold red", "cancelled": "dim",
     "succeeded": "dim",
 }  # fmt: skip
-QUARTER_S = 900  # in no time zone does a day end in the middle of one
+QUARTER_S = 900  # days end at a multiple of this in every time zone
 # The jobs of a queue start in few different minutes, so each is formatted once.
 _clocks: dict[tuple[str, int], str] = {}
 

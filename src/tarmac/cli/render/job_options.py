@@ -1,4 +1,4 @@
-"""What a job was asked to be, line by line for `tarmac show`, made from the table in shared/job_options.py.
+"""The options of a job as lines of `tarmac show`, made from the table in shared/job_options.py.
 
 Each renderer takes the value, which is never absent, and the present time.
 """

@@ -1,4 +1,4 @@
-"""The table of jobs: printed once by `ls`, again and again by `ls -w`.
+"""The table of jobs: printed once by `ls`, repeatedly by `ls -w`.
 
 Waiting jobs may be many, so only the fields that are shown are requested for them.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FIELDS_WAITING = "id,state,name,gpus_asked,command,priority,tier,position,attempt,waits_for,begin_at,estimated_start"
 FIELDS = f"{FIELDS_WAITING},gpus,started_at,ended_at,progress,exit_code,signal,reason,warnings"
 MOST = 500
-RECENT = 10  # ended jobs that are shown beside the active ones
+RECENT = 10  # ended jobs shown after the active ones
 GROUPS = {"queued": 1, "held": 2, "draft": 3}
 LAST = float("inf")
 

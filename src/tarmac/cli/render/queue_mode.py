@@ -1,4 +1,4 @@
-"""How the queue as a whole is, in words: what `queue`, `ls` and `status` say when it is not as usual."""
+"""The mode of the queue as text, for `queue`, `ls` and `status` when it is paused or draining."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def mode(queue: Queue) -> str | None:
-    """`paused since 14:30 by ann: new driver`; None while it is as usual."""
+    """`paused since 14:30 by ann: new driver`; None in normal operation."""
     if not queue["paused"] and not queue["draining"]:
         return None
     if queue["paused"] and queue["draining"]:
@@ -31,7 +31,7 @@ def mode(queue: Queue) -> str | None:
 
 
 def alarm(queue: Queue, width: int | None = None) -> list[str]:
-    """The same, loud, with what it means and what to do. Nothing while it is as usual."""
+    """A warning with the mode, its effects and the remedy. Empty in normal operation."""
     words = mode(queue)
     if words is None:
         return []
@@ -40,7 +40,7 @@ def alarm(queue: Queue, width: int | None = None) -> list[str]:
 
 
 def folded(text: str, width: int | None, indent: int) -> list[str]:
-    """In lines of whole words, further in from the second on; whole where nothing needs to fit."""
+    """Wrapped at words, with later lines indented; one line if `width` is None."""
     if width is None:
         return [text]
     first, *rest = wrapped(text, max(20, width - indent))

@@ -1,4 +1,4 @@
-"""Reservations in words: one as a sentence, all as a table."""
+"""Reservations as text: one as a sentence, all as a table."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _span(kept: Reservation | GpuReservation, at: float) -> str:
 
 
 def _gpus(kept: Reservation) -> str:
-    """By index; one that is gone by its UUID."""
+    """Its GPUs by index, or by UUID if gone."""
     here = [gpu["index"] for gpu in kept["gpus"] if gpu["index"] is not None]
     gone = [gpu["uuid"] for gpu in kept["gpus"] if gpu["index"] is None]
     return ",".join([*([spans(here)] if here else []), *gone])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tarmac.client.records import Setting
 
-LEAST_MEANING = 36  # with less room than this, meanings stand below their setting
+LEAST_MEANING = 36  # if narrower, meanings are below their setting
 MOST_VALUE, LEAST_VALUE = 20, 8
 INDENT = "    "
 
@@ -81,7 +81,7 @@ def description(setting: Setting, *, width: int | None, has_colours: bool) -> li
 
 
 def shown(setting: Setting, which: str) -> str:
-    """As it could be typed: 30m rather than 1800."""
+    """As typed: 30m instead of 1800."""
     value = getattr(setting, which)
     if value is None or value in ("", []):
         return "-"

@@ -1,6 +1,6 @@
-"""Columns under titles, fitted to a width: wide columns give way, the last one most.
+"""Columns with titles, fitted to a width: wide columns shrink, the last one most.
 
-Worked out column by column: a queue of thousands is listed in milliseconds.
+Works column by column, so that a queue of thousands is listed in milliseconds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LEAST, LEAST_LAST = 4, 12
 
 
 class Column:
-    """`most`: how wide it may be when space is short; None keeps it whole. `styles`: one per value, or none."""
+    """`most`: its width when space is short; None: never shrink. `styles`: one per value, or none."""
 
     __slots__ = ("is_right", "most", "styles", "title", "values")
 
@@ -40,7 +40,7 @@ class Column:
         return max(map(len if self._is_plain() else cells, self.values))
 
     def shown(self, width: int, *, is_last: bool) -> tuple[str, list[str]]:
-        """A format for one value, which pads plain ones quicker than could be done here, and the values cut to fit."""
+        """The values cut to fit, and a format that pads them; a format is the fastest way to pad plain text."""
         sign = "" if self.is_right else "-"
         pads = self.is_right or not is_last
         if self._is_plain() and self.styles is None:
@@ -72,7 +72,7 @@ def _safe(values: list[str]) -> list[str]:
 
 
 def _fitted(columns: Sequence[Column], widths: list[int], width: int | None) -> list[int]:
-    """First the columns that may give way do, then the last one, and on a very narrow terminal both once more."""
+    """Shrink the columns that have a `most`, then the last one, and on a very narrow terminal both again."""
     if width is None:
         return widths
     for least_last, least in ((LEAST_LAST, None), (1, LEAST)):

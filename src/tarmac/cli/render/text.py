@@ -1,4 +1,4 @@
-"""Text as a terminal shows it: how wide it is, cut to fit, and with nothing in it that the terminal would obey."""
+"""Text for a terminal: its width, cut to fit, with control characters escaped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ JOINER = "\u200d"  # joins emoji into one; harmless, although str.isprintable() 
 
 
 def safe(text: str) -> str:
-    """Newlines, escapes and other controls spelled out."""
+    """Newlines, escapes and other control characters escaped."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() or char == JOINER else _escaped(char) for char in text)
@@ -24,7 +24,7 @@ def _escaped(char: str) -> str:
 
 
 def cells(text: str) -> int:
-    """Columns that safe text takes: two for most of East Asia and for emoji, none for marks on other letters."""
+    """The width of safe text in columns: two for East Asian wide characters and emoji, none for combining marks."""
     if text.isascii():
         return len(text)
     from unicodedata import category, east_asian_width
@@ -35,7 +35,7 @@ def cells(text: str) -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """At most that wide, with … where something is missing."""
+    """At most `width` columns, with … at the cut."""
     if len(text) <= width and text.isascii():
         return text
     if cells(text) <= width:
@@ -69,12 +69,12 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def command_line(words: Sequence[str]) -> str:
-    """As it could be typed into a shell."""
+    """Quoted for a shell."""
     return " ".join([_quoted[word] for word in words])
 
 
 class _Quoted(dict[str, str]):
-    """Words as a shell wants them. Kept, because the jobs of a queue have most of theirs in common."""
+    """A cache of quoted words: the jobs of a queue share most of theirs."""
 
     def __missing__(self, word: str) -> str:
         is_plain = word and not word.strip(PLAIN)
@@ -97,7 +97,7 @@ def spans(numbers: Sequence[int]) -> str:
 
 
 def gpu_names(names: Sequence[int | str]) -> str:
-    """index 0-1,3, and by UUID those that have none."""
+    """`index 0-1,3`, then the UUIDs of GPUs without an index."""
     indices = [name for name in names if isinstance(name, int)]
     uuids = [name for name in names if isinstance(name, str)]
     return ", ".join([f"index {spans(indices)}"] * bool(indices) + uuids)

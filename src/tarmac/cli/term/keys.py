@@ -1,4 +1,4 @@
-"""Keys while a screen is redrawn: each is taken at once and not shown, and q leaves. Then it is all as before."""
+"""Keys of a live screen: read at once, without echo; q leaves. Restores the terminal afterwards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 STDIN = 0
-LOCAL = 3  # where termios keeps the flags below
+LOCAL = 3  # index of the local flags in termios
 
 
 class Keys:
@@ -23,7 +23,7 @@ class Keys:
         self._before: list[Any] | None = None
 
     def take(self) -> None:
-        """Nothing is done in the background, where to touch the terminal would stop this process."""
+        """Does nothing in a background process, which changing the terminal would suspend."""
         if not is_terminal(STDIN) or os.tcgetpgrp(STDIN) != os.getpgrp():
             return
         self._before = termios.tcgetattr(STDIN)
@@ -38,7 +38,7 @@ class Keys:
             self._before = None
 
     def _read(self) -> None:
-        """Leaving is for the main thread, which may be in the middle of a line."""
+        """Leave the exit to the main thread, which may be in the middle of a line."""
         while (key := os.read(STDIN, 1)) not in {b"q", b"Q"}:
             if not key:
                 return

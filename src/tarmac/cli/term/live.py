@@ -1,6 +1,6 @@
 """`-w`: a table redrawn in place when something changes, and every second for the clock.
 
-The cursor is hidden and keys are not shown while it lasts; both come back however it ends.
+The cursor and key echo are off meanwhile, and always restored at the end.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tarmac.client.transport import Response
 
     class View(Protocol):
-        """What is watched. `event`: the change that it shows; `is_moving`: it must be fetched every second anyway."""
+        """The content of a screen. `event`: the change to listen for; `is_moving`: fetch every second anyway."""
 
         event: bytes
 
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 HIDE, SHOW, HOME, REST_OF_LINE, REST_OF_SCREEN = "\x1b[?25l", "\x1b[?25h", "\x1b[H", "\x1b[K", "\x1b[J"
 REDRAW_S = 1.0
-LEAST_S = 0.1  # between two fetches, however much happens
+LEAST_S = 0.1  # minimum time between two fetches
 
 
 def watch(verb: str, view: View) -> int:
     if not is_terminal(STDOUT):
         hint = "leave out -w, or use `tarmac wait`" if verb == "ls" else "leave out -w"
         raise UserError(f"{verb}: -w redraws a terminal, and the output is not one", hint)
-    gc.enable()  # it may go on for days
+    gc.enable()  # it may run for days
     client = connect()
     view.fetch(client)  # report errors before taking over the screen
     keys = Keys()
@@ -93,7 +93,7 @@ def _has_changed(events: Response, event: bytes, within_s: float) -> bool:
 
 
 def _drain(events: Response, until: float) -> None:
-    """Take what follows closely, so that a burst of changes is one redraw."""
+    """Read events that follow closely, so that a burst of changes causes one redraw."""
     while (left := until - monotonic()) > 0:
         _has_changed(events, b"", left)
 
@@ -105,12 +105,12 @@ def _draw(view: View) -> None:
     if len(rows) > room:
         rows = [*rows[: room - 1], f"… {len(rows) - room + 1} more"]
     head = head_line(view.head(), strftime("%H:%M:%S"), columns)
-    # No newline after the last: it would scroll a screen that is full.
+    # No newline after the last line: it would scroll a full screen.
     out(HOME + "\n".join(f"{line}{REST_OF_LINE}" for line in [head, *rows]) + REST_OF_SCREEN)
 
 
 def head_line(summary: str, clock: str, columns: int) -> str:
-    """All of it if there is room; what everybody knows, and then the clock, give way to what is watched."""
+    """The summary, with the clock and the key hint if there is room."""
     for line in (f"{summary} · {clock} · q ends", f"{summary} · {clock}"):
         if cells(line) <= columns:
             return line

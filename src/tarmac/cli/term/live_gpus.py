@@ -1,4 +1,4 @@
-"""What `tarmac gpus -w` shows: the GPUs, the more closely the more of them there are."""
+"""The screen of `tarmac gpus -w`: a table, or a grid if there are many GPUs."""
 
 from __future__ import annotations
 

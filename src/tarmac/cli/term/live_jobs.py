@@ -1,4 +1,4 @@
-"""What `tarmac ls -w` shows: the jobs, as the table of `ls` has them."""
+"""The screen of `tarmac ls -w`: the table of `ls`."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class LiveJobs:
 
     @property
     def is_moving(self) -> bool:
-        """While something runs or waits, it is asked again: for progress, estimates and a pause."""
+        """While jobs run or wait, progress, estimates and the queue mode can change without an event."""
         return bool(self._queue["running"] or self._queue["queued"])
 
     def fetch(self, client: Client) -> None:
-        """No more of a long queue than could be of interest, so that asking often costs the controller little."""
+        """Fetch only the beginning of a long queue, to keep frequent requests cheap."""
         self._queue = client.queue()
         if self._wants_all:
             self._jobs = fetch_all(client, self._query, limit=self._limit or MOST)

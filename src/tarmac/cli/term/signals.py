@@ -1,4 +1,4 @@
-"""Signals without the `signal` module, whose enums take longer to import than a command to run."""
+"""Signals without the `signal` module, because importing its enums takes longer than running a command."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The two streams of a command: data on stdout, words for people on stderr.
+"""The output streams of a command: data on stdout, messages on stderr.
 
-Written unbuffered, so that nothing is left to flush when a command ends early. Colours only where a person looks.
+Unbuffered, so that nothing is left to flush when a command ends early. Colours only on a terminal.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def err(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Words for a person, if there is one."""
+    """Print a message, but only on a terminal."""
     if is_terminal(STDERR):
         err(f"{text}\n")
 
@@ -64,12 +64,12 @@ def has_colours(stream: int = STDOUT) -> bool:
 
 
 def paint(text: str, style: str | None) -> str:
-    """For a stream that has colours."""
+    """Add a style, for a stream that has colours."""
     return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if style else text
 
 
 def width(stream: int = STDOUT) -> int | None:
-    """Columns of the terminal; None where there is none, and nothing needs to fit."""
+    """Columns of the terminal; None if the stream is not a terminal."""
     return size(stream)[0] if is_terminal(stream) else None
 
 

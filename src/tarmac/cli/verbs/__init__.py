@@ -1,1 +1,1 @@
-"""One verb, one file, under the name that is typed."""
+"""One file per verb, under the verb's name."""

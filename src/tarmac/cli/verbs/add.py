@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 def run(values: Values, words: list[str]) -> int:
     ids = submit(connect(), "add", values, words)
-    named = str(ids[0]) if len(ids) == 1 else f"{ids[0]}-{ids[-1]}"  # of one submit, so in a row
+    named = str(ids[0]) if len(ids) == 1 else f"{ids[0]}-{ids[-1]}"  # consecutive, because one submit made them
     try:
         if values["json"]:
             out_json({"id": ids[0], "ids": ids} if values["array"] else {"id": ids[0]})
         else:
             out(f"{named}\n")
     except OSError:
-        err(f"tarmac: job {named} is queued\n")  # the one thing that must not go unsaid
+        err(f"tarmac: job {named} is queued\n")  # the user must learn this even if stdout failed
         raise
     say(_what_next(values, named, len(ids)))
     return 0

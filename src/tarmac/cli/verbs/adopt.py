@@ -44,7 +44,7 @@ def gpus_or_none(word: str) -> list[int]:
 
 
 def ancestors() -> set[int]:
-    """This process, and those from which it was started."""
+    """This process and its ancestors."""
     found: set[int] = set()
     pid = os.getpid()
     while pid > 0 and pid not in found:

@@ -1,4 +1,4 @@
-"""`tarmac doctor`: is everything as it should be, and if not, what to do. Starts nothing, changes nothing."""
+"""`tarmac doctor`: checks the installation and suggests fixes. Starts nothing, changes nothing."""
 
 from __future__ import annotations
 

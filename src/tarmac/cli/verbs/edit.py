@@ -32,11 +32,11 @@ def run(values: Values, words: list[str]) -> int:
         else:
             say(f"changed job {job.id}")
         return 0
-    return _told(client.edit_many(ids_of(words), **changed), is_json=values["json"])
+    return _report(client.edit_many(ids_of(words), **changed), is_json=values["json"])
 
 
-def _told(answer: dict[str, list[int]], *, is_json: bool) -> int:
-    """Those of an array that run already are no reason not to change the others."""
+def _report(answer: dict[str, list[int]], *, is_json: bool) -> int:
+    """Report jobs that were not waiting, such as running jobs of an array; the others are changed."""
     edited, others = answer["edited"], answer["not_waiting"]
     if is_json:
         out_json(answer)

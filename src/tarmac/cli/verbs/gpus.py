@@ -1,4 +1,4 @@
-"""`tarmac gpus`: the GPUs, how full and how busy they are, who is on them, and which may not be used, and why."""
+"""`tarmac gpus`: list the GPUs with memory, load, jobs and foreign processes, and why some are not usable."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def _say_cut() -> None:
 
 
 def _own(values: Values, words: list[str]) -> int:
-    """Read straight from the file: it must be there to be read when nothing else works."""
+    """Print a log of Tarmac from its file, which works even if nothing else does."""
     from tarmac import paths
 
     if len(words) > 1 or values["stderr"] or values["attempt"] is not None:

@@ -1,4 +1,4 @@
-"""`tarmac ls`, and what bare `tarmac` does: the queue as a table."""
+"""`tarmac ls`, also plain `tarmac`: the queue as a table."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def run(values: Values, words: list[str]) -> int:
 
 
 def _warn(client: Client) -> None:
-    """That nothing starts is the first thing to know, and no part of the table."""
+    """Print a warning on stderr if the queue is paused or draining."""
     from tarmac.cli.render.queue_mode import alarm
     from tarmac.cli.term.terminal import paint
 
@@ -49,7 +49,7 @@ def _warn(client: Client) -> None:
 
 
 def _print_json(values: Values, words: list[str]) -> int:
-    """Every job that fits, not only the recent ones: a program that reads this wants no surprise."""
+    """Print all matching jobs, not only recent ones, as programs expect."""
     from tarmac.cli.term.terminal import out_json
 
     jobs = connect().jobs(**query_of(values, words), newest_first=True, limit=values["number"])

@@ -1,4 +1,4 @@
-"""`tarmac move`: give a waiting job another place among its owner's own."""
+"""`tarmac move`: move a waiting job to another place among its owner's jobs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tarmac.cli.parser import Values
 
-LAST = 2**31 - 1  # behind all that there can be
+LAST = 2**31 - 1  # beyond any possible place
 
 
 def run(values: Values, words: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""`tarmac release`: let held jobs and drafts go into the queue."""
+"""`tarmac release`: release held jobs and drafts into the queue."""
 
 from __future__ import annotations
 

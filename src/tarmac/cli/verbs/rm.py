@@ -1,4 +1,4 @@
-"""`tarmac rm`: forget jobs that have ended, and their output in the state folder."""
+"""`tarmac rm`: remove jobs that have ended, with their output in the state directory."""
 
 from __future__ import annotations
 

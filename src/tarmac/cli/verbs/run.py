@@ -1,6 +1,6 @@
-"""`tarmac run`: queue a command, show its output, exit as it did. The job does not depend on this process.
+"""`tarmac run`: queue a command, show its output, exit with its code. The job does not depend on this process.
 
-Ctrl-C asks the job to stop; a second one, or a closed terminal, leaves it to itself.
+Ctrl-C asks the job to stop; a second Ctrl-C, or closing the terminal, detaches from it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ INTERRUPTED = 130
 
 def run(values: Values, words: list[str]) -> int:
     client = connect()
-    offset = _what_was_there(values)
+    offset = _bytes_before(values)
     job = submit(client, "run", values, words)[0]
     interrupt = _Interrupt(client, job)
     signals.on(signals.SIGINT, interrupt)
@@ -33,24 +33,24 @@ def run(values: Values, words: list[str]) -> int:
     try:
         for data in client.logs(job, follow=True, offset=offset):
             out_bytes(data)
-    except NotFound as error:  # its file was removed; how it ends is of interest all the same
+    except NotFound as error:  # its log was removed; still wait for its end
         err(f"tarmac: {error.message}\n")
     from tarmac.client.follow import ended_jobs
 
     return _outcome(next(ended_jobs(client, [job])), client, was_interrupted=interrupt.is_asked)
 
 
-def _what_was_there(values: Values) -> int:
-    """How much of a file that is appended to is not this job's output."""
+def _bytes_before(values: Values) -> int:
+    """The size of a log that the job appends to, before the job starts."""
     path = values["log"] or values["stdout"]
     try:
         return os.stat(os.path.join(values["cwd"] or "", path)).st_size if path and values["append"] else 0
     except OSError:
-        return 0  # not there yet; whatever else is wrong with it, the submit will say
+        return 0  # it does not exist yet; the submit reports any other problem
 
 
 class _Interrupt:
-    """What Ctrl-C does. It asks from inside the handler: reading the log just goes on until the job has ended."""
+    """Handles Ctrl-C. The handler sends the request, while the main loop reads the log until the job has ended."""
 
     def __init__(self, client: Client, job: int) -> None:
         self.client = client

@@ -1,4 +1,4 @@
-"""`tarmac serve`: the controller in the foreground, for service managers and for watching it work."""
+"""`tarmac serve`: run the controller in the foreground, for service managers and debugging."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def run(_: Values, __: list[str]) -> int:
     client = connect(start=False)
     try:
         pid = client.status()["controller_pid"]
-        raise Conflict(f"a controller already serves {client.state} (pid {pid})", "`tarmac stop` ends it; jobs go on")
+        raise Conflict(
+            f"a controller already serves {client.state} (pid {pid})", "run `tarmac stop` to stop it; jobs continue"
+        )
     except NoController:
         pass
     note = moved_note()

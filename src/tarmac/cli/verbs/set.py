@@ -1,4 +1,4 @@
-"""`tarmac set`: every setting with its meaning, and the way to change one while everything runs."""
+"""`tarmac set`: show the settings, and change them at run time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(values: Values, words: list[str]) -> int:
 
 
 def _asked(words: list[str], *, is_reset: bool) -> tuple[str | None, str | None]:
-    """Name and value; NAME=VALUE is understood as well."""
+    """Name and value; also accepts NAME=VALUE."""
     if len(words) == 1 and "=" in words[0]:
         words = words[0].split("=", 1)
     if len(words) == 3 and words[1] == "=":

@@ -1,4 +1,4 @@
-"""`tarmac show`: everything about a job, why it waits, and how it got where it is."""
+"""`tarmac show`: everything about a job, including why it waits and its history."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _label(name: str, wide: int) -> str:
 
 
 def folded(text: str, indent: int) -> list[str]:
-    """In pieces that fit the terminal; whole where there is none, for programs that read line by line."""
+    """Split to fit the terminal; one line if the output is not a terminal."""
     room = (width() or 0) - indent
     if room < 20 or cells(text) <= room:
         return [text]
@@ -92,7 +92,7 @@ def _facts(job: Job) -> Iterator[tuple[str, str]]:
 
 
 def _news(job: Job) -> Iterator[tuple[str, str]]:
-    """What most readers look for first."""
+    """What most users look for first."""
     if job.message:
         yield "message", safe(job.message)
     for line in job.warnings or ():
@@ -128,7 +128,7 @@ def _times(job: Job) -> Iterator[tuple[str, str]]:
 def _outputs(job: Job) -> Iterator[tuple[str, str]]:
     stdout, stderr = job.stdout_path, job.stderr_path
     if job.log_path == "/dev/null" and "adopted" in job.tags:
-        yield "log", "none: adopted, so its output goes where it went before"
+        yield "log", "none: the job was adopted, so its output is not redirected"
     elif stderr and stderr != stdout:
         yield "stdout", safe(stdout or "")
         yield "stderr", safe(stderr)
@@ -137,7 +137,7 @@ def _outputs(job: Job) -> Iterator[tuple[str, str]]:
 
 
 def story(events: list[StoryEvent]) -> list[str]:
-    """How it got where it is, one line per event."""
+    """The history of the job, one line per event."""
     if not events:
         return []
     kinds = [_spaced(event["kind"]) for event in events]

@@ -29,7 +29,7 @@ def run(values: Values, _: list[str]) -> int:
 
 
 def lines(status: Status, gpus: list[Gpu], *, width: int | None, has_colours: bool) -> Iterator[str]:
-    """A name and what there is to say; what is too wide goes on below. A path stays whole: it is there to be copied."""
+    """One line per fact. Long lines wrap, except paths, which users may want to copy."""
     pairs = list(_facts(status, gpus))
     wide = max(len(name) for name, _ in pairs)
     for name, text in pairs:

@@ -1,4 +1,4 @@
-"""`tarmac stop`: end the controller and the agent, and return when they are gone. Running jobs go on.
+"""`tarmac stop`: stop the controller and the agent, and return when they have ended. Running jobs continue.
 
 It does not wait for an agent that still has jobs to stop; the agent ends when they have ended.
 """
@@ -46,7 +46,7 @@ def _left(running: int, stopping: int) -> str:
 
 
 def _opened(pid: int | None) -> int | None:
-    """A descriptor of that very process, opened before it is asked to end: its number may soon be another's."""
+    """A pidfd, opened before the process is asked to end: its pid may be reused afterwards."""
     try:
         return None if pid is None else os.pidfd_open(pid)
     except ProcessLookupError:
@@ -59,7 +59,7 @@ def _wait_for_end(name: str, process: int) -> None:
     waiting = poll()
     waiting.register(process, POLLIN)
     if not waiting.poll(GONE_WITHIN_S * 1000):
-        raise Unavailable(f"the {name} has not ended within {GONE_WITHIN_S} s", f"`tarmac log {name}` says more")
+        raise Unavailable(f"the {name} has not ended within {GONE_WITHIN_S} s", f"see `tarmac log {name}`")
 
 
 VERB = Verb(

@@ -1,4 +1,4 @@
-"""`tarmac wait`: until jobs have ended; exits as they did."""
+"""`tarmac wait`: wait until jobs have ended; exit with their code."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from tarmac.client import Client
     from tarmac.client.records import Job
 
-TIMED_OUT = 124  # as timeout(1) has it
+TIMED_OUT = 124  # as timeout(1)
 
 
 def run(values: Values, words: list[str]) -> int:
     from tarmac.client.follow import ended_jobs
 
     client = connect()
-    ids = numbers_of(client, values, words, all_means="active")  # what has ended needs no waiting for
+    ids = numbers_of(client, values, words, all_means="active")  # ended jobs need no wait
     if "all" in words and values["state"] is None:
-        ids = _without_kept(client, ids)
+        ids = _without_held(client, ids)
     try:
         ended = list(ended_jobs(client, ids, values["timeout"]))
     except TimeoutError as error:
@@ -37,8 +37,8 @@ def run(values: Values, words: list[str]) -> int:
     return max((job.exit_status for job in ended), default=0)
 
 
-def _without_kept(client: Client, ids: list[int]) -> list[int]:
-    """What waits for a person to release it would be waited for without end."""
+def _without_held(client: Client, ids: list[int]) -> list[int]:
+    """Leave out held jobs and drafts, which may never be released."""
     from tarmac.client.follow import resolved
 
     kept = set(resolved(client, {"state": "held,draft"}))

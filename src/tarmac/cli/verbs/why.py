@@ -1,4 +1,4 @@
-"""`tarmac why`: why a job does not run yet: its place, what is free, what stands in its way, and when it may start."""
+"""`tarmac why`: explain why a job does not run yet, and when it may start."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run(values: Values, words: list[str]) -> int:
 
 
 def lines(answer: Why, *, width: int | None, has_colours: bool) -> list[str]:
-    """As the controller worded them, the first one as a title; what is too wide goes on below, further in."""
+    """The controller's sentences, the first as a title; long ones wrap with an indent."""
     text: list[str] = []
     for line in answer["lines"]:
         folded = _folded(safe(line), width)

@@ -1,4 +1,4 @@
-"""`tarmac gpu VERB`: take GPUs out and back in, offer them several times, forget them, ignore processes on them."""
+"""`tarmac gpu VERB`: drain and resume GPUs, set slots, forget lost GPUs, ignore foreign processes."""
 
 from __future__ import annotations
 

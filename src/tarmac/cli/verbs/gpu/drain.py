@@ -1,4 +1,4 @@
-"""`tarmac gpu drain`: start nothing more on a GPU. What runs on it goes on."""
+"""`tarmac gpu drain`: start no more jobs on a GPU. Running jobs continue."""
 
 from __future__ import annotations
 

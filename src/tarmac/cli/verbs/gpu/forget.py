@@ -1,4 +1,4 @@
-"""`tarmac gpu forget`: GPUs that are gone for good leave the list."""
+"""`tarmac gpu forget`: remove GPUs that are gone from the list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tarmac gpu ignore-process`: a process that Tarmac did not start, and that is to hold no GPU all the same."""
+"""`tarmac gpu ignore-process`: ignore a foreign process, so that its GPU counts as free."""
 
 from __future__ import annotations
 

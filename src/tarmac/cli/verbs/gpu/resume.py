@@ -1,4 +1,4 @@
-"""`tarmac gpu resume`: use a GPU again that was drained, by a person or because it was sick."""
+"""`tarmac gpu resume`: use a drained GPU again, whether a person or Tarmac drained it."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ VERB = Verb(
     notes=(
         NOTE,
         "A GPU that does not answer is checked again at once.",
-        "A sick GPU cannot be resumed; it is used again automatically once it has been healthy for a while.",
+        "An unhealthy GPU cannot be resumed; it is used again automatically once it has been healthy for a while.",
     ),
 )

@@ -1,4 +1,4 @@
-"""`tarmac gpu slots`: offer a GPU several times, to jobs that cannot say how much of it they take."""
+"""`tarmac gpu slots`: let several jobs use a GPU at once, without a request for memory or a share."""
 
 from __future__ import annotations
 

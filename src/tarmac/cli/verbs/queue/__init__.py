@@ -1,4 +1,4 @@
-"""`tarmac queue`: how the queue as a whole is; its verbs pause it, let it go on, empty it and stop it."""
+"""`tarmac queue`: show the state of the queue; its verbs pause, resume, drain and stop it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tarmac queue drain`: take no new jobs. What waits is still started, and what runs goes on."""
+"""`tarmac queue drain`: accept no new jobs. Waiting jobs still start, and running jobs continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tarmac queue pause`: start nothing more. What runs goes on, and jobs can still be queued."""
+"""`tarmac queue pause`: start no more jobs. Running jobs continue, and jobs can still be queued."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def run(values: Values, _: list[str]) -> int:
             "queue stop: choose what happens to the running jobs",
             "to let them continue: `tarmac queue pause`\n"
             "to stop them and run them again later: `tarmac queue stop --requeue`\n"
-            "they are ended for good, and so is what waits: `tarmac kill all`",
+            "to end them and all waiting jobs: `tarmac kill all`",
         )
     jobs = connect().stop_queue(grace_s=values["grace"])
     if values["json"]:

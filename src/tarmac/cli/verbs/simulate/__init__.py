@@ -1,4 +1,4 @@
-"""`tarmac simulate`: what would have become of these jobs under another policy, or on other machines."""
+"""`tarmac simulate`: replay jobs under another policy or on other machines."""
 
 from __future__ import annotations
 

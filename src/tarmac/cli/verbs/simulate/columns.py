@@ -1,4 +1,4 @@
-"""The columns of a trace: what a simulation needs of every job, and the options of a job that have a column."""
+"""The columns of a trace: those that every job needs, and options of a job."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tarmac.shared.job_options import JobOption
 
-RENAMED = {"time_limit_s": "limit_s"}  # where the simulator has another name for it
+RENAMED = {"time_limit_s": "limit_s"}  # the simulator uses another name
 # Column -> the option, and the field of a simulated job.
 TRACE_FIELDS = {
     option.column: (option, RENAMED.get(option.wire, option.wire)) for option in JOB_OPTIONS if option.column
@@ -23,7 +23,7 @@ NEEDED = ("submit_s", "owner", "gpus", "duration_s")
 
 
 def limit(word: str) -> float:
-    """A column whose name ends in _s counts seconds, unlike the option --time, which wants a unit."""
+    """Plain seconds, as for all columns that end in _s; the option --time requires a unit."""
     limit_s = seconds(word)
     if not limit_s:
         raise ValueError("it must be more than 0; leave it empty for no limit")

@@ -1,4 +1,4 @@
-"""Machines as they are typed: 4x8, or 2x8:80G:H100,4x4:24G."""
+"""Parses machines: 4x8, or 2x8:80G:H100,4x4:24G."""
 
 from __future__ import annotations
 

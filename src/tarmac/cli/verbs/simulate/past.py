@@ -1,4 +1,4 @@
-"""The past as a trace: jobs that have ended, as the controller remembers them, and the GPUs they ran on."""
+"""A trace from history: the ended jobs that the controller remembers, and its GPUs."""
 
 from __future__ import annotations
 

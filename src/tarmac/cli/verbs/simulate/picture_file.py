@@ -1,4 +1,4 @@
-"""The file that --svg names. An earlier picture is drawn anew; whatever else is there stays."""
+"""The file of --svg. An existing SVG is overwritten; any other file is left alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SVG = b"<svg"
 
 
 def check(path: str) -> None:
-    """Before anything is simulated: hours of it may not end in a typing mistake."""
+    """Check the path before the simulation, so that a typo does not waste hours."""
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise UserError(f"simulate: --svg {path}: directory {folder} does not exist")
@@ -24,7 +24,7 @@ def check(path: str) -> None:
 
 
 def _may_be_replaced(path: str) -> bool:
-    """A device such as /dev/stdout loses nothing, an empty file neither."""
+    """True for an SVG, an empty file, and a device such as /dev/stdout."""
     if os.path.isdir(path):
         return False
     if os.path.exists(path) and not os.path.isfile(path):

@@ -1,4 +1,4 @@
-"""Policies side by side as a table: one row each, once for all and then for every group of jobs."""
+"""Tables that compare policies: one row each, for all jobs and for each group of jobs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tarmac.sim.machines import Machine
     from tarmac.sim.trace import TraceJob
 
-MOST_ROWS = 5  # of owners, and of numbers of GPUs; --json has all
+MOST_ROWS = 5  # groups by owner, and by number of GPUs; --json has all
 
 
 def title_of(trace: Sequence[TraceJob], machines: Sequence[Machine]) -> str:
@@ -31,7 +31,7 @@ def tables(scenarios: Sequence[Scenario], width: int | None) -> list[str]:
 
 
 def _figures(scenarios: Sequence[Scenario], width: int | None) -> list[str]:
-    """What did not happen under any policy has no column."""
+    """Omits columns that are zero under every policy."""
     figures = [scenario.figures for scenario in scenarios]
     columns = [
         Column("POLICY", [scenario.label for scenario in scenarios]),
@@ -65,7 +65,7 @@ def _waits(scenarios: Sequence[Scenario], width: int | None) -> list[str]:
 
 
 def _rows(scenarios: Sequence[Scenario]) -> Iterator[tuple[str, str, Waits]]:
-    """Group by group, so that the policies stand below each other."""
+    """Rows by group, so that the policies of a group are adjacent."""
     for index, scenario in enumerate(scenarios):
         yield "" if index else "all jobs", scenario.label, scenario.figures.waits
     first = scenarios[0].figures
@@ -83,6 +83,6 @@ def _rows(scenarios: Sequence[Scenario]) -> Iterator[tuple[str, str, Waits]]:
 def _left_out(scenarios: Sequence[Scenario]) -> list[str]:
     figures = scenarios[0].figures
     owners, kinds = len(figures.by_owner) - MOST_ROWS, len(figures.by_gpus) - MOST_ROWS
-    told = [counted(owners, "more owner")] if owners > 0 else []
-    told += [counted(kinds, "more number") + " of GPUs"] if kinds > 0 else []
-    return [f"and {' and '.join(told)}: --json has all"] if told else []
+    more = [counted(owners, "more owner")] if owners > 0 else []
+    more += [counted(kinds, "more number") + " of GPUs"] if kinds > 0 else []
+    return [f"and {' and '.join(more)}: --json has all"] if more else []

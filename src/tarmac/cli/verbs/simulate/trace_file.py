@@ -1,4 +1,4 @@
-"""A trace as CSV: one job a row, columns in any order. All of it is read before anything is simulated, or nothing."""
+"""Reads a trace as CSV: one job per row, columns in any order. The whole file is checked before the simulation."""
 
 from __future__ import annotations
 
