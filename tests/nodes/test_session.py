@@ -45,6 +45,7 @@ class PlayedAgent:
         self._listener = sockets.listen(str(state_folder / "agent" / "agent.sock"))
         self._host = host
         self.received: list[str] = []
+        self.runs: list[dict[str, Any]] = []  # for the next hello
         self.has_start = asyncio.Event()
         self.writer: asyncio.StreamWriter | None = None
 
@@ -79,16 +80,20 @@ class PlayedAgent:
             "cpus": 2,
             "memory_bytes": 1,
             "containment": "scan",
-            "runs": [],
+            "runs": self.runs,
         }
 
 
-def play(folder: Path, story: Callable[[AgentSession, PlayedAgent, Posted], Awaitable[None]]) -> None:
+def play(
+    folder: Path,
+    story: Callable[[AgentSession, PlayedAgent, Posted], Awaitable[None]],
+    kind: type[AgentSession] = AgentSession,
+) -> None:
     async def all_of_it() -> None:
         posted = Posted()
         agent = PlayedAgent(folder)
         server = await agent.serve()
-        session = AgentSession(NodeName("desk"), LocalConnector(folder), post=posted.post, readings=posted)
+        session = kind(NodeName("desk"), LocalConnector(folder), post=posted.post, readings=posted)
         supervision = asyncio.ensure_future(session.run())
         try:
             await posted.until(NodeJoined)
@@ -120,3 +125,68 @@ def test_a_command_decided_before_a_connection_joined_is_not_sent_on_it(tmp_path
         assert agent.received == ["hello", "hello", "start"]
 
     play(tmp_path, story)
+
+
+class FailingSession(AgentSession):
+    """Its first connection fails in a way that nobody foresaw, once `fail` is set."""
+
+    fail: asyncio.Event | None = None
+
+    async def _converse(self) -> None:
+        if self.fail is not None:
+            await super()._converse()
+            return
+        self.fail = asyncio.Event()
+        conversation = asyncio.ensure_future(super()._converse())
+        await self.fail.wait()
+        conversation.cancel()
+        raise RuntimeError("unforeseen")
+
+
+def test_a_session_that_fails_leaves_no_connection_behind(tmp_path: Path) -> None:
+    async def story(session: AgentSession, agent: PlayedAgent, posted: Posted) -> None:
+        assert isinstance(session, FailingSession)
+        assert session.fail is not None
+        session.admit()
+        first = agent.writer
+        assert first is not None
+        session.fail.set()
+        await posted.until(NodeLeft)
+        assert not session.is_connected
+        posted.events.clear()
+        again = asyncio.ensure_future(session.run())
+        try:
+            await posted.until(NodeJoined)
+            session.send_command({"type": "forget", "job": 1, "attempt": 1})  # the join is not handled yet
+            session.send({"type": "unwatch_log", "ref": 1})
+            assert await until(lambda: first.is_closing() and "unwatch_log" in agent.received)
+            assert agent.received == ["hello", "hello", "unwatch_log"]
+            assert [type(event) for event in posted.events] == [NodeJoined], "the old connection's end does not count"
+        finally:
+            again.cancel()
+            await asyncio.gather(again, return_exceptions=True)
+
+    play(tmp_path, story, FailingSession)
+
+
+def test_an_invalid_hello_is_not_a_join_and_the_session_tries_again(tmp_path: Path) -> None:
+    async def story(session: AgentSession, agent: PlayedAgent, posted: Posted) -> None:
+        agent.runs = [{"type": "started", "job": "seven"}]
+        session.disconnect()
+        await posted.until(NodeLeft)
+        posted.events.clear()
+        assert await until(lambda: agent.received.count("hello") >= 3)
+        assert not session.is_connected
+        assert posted.events == []
+        agent.runs = []
+        await posted.until(NodeJoined)
+        assert session.is_connected
+
+    play(tmp_path, story)
+
+
+async def until(is_met: Callable[[], bool]) -> bool:
+    async with asyncio.timeout(10):
+        while not is_met():  # noqa: ASYNC110 - the conditions are plain values
+            await asyncio.sleep(0.01)
+    return True

@@ -86,7 +86,6 @@ class AgentSession:
         self._post = post
         self._readings = readings
         self._link: Link | None = None
-        self._lost = asyncio.Event()
         self._is_admitted = False
         self._gpus: tuple[Gpu, ...] | None = None  # as last posted
 
@@ -99,12 +98,18 @@ class AgentSession:
         retry_s = SHORTEST_RETRY_S
         while not self.is_ending:
             try:
-                await self._connect()
-                retry_s = SHORTEST_RETRY_S
-                await self._lost.wait()
+                await self._converse()
             except OSError as error:
                 log.warning("agent of %s: %s", self.name, error)
-            self._leave()
+            except asyncio.CancelledError:
+                self.disconnect()
+                self.hello = None  # the controller ends: there is nothing left to decide about the node
+                raise
+            finally:
+                was_joined = self.hello is not None
+                self._leave()
+            if was_joined:
+                retry_s = SHORTEST_RETRY_S
             await asyncio.sleep(retry_s)
             retry_s = min(2 * retry_s, LONGEST_RETRY_S)
 
@@ -160,17 +165,25 @@ class AgentSession:
 
     # The connection
 
-    async def _connect(self) -> None:
-        self._lost.clear()
+    async def _converse(self) -> None:
+        """Open a connection, and return when it is lost."""
+        lost = asyncio.Event()
         sock = await self._connector.open()
         sock.setblocking(False)
         loop = asyncio.get_running_loop()
-        _, self._link = await loop.create_unix_connection(lambda: Link(self._take_frame, self._lost.set), sock=sock)
+        try:
+            _, self._link = await loop.create_unix_connection(lambda: Link(self._take_frame, lost.set), sock=sock)
+        except BaseException:
+            sock.close()
+            raise
         self._link.send({"type": "hello", "protocol": protocol.PROTOCOL, "version": __version__})
         if self.is_ending:
             self._link.send({"type": "shutdown"})  # asked to end while it was still starting
+        await lost.wait()
 
     def _leave(self) -> None:
+        """Close the stream, and report the node as gone if it had joined."""
+        self.disconnect()
         self._link = None
         self._is_admitted = False
         self._gpus = None
@@ -185,6 +198,8 @@ class AgentSession:
             self._understand(frame)
         except (msgspec.ValidationError, KeyError) as error:
             log.error("agent of %s sent an invalid frame (%s): %.500r", self.name, error, frame)  # noqa: TRY400
+            if frame.get("type") == "hello":
+                self.disconnect()  # without a join nothing on this stream counts
 
     def _understand(self, frame: AnyFrame) -> None:
         if frame["type"] == "hello":
@@ -203,13 +218,14 @@ class AgentSession:
             log.info("agent %s of %s is replaced by %s", hello.version, self.name, __version__)
             self.send({"type": "shutdown", "is_replaced": True})
             return
+        runs = tuple(report_of(run) for run in hello.runs)
         self.hello = hello
         log.info("agent pid %d on %s, containment %s", hello.pid, self.name, hello.containment)
         self._post(
             NodeJoined(
                 node=self.name,
                 cpu_job_slots=max(FEWEST_CPU_JOBS, 2 * hello.cpus),
-                runs=tuple(report_of(run) for run in hello.runs),
+                runs=runs,
                 cpus=hello.cpus,
                 memory_total_bytes=hello.memory_bytes,
             )
