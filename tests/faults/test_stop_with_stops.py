@@ -35,7 +35,7 @@ def test_stop_tells_how_many_jobs_are_being_stopped_and_leaves_them_to_the_agent
     agent = home.pid_of("agent")
     with Terminal(home, "stop") as terminal:
         assert terminal.ends() == 0
-        assert "1 job goes on; 1 job is still being stopped" in terminal.text
+        assert "1 job continues; 1 job is still being stopped" in terminal.text
     assert not world.seen("controller")
     assert is_alive(pid)
     world.wake()
