@@ -308,6 +308,20 @@ def test_a_plan_that_refuses_changes_nothing_and_affects_no_other(tmp_path: Path
     run(tmp_path, story)
 
 
+def test_a_plan_that_breaks_fails_only_its_own_caller(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def story(controller: Controller, fleet: RecordingFleet) -> None:
+        state = controller.state
+        broken, accepted = await asyncio.gather(
+            submit(controller, specs(), check=_break), submit(controller, specs()), return_exceptions=True
+        )
+        assert isinstance(broken, ZeroDivisionError)
+        assert list(accepted) == [1]  # type: ignore[call-overload]
+        assert (controller.degraded, controller.state, fleet.disconnects) == (None, state, 0)
+        assert "a plan failed" in caplog.text
+
+    run(tmp_path, story)
+
+
 def test_a_job_may_depend_on_one_that_ends_in_the_same_batch(tmp_path: Path) -> None:
     async def story(controller: Controller, fleet: RecordingFleet) -> None:
         await submit(controller, specs())

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tarmac.core.events import Event, NodeJoined
     from tarmac.core.model.ids import JobId
     from tarmac.core.state import State
-    from tarmac.refusal import Refused
     from tarmac.store.writer import Batch, Sample, Submission
 
 T = TypeVar("T")
@@ -55,7 +54,7 @@ class Pending:
     plan: Plan[Any]
     done: asyncio.Future[Any] | None = None  # None: no caller waits for it
     decision: Decision[Any] | None = None
-    refusal: Refused | None = None
+    failure: Exception | None = None  # why its plan made no decision
 
 
 class Turn(NamedTuple):
@@ -72,7 +71,7 @@ def resolve(pending: list[Pending], error: Exception | None) -> None:
     for one in pending:
         if one.done is None or one.done.done():
             continue
-        if (raised := error or one.refusal) is not None:
+        if (raised := error or one.failure) is not None:
             one.done.set_exception(raised)
         elif one.decision is not None:
             one.done.set_result(one.decision.answer)

@@ -135,7 +135,11 @@ class Engine:
             try:
                 one.decision = one.plan(self.state)
             except Refused as error:
-                one.refusal = error
+                one.failure = error
+                continue
+            except Exception as error:  # a plan does not change the state, so only its caller is affected
+                log.exception("a plan failed")
+                one.failure = error
                 continue
             for event in one.decision.events:
                 if isinstance(event, Reported | NodeJoined) and not is_settled:
