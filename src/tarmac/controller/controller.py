@@ -122,14 +122,25 @@ class Controller:
 
     # Requests that are more than one decision
 
-    async def change_setting(self, name: str, text: str | None) -> None:
-        """Put a setting in force at once and store it; None returns it to the config file or the default."""
-        changed = self.settings.changed(name, text)
-        await self.engine.decide(
-            lambda _: Decision(answer=None, events=[RulesSet(rules=changed.in_force.rules)], settings={name: text})
-        )
-        self.engine.settings = changed
+    async def change_setting(self, name: str, text_after: Callable[[Settings], str | None]) -> Settings:
+        """Put a setting in force and store it. The decision asks for the text, given the newest settings.
+
+        None as the text returns the setting to the config file or the default. Returns the settings with the change.
+        """
+
+        def plan(_: State) -> Decision[Settings]:
+            text = text_after(self.settings)
+            changed = self.settings.changed(name, text)
+            return Decision(
+                answer=changed,
+                events=[RulesSet(rules=changed.in_force.rules)],
+                settings={name: text},
+                install=lambda: self.engine.install(changed),
+            )
+
+        changed = await self.engine.decide(plan)
         self.readings.refresh()
+        return changed
 
     def signal_now(self, job: JobId, grace_s: float | None) -> bool:
         """Signal a job without a record of it. While nothing can be written, what fills the disk must be stoppable."""

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Changes memory beside the state, such as the settings. Called when the decision is made, so that the next plan sees
+# the change; returns a function that takes it back if the commit fails.
+Install: TypeAlias = Callable[[], Callable[[], None]]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision(Generic[T]):
@@ -31,6 +35,7 @@ class Decision(Generic[T]):
     settings: Mapping[str, str | None] = field(default_factory=dict)  # None removes the stored value
     samples: Sequence[Sample] = ()
     samples_from: int | None = None  # older samples are deleted
+    install: Install | None = None
 
     def add_to(self, batch: Batch) -> None:
         """Commit what goes with the events in this batch."""

@@ -67,6 +67,7 @@ class Engine:
         self._first_id = first_id
         self.state = self._load()
         self._inbox: list[Pending] = []
+        self._undo: list[Callable[[], None]] = []  # takes back what was installed since the last commit
         self._is_committing = False
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
@@ -106,6 +107,15 @@ class Engine:
             self._inbox.append(Pending(lambda _: decision))
             self._take_turn()
 
+    def install(self, settings: Settings) -> Callable[[], None]:
+        """Put settings in force, as a part of a decision. Returns what takes them back."""
+        before, self.settings = self.settings, settings
+
+        def undo() -> None:
+            self.settings = before
+
+        return undo
+
     # Decide
 
     def _take_turn(self) -> None:
@@ -122,6 +132,7 @@ class Engine:
         if turn.batch:
             self._commit(turn)
         else:
+            self._undo.clear()
             self._carry_out(turn)
             resolve(pending, None)
             self._wake_when_due()
@@ -149,6 +160,8 @@ class Engine:
                     turn.joined.append(event)
                 turn.commands.extend(handle(self.state, self._with_outcomes(event), now))
             one.decision.add_to(turn.batch)
+            if one.decision.install is not None:
+                self._undo.append(one.decision.install())
         self.state.take_changes()
         ended = [job.id for job in turn.batch.changes.changed.values() if is_ended(job.status)]
         turn.batch.usage = [usage for job in ended if (usage := self._usage.of(job)) is not None]
@@ -177,6 +190,7 @@ class Engine:
         self._store.commit(turn.batch, lambda error: self._loop.call_soon_threadsafe(return_to_loop, error))
 
     def _committed(self, turn: Turn) -> None:
+        self._undo.clear()
         for usage in turn.batch.usage:
             self._usage.forget(usage.job)
         self._carry_out(turn)
@@ -214,6 +228,8 @@ class Engine:
         log.error("commit failed: %s", error)
         waiting, self._inbox = self._inbox, []
         resolve([*pending, *waiting], error)
+        while self._undo:
+            self._undo.pop()()
         self._reload()
         if self.degraded is None:
             self.degraded = error if isinstance(error, Refused) else unavailable("server.failed", error=str(error))

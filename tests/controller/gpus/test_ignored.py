@@ -19,10 +19,10 @@ def test_what_was_stored_is_read_again_by_node() -> None:
     again = read_again(processes)
     assert (again.starts_on(DESK), again.starts_on(OTHER)) == ({7: 100, 8: 200}, {7: 900})
     assert again.pids() == [7, 7, 8]
-    again.discard(DESK, 7)
+    again.discard(DESK, {(7, 100)})
     assert (again.starts_on(DESK), again.starts_on(OTHER)) == ({8: 200}, {7: 900})
-    again.discard(DESK, 8)
-    again.discard(OTHER, 7)
+    again.discard(DESK, {(8, 200)})
+    again.discard(OTHER, {(7, 900)})
     assert again.text() is None
 
 
@@ -41,7 +41,18 @@ def test_while_the_agent_is_away_its_processes_stay_ignored() -> None:
     assert IgnoredProcesses("boot 7:100", DESK, lambda _: None).starts_on(DESK) == {7: 100}
 
 
-def test_those_that_ended_are_forgotten() -> None:
-    processes = IgnoredProcesses("boot 7:100 8:200 9:300", DESK, BOOTS.get)
-    processes.keep_alive_only(DESK, {(8, 200), (9, 301)})
+def test_only_the_process_with_this_start_time_is_discarded() -> None:
+    processes = IgnoredProcesses("boot 7:100 8:200", DESK, BOOTS.get)
+    processes.discard(DESK, {(7, 100), (8, 201)})
     assert processes.starts_on(DESK) == {8: 200}
+
+
+def test_a_changed_copy_is_put_in_force_and_taken_back() -> None:
+    processes = IgnoredProcesses("boot 7:100", DESK, BOOTS.get)
+    changed = processes.copy()
+    changed.add(DESK, "boot", 8, 200)
+    assert processes.starts_on(DESK) == {7: 100}
+    undo = processes.replace_with(changed)
+    assert processes.starts_on(DESK) == {7: 100, 8: 200}
+    undo()
+    assert processes.starts_on(DESK) == {7: 100}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tarmac.api.deps import Context
 from tarmac.api.schemas.gpus import IgnoreAnswer, IgnoreRequest
 from tarmac.controller.controller import Controller
@@ -13,6 +15,10 @@ from tarmac.controller.settings.table import SETTINGS
 from tarmac.core.model.ids import NodeName
 from tarmac.nodes.facts import describe_processes
 from tarmac.refusal import invalid, not_found
+
+if TYPE_CHECKING:
+    from tarmac.controller.settings.settings import Settings
+    from tarmac.core.state import State
 
 
 async def ignore_process(context: Context, body: IgnoreRequest) -> IgnoreAnswer:
@@ -27,20 +33,29 @@ async def ignore_process(context: Context, body: IgnoreRequest) -> IgnoreAnswer:
 
 async def _ignore_pid(controller: Controller, body: IgnoreRequest, pid: int) -> list[str]:
     ignored, node = controller.ignored, _node(controller, body, pid)
-    facts = await describe_processes(controller.fleet, node, [*ignored.starts_on(node), pid])
-    starts = {process.pid: process.start_time for process in facts.processes}
-    ignored.keep_alive_only(node, starts.items())
-    if body.forget and pid not in ignored.starts_on(node):
-        raise not_found("process.pid_not_ignored", pid=pid, ignored=ignored.pids())
-    if body.forget:
-        ignored.discard(node, pid)
-    elif pid not in starts:
-        raise not_found("process.unknown", pid=pid)
-    else:
-        ignored.add(node, facts.boot_id, pid, starts[pid])
-    await controller.engine.decide(lambda _: Decision(answer=None, settings={SETTING: ignored.text()}))
+    known = dict(ignored.starts_on(node))
+    facts = await describe_processes(controller.fleet, node, [*known, pid])
+    alive = {process.pid: process.start_time for process in facts.processes}
+
+    def plan(_: State) -> Decision[list[int]]:
+        """Other requests may have changed what is ignored while the agent was asked."""
+        after = ignored.copy()
+        after.discard(node, known.items() - alive.items())
+        if body.forget:
+            if (start := after.starts_on(node).get(pid)) is None:
+                raise not_found("process.pid_not_ignored", pid=pid, ignored=after.pids())
+            after.discard(node, {(pid, start)})
+        elif pid not in alive:
+            raise not_found("process.unknown", pid=pid)
+        else:
+            after.add(node, facts.boot_id, pid, alive[pid])
+        return Decision(
+            answer=after.pids(), settings={SETTING: after.text()}, install=lambda: ignored.replace_with(after)
+        )
+
+    pids = await controller.engine.decide(plan)
     controller.readings.refresh()
-    return [str(pid) for pid in ignored.pids()]
+    return [str(pid) for pid in pids]
 
 
 def _node(controller: Controller, body: IgnoreRequest, pid: int) -> NodeName:
@@ -54,13 +69,16 @@ def _node(controller: Controller, body: IgnoreRequest, pid: int) -> NodeName:
 async def _ignore_program(controller: Controller, program: str, *, forget: bool) -> list[str]:
     if "," in program:
         raise invalid("process.program_with_comma", program=program)
-    before = controller.settings.in_force.ignore_processes
-    if forget and program not in before:
-        raise not_found("process.program_not_ignored", program=program, ignored=before)
-    programs = tuple(name for name in before if name != program)
-    programs = programs if forget else (*programs, program)
-    parsed(SETTINGS["ignore_processes"], programs)
-    # Back at the configured value, the live setting is dropped and the config file counts again.
-    is_as_before = programs == controller.settings.without_live("ignore_processes")
-    await controller.change_setting("ignore_processes", None if is_as_before else ",".join(programs))
-    return [*programs]
+
+    def text_after(settings: Settings) -> str | None:
+        before = settings.in_force.ignore_processes
+        if forget and program not in before:
+            raise not_found("process.program_not_ignored", program=program, ignored=before)
+        others = tuple(name for name in before if name != program)
+        programs = others if forget else (*others, program)
+        parsed(SETTINGS["ignore_processes"], programs)
+        # Back at the configured value, the live setting is dropped and the config file counts again.
+        return None if programs == settings.without_live("ignore_processes") else ",".join(programs)
+
+    changed = await controller.change_setting("ignore_processes", text_after)
+    return [*changed.in_force.ignore_processes]

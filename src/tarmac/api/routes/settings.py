@@ -21,15 +21,15 @@ async def change_setting(context: Context, name: str, body: SettingRequest) -> S
     """Change a setting, at once and permanently. The value is written as on the command line."""
     setting = find(name)
     parsed(setting, body.value)
-    await context.controller.change_setting(setting.name, body.value)
-    return _view(context, setting.name)
+    changed = await context.controller.change_setting(setting.name, lambda _: body.value)
+    return SettingView(**changed.view(setting.name))
 
 
 async def reset_setting(context: Context, name: str) -> SettingView:
     """Reset a setting to its value in the config file, or to its default."""
     setting = find(name)
-    await context.controller.change_setting(setting.name, None)
-    return _view(context, setting.name)
+    changed = await context.controller.change_setting(setting.name, lambda _: None)
+    return SettingView(**changed.view(setting.name))
 
 
 def _view(context: Context, name: str) -> SettingView:

@@ -49,14 +49,25 @@ class IgnoredProcesses:
             known = self._boots[node] = _Boot(boot_id)
         known.starts[pid] = start_time
 
-    def discard(self, node: NodeName, pid: int) -> None:
+    def discard(self, node: NodeName, processes: Collection[tuple[int, int]]) -> None:
+        """Drop these processes of the node, given as pid and start time."""
         if (known := self._boots.get(node)) is not None:
-            known.starts.pop(pid, None)
+            known.starts = {pid: start for pid, start in known.starts.items() if (pid, start) not in processes}
 
-    def keep_alive_only(self, node: NodeName, alive: Collection[tuple[int, int]]) -> None:
-        """Drop all processes of the node but these, given as pid and start time."""
-        if (known := self._boots.get(node)) is not None:
-            known.starts = {pid: start for pid, start in known.starts.items() if (pid, start) in alive}
+    def copy(self) -> IgnoredProcesses:
+        """To be changed in a plan, which must not change what is in force."""
+        copied = IgnoredProcesses(None, NodeName(""), self._boot_of)
+        copied._boots = {node: _Boot(boot.boot_id, dict(boot.starts)) for node, boot in self._boots.items()}
+        return copied
+
+    def replace_with(self, changed: IgnoredProcesses) -> Callable[[], None]:
+        """Put a changed copy in force, as a part of a decision. Returns what takes it back."""
+        before, self._boots = self._boots, changed._boots
+
+        def undo() -> None:
+            self._boots = before
+
+        return undo
 
     def text(self) -> str | None:
         """For the store; None where there is nothing to store."""
