@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tarmac.controller.dispatcher import Dispatcher
-from tarmac.core.commands import ForgetRun, SignalJob, StartJob
+from tarmac.core.commands import AdoptProcess, ForgetRun, SignalJob, StartJob
 from tarmac.core.model.ids import JobId, NodeName
 from tests.core.support.builders import BOX, a_booking, a_job, a_node, a_state
 
@@ -15,9 +15,11 @@ class Wire:
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, int]] = []
+        self.frames: list[Any] = []
 
     def send_command(self, _: NodeName, frame: Any) -> None:
         self.sent.append((frame["type"], frame["job"]))
+        self.frames.append(frame)
 
 
 def test_starts_are_sent_before_everything_else_and_the_rest_in_its_order() -> None:
@@ -33,3 +35,11 @@ def test_starts_are_sent_before_everything_else_and_the_rest_in_its_order() -> N
     ]
     dispatcher.carry_out(commands, a_state(a_node(), jobs=(a_job(2), a_job(3))), settings)
     assert wire.sent == [("start", 2), ("start", 3), ("forget", 1), ("signal", 2)]
+
+
+def test_an_adoption_names_the_process_by_its_start_time_and_user() -> None:
+    wire = Wire()
+    dispatcher = Dispatcher(wire, SimpleNamespace(), Path("/state"))  # type: ignore[arg-type]
+    command = AdoptProcess(node=NodeName(BOX), job=JobId(1), attempt=1, pid=77, start_time=5, uid=1000)
+    dispatcher.carry_out([command], a_state(a_node()), SimpleNamespace())  # type: ignore[arg-type]
+    assert wire.frames == [{"type": "adopt", "job": 1, "attempt": 1, "pid": 77, "start_time": 5, "uid": 1000}]

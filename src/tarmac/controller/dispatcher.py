@@ -90,7 +90,15 @@ class Dispatcher:
 
     def _adopt(self, command: AdoptProcess) -> None:
         self._fleet.send_command(
-            command.node, {"type": "adopt", "job": command.job, "attempt": command.attempt, "pid": command.pid}
+            command.node,
+            {
+                "type": "adopt",
+                "job": command.job,
+                "attempt": command.attempt,
+                "pid": command.pid,
+                "start_time": command.start_time,
+                "uid": command.uid,
+            },
         )
 
     def _signal(self, command: SignalJob) -> None:

@@ -24,6 +24,8 @@ class AdoptProcess:
     job: JobId
     attempt: int
     pid: int
+    start_time: int | None = None  # refuse a process with another start time
+    uid: int | None = None  # refuse a process of another user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

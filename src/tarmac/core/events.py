@@ -266,6 +266,8 @@ class ProcessAdopted:
     node: NodeName
     pid: int
     gpus: tuple[GpuUuid, ...]
+    start_time: int | None = None  # with the pid, it identifies the process
+    uid: int | None = None  # of the process
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
-from tarmac.core.commands import AdoptProcess, Notify, StartJob
+from tarmac.core.commands import Notify, StartJob
 from tarmac.core.events import (
     GpusDrained,
     GpusForgotten,
@@ -120,8 +120,15 @@ def _adopt(state: State, event: ProcessAdopted, now: float) -> list[Command]:
     gpus = tuple(BookedGpu(uuid=gpu.uuid, index=gpu.index, parent=gpu.parent) for gpu in taken)
     booking = Booking(node=event.node, gpus=gpus)
     detail = {"node": event.node, "gpus": [gpu.index for gpu in gpus], "pid": event.pid}
-    enter(state, job, Starting(booking=booking, decided_at=now, adopted_pid=event.pid), "ProcessAdopted", now, detail)
-    return [AdoptProcess(node=event.node, job=job.id, attempt=1, pid=event.pid)]
+    starting = Starting(
+        booking=booking,
+        decided_at=now,
+        adopted_pid=event.pid,
+        adopted_start_time=event.start_time,
+        adopted_uid=event.uid,
+    )
+    enter(state, job, starting, "ProcessAdopted", now, detail)
+    return [runs.adopt_process(job, starting, event.pid)]
 
 
 def _watch(state: State, node: Node, now: float) -> list[Command]:

@@ -2,14 +2,18 @@
 
 import asyncio
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tarmac.api.routes import adopt
-from tarmac.core.model.ids import NodeName
+from tarmac.controller.controller import Controller
+from tarmac.core.model.ids import JobId, NodeName
+from tarmac.core.model.status import Starting
 from tarmac.nodes.facts import Process
 from tarmac.refusal import Refused
+from tests.api.asgi import ask, with_controller
 
 DESK = NodeName("desk")
 
@@ -31,8 +35,9 @@ def process(*command: str, uid: int = 1000, cwd: str | None = "/data") -> dict[s
     return {"pid": 42, "start_time": 7, "uid": uid, "name": "kworker", "command": list(command), "cwd": cwd}
 
 
-def described(*answers: dict[str, Any] | None, agent_uid: int = 1000) -> Process:
-    return asyncio.run(adopt._describe(AnsweringFleet(*answers, agent_uid=agent_uid), DESK, 42))  # type: ignore[arg-type]
+def described(*answers: dict[str, Any] | None, agent_uid: int = 1000, caller_uid: int = 1000) -> Process:
+    fleet: Any = AnsweringFleet(*answers, agent_uid=agent_uid)
+    return asyncio.run(adopt._describe(fleet, DESK, 42, caller_uid))
 
 
 def test_a_process_in_the_middle_of_exec_is_read_again() -> None:
@@ -61,4 +66,23 @@ def test_a_process_that_cannot_be_adopted_is_refused(answers: list[dict[str, Any
 
 
 def test_an_agent_that_runs_as_root_adopts_processes_of_every_user() -> None:
-    assert described(process("sleep", uid=1), agent_uid=0).uid == 1
+    assert described(process("sleep", uid=1), agent_uid=0, caller_uid=1).uid == 1
+
+
+def test_only_its_owner_and_root_may_adopt_a_process() -> None:
+    assert described(process("sleep"), caller_uid=0).uid == 1000
+    with pytest.raises(Refused) as caught:
+        described(process("sleep", uid=1), agent_uid=0, caller_uid=1000)
+    assert caught.value.key == "adopt.not_owner"
+
+
+def test_the_adoption_pins_the_process_that_was_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story(controller: Controller) -> None:
+        monkeypatch.setattr(controller, "fleet", AnsweringFleet(process("sleep", "60")))
+        status, answer = await ask(controller, "POST", "/adopt", {"pid": 42})
+        assert status == 201, answer
+        starting = controller.state.jobs[JobId(answer["id"])].status
+        assert isinstance(starting, Starting)
+        assert (starting.adopted_pid, starting.adopted_start_time, starting.adopted_uid) == (42, 7, 1000)
+
+    with_controller(tmp_path, story)

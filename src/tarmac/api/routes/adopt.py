@@ -32,12 +32,12 @@ LOOKS, LOOK_AGAIN_S = 50, 0.01  # for a command
 
 
 async def adopt(context: Context, body: AdoptRequest) -> AdoptAnswer:
-    """Turn a running process into a job that is watched until it ends. Only the owner of the process may do this."""
+    """Turn a running process into a job that is watched until it ends. Only its owner and root may do this."""
     controller = context.controller
     if body.pid == 1:
         raise invalid("adopt.init")
     name = node_of_process(controller, body.node, body.pid).name
-    process = await _describe(controller.fleet, name, body.pid)
+    process = await _describe(controller.fleet, name, body.pid, context.caller.uid)
     digest, packed = pack_environment({})
 
     def plan(state: State) -> Decision[int]:
@@ -45,20 +45,22 @@ async def adopt(context: Context, body: AdoptRequest) -> AdoptAnswer:
         gpus = _gpus(controller, node, body)
         _refuse_held(node, gpus)
         spec = _spec(body, process, context.caller.name, digest, len(gpus))
-        event = ProcessAdopted(spec=spec, node=name, pid=body.pid, gpus=gpus)
+        event = ProcessAdopted(
+            spec=spec, node=name, pid=body.pid, gpus=gpus, start_time=process.start_time, uid=process.uid
+        )
         return Decision(answer=state.next_id, events=[event], environments={digest: packed})
 
     return AdoptAnswer(id=await controller.engine.decide(plan))
 
 
-async def _describe(fleet: Fleet, node: NodeName, pid: int) -> Process:
+async def _describe(fleet: Fleet, node: NodeName, pid: int, caller_uid: int) -> Process:
     """Ask again while it has no command: for a moment, a process that becomes another program has none."""
     for look in range(LOOKS):
         facts = await describe_processes(fleet, node, [pid])
         if not facts.processes:
             raise not_found("adopt.ended", pid=pid) if look else not_found("process.unknown", pid=pid)
         (process,) = facts.processes
-        if facts.agent_uid not in (0, process.uid):
+        if not {facts.agent_uid, caller_uid} <= {0, process.uid}:
             raise not_allowed("adopt.not_owner", pid=pid)
         if process.cwd is None:
             raise not_found("adopt.ended", pid=pid)

@@ -224,6 +224,17 @@ def stop_signal(job: Job, node: NodeName, grace_s: float) -> SignalJob:
     return SignalJob(node=node, job=job.id, attempt=job.attempt, grace_s=grace_s, signal=job.spec.signal)
 
 
+def adopt_process(job: Job, status: Starting, pid: int) -> AdoptProcess:
+    return AdoptProcess(
+        node=status.booking.node,
+        job=job.id,
+        attempt=job.attempt,
+        pid=pid,
+        start_time=status.adopted_start_time,
+        uid=status.adopted_uid,
+    )
+
+
 def _miss(state: State, job: Job, now: float) -> list[Command]:
     """The node has no record of the attempt. Only one that cannot have begun is sent again."""
     status = job.status
@@ -231,9 +242,9 @@ def _miss(state: State, job: Job, now: float) -> list[Command]:
         case Starting(booking=booking, adopted_pid=None):
             enter(state, job, status, "RunMissing", now, {})
             return [StartJob(job=job.id, attempt=job.attempt, booking=booking)]
-        case Starting(booking=booking, adopted_pid=int(pid)):
+        case Starting(adopted_pid=int(pid)):
             enter(state, job, status, "RunMissing", now, {})
-            return [AdoptProcess(node=booking.node, job=job.id, attempt=job.attempt, pid=pid)]
+            return [adopt_process(job, status, pid)]
         case Stopping(started_at=None):
             enter(state, job, _stopped_before_start(status, now, now), "RunMissing", now, {})
         case Running() | Stopping() | Unknown():

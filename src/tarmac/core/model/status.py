@@ -62,6 +62,8 @@ class Starting:
     booking: Booking
     decided_at: float
     adopted_pid: int | None = None  # the process already runs; the node only watches it
+    adopted_start_time: int | None = None  # by then another process may have the pid; the node refuses it
+    adopted_uid: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
