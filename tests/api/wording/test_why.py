@@ -37,7 +37,7 @@ def test_each_gpu_is_listed_with_its_holder_since_when_and_until_when(api: Serve
     title, asked, free, *rest = answer["lines"]
     assert f"job {waiting} (big)" in title
     assert "1 job ahead in the queue" in title
-    assert asked == "requested: 2 GPUs, no time limit, priority 10"
+    assert asked == "requested: 2 GPUs, priority 10, no time limit"
     assert free == "available now: 0 of 2 GPUs"
     assert any(line.startswith(f"  GPU {running[0]['gpus'][0]['index']}: held by job {limited}") for line in rest)
     assert why(api, before)["ahead"] == 0

@@ -10,19 +10,16 @@ from tarmac.api.wording.catalogue import say
 from tarmac.api.wording.notes import basis_words
 from tarmac.api.wording.times import iso
 from tarmac.controller.log_paths import stdout_path
-from tarmac.controller.submit.gpu_names import name_of
+from tarmac.controller.submit.gpu_names import current_names
 from tarmac.core.handlers.health import idle_s
 from tarmac.core.model.job import Job, JobSpec, Request
 from tarmac.core.model.status import Draft, Failed, Held, Queued, Succeeded, Unknown, holds_booking, state_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
     from tarmac.api.views.job import Viewer
     from tarmac.controller.controller import Controller
-    from tarmac.core.model.gpu import NamedGpu
-    from tarmac.core.model.ids import GpuUuid
-    from tarmac.core.model.node import Node
 
     Getter: TypeAlias = Callable[[Viewer, Job], Any]
 
@@ -70,18 +67,7 @@ def _unless_zero(name: str) -> Getter:
 
 
 def _gpus_named(name: str) -> Getter:
-    """By their current index; by UUID if they have none."""
-
-    def named(viewer: Viewer, job: Job) -> list[int | str]:
-        wanted: tuple[NamedGpu | int, ...] = getattr(job.spec.request, name)
-        nodes = viewer.controller.state.nodes.values()
-        return [gpu if isinstance(gpu, int) else _current_name(nodes, gpu.uuid) for gpu in wanted]
-
-    return named
-
-
-def _current_name(nodes: Collection[Node], uuid: GpuUuid) -> int | str:
-    return next((name_of(node, uuid, nodes) for node in nodes if uuid in node.gpus), uuid)
+    return lambda viewer, job: current_names(viewer.controller.state.nodes.values(), getattr(job.spec.request, name))
 
 
 def _gpus(viewer: Viewer, job: Job) -> list[GpuRef]:

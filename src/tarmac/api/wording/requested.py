@@ -1,54 +1,61 @@
-"""What a job requested: as fields, under the names of a submit, and in words."""
+"""What a job requested: as fields, under the names of a submit, and in words. Made from the table of job options."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tarmac.api.wording.catalogue import say
-from tarmac.api.wording.times import at_clock
+from tarmac.api.wording.times import at_clock, iso
+from tarmac.controller.submit.gpu_names import current_names
+from tarmac.core.model.job import JobSpec, Request
+from tarmac.shared.job_options import JOB_OPTIONS, SPEC
 
 if TYPE_CHECKING:
-    from tarmac.core.model.job import JobSpec, Request
+    from collections.abc import Callable, Collection, Iterator
+
+    from tarmac.core.model.node import Node
+
+    Wording: TypeAlias = Callable[[Any, float], str]
+
+WORDINGS: dict[str, Wording] = {
+    "gpus": lambda count, _: say("requested.gpus", gpus=count) if count else say("requested.no_gpu"),
+    "gpu_memory_bytes": lambda size, _: say("requested.gpu_memory", size=size),
+    "gpu_share": lambda share, _: say("requested.gpu_share", share=share),
+    "gpu_models": lambda models, _: say("requested.models", models=models),
+    "min_gpu_memory_bytes": lambda size, _: say("requested.min_gpu_memory", size=size),
+    "gpus_on": lambda gpus, _: say("requested.pinned", gpus=gpus),
+    "exclude_gpus": lambda gpus, _: say("requested.excluded", gpus=gpus),
+    "idle_below": lambda percent, _: say("requested.idle_below", percent=percent),
+    "memory_bytes": lambda size, _: say("requested.host_memory", size=size),
+    "cpus": lambda cpus, _: say("requested.cpus", cpus=cpus),
+    "priority": lambda priority, _: say("requested.priority", priority=priority),
+    "time_limit_s": lambda seconds, _: (
+        say("requested.no_time_limit") if seconds is None else say("requested.time_limit", seconds=seconds)
+    ),
+    "begin_at": lambda at, now: say("requested.not_before", at=at_clock(at, now)),
+    "tier": lambda tier, _: say("requested.tier", tier=tier),
+    "nice": lambda nice, _: say("requested.nice", nice=nice),
+}
+# What the job asks of a node comes first.
+OPTIONS = sorted((one for one in JOB_OPTIONS if one.wire in WORDINGS), key=lambda one: one.record == SPEC)
+DEFAULTS = {field.name: field.default for record in (JobSpec, Request) for field in fields(record)}
+ALWAYS_A_FIELD = {"gpus", "priority", "tier"}
+ALWAYS_IN_WORDS = {"gpus", "priority", "time_limit_s"}
 
 
-def requested_fields(spec: JobSpec) -> dict[str, Any]:
+def requested_fields(spec: JobSpec, nodes: Collection[Node]) -> dict[str, Any]:
     """Everything that differs from the default."""
-    given = {name: value for name, value in msgspec.to_builtins(spec.request).items() if value not in (None, (), [], 0)}
-    more = {"priority": spec.priority, "tier": spec.tier, "time_limit_s": spec.time_limit_s}
-    return {"gpus": spec.request.gpus, **given, **{name: value for name, value in more.items() if value is not None}}
+    given = dict(_given(spec, nodes, ALWAYS_A_FIELD))
+    return {**given, "begin_at": iso(given["begin_at"])} if "begin_at" in given else given
 
 
-def requested_words(spec: JobSpec, now: float) -> list[str]:
-    words = [*_gpus(spec.request), *_host(spec.request), _time_limit(spec.time_limit_s)]
-    if spec.begin_at is not None:
-        words.append(say("requested.not_before", at=at_clock(spec.begin_at, now)))
-    words.append(say("requested.priority", priority=spec.priority))
-    return words if spec.tier == "normal" else [*words, spec.tier]
+def requested_words(spec: JobSpec, nodes: Collection[Node], now: float) -> list[str]:
+    return [WORDINGS[name](value, now) for name, value in _given(spec, nodes, ALWAYS_IN_WORDS)]
 
 
-def _gpus(request: Request) -> list[str]:
-    words = [say("requested.gpus", gpus=request.gpus) if request.gpus else say("requested.no_gpu")]
-    if request.gpu_memory_bytes is not None:
-        words.append(say("requested.gpu_memory", size=request.gpu_memory_bytes))
-    if request.gpu_share is not None:
-        words.append(say("requested.gpu_share", share=request.gpu_share))
-    if request.gpu_models:
-        words.append(say("requested.models", models=request.gpu_models))
-    if request.min_gpu_memory_bytes:
-        words.append(say("requested.min_gpu_memory", size=request.min_gpu_memory_bytes))
-    if request.gpus_on:
-        words.append(say("requested.pinned", gpus=request.gpus_on))
-    if request.exclude_gpus:
-        words.append(say("requested.excluded", gpus=request.exclude_gpus))
-    return words
-
-
-def _host(request: Request) -> list[str]:
-    memory = [say("requested.host_memory", size=request.memory_bytes)] if request.memory_bytes else []
-    return [*memory, *([say("requested.cpus", cpus=request.cpus)] if request.cpus else [])]
-
-
-def _time_limit(seconds: float | None) -> str:
-    return say("requested.no_time_limit") if seconds is None else say("requested.time_limit", seconds=seconds)
+def _given(spec: JobSpec, nodes: Collection[Node], always: set[str]) -> Iterator[tuple[str, Any]]:
+    for option in OPTIONS:
+        value = getattr(spec.request if hasattr(spec.request, option.wire) else spec, option.wire)
+        if option.wire in always or value != DEFAULTS[option.wire]:
+            yield option.wire, current_names(nodes, value) if option.type == "gpus" else value

@@ -72,7 +72,7 @@ def why_view(controller: Controller, job: Job) -> dict[str, Any]:
         "state": state_name(job.status),
         "position": forecast.places.get(job.id),
         "ahead": ahead,
-        "asked": requested_fields(job.spec),
+        "asked": requested_fields(job.spec, state.nodes.values()),
         "free": free_for(state, gpus),
         "reasons": [
             *[{"kind": "unwritten", "text": text} for text in untold],
@@ -83,7 +83,7 @@ def why_view(controller: Controller, job: Job) -> dict[str, Any]:
         "estimate_basis": None if estimate is None else basis_words(estimate.rests_on),
         "lines": [
             _title(job, ahead),
-            say("why.requested", request=requested_words(job.spec, now)),
+            say("why.requested", request=requested_words(job.spec, state.nodes.values(), now)),
             *_runs_line(state, job, now),
             *_free_lines(gpus, job),
             *untold,

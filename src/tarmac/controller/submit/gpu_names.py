@@ -78,6 +78,15 @@ class GpuNames:
         return (named, rest) if named and rest else (self._nodes, word)
 
 
+def current_names(nodes: Collection[Node], gpus: Iterable[NamedGpu | int]) -> list[int | str]:
+    """How the GPUs that a job names are called now. A GPU without an index is named by its UUID."""
+    return [gpu if isinstance(gpu, int) else _current_name(nodes, gpu.uuid) for gpu in gpus]
+
+
+def _current_name(nodes: Collection[Node], uuid: GpuUuid) -> int | str:
+    return next((name_of(node, uuid, nodes) for node in nodes if uuid in node.gpus), uuid)
+
+
 def name_of(node: Node, gpu: GpuUuid, nodes: Collection[Node]) -> int | str:
     """How a GPU is named among these nodes."""
     index = node.index_now(gpu)

@@ -88,10 +88,13 @@ MESSAGES: dict[str, Message] = {
     "requested.min_gpu_memory": Message("GPUs with at least {size:size}"),
     "requested.pinned": Message("only GPU {gpus}"),
     "requested.excluded": Message("not GPU {gpus}"),
+    "requested.idle_below": Message("GPUs less than {percent}% busy"),
     "requested.host_memory": Message("{size:size} of host memory"),
     "requested.cpus": Message("{cpus:n CPU core}"),
     "requested.no_time_limit": Message("no time limit"),
     "requested.time_limit": Message("at most {seconds:in_words}"),
     "requested.not_before": Message("not before {at}"),
     "requested.priority": Message("priority {priority}"),
+    "requested.tier": Message("{tier}"),
+    "requested.nice": Message("nice {nice}"),
 }
