@@ -4,11 +4,13 @@ import time
 from dataclasses import fields
 from typing import Any, get_args
 
+import msgspec
 import pytest
 
 from tarmac.api.wording.reasons import sentence
 from tarmac.api.wording.refusals import limit_reached
 from tarmac.api.wording.times import at_clock
+from tarmac.api.wording.why import reason_view
 from tarmac.core import explain
 from tarmac.core.limits import LimitReached
 from tarmac.core.model.ids import JobId, NodeName
@@ -50,14 +52,21 @@ def test_a_reason_in_words(reason: Any, words: str) -> None:
     assert sentence(reason, NOW) == words
 
 
-def test_every_kind_of_reason_has_words() -> None:
+def test_every_kind_of_reason_has_words_and_serves_its_numbers() -> None:
     for kind in get_args(explain.Reason):
         samples: dict[str, Any] = {"str": "memory", "NodeName": "box", "int": 1, "float": NOW, "JobId": 1}
-        named: dict[str, Any] = {"on": "ok", "lack": TooFewGpusOnNode(asked=2, have=1)}
+        named: dict[str, Any] = {"on": "ok", "reason": "tea", "lack": TooFewGpusOnNode(asked=2, have=1)}
         given = {
             field.name: named.get(field.name, samples.get(str(field.type).split(" |")[0], ())) for field in fields(kind)
         }
-        assert sentence(kind(**given), NOW), kind
+        reason = kind(**given)
+        assert sentence(reason, NOW), kind
+        numbers = msgspec.to_builtins(reason)
+        if kind is explain.TooFewGpus:
+            del numbers["gpus"]  # listed in the answer itself
+        view = reason_view(reason, NOW)
+        assert numbers.items() <= view.items(), kind
+        assert view.keys() - numbers.keys() == {"kind", "text"}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from tarmac.api.schemas.why import Requested
 from tarmac.api.wording.requested import OPTIONS, requested_fields, requested_words
 from tarmac.core.model.gpu import NamedGpu
 from tarmac.core.model.ids import GpuUuid
@@ -13,7 +14,7 @@ LEFT_OUT = {"tags", "project", "signal"}  # they say nothing about when and wher
 
 def test_every_option_that_show_mentions_is_among_the_requested_ones() -> None:
     shown = {option.wire for option in JOB_OPTIONS if option.label and option.view}
-    assert {option.wire for option in OPTIONS} == shown - LEFT_OUT | {"gpus"}
+    assert {option.wire for option in OPTIONS} == shown - LEFT_OUT | {"gpus"} == Requested.__annotations__.keys()
 
 
 def test_gpus_are_named_by_their_current_index_or_by_uuid() -> None:

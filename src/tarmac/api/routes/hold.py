@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tarmac.api.deps import Context
 from tarmac.api.routes.jobs import find_job, selected_own
 from tarmac.api.schemas.job import GpuRef
 from tarmac.api.schemas.jobs import MoveAnswer, MoveRequest, StartAnswer, StartRequest
 from tarmac.api.schemas.selection import HoldAnswer, ReleaseAnswer, Selection
+from tarmac.api.schemas.why import WhyView
 from tarmac.api.wording.why import why_view
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
@@ -83,7 +84,7 @@ async def start_job(context: Context, word: str, body: StartRequest) -> StartAns
     return StartAnswer(gpus=[GpuRef(node=booking.node, index=gpu.index, uuid=gpu.uuid) for gpu in booking.gpus])
 
 
-async def why_job(context: Context, word: str) -> dict[str, Any]:
+async def why_job(context: Context, word: str) -> WhyView:
     """Explain why a job waits: its place, its request, what is free, what it waits for, and when it may start."""
     return why_view(context.controller, find_job(context, word))
 

@@ -2,16 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Required, TypedDict
 
 from msgspec import Struct
 
 
-class WhyReason(Struct, kw_only=True):
-    """Further fields contain the numbers; which ones depends on the kind."""
+class Requested(TypedDict, total=False):
+    """What the job requested, under the names of a submit. Options at their default are left out."""
 
-    kind: str
-    text: str
+    gpus: Required[int]
+    gpu_memory_bytes: int
+    gpu_share: float
+    gpu_models: list[str]
+    min_gpu_memory_bytes: int
+    gpus_on: list[int | str]
+    exclude_gpus: list[int | str]
+    idle_below: int
+    memory_bytes: int
+    cpus: int
+    priority: Required[int]
+    time_limit_s: float
+    begin_at: str
+    tier: Required[str]
+    nice: int
+
+
+class WhyReason(TypedDict, total=False):
+    """`kind` decides which of the other fields are present."""
+
+    kind: Required[str]
+    text: Required[str]
+    node: str
+    asked: int | float
+    free: int
+    total: int
+    slots: int
+    available_bytes: int
+    kept_bytes: int
+    what: str
+    lack: dict[str, Any]  # the constraint that no node satisfies; its fields depend on the constraint
+    by: str | None
+    since: float | None
+    job: int
+    on: str
+    at: float | None
+    reason: str | None
+    limit: str
+    name: str | None
+    most: float
+    used: float
+    group: int
+    gpus: int
+    reservation: int
+    owner: str
+    begins_at: float
+    ends_at: float
+
+
+class WhyFree(Struct, kw_only=True):
+    """GPUs that would do, GPUs that nothing uses, all GPUs, and the memory of the hosts."""
+
+    gpus: int
+    idle: int
+    total: int
+    memory_available_bytes: int | None
 
 
 class WhyGpu(Struct, kw_only=True):
@@ -28,8 +82,8 @@ class WhyView(Struct, kw_only=True):
     state: str
     position: int | None
     ahead: int | None
-    asked: dict[str, Any]
-    free: dict[str, Any]
+    asked: Requested
+    free: WhyFree
     reasons: list[WhyReason]
     gpus: list[WhyGpu]
     estimated_start: str | None

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
+
+from tarmac.api.schemas.why import Requested
 from tarmac.api.wording.catalogue import say
 from tarmac.api.wording.times import at_clock, iso
 from tarmac.controller.submit.gpu_names import current_names
@@ -44,10 +47,12 @@ ALWAYS_A_FIELD = {"gpus", "priority", "tier"}
 ALWAYS_IN_WORDS = {"gpus", "priority", "time_limit_s"}
 
 
-def requested_fields(spec: JobSpec, nodes: Collection[Node]) -> dict[str, Any]:
+def requested_fields(spec: JobSpec, nodes: Collection[Node]) -> Requested:
     """Everything that differs from the default."""
     given = dict(_given(spec, nodes, ALWAYS_A_FIELD))
-    return {**given, "begin_at": iso(given["begin_at"])} if "begin_at" in given else given
+    if "begin_at" in given:
+        given["begin_at"] = iso(given["begin_at"])
+    return msgspec.convert(given, Requested)
 
 
 def requested_words(spec: JobSpec, nodes: Collection[Node], now: float) -> list[str]:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from tarmac.api.schemas.why import WhyFree, WhyGpu, WhyReason, WhyView
 from tarmac.api.wording.catalogue import say
 from tarmac.api.wording.degraded import still_true, unwritten
 from tarmac.api.wording.formats import joined, spans
-from tarmac.api.wording.notes import basis_words
+from tarmac.api.wording.notes import basis_words, words
 from tarmac.api.wording.reasons import (
     ahead_words,
     gpu_words,
@@ -30,6 +31,7 @@ from tarmac.core.fit.gpu_fit import Taken, TooLittleMemory, refusal_of
 from tarmac.core.forecast.queue_forecast import position_of
 from tarmac.core.model.job import Request
 from tarmac.core.model.status import Queued, Running, Starting, Stopping, Unknown, holds_booking, state_name
+from tarmac.core.policy.eligibility import Paused
 
 if TYPE_CHECKING:
     from tarmac.controller.controller import Controller
@@ -55,7 +57,7 @@ class GpuVerdict:
     would_do: bool
 
 
-def why_view(controller: Controller, job: Job) -> dict[str, Any]:
+def why_view(controller: Controller, job: Job) -> WhyView:
     state, now = controller.state, controller.now()
     forecast = controller.forecast.now(is_fresh=True)
     explainer = Explainer(state, now)
@@ -67,21 +69,21 @@ def why_view(controller: Controller, job: Job) -> dict[str, Any]:
     gpus = [gpu for node in state.nodes.values() for gpu in gpus_of(explainer, node, job)] if has_gpus else []
     ahead = position_of(state, job, now) - 1 if is_queued and job.id not in state.blocked else None
     estimate = forecast.estimates.get(job.id)
-    return {
-        "id": job.id,
-        "state": state_name(job.status),
-        "position": forecast.places.get(job.id),
-        "ahead": ahead,
-        "asked": requested_fields(job.spec, state.nodes.values()),
-        "free": free_for(state, gpus),
-        "reasons": [
-            *[{"kind": "unwritten", "text": text} for text in untold],
+    return WhyView(
+        id=job.id,
+        state=state_name(job.status),
+        position=forecast.places.get(job.id),
+        ahead=ahead,
+        asked=requested_fields(job.spec, state.nodes.values()),
+        free=free_for(state, gpus),
+        reasons=[
+            *[WhyReason(kind="unwritten", text=text) for text in untold],
             *[reason_view(reason, now) for reason in reasons],
         ],
-        "gpus": [_gpu_view(gpu) for gpu in gpus],
-        "estimated_start": None if estimate is None else iso(estimate.start_at),
-        "estimate_basis": None if estimate is None else basis_words(estimate.rests_on),
-        "lines": [
+        gpus=[_gpu_view(gpu) for gpu in gpus],
+        estimated_start=None if estimate is None else iso(estimate.start_at),
+        estimate_basis=None if estimate is None else basis_words(estimate.rests_on),
+        lines=[
             _title(job, ahead),
             say("why.requested", request=requested_words(job.spec, state.nodes.values(), now)),
             *_runs_line(state, job, now),
@@ -97,14 +99,17 @@ def why_view(controller: Controller, job: Job) -> dict[str, Any]:
                 else _no_estimate(is_queued=is_queued)
             ),
         ],
-    }
+    )
 
 
-def reason_view(reason: Reason, now: float) -> dict[str, Any]:
+def reason_view(reason: Reason, now: float) -> WhyReason:
     numbers: dict[str, Any] = msgspec.to_builtins(reason)
     if isinstance(reason, TooFewGpus):
         del numbers["gpus"]  # the answer lists them one by one
-    return numbers | {"kind": _snake(type(reason).__name__), "text": sentence(reason, now)}
+    if isinstance(reason, Paused):
+        numbers["reason"] = words(reason.reason)
+    kind_and_text = {"kind": _snake(type(reason).__name__), "text": sentence(reason, now)}
+    return msgspec.convert(numbers | kind_and_text, WhyReason)
 
 
 def _snake(name: str) -> str:
@@ -114,19 +119,19 @@ def _snake(name: str) -> str:
 # What is there
 
 
-def free_for(state: State, gpus: list[GpuVerdict]) -> dict[str, Any]:
+def free_for(state: State, gpus: list[GpuVerdict]) -> WhyFree:
     nodes = [node for node in state.nodes.values() if node.is_connected]
     idle = sum(
         refusal_of(node, gpu, _IDLE, state.rules) is None and uuid not in node.booked
         for node in nodes
         for uuid, gpu in node.gpus.items()
     )
-    return {
-        "gpus": sum(gpu.would_do for gpu in gpus),
-        "idle": idle,
-        "total": sum(len(node.gpus) for node in nodes),
-        "memory_available_bytes": sum(node.memory_available_bytes or 0 for node in nodes) or None,
-    }
+    return WhyFree(
+        gpus=sum(gpu.would_do for gpu in gpus),
+        idle=idle,
+        total=sum(len(node.gpus) for node in nodes),
+        memory_available_bytes=sum(node.memory_available_bytes or 0 for node in nodes) or None,
+    )
 
 
 def gpus_of(explainer: Explainer, node: Node, job: Job) -> list[GpuVerdict]:
@@ -196,15 +201,10 @@ def _held_until(state: State, job: Job, now: float) -> str:
             return say("run.until_history", at=at)
 
 
-def _gpu_view(gpu: GpuVerdict) -> dict[str, Any]:
-    return {
-        "node": gpu.node,
-        "index": gpu.index,
-        "uuid": gpu.uuid,
-        "text": gpu.text,
-        "jobs": list(gpu.jobs),
-        "until": iso(gpu.until),
-    }
+def _gpu_view(gpu: GpuVerdict) -> WhyGpu:
+    return WhyGpu(
+        node=gpu.node, index=gpu.index, uuid=gpu.uuid, text=gpu.text, jobs=list(gpu.jobs), until=iso(gpu.until)
+    )
 
 
 # Lines
