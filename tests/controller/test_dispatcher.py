@@ -1,12 +1,15 @@
-"""The order in which committed commands reach a node."""
+"""How committed commands reach a node: in which order, and what happens when one fails."""
 
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from tarmac.controller.dispatcher import Dispatcher
-from tarmac.core.commands import AdoptProcess, ForgetRun, SignalJob, StartJob
+from tarmac.core.commands import AdoptProcess, ForgetRun, Notify, SignalJob, StartJob
 from tarmac.core.model.ids import JobId, NodeName
+from tarmac.core.model.note import note
 from tests.core.support.builders import BOX, a_booking, a_job, a_node, a_state
 
 
@@ -43,3 +46,22 @@ def test_an_adoption_names_the_process_by_its_start_time_and_user() -> None:
     command = AdoptProcess(node=NodeName(BOX), job=JobId(1), attempt=1, pid=77, start_time=5, uid=1000)
     dispatcher.carry_out([command], a_state(a_node()), SimpleNamespace())  # type: ignore[arg-type]
     assert wire.frames == [{"type": "adopt", "job": 1, "attempt": 1, "pid": 77, "start_time": 5, "uid": 1000}]
+
+
+def test_a_command_that_fails_is_logged_with_its_job_and_the_others_are_carried_out(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def break_down(_: object) -> str:
+        raise KeyError("no template")
+
+    wire, box = Wire(), NodeName(BOX)
+    settings: Any = SimpleNamespace(in_force=SimpleNamespace(notify_command=""))
+    dispatcher = Dispatcher(wire, SimpleNamespace(), Path("/state"), break_down)  # type: ignore[arg-type]
+    commands = [
+        Notify(what="job-warned", message=note("warning.idle", seconds=1.0), job=JobId(7)),
+        ForgetRun(node=box, job=JobId(1), attempt=1),
+    ]
+    dispatcher.carry_out(commands, a_state(a_node()), settings)
+    assert wire.sent == [("forget", 1)]
+    assert "job 7: Notify failed" in caplog.text
+    assert "no template" in caplog.text

@@ -51,7 +51,9 @@ class Dispatcher:
             try:
                 self._carry_out(command, state, settings)
             except ProtocolError as error:
-                log.error("job %d: %s", command.job, error)  # noqa: TRY400 - the message is enough
+                log.error("job %s: %s", command.job, error)  # noqa: TRY400 - the message is enough
+            except Exception:  # the decision is on disk: its callers and the other commands must not suffer
+                log.exception("job %s: %s failed", command.job, type(command).__name__)
 
     def _carry_out(self, command: Command, state: State, settings: Settings) -> None:
         match command:
