@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tarmac.core.changes import Changes
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+from tarmac.core.model.note import Note
 from tarmac.core.model.queue import Mode, Reservation
 from tarmac.core.model.status import Draft, Held, Queued
 from tarmac.store.store import DURATIONS_LOOKED_AT, HOUR_S, HOURS_LOOKED_AT, Store
@@ -29,6 +30,17 @@ def a_reservation(number: int, owner: str = "ann") -> Reservation:
 
 def kept(store: Store, **changes: object) -> None:
     commit(store, Batch(changes=Changes(**changes)))  # type: ignore[arg-type]
+
+
+def test_notes_of_another_version_can_be_loaded(path: Path) -> None:
+    mode = Mode(is_paused=True, reason=Note("paused.from_2031", (("why", Note("cause.from_2031")),)), since=1.0)
+    ended = replace(a_job(1), status=replace(a_status("unknown"), message=Note("unknown.from_2031")))
+    with opened(path) as store:
+        commit(store, new(ended))
+        kept(store, mode=mode)
+    with opened(path) as store:
+        assert store.load().mode == mode
+        assert store.reader.job(1) == ended
 
 
 def test_a_held_job_and_a_draft_come_back_as_they_were(path: Path) -> None:

@@ -64,6 +64,24 @@ def test_a_note_in_a_stored_story_is_a_sentence_again() -> None:
     assert story_detail(stored) == {"why": "job 1: its GPUs did nothing for 30 min"}
 
 
+@pytest.mark.parametrize(
+    ("noted", "readable"),
+    [
+        (Note("requeue.from_2031", (("for_job", 7), ("by", None))), "requeue: from 2031 (for job 7)"),
+        (Note("gone"), "gone"),
+        (Note("requeue.preempted", (("because_of", 7),)), "requeue: preempted (because of 7)"),
+        (
+            note("notice.job_warned", job=1, warning=Note("warning.hot", (("celsius", 99),))),
+            "job 1: warning: hot (celsius 99)",
+        ),
+    ],
+)
+def test_a_note_of_another_version_is_still_readable(noted: Note, readable: str) -> None:
+    assert note_words(noted) == readable
+    stored = msgspec.json.decode(msgspec.json.encode({"why": noted}))
+    assert story_detail(stored) == {"why": readable}
+
+
 def test_a_job_that_waits_again_tells_why() -> None:
     requeued = Requeue(why="preempted", for_job=JobId(7))
     assert status_message(a_job(1, status=Queued(requeued=requeued))) == "preempted for job 7"

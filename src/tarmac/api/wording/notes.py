@@ -17,7 +17,17 @@ if TYPE_CHECKING:
 
 def note_words(note: Note) -> str:
     values = {name: note_words(value) if isinstance(value, Note) else value for name, value in note.values}
-    return say(note.key, **values)
+    return _say(note.key, values)
+
+
+def _say(key: str, values: Mapping[str, Any]) -> str:
+    """The sentence; for a stored note of another version, which has none here, the key and its values."""
+    try:
+        return say(key, **values)
+    except KeyError:
+        known = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in values.items() if value is not None)
+        topic = key.replace(".", ": ").replace("_", " ")
+        return f"{topic} ({known})" if known else topic
 
 
 def words(noted: Note | str | None) -> str | None:
@@ -39,7 +49,7 @@ def story_detail(detail: Mapping[str, Any]) -> dict[str, Any]:
 def _stored_words(value: Any) -> Any:
     if not isinstance(value, dict) or value.keys() != {"key", "values"}:
         return value
-    return say(value["key"], **{name: _stored_words(given) for name, given in value["values"]})
+    return _say(value["key"], {name: _stored_words(given) for name, given in value["values"]})
 
 
 def basis_words(rests_on: Iterable[RestsOn]) -> str:

@@ -29,7 +29,7 @@ Value: TypeAlias = "str | int | float | Note | None"
 class Note:
     """`values` is a tuple of pairs, so that a note can be compared, hashed and stored like any other record."""
 
-    key: NoteKey
+    key: str  # of a new note a NoteKey; of a stored one perhaps the key of another version
     values: tuple[tuple[str, Value], ...] = ()
 
     def __str__(self) -> str:
