@@ -105,3 +105,10 @@ def test_a_degraded_controller_says_so_in_every_answer() -> None:
     assert "tarmac-degraded" not in answered("GET", "/openapi.json").headers
     answer = answered("GET", "/openapi.json", controller=degraded)
     assert answer.headers["tarmac-degraded"] == "the state could not be written: disk full: gr??er"
+
+
+def test_the_header_of_a_degraded_controller_is_one_line() -> None:
+    degraded = Bare()
+    degraded.degraded = unavailable("store.cannot_write", error="disk full\r\nSet-Cookie: a=b")
+    answer = answered("GET", "/openapi.json", controller=degraded)
+    assert answer.headers["tarmac-degraded"] == "the state could not be written: disk full"

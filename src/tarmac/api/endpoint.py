@@ -71,8 +71,13 @@ class Endpoint:
         content = await route.handler(context, *arguments)
         answer = content if isinstance(content, Response) else json_answer(content, route.status)
         if (degraded := degraded_words(self._controller)) is not None:
-            answer.headers["Tarmac-Degraded"] = degraded.encode("ascii", "replace").decode()
+            answer.headers["Tarmac-Degraded"] = _first_line(degraded).encode("ascii", "replace").decode()
         return answer
+
+
+def _first_line(text: str) -> str:
+    """A header has no room for more."""
+    return next(iter(text.splitlines()), "")
 
 
 def _parameters(scope: Scope) -> dict[str, str]:
