@@ -1,6 +1,7 @@
 """The catalogue and the code that uses it agree: keys, placeholders, formats. A second language proves the seam."""
 
 import ast
+import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from tarmac.api.wording.formats import FORMATS
 from tarmac.api.wording.message import Message
 from tarmac.api.wording.refusals import SPELLED_OUT, refusal
 from tarmac.controller.controller import Controller
+from tarmac.controller.decision import Decision
+from tarmac.core.model.note import note
+from tarmac.core.model.queue import Mode
 from tarmac.core.policy.feasibility import TooFewGpusOnNode
 from tarmac.refusal import invalid
 from tests.api.asgi import send, with_controller
@@ -115,7 +119,10 @@ def test_a_message_is_a_clause_without_a_full_stop(key: str) -> None:
 @pytest.fixture
 def shouting() -> Iterator[None]:
     shout = {**FORMATS, "n": lambda number, noun: f"{number} x {noun}"}
-    messages = {"infeasible.too_few_gpus": Message("{asked:n GPU} > {have}", "-g {have}!")}
+    messages = {
+        "infeasible.too_few_gpus": Message("{asked:n GPU} > {have}", "-g {have}!"),
+        "paused.stopped": Message("STOPPED!"),
+    }
     LANGUAGES["x-loud"] = Language(code="x-loud", messages=messages, formats=shout)
     try:
         yield
@@ -146,6 +153,28 @@ def test_a_request_is_answered_in_the_language_of_its_header(tmp_path: Path) -> 
             assert answer is not None
             error = json.loads(answer.body)["error"]
             assert (error["key"], error["message"]) == ("infeasible.too_few_gpus", message)
+
+    with_controller(tmp_path, story)
+
+
+@pytest.mark.usefixtures("shouting")
+def test_a_refusal_by_a_plan_is_in_the_language_of_its_own_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even if the plan's turn comes when the commit of another request returns."""
+    job = {"jobs": [{"command": ["true"]}], "cwd": "/"}
+
+    async def story(controller: Controller) -> None:
+        controller.state.load_mode(Mode(is_paused=True, is_draining=True, reason=note("paused.stopped")))
+        commit = controller.store.commit
+        monkeypatch.setattr(
+            controller.store, "commit", lambda *batch: asyncio.get_running_loop().call_later(0.1, commit, *batch)
+        )
+        other = controller.engine.begin(lambda _: Decision(answer=None, settings={"other": "1"}))
+        asked = send(controller, "POST", "/jobs", [json.dumps(job).encode()], headers={"Accept-Language": "x-loud"})
+        answer, _ = await asyncio.gather(asked, other)
+        assert answer is not None
+        assert json.loads(answer.body)["error"]["message"].endswith("by Tarmac: STOPPED!")
 
     with_controller(tmp_path, story)
 

@@ -15,7 +15,7 @@ from tarmac.api.schemas.job import WholeJobView
 from tarmac.api.schemas.jobs import JobPage, JobsQuery, Story, StoryEvent, SubmitAnswer, WaitAnswer, WaitQuery
 from tarmac.api.schemas.selection import KillAnswer, KillRequest, RemoveAnswer, Selection
 from tarmac.api.views.job import Viewer, checked_fields
-from tarmac.api.wording.notes import story_detail, words
+from tarmac.api.wording.notes import story_detail
 from tarmac.api.wording.times import iso
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
@@ -71,7 +71,7 @@ def _refuse_too_many(state: State, specs: tuple[JobSpec, ...]) -> None:
     """Check the limits when the decision is made: other submits may have come first."""
     mode = state.mode
     if mode.is_draining:
-        raise conflict("queue.draining", is_paused=mode.is_paused, by=mode.by or "Tarmac", reason=words(mode.reason))
+        raise conflict("queue.draining", is_paused=mode.is_paused, by=mode.by or "Tarmac", reason=mode.reason)
     if (reached := refusal_at_submit(state, specs)) is not None:
         raise invalid("submit.over_limit", reached=reached)
 

@@ -5,10 +5,12 @@ Refusals that carry a finding of the core (`Lack`, `LimitReached`) get the key o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from tarmac.api.wording.catalogue import render, say
 from tarmac.api.wording.formats import size
+from tarmac.api.wording.notes import note_words
+from tarmac.core.model.note import Note
 from tarmac.core.policy.feasibility import ConstraintUnmet, HostTooSmall, PinnedGone, TooFewGpusOnNode
 from tarmac.refusal import Refused
 
@@ -27,8 +29,17 @@ def refusal(refused: Refused) -> Rendered:
     spelled_out = SPELLED_OUT.get(refused.key)
     if spelled_out is not None:
         return spelled_out(**refused.values)
-    values = {name: refusal(value) if isinstance(value, Refused) else value for name, value in refused.values.items()}
-    return render(refused.key, **values)
+    return render(refused.key, **{name: _in_words(value) for name, value in refused.values.items()})
+
+
+def _in_words(value: Any) -> Any:
+    match value:
+        case Refused():
+            return refusal(value)
+        case Note():
+            return note_words(value)
+        case _:
+            return value
 
 
 def infeasible(lack: Lack) -> Rendered:
