@@ -7,7 +7,7 @@ import socket
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tarmac.controller.decision import Decision
 from tarmac.controller.dispatcher import Dispatcher
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.note import Note
     from tarmac.core.state import State
     from tarmac.nodes.session import Connector
+    from tarmac.shared.frames.to_agent import ListedGpu
     from tarmac.store.store import Store
 
 
@@ -171,7 +172,7 @@ def composed(
     store: Store,
     settings: Settings,
     state_folder: Path,
-    listed_gpus: list[dict[str, Any]] | None = None,
+    listed_gpus: list[ListedGpu] | None = None,
     nodes: Sequence[LocalNodeEntry] = (),
     words: Callable[[Note], str] = str,
 ) -> Controller:

@@ -15,6 +15,8 @@ from tarmac.refusal import Refused, invalid
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tarmac.shared.frames.to_agent import ListedGpu
+
 LISTED = "gpus"  # GPUs that no driver reports, as a list of tables
 
 
@@ -59,11 +61,11 @@ def _checked(path: Path, key: str, value: Any) -> Any:
         raise invalid("config.setting", path=path, problem=problem) from problem
 
 
-def _listed(path: Path, value: Any) -> list[dict[str, Any]]:
+def _listed(path: Path, value: Any) -> list[ListedGpu]:
     """[[gpus]] with index, model and memory, for makes that Tarmac cannot read."""
     if not isinstance(value, list) or not all(isinstance(gpu, dict) for gpu in value):
         raise invalid("config.gpus_not_a_list", path=path)
-    gpus = []
+    gpus: list[ListedGpu] = []
     for number, gpu in enumerate(value):
         memory = read_size(gpu.get("memory", 0))
         index = gpu.get("index", number)

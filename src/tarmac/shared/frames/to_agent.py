@@ -134,6 +134,17 @@ class ShutdownFrame(Question, _ShutdownOptions):
     type: Literal["shutdown"]
 
 
+# In the agent's environment
+
+
+class ListedGpu(TypedDict):
+    """A GPU of the config file. TARMAC_LISTED_GPUS is a JSON list of them."""
+
+    index: int
+    model: str  # empty if not given
+    memory_total_bytes: int  # 0 if not given
+
+
 AttemptFrame = Union[StartFrame, AdoptFrame, SignalFrame, ForgetFrame]
 FactsQuestionFrame = Union[CheckPathsFrame, DescribeProcessesFrame, PingFrame]
 QuestionFrame = Union[

@@ -1,6 +1,7 @@
 """Unreadable GPUs, as the configuration lists them: `gpus = [{index=0, model="X", memory="24G"}]`.
 
-The controller passes the list as JSON in TARMAC_LISTED_GPUS.
+The controller passes the list as JSON in TARMAC_LISTED_GPUS, see `ListedGpu`. Set by hand, an entry may also have a
+`uuid`, give its size as `memory`, and leave out everything.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from tarmac.shared.units import parse_size
 
 if TYPE_CHECKING:
     from tarmac.agent.frames import ProbedGpu
+    from tarmac.shared.frames.to_agent import ListedGpu
     from tarmac.shared.frames.to_controller import GpuMake
 
 
@@ -39,9 +41,17 @@ def _entries(text: str) -> List[Any]:
 
 
 def _gpu(position: int, entry: Any, prefix: str) -> ProbedGpu:
-    index = int(entry.get("index", position))
-    uuid = str(entry.get("uuid", f"{prefix}{index}"))
-    return new_gpu(index, uuid, str(entry.get("model", "GPU")), make="listed", total=_size(entry.get("memory", 0)))
+    gpu = _listed(position, entry)
+    uuid = str(entry.get("uuid", f"{prefix}{gpu['index']}"))
+    return new_gpu(gpu["index"], uuid, gpu["model"] or "GPU", make="listed", total=gpu["memory_total_bytes"])
+
+
+def _listed(position: int, entry: Any) -> ListedGpu:
+    return {
+        "index": int(entry.get("index", position)),
+        "model": str(entry.get("model", "")),
+        "memory_total_bytes": _size(entry.get("memory_total_bytes", entry.get("memory", 0))),
+    }
 
 
 def _size(value: Any) -> int:
