@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
 from tarmac.refusal import Refused
+from tarmac.shared.protocol import MAX_FRAME_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tarmac.core.model.ids import NodeName
     from tarmac.nodes.fleet import Fleet
 
 OutputVerdict: TypeAlias = Literal["good", "has_content", "no_directory", "is_directory", "not_writable"]
 
-PATHS_PER_QUESTION = 4000  # keeps the frame small, and the agent from working on one question for long
+# Of directories and of outputs each. Short questions keep the agent from working on one for long.
+PATHS_PER_QUESTION = 4000
+CHARS_PER_QUESTION = MAX_FRAME_BYTES // 32  # a character takes up to 12 bytes in a frame
 CHECKED_WITHIN_S = 1.0
 
 
@@ -50,15 +54,10 @@ async def check_paths(
     known = PathFacts(directories=[], outputs=[])
     try:
         async with asyncio.timeout(CHECKED_WITHIN_S) as patience:
-            for start in range(0, max(len(directories), len(outputs), 1), PATHS_PER_QUESTION):
-                end = start + PATHS_PER_QUESTION
+            for some_directories, some_outputs in zip_longest(_parts(directories), _parts(outputs), fillvalue=()):
                 answer = await fleet.ask(
                     node,
-                    {
-                        "type": "check_paths",
-                        "directories": list(directories[start:end]),
-                        "outputs": list(outputs[start:end]),
-                    },
+                    {"type": "check_paths", "directories": list(some_directories), "outputs": list(some_outputs)},
                 )
                 part = msgspec.convert(answer, PathFacts)
                 known.directories += part.directories
@@ -67,6 +66,20 @@ async def check_paths(
     except (TimeoutError, Refused):
         return None
     return known
+
+
+def _parts(paths: Sequence[str]) -> Iterator[list[str]]:
+    """The paths in pieces that fit into a question, in their order."""
+    part: list[str] = []
+    chars = 0
+    for path in paths:
+        if part and (len(part) >= PATHS_PER_QUESTION or chars + len(path) > CHARS_PER_QUESTION):
+            yield part
+            part, chars = [], 0
+        part.append(path)
+        chars += len(path)
+    if part:
+        yield part
 
 
 async def describe_processes(fleet: Fleet, node: NodeName, pids: Sequence[int]) -> ProcessFacts:

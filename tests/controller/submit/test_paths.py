@@ -11,6 +11,7 @@ from tarmac.core.model.job import JobSpec
 from tarmac.core.state import State
 from tarmac.nodes import facts
 from tarmac.refusal import Refused, unavailable
+from tarmac.shared import protocol
 from tests.core.support.builders import a_node, a_spec, a_state
 
 Answer = Callable[[dict[str, Any]], dict[str, Any]]
@@ -113,3 +114,13 @@ def test_many_paths_are_asked_in_several_questions(monkeypatch: pytest.MonkeyPat
     specs = [a_spec(cwd="/", stdout=f"/x/{number}") for number in range(5)]
     assert refusal(fleet, *specs) == "submit.log_exists"
     assert [question["outputs"] for _, question in fleet.questions] == [["/x/0", "/x/1"], ["/x/2", "/x/3"], ["/x/4"]]
+
+
+def test_long_paths_are_asked_in_frames_within_the_limit() -> None:
+    fleet = AnsweringFleet(desk=having())
+    long = ["/" + 500 * "\N{SLOTH}" + 2000 * "a" + str(number) for number in range(3000)]
+    specs = [a_spec(cwd=path, stdout=f"{path}/log") for path in long]
+    assert refusal(fleet, *specs) == "submit.cwd_not_a_directory"
+    assert all(protocol.encode(question) for _, question in fleet.questions), "a frame over the limit is an error"
+    for field, asked in (("directories", long), ("outputs", [f"{path}/log" for path in long])):
+        assert [path for _, question in fleet.questions for path in question[field]] == asked
