@@ -179,3 +179,10 @@ def test_a_running_job_can_be_stopped_while_nothing_can_be_written(cramped: Home
     assert until(lambda: not Path(f"/proc/{pid}").exists())
     (small_disk / "fill").unlink()
     assert until(lambda: here.ask("GET", f"/jobs/{job}")[1]["state"] == "failed")
+
+
+def test_status_shows_the_name_of_the_node_not_of_the_host(tmp_path: Path) -> None:
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "node").write_text("before-the-renaming\n")
+    for home in homes(tmp_path):
+        assert home.client().status()["node"] == "before-the-renaming"

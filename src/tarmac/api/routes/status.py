@@ -35,7 +35,7 @@ async def status(context: Context) -> StatusView:
         queued=queued_count(state),
         containment=None if hello is None else hello.containment,
         containment_reason=None if hello is None else hello.containment_reason,
-        node=None if hello is None else hello.node,
+        node=None if hello is None else home.name,
         home=str(controller.state_folder),
         uptime_s=round(controller.uptime_s(), 3),
         database_bytes=controller.store.size_bytes(),
