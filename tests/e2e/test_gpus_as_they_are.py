@@ -68,6 +68,7 @@ def test_an_outside_process_holds_a_gpu_is_named_and_its_end_frees_it(driven: Ho
         assert until(lambda: gpu(driven, 0).held)
         assert f"held by pid {foreign.pid}" in gpu(driven, 0).held
         assert "sleep 300" in gpu(driven, 0).held
+        assert [(process["pid"], process["holds_gpu"]) for process in gpu(driven, 0).processes] == [(foreign.pid, True)]
         one, two = driven.add("--", "sleep", "60"), driven.add("--", "sleep", "60")
         assert until(lambda: state_of(driven, one) == "running")
         assert driven.client().job(one).gpus[0]["index"] == 1

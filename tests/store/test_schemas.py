@@ -11,6 +11,7 @@ import pytest
 
 from tarmac.core import invariants
 from tarmac.core.events import JobsSubmitted
+from tarmac.core.model.gpu import Drain
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.queue import Mode
 from tarmac.core.model.status import Requeue, is_ended
@@ -116,3 +117,18 @@ def _shape(path: Path) -> list[tuple[str, str]]:
     found = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
     connection.close()
     return found
+
+
+@pytest.mark.parametrize(
+    ("reason", "now"), [("drained by ann", None), ("drained by bob", "drained by bob"), ("fan", "fan")]
+)
+def test_a_sentence_that_meant_no_reason_for_a_drain_still_means_it(path: Path, reason: str, now: str | None) -> None:
+    shutil.copy(FOLDER / "v4.db", path)
+    connection = sqlite3.connect(path)
+    drain = json.dumps({"reason": reason, "by": "ann", "since": 1.0, "healthy_since": None})
+    connection.execute("INSERT INTO gpus VALUES ('box', 'box-0', ?, 1)", (drain,))
+    connection.commit()
+    connection.close()
+    with opened(path) as store:
+        ((_, _, found, _),) = store.reader.gpus()
+    assert found == Drain(reason=now, by="ann", since=1.0)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         started_at: str | None
         job: int | None  # None: Tarmac did not start it
         ignored: bool
+        holds_gpu: bool  # it keeps jobs off the GPU and is named in `held`
 
     class StoryEvent(TypedDict):
         id: int
@@ -270,6 +271,7 @@ class Gpu(Record):
     health: str | None  # why it is unhealthy
     gone_since: datetime | None  # since when it is gone
     drained: bool
+    drained_by: str | None  # None: Tarmac drained it as unhealthy
     reason: str | None  # why it is drained or unhealthy
     warnings: list[str]  # about the jobs on it
     reserved: GpuReservation | None  # the current reservation, or the next one

@@ -229,7 +229,7 @@ class GpusDrained:
     node: NodeName
     gpus: tuple[GpuUuid, ...]
     by: str
-    reason: str
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

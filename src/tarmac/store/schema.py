@@ -133,6 +133,12 @@ STEPS: tuple[str, ...] = (
         END))
     WHERE state = 'queued' AND json_type(status, '$.note') = 'text';
     """,
+    """
+    -- A drain without a reason was stored with a sentence; its reason is null from here on.
+    UPDATE gpus
+    SET drain = json_set(drain, '$.reason', NULL)
+    WHERE json_extract(drain, '$.reason') = 'drained by ' || json_extract(drain, '$.by');
+    """,
 )
 
 VERSION = len(STEPS)

@@ -38,6 +38,11 @@ def test_a_drained_gpu_gets_nothing_until_it_is_resumed(api: Served) -> None:
     assert (gpu["drained"], gpu["reason"]) == (True, "fan is loud")
     (pinned,) = api.ids({"command": ["sleep", "60"], "gpus_on": [0]})
     assert "GPU 0: drained: fan is loud" in api.ask("GET", f"/jobs/{pinned}")[1]["why"]
+    assert api.ask("POST", "/gpus/drain", {"gpus": ["0"]})[0] == 200
+    gpu = api.ask("GET", "/gpus")[1]["gpus"][0]
+    owner = api.ask("GET", f"/jobs/{pinned}")[1]["owner"]
+    assert (gpu["drained"], gpu["drained_by"], gpu["reason"]) == (True, owner, None)
+    assert f"GPU 0: drained by {owner}" in api.ask("GET", f"/jobs/{pinned}")[1]["why"]
     api.ask("POST", "/gpus/resume", {"gpus": [gpu["uuid"]]})
     assert api.until(pinned, "running")["gpus"][0]["index"] == 0
 

@@ -14,14 +14,14 @@ def a_gpu(index: int = 0, **fields: Any) -> Gpu:
         "node": "n1", "index": index, "uuid": f"GPU-{index}", "model": "NVIDIA A100-SXM4-80GB", "make": "nvidia",
         "parent": None, "memory_total_bytes": 80 * G, "memory_used_bytes": 0, "utilization": 0, "temperature": 31,
         "power_w": 52.4, "slots": 1, "booked_bytes": 0, "jobs": [], "processes": [], "drained": False,
-        "reason": None, "health": None, "gone_since": None, "held": None, **fields,
+        "drained_by": None, "reason": None, "health": None, "gone_since": None, "held": None, **fields,
     })  # fmt: skip
 
 
 def a_process(pid: int = 4242, **fields: Any) -> dict[str, Any]:
     return {
         "pid": pid, "user": "bob", "command": "python train.py", "memory_bytes": 30 * G, "started_at": THREE_HOURS_AGO,
-        "job": None, "attempt": None, "ignored": False, **fields,
+        "job": None, "attempt": None, "ignored": False, "holds_gpu": False, **fields,
     }  # fmt: skip
 
 
@@ -32,7 +32,7 @@ def a_busy_server() -> list[Gpu]:
     return [
         a_gpu(0, memory_used_bytes=61 * G, utilization=97, temperature=71, power_w=388.0, jobs=[7], processes=[own]),
         a_gpu(1, memory_used_bytes=9 * G, booked_bytes=40 * G, utilization=40, jobs=[8, 9, 11], slots=4),
-        a_gpu(2, memory_used_bytes=30 * G, utilization=55, held=held, processes=[a_process()]),
+        a_gpu(2, memory_used_bytes=30 * G, utilization=55, held=held, processes=[a_process(holds_gpu=True)]),
         a_gpu(3, drained=True, reason="fan is replaced on Monday"),
         a_gpu(4, health="48 uncorrectable ECC errors", drained=True, reason="48 uncorrectable ECC errors"),
         a_gpu(

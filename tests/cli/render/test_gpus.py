@@ -63,7 +63,9 @@ def test_a_reservation_is_told_of() -> None:
 
 def test_who_holds_a_gpu_is_said_once() -> None:
     held = "held by pid 4242 of bob (python train.py) for 3 h"
-    assert notes(held=held, processes=[a_process(4242), a_process(4243, started_at=None, memory_bytes=None)]) == [
+    assert notes(
+        held=held, processes=[a_process(4242, holds_gpu=True), a_process(4243, started_at=None, memory_bytes=None)]
+    ) == [
         held,
         "bob: python train.py (pid 4243)",
     ]
@@ -83,7 +85,10 @@ def test_processes_of_jobs_need_no_words_and_many_are_counted() -> None:
 
 def test_why_a_gpu_is_not_used() -> None:
     assert notes(drained=True) == ["drained"]
-    assert notes(drained=True, reason="new fan") == ["drained: new fan"]
+    assert notes(drained=True, drained_by="ann") == ["drained by ann"]
+    assert notes(health="vanished", drained=True, drained_by="ann")[-1] == "drained by ann"
+    assert notes(drained=True, drained_by="ann", reason="new fan") == ["drained: new fan"]
+    assert notes(drained=True, drained_by="ann", reason="drained for repair") == ["drained: drained for repair"]
     assert notes(health="vanished", drained=True, reason="vanished") == ["unhealthy: vanished"]
     assert notes(health="vanished", drained=True, reason="new fan") == ["unhealthy: vanished", "drained: new fan"]
 

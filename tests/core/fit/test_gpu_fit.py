@@ -220,7 +220,7 @@ def test_a_drained_gpu_gets_nothing_new_and_keeps_what_it_has() -> None:
     handle(state, GpusDrained(node=BOX, gpus=(GpuUuid("g0"),), by="ann", reason="fan"), 1.0)
     (waiting,) = queue(state, Request())
     assert where(state, running) == [0]
-    assert reasons(state, waiting) == {0: Drained(reason="fan")}
+    assert reasons(state, waiting) == {0: Drained(reason="fan", by="ann")}
     assert state.changes.gpus[BOX, GpuUuid("g0")][0] is not None
     handle(state, GpusResumed(node=BOX, gpus=(GpuUuid("g0"),)), 1.0)
     assert reasons(state, waiting) == {0: Taken(jobs=(JobId(running),))}

@@ -60,7 +60,7 @@ def test_a_job_whose_gpu_is_gone_but_still_listed_is_told_the_same() -> None:
     assert explain(state, state.jobs[JobId(pinned)], 0.0)[0] == NeverFits(lack=PinnedGone(gpus=(named(1),)))
     assert not isinstance(explain(state, state.jobs[JobId(free)], 0.0)[0], NeverFits)
     handle(state, NodeSampled(node=BOX, uses=((GpuUuid("g1"), replace(VANISHED, is_gone=False)),)), 3.0)
-    assert reasons(state, pinned)[1] == Drained(reason=VANISHED.health or "")
+    assert reasons(state, pinned)[1] == Drained(reason=VANISHED.health, by=None)
     assert len(explain(state, state.jobs[JobId(pinned)], 0.0)) == 1, "it is there, though sick"
 
 
@@ -77,7 +77,7 @@ def test_a_gpu_that_is_gone_leaves_its_number_to_the_one_that_has_it_now() -> No
     assert node.index_now(GpuUuid("g7")) is None
     assert [node.last_index(GpuUuid("g7"), before) for before in (0, 7)] == [None, 7]
     wide, _ = queue(state, Request(gpus=2), Request(gpus_on=(named(1),)))
-    assert reasons(state, wide) == {GpuUuid("g0"): Drained(reason=VANISHED.health or ""), 0: Taken(jobs=(JobId(2),))}
+    assert reasons(state, wide) == {GpuUuid("g0"): Drained(reason=VANISHED.health, by=None), 0: Taken(jobs=(JobId(2),))}
 
 
 def test_a_gpu_that_is_gone_keeps_its_number_while_nobody_else_has_it() -> None:

@@ -61,9 +61,9 @@ async def gpu_samples(context: Context, gpu: str, query: SamplesQuery) -> GpuSam
 async def drain_gpus(context: Context, body: DrainRequest) -> GpusAnswer:
     """Start no more jobs on these GPUs. Running jobs continue."""
     named = _named(context.controller, body.gpus)
-    by, reason = context.caller.name, body.reason or f"drained by {context.caller.name}"
+    by = context.caller.name
     await context.controller.engine.commit(
-        *(GpusDrained(node=node, gpus=gpus, by=by, reason=reason) for node, gpus in named.items())
+        *(GpusDrained(node=node, gpus=gpus, by=by, reason=body.reason or None) for node, gpus in named.items())
     )
     return _answer(named)
 

@@ -15,6 +15,7 @@ class GpuProcess(Struct, kw_only=True):
     started_at: str | None
     job: int | None
     ignored: bool
+    holds_gpu: bool  # it keeps jobs off the GPU and is named in `held`
 
 
 class GpuReservation(Struct, kw_only=True):
@@ -41,6 +42,7 @@ class GpuView(Struct, kw_only=True):
     jobs: list[int]
     processes: list[GpuProcess]
     drained: bool
+    drained_by: str | None  # null if Tarmac drained it as unhealthy
     reason: str | None
     power_w: float | None
     slots: int

@@ -15,7 +15,7 @@ from tarmac.core.policy.reservations import is_active
 from tarmac.nodes.reports import GpuReading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from tarmac.controller.controller import Controller
     from tarmac.core.model.gpu import Drain
@@ -64,6 +64,7 @@ def _gpu(controller: Controller, name: NodeName, reading: GpuReading, reserved: 
     drain = node.drains.get(uuid)
     use = node.uses.get(uuid)
     foreign = () if use is None else use.foreign_processes
+    holding = {process.pid for process in foreign}
     return GpuView(
         node=name,
         index=node.last_index(uuid, reading.index),
@@ -74,8 +75,9 @@ def _gpu(controller: Controller, name: NodeName, reading: GpuReading, reserved: 
         utilization=reading.utilization,
         temperature=reading.temperature,
         jobs=list(held),
-        processes=[_process(controller, name, process) for process in reading.processes],
+        processes=[_process(controller, name, process, holding) for process in reading.processes],
         drained=drain is not None,
+        drained_by=None if drain is None else drain.by,
         reason=None if drain is None else _drain_reason(controller, drain),
         power_w=reading.power_w,
         slots=node.slots.get(uuid, 1),
@@ -90,7 +92,7 @@ def _gpu(controller: Controller, name: NodeName, reading: GpuReading, reserved: 
     )
 
 
-def _drain_reason(controller: Controller, drain: Drain) -> str:
+def _drain_reason(controller: Controller, drain: Drain) -> str | None:
     if drain.healthy_since is None:
         return drain.reason
     left_s = drain.healthy_since + controller.state.rules.healthy_s - controller.now()
@@ -118,7 +120,9 @@ def _warnings(controller: Controller, holders: Iterable[JobId]) -> list[str]:
     ]
 
 
-def _process(controller: Controller, node: NodeName, process: reports.GpuProcess) -> GpuProcess:
+def _process(
+    controller: Controller, node: NodeName, process: reports.GpuProcess, holding: Container[int]
+) -> GpuProcess:
     is_ours = process.job in controller.state.jobs
     ignored = controller.ignored.starts_on(node)
     return GpuProcess(
@@ -129,4 +133,5 @@ def _process(controller: Controller, node: NodeName, process: reports.GpuProcess
         started_at=iso(process.started_at),
         job=process.job if is_ours else None,
         ignored=not is_ours and is_ignored(process, controller.settings, ignored),
+        holds_gpu=process.pid in holding,
     )

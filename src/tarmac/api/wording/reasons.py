@@ -147,6 +147,8 @@ def gpu_words(reason: GpuReason, now: float) -> str:
     match reason:
         case Unsuitable():
             return unsuitable_words(reason)
+        case Drained(reason=None, by=by):
+            return say("gpu.drained_by", by=by)
         case Drained(reason=drained):
             return say("gpu.drained", reason=drained)
         case Taken(jobs=jobs):

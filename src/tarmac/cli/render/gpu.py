@@ -28,9 +28,8 @@ def notes_of(gpu: Gpu, at: float) -> list[Note]:
     if health:
         since = gpu.raw.get("gone_since")
         notes.append(("bold red", f"gone since {local(since)[:16]}: {health}" if since else f"unhealthy: {health}"))
-    if gpu.drained and not (health and reason in {health, None}):
-        words = reason or "drained"
-        notes.append(("yellow", words if words.startswith("drained") else f"drained: {words}"))
+    if gpu.drained and not (health and gpu.drained_by is None and reason in {health, None}):
+        notes.append(("yellow", _drained(gpu)))
     notes += [("yellow", words) for words in gpu.warnings or ()]
     if held:
         notes.append(("magenta", held))
@@ -38,11 +37,17 @@ def notes_of(gpu: Gpu, at: float) -> list[Note]:
         from tarmac.cli.render.reservations import of_gpu
 
         notes.append(("cyan", of_gpu(gpu.reserved, at)))
-    outside = [who for who in gpu.processes if who.get("job") is None and f"pid {who['pid']} " not in f"{held} "]
-    notes += [("dim", _process(who, at)) for who in outside[:PROCESSES]]
-    if len(outside) > PROCESSES:
-        notes.append(("dim", f"and {len(outside) - PROCESSES} more processes"))
+    others = [who for who in gpu.processes if who.get("job") is None and not who.get("holds_gpu")]
+    notes += [("dim", _process(who, at)) for who in others[:PROCESSES]]
+    if len(others) > PROCESSES:
+        notes.append(("dim", f"and {len(others) - PROCESSES} more processes"))
     return [(style, safe(words)) for style, words in notes]
+
+
+def _drained(gpu: Gpu) -> str:
+    if gpu.reason:
+        return f"drained: {gpu.reason}"
+    return f"drained by {gpu.drained_by}" if gpu.drained_by else "drained"
 
 
 def _process(who: Process, at: float) -> str:

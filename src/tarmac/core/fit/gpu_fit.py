@@ -33,7 +33,8 @@ class Unsuitable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drained:
-    reason: str
+    reason: str | None
+    by: str | None  # a person; None if Tarmac drained it as unhealthy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +129,7 @@ def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> GpuReaso
     if (unsuitable := suits(gpu, request, rules)) is not None:
         return unsuitable
     if (drain := node.drains.get(gpu.uuid)) is not None:
-        return Drained(reason=drain.reason)
+        return Drained(reason=drain.reason, by=drain.by)
     held = node.booked.get(gpu.uuid)
     wanted_bytes = _wanted_bytes(node, gpu, request)
     use = node.uses.get(gpu.uuid, _UNUSED)

@@ -64,7 +64,7 @@ class Activity:
 class Drain:
     """No new job is placed on the GPU. `by` is a person, or None if Tarmac drained it as unhealthy."""
 
-    reason: str
+    reason: str | None  # None if the person gave none
     by: str | None
     since: float
     healthy_since: float | None = None  # an unhealthy GPU that reads healthy again

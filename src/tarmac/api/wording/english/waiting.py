@@ -40,6 +40,7 @@ MESSAGES: dict[str, Message] = {
     "waiting.cpus": Message("requested {asked:n CPU core}; {free} of {total} {free:plural is|are} not booked"),
     # one GPU
     "gpu.drained": Message("drained: {reason}"),
+    "gpu.drained_by": Message("drained by {by}"),
     "gpu.held_by_jobs": Message("held by {jobs:jobs}"),
     "gpu.too_little_memory": Message("{free:size} of {total:size} is free; {asked:size} requested"),
     "gpu.too_little_memory_foreign": Message(
