@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from tarmac.api import endpoint
+from tarmac.api.route import Route
+from tarmac.api.routes.table import ROUTES
 from tarmac.controller.settings.settings import Settings
 from tarmac.refusal import Refused, unavailable
 from tests.api.asgi import Answer, send
@@ -75,6 +77,41 @@ def test_a_body_arrives_in_pieces() -> None:
 def test_every_wrong_parameter_is_named() -> None:
     answer = answered("GET", "/jobs?limit=0&order=up")
     assert error(answer)["message"] == "limit must be a whole number from 1 to 10000; order must be asc or desc"
+
+
+def test_an_unknown_parameter_is_refused_with_the_known_ones() -> None:
+    answer = answered("GET", "/jobs/wait?ids=1&timeout_s=x&timeout=5")
+    unknown = "timeout is not a parameter of this address, which accepts ids, timeout_s"
+    wrong = "timeout_s must be a number from 0 to 300"
+    assert (answer.status, error(answer)["message"]) == (400, f"{unknown}; {wrong}")
+
+
+@pytest.mark.parametrize("route", [route for route in ROUTES if route.query is not None], ids=lambda route: route.path)
+def test_every_query_refuses_unknown_parameters(route: Route) -> None:
+    assert route.query is not None
+    assert route.query.__struct_config__.forbid_unknown_fields
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (f"/jobs?after={10**30}", f"after must be a whole number from 0 to {2**63 - 1}"),
+        ("/gpus/0/samples?since_s=1e308", "since_s must be a number from 0 to 316224000"),
+        ("/gpus/0/samples?since_s=inf", "since_s must be a number from 0 to 316224000"),
+        (f"/jobs/1/log?offset={10**30}", f"offset must be a whole number from 0 to {2**63 - 1}"),
+        (f"/jobs/1/log?lines={10**30}", "lines (-n) must be a whole number from 0 to 1000000000000"),
+        (f"/jobs/1/log?attempt={10**30}", f"attempt must be a whole number from 1 to {2**31}"),
+    ],
+)
+def test_a_number_that_is_too_large_is_refused(path: str, message: str) -> None:
+    answer = answered("GET", path)
+    assert (answer.status, error(answer)["message"]) == (400, message)
+
+
+@pytest.mark.parametrize("path", ["/gpus/ignore", "/adopt"])
+def test_a_pid_that_cannot_exist_is_refused(path: str) -> None:
+    answer = answered("POST", path, [json.dumps({"pid": 10**30}).encode()])
+    assert (answer.status, error(answer)["message"]) == (400, f"pid must be a whole number from 1 to {2**31 - 1}")
 
 
 def test_a_body_that_is_announced_too_large_is_refused_unread() -> None:

@@ -12,7 +12,7 @@ from tarmac import __version__
 from tarmac.api.answers import json_answer
 from tarmac.api.wording.catalogue import render
 from tarmac.api.wording.refusals import refusal
-from tarmac.api.wording.validation_messages import wrong_field
+from tarmac.api.wording.validation_messages import unknown_parameter, wrong_field, wrong_parameter
 from tarmac.refusal import Refused, invalid, not_found, too_new
 
 if TYPE_CHECKING:
@@ -79,14 +79,16 @@ def decoded_query(model: type[Any], given: Mapping[str, str]) -> Any:
 
 
 def _wrong_parameters(model: type[Any], given: Mapping[str, str]) -> list[str]:
-    """Every parameter with a wrong value: msgspec itself stops at the first."""
-    found = []
-    for field in msgspec.structs.fields(model):
+    """Every unknown parameter and every wrong value: msgspec itself stops at the first."""
+    fields = msgspec.structs.fields(model)
+    names = [field.encode_name for field in fields]
+    found = [unknown_parameter(name, names) for name in given if name not in names]
+    for field in fields:
         if field.encode_name in given:
             try:
                 msgspec.convert(given[field.encode_name], field.type, strict=False)
-            except msgspec.ValidationError as error:
-                found.append(wrong_field(model, field.encode_name, str(error)))
+            except msgspec.ValidationError:
+                found.append(wrong_parameter(field.encode_name, field.type))
     return found
 
 

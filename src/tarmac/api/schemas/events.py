@@ -5,5 +5,5 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class EventsQuery(Struct, kw_only=True):
+class EventsQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     jobs: str | None = None

@@ -6,6 +6,10 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from tarmac.api.schemas.bounds import Pid
+
+LONGEST_SINCE_S = 10 * 366 * 86400  # samples are not stored for that long
+
 
 class GpuProcess(Struct, kw_only=True):
     pid: int
@@ -61,8 +65,8 @@ class GpuList(Struct, kw_only=True):
     error: str | None
 
 
-class SamplesQuery(Struct, kw_only=True):
-    since_s: Annotated[float, Meta(ge=0)] = 86400.0
+class SamplesQuery(Struct, kw_only=True, forbid_unknown_fields=True):
+    since_s: Annotated[float, Meta(ge=0, le=LONGEST_SINCE_S)] = 86400.0
     fine: bool = False
 
 
@@ -100,7 +104,7 @@ class GpusAnswer(Struct, kw_only=True):
 class IgnoreRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     """One process by its pid, or every process of a program by the program's name."""
 
-    pid: Annotated[int, Meta(ge=1)] | None = None
+    pid: Pid | None = None
     command: Annotated[str, Meta(min_length=1, max_length=4096)] | None = None
     forget: bool = False
     node: str | None = None  # of the pid; needed if several nodes could be meant

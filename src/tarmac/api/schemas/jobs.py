@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from tarmac.api.schemas.bounds import LARGEST, Pid
 from tarmac.api.schemas.job import GpuRef, JobView
 
 MOST_PER_PAGE = 10_000
@@ -16,14 +17,14 @@ class SubmitAnswer(Struct, kw_only=True):
     ids: list[int]
 
 
-class JobsQuery(Struct, kw_only=True):
+class JobsQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     ids: str | None = None
     state: str | None = None
     owner: str | None = None
     name: str | None = None
     tag: str | None = None
     limit: Annotated[int, Meta(ge=1, le=MOST_PER_PAGE)] = 1000
-    after: int | None = None
+    after: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
     order: Literal["asc", "desc"] = "asc"
     fields: str | None = None
 
@@ -35,7 +36,7 @@ class JobPage(Struct, kw_only=True):
     next: int | None
 
 
-class WaitQuery(Struct, kw_only=True):
+class WaitQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     ids: str
     timeout_s: Annotated[float, Meta(ge=0, le=LONGEST_WAIT_S)] = 30.0
 
@@ -45,11 +46,11 @@ class WaitAnswer(Struct, kw_only=True):
     pending: list[int]
 
 
-class LogQuery(Struct, kw_only=True):
+class LogQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     stream: Literal["stdout", "stderr"] = "stdout"
-    attempt: Annotated[int, Meta(ge=1)] | None = None
-    lines: Annotated[int, Meta(ge=0)] | None = None
-    offset: Annotated[int, Meta(ge=0)] | None = None
+    attempt: Annotated[int, Meta(ge=1, le=2**31)] | None = None
+    lines: Annotated[int, Meta(ge=0, le=10**12)] | None = None
+    offset: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
     follow: bool = False
 
 
@@ -88,7 +89,7 @@ class StartAnswer(Struct, kw_only=True):
 
 
 class AdoptRequest(Struct, kw_only=True, forbid_unknown_fields=True):
-    pid: Annotated[int, Meta(ge=1)]
+    pid: Pid
     gpus: list[int] | None = None
     node: str | None = None
     name: str | None = None

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _STEP = re.compile(r"\w+|\[\d*\]")
 _NAMED = re.compile(r"(missing required|contains unknown) field `([^`]*)`")
 # As it is typed on the command line.
-_TYPED = {option.wire: option.flag for option in BY_WIRE.values() if option.type != "path"} | {"lines": "-n"}
+_TYPED = {option.wire: option.flag for option in BY_WIRE.values() if option.type != "path"}
+_TYPED_PARAMETERS = {"lines": "-n"}
 
 
 def wrong_field(model: Any, path: str, message: str) -> str:
@@ -38,6 +39,16 @@ def wrong_field(model: Any, path: str, message: str) -> str:
     if steps and steps[-1].startswith("["):
         return say("field.each_must_be", field=field, allowed=allowed(known))
     return say("field.must_be", field=field, allowed=allowed(known))
+
+
+def wrong_parameter(name: str, kind: Any) -> str:
+    """What the parameter of a query must be. It may share its name with an option of a job, but is another thing."""
+    field = f"{name} ({_TYPED_PARAMETERS[name]})" if name in _TYPED_PARAMETERS else name
+    return say("field.must_be", field=field, allowed=allowed(inspect.type_info(kind)))
+
+
+def unknown_parameter(name: str, known: Sequence[str]) -> str:
+    return say("field.unknown_parameter", name=name, known=known)
 
 
 def _inside(known: inspect.Type, step: str) -> inspect.Type:

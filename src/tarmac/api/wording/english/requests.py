@@ -19,6 +19,7 @@ MESSAGES: dict[str, Message] = {
     # fields
     "field.missing": Message("{field} is missing"),
     "field.unknown": Message("{field} is not a field of this request"),
+    "field.unknown_parameter": Message("{name} is not a parameter of this address, which accepts {known:join , }"),
     "field.must_be": Message("{field} must be {allowed}"),
     "field.each_must_be": Message("each of {field} must be {allowed}"),
     "field.body": Message("the body"),
