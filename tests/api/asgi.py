@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,10 +46,12 @@ async def send(
 ) -> Answer | None:
     """The answer to one request, None if there is none. The body comes in chunks; None as a chunk is a disconnect."""
     sent: list[dict[str, Any]] = []
-    pending = iter([*chunks, b""])
+    pending: Iterator[bytes | str | None] = iter([*chunks, b""])
 
     async def receive() -> dict[str, Any]:
-        chunk = next(pending)
+        chunk = next(pending, "")
+        if chunk == "":
+            await asyncio.Event().wait()  # the client stays and reads a stream
         if chunk is None:
             return {"type": "http.disconnect"}
         return {"type": "http.request", "body": chunk, "more_body": bool(chunk)}

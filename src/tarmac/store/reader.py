@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tarmac.core.ledger import HourRow
+from tarmac.core.model.ids import NodeName
 from tarmac.store import rows
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tarmac.core.model.gpu import Drain
-    from tarmac.core.model.ids import GpuUuid, NodeName
+    from tarmac.core.model.ids import GpuUuid
     from tarmac.core.model.job import Job
     from tarmac.core.model.queue import Mode, Reservation
 
@@ -153,6 +154,15 @@ class Reader:
             StoredEvent(id=number, job=job, attempt=attempt, at=at, kind=kind, detail=msgspec.json.decode(detail))
             for number, job, attempt, at, kind, detail in found
         ]
+
+    def node_of_attempt(self, job: int, attempt: int) -> NodeName | None:
+        """Where the story says that this attempt was started; None if it does not say."""
+        row = self._connection.execute(
+            "SELECT json_extract(detail, '$.node') AS node FROM events"
+            " WHERE job = ? AND attempt = ? AND node IS NOT NULL ORDER BY id DESC LIMIT 1",
+            (job, attempt),
+        ).fetchone()
+        return None if row is None else NodeName(row[0])
 
     def jobs_changed_after(self, event: int, limit: int) -> list[tuple[int, int]]:
         """(newest event, job) of each job that changed after `event`, oldest first."""

@@ -1,6 +1,21 @@
 """The output of jobs, over HTTP."""
 
+import base64
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tarmac.controller.controller import Controller
+from tarmac.controller.decision import Decision
+from tarmac.core.events import GpusSeen, JobExited, JobStarted, NodeJoined, QueueStopped, Reported, StartForced
+from tarmac.core.model.gpu import Gpu
+from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+from tests.api.asgi import send, with_controller
 from tests.api.served import Served
+
+DESK, BIG, JOB = NodeName("desk"), NodeName("big"), JobId(1)
 
 
 def test_following_a_log_gives_every_byte_and_ends_with_the_job(api: Served) -> None:
@@ -39,3 +54,42 @@ def test_progress_is_read_from_the_log_of_a_running_job(api: Served) -> None:
     while (progress := api.ask("GET", f"/jobs/{job}")[1]["progress"]) is None:
         api.ask("GET", f"/jobs/wait?ids={job}&timeout_s=0.1")
     assert progress == {"fraction": 0.45, "eta_s": 15.0}
+
+
+class Logs:
+    """A fleet on which every log file holds the name of its node."""
+
+    home = SimpleNamespace(name=DESK)
+
+    async def ask(self, node: NodeName, frame: dict[str, Any]) -> dict[str, Any]:
+        return {"data": base64.b64encode(node.encode()[frame["offset"] :] if frame["limit"] else b"").decode()}
+
+
+def test_the_log_of_an_earlier_attempt_is_read_on_the_node_of_that_attempt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story(controller: Controller) -> None:
+        async def log(query: str = "") -> bytes:
+            answer = await send(controller, "GET", f"/jobs/1/log{query}")
+            assert answer is not None
+            return answer.body
+
+        async def settled() -> None:
+            await controller.engine.decide(lambda _: Decision(answer=None))
+
+        monkeypatch.setattr(controller, "fleet", Logs())
+        post = controller.engine.post
+        post(NodeJoined(node=BIG, cpu_job_slots=4, runs=()))
+        post(GpusSeen(node=BIG, gpus=(Gpu(uuid=GpuUuid("B0"), index=0),)))
+        post(StartForced(job=JOB, node=BIG, gpus=(GpuUuid("B0"),), by="eve"))
+        post(Reported(node=BIG, report=JobStarted(job=JOB, attempt=1, pid=7, started_at=1000.0)))
+        post(QueueStopped(by="eve"))
+        end = JobExited(job=JOB, attempt=1, exit_code=None, signal=15, started_at=1000.0, ended_at=1000.0, pid=7)
+        post(Reported(node=BIG, report=end))
+        await settled()
+        assert await log() == b"big", "it waits in the queue again"
+        post(StartForced(job=JOB, node=DESK, gpus=(GpuUuid("G0"),), by="eve"))
+        await settled()
+        assert [await log(), await log("?attempt=1"), await log("?attempt=2")] == [b"desk", b"big", b"desk"]
+
+    with_controller(tmp_path, story)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from tarmac.controller.publisher import Listener
+    from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import Job
     from tarmac.shared.frames.to_agent import QuestionFrame
 
@@ -34,10 +35,10 @@ async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResp
     path = (stdout_path if query.stream == "stdout" else stderr_path)(controller.state_folder, job, which)
     if is_elsewhere(job):
         raise not_found("log.adopted", job=job.id)
-    await _must_exist(controller, job, path, follow=query.follow)
+    await _must_exist(controller, job, which, path, follow=query.follow)
     first, is_cut = query.offset or 0, False
     if query.lines is not None:
-        first, is_cut = await _tail_offset(controller, job, path, query.lines)
+        first, is_cut = await _tail_offset(controller, job, which, path, query.lines)
     headers = {"Tarmac-Log-Cut": "1"} if is_cut else {}
     headers |= {
         "Tarmac-Log-Attempt": str(which),
@@ -48,9 +49,9 @@ async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResp
     return StreamingResponse(output, media_type="application/octet-stream", headers=headers)
 
 
-async def _must_exist(controller: Controller, job: Job, path: str, *, follow: bool) -> None:
+async def _must_exist(controller: Controller, job: Job, attempt: int, path: str, *, follow: bool) -> None:
     """Refuse output that is missing. A follower may come before the file exists."""
-    answer = await _ask(controller, job, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
+    answer = await _ask(controller, job, attempt, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
     if "error" not in answer:
         return
     if answer.get("is_missing") and _has_run(job):
@@ -67,9 +68,9 @@ def _has_run(job: Job) -> bool:
     return getattr(job.status, "started_at", None) is not None
 
 
-async def _tail_offset(controller: Controller, job: Job, path: str, lines: int) -> tuple[int, bool]:
+async def _tail_offset(controller: Controller, job: Job, attempt: int, path: str, lines: int) -> tuple[int, bool]:
     """Where the last lines begin, and whether the search was cut short."""
-    answer = await _ask(controller, job, {"type": "tail_log", "path": path, "lines": lines})
+    answer = await _ask(controller, job, attempt, {"type": "tail_log", "path": path, "lines": lines})
     return int(answer.get("offset", 0)), bool(answer.get("is_cut"))
 
 
@@ -83,11 +84,11 @@ async def _output(
             # Looked up before reading, so that everything an ended job wrote is read.
             now = controller.state.jobs.get(job.id)
             is_over = now is None or now.attempt > attempt
-            answer = await _read(controller, job, path, offset)
+            answer = await _read(controller, job, attempt, path, offset)
             while chunk := base64.b64decode(answer.get("data", "")):
                 offset += len(chunk)
                 yield chunk
-                answer = await _read(controller, job, path, offset)
+                answer = await _read(controller, job, attempt, path, offset)
             if not follow or now is None or is_over or controller.is_ending:
                 return
             if _has_run(now) and answer.get("is_missing"):
@@ -95,19 +96,22 @@ async def _output(
             if answer.get("size", offset) < offset:
                 offset = 0  # truncated; everything from now on is new
             else:
-                await _until_news(controller, listener, job, path, offset)
+                await _until_news(controller, listener, job, attempt, path, offset)
     finally:
         controller.publisher.unlisten(listener)
 
 
-async def _read(controller: Controller, job: Job, path: str, offset: int) -> dict[str, Any]:
-    return await _ask(controller, job, {"type": "read_log", "path": path, "offset": offset, "limit": CHUNK_BYTES})
+async def _read(controller: Controller, job: Job, attempt: int, path: str, offset: int) -> dict[str, Any]:
+    question: QuestionFrame = {"type": "read_log", "path": path, "offset": offset, "limit": CHUNK_BYTES}
+    return await _ask(controller, job, attempt, question)
 
 
-async def _until_news(controller: Controller, listener: Listener, job: Job, path: str, offset: int) -> None:
+async def _until_news(
+    controller: Controller, listener: Listener, job: Job, attempt: int, path: str, offset: int
+) -> None:
     """Wait until the file grows or a job changes. Before the start there is no file to watch."""
     changed = asyncio.ensure_future(listener.take(LOOK_AGAIN_S))
-    grew = asyncio.ensure_future(_ask(controller, job, {"type": "watch_log", "path": path, "offset": offset}))
+    grew = asyncio.ensure_future(_ask(controller, job, attempt, {"type": "watch_log", "path": path, "offset": offset}))
     try:
         await asyncio.wait({changed, grew}, return_when=asyncio.FIRST_COMPLETED)
         if grew.done() and "error" in grew.result():
@@ -118,7 +122,15 @@ async def _until_news(controller: Controller, listener: Listener, job: Job, path
         await asyncio.gather(changed, grew, return_exceptions=True)
 
 
-async def _ask(controller: Controller, job: Job, question: QuestionFrame) -> dict[str, Any]:
-    """Ask the node the job runs or ran on; before its first start, the home node."""
-    booking = getattr((controller.job(job.id) or job).status, "booking", None)
-    return await controller.fleet.ask(controller.fleet.home.name if booking is None else booking.node, question)
+async def _ask(controller: Controller, job: Job, attempt: int, question: QuestionFrame) -> dict[str, Any]:
+    return await controller.fleet.ask(_node_of(controller, job, attempt), question)
+
+
+def _node_of(controller: Controller, job: Job, attempt: int) -> NodeName:
+    """The node the attempt runs or ran on; before the first start, the home node."""
+    now = controller.job(job.id) or job
+    booking = getattr(now.status, "booking", None)
+    current = None if booking is None else booking.node
+    if attempt != now.attempt or current is None:
+        current = controller.store.reader.node_of_attempt(job.id, attempt) or current
+    return current or controller.fleet.home.name
