@@ -226,6 +226,7 @@ class Job(Record):
     attempts: int | None
     umask: int | None
     shell: str | None
+    adopted: bool | None  # made from a running process
     stdout_path: str | None
     stderr_path: str | None
 

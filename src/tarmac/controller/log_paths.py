@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,12 +11,9 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job
 
 
-ADOPTED = "adopted"  # the tag of a job made from a running process
-
-
 def is_elsewhere(job: Job) -> bool:
     """True for an adopted job: its output is not redirected."""
-    return ADOPTED in job.spec.tags and job.spec.stdout == os.devnull
+    return job.spec.is_adopted
 
 
 def default_log(state_folder: Path, job: JobId, attempt: int) -> str:

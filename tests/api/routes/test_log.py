@@ -56,6 +56,12 @@ def test_progress_is_read_from_the_log_of_a_running_job(api: Served) -> None:
     assert progress == {"fraction": 0.45, "eta_s": 15.0}
 
 
+def test_the_tag_adopted_does_not_make_a_job_an_adopted_one(api: Served) -> None:
+    (job,) = api.ids({"command": ["true"], "gpus": 0, "tags": ["adopted"], "stdout": "/dev/null", "append": True})
+    api.until(job, "succeeded")
+    assert api.ask("GET", f"/jobs/{job}/log")[1]["error"]["key"] == "log.unreadable", "/dev/null is not a file"
+
+
 class Logs:
     """A fleet on which every log file holds the name of its node."""
 

@@ -89,3 +89,9 @@ def test_an_estimate_is_called_one_and_says_what_it_is_based_on() -> None:
     [line] = [line for line in description(job) if line.startswith("  starts")]
     assert "~2027-01-15 " in line
     assert line.endswith(", an estimate based on time limits")
+
+
+def test_the_tag_adopted_does_not_make_a_job_an_adopted_one() -> None:
+    fields = {"log_path": "/dev/null", "stdout_path": "/dev/null", "stderr_path": "/dev/null", "tags": ["adopted"]}
+    assert description(a_job(adopted=False, **fields))[-1].split() == ["log", "/dev/null"]
+    assert description(a_job(adopted=True, **fields))[-1].endswith("its output is not redirected")

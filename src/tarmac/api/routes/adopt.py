@@ -10,7 +10,6 @@ from tarmac.api.deps import Context
 from tarmac.api.schemas.jobs import AdoptAnswer, AdoptRequest
 from tarmac.controller.decision import Decision
 from tarmac.controller.gpus.selection import gpus_named
-from tarmac.controller.log_paths import ADOPTED
 from tarmac.controller.node_choice import node_of_process
 from tarmac.core.events import ProcessAdopted
 from tarmac.core.model.ids import GpuUuid
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from tarmac.nodes.facts import Process
     from tarmac.nodes.fleet import Fleet
 
+TAG = "adopted"  # to list these jobs with; nothing depends on it
 LOOKS, LOOK_AGAIN_S = 50, 0.01  # for a command
 
 
@@ -111,6 +111,6 @@ def _spec(body: AdoptRequest, process: Process, caller: str, environment: str, g
         environment=environment,
         request=Request(gpus=gpus),
         name=body.name,
-        tags=(ADOPTED,),
+        tags=(TAG,),
         stdout=os.devnull,  # its output goes where it went before
     )

@@ -54,6 +54,7 @@ class WholeJobView(JobView, kw_only=True):
     pid: int | None
     umask: int
     shell: str | None
+    adopted: bool
     stdout_path: str
     stderr_path: str
 

@@ -69,6 +69,7 @@ class Viewer:
             pid=getattr(status, "pid", None),
             umask=spec.umask,
             shell=spec.shell,
+            adopted=spec.is_adopted,
             stdout_path=stdout_path(folder, job, attempt),
             stderr_path=stderr_path(folder, job, attempt),
             **{name: getattr(spec, wire) for name, wire in _SINGLE_OPTIONS},

@@ -127,7 +127,7 @@ def _times(job: Job) -> Iterator[tuple[str, str]]:
 
 def _outputs(job: Job) -> Iterator[tuple[str, str]]:
     stdout, stderr = job.stdout_path, job.stderr_path
-    if job.log_path == "/dev/null" and "adopted" in job.tags:
+    if job.adopted:
         yield "log", "none: the job was adopted, so its output is not redirected"
     elif stderr and stderr != stdout:
         yield "stdout", safe(stdout or "")
