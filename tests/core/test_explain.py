@@ -20,13 +20,13 @@ from tarmac.core.state import State
 from tests.core.support.builders import BOX, NOW, a_booking, a_job, a_node, a_state, a_status
 
 
-def test_no_machine_in_reach() -> None:
+def test_no_node_is_connected() -> None:
     job = a_job()
     assert explain(a_state(jobs=(job,)), job, NOW) == (NoNode(),)
     assert explain(a_state(a_node(is_connected=False), jobs=(job,)), job, NOW) == (NoNode(),)
 
 
-def test_too_few_gpus_with_numbers_and_who_has_them() -> None:
+def test_too_few_gpus_reports_indices_and_holders() -> None:
     job = a_job(9, gpus=2)
     second = a_job(2, status=a_status("running", a_booking(0)))
     first = a_job(1, gpus=2, status=a_status("stopping", a_booking(1, 3)))
@@ -35,14 +35,14 @@ def test_too_few_gpus_with_numbers_and_who_has_them() -> None:
     assert explain(state, job, NOW) == (TooFewGpus(node=BOX, asked=2, free=1, total=4, gpus=gpus),)
 
 
-def test_slots_taken() -> None:
+def test_all_cpu_slots_are_taken() -> None:
     job = a_job(2, gpus=0)
     busy = a_job(1, gpus=0, status=a_status("running", a_booking()))
     state = a_state(a_node(cpu_job_slots=1), jobs=(busy, job))
     assert explain(state, job, NOW) == (CpuSlotsTaken(node=BOX, slots=1),)
 
 
-def test_more_than_any_node_has() -> None:
+def test_a_request_larger_than_any_node() -> None:
     job = a_job(gpus=5)
     state = a_state(a_node(gpus=2), a_node(gpus=4, name="big"), jobs=(job,))
     assert explain(state, job, NOW)[0] == NeverFits(lack=TooFewGpusOnNode(asked=5, have=4))
@@ -60,12 +60,12 @@ def test_each_node_has_its_own_reason() -> None:
 
 
 @pytest.mark.parametrize("name", ["starting", "running", "stopping", "unknown"])
-def test_a_job_that_does_not_wait_has_no_reason_to(name: str) -> None:
+def test_a_job_that_does_not_wait_has_no_reasons(name: str) -> None:
     job = a_job(status=a_status(name))
     assert explain(a_state(a_node(is_connected=False), jobs=(job,)), job, NOW) == ()
 
 
-def test_a_job_that_fits_has_no_reason_either() -> None:
+def test_a_job_that_fits_has_no_reasons() -> None:
     job = a_job(gpus=2)
     assert explain(a_state(a_node(gpus=2), jobs=(job,)), job, NOW) == ()
 

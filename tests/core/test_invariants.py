@@ -295,7 +295,7 @@ def test_each_kind_of_damage_is_found(damage: Callable[[State], None], finding: 
     assert any(finding in line for line in invariants.violations(state))
 
 
-def test_the_check_leaves_the_cache_as_it_was() -> None:
+def test_the_check_does_not_change_the_cache() -> None:
     state = a_sound_state()
     earliest_starts(state, a_job(9, gpus=2), state.now)
     before = dict(state.fit_cache.availability)

@@ -24,7 +24,7 @@ def of_project(job: Job, project: str) -> Job:
     return job
 
 
-def test_the_end_of_a_job_is_told_by_hours_of_the_clock() -> None:
+def test_the_gpu_time_of_an_ended_job_is_split_by_clock_hours() -> None:
     ledger = Ledger()
     ledger.begin(of_project(a_job(1), "p"), a_booking(0, 1), 3000.0, 3000.0, LIFE_S)
     assert ledger.gpus_of_owner == {"ann": 2.0}
@@ -53,7 +53,7 @@ def test_a_job_without_gpus_leaves_no_rows() -> None:
     assert ledger.gpus_of_owner == {}
 
 
-def test_a_week_counts_what_was_and_what_runs() -> None:
+def test_weekly_hours_include_ended_and_running_jobs() -> None:
     now = 2.0 * WEEK_S
     ledger = Ledger()
     hour = int(now // HOUR_S)
@@ -78,7 +78,7 @@ def test_after_one_half_life_half_is_left() -> None:
     assert ledger.faded_gpu_s("ann", 3010.0, 1000.0) == pytest.approx(at_end / 8)
 
 
-def test_one_gpu_for_ever_counts_as_its_half_life_over_ln_2() -> None:
+def test_one_gpu_forever_counts_as_the_half_life_over_ln_2() -> None:
     ledger = Ledger()
     ledger.begin(a_job(1), a_booking(0), 0.0, 0.0, 1000.0)
     for now in range(0, 40_000, 700):
@@ -86,7 +86,7 @@ def test_one_gpu_for_ever_counts_as_its_half_life_over_ln_2() -> None:
     assert ledger.faded_gpu_s("ann", 40_000.0, 1000.0) == pytest.approx(1442.695, abs=0.01)
 
 
-def test_a_clock_that_goes_back_takes_nothing_away() -> None:
+def test_a_clock_that_goes_back_subtracts_nothing() -> None:
     ledger = Ledger()
     ledger.begin(a_job(1), a_booking(0), 500.0, 500.0, 1000.0)
     before = ledger.faded_gpu_s("ann", 900.0, 1000.0)
@@ -111,7 +111,7 @@ def scores(state: State, now: float, half_life_s: float) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("half_life_s", [LIFE_S, LIFE_S / 7])
-def test_counted_anew_it_is_what_it_was_counted_on(half_life_s: float) -> None:
+def test_recomputed_scores_equal_incremental_scores(half_life_s: float) -> None:
     """Hours are kept by the clock's, so within the half of one."""
     scene, now = a_busy_week()
     scene.set_rules(half_life_s=half_life_s)
@@ -147,14 +147,14 @@ def test_a_restart_gives_the_same_scores() -> None:
     assert restarted.ledger.week_hours_of_owner("ann", now) == pytest.approx(week, abs=0.01)
 
 
-def test_what_is_long_gone_is_dropped() -> None:
+def test_old_hours_are_dropped() -> None:
     ledger = Ledger()
     ledger.add([(0, "ann", "", 1.0), (2000, "ann", "", 2.0)])
     ledger.fade_anew(2001.0 * HOUR_S, LIFE_S)
     assert ledger.hours_of_owner == {"ann": {2000: 2.0}}
 
 
-def test_a_job_that_stops_counts_until_it_is_gone() -> None:
+def test_a_stopping_job_counts_until_it_has_ended() -> None:
     scene = Scene()
     scene.run()
     scene.stop(1)
@@ -163,7 +163,7 @@ def test_a_job_that_stops_counts_until_it_is_gone() -> None:
     assert scene.state.ledger.gpus_of_owner == {}
 
 
-def test_shared_gpus_are_counted_by_what_is_booked_of_them() -> None:
+def test_shared_gpus_count_by_the_booked_part() -> None:
     scene = Scene(gpus=1)
     scene.submit(*(replace(a_spec(), request=Request(gpu_share=part)) for part in (0.25, 0.5)))
     assert scene.at_work() == [1, 2]

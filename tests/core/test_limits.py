@@ -40,13 +40,13 @@ def test_too_wide_a_job_is_refused_at_submit() -> None:
     assert refusal_at_submit(scene.state, [a_spec(), a_spec(gpus=3)]) == reached("max_gpus_per_job", 2, 0, 3)
 
 
-def test_too_many_that_wait_are_refused_at_submit() -> None:
+def test_too_many_waiting_jobs_are_refused_at_submit() -> None:
     scene = waiting(Scene(gpus=0, max_queued=4), ann=2, bob=1)
     assert refusal_at_submit(scene.state, [a_spec()]) is None
     assert refusal_at_submit(scene.state, [a_spec()] * 2) == reached("max_queued", 4, 3, 2)
 
 
-def test_held_jobs_wait_and_drafts_and_running_ones_do_not() -> None:
+def test_held_jobs_count_as_waiting_but_drafts_and_running_jobs_do_not() -> None:
     scene = Scene(gpus=1, max_queued=2)
     scene.run()
     scene.submit()
@@ -56,7 +56,7 @@ def test_held_jobs_wait_and_drafts_and_running_ones_do_not() -> None:
     assert refusal_at_submit(scene.state, [a_spec()] * 2) == reached("max_queued", 2, 1, 2)
 
 
-def test_each_persons_line_has_its_limit_with_exceptions_by_name() -> None:
+def test_waiting_jobs_are_limited_per_user_with_exceptions() -> None:
     scene = Scene(gpus=0, max_queued_per_user=PerName(2.0, (("bob", 3.0), ("root", 0.0))))
     waiting(scene, ann=1, bob=2)
     assert refusal_at_submit(scene.state, [a_spec(), a_spec(owner="bob")]) is None
@@ -65,7 +65,7 @@ def test_each_persons_line_has_its_limit_with_exceptions_by_name() -> None:
     assert refusal_at_submit(scene.state, [a_spec(owner="root")] * 99) is None
 
 
-def test_each_projects_line_has_its_limit() -> None:
+def test_waiting_jobs_are_limited_per_project() -> None:
     scene = waiting(Scene(gpus=0, max_queued_per_project=PerName(0.0, (("p", 3.0),))), ann=1, bob=1, project="p")
     assert refusal_at_submit(scene.state, [a_spec(project="p")]) is None
     assert refusal_at_submit(scene.state, [a_spec(project="q")] * 9 + [a_spec()] * 9) is None
@@ -73,7 +73,7 @@ def test_each_projects_line_has_its_limit() -> None:
     assert refused == reached("max_queued_per_project", 3, 2, 2, "p")
 
 
-def test_a_person_gets_so_many_gpus_at_once_and_others_pass() -> None:
+def test_max_gpus_per_user_limits_one_user_and_others_start() -> None:
     scene = Scene(gpus=6, max_gpus_per_user=PerName(2.0))
     scene.run(a_spec(), a_spec(), a_spec(), a_spec(owner="bob"))
     assert scene.at_work() == [1, 2, 4]
@@ -82,7 +82,7 @@ def test_a_person_gets_so_many_gpus_at_once_and_others_pass() -> None:
     assert [job for job, _ in scene.starts()] == [3]
 
 
-def test_every_limit_in_the_way_is_told_at_once() -> None:
+def test_every_reached_limit_is_reported_at_once() -> None:
     scene = Scene(gpus=6, max_gpus_per_user=PerName(2.0), max_gpus_per_project=PerName(2.0))
     scene.submit_as(*[a_spec(project="p", max_running=2)] * 3, is_array=True)
     assert why(scene, 3) == (
@@ -92,7 +92,7 @@ def test_every_limit_in_the_way_is_told_at_once() -> None:
     )
 
 
-def test_every_limit_is_told_where_only_the_gpu_tells_how_much_is_asked() -> None:
+def test_every_limit_is_reported_when_the_part_depends_on_the_gpu() -> None:
     half = replace(a_spec(project="p"), request=Request(gpu_memory_bytes=GIB))
     scene = Scene(gpus=0, max_gpus_per_user=PerName(0.6), max_gpus_per_project=PerName(0.7), keep_gpu_memory=0.0)
     scene.happen(GpusSeen(node=BOX, gpus=tuple(replace(gpu, memory_total_bytes=2 * GIB) for gpu in numbered_gpus(2))))
@@ -108,7 +108,7 @@ def test_a_narrower_job_still_starts_within_the_limit() -> None:
     assert why(scene, 2) == (reached("max_gpus_per_user", 3, 3, 2, "ann"),)
 
 
-def test_limits_by_name() -> None:
+def test_limits_have_exceptions_by_name() -> None:
     limit = PerName(1.0, (("bob", 2.0), ("root", 0.0)))
     scene = Scene(gpus=8, max_gpus_per_user=limit)
     for owner in ("ann", "bob", "root"):
@@ -116,14 +116,14 @@ def test_limits_by_name() -> None:
     assert scene.at_work() == [1, 4, 5, 7, 8, 9]
 
 
-def test_a_project_gets_so_many_gpus_whoever_runs_them() -> None:
+def test_max_gpus_per_project_counts_all_its_users() -> None:
     scene = Scene(gpus=6, max_gpus_per_project=PerName(2.0))
     scene.run(a_spec(project="p"), a_spec(owner="bob", project="p"), a_spec(project="p"), a_spec(project="q"), a_spec())
     assert scene.at_work() == [1, 2, 4, 5]
     assert why(scene, 3) == (reached("max_gpus_per_project", 2, 2, 1, "p"),)
 
 
-def test_parts_of_gpus_count_as_parts() -> None:
+def test_parts_of_gpus_count_as_fractions() -> None:
     scene = Scene(gpus=2, max_gpus_per_user=PerName(1.0))
     half = replace(a_spec(), request=Request(gpu_share=0.5))
     scene.run(half, half, half)
@@ -131,14 +131,14 @@ def test_parts_of_gpus_count_as_parts() -> None:
     assert why(scene, 3) == (reached("max_gpus_per_user", 1, 1, 0.5, "ann"),)
 
 
-def test_jobs_without_gpus_are_under_no_limit_of_gpus() -> None:
+def test_gpu_limits_do_not_apply_to_jobs_without_gpus() -> None:
     scene = Scene(gpus=2, max_gpus_per_user=PerName(1.0), max_gpus_per_job=1, gpu_hours_per_user=PerName(1e-9))
     scene.state.load_hours([(0, "ann", "", 9e9)], scene.now)
     scene.run(a_spec(), a_spec(gpus=0))
     assert scene.at_work() == [2]
 
 
-def test_width_is_looked_at_again_at_the_start() -> None:
+def test_the_width_limit_is_checked_again_at_the_start() -> None:
     scene = Scene(gpus=0)
     scene.submit(gpus=3)
     scene.set_rules(max_gpus_per_job=2)
@@ -149,7 +149,7 @@ def test_width_is_looked_at_again_at_the_start() -> None:
     assert scene.at_work() == [1]
 
 
-def test_a_limit_that_is_lowered_stops_nothing_and_starts_nothing_until_it_is_met() -> None:
+def test_a_lowered_limit_stops_no_job_and_delays_new_ones() -> None:
     scene = Scene(gpus=4)
     scene.run(*[a_spec()] * 3)
     scene.set_rules(max_gpus_per_user=PerName(2.0))
@@ -162,7 +162,7 @@ def test_a_limit_that_is_lowered_stops_nothing_and_starts_nothing_until_it_is_me
     assert [job for job, _ in scene.starts()] == [4]
 
 
-def test_what_is_stopping_counts_until_it_is_gone() -> None:
+def test_stopping_jobs_count_until_they_have_ended() -> None:
     scene = Scene(gpus=2, max_gpus_per_user=PerName(1.0))
     scene.run()
     scene.submit()
@@ -172,7 +172,7 @@ def test_what_is_stopping_counts_until_it_is_gone() -> None:
     assert [job for job, _ in scene.starts()] == [2]
 
 
-def test_adopted_processes_count() -> None:
+def test_adopted_processes_count_towards_limits() -> None:
     scene = Scene(gpus=2, max_gpus_per_user=PerName(1.0))
     scene.happen(ProcessAdopted(spec=a_spec(), node=BOX, pid=7, gpus=(GpuUuid("box-0"),)))
     scene.submit()
@@ -180,7 +180,7 @@ def test_adopted_processes_count() -> None:
 
 
 @pytest.mark.parametrize("limit", ["gpu_hours_per_user", "gpu_hours_per_project"])
-def test_gpu_hours_of_a_week(limit: str) -> None:
+def test_gpu_hours_per_week_are_limited(limit: str) -> None:
     """3 hours with 2 GPUs are 6; one more is there when the oldest are more than a week ago."""
     scene = Scene(gpus=2, **{limit: PerName(0.0, (("ann", 6.0), ("p", 6.0)))})
     scene.now = 1000.0 * HOUR_S - 1.0
@@ -199,7 +199,7 @@ def test_gpu_hours_of_a_week(limit: str) -> None:
     assert [job for job, _ in scene.starts()] == [2]
 
 
-def test_below_the_hours_a_job_starts_and_runs_on_beyond_them() -> None:
+def test_a_job_that_starts_below_the_weekly_limit_may_exceed_it() -> None:
     scene = Scene(gpus=2, gpu_hours_per_user=PerName(1.0))
     scene.run()
     scene.pass_s(5.0 * HOUR_S)

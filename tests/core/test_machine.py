@@ -51,7 +51,7 @@ def test_ids_count_up_in_the_order_of_the_submit_and_positions_follow() -> None:
     assert {job.submitted_at for job in scene.jobs.values()} == {1001.0, 1002.0}
 
 
-def test_a_submit_is_handed_to_the_store_as_new_jobs() -> None:
+def test_a_submit_reaches_the_store_as_new_jobs() -> None:
     scene = Scene(gpus=0)
     scene.submit(a_spec(), a_spec())
     changes = scene.state.take_changes()
@@ -60,7 +60,7 @@ def test_a_submit_is_handed_to_the_store_as_new_jobs() -> None:
     assert not scene.state.take_changes(), "changes are taken once"
 
 
-def test_every_move_is_handed_to_the_store_with_its_line_of_the_story() -> None:
+def test_every_transition_reaches_the_store_with_a_story_line() -> None:
     scene = Scene()
     scene.submit(gpus=1)
     scene.report(started())
@@ -75,7 +75,7 @@ def test_every_move_is_handed_to_the_store_with_its_line_of_the_story() -> None:
     ]
 
 
-def test_a_start_is_taken_over_as_the_node_reports_it() -> None:
+def test_a_reported_start_makes_the_job_running() -> None:
     scene = Scene()
     scene.submit(gpus=1)
     assert scene.report(started(pid=77, at=5.5)) == []
@@ -94,7 +94,7 @@ def test_exit_zero_is_success_and_frees_the_gpus() -> None:
 
 
 @pytest.mark.parametrize("code", [1, 2, 42, 255])
-def test_another_exit_code_is_a_failure_and_kept_exactly(code: int) -> None:
+def test_any_other_exit_code_is_a_failure_and_recorded(code: int) -> None:
     scene = Scene()
     scene.submit(gpus=1)
     scene.report(exited(exit_code=code))
@@ -113,7 +113,7 @@ def test_death_by_a_signal_is_a_failure_with_that_signal() -> None:
 
 
 @pytest.mark.parametrize("is_reported_running", [False, True])
-def test_a_command_that_cannot_be_launched_fails_with_the_nodes_words(is_reported_running: bool) -> None:
+def test_a_launch_failure_has_the_nodes_message(is_reported_running: bool) -> None:
     scene = Scene()
     scene.submit(gpus=1)
     if is_reported_running:
@@ -142,7 +142,7 @@ def test_an_exit_that_overtakes_its_start_counts_and_the_late_start_does_not() -
     assert scene.free() == [0, 1]
 
 
-def test_a_start_that_is_reported_again_is_told_once() -> None:
+def test_a_repeated_start_report_is_recorded_once() -> None:
     scene = Scene()
     scene.submit(gpus=1)
     scene.report(started())
@@ -181,14 +181,14 @@ def test_a_report_from_a_node_the_job_is_not_on_changes_nothing(report: type) ->
     assert scene.status() is before
 
 
-def test_final_reports_of_jobs_long_ended_may_be_forgotten_others_need_no_answer() -> None:
+def test_final_reports_of_ended_jobs_may_be_forgotten_others_need_no_answer() -> None:
     scene = Scene()
     assert scene.report(exited(99)) == [ForgetRun(node=BOX, job=JobId(99), attempt=1)]
     assert scene.report(started(99)) == []
     assert scene.report(lost(99, is_alive=True)) == []
 
 
-def test_the_end_of_an_earlier_attempt_may_be_forgotten_that_of_a_later_one_not() -> None:
+def test_the_end_of_an_earlier_attempt_may_be_forgotten_but_not_of_a_later_one() -> None:
     """A record older than what happened (a backup, brought back) must not lose the guard against a second start."""
     scene = Scene()
     scene.submit(gpus=1)
@@ -218,7 +218,7 @@ def test_stopping_a_running_job_signals_it_with_its_own_grace_and_keeps_its_gpus
     assert scene.free() == [1], "asking does not free anything"
 
 
-def test_gpus_of_a_stopped_job_are_free_when_its_tree_is_gone_and_not_before() -> None:
+def test_gpus_of_a_stopped_job_are_free_only_when_its_tree_is_gone() -> None:
     scene = Scene(gpus=1)
     scene.submit(a_spec(), a_spec())
     scene.report(started(1))
@@ -231,7 +231,7 @@ def test_gpus_of_a_stopped_job_are_free_when_its_tree_is_gone_and_not_before() -
     )
 
 
-def test_a_stopped_job_that_ends_by_itself_is_cancelled_with_the_code_it_had() -> None:
+def test_a_stopped_job_that_exits_is_cancelled_with_its_exit_code() -> None:
     scene = Scene()
     scene.submit(gpus=1)
     scene.stop()
@@ -241,7 +241,7 @@ def test_a_stopped_job_that_ends_by_itself_is_cancelled_with_the_code_it_had() -
     assert (status.exit_code, status.signal) == (3, None)
 
 
-def test_stopping_before_the_node_reported_a_start_signals_too_and_learns_of_the_start() -> None:
+def test_stopping_before_the_reported_start_signals_and_records_the_start() -> None:
     scene = Scene()
     scene.submit(gpus=1)
     assert len(scene.stop(grace_s=2.0)) == 1
@@ -251,7 +251,7 @@ def test_stopping_before_the_node_reported_a_start_signals_too_and_learns_of_the
     assert scene.status() == Stopping(booking=a_booking(0), pid=9, started_at=50.0, asked_at=asked_at, grace_s=2.0)
 
 
-def test_stopping_before_anything_ran_and_failing_to_launch_is_cancelled() -> None:
+def test_a_stopped_job_that_fails_to_launch_is_cancelled() -> None:
     scene = Scene()
     scene.submit(gpus=1)
     scene.stop()
@@ -259,7 +259,7 @@ def test_stopping_before_anything_ran_and_failing_to_launch_is_cancelled() -> No
     assert scene.status() == Cancelled(booking=a_booking(0), pid=None, started_at=None, ended_at=130.0)
 
 
-def test_asking_again_with_a_shorter_grace_passes_that_on() -> None:
+def test_a_second_stop_with_a_shorter_grace_is_sent() -> None:
     scene = Scene()
     scene.submit(gpus=1)
     scene.stop(grace_s=60.0)
@@ -270,7 +270,7 @@ def test_asking_again_with_a_shorter_grace_passes_that_on() -> None:
     assert (status.asked_at, status.grace_s) == (asked_at, 0.0)
 
 
-def test_of_jobs_that_are_stopped_together_none_starts_in_the_place_of_another() -> None:
+def test_jobs_stopped_together_never_start_in_place_of_each_other() -> None:
     scene = Scene(gpus=2)
     scene.run(time_limit_s=100.0)
     wide, narrow = scene.submit(a_spec(gpus=2), a_spec())  # the free GPU is kept for the wide one
@@ -280,14 +280,14 @@ def test_of_jobs_that_are_stopped_together_none_starts_in_the_place_of_another()
     assert scene.story(narrow)[-1] == "StopAsked"
 
 
-def test_each_of_several_that_run_is_asked_with_the_grace_of_the_stop() -> None:
+def test_each_running_job_gets_the_grace_of_the_stop() -> None:
     scene = Scene(gpus=2)
     first, second = scene.run(a_spec(), a_spec())
     scene.happen(StopAsked(job=first, by="ann", grace_s=3.0, more=(second,)))
     assert [(signal.job, signal.grace_s) for signal in scene.signals()] == [(first, 3.0), (second, 3.0)]
 
 
-def test_a_job_that_is_stopped_with_the_one_it_waits_for_is_cancelled() -> None:
+def test_a_job_stopped_together_with_its_dependency_is_cancelled() -> None:
     scene = Scene(gpus=0)
     scene.submit(a_spec())
     scene.submit(a_spec(after=(After(job=JobId(1), on="ok"),)))
@@ -295,7 +295,7 @@ def test_a_job_that_is_stopped_with_the_one_it_waits_for_is_cancelled() -> None:
     assert scene.states() == ["cancelled", "cancelled"]
 
 
-def test_stopping_what_does_not_exist_or_has_ended_does_nothing() -> None:
+def test_stopping_a_missing_or_ended_job_does_nothing() -> None:
     scene = Scene()
     scene.submit(gpus=1)
     scene.report(exited())
@@ -346,7 +346,7 @@ def test_processes_left_by_a_lost_job_can_be_stopped() -> None:
     assert scene.free() == [1]
 
 
-def test_a_stop_is_not_forgotten_when_the_shim_dies_of_it() -> None:
+def test_a_stop_survives_the_death_of_the_shim() -> None:
     scene = Scene()
     scene.submit(gpus=1)
     scene.report(started())
@@ -358,7 +358,7 @@ def test_a_stop_is_not_forgotten_when_the_shim_dies_of_it() -> None:
     assert scene.join(lost(is_alive=True)) == again
 
 
-def test_a_stop_of_what_a_lost_job_left_is_said_again_to_a_node_that_joins() -> None:
+def test_a_stop_of_leftover_processes_is_repeated_when_the_node_joins() -> None:
     scene = Scene()
     scene.submit(gpus=1)
     scene.report(lost(is_alive=True))
@@ -367,7 +367,7 @@ def test_a_stop_of_what_a_lost_job_left_is_said_again_to_a_node_that_joins() -> 
     assert scene.join(lost(is_alive=True)) == [SignalJob(node=BOX, job=JobId(1), attempt=1, grace_s=1.0)]
 
 
-def test_a_loss_that_is_reported_again_is_told_once() -> None:
+def test_a_repeated_loss_report_is_recorded_once() -> None:
     scene = Scene()
     scene.submit(gpus=1)
     scene.report(lost(is_alive=True))
@@ -377,7 +377,7 @@ def test_a_loss_that_is_reported_again_is_told_once() -> None:
 
 
 @pytest.mark.parametrize("state", ["starting", "running", "stopping"])
-def test_a_tree_reported_gone_ends_the_job_even_when_its_loss_was_never_heard(state: str) -> None:
+def test_a_tree_reported_gone_ends_the_job_even_without_a_loss_report(state: str) -> None:
     """The node tells the newest report only. What happened while nobody listened leaves no other trace."""
     scene = Scene()
     scene.submit(gpus=1)
@@ -423,7 +423,7 @@ def test_a_start_that_did_arrive_is_not_sent_again() -> None:
     assert isinstance(scene.status(), Running)
 
 
-def test_an_exit_that_nobody_heard_is_told_when_the_node_joins() -> None:
+def test_a_missed_exit_is_recorded_when_the_node_joins() -> None:
     scene = Scene()
     scene.submit(gpus=1)
     scene.report(started())
@@ -455,7 +455,7 @@ def test_a_stopped_job_whose_start_never_arrived_is_cancelled() -> None:
 
 
 @pytest.mark.parametrize("state", ["running", "stopping", "unknown"])
-def test_a_run_that_the_node_has_lost_all_trace_of_is_unknown_and_never_started_again(state: str) -> None:
+def test_an_attempt_without_any_record_is_unknown_and_never_restarted(state: str) -> None:
     scene = Scene()
     scene.submit(gpus=1)
     scene.report(started() if state != "unknown" else lost(is_alive=True))
@@ -498,7 +498,7 @@ def test_a_gpu_that_appears_is_used_at_once() -> None:
     assert scene.starts() == [(1, [0])]
 
 
-def test_a_gpu_that_vanished_under_a_job_and_came_back_is_still_its_gpu() -> None:
+def test_a_gpu_that_vanished_during_a_job_and_returned_is_still_booked() -> None:
     scene = Scene(gpus=1)
     scene.submit(a_spec(), a_spec())
     scene.report(started(1))
@@ -554,7 +554,7 @@ def test_a_clock_that_jumps_back_changes_no_decision() -> None:
     assert isinstance(scene.status(1), Cancelled)
 
 
-def test_loading_puts_waiting_jobs_back_in_line_and_booked_ones_on_their_gpus() -> None:
+def test_loading_restores_the_queue_and_the_bookings() -> None:
     before = Scene(gpus=1)
     before.submit(a_spec(), a_spec())
     after = Scene(gpus=1)

@@ -41,7 +41,7 @@ REPORTS = [(cause, report) for cause, reports in CAUSES.items() for report in re
 
 
 @pytest.mark.parametrize(("state", "report"), list(product(BOOKED, REPORTS)), ids=str)
-def test_a_report_leads_where_the_table_says_or_nowhere(state: str, report: tuple[str, RunReport]) -> None:
+def test_a_report_follows_the_table_or_is_ignored(state: str, report: tuple[str, RunReport]) -> None:
     cause, said = report
     job = a_job(status=a_status(state))
     world = a_state(a_node(), jobs=(job,))
@@ -54,9 +54,7 @@ def test_a_report_leads_where_the_table_says_or_nowhere(state: str, report: tupl
 
 
 @pytest.mark.parametrize(("state", "report"), list(product(BOOKED, REPORTS)), ids=str)
-def test_gpus_are_free_exactly_when_the_report_is_final_and_the_node_forgets_exactly_then(
-    state: str, report: tuple[str, RunReport]
-) -> None:
+def test_a_final_report_frees_the_gpus_and_lets_the_node_forget(state: str, report: tuple[str, RunReport]) -> None:
     _, said = report
     job = a_job(status=a_status(state))
     world = a_state(a_node(), jobs=(job,))
@@ -68,7 +66,7 @@ def test_gpus_are_free_exactly_when_the_report_is_final_and_the_node_forgets_exa
 
 @pytest.mark.parametrize("state", ["queued", *BOOKED])
 @pytest.mark.parametrize("cause", ["StopAsked", "RunMissing"])
-def test_stop_and_a_missing_run_lead_where_the_table_says(state: str, cause: str) -> None:
+def test_stops_and_missing_attempts_follow_the_table(state: str, cause: str) -> None:
     job = a_job(status=a_status(state), gpus=1)
     world = a_state(a_node(gpus=0 if state == "queued" else 2), jobs=(job,))
     before = job.status
@@ -81,17 +79,17 @@ def test_stop_and_a_missing_run_lead_where_the_table_says(state: str, cause: str
 
 
 @pytest.mark.parametrize("name", ["succeeded", "failed", "cancelled", "unknown-ended"])
-def test_what_has_ended_holds_nothing(name: str) -> None:
+def test_ended_jobs_hold_no_booking(name: str) -> None:
     assert is_ended(a_status(name))
     assert holds_booking(a_status(name)) is None
 
 
 @pytest.mark.parametrize("name", BOOKED)
-def test_what_may_still_run_holds_its_gpus(name: str) -> None:
+def test_jobs_that_may_still_run_hold_their_gpus(name: str) -> None:
     assert not is_ended(a_status(name))
     assert holds_booking(a_status(name)) is not None
 
 
-def test_every_state_with_gpus_knows_every_final_report() -> None:
+def test_every_state_with_gpus_has_a_row_for_every_final_report() -> None:
     final = ("JobExited", "LaunchFailed", "JobLost", "TreeGone")
     assert [pair for pair in product(BOOKED, final) if pair not in TRANSITIONS] == []

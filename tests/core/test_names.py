@@ -22,7 +22,7 @@ from tarmac.shared import names
         (names.ACTIONS, types.Action),
     ],
 )
-def test_each_tuple_of_words_matches_its_type(words: tuple[str, ...], kind: object) -> None:
+def test_each_tuple_of_names_matches_its_type(words: tuple[str, ...], kind: object) -> None:
     assert words == get_args(kind)
 
 

@@ -30,7 +30,7 @@ plain = specs(whole, tier=st.just("normal"))  # often in each other's way
 
 @tries(150)
 @given(nodes=machines(), rules=rules, steps=steps())
-def test_nothing_is_booked_twice_or_over(nodes: list[Node], rules: Rules, steps: list[Step]) -> None:
+def test_nothing_is_booked_twice_or_overbooked(nodes: list[Node], rules: Rules, steps: list[Step]) -> None:
     play = Play(nodes, rules)
     for step in steps:
         play.take(step)
@@ -66,7 +66,7 @@ def recount_host(play: Play, node: Node) -> None:
 
 @tries(150)
 @given(nodes=machines(), rules=limits, steps=steps(in_arrays), later=limits)
-def test_nobody_is_let_over_a_limit(nodes: list[Node], rules: Rules, steps: list[Step], later: Rules) -> None:
+def test_no_limit_is_ever_exceeded(nodes: list[Node], rules: Rules, steps: list[Step], later: Rules) -> None:
     """Others may be over one: a person forced a start, or the limit was lowered since."""
     play = Play(nodes, rules)
     for step in steps:
@@ -127,7 +127,7 @@ def test_after_a_pass_every_wait_has_its_reason(nodes: list[Node], rules: Rules,
     running=steps(in_arrays, most=10),
     new=st.lists(in_arrays, max_size=5),
 )
-def test_no_reason_is_given_exactly_to_a_job_that_would_start(
+def test_reasons_are_empty_exactly_for_jobs_that_would_start(
     nodes: list[Node], rules: Rules, running: list[Step], new: list[JobSpec]
 ) -> None:
     """Asked in front of a pass, when much could still start."""

@@ -22,12 +22,12 @@ def heads(queue: Queue) -> list[int]:
     return [klass.head_job() for klass in queue.classes.values()]
 
 
-def test_smaller_priority_goes_first_then_the_place_in_line() -> None:
+def test_lower_priority_goes_first_then_position() -> None:
     jobs = [a_job(1, priority=10), a_job(2, priority=5), a_job(3, priority=5, position=9), a_job(4, position=0)]
     assert list(a_queue(*jobs).in_order()) == [2, 3, 4, 1]
 
 
-def test_the_head_is_the_best_whatever_the_order_of_arrival() -> None:
+def test_the_head_is_the_best_job_regardless_of_arrival() -> None:
     jobs = [a_job(1, priority=10), a_job(2, priority=5), a_job(3, priority=20)]
     for arrival in permutations(jobs):
         one_by_one = Queue()
@@ -57,7 +57,7 @@ def test_a_job_that_left_is_never_head_again() -> None:
     assert third.id in queue.in_order()
 
 
-def test_an_emptied_class_is_gone_and_may_come_again() -> None:
+def test_an_empty_class_is_removed_and_may_return() -> None:
     job = a_job(1)
     queue = a_queue(job)
     queue.remove(job)
@@ -67,7 +67,7 @@ def test_an_emptied_class_is_gone_and_may_come_again() -> None:
     assert heads(queue) == [1]
 
 
-def test_a_job_that_comes_back_under_another_rank_stands_where_that_rank_says() -> None:
+def test_a_job_that_returns_with_another_rank_is_ordered_by_it() -> None:
     first, second = a_job(1), a_job(2)
     queue = a_queue(first, second)
     queue.remove(first)
@@ -79,7 +79,7 @@ def test_a_job_that_comes_back_under_another_rank_stands_where_that_rank_says() 
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.sampled_from("ab"), st.booleans()), max_size=30))
-def test_the_line_is_what_a_sorted_list_would_be(asked: list[tuple[int, int, str, bool]]) -> None:
+def test_the_queue_equals_a_sorted_list(asked: list[tuple[int, int, str, bool]]) -> None:
     queue, listed = Queue(), list[Job]()
     for number, (gpus, priority, owner, leaves) in enumerate(asked, 1):
         if leaves and listed:
@@ -94,7 +94,7 @@ def test_the_line_is_what_a_sorted_list_would_be(asked: list[tuple[int, int, str
     assert list(queue.in_order()) == [job.id for job in sorted(listed, key=lambda job: job.rank)]
 
 
-def test_one_more_job_in_a_long_queue_is_pushed_and_many_are_heaped_anew() -> None:
+def test_one_new_job_is_pushed_and_many_rebuild_the_heap() -> None:
     queue = a_queue(*[a_job(number) for number in range(1, 1001)])
     queue.add_many([a_job(2000, priority=5)])
     assert heads(queue) == [2000]

@@ -48,7 +48,7 @@ def test_the_longest_of_the_last_five_counts() -> None:
     assert known.expected_s(a_spec(name="train")) == 30.0
 
 
-def test_the_same_thing_is_the_name_else_the_command_of_the_same_owner() -> None:
+def test_a_kind_is_the_owner_and_the_name_or_command() -> None:
     known = learnt(ended(50.0, name="train"), ended(70.0), ended(90.0, command=None, shell="make"))
     assert known.expected_s(a_spec(name="train", command=("other",))) == 50.0
     assert known.expected_s(a_spec()) == 70.0
@@ -66,17 +66,17 @@ def test_the_same_thing_is_the_name_else_the_command_of_the_same_owner() -> None
         Unknown(**RAN, ended_at=1005.0, message="lost"),
     ],
 )
-def test_only_runs_that_went_well_tell(status: Status) -> None:
+def test_only_successful_runs_are_learned(status: Status) -> None:
     assert learnt(a_job(1, status=status)).expected_s(a_spec()) is None
 
 
-def test_what_the_store_brings_newest_first_is_learnt_in_its_order() -> None:
+def test_stored_jobs_newest_first_are_learned_in_order() -> None:
     known = Runtimes()
     known.learn_all([ended(float(seconds)) for seconds in (1, 2, 3, 4, 5, 600)])
     assert known.expected_s(a_spec()) == 5.0
 
 
-def test_the_kind_that_was_not_seen_for_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_recently_seen_kind_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtimes, "MOST_KINDS", 2)
     known = learnt(ended(1.0, name="a"), ended(2.0, name="b"), ended(3.0, name="a"), ended(4.0, name="c"))
     assert [known.expected_s(a_spec(name=name)) for name in "abc"] == [3.0, None, 4.0]
@@ -95,14 +95,14 @@ def test_the_kind_that_was_not_seen_for_longest_is_forgotten(monkeypatch: pytest
         (Unknown(**RAN, ended_at=None, message="lost"), 100.0, 1011.0, None),
     ],
 )
-def test_when_one_that_has_gpus_is_expected_to_end(
+def test_the_expected_end_of_a_job_with_gpus(
     status: Status, limit_s: float | None, now: float, end: End | None
 ) -> None:
     known = learnt(ended(60.0, name="train"))
     assert known.end_of(at_work(status, name="train", time_limit_s=limit_s), now) == end
 
 
-def test_a_job_that_starts_now_would_end_then() -> None:
+def test_the_expected_end_of_a_job_started_now() -> None:
     known = learnt(ended(60.0, name="train"))
     assert known.end_if_started(a_spec(name="train"), 500.0) == 560.0
     assert known.end_if_started(a_spec(name="new"), 500.0) is None

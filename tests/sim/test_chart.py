@@ -9,7 +9,7 @@ from tests.sim.scene import WIDE_AND_NARROW, a_row, nodes, outcome_of
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_the_picture_is_well_formed_and_names_what_it_shows():
+def test_the_chart_is_well_formed_and_labelled():
     scenarios = [outcome_of(WIDE_AND_NARROW, nodes(1, 2), policy) for policy in ("fifo", "balance")]
     root = ET.fromstring(picture(scenarios, 'of "ann" & <bob>'))
     words = {text.text for text in root.iter(f"{SVG}text")}
@@ -34,11 +34,11 @@ def test_bars_are_as_high_as_the_waits():
 
 
 @pytest.mark.parametrize("gpus", [1, 9], ids=["nobody waited", "nothing could run"])
-def test_a_trace_that_has_nothing_to_show_is_drawn_all_the_same(gpus: int):
+def test_a_trace_without_data_is_still_drawn(gpus: int):
     ET.fromstring(picture([outcome_of([a_row(0, "ann", gpus, 10)], nodes(1, 1))], "little"))
 
 
-def test_the_same_figures_give_the_same_picture():
+def test_the_same_figures_give_the_same_chart():
     first, again = (picture([outcome_of(WIDE_AND_NARROW, nodes(1, 2))], "t") for _ in range(2))
     assert first == again
 

@@ -34,25 +34,25 @@ def test_the_figures_of_a_small_trace():
     }  # fmt: skip
 
 
-def test_fairness_is_one_where_all_are_equal_and_one_of_n_where_one_has_everything():
+def test_fairness_is_1_if_all_are_equal_and_1_over_n_if_one_has_everything():
     assert jain([0.3, 0.3, 0.3]) == pytest.approx(1)
     assert jain([1, 0, 0, 0]) == pytest.approx(0.25)
 
 
-def test_a_share_is_equal_but_what_one_does_not_need_goes_to_the_others():
+def test_shares_are_equal_and_unneeded_parts_go_to_others():
     assert shares({"ann": 8, "bob": 8}, 4) == {"ann": 2, "bob": 2}
     assert shares({"ann": 9, "bob": 1, "cleo": 4}, 8) == {"bob": 1, "cleo": 3.5, "ann": 3.5}
     assert shares({"ann": 2, "bob": 1}, 8) == {"ann": 2, "bob": 1}
 
 
-def test_balance_is_fairer_than_fifo_to_whoever_comes_after_many_jobs():
+def test_balance_is_fairer_than_fifo_to_an_owner_behind_many_jobs():
     trace = [*[a_row(0, "ann", 1, 100) for _ in range(20)], *[a_row(1, "bob", 1, 100) for _ in range(5)]]
     fifo, balance = (outcome_of(trace, nodes(1, 2), policy).figures.fairness for policy in ("fifo", "balance"))
     assert fifo < 0.9
     assert balance > 0.97
 
 
-def test_a_percentile_is_a_value_that_so_many_do_not_exceed():
+def test_a_percentile_is_the_smallest_value_that_the_fraction_does_not_exceed():
     values = [float(number) for number in range(1, 201)]
     assert (percentile(values, 95), percentile(values, 99), percentile([7.0], 99)) == (190, 198, 7)
 
@@ -62,12 +62,12 @@ def test_time_before_the_first_submit_does_not_count():
     assert (figures.makespan_s, figures.utilisation) == (100, 0.5)
 
 
-def test_where_nothing_could_run_there_is_nothing_to_tell():
+def test_figures_are_empty_if_nothing_could_run():
     figures = outcome_of([a_row(0, "ann", 4, 100)], nodes(1, 2)).figures
     assert (figures.waits.jobs, figures.waits.mean_s, figures.utilisation) == (0, None, 0)
 
 
-def test_the_load_of_a_stretch_is_its_mean():
+def test_the_load_of_an_interval_is_its_mean():
     outcome = outcome_of([a_row(0, "ann", 1, 30), a_row(20, "bob", 1, 20)], nodes(1, 2)).outcome
     assert outcome.loads == [(0, 1), (20, 2), (30, 1), (40, 0)]
     assert outcome.mean_loads(0, 40, 2) == [1, 1.5]

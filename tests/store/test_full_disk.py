@@ -66,7 +66,7 @@ def is_writable(store: Store) -> Exception | None:
     return said[0]
 
 
-def test_a_full_disk_refuses_the_commit_whole_and_service_returns_with_room(disk: Path) -> None:
+def test_a_full_disk_refuses_the_whole_commit_until_there_is_space(disk: Path) -> None:
     path = disk / "tarmac.db"
     with opened(path) as store:
         commit(store, new(a_job(1)))
@@ -85,7 +85,7 @@ def test_a_full_disk_refuses_the_commit_whole_and_service_returns_with_room(disk
         assert list(store.load().jobs) == list(range(1, 20)), "ids of the refused commit were not used up"
 
 
-def test_a_disk_that_fills_up_while_jobs_come_keeps_exactly_what_was_acknowledged(disk: Path) -> None:
+def test_a_disk_that_fills_up_has_exactly_the_acknowledged_jobs(disk: Path) -> None:
     path = disk / "tarmac.db"
     with opened(path) as store:
         acknowledged = 0
@@ -102,7 +102,7 @@ def test_a_disk_that_fills_up_while_jobs_come_keeps_exactly_what_was_acknowledge
     assert faults(path) == []
 
 
-def test_opening_on_a_full_disk_is_not_called_damage(disk: Path) -> None:
+def test_opening_on_a_full_disk_is_not_reported_as_damage(disk: Path) -> None:
     path = disk / "tarmac.db"
     with opened(path) as store:
         commit(store, new(a_job(1)))
@@ -117,7 +117,7 @@ def test_opening_on_a_full_disk_is_not_called_damage(disk: Path) -> None:
         assert list(store.load().jobs) == [1]
 
 
-def test_a_first_start_on_a_full_disk_leaves_nothing_that_stands_in_the_way(disk: Path) -> None:
+def test_a_first_start_on_a_full_disk_leaves_no_broken_file(disk: Path) -> None:
     filler = fill(disk)
     with pytest.raises(Unavailable):
         Store(disk / "tarmac.db")

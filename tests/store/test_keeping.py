@@ -54,7 +54,7 @@ def test_a_job_that_is_new_and_changed_at_once_is_written_once(store: Store, nam
     assert store.reader.job(1) == job
 
 
-def test_gpus_that_were_named_come_back_also_as_the_numbers_they_once_were(path: Path) -> None:
+def test_pinned_gpus_are_restored_including_old_indices(path: Path) -> None:
     named = Request(gpus_on=(NamedGpu(uuid=GpuUuid("GPU-a"), index=3),), exclude_gpus=(2,))
     with opened(path) as store:
         commit(store, new(replace(a_job(1), spec=replace(a_spec(), request=named)), a_job(2)))
@@ -68,7 +68,7 @@ def test_gpus_that_were_named_come_back_also_as_the_numbers_they_once_were(path:
     assert second.gpus_on == (0, 2)
 
 
-def test_everything_that_was_asked_comes_back(store: Store) -> None:
+def test_every_option_is_restored(store: Store) -> None:
     spec = a_spec(
         gpus=8,
         command=None,
@@ -89,7 +89,7 @@ def test_everything_that_was_asked_comes_back(store: Store) -> None:
     assert kept[2].spec.command == ("x" * 100_000,)
 
 
-def test_the_live_state_is_what_the_core_had(path: Path) -> None:
+def test_the_loaded_state_equals_that_of_the_core(path: Path) -> None:
     jobs = [a_job(1, gpus=2, status=a_status("running", a_booking(0, 1))), a_job(2, priority=20), a_job(3)]
     with opened(path) as store:
         commit(store, new(*jobs))
@@ -115,7 +115,7 @@ def test_each_job_has_its_own_story_in_order(store: Store) -> None:
     assert [event.kind for event in store.reader.story(2)] == ["JobSubmitted", "StopAsked"]
 
 
-def test_what_changed_since_is_told_once_per_job_oldest_first(store: Store) -> None:
+def test_changed_jobs_are_listed_once_each_oldest_first(store: Store) -> None:
     commit(store, new(a_job(1), a_job(2), a_job(3)))
     seen = store.reader.last_event()
     commit(store, changed(story=(a_line(3, "Decided"), a_line(1, "Decided"), a_line(3, "JobStarted"))))
@@ -126,7 +126,7 @@ def test_what_changed_since_is_told_once_per_job_oldest_first(store: Store) -> N
     assert store.reader.jobs_changed_after(newest, 10) == []
 
 
-def test_numbers_of_events_go_on_after_the_newest_was_removed(path: Path) -> None:
+def test_event_ids_continue_after_the_newest_was_removed(path: Path) -> None:
     with opened(path) as store:
         assert store.reader.last_event() == 0
         commit(store, new(a_job(1), a_job(2)))
@@ -140,7 +140,7 @@ def test_numbers_of_events_go_on_after_the_newest_was_removed(path: Path) -> Non
 # Environments
 
 
-def test_an_environment_is_kept_once_however_many_jobs_have_it(store: Store, path: Path) -> None:
+def test_equal_environments_are_stored_once(store: Store, path: Path) -> None:
     variables = {"PATH": "/bin", "LANG": "C", "NEWLINES": "a\nb", "SNOW": "☃"}
     digest, body = rows.pack_environment(variables)
     for number in (1, 2, 3):
@@ -151,7 +151,7 @@ def test_an_environment_is_kept_once_however_many_jobs_have_it(store: Store, pat
     looking.close()
 
 
-def test_equal_environments_have_equal_hashes_whatever_their_order() -> None:
+def test_the_order_of_variables_does_not_affect_the_hash() -> None:
     assert rows.pack_environment({"A": "1", "B": "2"}) == rows.pack_environment({"B": "2", "A": "1"})
     assert rows.pack_environment({"A": "1"})[0] != rows.pack_environment({"A": "2"})[0]
     assert rows.pack_environment({"A": "1B=2"})[0] != rows.pack_environment({"A": "1", "B": "2"})[0]
@@ -160,7 +160,7 @@ def test_equal_environments_have_equal_hashes_whatever_their_order() -> None:
 # Submits
 
 
-def test_a_token_leads_back_to_its_jobs_for_its_owner_only(path: Path) -> None:
+def test_a_token_finds_its_jobs_for_its_owner_only(path: Path) -> None:
     kept = Submission(owner="ann", token="t", first_id=1, count=3, at=1.0)
     with opened(path) as store:
         commit(store, new(a_job(1), a_job(2), a_job(3), submissions=[kept]))
@@ -173,7 +173,7 @@ def test_a_token_leads_back_to_its_jobs_for_its_owner_only(path: Path) -> None:
 # All or nothing
 
 
-def test_what_is_committed_together_is_kept_together_or_not_at_all(store: Store) -> None:
+def test_a_batch_is_stored_as_a_whole_or_not_at_all(store: Store) -> None:
     commit(store, new(a_job(1)))
     digest, body = rows.pack_environment({"A": "1"})
     token = Submission(owner="ann", token="t", first_id=2, count=1, at=1.0)
@@ -188,7 +188,7 @@ def test_what_is_committed_together_is_kept_together_or_not_at_all(store: Store)
     assert store.load().next_id == 3, "the failed commit used up no id"
 
 
-def test_commits_are_kept_in_the_order_they_were_handed_over(store: Store) -> None:
+def test_commits_are_stored_in_order(store: Store) -> None:
     heard: list[int] = []
     store.commit(new(a_job(1)), lambda _: heard.append(1))
     for number in range(2, 30):
@@ -204,7 +204,7 @@ def _hear(heard: list[int], number: int, _: Exception | None) -> None:
     heard.append(number)
 
 
-def test_closing_waits_for_what_was_handed_over(path: Path) -> None:
+def test_closing_waits_for_pending_commits(path: Path) -> None:
     with opened(path) as store:
         for number in range(1, 50):
             store.commit(new(a_job(number)), lambda _: None)
@@ -215,7 +215,7 @@ def test_closing_waits_for_what_was_handed_over(path: Path) -> None:
 # Removal
 
 
-def test_a_removed_job_leaves_nothing_and_its_id_is_never_given_again(path: Path) -> None:
+def test_a_removed_job_leaves_nothing_and_its_id_is_never_reused(path: Path) -> None:
     with opened(path) as store:
         commit(store, new(a_job(1), a_job(2), a_job(3)))
         commit(store, changed(replace(a_job(3), status=a_status("cancelled"))))
@@ -231,7 +231,7 @@ def test_a_removed_job_leaves_nothing_and_its_id_is_never_given_again(path: Path
         assert list(store.load().jobs) == [JobId(4)]
 
 
-def test_an_empty_file_begins_with_one(store: Store) -> None:
+def test_ids_in_a_new_file_begin_with_1(store: Store) -> None:
     state = store.load()
     assert state.next_id == 1
     assert state.jobs == {}

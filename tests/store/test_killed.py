@@ -38,7 +38,7 @@ def kill_a_committer(path: Path, after: int) -> list[int]:
     return [int(line) for line in [*acknowledged, *whole.splitlines()]]
 
 
-def test_what_was_acknowledged_is_kept_and_what_is_kept_is_whole(path: Path) -> None:
+def test_acknowledged_commits_survive_a_kill_and_are_complete(path: Path) -> None:
     chance = random.Random(7)
     acknowledged: list[int] = []
     for _ in range(ROUNDS):

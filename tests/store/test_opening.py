@@ -72,7 +72,7 @@ def test_a_newer_schema_is_refused(path: Path) -> None:
     assert f"newer Tarmac (schema {schema.VERSION + 1}; this version supports {schema.VERSION})" in error.message
 
 
-def test_a_newer_schema_is_noticed_when_it_stands_in_the_log_only(path: Path) -> None:
+def test_a_newer_schema_is_noticed_if_it_is_only_in_the_wal(path: Path) -> None:
     """A newer Tarmac was killed right after it brought the file up to date."""
     ours(path)
     connection = set_version(path, schema.VERSION + 1)
@@ -84,14 +84,14 @@ def test_a_newer_schema_is_noticed_when_it_stands_in_the_log_only(path: Path) ->
     assert "newer Tarmac" in refusal(elsewhere / path.name).message
 
 
-def test_bytes_that_are_no_database_are_refused(path: Path) -> None:
+def test_bytes_that_are_not_a_database_are_refused(path: Path) -> None:
     for content in (b"hello\n", os.urandom(10_000), b"SQLite format 3\0", b"\0" * 8192):
         path.write_bytes(content)
         assert "cannot be read as a database" in refusal(path).message
 
 
 @pytest.mark.parametrize("kept", [0.1, 0.5, 0.99])
-def test_a_file_cut_short_is_refused(path: Path, kept: float) -> None:
+def test_a_truncated_file_is_refused(path: Path, kept: float) -> None:
     ours(path)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * kept)])
@@ -110,7 +110,7 @@ def test_a_damaged_first_page_is_refused(path: Path) -> None:
     assert "cannot be read" in refusal(path).message
 
 
-def test_damage_in_the_middle_is_refused_when_living_jobs_cannot_be_read(path: Path) -> None:
+def test_damage_is_refused_if_live_jobs_cannot_be_read(path: Path) -> None:
     ours(path)
     size = path.stat().st_size
     _overwrite(path, size // 2, size - 4096)
@@ -127,7 +127,7 @@ def test_damage_in_the_middle_is_refused_when_living_jobs_cannot_be_read(path: P
         "UPDATE jobs SET state = 'no such state' WHERE id = 7",
     ],
 )
-def test_rows_that_hold_something_else_are_refused(path: Path, damage: str) -> None:
+def test_rows_with_unexpected_contents_are_refused(path: Path, damage: str) -> None:
     ours(path)
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute(damage)
@@ -135,7 +135,7 @@ def test_rows_that_hold_something_else_are_refused(path: Path, damage: str) -> N
     assert isinstance(refusal(path), UserError)
 
 
-def test_faults_tells_what_sqlite_finds(path: Path) -> None:
+def test_faults_lists_what_sqlite_finds(path: Path) -> None:
     ours(path)
     assert faults(path) == []
     size = path.stat().st_size
@@ -145,7 +145,7 @@ def test_faults_tells_what_sqlite_finds(path: Path) -> None:
     assert "not a database" in faults(path)[0]
 
 
-def test_what_cannot_be_opened_is_not_called_damaged(path: Path) -> None:
+def test_an_unopenable_file_is_not_reported_as_damaged(path: Path) -> None:
     path.mkdir()
     error = refusal(path)
     assert isinstance(error, Unavailable)
@@ -163,7 +163,7 @@ def test_what_cannot_be_opened_is_not_called_damaged(path: Path) -> None:
     ],
     ids=["absent", "empty", "killed before the first table"],
 )
-def test_a_file_that_is_not_there_yet_is_made(path: Path, prepare: Callable[[Path], None]) -> None:
+def test_a_missing_file_is_created(path: Path, prepare: Callable[[Path], None]) -> None:
     prepare(path)
     ours(path)
     with opened(path) as store:
@@ -171,7 +171,7 @@ def test_a_file_that_is_not_there_yet_is_made(path: Path, prepare: Callable[[Pat
 
 
 @pytest.mark.parametrize("name", ["with space", "per%cent", "ques?tion", "ha#sh", "sn☃w", "a%20b"])
-def test_any_folder_name_will_do(tmp_path: Path, name: str) -> None:
+def test_any_directory_name_works(tmp_path: Path, name: str) -> None:
     folder = tmp_path / name
     folder.mkdir()
     for _ in range(2):
@@ -180,7 +180,7 @@ def test_any_folder_name_will_do(tmp_path: Path, name: str) -> None:
     assert [item.name for item in folder.iterdir()] == ["tarmac.db"]
 
 
-def test_every_step_that_fails_leaves_the_version_before_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_migration_step_leaves_the_version_before_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ours(path)
     monkeypatch.setattr(schema, "STEPS", (*schema.STEPS, "CREATE TABLE half (x); CREATE TABLE jobs (x)"))
     monkeypatch.setattr(schema, "VERSION", len(schema.STEPS))

@@ -52,7 +52,7 @@ def test_a_held_job_and_a_draft_come_back_as_they_were(path: Path) -> None:
         assert store.load().jobs == {1: held, 2: draft}
 
 
-def test_what_a_job_asks_for_is_written_anew_once_it_was_edited(path: Path) -> None:
+def test_an_edited_spec_is_stored(path: Path) -> None:
     job = a_job(1)
     edited = replace(job, spec=replace(job.spec, name="other", priority=3), position=2.5)
     with opened(path) as store:
@@ -64,13 +64,13 @@ def test_what_a_job_asks_for_is_written_anew_once_it_was_edited(path: Path) -> N
     assert name == "other"
 
 
-def test_one_that_is_new_and_edited_at_once_is_written_once(store: Store) -> None:
+def test_a_new_job_edited_at_once_is_written_once(store: Store) -> None:
     job = a_job(1)
     kept(store, new=[job], changed={1: job}, edited={1})
     assert store.reader.job(1) == job
 
 
-def test_the_newest_mode_counts(path: Path) -> None:
+def test_the_newest_mode_is_restored(path: Path) -> None:
     with opened(path) as store:
         assert store.load().mode == Mode()
         kept(store, mode=Mode(is_draining=True, by="ann"))
@@ -79,7 +79,7 @@ def test_the_newest_mode_counts(path: Path) -> None:
         assert store.load().mode == Mode(is_paused=True, reason="10 jobs in a row failed", since=7.0)
 
 
-def test_reservations_change_and_end_and_a_number_is_never_given_twice(path: Path) -> None:
+def test_reservations_change_and_end_and_ids_are_never_reused(path: Path) -> None:
     with opened(path) as store:
         kept(store, reservations={1: a_reservation(1), 2: a_reservation(2)})
         kept(store, reservations={1: replace(a_reservation(1), is_used=True), 2: None})
@@ -98,7 +98,7 @@ def test_gpu_hours_add_up(path: Path) -> None:
         assert store.reader.gpu_hours(6) == []
 
 
-def test_the_past_is_loaded_as_far_as_it_weighs(store: Store) -> None:
+def test_only_recent_gpu_hours_are_loaded(store: Store) -> None:
     now = 2_000_000_000.0
     hour = int(now) // HOUR_S
     kept(store, hours={(hour - 1, "ann", "p"): 7200.0, (hour - HOURS_LOOKED_AT - 1, "bob", ""): 7200.0})
@@ -111,7 +111,7 @@ def test_the_past_is_loaded_as_far_as_it_weighs(store: Store) -> None:
     assert state.runtimes.expected_s(a_job(3).spec) == 20.0, "as long as job 2 took"
 
 
-def test_ended_jobs_are_told_newest_first_and_not_all_of_them(store: Store) -> None:
+def test_ended_jobs_are_listed_newest_first_up_to_a_limit(store: Store) -> None:
     commit(store, new(*(a_job(number) for number in range(1, 6))))
     commit(store, changed(*(a_job(number, status=a_status("succeeded")) for number in (1, 3, 4))))
     assert [job.id for job in store.reader.ended_jobs(2)] == [4, 3]

@@ -65,13 +65,13 @@ def shelf(store: Store) -> Store:
     ],
     ids=repr,
 )
-def test_conditions_hold_together(shelf: Store, wanted: JobFilter, found: list[int]) -> None:
+def test_all_conditions_must_hold(shelf: Store, wanted: JobFilter, found: list[int]) -> None:
     assert shelf.reader.select_ids(wanted) == found
     assert shelf.reader.select_ids(wanted, descending=True) == found[::-1]
 
 
 @pytest.mark.parametrize("text", ["' OR 1=1 --", '"', "%", "_", "\x00", "\U0001f680"])
-def test_what_is_asked_for_is_data_never_sql(shelf: Store, text: str) -> None:
+def test_filter_values_are_never_run_as_sql(shelf: Store, text: str) -> None:
     assert shelf.reader.select_ids(JobFilter(name=text)) == []
     assert shelf.reader.select_ids(JobFilter(owner=text, tag=text, states=(text,))) == []
     assert shelf.reader.submission(text, text) is None
@@ -79,7 +79,7 @@ def test_what_is_asked_for_is_data_never_sql(shelf: Store, text: str) -> None:
 
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("limit", [1, 3, 7, 100])
-def test_pages_together_are_the_whole_without_gap_or_repetition(store: Store, limit: int, descending: bool) -> None:
+def test_pages_cover_all_jobs_without_gaps_or_repetitions(store: Store, limit: int, descending: bool) -> None:
     commit(store, new(*[a_job(number, owner="ann" if number % 3 else "bob") for number in range(1, 41)]))
     whole = store.reader.select_ids(JobFilter(owner="ann"), descending=descending)
     pages: list[int] = []
@@ -92,7 +92,7 @@ def test_pages_together_are_the_whole_without_gap_or_repetition(store: Store, li
     assert len(whole) == 27
 
 
-def test_a_page_is_the_same_when_jobs_are_added_behind_it(store: Store) -> None:
+def test_a_page_does_not_change_when_jobs_are_added_after_it(store: Store) -> None:
     commit(store, new(a_job(1), a_job(2), a_job(3)))
     first = store.reader.select_ids(JobFilter(), limit=2)
     commit(store, new(a_job(4)))
@@ -100,7 +100,7 @@ def test_a_page_is_the_same_when_jobs_are_added_behind_it(store: Store) -> None:
 
 
 @pytest.mark.parametrize("count", [100, 101, 5000, 40_000])
-def test_any_number_of_single_ids_can_be_asked_for(store: Store, count: int) -> None:
+def test_any_number_of_ids_can_be_requested(store: Store, count: int) -> None:
     commit(store, new(*[a_job(number) for number in range(1, 301)]))
     odd = tuple(range(number, number + 1) for number in range(1, 2 * count, 2))
     expected = [number for number in range(1, 301, 2) if number < 2 * count]
@@ -120,7 +120,7 @@ def test_jobs_are_found_by_number_and_missing_ones_are_left_out(shelf: Store) ->
     assert shelf.reader.job(99) is None
 
 
-def test_questions_do_not_walk_ended_jobs_to_find_living_ones(store: Store) -> None:
+def test_queries_do_not_scan_ended_jobs_to_find_live_ones(store: Store) -> None:
     """Not a time but the plan: with years of ended jobs, a start must not read them all."""
     commit(store, new(a_job(1)))
     plan = store.reader._connection.execute("EXPLAIN QUERY PLAN SELECT id FROM jobs WHERE is_live = 1 ORDER BY id")

@@ -12,7 +12,7 @@ def a_minute(at: int) -> Sample:
     return Sample(at=at, node="box", uuid="g0", memory_used_bytes=1, utilization=50.0, power_w=None)
 
 
-def test_minutes_are_forgotten_once_they_are_old_and_only_then(tmp_path: Path) -> None:
+def test_old_samples_are_deleted_and_only_those(tmp_path: Path) -> None:
     path = tmp_path / "tarmac.db"
     writer = connect_writer(path)
     write(writer, Batch(changes=Changes(), samples=[a_minute(at) for at in (60, 120, 180)]))

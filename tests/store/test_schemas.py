@@ -34,11 +34,11 @@ def old(version: int, path: Path) -> Path:
     return path
 
 
-def test_there_is_one_of_every_version() -> None:
+def test_there_is_a_database_of_every_version() -> None:
     assert sorted(item.name for item in FOLDER.glob("*.db")) == sorted(f"v{version}.db" for version in VERSIONS)
 
 
-def test_every_job_is_still_what_it_was(old: Path, version: int) -> None:
+def test_every_job_of_an_old_database_is_unchanged(old: Path, version: int) -> None:
     kept = jobs(version)
     with opened(old) as store:
         state = store.load()
@@ -48,7 +48,7 @@ def test_every_job_is_still_what_it_was(old: Path, version: int) -> None:
     assert invariants.violations(state) == []
 
 
-def test_stories_environments_and_submits_are_still_there(old: Path, version: int) -> None:
+def test_stories_environments_and_submits_of_an_old_database_are_there(old: Path, version: int) -> None:
     with opened(old) as store:
         told = [(event.kind, event.at, event.detail) for event in store.reader.story(3)]
         assert store.reader.environment(jobs()[0].spec.environment) == ENVIRONMENT
@@ -56,7 +56,7 @@ def test_stories_environments_and_submits_are_still_there(old: Path, version: in
     assert told == [("JobSubmitted", 100.0, {}), ("Decided", 105.0, {"node": "box", "gpus": [3]})]
 
 
-def test_the_queue_as_a_whole_is_still_as_it_was(old: Path, version: int) -> None:
+def test_the_mode_and_reservations_of_an_old_database_are_unchanged(old: Path, version: int) -> None:
     with opened(old) as store:
         state = store.load()
         hours = {(hour, owner, project): gpu_s for hour, owner, project, gpu_s in store.reader.gpu_hours(0)}
@@ -65,7 +65,7 @@ def test_the_queue_as_a_whole_is_still_as_it_was(old: Path, version: int) -> Non
     assert hours == (HOURS if is_kept else {})
 
 
-def test_work_goes_on_in_it(old: Path) -> None:
+def test_an_old_database_accepts_new_jobs(old: Path) -> None:
     with opened(old) as store:
         happen(store, JobsSubmitted(specs=(a_spec(name="next"),)))
     with opened(old) as store:
@@ -74,7 +74,7 @@ def test_work_goes_on_in_it(old: Path) -> None:
     assert version == schema.VERSION
 
 
-def test_an_old_one_brought_up_to_date_has_the_shape_of_a_new_one(old: Path, tmp_path: Path) -> None:
+def test_a_migrated_database_has_the_schema_of_a_new_one(old: Path, tmp_path: Path) -> None:
     write(tmp_path / "new.db")
     with opened(old):
         pass
@@ -96,7 +96,7 @@ def test_an_old_one_brought_up_to_date_has_the_shape_of_a_new_one(old: Path, tmp
         ("queued", {"note": None}, {"requeued": None}),
     ],
 )
-def test_a_sentence_that_meant_requeue_still_means_it(
+def test_a_stored_requeue_sentence_becomes_a_record(
     path: Path, state: str, stored: dict[str, object], status: dict[str, object]
 ) -> None:
     shutil.copy(FOLDER / "v3.db", path)

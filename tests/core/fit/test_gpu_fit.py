@@ -88,7 +88,7 @@ def test_shared_jobs_pack_onto_one_gpu_and_leave_the_other_whole() -> None:
     assert [where(state, job) for job in jobs] == [[0], [0], [0], [1]]
 
 
-def test_a_booking_counts_from_the_decision_whatever_the_gpu_reads() -> None:
+def test_a_booking_counts_from_the_decision_regardless_of_readings() -> None:
     state = a_machine(a_gpu(0))
     sample(state, (0, GpuUse(load=0.0)))
     jobs = queue(state, *[Request(gpu_memory_bytes=10 * G)] * 10)
@@ -98,7 +98,7 @@ def test_a_booking_counts_from_the_decision_whatever_the_gpu_reads() -> None:
     }
 
 
-def test_who_takes_the_memory_that_a_sharing_job_lacks_is_named() -> None:
+def test_the_reason_names_the_foreign_memory_that_a_sharing_job_lacks() -> None:
     state = a_machine(a_gpu(0))
     sample(state, (0, GpuUse(outside_bytes=20 * G, foreign_processes=(BOB,))))
     (job,) = queue(state, Request(gpu_memory_bytes=10 * G))
@@ -107,7 +107,7 @@ def test_who_takes_the_memory_that_a_sharing_job_lacks_is_named() -> None:
     assert (reason.free_bytes, reason.outside_bytes, reason.foreign_processes) == (4 * G, 20 * G, (BOB,))
 
 
-def test_whoever_wants_a_gpu_alone_never_shares_it() -> None:
+def test_an_exclusive_job_never_shares_its_gpu() -> None:
     state = a_machine(a_gpu(0))
     sharer, loner = queue(state, Request(gpu_memory_bytes=G), Request())
     assert (where(state, sharer), where(state, loner)) == ([0], None)
@@ -123,21 +123,21 @@ def test_shares_and_memory_add_up_to_one_gpu() -> None:
     assert [where(state, job) for job in jobs] == [[0], [0], None]
 
 
-def test_slots_offer_a_gpu_several_times_to_jobs_that_say_nothing() -> None:
+def test_slots_let_several_jobs_without_a_memory_request_share_a_gpu() -> None:
     state = a_machine(a_gpu(0))
     handle(state, SlotsSet(node=BOX, gpus=(GpuUuid("g0"),), slots=3), 0.0)
     jobs = queue(state, *[Request()] * 4)
     assert [where(state, job) for job in jobs] == [[0], [0], [0], None]
 
 
-def test_what_others_use_counts_for_jobs_that_share() -> None:
+def test_foreign_memory_counts_for_jobs_that_share() -> None:
     state = a_machine(a_gpu(0))
     sample(state, (0, GpuUse(outside_bytes=20 * G, foreign_processes=(BOB,), load=0.9)))
     fits, waits = queue(state, Request(gpu_memory_bytes=4 * G), Request(gpu_memory_bytes=G))
     assert (where(state, fits), where(state, waits)) == ([0], None)
 
 
-def test_a_job_that_took_more_than_it_booked_counts_for_what_it_took() -> None:
+def test_a_job_over_its_booking_counts_with_what_it_uses() -> None:
     state = a_machine(a_gpu(0))
     (greedy,) = queue(state, Request(gpu_memory_bytes=8 * G))
     taken = ((JobId(greedy), GpuUuid("g0"), 22 * G),)
@@ -148,7 +148,7 @@ def test_a_job_that_took_more_than_it_booked_counts_for_what_it_took() -> None:
     }
 
 
-def test_kept_memory_is_never_booked() -> None:
+def test_keep_gpu_memory_is_never_booked() -> None:
     state = a_machine(a_gpu(0))
     handle(state, RulesSet(rules=Rules(keep_gpu_memory=0.5)), 0.0)
     jobs = queue(state, *[Request(gpu_memory_bytes=8 * G)] * 2)
@@ -164,14 +164,14 @@ def test_kept_memory_is_never_booked() -> None:
         (GpuUse(outside_bytes=0, foreign_processes=(), load=0.9), True),
     ],
 )
-def test_little_outside_use_is_tolerated(use: GpuUse, is_free: bool) -> None:
+def test_a_little_foreign_use_is_tolerated(use: GpuUse, is_free: bool) -> None:
     state = a_machine(a_gpu(0))
     sample(state, (0, use))
     (job,) = queue(state, Request())
     assert (where(state, job) is not None) == is_free
 
 
-def test_an_outside_process_is_named_and_its_end_starts_the_job() -> None:
+def test_a_foreign_process_is_named_and_its_end_starts_the_job() -> None:
     state = a_machine(a_gpu(0))
     sample(state, (0, GpuUse(outside_bytes=20 * G, foreign_processes=(BOB,), load=1.0)))
     (job,) = queue(state, Request())
@@ -180,7 +180,7 @@ def test_an_outside_process_is_named_and_its_end_starts_the_job() -> None:
     assert where(state, job) == [0]
 
 
-def test_a_gpu_that_idles_enough_serves_who_said_so() -> None:
+def test_an_idle_gpu_with_foreign_processes_serves_jobs_with_idle_below() -> None:
     state = a_machine(a_gpu(0))
     busy = GpuUse(outside_bytes=20 * G, foreign_processes=(BOB,), load=0.3)
     sample(state, (0, busy))
@@ -202,7 +202,7 @@ def test_model_memory_pins_and_exclusions_choose_gpus() -> None:
     assert [where(state, job) for job in queue(state, *asked)] == [[1], [2], [3], [0]]
 
 
-def test_a_kind_of_gpu_that_is_not_there_can_never_fit() -> None:
+def test_a_missing_gpu_model_can_never_fit() -> None:
     state = a_machine()
     assert lack(state, Request(gpu_models=("a100", "h100"))) is None
     assert lack(state, Request(gpu_models=("h100",))) is not None
@@ -214,7 +214,7 @@ def test_a_kind_of_gpu_that_is_not_there_can_never_fit() -> None:
     assert reasons(state, job)[0] == Unsuitable(condition="pin")
 
 
-def test_a_drained_gpu_gets_nothing_new_and_keeps_what_it_has() -> None:
+def test_a_drained_gpu_gets_no_new_job_and_keeps_its_running_one() -> None:
     state = a_machine(a_gpu(0))
     (running,) = queue(state, Request())
     handle(state, GpusDrained(node=BOX, gpus=(GpuUuid("g0"),), by="ann", reason="fan"), 1.0)
@@ -226,7 +226,7 @@ def test_a_drained_gpu_gets_nothing_new_and_keeps_what_it_has() -> None:
     assert reasons(state, waiting) == {0: Taken(jobs=(JobId(running),))}
 
 
-def test_a_wide_job_gets_gpus_that_are_near_each_other() -> None:
+def test_a_wide_job_gets_gpus_that_are_close_to_each_other() -> None:
     gpus = [
         a_gpu(0, links={1: 1, 2: 5, 3: 1}),
         a_gpu(1, links={0: 1, 2: 1, 3: 5}),
@@ -238,7 +238,7 @@ def test_a_wide_job_gets_gpus_that_are_near_each_other() -> None:
     assert (where(state, first), where(state, second)) == ([0, 2], [1, 3])
 
 
-def test_host_memory_and_processors_are_booked_too() -> None:
+def test_host_memory_and_cpus_are_booked() -> None:
     state = a_machine(*[a_gpu(index) for index in range(4)])
     jobs = queue(state, *[Request(gpus=1, memory_bytes=30 * G, cpus=3)] * 3)
     assert [where(state, job) for job in jobs] == [[0], [1], None]
@@ -278,7 +278,7 @@ uses = st.builds(
 
 
 @given(asked=st.lists(requests, max_size=12), read=st.lists(uses, min_size=4, max_size=4), slots=st.integers(1, 3))
-def test_nothing_is_over_booked_and_whoever_waits_has_a_reason(
+def test_nothing_is_overbooked_and_every_waiting_job_has_a_reason(
     asked: list[Request], read: list[GpuUse], slots: int
 ) -> None:
     gpus = [a_gpu(0), a_gpu(1), a_gpu(2, model="H100", memory_g=80), a_gpu(3)]

@@ -34,7 +34,7 @@ def end(state: State, job: int) -> None:
     handle(state, Reported(node=BOX, report=exited(job)), 3.0)
 
 
-def test_instances_of_a_gpu_that_a_job_holds_are_not_handed_out() -> None:
+def test_instances_of_a_booked_gpu_are_not_assigned() -> None:
     state = a_machine(a_gpu(0))
     (running,) = queue(state, Request())
     see(state, an_instance(0), an_instance(1))
@@ -46,7 +46,7 @@ def test_instances_of_a_gpu_that_a_job_holds_are_not_handed_out() -> None:
 
 
 @pytest.mark.parametrize("is_remembered", [True, False])
-def test_a_gpu_whose_instance_a_job_holds_is_not_handed_out(is_remembered: bool) -> None:
+def test_a_gpu_with_a_booked_instance_is_not_assigned(is_remembered: bool) -> None:
     state = a_machine(an_instance(0), an_instance(1))
     (running,) = queue(state, Request())
     see(state, *[a_gpu(0), an_instance(0)][: 1 + is_remembered])
@@ -77,7 +77,7 @@ def test_a_job_for_several_gpus_gets_no_instances() -> None:
 @pytest.mark.parametrize(
     ("held", "wanted"), [(a_gpu(0), an_instance(0)), (an_instance(0), a_gpu(0))], ids=["whole", "part"]
 )
-def test_the_check_and_the_books_notice_both_by_themselves(held: Gpu, wanted: Gpu) -> None:
+def test_recheck_and_invariants_each_detect_both_conflicts(held: Gpu, wanted: Gpu) -> None:
     state = a_machine(held)
     queue(state, Request())
     (waiting,) = queue(state, Request())

@@ -27,7 +27,7 @@ def uuids(state: State, job: int) -> list[str]:
     return [gpu.uuid for gpu in state.jobs[JobId(job)].status.booking.gpus]  # type: ignore[union-attr]
 
 
-def test_a_queued_pin_means_the_same_gpu_after_it_was_renumbered() -> None:
+def test_a_pin_follows_its_gpu_after_renumbering() -> None:
     state = a_machine()
     (running,) = queue(state, Request(gpus=2))
     pinned, excluding = queue(state, Request(gpus_on=(named(0),)), Request(exclude_gpus=(named(0),)))
@@ -37,14 +37,14 @@ def test_a_queued_pin_means_the_same_gpu_after_it_was_renumbered() -> None:
     assert (uuids(state, pinned), uuids(state, excluding)) == (["g0"], ["g1"])
 
 
-def test_a_pin_of_an_older_job_means_the_number() -> None:
+def test_a_pin_of_an_older_job_is_an_index() -> None:
     state = a_machine()
     see(state, replace(a_gpu(1), index=0), replace(a_gpu(0), index=1))
     (old,) = queue(state, Request(gpus_on=(0,)))
     assert uuids(state, old) == ["g1"]
 
 
-def test_a_job_whose_gpu_is_gone_waits_is_told_and_starts_when_it_is_back() -> None:
+def test_a_job_pinned_to_a_missing_gpu_waits_with_a_reason_and_starts_when_it_returns() -> None:
     state = a_machine()
     see(state, a_gpu(0))
     (job,) = queue(state, Request(gpus_on=(named(1),)))
@@ -53,7 +53,7 @@ def test_a_job_whose_gpu_is_gone_waits_is_told_and_starts_when_it_is_back() -> N
     assert uuids(state, job) == ["g1"]
 
 
-def test_a_job_whose_gpu_is_gone_but_still_listed_is_told_the_same() -> None:
+def test_a_pinned_gpu_that_is_gone_but_listed_gives_the_same_reason() -> None:
     state = a_machine()
     handle(state, NodeSampled(node=BOX, uses=((GpuUuid("g1"), VANISHED),)), 2.0)
     pinned, free = queue(state, Request(gpus_on=(named(1),)), Request(gpus=2))
@@ -64,11 +64,11 @@ def test_a_job_whose_gpu_is_gone_but_still_listed_is_told_the_same() -> None:
     assert len(explain(state, state.jobs[JobId(pinned)], 0.0)) == 1, "it is there, though sick"
 
 
-def test_two_jobs_pinned_to_one_gpu_are_of_one_class_whatever_its_number_was() -> None:
+def test_jobs_pinned_to_one_gpu_share_a_class_regardless_of_its_index() -> None:
     assert Request(gpus_on=(named(1),)) == Request(gpus_on=(replace(named(1), index=5),))
 
 
-def test_a_gpu_that_is_gone_leaves_its_number_to_the_one_that_has_it_now() -> None:
+def test_a_missing_gpu_loses_its_index_to_the_gpu_that_has_it_now() -> None:
     state = a_machine()
     node = state.nodes[BOX]
     see(state, a_gpu(0), replace(a_gpu(1), index=0))
@@ -80,7 +80,7 @@ def test_a_gpu_that_is_gone_leaves_its_number_to_the_one_that_has_it_now() -> No
     assert reasons(state, wide) == {GpuUuid("g0"): Drained(reason=VANISHED.health, by=None), 0: Taken(jobs=(JobId(2),))}
 
 
-def test_a_gpu_that_is_gone_keeps_its_number_while_nobody_else_has_it() -> None:
+def test_a_missing_gpu_keeps_its_index_while_no_other_gpu_has_it() -> None:
     state = a_machine()
     handle(state, NodeSampled(node=BOX, uses=((GpuUuid("g1"), VANISHED),)), 2.0)
     assert state.nodes[BOX].index_now(GpuUuid("g1")) == 1

@@ -25,7 +25,7 @@ def starts(scene: Scene) -> dict[int, float]:
     return {int(job): one.start_at - scene.now for job, one in estimates(scene.state, scene.now).items()}
 
 
-def test_the_line_takes_into_account_what_starts_before() -> None:
+def test_the_order_accounts_for_jobs_that_start_earlier() -> None:
     """Balance: each job that is in the list already counts as running for the next."""
     scene = Scene(gpus=0)
     scene.submit(*[a_spec()] * 3, *[a_spec(owner="bob", gpus=2)] * 2)
@@ -33,14 +33,14 @@ def test_the_line_takes_into_account_what_starts_before() -> None:
     assert line(scene) == [1, 4, 2, 3, 5]
 
 
-def test_shares_stretch_the_line() -> None:
+def test_shares_affect_the_order() -> None:
     scene = Scene(gpus=0, shares=PerName(1.0, (("bob", 2.0), ("root", 0.0))))
     scene.submit(*[a_spec()] * 2, *[a_spec(owner="bob")] * 4, a_spec(owner="root"))
     # root; ann 0, bob 0 → ann (first); ann 1, bob 0, .5 → bob, bob; 1:1 → ann; 2:1 → bob, bob
     assert line(scene) == [7, 1, 3, 4, 2, 5, 6]
 
 
-def test_fifo_and_tiers() -> None:
+def test_the_order_follows_fifo_and_tiers() -> None:
     scene = Scene(gpus=0, policy="fifo")
     scene.submit(a_spec(), a_spec(owner="bob", priority=5), a_spec(tier="urgent", priority=50), a_spec(owner="cat"))
     scene.submit(a_spec(tier="preemptible", priority=0))
@@ -48,7 +48,7 @@ def test_fifo_and_tiers() -> None:
     assert line(scene, most=2) == [3, 2]
 
 
-def test_the_line_starts_in_its_order() -> None:
+def test_jobs_start_in_the_forecast_order() -> None:
     scene = Scene(gpus=0)
     specs = [a_spec(owner=owner, gpus=gpus) for owner, gpus in (("ann", 2), ("bob", 1), ("ann", 1), ("bob", 2))]
     scene.submit(*specs)
@@ -57,14 +57,14 @@ def test_the_line_starts_in_its_order() -> None:
     assert [job for job, _ in scene.starts()] == told
 
 
-def test_places_count_from_one_and_held_jobs_have_none_in_the_line() -> None:
+def test_places_count_from_one_and_held_jobs_have_none() -> None:
     scene = Scene(gpus=0)
     scene.submit(*[a_spec()] * 3)
     scene.happen(JobsHeld(jobs=(JobId(2),), by="ann"))
     assert [position_of(scene.state, scene.jobs[JobId(job)], scene.now) for job in (1, 3)] == [1, 2]
 
 
-def test_far_behind_the_own_order_has_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beyond_the_first_thousand_a_place_is_approximated_by_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     scene = Scene(gpus=0)
     scene.submit(*[a_spec()] * 5)
     monkeypatch.setattr(queue_forecast, "MOST_LINED_UP", 2)
@@ -79,7 +79,7 @@ def a_full_node(*limits: float | None, **rules: Any) -> Scene:
     return scene
 
 
-def test_starts_follow_from_limits_one_after_the_other() -> None:
+def test_estimates_follow_from_time_limits() -> None:
     scene = a_full_node(100.0, 300.0)
     scene.submit(a_spec(time_limit_s=50.0), a_spec(time_limit_s=500.0), a_spec(gpus=2, time_limit_s=1.0), a_spec())
     # 3 at 100 (until 150), 4 at 150 (until 650), 5 needs both: at 650; then 6 at 651. It is a second later by now.
@@ -87,19 +87,19 @@ def test_starts_follow_from_limits_one_after_the_other() -> None:
     assert estimates(scene.state, scene.now)[JobId(3)].rests_on == {"limit"}
 
 
-def test_behind_one_of_unknown_length_nobody_can_say() -> None:
+def test_no_estimate_behind_a_job_of_unknown_length() -> None:
     scene = a_full_node(100.0)
     scene.submit(a_spec(name="new"), a_spec(name="next"))
     assert starts(scene) == {2: 99.0}
 
 
-def test_where_no_end_is_known_nothing_is_foretold() -> None:
+def test_no_estimate_when_no_end_is_known() -> None:
     scene = a_full_node(None)
     scene.submit()
     assert starts(scene) == {}
 
 
-def test_history_counts_and_is_named() -> None:
+def test_estimates_use_history_and_say_so() -> None:
     scene = Scene(gpus=1)
     scene.run(a_spec(name="train"))
     scene.now += 59.0
@@ -110,7 +110,7 @@ def test_history_counts_and_is_named() -> None:
     assert estimate == Estimate(start_at=scene.now - 1.0 + 60.0, rests_on=frozenset({"history"}))
 
 
-def test_what_is_stopping_is_gone_by_its_grace() -> None:
+def test_a_stopping_job_is_expected_to_end_by_its_grace() -> None:
     scene = a_full_node(None)
     scene.submit()
     scene.stop(1, grace_s=20.0)
@@ -118,26 +118,26 @@ def test_what_is_stopping_is_gone_by_its_grace() -> None:
     assert found == Estimate(start_at=scene.now + 20.0, rests_on=frozenset({"stop"}))
 
 
-def test_a_paused_queue_foretells_nothing() -> None:
+def test_a_paused_queue_has_no_estimates() -> None:
     scene = a_full_node(100.0)
     scene.submit()
     scene.happen(QueuePaused(by="root"))
     assert starts(scene) == {}
 
 
-def test_what_a_limit_keeps_waiting_is_left_out() -> None:
+def test_a_job_blocked_by_a_limit_has_no_estimate() -> None:
     scene = a_full_node(100.0, 100.0, max_gpus_per_user=PerName(1.0, (("bob", 0.0),)))
     scene.submit(a_spec(gpus=2, owner="bob", time_limit_s=5.0))
     assert 2 not in starts(scene)
 
 
-def test_what_can_never_start_here_is_left_out() -> None:
+def test_a_job_that_can_never_start_has_no_estimate() -> None:
     scene = a_full_node(100.0)
     scene.submit(a_spec(gpus=2))
     assert starts(scene) == {}
 
 
-def test_a_reservation_of_somebody_else_is_waited_for() -> None:
+def test_estimates_wait_for_reservations_of_others() -> None:
     scene = a_full_node(100.0)
     scene.happen(ReservationMade(reservation=Reservation(
         id=1, owner="bob", node=BOX, gpus=(GpuUuid("box-0"),), begins_at=1150.0, ends_at=2000.0, by="root",

@@ -15,14 +15,14 @@ def due(scene: Scene) -> float | None:
     return next_due(scene.state, scene.now)
 
 
-def test_where_nothing_waits_nothing_is_due() -> None:
+def test_nothing_is_due_when_nothing_waits() -> None:
     scene = Scene()
     assert due(scene) is None
     scene.run(a_spec(time_limit_s=50.0))
     assert due(scene) is None, "the node itself looks after limits"
 
 
-def test_the_first_begin_is_due() -> None:
+def test_the_earliest_begin_time_is_due() -> None:
     scene = Scene()
     scene.submit(a_spec(begin_at=5000.0), a_spec(begin_at=3000.0))
     assert due(scene) == 3000.0
@@ -30,7 +30,7 @@ def test_the_first_begin_is_due() -> None:
     assert due(scene) == 5000.0
 
 
-def test_a_begin_of_one_that_is_held_wakes_once_and_for_nothing() -> None:
+def test_the_begin_time_of_a_held_job_wakes_once_without_effect() -> None:
     scene = Scene()
     scene.submit(a_spec(begin_at=1500.0))
     scene.happen(JobsHeld(jobs=(JobId(1),), by="ann"))
@@ -41,7 +41,7 @@ def test_a_begin_of_one_that_is_held_wakes_once_and_for_nothing() -> None:
     assert scene.states() == ["starting"]
 
 
-def test_one_that_has_waited_for_long_is_due() -> None:
+def test_the_starvation_time_of_a_waiting_job_is_due() -> None:
     scene = Scene(gpus=1, starvation_s=600.0)
     scene.run()
     scene.submit()
@@ -67,14 +67,14 @@ def test_a_reservation_is_due_at_its_begin_its_no_show_and_its_end() -> None:
     assert due(scene) is None
 
 
-def test_hours_of_a_week_are_looked_at_again_while_somebody_waits() -> None:
+def test_weekly_hours_are_rechecked_while_a_job_waits() -> None:
     scene = Scene(gpus=0, gpu_hours_per_user=PerName(5.0))
     assert due(scene) is None
     scene.submit()
     assert due(scene) == scene.now + HOURS_AGAIN_S
 
 
-def test_what_is_overdue_is_never_in_the_past() -> None:
+def test_the_next_due_time_is_never_in_the_past() -> None:
     scene = Scene()
     scene.submit(a_spec(begin_at=3000.0))
     late = next_due(scene.state, 4000.0)

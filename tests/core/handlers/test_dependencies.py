@@ -49,7 +49,7 @@ def end(scene: Scene, job: int, how: str) -> None:
         ("fail", "unknown", "starting"),
     ],
 )
-def test_a_job_starts_or_ends_by_how_the_one_before_it_went(on: str, how: str, state: str) -> None:
+def test_a_dependent_starts_or_ends_by_the_outcome_of_its_dependency(on: str, how: str, state: str) -> None:
     scene = Scene(gpus=2)
     scene.run()
     scene.submit(after(1, on))
@@ -65,7 +65,7 @@ def test_a_job_starts_or_ends_by_how_the_one_before_it_went(on: str, how: str, s
         assert scene.story(2)[-1] == "DependencyFailed"
 
 
-def test_one_that_waits_for_several_starts_when_the_last_of_them_has_ended() -> None:
+def test_a_job_with_several_dependencies_starts_when_the_last_has_ended() -> None:
     scene = Scene(gpus=3)
     scene.run(a_spec(), a_spec())
     scene.submit(a_spec(after=(After(job=JobId(1)), After(job=JobId(2), on="any"))))
@@ -80,14 +80,14 @@ def test_one_that_waits_for_several_starts_when_the_last_of_them_has_ended() -> 
     [("ok", "ok", "starting"), ("ok", "fail", "failed"), ("fail", "fail", "starting"), ("fail", "ok", "failed"),
      ("any", "fail", "starting")],
 )  # fmt: skip
-def test_how_a_job_went_that_is_no_more_is_told_with_the_submit(on: str, outcome: str, state: str) -> None:
+def test_the_submit_brings_the_outcomes_of_jobs_that_have_left_the_state(on: str, outcome: str, state: str) -> None:
     scene = Scene()
     scene.state.next_id = 50
     scene.submit_as(after(7, on), ended=((JobId(7), outcome),))
     assert scene.state_of(50) == state
 
 
-def test_one_that_ended_just_before_the_submit_counts_as_it_went_whatever_the_submit_says() -> None:
+def test_a_recent_outcome_counts_even_if_the_submit_lacks_it() -> None:
     scene = Scene()
     scene.run()
     scene.finish(1, exit_code=2)
@@ -95,7 +95,7 @@ def test_one_that_ended_just_before_the_submit_counts_as_it_went_whatever_the_su
     assert scene.state_of(2) == "failed"
 
 
-def test_a_failure_ends_the_whole_chain_behind_it_in_one_event() -> None:
+def test_a_failure_ends_the_whole_chain_of_dependents_in_one_event() -> None:
     scene = Scene()
     scene.run()
     scene.submit(after(1), after(2), after(3, "fail"))
@@ -103,14 +103,14 @@ def test_a_failure_ends_the_whole_chain_behind_it_in_one_event() -> None:
     assert scene.states() == ["failed", "failed", "failed", "starting"]
 
 
-def test_cancelling_a_waiting_job_ends_those_behind_it() -> None:
+def test_cancelling_a_waiting_job_ends_its_dependents() -> None:
     scene = Scene(gpus=0)
     scene.submit(a_spec(), after(1), after(2, "any"))
     scene.stop(1)
     assert scene.states() == ["cancelled", "failed", "queued"]
 
 
-def test_a_held_or_draft_dependent_ends_too_and_one_that_was_let_go_stays_held() -> None:
+def test_held_and_draft_dependents_end_too_and_a_met_dependency_leaves_a_job_held() -> None:
     scene = Scene(gpus=4)
     scene.run(a_spec(), a_spec())
     scene.submit(after(1), after(2))
@@ -123,7 +123,7 @@ def test_a_held_or_draft_dependent_ends_too_and_one_that_was_let_go_stays_held()
     assert scene.state_of(4) == "starting"
 
 
-def test_a_submit_may_speak_of_its_own_jobs() -> None:
+def test_jobs_of_a_submit_may_depend_on_each_other() -> None:
     scene = Scene(gpus=2)
     scene.run()
     first, second = scene.submit(a_spec(), a_spec(after=(After(job=JobId(-1)),)))
@@ -133,7 +133,7 @@ def test_a_submit_may_speak_of_its_own_jobs() -> None:
     assert scene.state_of(second) == "starting"
 
 
-def test_one_of_a_submit_that_is_hopeless_at_once_lets_go_those_that_wait_for_its_failure() -> None:
+def test_a_job_that_fails_at_submit_releases_dependents_that_wait_for_its_failure() -> None:
     scene = Scene(gpus=2)
     scene.state.next_id = 50
     on_failure = a_spec(after=(After(job=JobId(-1), on="fail"),))
@@ -142,7 +142,7 @@ def test_one_of_a_submit_that_is_hopeless_at_once_lets_go_those_that_wait_for_it
     assert [scene.state_of(job) for job in (50, 51, 52)] == ["failed", "starting", "failed"]
 
 
-def test_very_many_that_end_together_are_each_told_how_the_one_before_went(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_jobs_that_end_together_each_get_the_right_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_module, "MAX_OUTCOMES", 3)
     scene = Scene(gpus=1)
     scene.run()
@@ -153,7 +153,7 @@ def test_very_many_that_end_together_are_each_told_how_the_one_before_went(monke
     assert len(scene.state.outcomes) == 3
 
 
-def test_other_dependencies_by_an_edit_count_from_then_on() -> None:
+def test_an_edit_replaces_the_dependencies() -> None:
     scene = Scene(gpus=3)
     scene.run(a_spec(), a_spec())
     scene.submit(after(1))
@@ -165,7 +165,7 @@ def test_other_dependencies_by_an_edit_count_from_then_on() -> None:
     assert scene.state_of(3) == "starting"
 
 
-def test_one_that_was_started_by_force_does_not_end_when_its_dependency_fails() -> None:
+def test_a_forced_job_does_not_end_when_its_dependency_fails() -> None:
     scene = Scene(gpus=2)
     scene.run()
     scene.submit(after(1))

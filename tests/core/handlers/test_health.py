@@ -101,7 +101,7 @@ def test_no_false_stop_at_the_default_thresholds(name: str) -> None:
         [(10 * MINUTE, 0.5), (3 * HOUR, 0.02)],  # a notebook left open
     ],
 )
-def test_a_job_that_holds_gpus_for_nothing_is_warned_then_stopped(trace: list[tuple[float, float]]) -> None:
+def test_an_idle_job_is_warned_then_stopped(trace: list[tuple[float, float]]) -> None:
     state = a_machine(a_gpu(0))
     handle(state, RulesSet(rules=Rules(idle_action="stop")), 0.0)
     job = running(state)
@@ -113,7 +113,7 @@ def test_a_job_that_holds_gpus_for_nothing_is_warned_then_stopped(trace: list[tu
 
 
 @pytest.mark.parametrize("action", ["none", "warn"])
-def test_nobody_is_stopped_unless_that_was_set(action: str) -> None:
+def test_no_idle_job_is_stopped_unless_configured(action: str) -> None:
     state = a_machine(a_gpu(0))
     handle(state, RulesSet(rules=Rules(idle_action=action)), 0.0)
     job = running(state)
@@ -124,7 +124,7 @@ def test_nobody_is_stopped_unless_that_was_set(action: str) -> None:
     assert state.nodes[BOX].activity[JobId(job)].is_warned
 
 
-def test_never_stopped_before_the_warning_even_when_the_setting_comes_late() -> None:
+def test_an_idle_job_is_never_stopped_before_its_warning() -> None:
     state = a_machine(a_gpu(0))
     running(state)
     handle(state, RulesSet(rules=Rules(idle_action="stop", idle_warn_s=10, idle_stop_s=10)), 0.0)
@@ -139,14 +139,14 @@ def test_never_stopped_before_the_warning_even_when_the_setting_comes_late() -> 
     assert any(isinstance(command, SignalJob) for command in sent)
 
 
-def test_a_load_nobody_knows_is_no_idleness() -> None:
+def test_an_unknown_load_does_not_count_as_idle() -> None:
     state = a_machine(a_gpu(0))
     running(state)
     stay(state, 0.0, 10 * HOUR, None)
     assert warnings(state) == []
 
 
-def test_a_gpu_that_does_not_answer_is_no_idle_one() -> None:
+def test_a_gpu_that_does_not_answer_does_not_count_as_idle() -> None:
     """What is known of it is of before: the count begins anew when it answers."""
     state = a_machine(a_gpu(0))
     running(state)
@@ -159,7 +159,7 @@ def test_a_gpu_that_does_not_answer_is_no_idle_one() -> None:
 
 
 @pytest.mark.parametrize("gap", [31.0, 2 * HOUR, -2 * HOUR])
-def test_time_in_which_nothing_was_read_is_not_idle_time(gap: float) -> None:
+def test_time_without_readings_does_not_count_as_idle(gap: float) -> None:
     """The agent was away, the machine slept, or its clock was set."""
     state = a_machine(a_gpu(0))
     handle(state, RulesSet(rules=Rules(idle_action="stop")), 0.0)
@@ -181,7 +181,7 @@ def test_idleness_is_noticed_between_two_readings() -> None:
     assert warnings(state) == ["its GPUs did nothing for 30 min"]
 
 
-def test_a_sick_gpu_is_drained_by_itself_with_the_reason() -> None:
+def test_an_unhealthy_gpu_is_drained_automatically_with_the_reason() -> None:
     state = a_machine(a_gpu(0), a_gpu(1))
     health = "Xid 79: fell off the bus"
     message = note("notice.gpu_drained", gpu="GPU 0", node="box", reason=health)
@@ -192,7 +192,7 @@ def test_a_sick_gpu_is_drained_by_itself_with_the_reason() -> None:
     assert where(state, queue(state, Request())[0]) == [1]
 
 
-def test_it_comes_back_after_it_was_well_for_long_enough() -> None:
+def test_a_gpu_is_resumed_after_healthy_s() -> None:
     state = a_machine(a_gpu(0))
     read(state, 10.0, 0.0, health="does not answer")
     stay(state, 10.0, 319.0, 0.0)
@@ -204,7 +204,7 @@ def test_it_comes_back_after_it_was_well_for_long_enough() -> None:
     assert GpuUuid("g0") not in state.nodes[BOX].drains
 
 
-def test_nothing_heard_is_not_being_well() -> None:
+def test_silence_does_not_count_as_healthy() -> None:
     """An agent that was away for an hour says nothing about the GPU in that hour."""
     state = a_machine(a_gpu(0))
     read(state, 10.0, 0.0, health="2 uncorrectable memory errors (ECC)")
@@ -216,7 +216,7 @@ def test_nothing_heard_is_not_being_well() -> None:
     assert GpuUuid("g0") not in state.nodes[BOX].drains
 
 
-def test_what_is_forgotten_is_as_if_it_had_never_been_there() -> None:
+def test_a_forgotten_gpu_leaves_no_trace() -> None:
     state = a_machine(a_gpu(0), a_gpu(1))
     g0 = GpuUuid("g0")
     handle(state, SlotsSet(node=BOX, gpus=(g0,), slots=2), 0.0)
@@ -227,7 +227,7 @@ def test_what_is_forgotten_is_as_if_it_had_never_been_there() -> None:
     assert state.changes.gpus[BOX, g0] == (None, 1), "on disk, too"
 
 
-def test_what_a_person_drained_only_a_person_takes_back() -> None:
+def test_only_a_person_resumes_what_a_person_drained() -> None:
     from tarmac.core.events import GpusDrained
 
     state = a_machine(a_gpu(0))
@@ -257,9 +257,7 @@ def sharing(action: str, booked_g: int = 8) -> tuple[State, int]:
 
 
 @pytest.mark.parametrize(("action", "is_stopped"), [("none", False), ("warn", False), ("stop", True)])
-def test_a_job_that_takes_more_than_it_booked_is_warned_and_stopped_where_that_is_set(
-    action: str, is_stopped: bool
-) -> None:
+def test_an_overbooked_job_is_warned_and_stopped_if_configured(action: str, is_stopped: bool) -> None:
     state, job = sharing(action)
     told = "it uses 9.0G of GPU 0, but booked 8.0G"
     assert not take(state, job, 0.0, 60.0, 9.0)
@@ -279,7 +277,7 @@ GREED = {
 
 
 @pytest.mark.parametrize("name", GREED)
-def test_a_little_more_or_a_short_spike_is_no_greed(name: str) -> None:
+def test_a_small_excess_or_a_short_spike_is_tolerated(name: str) -> None:
     state, job = sharing("stop", booked_g=GREED[name][0][1])
     now = 0.0
     for seconds, _, taken_g in GREED[name]:
@@ -289,7 +287,7 @@ def test_a_little_more_or_a_short_spike_is_no_greed(name: str) -> None:
     assert not state.nodes[BOX].activity[JobId(job)].is_over_booking
 
 
-def test_a_job_that_gives_back_what_it_took_is_not_stopped() -> None:
+def test_a_job_back_within_its_booking_is_not_stopped() -> None:
     state, job = sharing("stop")
     take(state, job, 0.0, 50.0, 9.0)
     take(state, job, 50.0, 60.0, 8.0)
@@ -297,7 +295,7 @@ def test_a_job_that_gives_back_what_it_took_is_not_stopped() -> None:
     assert len(warnings(state)) == 2
 
 
-def test_nobody_is_stopped_on_the_last_words_of_a_gpu_that_does_not_answer() -> None:
+def test_no_job_is_stopped_on_the_old_reading_of_a_silent_gpu() -> None:
     state, job = sharing("stop")
     take(state, job, 0.0, 20.0, 9.0)
     assert not take(state, job, 20.0, 600.0, 9.0, health="does not answer")

@@ -24,7 +24,7 @@ def held_by_bob() -> Scene:
     return scene
 
 
-def test_one_whose_owner_waits_for_its_gpus_is_kept() -> None:
+def test_a_reservation_stays_while_its_owner_waits_for_its_gpus() -> None:
     scene = held_by_bob()
     scene.submit(a_spec(owner="ann"))
     scene.pass_s(700.0)
@@ -35,7 +35,7 @@ def test_one_whose_owner_waits_for_its_gpus_is_kept() -> None:
 
 
 @pytest.mark.parametrize("spec", [None, a_spec(gpus=0, owner="ann"), a_spec(owner="cat")])
-def test_one_for_which_nobody_waits_is_released_all_the_same(spec: object) -> None:
+def test_a_reservation_without_waiting_jobs_is_released(spec: object) -> None:
     scene = held_by_bob()
     if spec is not None:
         scene.submit(spec)  # type: ignore[arg-type]
@@ -43,7 +43,7 @@ def test_one_for_which_nobody_waits_is_released_all_the_same(spec: object) -> No
     assert scene.notices() == ["reservation-released"]
 
 
-def test_one_that_a_paused_queue_keeps_its_owner_from_is_kept() -> None:
+def test_a_reservation_stays_while_the_queue_is_paused() -> None:
     scene = Scene(gpus=2, no_show_s=600.0)
     scene.now = 2000.0
     scene.happen(QueuePaused(by="root"))
@@ -55,7 +55,7 @@ def test_one_that_a_paused_queue_keeps_its_owner_from_is_kept() -> None:
     assert scene.state.reservations[1].is_used
 
 
-def test_one_whose_machine_is_out_of_reach_is_kept_for_who_waits() -> None:
+def test_a_reservation_stays_while_its_node_is_away_and_its_owner_waits() -> None:
     scene = Scene(gpus=2, no_show_s=600.0)
     scene.now = 2000.0
     scene.happen(ReservationMade(reservation=MADE))
@@ -65,7 +65,7 @@ def test_one_whose_machine_is_out_of_reach_is_kept_for_who_waits() -> None:
     assert list(scene.state.reservations) == [1]
 
 
-def test_one_whose_owner_could_have_started_and_did_not_is_released() -> None:
+def test_a_reservation_is_released_if_its_owner_could_have_started() -> None:
     scene = Scene(gpus=2, no_show_s=600.0)
     scene.now = 2000.0
     scene.happen(ReservationMade(reservation=MADE))

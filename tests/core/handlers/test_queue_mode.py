@@ -33,7 +33,7 @@ def test_a_paused_queue_starts_nothing_and_says_why() -> None:
     assert scene.state.mode == Mode()
 
 
-def test_a_draining_queue_works_off_what_waits() -> None:
+def test_a_draining_queue_still_starts_waiting_jobs() -> None:
     scene = Scene(gpus=1)
     scene.run()
     scene.submit()
@@ -53,7 +53,7 @@ def test_pausing_a_draining_queue_keeps_it_draining() -> None:
 
 
 @pytest.mark.parametrize("event", [QueuePaused(by="ann"), QueueDrained(by="ann"), QueueDrained(by="ann", reason="")])
-def test_what_is_done_without_a_reason_keeps_the_one_that_was_given(event: QueuePaused | QueueDrained) -> None:
+def test_a_request_without_a_reason_keeps_the_earlier_reason(event: QueuePaused | QueueDrained) -> None:
     scene = Scene()
     scene.happen(QueuePaused(by="root", reason="new driver"))
     paused_at = scene.now
@@ -63,7 +63,7 @@ def test_what_is_done_without_a_reason_keeps_the_one_that_was_given(event: Queue
     assert (mode.by, mode.reason, mode.since) == ("root", "new driver", paused_at)
 
 
-def test_a_reason_that_is_given_later_is_the_one_that_counts() -> None:
+def test_a_later_reason_replaces_the_earlier_one() -> None:
     scene = Scene()
     scene.happen(QueuePaused(by="root", reason="new driver"))
     scene.happen(QueueDrained(by="ann", reason="move"))
@@ -79,7 +79,7 @@ def stopped(scene: Scene) -> list[int]:
     return [int(job) for job in line_up(scene.state, scene.now)]
 
 
-def test_a_stop_of_everything_puts_what_ran_back_at_the_front_in_its_order() -> None:
+def test_stopping_the_queue_requeues_running_jobs_first_in_their_order() -> None:
     scene = Scene(gpus=3, policy="fifo")
     scene.run(*[a_spec()] * 3)
     scene.submit(a_spec(), a_spec())
@@ -89,7 +89,7 @@ def test_a_stop_of_everything_puts_what_ran_back_at_the_front_in_its_order() -> 
     assert [scene.jobs[JobId(job)].attempt for job in (1, 2, 3)] == [2, 2, 2]
 
 
-def test_the_order_is_kept_when_some_of_what_ran_stood_behind_the_line() -> None:
+def test_requeued_jobs_keep_their_order_even_if_some_ranked_last() -> None:
     """Jobs 1 and 2 are ahead of the wide one that waits, 4 and 5 passed it."""
     scene = Scene(gpus=4, policy="fifo")
     scene.run(a_spec(), a_spec())
@@ -99,7 +99,7 @@ def test_the_order_is_kept_when_some_of_what_ran_stood_behind_the_line() -> None
     assert stopped(scene) == [1, 2, 4, 5, 3]
 
 
-def test_each_is_asked_with_its_own_signal_and_the_grace_of_the_stop() -> None:
+def test_each_job_gets_its_own_signal_and_the_grace_of_the_stop() -> None:
     scene = Scene(gpus=2)
     scene.run(a_spec(signal=2, grace_s=30.0), a_spec())
     scene.happen(QueueStopped(by="root", grace_s=3.0))
@@ -107,7 +107,7 @@ def test_each_is_asked_with_its_own_signal_and_the_grace_of_the_stop() -> None:
     assert scene.state.mode.is_paused
 
 
-def test_what_is_stopping_already_ends_as_it_was_to() -> None:
+def test_a_job_that_is_already_stopping_is_not_requeued() -> None:
     scene = Scene(gpus=1)
     scene.run()
     scene.stop(1)
@@ -131,7 +131,7 @@ def a_broken_environment(**rules: Any) -> Scene:
     return scene
 
 
-def test_the_queue_pauses_itself_with_exactly_so_many_quick_failures() -> None:
+def test_the_queue_pauses_after_exactly_the_configured_quick_failures() -> None:
     scene = a_broken_environment()
     fail(scene)
     fail(scene, after_s=10.0)
@@ -145,7 +145,7 @@ def test_the_queue_pauses_itself_with_exactly_so_many_quick_failures() -> None:
 
 
 @pytest.mark.parametrize(("after_s", "exit_code"), [(2.0, 0), (10.5, 1)])
-def test_a_success_or_a_failure_after_long_work_begins_the_count_anew(after_s: float, exit_code: int) -> None:
+def test_a_success_or_a_late_failure_resets_the_count(after_s: float, exit_code: int) -> None:
     scene = a_broken_environment()
     fail(scene)
     fail(scene)
@@ -157,7 +157,7 @@ def test_a_success_or_a_failure_after_long_work_begins_the_count_anew(after_s: f
     assert scene.state.mode.is_paused
 
 
-def test_resuming_begins_the_count_anew() -> None:
+def test_resuming_resets_the_count() -> None:
     scene = a_broken_environment()
     fail(scene)
     fail(scene)
@@ -173,7 +173,7 @@ def test_resuming_begins_the_count_anew() -> None:
     assert not scene.state.mode.is_paused
 
 
-def test_what_cannot_be_launched_counts_and_what_somebody_stopped_or_was_lost_does_not() -> None:
+def test_launch_failures_count_but_stopped_and_lost_jobs_do_not() -> None:
     scene = a_broken_environment()
     fail(scene)
     scene.stop(2)
@@ -184,7 +184,7 @@ def test_what_cannot_be_launched_counts_and_what_somebody_stopped_or_was_lost_do
     assert scene.state.failures == []
 
 
-def test_without_the_setting_it_never_pauses() -> None:
+def test_the_queue_never_pauses_when_the_setting_is_0() -> None:
     scene = a_broken_environment(pause_after_failures=0)
     for _ in range(10):
         fail(scene)

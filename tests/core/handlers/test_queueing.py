@@ -31,7 +31,7 @@ def a_line(*priorities: int) -> Scene:
     return scene
 
 
-def test_a_held_job_is_passed_over_until_it_is_released_at_its_old_place() -> None:
+def test_a_held_job_is_skipped_and_keeps_its_place_when_released() -> None:
     scene = Scene(gpus=1)
     scene.run()
     scene.submit(a_spec(), a_spec())
@@ -44,7 +44,7 @@ def test_a_held_job_is_passed_over_until_it_is_released_at_its_old_place() -> No
     assert scene.story(2) == ["JobsHeld", "JobsReleased"]
 
 
-def test_hold_and_release_leave_alone_what_is_not_in_their_state() -> None:
+def test_hold_and_release_ignore_jobs_in_other_states() -> None:
     scene = Scene(gpus=1)
     scene.run()
     scene.submit()
@@ -55,7 +55,7 @@ def test_hold_and_release_leave_alone_what_is_not_in_their_state() -> None:
 
 
 @pytest.mark.parametrize("entry", ["held", "draft"])
-def test_what_enters_held_or_as_a_draft_starts_only_when_released(entry: str) -> None:
+def test_jobs_submitted_held_or_as_drafts_start_only_when_released(entry: str) -> None:
     scene = Scene()
     scene.submit_as(a_spec(), entry=entry, by="ann")
     assert scene.states() == [entry]
@@ -65,7 +65,7 @@ def test_what_enters_held_or_as_a_draft_starts_only_when_released(entry: str) ->
 
 
 @pytest.mark.parametrize("entry", ["queued", "held", "draft"])
-def test_whatever_waits_is_cancelled_at_once(entry: str) -> None:
+def test_waiting_jobs_are_cancelled_at_once(entry: str) -> None:
     scene = Scene(gpus=0)
     scene.submit_as(a_spec(), entry=entry, by="ann")
     scene.stop(1)
@@ -84,7 +84,7 @@ def test_whatever_waits_is_cancelled_at_once(entry: str) -> None:
         (2, 2, [1, 2, 3, 4]),
     ],
 )
-def test_a_moved_job_stands_where_it_was_put(job: int, place: int, order: list[int]) -> None:
+def test_a_moved_job_has_the_requested_place(job: int, place: int, order: list[int]) -> None:
     scene = a_line(10, 10, 10, 10)
     move(scene, job, place)
     assert line(scene) == order
@@ -102,7 +102,7 @@ def test_a_moved_job_stands_where_it_was_put(job: int, place: int, order: list[i
         (2, 2, [1, 2, 3, 4], 10),
     ],
 )
-def test_it_takes_another_priority_only_where_it_must(job: int, place: int, order: list[int], priority: int) -> None:
+def test_a_move_changes_the_priority_only_if_needed(job: int, place: int, order: list[int], priority: int) -> None:
     scene = a_line(5, 10, 10, 20)
     move(scene, job, place)
     assert line(scene) == order
@@ -110,14 +110,14 @@ def test_it_takes_another_priority_only_where_it_must(job: int, place: int, orde
     assert (job in scene.state.take_changes().edited) == (priority != {1: 5, 2: 10, 3: 10, 4: 20}[job])
 
 
-def test_between_two_priorities_it_keeps_its_own() -> None:
+def test_a_job_moved_between_two_priorities_keeps_its_own() -> None:
     scene = a_line(5, 20, 10)
     move(scene, 3, 2)
     assert line(scene) == [1, 3, 2]
     assert scene.jobs[JobId(3)].spec.priority == 10
 
 
-def test_the_same_place_can_be_taken_any_number_of_times() -> None:
+def test_jobs_can_be_moved_to_one_place_any_number_of_times() -> None:
     """Halving a distance for 60 times leaves nothing of it: the places are drawn apart then."""
     scene = a_line(10, 10, 10, 10)
     order = [1, 2, 3, 4]
@@ -138,7 +138,7 @@ def test_a_move_leaves_other_owners_and_tiers_alone() -> None:
     assert {number: job.position for number, job in scene.jobs.items() if number != 4} == before
 
 
-def test_a_held_job_can_be_moved_and_stands_there_once_released() -> None:
+def test_a_held_job_can_be_moved_and_keeps_the_place_when_released() -> None:
     scene = a_line(10, 10, 10)
     scene.happen(JobsHeld(jobs=(JobId(3),), by="ann"))
     move(scene, 3, 1)
@@ -146,7 +146,7 @@ def test_a_held_job_can_be_moved_and_stands_there_once_released() -> None:
     assert line(scene) == [3, 1, 2]
 
 
-def test_what_runs_cannot_be_moved_or_edited() -> None:
+def test_running_jobs_cannot_be_moved_or_edited() -> None:
     scene = Scene()
     scene.run()
     position, spec = scene.jobs[JobId(1)].position, scene.jobs[JobId(1)].spec
@@ -155,7 +155,7 @@ def test_what_runs_cannot_be_moved_or_edited() -> None:
     assert (scene.jobs[JobId(1)].position, scene.jobs[JobId(1)].spec) == (position, spec)
 
 
-def test_an_edit_is_what_it_asks_for_from_then_on() -> None:
+def test_an_edit_changes_the_request() -> None:
     scene = Scene(gpus=2)
     scene.run()
     scene.submit(gpus=2)
@@ -177,7 +177,7 @@ def test_a_job_begins_at_its_time_and_not_before() -> None:
     assert scene.states() == ["starting"]
 
 
-def test_a_time_that_has_passed_holds_nothing_up_and_a_later_one_by_edit_does() -> None:
+def test_a_past_begin_time_does_not_delay_but_an_edit_to_a_later_one_does() -> None:
     scene = Scene(gpus=1)
     scene.run()
     scene.submit(a_spec(begin_at=scene.now - 5.0), a_spec(begin_at=scene.now + 50.0))
@@ -197,7 +197,7 @@ def test_a_job_whose_time_comes_with_the_report_of_another_starts_with_it() -> N
     assert scene.state_of(2) == "starting"
 
 
-def test_of_an_array_no_more_run_than_it_says_and_others_pass() -> None:
+def test_max_running_limits_an_array_and_other_jobs_start() -> None:
     scene = Scene(gpus=4)
     specs = [a_spec(max_running=2, index=number) for number in range(4)]
     jobs = scene.submit_as(*specs, is_array=True)
@@ -211,7 +211,7 @@ def test_of_an_array_no_more_run_than_it_says_and_others_pass() -> None:
     assert scene.starts() == [(3, [0])]
 
 
-def test_two_arrays_of_one_owner_count_apart() -> None:
+def test_two_arrays_of_one_owner_are_limited_separately() -> None:
     scene = Scene(gpus=4)
     for _ in range(2):
         scene.submit_as(a_spec(max_running=1), a_spec(max_running=1), is_array=True)

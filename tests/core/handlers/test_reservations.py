@@ -33,7 +33,7 @@ def with_reservation(reservation: Reservation, *, gpus: int = 2, now: float = 10
     ("limit_s", "starts"),
     [(998.0, True), (999.0, False)],  # submitted at 1002; it begins at 2000
 )
-def test_others_start_only_what_is_over_by_its_begin(limit_s: float, starts: bool) -> None:
+def test_other_owners_start_only_jobs_that_end_before_the_reservation(limit_s: float, starts: bool) -> None:
     scene = with_reservation(reserved(0, 1))
     scene.submit(a_spec(owner="bob", time_limit_s=limit_s))
     assert scene.at_work() == ([1] if starts else [])
@@ -43,7 +43,7 @@ def test_others_start_only_what_is_over_by_its_begin(limit_s: float, starts: boo
 
 
 @pytest.mark.parametrize(("ahead_s", "starts"), [(998.0, True), (999.0, False)])
-def test_those_of_unknown_length_keep_off_for_a_while_before(ahead_s: float, starts: bool) -> None:
+def test_jobs_of_unknown_length_avoid_reserved_gpus_for_reserve_ahead_s(ahead_s: float, starts: bool) -> None:
     scene = with_reservation(reserved(0, 1), reserve_ahead_s=ahead_s)
     scene.submit(a_spec(owner="bob"))
     assert scene.at_work() == ([1] if starts else [])
@@ -55,7 +55,7 @@ def test_others_use_the_gpus_that_are_not_reserved() -> None:
     assert scene.starts() == [(1, [1]), (2, [2])]
 
 
-def test_nobody_else_starts_there_while_it_lasts_however_short() -> None:
+def test_no_other_owner_starts_a_job_during_the_reservation() -> None:
     scene = with_reservation(reserved(0, 1), now=2100.0)
     scene.submit(a_spec(owner="bob", time_limit_s=1.0))
     assert scene.at_work() == []
@@ -63,7 +63,7 @@ def test_nobody_else_starts_there_while_it_lasts_however_short() -> None:
     assert scene.at_work() == [2]
 
 
-def test_the_owners_jobs_are_drawn_to_the_gpus() -> None:
+def test_the_owners_jobs_prefer_the_reserved_gpus() -> None:
     scene = with_reservation(reserved(2, 3), gpus=4, now=2100.0)
     scene.submit(a_spec(gpus=2))
     assert scene.starts() == [(1, [2, 3])]
@@ -73,7 +73,7 @@ def test_the_owners_jobs_are_drawn_to_the_gpus() -> None:
     assert scene.starts() == [(2, [0])]
 
 
-def test_what_is_kept_for_the_owners_wide_job_is_not_taken_by_a_later_one_of_the_same_owner() -> None:
+def test_a_later_job_does_not_take_gpus_planned_for_the_owners_wide_job() -> None:
     """Job 2 is planned on both GPUs once job 1 is over; job 3 would take one of them for long."""
     scene = with_reservation(reserved(0, 1), gpus=2, now=2100.0)
     scene.submit(a_spec(time_limit_s=100.0))
@@ -83,7 +83,7 @@ def test_what_is_kept_for_the_owners_wide_job_is_not_taken_by_a_later_one_of_the
     assert scene.at_work() == [2]
 
 
-def test_when_it_ends_others_start() -> None:
+def test_other_owners_start_when_the_reservation_ends() -> None:
     scene = with_reservation(reserved(0, 1), now=2100.0, no_show_s=1e9)
     scene.submit(a_spec(owner="bob"))
     scene.now = 2998.0
@@ -94,7 +94,7 @@ def test_when_it_ends_others_start() -> None:
     assert scene.notices() == []
 
 
-def test_when_it_ends_with_the_report_of_another_job_others_start_as_well() -> None:
+def test_other_owners_start_when_it_ends_during_another_event() -> None:
     scene = with_reservation(reserved(0), gpus=2, now=2990.0, no_show_s=1e9)
     scene.submit(*[a_spec(owner="bob")] * 2)
     scene.now = 2999.0
@@ -102,7 +102,7 @@ def test_when_it_ends_with_the_report_of_another_job_others_start_as_well() -> N
     assert scene.at_work() == [1, 2]
 
 
-def test_a_person_gives_it_back() -> None:
+def test_a_person_ends_the_reservation() -> None:
     scene = with_reservation(reserved(0, 1), now=2100.0)
     scene.submit(a_spec(owner="bob"))
     scene.happen(ReservationEnded(reservation=1, by="ann"))
@@ -110,7 +110,7 @@ def test_a_person_gives_it_back() -> None:
     assert scene.state.take_changes().reservations == {1: None}
 
 
-def test_what_nobody_comes_for_is_released_and_told() -> None:
+def test_an_unused_reservation_is_released_with_a_notification() -> None:
     scene = with_reservation(reserved(0, 1), now=2000.0, no_show_s=600.0)
     scene.submit(a_spec(owner="bob"))
     scene.now = 2598.0
@@ -121,7 +121,7 @@ def test_what_nobody_comes_for_is_released_and_told() -> None:
     assert scene.state.take_changes().reservations == {1: None}
 
 
-def test_it_is_kept_when_the_owner_came_even_if_nothing_of_it_runs_any_more() -> None:
+def test_a_reservation_that_was_used_stays_even_when_idle() -> None:
     scene = with_reservation(reserved(0, 1), now=2000.0, no_show_s=600.0)
     scene.run(a_spec())
     scene.finish(1)
@@ -129,7 +129,7 @@ def test_it_is_kept_when_the_owner_came_even_if_nothing_of_it_runs_any_more() ->
     assert (scene.notices(), list(scene.state.reservations)) == ([], [1])
 
 
-def test_a_job_of_the_owner_that_was_there_before_counts_as_coming() -> None:
+def test_a_job_that_ran_before_the_begin_counts_as_use() -> None:
     scene = with_reservation(reserved(0, 1), now=1500.0, no_show_s=600.0)
     scene.run(a_spec())
     scene.pass_s(1500.0 - 10.0)
@@ -137,7 +137,7 @@ def test_a_job_of_the_owner_that_was_there_before_counts_as_coming() -> None:
     assert (scene.notices(), scene.state.reservations[1].is_used) == ([], True)
 
 
-def test_a_gpu_that_is_drained_is_changed_for_another() -> None:
+def test_a_drained_gpu_is_replaced_by_another() -> None:
     scene = with_reservation(reserved(0, 1), gpus=3)
     scene.happen(GpusDrained(node=BOX, gpus=(GpuUuid("box-0"),), by="root", reason="fan"))
     scene.pass_s(1.0)
@@ -145,7 +145,7 @@ def test_a_gpu_that_is_drained_is_changed_for_another() -> None:
     assert scene.state.take_changes().reservations[1] == scene.state.reservations[1]
 
 
-def test_with_no_other_gpu_it_keeps_what_it_has() -> None:
+def test_a_drained_gpu_stays_reserved_if_there_is_no_other() -> None:
     scene = with_reservation(reserved(0, 1), gpus=2)
     scene.happen(GpusDrained(node=BOX, gpus=(GpuUuid("box-0"),), by="root", reason="fan"))
     scene.pass_s(1.0)
@@ -157,7 +157,7 @@ def choose(scene: Scene, gpus: int, begins_at: float = FROM, ends_at: float = UN
     return None if found is None else list(found[1])
 
 
-def test_gpus_are_chosen_that_are_free_first_then_those_whose_end_is_known() -> None:
+def test_free_gpus_are_reserved_first_then_those_with_a_known_end() -> None:
     scene = Scene(gpus=4)
     scene.submit(a_spec(owner="bob", name="a"), a_spec(owner="bob", time_limit_s=500.0), a_spec(owner="ann"))
     held = {job: scene.gpus_of(job)[0] for job in (1, 2, 3)}

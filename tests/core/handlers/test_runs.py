@@ -14,7 +14,7 @@ ENDS: list[dict[str, Any]] = [{"exit_code": 0}, {"exit_code": 3}, {"exit_code": 
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_it_failed_by_its_time_limit(end: dict[str, Any]) -> None:
+def test_a_job_that_reached_its_time_limit_has_failed(end: dict[str, Any]) -> None:
     scene = Scene()
     scene.run(a_spec(time_limit_s=60.0))
     scene.finish(1, timed_out=True, **end)
@@ -23,14 +23,14 @@ def test_it_failed_by_its_time_limit(end: dict[str, Any]) -> None:
     assert (status.reason, status.exit_code, status.signal) == ("timeout", end["exit_code"], end.get("signal"))
 
 
-def test_before_its_start_was_reported_too() -> None:
+def test_a_time_limit_counts_before_the_start_was_reported() -> None:
     scene = Scene()
     scene.submit(a_spec(time_limit_s=60.0))
     scene.finish(1, timed_out=True)
     assert scene.status(1).reason == "timeout"  # type: ignore[union-attr]
 
 
-def test_one_that_is_to_leave_for_others_and_runs_into_its_limit_does_not_run_again() -> None:
+def test_a_preempted_job_that_reaches_its_limit_does_not_run_again() -> None:
     scene = Scene(gpus=1)
     scene.run(a_spec(time_limit_s=60.0, tier="preemptible"))
     scene.submit()
@@ -39,7 +39,7 @@ def test_one_that_is_to_leave_for_others_and_runs_into_its_limit_does_not_run_ag
     assert scene.status(1).reason == "timeout"  # type: ignore[union-attr]
 
 
-def test_one_that_a_person_stopped_is_cancelled_all_the_same() -> None:
+def test_a_stopped_job_that_reaches_its_limit_is_cancelled() -> None:
     scene = Scene()
     scene.run(a_spec(time_limit_s=60.0))
     scene.stop(1)

@@ -49,12 +49,12 @@ GPUS = (a_gpu(0), a_gpu(1), a_gpu(2, model="H100", memory_g=80), a_gpu(3))
         (Request(cpus=1, memory_bytes=65 * G), HostTooSmall(what="memory", asked=65 * G, total=64 * G)),
     ],
 )
-def test_what_can_never_be_says_what_is_lacking(asked: Request, lacking: Lack) -> None:
+def test_an_impossible_request_reports_what_is_lacking(asked: Request, lacking: Lack) -> None:
     found = lack(a_machine(*GPUS), asked)
     assert (replace(found, most_bytes=0) if isinstance(found, ConstraintUnmet) else found) == lacking
 
 
-def test_the_largest_that_there_is_is_told() -> None:
+def test_the_largest_available_size_is_reported() -> None:
     found = lack(a_machine(*GPUS), Request(gpu_memory_bytes=81 * G))
     assert isinstance(found, ConstraintUnmet)
     assert found.most_bytes == 80 * G
@@ -63,14 +63,14 @@ def test_the_largest_that_there_is_is_told() -> None:
     assert found.most_bytes == 24 * G
 
 
-def test_of_several_nodes_the_one_that_comes_nearest_counts() -> None:
+def test_the_closest_node_is_reported() -> None:
     state = a_state(a_node(gpus=2), a_node(gpus=4, name="big"))
     assert lack(state, Request(gpus=5)) == TooFewGpusOnNode(asked=5, have=4)
     assert lack(state, Request(gpus=3)) is None
 
 
 @pytest.mark.parametrize("asked", [Request(gpu_memory_bytes=19 * G), Request(gpu_share=0.76)])
-def test_what_is_kept_back_of_every_gpu_can_never_be_booked(asked: Request) -> None:
+def test_a_request_larger_than_keep_gpu_memory_allows_is_impossible(asked: Request) -> None:
     state = a_machine(a_gpu(0))
     handle(state, RulesSet(rules=Rules(keep_gpu_memory=0.25)), 0.0)
     found = lack(state, asked)
@@ -81,7 +81,7 @@ def test_what_is_kept_back_of_every_gpu_can_never_be_booked(asked: Request) -> N
     assert lack(state, Request()) is None, "whoever has a GPU alone has all of it"
 
 
-def test_a_job_that_a_setting_keeps_from_ever_starting_says_so_and_starts_when_it_is_lowered() -> None:
+def test_a_job_blocked_by_a_setting_says_so_and_starts_when_the_setting_is_lowered() -> None:
     state = a_machine(a_gpu(0))
     first, job = queue(state, Request(gpu_memory_bytes=20 * G), Request(gpu_memory_bytes=19 * G))
     assert reasons(state, job)[0] == TooLittleMemory(

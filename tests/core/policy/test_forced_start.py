@@ -41,7 +41,7 @@ def force(scene: Scene, job: int, *wanted: str) -> None:
     scene.happen(StartForced(job=JobId(job), node=booking.node, gpus=gpus, by="ann"))
 
 
-def test_order_and_limits_do_not_count() -> None:
+def test_a_forced_start_ignores_order_and_limits() -> None:
     scene = Scene(gpus=2, max_gpus_per_user=PerName(1.0))
     scene.run()
     scene.submit(a_spec(), a_spec())
@@ -54,14 +54,14 @@ def test_order_and_limits_do_not_count() -> None:
 
 
 @pytest.mark.parametrize("entry", ["held", "draft"])
-def test_held_ones_and_drafts_start(entry: str) -> None:
+def test_held_jobs_and_drafts_can_be_forced(entry: str) -> None:
     scene = Scene()
     scene.submit_as(a_spec(), entry=entry, by="bob")
     force(scene, 1)
     assert scene.states() == ["starting"]
 
 
-def test_the_time_and_the_size_of_an_array_do_not_count() -> None:
+def test_a_forced_start_ignores_begin_time_and_max_running() -> None:
     scene = Scene(gpus=3)
     scene.submit_as(a_spec(max_running=1), a_spec(max_running=1), is_array=True)
     scene.submit(a_spec(begin_at=1e9))
@@ -70,7 +70,7 @@ def test_the_time_and_the_size_of_an_array_do_not_count() -> None:
     assert scene.at_work() == [1, 2, 3]
 
 
-def test_what_runs_or_is_no_more_is_not_started_again() -> None:
+def test_running_and_ended_jobs_cannot_be_forced() -> None:
     scene = Scene()
     scene.run()
     for job in (1, 99):
@@ -78,7 +78,7 @@ def test_what_runs_or_is_no_more_is_not_started_again() -> None:
         assert scene.starts() == []
 
 
-def test_what_the_job_needs_counts() -> None:
+def test_a_forced_start_respects_requirements() -> None:
     scene = Scene(gpus=3)
     node = scene.state.nodes[BOX]
     node.gpus = {uuid: replace(gpu, model="H100" if gpu.index == 2 else "T4") for uuid, gpu in node.gpus.items()}
@@ -90,7 +90,7 @@ def test_what_the_job_needs_counts() -> None:
     assert [planned(scene, job) for job in range(1, 6)] == [[2], [1], [0], None, None]
 
 
-def test_gpus_that_a_person_names_are_taken() -> None:
+def test_a_forced_start_uses_the_named_gpus() -> None:
     scene = Scene(gpus=3)
     scene.submit_as(a_spec(), a_spec(gpus=2), entry="held")
     assert planned(scene, 1, "box-2") == [2]
@@ -98,14 +98,14 @@ def test_gpus_that_a_person_names_are_taken() -> None:
     assert planned(scene, 1, "no such") is None
 
 
-def test_no_node_in_reach_is_no_place() -> None:
+def test_no_forced_start_without_a_connected_node() -> None:
     scene = Scene()
     scene.submit_as(a_spec(), entry="held")
     scene.leave()
     assert planned(scene, 1) is None
 
 
-def test_the_least_disturbance_comes_first() -> None:
+def test_a_forced_start_prefers_the_least_disturbance() -> None:
     """A free GPU, then one that is drained or used from outside, then one that another job holds."""
     scene = Scene(gpus=3)
     scene.submit_as(a_spec(), entry="held")
@@ -120,7 +120,7 @@ def test_the_least_disturbance_comes_first() -> None:
     assert conflicts(scene, 1) == []
 
 
-def test_a_gpu_that_another_holds_is_told_and_booked_beside_it() -> None:
+def test_a_forced_start_reports_and_double_books_a_held_gpu() -> None:
     scene = Scene(gpus=1)
     scene.run()
     scene.submit()
@@ -132,7 +132,7 @@ def test_a_gpu_that_another_holds_is_told_and_booked_beside_it() -> None:
     assert invariants.violations(scene.state) == []
 
 
-def test_only_one_that_was_put_there_by_force_may_stand_beside_another() -> None:
+def test_only_a_forced_job_may_double_book_a_gpu() -> None:
     """The check would see it at once if two came there by themselves."""
     scene = Scene(gpus=1)
     scene.run()
@@ -144,7 +144,7 @@ def test_only_one_that_was_put_there_by_force_may_stand_beside_another() -> None
 
 
 @pytest.mark.parametrize("first_to_go", [1, 2])
-def test_the_next_job_waits_until_both_are_gone(first_to_go: int) -> None:
+def test_the_next_job_waits_until_both_jobs_have_ended(first_to_go: int) -> None:
     scene = Scene(gpus=1)
     scene.run()
     scene.submit()
@@ -167,13 +167,13 @@ def with_a_shared_gpu() -> Scene:
     return scene
 
 
-def test_jobs_that_share_a_gpu_are_no_conflict_while_there_is_memory() -> None:
+def test_sharing_jobs_do_not_conflict_while_memory_is_left() -> None:
     scene = with_a_shared_gpu()
     scene.submit_as(asking(gpu_memory_bytes=10 * GIB), asking(gpu_memory_bytes=11 * GIB), a_spec(), entry="held")
     assert [conflicts(scene, job) for job in (2, 3, 4)] == [[], [(0, (1,))], [(0, (1,))]]
 
 
-def test_one_that_was_forced_over_the_memory_of_a_gpu_counts_for_the_next() -> None:
+def test_memory_of_a_forced_job_counts_for_the_next_job() -> None:
     scene = with_a_shared_gpu()
     scene.submit_as(asking(gpu_memory_bytes=20 * GIB), entry="held")
     force(scene, 2)
@@ -184,7 +184,7 @@ def test_one_that_was_forced_over_the_memory_of_a_gpu_counts_for_the_next() -> N
     assert scene.starts() == [(3, [0])]
 
 
-def test_a_held_one_that_was_forced_is_cancelled_like_any_other() -> None:
+def test_a_forced_held_job_can_be_cancelled() -> None:
     scene = Scene()
     scene.submit_as(a_spec(), entry="held", by="ann")
     force(scene, 1)

@@ -46,7 +46,7 @@ def started(scene: Scene) -> list[str]:
         (-2.0, 8.0, (0, 4.0)),
     ],
 )
-def test_the_points_of_an_owner(share: float, used: float, points: tuple[int, float]) -> None:
+def test_the_score_of_an_owner(share: float, used: float, points: tuple[int, float]) -> None:
     assert score(share, used) == points
 
 
@@ -70,13 +70,15 @@ def test_the_points_of_an_owner(share: float, used: float, points: tuple[int, fl
         ({"ann": 0, "bob": 0, "cat": 0}, {"ann": 2, "bob": 1, "cat": 0}, ["ann", "bob", "cat"]),
     ],
 )
-def test_balance(shares: dict[str, float], running: dict[str, int], order: list[str]) -> None:
+def test_balance_orders_by_running_gpus_per_share(
+    shares: dict[str, float], running: dict[str, int], order: list[str]
+) -> None:
     waiting: list[tuple[str, dict[str, Any]]] = [(owner, {}) for owner in ("ann", "bob", "cat")]
     scene = a_crowd(free=3, running=running, waiting=waiting, shares=PerName(1.0, tuple(shares.items())))
     assert started(scene) == order
 
 
-def test_each_start_moves_its_owner_back() -> None:
+def test_each_start_moves_the_owner_back() -> None:
     waiting: list[tuple[str, dict[str, Any]]] = [("ann", {})] * 4 + [("bob", {})] * 4
     scene = a_crowd(free=6, running={"ann": 2}, waiting=waiting, shares=PerName(1.0, (("bob", 2.0),)))
     # ann 2, bob 0/2 → bob; .5 → bob; 1 → bob; 1.5 → bob; only ann is left
@@ -89,14 +91,14 @@ def test_owners_take_turns_gpu_by_gpu() -> None:
 
 
 @pytest.mark.parametrize("priority", [0, 10])
-def test_nobody_gains_by_raising_their_own_priority(priority: int) -> None:
+def test_raising_their_own_priority_does_not_help_an_owner(priority: int) -> None:
     """bob has two at work: whatever bob says of bob's own, two of ann's go first, then they take turns."""
     waiting: list[tuple[str, dict[str, Any]]] = [("bob", {"priority": priority})] * 3 + [("ann", {})] * 3
     scene = a_crowd(free=5, running={"bob": 2}, waiting=waiting)
     assert started(scene) == ["ann", "ann", "bob", "ann", "bob"]
 
 
-def test_within_an_owner_the_own_priorities_count() -> None:
+def test_priorities_order_the_jobs_of_one_owner() -> None:
     waiting: list[tuple[str, dict[str, Any]]] = [("bob", {}), ("bob", {"priority": 0}), ("ann", {})]
     scene = a_crowd(free=3, running={"bob": 1}, waiting=waiting)
     started(scene)
@@ -104,7 +106,7 @@ def test_within_an_owner_the_own_priorities_count() -> None:
 
 
 @pytest.mark.parametrize("policy", ["fifo", "balance", "fairshare"])
-def test_while_one_person_uses_it_all_policies_are_fifo(policy: str) -> None:
+def test_with_one_owner_all_policies_are_fifo(policy: str) -> None:
     waiting: list[tuple[str, dict[str, Any]]] = [
         ("ann", {}), ("ann", {"priority": 5}), ("ann", {"gpus": 2}), ("ann", {"priority": 20}), ("ann", {"priority": 5})
     ]  # fmt: skip
@@ -113,14 +115,14 @@ def test_while_one_person_uses_it_all_policies_are_fifo(policy: str) -> None:
     assert [job for job, _ in scene.starts()] == [3, 6, 2, 4, 5]
 
 
-def test_fifo_goes_by_priority_and_place_over_everybody() -> None:
+def test_fifo_orders_all_owners_by_priority_and_place() -> None:
     waiting: list[tuple[str, dict[str, Any]]] = [("ann", {}), ("ann", {}), ("bob", {}), ("bob", {"priority": 5})]
     scene = a_crowd(free=4, running={"ann": 3}, waiting=waiting, policy="fifo")
     assert started(scene) == ["bob", "ann", "ann", "bob"]
 
 
 @pytest.mark.parametrize("policy", ["fifo", "balance", "fairshare"])
-def test_a_higher_tier_goes_first_whatever_else_counts(policy: str) -> None:
+def test_a_higher_tier_always_goes_first(policy: str) -> None:
     waiting: list[tuple[str, dict[str, Any]]] = [
         ("cat", {"tier": "preemptible", "priority": 0}),
         ("bob", {}),
@@ -131,7 +133,7 @@ def test_a_higher_tier_goes_first_whatever_else_counts(policy: str) -> None:
     assert started(scene) == ["ann", "bob", "cat"]
 
 
-def test_the_policy_is_changed_while_jobs_wait() -> None:
+def test_the_policy_can_change_while_jobs_wait() -> None:
     waiting: list[tuple[str, dict[str, Any]]] = [("ann", {}), ("bob", {}), ("cat", {})]
     scene = a_crowd(free=1, running={"ann": 1, "bob": 2}, waiting=waiting)
     owners = [[scene.jobs[JobId(job)].spec.owner for job in line_up(scene.state, scene.now)]]
@@ -141,7 +143,7 @@ def test_the_policy_is_changed_while_jobs_wait() -> None:
     assert started(scene) == ["ann"]
 
 
-def test_fairshare_counts_hours_that_fade() -> None:
+def test_fairshare_weights_gpu_hours_by_age() -> None:
     """ann had 8 GPU-hours two half-lives ago: 2 are left; bob's 3 are fresh."""
     day = 24 * HOUR_S
     scene = Scene(gpus=0, policy="fairshare", half_life_s=float(day))
@@ -155,7 +157,7 @@ def test_fairshare_counts_hours_that_fade() -> None:
     assert [job for job, _ in scene.starts()] == [3, 2, 1]
 
 
-def test_fairshare_divides_by_shares_and_what_runs_adds_up() -> None:
+def test_fairshare_divides_by_shares_and_counts_running_jobs() -> None:
     scene = Scene(gpus=2, policy="fairshare", half_life_s=1e12, shares=PerName(1.0, (("ann", 4.0),)))
     scene.run(a_spec(owner="ann"), a_spec(owner="bob"))
     scene.pass_s(400.0)

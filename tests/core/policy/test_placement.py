@@ -30,7 +30,7 @@ moves = st.lists(
 
 @tries(300)
 @given(nodes=machines(), rules=kept, moves=moves)
-def test_a_place_is_found_exactly_when_there_is_one_and_on_the_fullest_node(
+def test_placement_finds_a_fit_if_one_exists_on_the_fullest_node(
     nodes: list[Node], rules: Rules, moves: list[Request | tuple[str, int]]
 ) -> None:
     state = State(rules=rules)

@@ -39,7 +39,7 @@ def a_wide_one_waits() -> Scene:
     return scene
 
 
-def test_a_short_one_passes_and_a_long_one_does_not() -> None:
+def test_a_short_job_is_backfilled_and_a_long_one_is_not() -> None:
     scene = a_wide_one_waits()
     scene.submit(a_spec(owner="bob", time_limit_s=200.0))
     assert scene.starts() == []
@@ -47,7 +47,7 @@ def test_a_short_one_passes_and_a_long_one_does_not() -> None:
     assert [job for job, _ in scene.starts()] == [4]
 
 
-def test_over_just_in_time_is_in_time_and_a_second_later_is_not() -> None:
+def test_a_job_that_ends_exactly_in_time_is_backfilled_and_a_second_later_is_not() -> None:
     scene = a_wide_one_waits()  # the next event is at 1003, the planned at 1101
     scene.submit(a_spec(time_limit_s=98.0))
     assert scene.at_work() == [1, 3]
@@ -56,7 +56,7 @@ def test_over_just_in_time_is_in_time_and_a_second_later_is_not() -> None:
     assert scene.at_work() == [1]
 
 
-def test_one_without_a_known_end_does_not_pass() -> None:
+def test_a_job_without_a_known_end_is_not_backfilled() -> None:
     scene = a_wide_one_waits()
     scene.submit(a_spec(owner="bob"))
     assert scene.starts() == []
@@ -64,7 +64,7 @@ def test_one_without_a_known_end_does_not_pass() -> None:
     assert KeptFor(job=JobId(2), node=BOX, gpus=4, at=1101.0) in why
 
 
-def test_the_wide_one_starts_when_planned_and_what_passed_is_gone() -> None:
+def test_the_wide_job_starts_as_planned_after_the_backfilled_jobs_ended() -> None:
     scene = a_wide_one_waits()
     scene.submit(a_spec(owner="bob", time_limit_s=60.0), a_spec(owner="bob", name="of any length"))
     scene.begin()
@@ -74,7 +74,7 @@ def test_the_wide_one_starts_when_planned_and_what_passed_is_gone() -> None:
     assert scene.starts() == [(2, [0, 1, 2, 3])]
 
 
-def test_the_plan_moves_up_when_somebody_ends_early() -> None:
+def test_the_planned_start_moves_up_when_a_job_ends_early() -> None:
     scene = Scene(policy="fifo", gpus=4)
     scene.submit(a_spec(gpus=1, time_limit_s=500.0), a_spec(gpus=2, time_limit_s=100.0))
     scene.submit(a_spec(gpus=3))
@@ -88,7 +88,7 @@ def test_the_plan_moves_up_when_somebody_ends_early() -> None:
     assert [job for job, _ in scene.starts()] == [3]
 
 
-def test_the_earliest_ends_are_planned_with() -> None:
+def test_the_plan_uses_the_earliest_ends() -> None:
     """Three GPUs are free at 300, at 200 and at 100: two of them are there at 200."""
     scene = Scene(policy="fifo", gpus=3)
     scene.submit(*(a_spec(time_limit_s=limit) for limit in (300.0, 200.0, 100.0)))
@@ -101,7 +101,7 @@ def test_the_earliest_ends_are_planned_with() -> None:
     }
 
 
-def test_gpus_beside_the_claim_are_for_everybody() -> None:
+def test_gpus_outside_the_plan_are_available_to_all() -> None:
     """The wide one wants two of a model of which one is free: the other model is of no use to it."""
     scene = Scene(policy="fifo", gpus=4)
     node = scene.state.nodes[BOX]
@@ -112,7 +112,7 @@ def test_gpus_beside_the_claim_are_for_everybody() -> None:
     assert scene.starts() == [(3, [2]), (4, [3])]
 
 
-def test_on_other_nodes_long_ones_start() -> None:
+def test_long_jobs_start_on_other_nodes() -> None:
     scene = Scene(policy="fifo", gpus=2)
     scene.submit(a_spec(gpus=1, time_limit_s=100.0))
     scene.submit(a_spec(gpus=2))
@@ -132,7 +132,7 @@ def unknown_ends(**rules: object) -> Scene:
     return scene
 
 
-def test_where_no_end_is_known_narrow_ones_pass_until_the_wide_one_has_waited_for_long() -> None:
+def test_without_known_ends_narrow_jobs_start_until_the_wide_job_starves() -> None:
     scene = unknown_ends()
     scene.submit(a_spec(owner="bob", name="narrow"))
     assert scene.at_work() == [1, 2, 4]
@@ -147,7 +147,7 @@ def test_where_no_end_is_known_narrow_ones_pass_until_the_wide_one_has_waited_fo
     assert [job for job, _ in scene.starts()] == [3]
 
 
-def test_starvation_counts_from_the_second_on() -> None:
+def test_starvation_begins_exactly_at_starvation_s() -> None:
     scene = unknown_ends()
     waits_since = scene.now
     scene.now = waits_since + 598.0
@@ -159,7 +159,7 @@ def test_starvation_counts_from_the_second_on() -> None:
     assert scene.at_work() == [1, 2]
 
 
-def test_without_backfill_nobody_passes_who_waits_behind() -> None:
+def test_without_backfill_no_later_job_starts_earlier() -> None:
     scene = Scene(policy="fifo", gpus=4, is_backfilling=False)
     scene.submit(a_spec(gpus=2, time_limit_s=100.0))
     scene.submit(a_spec(gpus=4), a_spec(time_limit_s=1.0, owner="bob"), a_spec(gpus=0))
@@ -169,13 +169,13 @@ def test_without_backfill_nobody_passes_who_waits_behind() -> None:
     assert scene.at_work() == [2]
 
 
-def test_without_backfill_one_that_can_never_start_here_holds_up_nobody() -> None:
+def test_without_backfill_an_impossible_job_does_not_block_others() -> None:
     scene = Scene(policy="fifo", gpus=2, is_backfilling=False)
     scene.submit(a_spec(gpus=3), a_spec())
     assert scene.at_work() == [2]
 
 
-def test_without_backfill_a_job_without_gpus_that_waits_for_its_slot_holds_up_nobody() -> None:
+def test_without_backfill_a_job_waiting_for_a_cpu_slot_does_not_block_others() -> None:
     scene = Scene(policy="fifo", gpus=1, cpu_job_slots=1, is_backfilling=False)
     scene.submit(a_spec(gpus=0), a_spec(gpus=0), a_spec())
     assert scene.at_work() == [1, 3]
@@ -194,7 +194,7 @@ def with_history(seconds: float) -> Scene:
     return scene
 
 
-def test_ends_are_expected_from_earlier_runs_of_the_same() -> None:
+def test_ends_are_expected_from_earlier_runs_of_the_same_kind() -> None:
     scene = with_history(300.0)
     scene.submit(a_spec(gpus=2, name="wide"))
     planned = planned_start_of(scene)
@@ -204,7 +204,7 @@ def test_ends_are_expected_from_earlier_runs_of_the_same() -> None:
     assert scene.at_work() == [2], "300 s from now are too long"
 
 
-def test_one_that_runs_longer_than_ever_may_go_on_for_any_time() -> None:
+def test_a_job_that_runs_longer_than_its_history_has_no_expected_end() -> None:
     scene = with_history(300.0)
     scene.submit(a_spec(gpus=2, name="wide"))
     assert planned_start_of(scene) is not None
@@ -214,7 +214,7 @@ def test_one_that_runs_longer_than_ever_may_go_on_for_any_time() -> None:
     assert scene.at_work() == [2, 4]
 
 
-def test_a_pinned_one_keeps_the_gpus_it_is_pinned_to() -> None:
+def test_the_plan_of_a_pinned_job_holds_its_gpus() -> None:
     scene = Scene(policy="fifo", gpus=3)
     scene.submit(a_spec(time_limit_s=100.0))
     pins = tuple(NamedGpu(uuid=GpuUuid(f"box-{index}"), index=index) for index in (0, 1))
@@ -226,7 +226,7 @@ def test_a_pinned_one_keeps_the_gpus_it_is_pinned_to() -> None:
     assert planned.gpus == {"box-0", "box-1"}
 
 
-def test_drained_gpus_are_not_planned_with() -> None:
+def test_drained_gpus_are_not_in_a_plan() -> None:
     scene = Scene(policy="fifo", gpus=2)
     scene.submit(a_spec(time_limit_s=100.0))
     scene.happen(GpusDrained(node=BOX, gpus=(GpuUuid("box-1"),), by="root", reason="fan"))
@@ -238,7 +238,7 @@ def test_drained_gpus_are_not_planned_with() -> None:
     assert planned.at == 1101.0
 
 
-def test_one_that_a_limit_keeps_waiting_has_no_claim() -> None:
+def test_a_job_blocked_by_a_limit_has_no_planned_start() -> None:
     scene = Scene(policy="fifo", gpus=2, max_gpus_per_job=2)
     scene.submit(a_spec(time_limit_s=100.0))
     scene.submit(a_spec(gpus=2))
@@ -257,7 +257,7 @@ def a_scene_with_sized_gpus() -> Scene:
     return scene
 
 
-def test_a_share_of_a_gpu_is_planned_for_as_well() -> None:
+def test_a_start_is_planned_for_a_share_of_a_gpu() -> None:
     """30 G are wanted: on the first GPU 10 are free until 1101, on the second 20 until nobody knows when."""
     scene = a_scene_with_sized_gpus()
     scene.submit(asking(Request(gpu_memory_bytes=30 * GIB), time_limit_s=100.0))
@@ -271,7 +271,7 @@ def test_a_share_of_a_gpu_is_planned_for_as_well() -> None:
     assert scene.starts() == [(4, [1])], "what is kept is left, what is beside it taken"
 
 
-def test_memory_of_the_host_is_planned_for_as_well() -> None:
+def test_a_start_is_planned_for_host_memory() -> None:
     scene = Scene(policy="fifo", gpus=3)
     scene.state.nodes[BOX].memory_total_bytes = 100 * GIB
     scene.submit(asking(Request(memory_bytes=60 * GIB), time_limit_s=100.0))

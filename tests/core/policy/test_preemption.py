@@ -26,7 +26,7 @@ def asked_to_leave(scene: Scene) -> list[int]:
     return [int(signal.job) for signal in scene.signals()]
 
 
-def test_a_preemptible_job_is_asked_to_leave_with_its_own_signal_and_grace() -> None:
+def test_a_preempted_job_gets_its_own_signal_and_grace() -> None:
     scene = Scene(gpus=1)
     scene.run(guest(signal=10, grace_s=7.0))
     scene.submit(a_spec(owner="bob"))
@@ -37,7 +37,7 @@ def test_a_preemptible_job_is_asked_to_leave_with_its_own_signal_and_grace() -> 
     assert scene.states() == ["stopping", "queued"]
 
 
-def test_once_gone_it_waits_at_its_place_with_its_attempts_counted_and_its_run_is_forgotten() -> None:
+def test_a_preempted_job_is_requeued_at_its_place_and_its_attempt_forgotten() -> None:
     scene = Scene(gpus=1)
     scene.run(guest())
     scene.submit(guest(), guest(), a_spec(owner="bob"))
@@ -52,7 +52,7 @@ def test_once_gone_it_waits_at_its_place_with_its_attempts_counted_and_its_run_i
     assert scene.jobs[JobId(1)].attempt == 2
 
 
-def test_leaving_in_good_order_is_not_being_done() -> None:
+def test_exit_code_0_after_preemption_is_not_success() -> None:
     scene = Scene(gpus=1)
     scene.run(guest())
     scene.submit(a_spec())
@@ -60,7 +60,7 @@ def test_leaving_in_good_order_is_not_being_done() -> None:
     assert scene.states() == ["queued", "starting"]
 
 
-def test_one_that_was_over_before_it_was_asked_is_over() -> None:
+def test_a_job_that_ended_before_its_preemption_has_ended() -> None:
     scene = Scene(gpus=1)
     scene.run(guest())
     ended_at = scene.now
@@ -70,7 +70,7 @@ def test_one_that_was_over_before_it_was_asked_is_over() -> None:
     assert scene.states() == ["succeeded", "starting"]
 
 
-def test_one_that_never_began_waits_again_too() -> None:
+def test_a_preempted_job_that_never_started_is_requeued() -> None:
     scene = Scene(gpus=1)
     scene.submit(guest())
     scene.submit(a_spec())
@@ -79,7 +79,7 @@ def test_one_that_never_began_waits_again_too() -> None:
     assert scene.states() == ["queued", "starting"]
 
 
-def test_whoever_wants_it_to_end_has_the_last_word() -> None:
+def test_a_stop_by_a_person_overrides_a_preemption() -> None:
     scene = Scene(gpus=1)
     scene.run(guest())
     scene.submit(a_spec())
@@ -88,7 +88,7 @@ def test_whoever_wants_it_to_end_has_the_last_word() -> None:
     assert scene.states() == ["cancelled", "starting"]
 
 
-def test_one_that_is_lost_while_it_leaves_is_unknown_and_never_started_again() -> None:
+def test_a_job_lost_during_preemption_is_unknown_and_never_restarted() -> None:
     scene = Scene(gpus=1)
     scene.run(guest())
     scene.submit(a_spec())
@@ -97,7 +97,7 @@ def test_one_that_is_lost_while_it_leaves_is_unknown_and_never_started_again() -
     assert scene.states() == ["unknown", "starting"]
 
 
-def test_nobody_else_is_asked_while_somebody_is_leaving() -> None:
+def test_no_further_job_is_preempted_while_one_is_stopping() -> None:
     scene = Scene(gpus=2)
     scene.run(guest(), guest())
     scene.submit(a_spec(owner="bob"))
@@ -107,7 +107,7 @@ def test_nobody_else_is_asked_while_somebody_is_leaving() -> None:
         assert asked_to_leave(scene) == []
 
 
-def test_the_least_work_is_lost() -> None:
+def test_preemption_loses_the_least_work() -> None:
     scene = Scene(gpus=3)
     scene.run(guest())
     scene.pass_s(50.0)
@@ -118,14 +118,14 @@ def test_the_least_work_is_lost() -> None:
     assert asked_to_leave(scene) == [3, 2]
 
 
-def test_of_those_that_lose_the_same_the_newest_leaves() -> None:
+def test_among_equal_losses_the_newest_job_is_preempted() -> None:
     scene = Scene(gpus=2)
     scene.submit(guest(), guest())
     scene.submit(a_spec(owner="bob"))
     assert asked_to_leave(scene) == [2]
 
 
-def test_work_is_counted_in_gpus() -> None:
+def test_lost_work_counts_in_gpu_time() -> None:
     """A narrow one that runs for 100 s has less to lose than a wide one that runs for 60."""
     scene = Scene(gpus=3)
     scene.run(guest())
@@ -136,7 +136,7 @@ def test_work_is_counted_in_gpus() -> None:
     assert asked_to_leave(scene) == [1]
 
 
-def test_one_that_turns_out_not_to_be_in_the_way_stays() -> None:
+def test_jobs_that_need_not_be_preempted_are_spared() -> None:
     """Least work first would be the narrow one, but the wide one has to go in any case, and is enough."""
     scene = Scene(gpus=3)
     scene.run(guest(gpus=2))
@@ -146,7 +146,7 @@ def test_one_that_turns_out_not_to_be_in_the_way_stays() -> None:
     assert asked_to_leave(scene) == [1]
 
 
-def test_urgent_ones_make_no_room_for_themselves_among_normal_ones() -> None:
+def test_urgent_jobs_do_not_preempt_normal_jobs() -> None:
     scene = Scene(gpus=1)
     scene.run(a_spec())
     scene.submit(a_spec(tier="urgent"), guest())
@@ -155,14 +155,14 @@ def test_urgent_ones_make_no_room_for_themselves_among_normal_ones() -> None:
     assert scene.starts() == [(2, [0])]
 
 
-def test_preemptible_ones_do_not_push_each_other() -> None:
+def test_preemptible_jobs_do_not_preempt_each_other() -> None:
     scene = Scene(gpus=1)
     scene.run(guest())
     scene.submit(guest(owner="bob", priority=0))
     assert asked_to_leave(scene) == []
 
 
-def test_nobody_leaves_where_that_makes_no_room_because_others_stay() -> None:
+def test_no_job_is_preempted_if_the_others_block_the_start() -> None:
     scene = Scene(gpus=2)
     scene.run(a_spec(), guest())
     scene.submit(a_spec(gpus=2, owner="bob"))
@@ -170,7 +170,7 @@ def test_nobody_leaves_where_that_makes_no_room_because_others_stay() -> None:
 
 
 @pytest.mark.parametrize("obstacle", ["pinned", "drained", "too wide", "other model"])
-def test_nobody_leaves_where_the_gpus_would_not_do(obstacle: str) -> None:
+def test_no_job_is_preempted_from_unsuitable_gpus(obstacle: str) -> None:
     scene = Scene(gpus=2)
     first = NamedGpu(uuid=GpuUuid("box-0"), index=0)
     scene.run(a_spec(), guest())
@@ -186,14 +186,14 @@ def test_nobody_leaves_where_the_gpus_would_not_do(obstacle: str) -> None:
     assert asked_to_leave(scene) == []
 
 
-def test_nobody_leaves_for_one_that_a_limit_keeps_from_starting() -> None:
+def test_no_job_is_preempted_for_a_job_blocked_by_a_limit() -> None:
     scene = Scene(gpus=1, max_gpus_per_job=1)
     scene.run(guest())
     scene.submit(a_spec(gpus=2))
     assert asked_to_leave(scene) == []
 
 
-def test_nobody_leaves_while_the_queue_is_paused() -> None:
+def test_no_job_is_preempted_while_the_queue_is_paused() -> None:
     scene = Scene(gpus=1)
     scene.run(guest())
     scene.happen(QueuePaused(by="root"))
@@ -201,7 +201,7 @@ def test_nobody_leaves_while_the_queue_is_paused() -> None:
     assert asked_to_leave(scene) == []
 
 
-def test_what_somebody_else_started_is_never_asked_to_leave() -> None:
+def test_adopted_jobs_are_never_preempted() -> None:
     scene = Scene(gpus=1)
     scene.happen(ProcessAdopted(spec=guest(), node=BOX, pid=77, gpus=(GpuUuid("box-0"),)))
     scene.begin()
@@ -210,7 +210,7 @@ def test_what_somebody_else_started_is_never_asked_to_leave() -> None:
     assert scene.state.preemptible == set()
 
 
-def test_one_on_a_part_of_a_gpu_leaves_for_one_that_wants_the_whole() -> None:
+def test_a_sharing_job_is_preempted_for_an_exclusive_job() -> None:
     """MIG was switched off while it ran: the whole GPU is there, and held by way of its part."""
     scene = Scene(gpus=0)
     node = scene.state.nodes[BOX]
@@ -222,7 +222,7 @@ def test_one_on_a_part_of_a_gpu_leaves_for_one_that_wants_the_whole() -> None:
     assert asked_to_leave(scene) == [1]
 
 
-def test_a_late_word_about_the_first_attempt_does_not_touch_the_second() -> None:
+def test_a_late_report_of_the_first_attempt_does_not_affect_the_second() -> None:
     scene = Scene(gpus=1)
     scene.run(guest())
     scene.submit(a_spec())

@@ -39,7 +39,7 @@ orders = st.builds(
     waiting=st.lists(high, min_size=1, max_size=4),
     order=st.randoms(use_true_random=False),
 )
-def test_nobody_leaves_for_nothing(
+def test_no_job_is_preempted_needlessly(
     nodes: list[Node], rules: Rules, running: list[JobSpec], waiting: list[JobSpec], order: object
 ) -> None:
     play = Play(nodes, rules)
@@ -89,7 +89,7 @@ def see_them_off(play: Play, order: object) -> None:
             assert gone or isinstance(play.state.jobs[job].status, Starting), f"{number} left for {job} for nothing"
 
 
-def test_what_is_made_free_is_claimed_even_where_another_node_would_be_free_sooner() -> None:
+def test_preempted_gpus_are_held_for_the_job_even_if_another_node_is_free_sooner() -> None:
     play = Play([a_node(gpus=1, name="n0"), a_node(gpus=1, name="n1")], Rules(policy="fifo"))
     play.take(("submit", 1, ([a_spec(tier="preemptible"), a_spec(time_limit_s=5.0)], "queued")))
     play.take(("submit", 1, ([a_spec(tier="urgent")], "queued")))
@@ -100,7 +100,7 @@ def test_what_is_made_free_is_claimed_even_where_another_node_would_be_free_soon
     assert turn.planned.node == play.state.jobs[JobId(1)].status.booking.node  # type: ignore[union-attr]
 
 
-def test_who_made_room_does_not_slip_in_again_before_the_others_have() -> None:
+def test_a_preempted_job_does_not_restart_before_the_others_have_stopped() -> None:
     play = Play([a_node(gpus=2, name="n0")], Rules(policy="fifo"))
     play.take(("submit", 1, ([a_spec(tier="preemptible", time_limit_s=5.0)] * 2, "queued")))
     play.take(("submit", 1, ([a_spec(gpus=2, tier="urgent")], "queued")))
@@ -110,7 +110,7 @@ def test_who_made_room_does_not_slip_in_again_before_the_others_have() -> None:
     assert isinstance(play.state.jobs[JobId(1)].status, Queued)
 
 
-def test_nobody_leaves_for_a_job_that_a_limit_keeps_off_their_gpus() -> None:
+def test_no_job_is_preempted_for_a_job_that_a_limit_keeps_off_its_gpus() -> None:
     """What part of a GPU its memory is, only the GPU tells."""
     node = a_node(gpus=1, name="n0")
     node.gpus = {uuid: replace(gpu, memory_total_bytes=24 * GIB) for uuid, gpu in node.gpus.items()}

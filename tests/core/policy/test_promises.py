@@ -35,7 +35,7 @@ loads = st.lists(limited, min_size=2, max_size=14)
     later=st.lists(limited, max_size=6),
     lasting=st.lists(st.sampled_from([0.1, 0.5, 1.0]), min_size=1, max_size=5),
 )
-def test_the_one_in_front_starts_by_when_it_was_planned(
+def test_the_first_job_starts_by_its_planned_time(
     nodes: list[Node], first: list[JobSpec], later: list[JobSpec], lasting: list[float]
 ) -> None:
     """Whatever is backfilled, and whether jobs take as long as they may or less."""
@@ -87,7 +87,7 @@ def test_a_backfilled_start_that_moves_the_planned_gpus_is_followed_by_another_p
 
 @tries(150)
 @given(nodes=machines(), load=loads)
-def test_the_first_that_waits_starts_no_later_than_without_backfill(nodes: list[Node], load: list[JobSpec]) -> None:
+def test_backfill_never_delays_the_first_waiting_job(nodes: list[Node], load: list[JobSpec]) -> None:
     """With jobs that take exactly as long as they may."""
     machines = [replace(node, booked={}, host={}) for node in nodes]
     easy, plain = Clockwork(nodes, FIFO, [1.0]), Clockwork(machines, replace(FIFO, is_backfilling=False), [1.0])
@@ -113,7 +113,7 @@ def test_the_first_that_waits_starts_no_later_than_without_backfill(nodes: list[
     lasting=st.lists(st.sampled_from([0.1, 0.5, 1.0, 3.0]), min_size=1, max_size=5),
     share=st.sampled_from([0.25, 1.0, 4.0]),
 )
-def test_everybody_with_a_share_has_their_turn(
+def test_every_owner_with_a_share_gets_a_turn(
     policy: str, own: list[int], others: list[tuple[str, int]], lasting: list[float], share: float
 ) -> None:
     """However much others submit, without an end and of which nobody knows how long it takes."""

@@ -46,7 +46,7 @@ def chosen(state: State) -> list[tuple[int, str, list[int]]]:
     return decided
 
 
-def test_priority_then_place_in_line_across_owners_and_requests() -> None:
+def test_jobs_start_by_priority_then_position_across_owners_and_requests() -> None:
     jobs = (
         a_job(1, owner="bob"),
         a_job(2, gpus=2, priority=5),
@@ -66,12 +66,12 @@ def test_equal_ranks_go_by_id() -> None:
     assert [job for job, *_ in chosen(a_state(a_node(gpus=2), jobs=jobs))] == [1, 2]
 
 
-def test_what_fits_starts_even_when_a_larger_one_ahead_does_not() -> None:
+def test_a_fitting_job_starts_although_a_larger_one_ahead_does_not() -> None:
     jobs = (a_job(1, gpus=3), a_job(2, gpus=1), a_job(3, gpus=2))
     assert chosen(a_state(a_node(gpus=2), jobs=jobs)) == [(2, BOX, [0])]
 
 
-def test_one_class_takes_all_it_can_in_one_pass() -> None:
+def test_one_class_starts_all_jobs_that_fit_in_one_pass() -> None:
     jobs = tuple(a_job(number) for number in range(1, 6))
     assert [job for job, *_ in chosen(a_state(a_node(gpus=3), jobs=jobs))] == [1, 2, 3]
 
@@ -86,12 +86,12 @@ def test_a_job_is_never_spread_over_nodes() -> None:
     assert chosen(a_state(*nodes, jobs=(a_job(1, gpus=2),))) == []
 
 
-def test_a_node_out_of_reach_is_passed_over() -> None:
+def test_a_disconnected_node_is_skipped() -> None:
     nodes = (a_node(gpus=2, name="away", is_connected=False), a_node(gpus=1, name="here"))
     assert chosen(a_state(*nodes, jobs=(a_job(1), a_job(2)))) == [(1, "here", [0])]
 
 
-def test_the_lowest_free_indices_are_taken_around_what_is_booked() -> None:
+def test_the_lowest_free_indices_are_taken() -> None:
     busy = a_job(1, gpus=1, status=a_status("running", a_booking(1)))
     assert chosen(a_state(a_node(gpus=4), jobs=(busy, a_job(2, gpus=2)))) == [(2, BOX, [0, 2])]
 
@@ -101,7 +101,7 @@ def test_slots_limit_jobs_without_gpus() -> None:
     assert [job for job, *_ in chosen(a_state(a_node(cpu_job_slots=2), jobs=jobs))] == [1, 2]
 
 
-def test_without_backfill_nothing_waits_behind_a_job_without_gpus() -> None:
+def test_without_backfill_a_job_without_gpus_blocks_nothing() -> None:
     state = a_state(a_node(gpus=1, cpu_job_slots=0), jobs=(a_job(1, gpus=0), a_job(2)))
     state.rules = replace(state.rules, is_backfilling=False)
     assert [job for job, *_ in chosen(state)] == [2]
@@ -149,7 +149,7 @@ def test_a_gpu_planned_twice_for_one_job_is_refused() -> None:
     assert refusal(state, job, twice) == "1 GPUs planned, 2 asked"
 
 
-def test_a_job_that_is_not_the_one_on_record_is_refused() -> None:
+def test_an_outdated_job_record_is_refused() -> None:
     state = a_state(a_node(), jobs=(a_job(1),))
     assert refusal(state, a_job(1), a_booking(0)) == "job 1 does not wait"
 
@@ -160,7 +160,7 @@ def test_a_slot_that_is_taken_is_refused() -> None:
     assert refusal(state, waiting, a_booking()) == "all 1 slots for jobs without GPUs are taken"
 
 
-def test_a_refused_plan_is_passed_over_and_the_pass_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_plan_is_skipped_and_the_pass_continues(monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = (a_job(1, gpus=2), a_job(2))
     monkeypatch.setattr(scheduling_pass, "refusal", lambda _state, job, _booking: "no" if job.id == 1 else None)
     assert [job for job, *_ in chosen(a_state(a_node(), jobs=jobs))] == [2]
@@ -175,13 +175,13 @@ def test_a_request_larger_than_every_node_can_never_fit(asked: int, can: bool) -
     assert (lack(a_state(*nodes), Request(gpus=asked)) is None) is can
 
 
-def test_a_busy_node_can_still_fit_it_one_day_and_an_unknown_world_may() -> None:
+def test_a_request_may_fit_on_a_busy_node_later_or_on_unknown_nodes() -> None:
     busy = a_job(1, gpus=2, status=a_status("running", a_booking(0, 1)))
     assert lack(a_state(a_node(gpus=2), jobs=(busy,)), Request(gpus=2)) is None
     assert lack(a_state(), Request(gpus=99)) is None
 
 
-def test_a_node_known_by_its_jobs_alone_may_have_any_number_of_gpus() -> None:
+def test_a_node_known_only_from_its_jobs_may_have_any_number_of_gpus() -> None:
     """As after a restart, before it is in reach again."""
     state = a_state(jobs=(a_job(1, gpus=2, status=a_status("running", a_booking(0, 1))),))
     assert lack(state, Request(gpus=99)) is None
@@ -210,9 +210,7 @@ def placings(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
 
 
 @pytest.mark.parametrize("length", [10, 1000, 20_000])
-def test_a_pass_over_a_full_node_costs_one_question_for_all_that_ask_the_same(
-    placings: list[Request], length: int
-) -> None:
+def test_a_pass_checks_each_distinct_request_once_on_a_full_node(placings: list[Request], length: int) -> None:
     scene = Scene(gpus=1)
     owners = ("ann", "bob", "cat")
     specs = [a_spec(owner=owners[number % 3], priority=number % 7) for number in range(length)]
@@ -223,7 +221,7 @@ def test_a_pass_over_a_full_node_costs_one_question_for_all_that_ask_the_same(
 
 
 @pytest.mark.parametrize("length", [10, 1000, 20_000])
-def test_a_pass_costs_one_question_more_per_start(placings: list[Request], length: int) -> None:
+def test_a_pass_costs_one_more_check_per_start(placings: list[Request], length: int) -> None:
     scene = Scene(gpus=2)
     scene.happen(JobsSubmitted(specs=(a_spec(gpus=1),) * length))
     placings.clear()
@@ -231,12 +229,12 @@ def test_a_pass_costs_one_question_more_per_start(placings: list[Request], lengt
     assert len(placings) == 2, "one start, and one question that finds nothing more fits"
 
 
-def test_a_pass_without_any_node_asks_nothing(placings: list[Request]) -> None:
+def test_a_pass_without_nodes_makes_no_checks(placings: list[Request]) -> None:
     handle(State(), submitted(a_spec(), a_spec(gpus=2)), 0.0)
     assert placings == []
 
 
-def test_cancelling_from_the_middle_of_a_long_line_keeps_its_order() -> None:
+def test_cancelling_from_the_middle_of_a_long_queue_keeps_its_order() -> None:
     scene = Scene(gpus=1)
     scene.submit(*[a_spec(priority=number % 3) for number in range(50)])
     for number in range(2, 50, 2):
@@ -248,7 +246,7 @@ def test_cancelling_from_the_middle_of_a_long_line_keeps_its_order() -> None:
     assert order == [1, *sorted(left, key=lambda number: ((number - 1) % 3, number))]
 
 
-def test_nodes_are_told_apart_by_name() -> None:
+def test_nodes_are_distinguished_by_name() -> None:
     state = a_state(a_node(name="n1", gpus=1), a_node(name="n2", gpus=1), jobs=(a_job(1), a_job(2)))
     assert chosen(state) == [(1, "n1", [0]), (2, "n2", [0])]
     assert state.nodes[NodeName("n1")].holders(GpuUuid("n1-0")) == (1,)
