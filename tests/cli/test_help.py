@@ -58,7 +58,7 @@ def test_version(capfd: pytest.CaptureFixture[str]) -> None:
         ("KILL", "kill"),
     ],
 )
-def test_a_wrong_verb_is_answered_with_the_right_one(capfd: pytest.CaptureFixture[str], typed: str, meant: str) -> None:
+def test_a_wrong_verb_suggests_the_right_one(capfd: pytest.CaptureFixture[str], typed: str, meant: str) -> None:
     assert f"did you mean `tarmac {meant}`?" in refused(capfd, typed)
 
 
@@ -66,7 +66,7 @@ def test_a_command_typed_without_add_is_recognised(capfd: pytest.CaptureFixture[
     assert "`tarmac add python train.py 'a b'`" in refused(capfd, "python", "train.py", "a b")
 
 
-def test_nothing_typed_reaches_the_terminal_raw(capfd: pytest.CaptureFixture[str]) -> None:
+def test_control_characters_in_arguments_are_escaped(capfd: pytest.CaptureFixture[str]) -> None:
     assert "\x1b" not in refused(capfd, "\x1b[2J")
     assert "\x1b" not in refused(capfd, "add", "--\x1b[2J", "true")
     assert "\x1b" not in refused(capfd, "kill", "\x1b[2J")

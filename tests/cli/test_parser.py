@@ -38,13 +38,13 @@ def test_every_way_to_write_an_option_is_read(argv: list[str], values: dict[str,
     assert parse(a_verb(), argv) == ({**absent, **values}, [])
 
 
-def test_options_may_stand_behind_words() -> None:
+def test_options_may_follow_arguments() -> None:
     values, words = parse(a_verb(), ["7", "-f", "9-12"])
     assert values["follow"] is True
     assert words == ["7", "9-12"]
 
 
-def test_a_command_keeps_its_own_options() -> None:
+def test_options_of_the_command_are_not_parsed() -> None:
     values, words = parse(a_verb(is_prefix=True), ["-g", "2", "python", "train.py", "-g", "3", "--", "--help"])
     assert values["gpus"] == 2
     assert words == ["python", "train.py", "-g", "3", "--", "--help"]
@@ -85,7 +85,7 @@ def test_help_is_asked_for_anywhere_among_the_options(argv: list[str]) -> None:
         (["--name", "\udcff"], "not UTF-8"),
     ],
 )
-def test_a_mistake_is_named_with_what_to_do(argv: list[str], words: str) -> None:
+def test_an_error_names_the_mistake_and_the_remedy(argv: list[str], words: str) -> None:
     with pytest.raises(UserError) as caught:
         parse(a_verb(), argv)
     assert words in str(caught.value)
@@ -101,12 +101,12 @@ def test_a_label_that_is_too_long_is_refused_in_plain_words(flag: str, capfd: py
     assert len(said) < 500
 
 
-def test_a_number_that_no_job_can_have_is_not_found(capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_id_beyond_the_database_is_not_found(capfd: pytest.CaptureFixture[str]) -> None:
     assert run_line(["show", "99999999999999999999999"]) == 3
     assert "no job 99999999999999999999999" in capfd.readouterr().err
 
 
-def test_a_negative_number_is_a_word_but_never_the_begin_of_a_command() -> None:
+def test_a_negative_number_is_an_argument_but_never_a_command() -> None:
     assert parse(a_verb(), ["7", "-1", "-f"])[1] == ["7", "-1"]
     with pytest.raises(UserError, match="unknown option -1"):
         parse(a_verb(is_prefix=True), ["-1", "x"])

@@ -9,7 +9,7 @@ from tests.cli.stub import answer, serving
 FULL = "Tarmac-Degraded: database or disk is full"
 
 
-def test_that_nothing_can_be_written_is_said_once(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_write_failure_of_the_controller_is_reported_once(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     nothing = json.dumps({"jobs": [], "next": None}).encode()
     queue = b'{"paused": false, "draining": false}'
     with serving(socket, *[answer(nothing, "200 OK", FULL)] * 3, answer(queue, "200 OK", FULL)):

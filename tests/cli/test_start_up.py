@@ -64,13 +64,13 @@ VERBS = [
 
 
 @pytest.mark.parametrize("line", VERBS)
-def test_a_common_verb_loads_nothing_dear(shared_home: Home, tmp_path: Path, line: str) -> None:
+def test_a_common_verb_imports_no_slow_module(shared_home: Home, tmp_path: Path, line: str) -> None:
     shared_home.tarmac("run", "true")
     extra = loaded(shared_home, tmp_path, *line.split()) - bare()
     assert not extra & set(DEAR.split())
 
 
-def test_add_loads_only_what_it_is_known_to_need(shared_home: Home, tmp_path: Path) -> None:
+def test_add_imports_only_the_listed_modules(shared_home: Home, tmp_path: Path) -> None:
     shared_home.tarmac("status")
     extra = loaded(shared_home, tmp_path, "add", "true") - bare()
     assert extra - {"__future__", "_json", "_socket", "errno", "gc"} == {
@@ -86,7 +86,7 @@ def test_add_loads_only_what_it_is_known_to_need(shared_home: Home, tmp_path: Pa
 
 
 @pytest.mark.parametrize("words", [[str(ROOT / "scripts" / "tarmac")], ["-m", "tarmac"]])
-def test_ctrl_c_while_it_is_being_loaded_ends_it_without_a_word(tmp_path: Path, words: list[str]) -> None:
+def test_ctrl_c_during_imports_ends_it_silently(tmp_path: Path, words: list[str]) -> None:
     package = tmp_path / "tarmac"
     (package / "cli").mkdir(parents=True)
     (package / "__init__.py").touch()

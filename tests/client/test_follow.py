@@ -36,6 +36,6 @@ class Controller:
         return {"id": 1, "state": "succeeded", "attempt": 2, "ended_at": "2027-01-15T09:30:00.000Z"}
 
 
-def test_an_attempt_that_was_over_before_the_follower_asked_is_read_as_well() -> None:
+def test_an_attempt_that_ended_before_it_was_followed_is_read() -> None:
     output = log_bytes(Controller(), 1, follow=True, lines=None, stream="stdout")  # type: ignore[arg-type]
     assert b"".join(output) == b"one\ntwo\n"

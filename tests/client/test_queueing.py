@@ -46,7 +46,7 @@ def test_the_queue_is_paused_drained_stopped_and_resumed(client: Client) -> None
         assert not client.resume_queue()["paused"]
 
 
-def test_gpus_are_reserved_and_given_back(client: Client) -> None:
+def test_gpus_are_reserved_and_released(client: Client) -> None:
     made = client.reserve(1, begins_at=time.time() + 3600, for_s=60, user="bob")
     assert [one["owner"] for one in client.reservations()] == ["bob"]
     client.end_reservation(made["id"])

@@ -14,7 +14,7 @@ def sent(request: Any) -> dict[str, Any]:
     return job
 
 
-def test_a_shell_string_may_go_by_its_own_name() -> None:
+def test_a_shell_string_may_be_given_as_shell() -> None:
     assert sent({"shell": "a | b"})["shell"] == sent({"command": "a | b"})["shell"] == "a | b"
 
 
@@ -29,12 +29,12 @@ def test_a_shell_string_may_go_by_its_own_name() -> None:
         ({"command": ["true"], "gpus": "2"}, "gpus is '2'"),
     ],
 )
-def test_what_is_no_job_is_refused_by_name(request_: Any, words: str) -> None:
+def test_an_invalid_job_is_refused_by_name(request_: Any, words: str) -> None:
     with pytest.raises(UserError, match=words):
         sent(request_)
 
 
-def test_doctor_looks_at_the_database_when_no_controller_runs(
+def test_doctor_checks_the_database_when_no_controller_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("TARMAC_HOME", str(tmp_path))

@@ -33,7 +33,7 @@ def a_client(path: Path) -> Client:
     return Client(path.parent, start=False)
 
 
-def test_every_request_says_what_the_client_speaks(path: Path) -> None:
+def test_every_request_has_the_api_version(path: Path) -> None:
     with serving(path, answer(b'{"ok": true}')) as stub:
         assert a_client(path).call("GET", "/status") == {"ok": True}
     head = stub.requests[0].decode()
@@ -46,7 +46,7 @@ def test_every_request_says_what_the_client_speaks(path: Path) -> None:
     ("told", "sent"),
     [("Asia/Tokyo", b"Tarmac-Zone: Asia/Tokyo\r\n"), (":UTC", b"Tarmac-Zone: UTC\r\n"), ("a\r\nb", None), ("", None)],
 )
-def test_every_request_says_in_which_zone_clocks_are_read(
+def test_every_request_has_the_time_zone(
     path: Path, monkeypatch: pytest.MonkeyPatch, told: str, sent: bytes | None
 ) -> None:
     monkeypatch.setenv("TZ", told)
@@ -61,14 +61,14 @@ def test_a_query_is_escaped(path: Path) -> None:
     assert b"ids=3-7,last&name=a%20b%26c%3D%E6%95%B0%2A&" in stub.requests[0]
 
 
-def test_a_connection_serves_one_request_after_the_other(path: Path) -> None:
+def test_a_connection_is_reused(path: Path) -> None:
     with serving(path, answer(b'{"n": 1}'), chunked(b'{"n"', b": 2}"), answer(b'{"n": 3}')) as stub:
         with a_client(path) as client:
             assert [client.call("GET", "/status")["n"] for _ in range(3)] == [1, 2, 3]
     assert stub.connections == 1
 
 
-def test_a_connection_that_was_hung_up_on_is_not_used_again(path: Path) -> None:
+def test_a_closed_connection_is_not_reused(path: Path) -> None:
     with serving(path, answer(b'{"n": 1}', "200 OK", "connection: close"), answer(b'{"n": 2}')) as stub:
         client = a_client(path)
         assert client.call("POST", "/jobs/kill", body={})["n"] == 1
@@ -84,14 +84,14 @@ def test_a_submit_whose_connection_broke_is_sent_again_with_its_token(path: Path
     assert len(first["token"]) == 32
 
 
-def test_what_could_do_harm_twice_is_not_sent_again(path: Path) -> None:
+def test_a_request_that_is_not_repeatable_is_not_sent_again(path: Path) -> None:
     with serving(path, None, answer(b"{}")) as stub:
         with pytest.raises(ConnectionLost):
             a_client(path).rm(3)
     assert len(stub.requests) == 1
 
 
-def test_an_answer_that_breaks_off_is_not_taken_for_whole(path: Path) -> None:
+def test_a_truncated_answer_is_an_error(path: Path) -> None:
     half = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}"
     with serving(path, half, half) as stub:
         stub.answers = [half]
@@ -126,13 +126,13 @@ def test_an_error_without_a_body_is_still_an_error(path: Path) -> None:
             a_client(path).call("GET", "/status")
 
 
-def test_something_else_that_listens_is_noticed(path: Path) -> None:
+def test_an_answer_that_is_not_http_is_reported(path: Path) -> None:
     with serving(path, b"SSH-2.0-OpenSSH_9.2\r\n"):
         with pytest.raises(Unavailable, match="not HTTP"):
             a_client(path).call("POST", "/stop")
 
 
-def test_nobody_listens(path: Path) -> None:
+def test_a_missing_controller_is_reported(path: Path) -> None:
     with pytest.raises(NoController):
         Connection(str(path))
     path.touch()
@@ -140,7 +140,7 @@ def test_nobody_listens(path: Path) -> None:
         Connection(str(path))
 
 
-def test_a_socket_path_may_be_longer_than_an_address(tmp_path: Path) -> None:
+def test_a_socket_path_may_exceed_the_address_length(tmp_path: Path) -> None:
     folder = tmp_path / ("deep" * 20) / ("deeper" * 20)
     folder.mkdir(parents=True)
     assert len(os.fsencode(folder)) > 107
@@ -154,14 +154,14 @@ def test_events_are_read_across_chunks(path: Path) -> None:
     assert messages == [("job", '{"id": 1}', "4"), ("ping", "{}", "4")]
 
 
-def test_json_without_the_json_module_is_the_same_json() -> None:
+def test_the_fast_json_codec_equals_the_json_module() -> None:
     value = {"a": [1, 2.5, None, True, "é\n\x00🚀"], "b": {}, "c": [[]]}
     assert json.loads(encode(value)) == value
     assert decode(f" {json.dumps(value)} \n") == value
 
 
 @pytest.mark.parametrize("text", ["", "{", "{} {}", "nonsense", '{"a": }'])
-def test_what_is_no_json_is_refused(text: str) -> None:
+def test_invalid_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         decode(text)
 
@@ -174,13 +174,13 @@ def a_change(number: int) -> str:
     return json.dumps({"id": number, "state": "running"})
 
 
-def test_events_are_listened_to_from_the_call_on(path: Path) -> None:
+def test_events_are_received_from_the_call_on(path: Path) -> None:
     with serving(path, chunked(message("hello", 5))) as stub:
         a_client(path).events()
         assert len(stub.requests) == 1
 
 
-def test_a_stream_that_broke_goes_on_after_the_last_event_that_was_seen(path: Path) -> None:
+def test_a_broken_stream_resumes_after_the_last_event(path: Path) -> None:
     first = chunked(message("hello", 5), message("job", 7, a_change(1)))
     cut_short = chunked(message("hello", 9))
     again = chunked(message("hello", 9), message("job", 8, a_change(2)), message("job", 9, a_change(3)))
@@ -201,7 +201,7 @@ def silence(path: Path) -> Iterator[socket.socket]:
         yield listener
 
 
-def test_a_controller_that_does_not_answer_is_given_up(path: Path) -> None:
+def test_a_request_times_out_if_the_controller_does_not_answer(path: Path) -> None:
     with silence(path):
         client = a_client(path)
         client.answer_s = 0.1
@@ -221,7 +221,7 @@ def another_process(code: str) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
-def test_one_that_works_is_busy_and_nobody_is_told_to_kill_it() -> None:
+def test_a_busy_controller_is_not_to_be_killed() -> None:
     with another_process("while True: pass") as process:
         assert until(lambda: diagnose_silence(process.pid) == "busy")
         error = NoAnswer(process.pid)
@@ -229,7 +229,7 @@ def test_one_that_works_is_busy_and_nobody_is_told_to_kill_it() -> None:
     assert "kill" not in str(error.hint)
 
 
-def test_one_that_was_stopped_is_to_be_woken_not_killed() -> None:
+def test_a_suspended_controller_is_to_be_continued_not_killed() -> None:
     with another_process("while True: pass") as process:
         os.kill(process.pid, signal.SIGSTOP)
         assert until(lambda: diagnose_silence(process.pid) == "stopped")
@@ -239,20 +239,20 @@ def test_one_that_was_stopped_is_to_be_woken_not_killed() -> None:
     assert "kill -9" not in str(error.hint)
 
 
-def test_one_that_neither_answers_nor_works_may_be_killed() -> None:
+def test_a_stuck_controller_may_be_killed() -> None:
     with another_process("import time; time.sleep(600)") as process:
         assert until(lambda: diagnose_silence(process.pid) == "stuck")
         assert f"kill -9 {process.pid}" in str(NoAnswer(process.pid).hint)
     assert diagnose_silence(process.pid, look_s=0) == "stuck", "nothing is to be seen of it"
 
 
-def test_of_one_that_nobody_gets_through_to_no_pid_is_made_up() -> None:
+def test_an_unknown_controller_has_no_pid_in_the_message() -> None:
     error = NoAnswer(0)
     assert "too many are waiting" in error.message
     assert "kill" not in str(error.hint)
 
 
-def test_a_wait_may_take_as_long_as_it_was_to_wait(path: Path) -> None:
+def test_a_long_poll_may_exceed_the_default_timeout(path: Path) -> None:
     with silence(path):
         client = a_client(path)
         client.answer_s = 0.1
@@ -288,7 +288,7 @@ print(len(connection.recv(65536)), flush=True)
 """
 
 
-def test_nothing_is_sent_to_another_user(path: Path) -> None:
+def test_nothing_is_sent_to_a_socket_of_another_user(path: Path) -> None:
     need("root")
     command = [sys.executable, "-c", LISTEN_AS_NOBODY, str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as stranger:
@@ -299,7 +299,7 @@ def test_nothing_is_sent_to_another_user(path: Path) -> None:
         assert stranger.stdout.readline() == b"0\n"
 
 
-def test_a_controller_that_cannot_write_is_heard(path: Path) -> None:
+def test_the_client_reports_a_controller_that_cannot_write(path: Path) -> None:
     heard: list[str] = []
     with serving(path, answer(b"{}", "200 OK", "Tarmac-Degraded: disk full"), answer(b"{}")):
         client = a_client(path)

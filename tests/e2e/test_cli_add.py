@@ -24,13 +24,13 @@ def output(home: Home, *words: str, **options: object) -> str:
     return done.stdout
 
 
-def test_the_id_stands_alone_on_stdout(shared_home: Home) -> None:
+def test_only_the_id_is_on_stdout(shared_home: Home) -> None:
     done = shared_home.tarmac("add", "true")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{int(done.stdout)}\n"
 
 
-def test_a_person_is_told_what_to_type_next(shared_home: Home) -> None:
+def test_on_a_terminal_the_next_command_is_suggested(shared_home: Home) -> None:
     with Terminal(shared_home, "add", "true") as terminal:
         assert terminal.ends() == 0
         assert "tarmac log -f" in terminal.text
@@ -51,7 +51,7 @@ def _controllers(home: Home) -> int:
     return sum("-m tarmac.controller" in command for command in home.processes().values())
 
 
-def test_the_command_keeps_its_own_options(shared_home: Home) -> None:
+def test_the_command_gets_its_own_options(shared_home: Home) -> None:
     assert output(shared_home, "-g", "0", "echo", "-g", "7", "--json", "--", "x") == "-g 7 --json -- x\n"
 
 
@@ -59,7 +59,7 @@ def test_a_shell_string_runs_in_a_shell(shared_home: Home) -> None:
     assert output(shared_home, "-c", "echo a && echo $((1+1))") == "a\n2\n"
 
 
-def test_the_job_lives_in_the_world_of_its_submitter(shared_home: Home, tmp_path: Path) -> None:
+def test_the_job_has_the_directory_umask_and_environment_of_its_submitter(shared_home: Home, tmp_path: Path) -> None:
     script = "pwd; umask; echo $FLAVOUR"
     said = output(shared_home, "-c", script, cwd=tmp_path, env={"FLAVOUR": "数 据"}, umask=0o027)
     assert said == f"{tmp_path}\n0027\n数 据\n"
@@ -72,7 +72,7 @@ def test_relative_paths_are_relative_to_the_submitter(shared_home: Home, tmp_pat
     assert (tmp_path / "out.log").read_text() == f"{tmp_path}/work\nx\n"
 
 
-def test_stdout_and_stderr_may_be_apart(shared_home: Home, tmp_path: Path) -> None:
+def test_stdout_and_stderr_may_be_separate(shared_home: Home, tmp_path: Path) -> None:
     number = shared_home.add("--stdout", f"{tmp_path}/o", "--stderr", f"{tmp_path}/e", "-c", "echo out; echo err >&2")
     shared_home.tarmac("wait", str(number))
     assert (tmp_path / "o").read_text() == "out\n"
@@ -122,7 +122,7 @@ def test_a_hundred_kilobytes_of_arguments_arrive_whole(shared_home: Home) -> Non
         (("--log", "a", "--stdout", "b", "true"), 2, "log"),
     ],
 )
-def test_what_cannot_be_is_refused_at_once(shared_home: Home, words: tuple[str, ...], code: int, said: str) -> None:
+def test_invalid_requests_are_refused_at_once(shared_home: Home, words: tuple[str, ...], code: int, said: str) -> None:
     done = shared_home.tarmac("add", *words)
     assert (done.returncode, done.stdout) == (code, "")
     first, *hint = done.stderr.splitlines()
@@ -143,7 +143,7 @@ def test_a_variable_that_is_not_utf8_is_left_out_and_named(shared_home: Home) ->
     assert "LATIN is not UTF-8" in done.stderr
 
 
-def test_a_folder_that_is_gone_is_named(shared_home: Home, tmp_path: Path) -> None:
+def test_a_missing_directory_is_named(shared_home: Home, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     done = shared_home.tarmac("add", "true", cwd=gone, preexec_fn=gone.rmdir)
@@ -159,27 +159,27 @@ def test_a_program_that_does_not_exist_fails_to_launch(shared_home: Home) -> Non
     assert "/no/such/program" in str(job["message"])
 
 
-def test_a_file_that_is_no_program_fails_to_launch(shared_home: Home, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_program_fails_to_launch(shared_home: Home, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("print(1)\n")
     job = a_job(shared_home, f"{tmp_path}/train.py")
     assert (job["state"], job["reason"]) == ("failed", "launch")
     assert "execut" in str(job["message"])
 
 
-def test_a_log_that_cannot_be_made_fails_to_launch(shared_home: Home) -> None:
+def test_a_log_that_cannot_be_created_fails_to_launch(shared_home: Home) -> None:
     job = a_job(shared_home, "--log", "/proc/log", "true")  # no permission says so beforehand, not even to root
     assert (job["state"], job["reason"]) == ("failed", "launch")
     assert "/proc/log" in str(job["message"])
 
 
-def test_closed_streams_do_no_harm(shared_home: Home) -> None:
+def test_closed_streams_are_tolerated(shared_home: Home) -> None:
     before = len(json.loads(shared_home.tarmac("ls", "--json").stdout))
     script = f"exec {BIN / 'tarmac'} add true <&- >&- 2>&-"
     assert subprocess.run(["sh", "-c", script], env=shared_home.environment, check=False).returncode == 0
     assert len(json.loads(shared_home.tarmac("ls", "--json").stdout)) == before + 1
 
 
-def test_an_id_that_cannot_be_printed_is_still_said(shared_home: Home) -> None:
+def test_an_id_that_cannot_be_printed_is_reported_on_stderr(shared_home: Home) -> None:
     with open("/dev/full", "wb") as full:
         done = shared_home.tarmac("add", "true", capture_output=False, stdout=full, stderr=-1)
     assert done.returncode != 0

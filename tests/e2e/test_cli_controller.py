@@ -22,7 +22,7 @@ def controllers(home: Home) -> list[int]:
 @pytest.mark.parametrize(
     "words", [["stop"], ["doctor"], ["--help"], ["--version"], ["add", "--help"], ["log", "agent"]]
 )
-def test_what_needs_no_controller_starts_none(home: Home, words: list[str]) -> None:
+def test_commands_that_need_no_controller_start_none(home: Home, words: list[str]) -> None:
     home.tarmac(*words)
     assert not home.path.exists()
     assert not home.processes()
@@ -37,7 +37,7 @@ def test_the_controller_outlives_the_command_and_its_session(home: Home) -> None
     assert os.readlink(f"/proc/{pid}/fd/1") == str(home.path / "controller.log")
 
 
-def test_nothing_of_a_job_reaches_a_controller_started_inside_it(home: Home) -> None:
+def test_a_controller_started_inside_a_job_inherits_nothing_from_it(home: Home) -> None:
     home.tarmac("status", env={"TARMAC_JOB_ID": "7", "CUDA_VISIBLE_DEVICES": "3", "TARMAC_MARK": "x"})
     environment = Path(f"/proc/{home.pid_of('controller')}/environ").read_bytes()
     assert b"TARMAC_JOB_ID" not in environment
@@ -45,7 +45,7 @@ def test_nothing_of_a_job_reaches_a_controller_started_inside_it(home: Home) -> 
     assert b"TARMAC_MARK" not in environment
 
 
-def test_a_stale_socket_is_no_obstacle(home: Home) -> None:
+def test_a_stale_socket_is_replaced(home: Home) -> None:
     home.path.mkdir(mode=0o700)
     stale = socket.socket(socket.AF_UNIX)
     stale.bind(str(home.path / "tarmac.sock"))
@@ -65,7 +65,7 @@ def test_a_home_too_long_for_a_socket_address(tmp_path: Path) -> None:
         assert home.tarmac("run", "echo", "works").stdout == "works\n"
 
 
-def test_stop_ends_everything_but_the_jobs(home: Home) -> None:
+def test_stop_ends_everything_except_the_jobs(home: Home) -> None:
     number = home.add("sleep", "600")
     assert until(lambda: home.client().job(number).state == "running")
     with Terminal(home, "stop") as terminal:
@@ -76,7 +76,7 @@ def test_stop_ends_everything_but_the_jobs(home: Home) -> None:
     assert "running" in home.tarmac("ls").stdout
 
 
-def test_stop_twice_is_no_failure(home: Home) -> None:
+def test_a_second_stop_succeeds(home: Home) -> None:
     home.tarmac("status")
     assert home.tarmac("stop").returncode == 0
     assert home.tarmac("stop").returncode == 0
@@ -106,7 +106,7 @@ def test_an_unknown_key_in_the_config_is_named_with_the_nearest(home: Home) -> N
 
 
 @pytest.mark.parametrize("text", ["= nonsense", "gpu_id_style = 3"])
-def test_a_config_that_cannot_be_read_is_a_clear_refusal(home: Home, text: str) -> None:
+def test_an_unreadable_config_is_refused(home: Home, text: str) -> None:
     home.path.mkdir(mode=0o700)
     (home.path / "config.toml").write_text(text)
     done = home.tarmac("ls")
@@ -115,14 +115,14 @@ def test_a_config_that_cannot_be_read_is_a_clear_refusal(home: Home, text: str) 
     assert "Traceback" not in done.stderr
 
 
-def test_a_state_folder_that_cannot_be_made(home: Home, tmp_path: Path) -> None:
+def test_a_state_directory_that_cannot_be_created_is_refused(home: Home, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     done = home.tarmac("ls", env={"TARMAC_HOME": str(tmp_path / "file" / "home")})
     assert (done.returncode, done.stdout) == (5, "")
     assert "TARMAC_HOME" in done.stderr
 
 
-def test_a_database_that_is_none_is_refused_and_left_alone(home: Home) -> None:
+def test_a_file_that_is_not_a_database_is_refused_and_unchanged(home: Home) -> None:
     home.path.mkdir(mode=0o700)
     database = home.path / "tarmac.db"
     database.write_bytes(b"this is no database" * 1000)
@@ -143,7 +143,7 @@ def test_a_newer_client_is_told_to_restart_the_controller(home: Home, monkeypatc
     assert "tarmac stop" in caught.value.hint
 
 
-def test_doctor_finds_nothing_wrong_with_a_sound_one(home: Home) -> None:
+def test_doctor_finds_nothing_wrong_with_a_sound_installation(home: Home) -> None:
     home.tarmac("status")
     done = home.tarmac("doctor")
     assert done.returncode == 0, done.stdout
@@ -178,14 +178,14 @@ def test_python_dash_m_is_the_same_command(home: Home) -> None:
     assert done.stdout == home.tarmac("--version").stdout
 
 
-def test_none_is_started_from_inside_a_job_whose_end_would_end_it(home: Home) -> None:
+def test_no_controller_is_started_inside_a_job(home: Home) -> None:
     inside = home.tarmac("ls", env={"TARMAC_STATE": str(home.path), "TARMAC_JOB_ID": "7"})
     assert inside.returncode == 5
     assert "job 7 may not start one" in inside.stderr
     assert home.tarmac("ls", env={"TARMAC_STATE": "/another", "TARMAC_JOB_ID": "7"}).returncode == 0
 
 
-def test_doctor_sees_a_controller_and_an_agent_that_were_stopped(home: Home) -> None:
+def test_doctor_detects_a_suspended_controller_and_agent(home: Home) -> None:
     agent, controller = home.pid_of("agent"), home.pid_of("controller")
     for name, pid in (("agent", agent), ("controller", controller)):
         os.kill(pid, signal.SIGSTOP)

@@ -17,7 +17,7 @@ def is_running(home: Home, job: int) -> bool:
     return home.client().job(job).state == "running"
 
 
-def test_small_jobs_share_a_gpu_and_say_so(home: Home) -> None:
+def test_small_jobs_share_a_gpu_and_show_it(home: Home) -> None:
     first, second = home.add("--gpu-mem", "8G", "sleep", "600"), home.add("--gpu-share", "50%", "sleep", "600")
     assert until(lambda: is_running(home, first) and is_running(home, second))
     head, *rows = home.tarmac("gpus").stdout.splitlines()
@@ -26,7 +26,7 @@ def test_small_jobs_share_a_gpu_and_say_so(home: Home) -> None:
     assert "8.0G of each GPU reserved" in home.tarmac("show", str(first)).stdout
 
 
-def test_an_impossible_need_is_refused_at_once(shared_home: Home) -> None:
+def test_an_impossible_gpu_request_is_refused_at_once(shared_home: Home) -> None:
     for words in (["--min-gpu-mem", "40G"], ["--gpu-model", "h100"], ["--gpus-on", "7"], ["--gpu-mem", "25G"]):
         done = shared_home.tarmac("add", *words, "true")
         assert (done.returncode, done.stdout) == (2, ""), words
@@ -42,7 +42,7 @@ def test_a_drained_gpu_is_not_used_until_it_is_resumed(home: Home) -> None:
     assert home.tarmac("wait", str(job)).returncode == 0
 
 
-def test_a_gpu_in_slots_is_offered_that_many_times(home: Home) -> None:
+def test_slots_let_that_many_jobs_share_a_gpu(home: Home) -> None:
     assert home.tarmac("gpu", "slots", "0", "2").returncode == 0
     jobs = [home.add("--gpus-on", "0", "sleep", "600") for _ in range(3)]
     assert until(lambda: all(is_running(home, job) for job in jobs[:2]))
@@ -50,13 +50,13 @@ def test_a_gpu_in_slots_is_offered_that_many_times(home: Home) -> None:
     assert "SLOTS" in home.tarmac("gpus").stdout
 
 
-def test_a_gpu_that_does_not_exist(shared_home: Home) -> None:
+def test_a_gpu_that_does_not_exist_is_not_found(shared_home: Home) -> None:
     done = shared_home.tarmac("gpu", "drain", "9")
     assert done.returncode == 3
     assert "no GPU 9" in done.stderr
 
 
-def test_ignoring_a_program_and_taking_it_back(shared_home: Home) -> None:
+def test_a_program_is_ignored_until_forgotten(shared_home: Home) -> None:
     added = json.loads(shared_home.tarmac("gpu", "ignore-process", "sunshine", "--json").stdout)
     assert "sunshine" in added["ignored"]
     taken = json.loads(shared_home.tarmac("gpu", "ignore-process", "sunshine", "--forget", "--json").stdout)
@@ -81,9 +81,7 @@ def test_a_setting_is_in_force_at_once_and_survives_a_restart(home: Home) -> Non
         (["idle_action", "explode"], 2, "none"),
     ],
 )
-def test_a_wrong_setting_is_answered_with_the_right_one(
-    shared_home: Home, words: list[str], code: int, said: str
-) -> None:
+def test_a_wrong_setting_suggests_the_right_one(shared_home: Home, words: list[str], code: int, said: str) -> None:
     done = shared_home.tarmac("set", *words)
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr
@@ -97,7 +95,7 @@ def test_the_settings_fit_the_terminal(shared_home: Home, columns: int) -> None:
         assert "keep_host_memory" in terminal.text
 
 
-def test_watching_the_gpus_shows_what_changes_and_gives_the_cursor_back(home: Home) -> None:
+def test_watching_the_gpus_shows_changes_and_restores_the_cursor(home: Home) -> None:
     with Terminal(home, "gpus", "-w") as terminal:
         assert terminal.sees("2 GPUs, 0 with jobs")
         home.tarmac("gpu", "drain", "1", "-r", "fan")
@@ -109,7 +107,7 @@ def test_watching_the_gpus_shows_what_changes_and_gives_the_cursor_back(home: Ho
 
 
 @pytest.mark.parametrize("verb", ["gpus", "ls"])
-def test_q_ends_watching_and_the_terminal_is_as_before(home: Home, verb: str) -> None:
+def test_q_ends_watching_and_restores_the_terminal(home: Home, verb: str) -> None:
     home.tarmac("status")
     ways = termios.ECHO | termios.ICANON
     with Terminal(home, verb, "-w") as terminal:
@@ -129,7 +127,7 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
         process.kill()
 
 
-def test_a_process_is_adopted_watched_and_ended(home: Home, sleeper: subprocess.Popen[bytes]) -> None:
+def test_a_process_is_adopted_watched_and_stopped(home: Home, sleeper: subprocess.Popen[bytes]) -> None:
     done = home.tarmac("adopt", str(sleeper.pid), "--gpus", "0", "-n", "mine")
     job = int(done.stdout)
     assert until(lambda: is_running(home, job))
@@ -139,7 +137,7 @@ def test_a_process_is_adopted_watched_and_ended(home: Home, sleeper: subprocess.
     assert until(lambda: home.client().job(job).is_ended)
 
 
-def test_an_adopted_process_keeps_its_output_where_it_was(home: Home, sleeper: subprocess.Popen[bytes]) -> None:
+def test_the_output_of_an_adopted_process_is_not_redirected(home: Home, sleeper: subprocess.Popen[bytes]) -> None:
     job = home.tarmac("adopt", str(sleeper.pid), "--gpus", "none").stdout.strip()
     shown = home.tarmac("show", job).stdout
     assert "its output is not redirected" in shown
@@ -151,12 +149,12 @@ def test_an_adopted_process_keeps_its_output_where_it_was(home: Home, sleeper: s
     assert home.client().job(int(job)).gpus_asked == 0
 
 
-def test_the_shell_one_types_in_is_adopted_only_if_that_is_meant(shared_home: Home) -> None:
+def test_the_callers_shell_is_adopted_only_with_yes(shared_home: Home) -> None:
     refused = shared_home.tarmac("adopt", str(os.getpid()), "-g", "")
     assert refused.returncode == 2
     assert "--yes" in refused.stderr
 
 
-def test_a_process_that_is_not_there_cannot_be_adopted(shared_home: Home) -> None:
+def test_a_missing_process_cannot_be_adopted(shared_home: Home) -> None:
     done = shared_home.tarmac("adopt", "4194304")
     assert (done.returncode, done.stdout) == (3, "")

@@ -17,7 +17,7 @@ def finished(home: Home, *words: str) -> str:
     return number
 
 
-def test_invalid_utf8_comes_out_as_it_went_in(shared_home: Home) -> None:
+def test_invalid_utf8_is_printed_unchanged(shared_home: Home) -> None:
     number = finished(shared_home, "printf", "\\377\\376caf\\351\\n\\000")
     assert raw(shared_home, number) == b"\xff\xfecaf\xe9\n\0"
 
@@ -47,7 +47,7 @@ def test_following_several_is_refused(shared_home: Home) -> None:
     assert done.stderr
 
 
-def test_follow_goes_on_until_the_job_has_ended(home: Home, tmp_path: Path) -> None:
+def test_follow_continues_until_the_job_has_ended(home: Home, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     number = home.add("-c", f"echo first; while [ ! -e {gate} ]; do sleep 0.02; done; echo second")
     following = home.start("log", "-f", str(number))
@@ -79,7 +79,7 @@ def test_follow_repeats_and_loses_nothing_when_the_controller_restarts(home: Hom
     assert before + after == [f"{line}\n".encode() for line in range(1, 2001)]
 
 
-def test_a_gigabyte_in_one_line_can_be_looked_at(home: Home) -> None:
+def test_a_gigabyte_in_one_line_can_be_printed(home: Home) -> None:
     number = finished(home, "-c", "truncate -s 1G /proc/self/fd/1")
     looking = home.start("log", number)
     assert looking.stdout is not None
@@ -95,7 +95,7 @@ def test_a_gigabyte_in_one_line_can_be_looked_at(home: Home) -> None:
     tail.communicate()
 
 
-def test_a_line_too_long_to_be_found_whole_is_said_to_be_cut(home: Home) -> None:
+def test_a_line_that_is_too_long_is_reported_as_cut(home: Home) -> None:
     number = finished(home, "-c", "truncate -s 65M /proc/self/fd/1")
     cut = home.tarmac("log", "-n", "1", number, text=False, encoding=None)
     assert (cut.returncode, len(cut.stdout)) == (0, 64 << 20)
@@ -103,7 +103,7 @@ def test_a_line_too_long_to_be_found_whole_is_said_to_be_cut(home: Home) -> None
     assert home.tarmac("log", "-n", "0", number).stderr == ""
 
 
-def test_output_that_was_removed_is_said_to_be_gone(home: Home) -> None:
+def test_removed_output_is_reported(home: Home) -> None:
     number = str(home.add("-c", "echo begun; exec sleep 600"))
     following = home.start("log", "-f", number)
     assert following.stdout is not None
@@ -118,7 +118,7 @@ def test_output_that_was_removed_is_said_to_be_gone(home: Home) -> None:
     assert home.tarmac("log", "-f", number).returncode == 3
 
 
-def test_output_that_was_emptied_is_followed_from_its_new_begin(home: Home, tmp_path: Path) -> None:
+def test_truncated_output_is_followed_from_its_new_beginning(home: Home, tmp_path: Path) -> None:
     go = tmp_path / "go"
     number = str(home.add("-c", f"echo a long line at first; until [ -e {go} ]; do sleep 0.05; done; echo new"))
     following = home.start("log", "-f", number)
@@ -129,7 +129,7 @@ def test_output_that_was_emptied_is_followed_from_its_new_begin(home: Home, tmp_
     assert following.communicate(timeout=20)[0] == b"new\n"
 
 
-def test_run_tells_how_a_job_ended_whose_output_was_removed(home: Home, tmp_path: Path) -> None:
+def test_run_reports_the_end_of_a_job_whose_output_was_removed(home: Home, tmp_path: Path) -> None:
     go = tmp_path / "go"
     running = home.start("run", "-c", f"echo begun; until [ -e {go} ]; do sleep 0.05; done; exit 7")
     assert running.stdout is not None
@@ -150,7 +150,7 @@ def test_a_job_without_output_yet(home: Home) -> None:
     assert "log -f" in done.stderr
 
 
-def test_tarmacs_own_logs_are_read_without_it(home: Home) -> None:
+def test_tarmacs_logs_can_be_read_without_a_controller(home: Home) -> None:
     missing = home.tarmac("log", "controller")
     assert missing.returncode == 3
     assert not home.path.exists(), "looking must not start anything"

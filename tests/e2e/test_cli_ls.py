@@ -33,7 +33,7 @@ def ids(home: Home, *words: str) -> list[int]:
     return [int(line.split()[0]) for line in home.tarmac("ls", *words).stdout.splitlines()[1:]]
 
 
-def test_the_active_ones_and_the_last_ten_that_ended(busy_home: Home) -> None:
+def test_ls_shows_active_jobs_and_the_last_ten_ended(busy_home: Home) -> None:
     assert ids(busy_home) == [14, 15, *range(13, 3, -1)]
 
 
@@ -59,7 +59,7 @@ def test_bare_tarmac_is_ls(busy_home: Home) -> None:
         (["--owner", "nobody-of-that-name"], []),
     ],
 )
-def test_what_is_selected(busy_home: Home, words: list[str], expected: list[int]) -> None:
+def test_ls_selects_by_ids_and_filters(busy_home: Home, words: list[str], expected: list[int]) -> None:
     assert ids(busy_home, *words) == expected
 
 
@@ -77,7 +77,7 @@ def test_without_a_terminal_there_are_no_colours_and_nothing_is_cut(busy_home: H
     assert "echo 'two\\nlines'" in printed
 
 
-def test_a_terminal_has_colours_unless_they_are_not_wanted(busy_home: Home) -> None:
+def test_a_terminal_has_colours_unless_disabled(busy_home: Home) -> None:
     with Terminal(busy_home, "ls") as coloured:
         coloured.ends()
         assert "\x1b[32mrunning" in coloured.text
@@ -94,7 +94,7 @@ def test_the_table_fits_the_terminal(busy_home: Home, columns: int) -> None:
         assert all(len(line) <= columns for line in terminal.text.splitlines())
 
 
-def test_a_reader_that_has_seen_enough_ends_it_quietly(busy_home: Home) -> None:
+def test_a_closed_pipe_ends_it_quietly(busy_home: Home) -> None:
     script = f"{BIN / 'tarmac'} ls -a | head -n 1"
     done = subprocess.run(["sh", "-c", script], env=busy_home.environment, capture_output=True, check=True, timeout=60)
     assert done.stdout.startswith(b"ID")
@@ -108,7 +108,7 @@ def test_an_empty_queue_says_what_to_type(home: Home) -> None:
     assert json.loads(home.tarmac("ls", "--json").stdout) == []
 
 
-def test_watching_shows_what_changes_and_gives_the_cursor_back(home: Home) -> None:
+def test_watching_shows_changes_and_restores_the_cursor(home: Home) -> None:
     with Terminal(home, "ls", "-w") as terminal:
         assert terminal.sees("0 running, 0 queued")
         home.add("-n", "newcomer", "sleep", "600")

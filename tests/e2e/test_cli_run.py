@@ -18,16 +18,16 @@ def state_of(home: Home, number: int) -> str:
 @pytest.mark.parametrize(
     ("script", "code"), [("exit 0", 0), ("exit 1", 1), ("exit 42", 42), ("kill -SEGV $$", 139), ("kill -KILL $$", 137)]
 )
-def test_it_exits_as_the_job_did(shared_home: Home, script: str, code: int) -> None:
+def test_run_exits_with_the_code_of_the_job(shared_home: Home, script: str, code: int) -> None:
     assert shared_home.tarmac("run", "-c", script).returncode == code
 
 
-def test_the_output_comes_byte_for_byte(shared_home: Home) -> None:
+def test_the_output_is_printed_byte_for_byte(shared_home: Home) -> None:
     done = shared_home.tarmac("run", "printf", "\\377\\000\\r\\033[31m", text=False, encoding=None)
     assert (done.stdout, done.stderr) == (b"\xff\x00\r\x1b[31m", b"")
 
 
-def test_output_comes_while_the_job_runs(shared_home: Home, tmp_path: Path) -> None:
+def test_output_is_printed_while_the_job_runs(shared_home: Home, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     running = shared_home.start("run", "-c", f"echo first; while [ ! -e {gate} ]; do sleep 0.02; done; echo second")
     assert running.stdout is not None
@@ -44,7 +44,7 @@ def test_a_job_that_could_not_be_started_says_why_and_exits_1(shared_home: Home)
     assert "/no/such/program" in done.stderr
 
 
-def test_a_person_is_told_why_it_waits(home: Home) -> None:
+def test_on_a_terminal_run_says_why_the_job_waits(home: Home) -> None:
     blocker = home.add("-g", "2", "-c", ENDLESS)
     with Terminal(home, "run", "echo", "my turn") as terminal:
         assert terminal.sees("waits: requested 1 GPU; 0 of 2 are free")
@@ -63,7 +63,7 @@ def test_ctrl_c_asks_the_job_to_stop(home: Home) -> None:
     assert state_of(home, 1) == "cancelled"
 
 
-def test_a_second_ctrl_c_leaves_the_job_to_itself(home: Home) -> None:
+def test_a_second_ctrl_c_detaches_from_the_job(home: Home) -> None:
     with Terminal(home, "run", "--grace", "600", "-c", f"trap '' TERM; {ENDLESS}") as terminal:
         assert terminal.sees("begun")
         terminal.type(b"\x03")
@@ -75,7 +75,7 @@ def test_a_second_ctrl_c_leaves_the_job_to_itself(home: Home) -> None:
     assert state_of(home, 1) == "stopping"
 
 
-def test_ctrl_c_while_it_waits_takes_it_out_of_the_queue(home: Home) -> None:
+def test_ctrl_c_cancels_a_waiting_job(home: Home) -> None:
     home.add("-g", "2", "-c", ENDLESS)
     with Terminal(home, "run", "true") as terminal:
         assert terminal.sees("waits")
@@ -93,7 +93,7 @@ def test_a_closed_terminal_leaves_the_job_running(home: Home) -> None:
     assert state_of(home, 1) == "running"
 
 
-def test_it_goes_on_when_the_controller_is_killed_in_the_middle(home: Home, tmp_path: Path) -> None:
+def test_run_continues_when_the_controller_is_killed(home: Home, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     script = f"echo begun; while [ ! -e {gate} ]; do sleep 0.02; done; echo ended; exit 7"
     running = home.start("run", "-c", script)
@@ -105,7 +105,7 @@ def test_it_goes_on_when_the_controller_is_killed_in_the_middle(home: Home, tmp_
     assert (out, err, running.returncode) == (b"ended\n", b"", 7)
 
 
-def test_a_reader_that_has_seen_enough_ends_it_quietly(home: Home) -> None:
+def test_a_closed_pipe_ends_it_quietly(home: Home) -> None:
     done = home.tarmac("status")
     assert done.returncode == 0
     running = home.start("run", "-c", "while :; do echo y; done")

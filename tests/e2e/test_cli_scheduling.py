@@ -46,7 +46,7 @@ def test_a_job_is_stopped_at_its_time_limit(shared_home: Home) -> None:
     assert "failed, timeout" in done(shared_home, "ls", "last")
 
 
-def test_a_job_is_asked_to_stop_by_the_signal_it_wants(shared_home: Home) -> None:
+def test_a_job_is_stopped_with_its_own_signal(shared_home: Home) -> None:
     script = "trap 'echo saved; exit 0' USR1; echo ready; while :; do sleep 0.05; done"
     number = shared_home.add("-g", "0", "--signal", "USR1", "-c", script)
     assert until(lambda: "ready" in done(shared_home, "log", str(number)))
@@ -55,7 +55,7 @@ def test_a_job_is_asked_to_stop_by_the_signal_it_wants(shared_home: Home) -> Non
     assert "saved" in done(shared_home, "log", str(number))
 
 
-def test_a_job_comes_after_another(shared_home: Home) -> None:
+def test_a_job_starts_after_its_dependency(shared_home: Home) -> None:
     first = shared_home.add("-g", "0", "--begin", "in 1h", "true")
     second = shared_home.add("-g", "0", "--after", "last", "true")
     alarm = shared_home.add("-g", "0", "--after", f"{first}:fail", "true")
@@ -69,34 +69,34 @@ def test_a_job_comes_after_another(shared_home: Home) -> None:
     assert "failed, dependency" in done(shared_home, "show", str(alarm))
 
 
-def test_a_job_that_was_waited_for_may_be_forgotten(full_home: Home) -> None:
+def test_a_dependency_that_was_removed_still_counts(full_home: Home) -> None:
     full_home.tarmac("run", "-g", "0", "true")
     full_home.add("--after", "2", "true")
     done(full_home, "rm", "2")
     assert "waits for" not in done(full_home, "ls", "3")
 
 
-def test_what_is_held_is_not_waited_for(full_home: Home) -> None:
+def test_wait_skips_held_jobs(full_home: Home) -> None:
     full_home.add("-g", "0", "--draft", "true")
     full_home.add("-g", "0", "--hold", "true")
     full_home.tarmac("kill", "1", "--grace", "0")
     assert full_home.tarmac("wait", "all", "--timeout", "30").returncode != 124
 
 
-def test_run_says_that_its_job_will_never_run(shared_home: Home) -> None:
+def test_run_reports_that_its_job_will_never_run(shared_home: Home) -> None:
     failed = shared_home.add("-g", "0", "false")
     ended = shared_home.tarmac("run", "-g", "0", "--after", str(failed), "true")
     assert ended.returncode == 1
     assert "will never run" in ended.stderr
 
 
-def test_to_come_after_a_job_that_does_not_exist_is_refused(shared_home: Home) -> None:
+def test_a_missing_dependency_is_refused(shared_home: Home) -> None:
     refused = shared_home.tarmac("add", "--after", "4242", "true")
     assert refused.returncode == 3
     assert "4242" in refused.stderr
 
 
-def test_an_array_prints_a_range_that_every_verb_takes(shared_home: Home) -> None:
+def test_an_array_prints_a_range_that_every_verb_accepts(shared_home: Home) -> None:
     script = 'echo "$TARMAC_ARRAY_INDEX of $TARMAC_ARRAY_COUNT"'
     span = done(shared_home, "add", "-g", "0", "--array", "0-2", "--max-running", "2", "-c", script).strip()
     first, _, last = span.partition("-")
@@ -129,7 +129,7 @@ def test_a_draft_waits_until_it_is_released(shared_home: Home) -> None:
     assert job(shared_home, number)["time_limit_s"] == 3600
 
 
-def test_waiting_jobs_are_listed_in_the_order_in_which_they_are_considered(full_home: Home) -> None:
+def test_waiting_jobs_are_listed_in_queue_order(full_home: Home) -> None:
     for _ in range(3):
         full_home.add("sleep", "600")
     assert listed(full_home, "--state", "queued") == [2, 3, 4]
@@ -142,7 +142,7 @@ def test_waiting_jobs_are_listed_in_the_order_in_which_they_are_considered(full_
     assert listed(full_home) == [1, 2, 4, 3]
 
 
-def test_an_estimate_is_marked_as_one(home: Home) -> None:
+def test_an_estimate_is_marked(home: Home) -> None:
     home.add("-g", "2", "--time", "2h", "sleep", "600")
     assert has_state(home, 1, "running")
     home.add("true")
@@ -153,7 +153,7 @@ def test_an_estimate_is_marked_as_one(home: Home) -> None:
     assert "an estimate based on" in done(home, "show", "2")
 
 
-def test_why_tells_place_gpus_and_holders(full_home: Home) -> None:
+def test_why_shows_place_gpus_and_holders(full_home: Home) -> None:
     full_home.add("--gpu-mem", "8G", "true")
     text = done(full_home, "why", "2")
     assert "GPU 0" in text
@@ -163,7 +163,7 @@ def test_why_tells_place_gpus_and_holders(full_home: Home) -> None:
     assert [gpu["jobs"] for gpu in why["gpus"]] == [[1], [1]]
 
 
-def test_a_job_is_started_out_of_turn_and_beside_another_only_if_one_insists(full_home: Home) -> None:
+def test_start_ignores_the_order_and_double_books_only_with_yes(full_home: Home) -> None:
     full_home.add("sleep", "600")
     refused = full_home.tarmac("start", "2", "--gpus-on", "0")
     assert refused.returncode == 2
@@ -173,7 +173,7 @@ def test_a_job_is_started_out_of_turn_and_beside_another_only_if_one_insists(ful
     assert has_state(full_home, 2, "running")
 
 
-def test_a_paused_queue_is_said_aloud_and_starts_nothing(home: Home) -> None:
+def test_a_paused_queue_starts_no_job_and_ls_says_so(home: Home) -> None:
     assert done(home, "queue").startswith("queue   open")
     done(home, "queue", "pause", "--reason", "new driver")
     number = home.add("true")
@@ -191,7 +191,7 @@ def test_a_paused_queue_is_said_aloud_and_starts_nothing(home: Home) -> None:
     assert home.tarmac("ls").stderr == ""
 
 
-def test_a_draining_queue_takes_no_new_jobs(home: Home) -> None:
+def test_a_draining_queue_accepts_no_new_jobs(home: Home) -> None:
     done(home, "queue", "drain", "-r", "moving house")
     refused = home.tarmac("add", "true")
     assert refused.returncode in {2, 5}
@@ -201,7 +201,7 @@ def test_a_draining_queue_takes_no_new_jobs(home: Home) -> None:
     home.add("true")
 
 
-def test_what_is_stopped_with_the_queue_runs_again_and_shows_its_attempt(full_home: Home) -> None:
+def test_jobs_stopped_with_the_queue_run_again_as_a_new_attempt(full_home: Home) -> None:
     full_home.add("true")
     assert json.loads(done(full_home, "queue", "stop", "--requeue", "--grace", "1", "--json")) == {"stopping": [1]}
     assert until(lambda: "queued, attempt 2" in full_home.tarmac("ls").stdout)
@@ -210,7 +210,7 @@ def test_what_is_stopped_with_the_queue_runs_again_and_shows_its_attempt(full_ho
     assert until(lambda: "running, attempt 2" in full_home.tarmac("ls").stdout)
 
 
-def test_a_job_that_makes_room_for_another_waits_for_its_next_attempt(home: Home) -> None:
+def test_a_preempted_job_waits_for_its_next_attempt(home: Home) -> None:
     home.add("-g", "2", "--tier", "preemptible", "--grace", "1", "sleep", "600")
     assert has_state(home, 1, "running")
     home.add("-g", "2", "sleep", "600")
@@ -219,7 +219,7 @@ def test_a_job_that_makes_room_for_another_waits_for_its_next_attempt(home: Home
     assert "preemptible" in done(home, "show", "1")
 
 
-def test_output_is_followed_from_one_attempt_to_the_next_and_the_earlier_one_stays_readable(home: Home) -> None:
+def test_output_is_followed_across_attempts_and_earlier_output_stays_readable(home: Home) -> None:
     script = "echo this is attempt $TARMAC_ATTEMPT; test $TARMAC_ATTEMPT = 2 || sleep 600"
     number = home.add("-g", "2", "--tier", "preemptible", "--grace", "1", "-c", script)
     follower = home.start("log", "-f", str(number))
@@ -230,7 +230,7 @@ def test_output_is_followed_from_one_attempt_to_the_next_and_the_earlier_one_sta
     assert done(home, "log", str(number)) == "this is attempt 2\n"
 
 
-def test_a_file_of_ones_own_keeps_what_every_attempt_wrote(home: Home) -> None:
+def test_a_log_file_contains_the_output_of_every_attempt(home: Home) -> None:
     log = home.path / "out.txt"
     script = "echo this is attempt $TARMAC_ATTEMPT; test $TARMAC_ATTEMPT = 2 || sleep 600"
     number = home.add("-g", "2", "--tier", "preemptible", "--grace", "1", "--log", str(log), "-c", script)
@@ -240,7 +240,7 @@ def test_a_file_of_ones_own_keeps_what_every_attempt_wrote(home: Home) -> None:
     assert log.read_text() == "this is attempt 1\nthis is attempt 2\n"
 
 
-def test_a_queue_that_pauses_itself_says_so_and_why(home: Home) -> None:
+def test_an_automatic_pause_is_shown_with_its_reason(home: Home) -> None:
     done(home, "set", "pause_after_failures", "2")
     for _ in range(2):
         home.tarmac("run", "-g", "0", "false")
@@ -252,7 +252,7 @@ def test_a_queue_that_pauses_itself_says_so_and_why(home: Home) -> None:
     assert home.tarmac("wait", str(waiting)).returncode == 0
 
 
-def test_gpus_are_reserved_listed_shown_and_given_back(home: Home) -> None:
+def test_gpus_are_reserved_listed_shown_and_released(home: Home) -> None:
     number = done(home, "reserve", "1", "--for", "1h", "--user", "somebody-else").strip()
     _, row = done(home, "reserve").splitlines()
     assert row.split()[0] == number
@@ -265,7 +265,7 @@ def test_gpus_are_reserved_listed_shown_and_given_back(home: Home) -> None:
     assert done(home, "reserve", "--json") == "[]\n"
 
 
-def test_a_limit_says_which_and_by_how_much(home: Home) -> None:
+def test_why_names_the_limit_and_its_numbers(home: Home) -> None:
     done(home, "set", "max_gpus_per_job", "1")
     refused = home.tarmac("add", "-g", "2", "true")
     assert refused.returncode == 2
@@ -273,7 +273,7 @@ def test_a_limit_says_which_and_by_how_much(home: Home) -> None:
 
 
 @pytest.mark.parametrize("columns", [80, 200])
-def test_everything_fits_the_terminal_and_has_no_colours_where_none_are_wanted(full_home: Home, columns: int) -> None:
+def test_output_fits_the_terminal_and_colours_can_be_disabled(full_home: Home, columns: int) -> None:
     full_home.add("-n", "x" * 60, "--tag", "y" * 60, "sleep", "600")
     full_home.tarmac("queue", "pause", "-r", "z " * 60)
     full_home.tarmac("reserve", "2", "--from", "in 3h", "--for", "90m")
@@ -286,7 +286,7 @@ def test_everything_fits_the_terminal_and_has_no_colours_where_none_are_wanted(f
             assert terminal.ends() == 0
 
 
-def test_head_closes_the_pipe_without_a_complaint(shared_home: Home) -> None:
+def test_head_closes_the_pipe_without_an_error(shared_home: Home) -> None:
     done(shared_home, "add", "-g", "0", "--array", "300", "--draft", "true")
     script = f"{BIN / 'tarmac'} ls --state draft | head -n 1; {BIN / 'tarmac'} why last | head -n 1"
     ended = subprocess.run(["sh", "-c", script], env=shared_home.environment, capture_output=True, check=False)

@@ -14,7 +14,7 @@ def finished(home: Home, *words: str) -> str:
     return number
 
 
-def test_show_tells_everything_and_the_story(shared_home: Home) -> None:
+def test_show_prints_all_fields_and_the_history(shared_home: Home) -> None:
     number = finished(shared_home, "-n", "big", "--tag", "a", "--tag", "b", "--project", "p", "-c", "exit 3")
     shown = shared_home.tarmac("show", number).stdout
     for words in (f"Job {number}  big", "failed, exit 3", "exit 3", "a, b", "submitted", "started", "ended", "Story"):
@@ -37,7 +37,7 @@ def test_show_of_one_is_an_object_and_of_several_a_list(shared_home: Home) -> No
     assert [job["id"] for job in both] == [int(first), int(second)]
 
 
-def test_a_long_command_is_folded_on_a_terminal(shared_home: Home) -> None:
+def test_a_long_command_wraps_on_a_terminal(shared_home: Home) -> None:
     number = finished(shared_home, "true", "x" * 300)
     with Terminal(shared_home, "show", number, columns=60, NO_COLOR="1") as terminal:
         terminal.ends()
@@ -56,7 +56,7 @@ def test_kill_takes_ids_ranges_and_filters(home: Home) -> None:
     assert {job.state for job in home.client().jobs()} == {"cancelled"}
 
 
-def test_killing_what_has_ended_is_said_and_no_failure(shared_home: Home) -> None:
+def test_killing_an_ended_job_is_reported_and_succeeds(shared_home: Home) -> None:
     number = finished(shared_home, "true")
     done = shared_home.tarmac("kill", number)
     assert (done.returncode, done.stdout) == (0, "")
@@ -68,7 +68,7 @@ def test_kill_is_quiet_when_all_goes_well(home: Home) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_rm_forgets(shared_home: Home) -> None:
+def test_rm_removes_jobs(shared_home: Home) -> None:
     number = finished(shared_home, "true")
     assert json.loads(shared_home.tarmac("rm", number, "--json").stdout) == {"removed": [int(number)]}
     gone = shared_home.tarmac("show", number)
@@ -85,33 +85,33 @@ def test_rm_of_a_running_job_is_refused(home: Home) -> None:
 
 
 @pytest.mark.parametrize("verb", ["kill", "rm"])
-def test_nothing_is_ended_or_forgotten_without_being_named(shared_home: Home, verb: str) -> None:
+def test_kill_and_rm_require_a_selection(shared_home: Home, verb: str) -> None:
     done = shared_home.tarmac(verb)
     assert done.returncode == 2
     assert "no jobs given" in done.stderr
 
 
 @pytest.mark.parametrize("verb", ["show", "log", "wait", "kill", "rm"])
-def test_an_id_that_does_not_exist(shared_home: Home, verb: str) -> None:
+def test_a_missing_id_is_not_found(shared_home: Home, verb: str) -> None:
     done = shared_home.tarmac(verb, "123456")
     assert (done.returncode, done.stdout) == (3, "")
     assert "123456" in done.stderr
 
 
 @pytest.mark.parametrize("verb", ["show", "log", "wait", "kill", "rm"])
-def test_a_word_that_is_no_id(shared_home: Home, verb: str) -> None:
+def test_a_word_that_is_not_an_id_is_refused(shared_home: Home, verb: str) -> None:
     done = shared_home.tarmac(verb, "my-job")
     assert (done.returncode, done.stdout) == (2, "")
     assert "not a job id" in done.stderr
 
 
 @pytest.mark.parametrize(("verb", "code"), [("show", 3), ("log", 3), ("wait", 0), ("kill", 0)])
-def test_a_filter_that_nothing_fits(shared_home: Home, verb: str, code: int) -> None:
+def test_a_filter_that_matches_nothing(shared_home: Home, verb: str, code: int) -> None:
     done = shared_home.tarmac(verb, "--name", "nothing-of-that-name")
     assert (done.returncode, done.stdout) == (code, "")
 
 
-def test_there_is_no_last_job_at_first(home: Home) -> None:
+def test_last_is_not_found_in_an_empty_queue(home: Home) -> None:
     done = home.tarmac("show")
     assert done.returncode == 3
     assert "tarmac add" in done.stderr
@@ -146,7 +146,7 @@ def test_status(shared_home: Home) -> None:
 
 
 @pytest.mark.parametrize("verb", ["gpus", "status", "stop", "doctor", "serve"])
-def test_a_verb_that_takes_no_words_says_so(shared_home: Home, verb: str) -> None:
+def test_unexpected_arguments_are_refused(shared_home: Home, verb: str) -> None:
     done = shared_home.tarmac(verb, "7")
     assert done.returncode == 2
     assert f"{verb}: unexpected argument '7'" in done.stderr

@@ -9,25 +9,25 @@ from tests.terminal import Terminal
 
 
 @pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 3", 3), ("kill -TERM $$", 143)])
-def test_it_exits_as_the_job_did_and_says_nothing(shared_home: Home, script: str, code: int) -> None:
+def test_wait_exits_with_the_code_of_the_job_silently(shared_home: Home, script: str, code: int) -> None:
     number = shared_home.add("-c", script)
     done = shared_home.tarmac("wait", str(number))
     assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
 
 
-def test_of_several_the_highest_code_counts(shared_home: Home) -> None:
+def test_wait_exits_with_the_highest_code(shared_home: Home) -> None:
     numbers = [str(shared_home.add("-c", f"exit {code}")) for code in (0, 5, 3)]
     assert shared_home.tarmac("wait", *numbers).returncode == 5
     assert shared_home.tarmac("wait", f"{numbers[0]}-{numbers[2]}").returncode == 5
     assert shared_home.tarmac("wait", numbers[0], numbers[2]).returncode == 3
 
 
-def test_without_ids_it_waits_for_the_last(shared_home: Home) -> None:
+def test_wait_without_ids_waits_for_the_newest_job(shared_home: Home) -> None:
     shared_home.add("-c", "exit 9")
     assert shared_home.tarmac("wait").returncode == 9
 
 
-def test_all_means_all_that_have_not_ended(home: Home) -> None:
+def test_wait_all_means_all_active_jobs(home: Home) -> None:
     home.add("false")
     home.tarmac("wait")
     for _ in range(4):
@@ -38,21 +38,21 @@ def test_all_means_all_that_have_not_ended(home: Home) -> None:
     assert home.tarmac("wait", "all").returncode == 0
 
 
-def test_a_timeout_has_a_code_of_its_own(home: Home) -> None:
+def test_a_timeout_exits_with_124(home: Home) -> None:
     number = home.add("sleep", "600")
     done = home.tarmac("wait", str(number), "--timeout", "0.2")
     assert done.returncode == 124
     assert f"1 not ended: {number}" in done.stderr
 
 
-def test_a_cancelled_job_is_no_success(home: Home) -> None:
+def test_a_cancelled_job_does_not_count_as_success(home: Home) -> None:
     home.add("-g", "2", "sleep", "600")
     waiting = home.add("true")
     home.tarmac("kill", str(waiting))
     assert home.tarmac("wait", str(waiting)).returncode == 1
 
 
-def test_it_waits_on_when_the_controller_is_killed_in_the_middle(home: Home) -> None:
+def test_wait_continues_when_the_controller_is_killed(home: Home) -> None:
     number = home.add("-c", "sleep 1; exit 7")
     waiting = home.start("wait", str(number))
     assert until(lambda: is_connected(waiting.pid))
@@ -61,20 +61,20 @@ def test_it_waits_on_when_the_controller_is_killed_in_the_middle(home: Home) -> 
     assert waiting.returncode == 7
 
 
-def test_a_person_gets_a_summary(shared_home: Home) -> None:
+def test_on_a_terminal_wait_prints_a_summary(shared_home: Home) -> None:
     number = shared_home.add("-c", "exit 3")
     with Terminal(shared_home, "wait", str(number)) as terminal:
         assert terminal.ends() == 3
         assert f"job {number} failed, exit 3" in terminal.text
 
 
-def test_a_job_that_does_not_exist(shared_home: Home) -> None:
+def test_a_missing_job_is_not_found(shared_home: Home) -> None:
     done = shared_home.tarmac("wait", "99999")
     assert done.returncode == 3
     assert "99999" in done.stderr
 
 
-def test_ctrl_c_ends_the_waiting_only(home: Home) -> None:
+def test_ctrl_c_ends_only_the_wait(home: Home) -> None:
     number = home.add("sleep", "600")
     with Terminal(home, "wait", str(number)) as terminal:
         assert until(lambda: is_connected(terminal.process.pid))

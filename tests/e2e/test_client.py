@@ -17,7 +17,7 @@ def client(home: Home) -> Client:
     return home.client()
 
 
-def test_submit_gives_a_job_and_wait_its_end(client: Client) -> None:
+def test_submit_returns_a_job_and_wait_its_end(client: Client) -> None:
     job = client.submit(["sh", "-c", "exit 3"], name="three", tags=["a"], priority=4)
     assert (job.name, job.tags, job.priority, job.gpus_asked) == ("three", ["a"], 4, 1)
     (ended,) = client.wait(job.id)
@@ -52,13 +52,13 @@ def test_one_bad_job_refuses_them_all(client: Client) -> None:
     assert list(client.jobs()) == []
 
 
-def test_waiting_has_an_end(client: Client) -> None:
+def test_wait_times_out(client: Client) -> None:
     job = client.submit(["sleep", "600"])
     with pytest.raises(TimeoutError, match="1 not ended: 1"):
         client.wait(job.id, timeout_s=0.1)
 
 
-def test_paths_are_relative_to_the_callers_folder(
+def test_paths_are_relative_to_the_callers_directory(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -81,7 +81,7 @@ def test_gpus_and_status(client: Client) -> None:
     assert client.status()["queued"] == 0
 
 
-def test_events_tell_what_happens_also_across_a_restart(home: Home, client: Client) -> None:
+def test_events_continue_across_a_restart(home: Home, client: Client) -> None:
     client.start = True
     seen: list[tuple[int, str]] = []
     events = client.events()
@@ -109,7 +109,7 @@ def test_a_client_starts_the_controller(tmp_path: Path, home: Home, monkeypatch:
     assert until(lambda: len([c for c in home.processes().values() if "-m tarmac.controller" in c]) == 1)
 
 
-def test_a_forked_client_makes_a_connection_of_its_own(client: Client) -> None:
+def test_a_forked_client_opens_a_new_connection(client: Client) -> None:
     client.status()
     child = os.fork()
     if child == 0:
@@ -127,7 +127,7 @@ def test_settings_are_shown_set_and_reset(client: Client) -> None:
         client.set("max_laod", 1)
 
 
-def test_gpus_are_drained_resumed_and_offered_in_slots(client: Client) -> None:
+def test_gpus_are_drained_resumed_and_get_slots(client: Client) -> None:
     uuid = client.gpus()[1].uuid
     assert client.drain(1, reason="fan") == [uuid]
     assert [(gpu.drained, gpu.reason) for gpu in client.gpus()] == [(False, None), (True, "fan")]
@@ -138,7 +138,7 @@ def test_gpus_are_drained_resumed_and_offered_in_slots(client: Client) -> None:
     assert "Xephyr" not in client.ignore_process("Xephyr", forget=True)
 
 
-def test_a_job_says_what_it_needs(client: Client) -> None:
+def test_a_job_record_has_its_gpu_options(client: Client) -> None:
     job = client.submit("true", gpu_memory_bytes=8 << 30, gpus_on=[1], memory_bytes=1 << 20, cpus=1)
     assert (job.gpus_asked, job.gpu_memory_bytes, job.gpus_on) == (1, 8 << 30, [1])
     assert client.wait(job.id)[0].gpus[0]["index"] == 1

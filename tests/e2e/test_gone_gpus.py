@@ -52,7 +52,7 @@ def test_a_gpu_that_is_gone_stays_in_the_list_until_it_is_forgotten(driven: Home
     assert until(lambda: not gpu(driven, 1).drained), "as one that was never seen before"
 
 
-def test_only_what_is_gone_can_be_forgotten(driven: Home) -> None:
+def test_only_gpus_that_are_gone_can_be_forgotten(driven: Home) -> None:
     refused = driven.tarmac("gpu", "forget", "0")
     assert refused.returncode != 0
     assert "GPU 0 is present" in refused.stderr
@@ -60,7 +60,7 @@ def test_only_what_is_gone_can_be_forgotten(driven: Home) -> None:
     assert rows(driven) == ["GPU-0", "GPU-1"]
 
 
-def test_of_sixty_four_gpus_two_are_left(driven: Home, standin: Standin) -> None:
+def test_only_two_of_sixty_four_gpus_are_left(driven: Home, standin: Standin) -> None:
     standin.show(*gpus(64))
     assert driven.tarmac("status").returncode == 0
     assert until(lambda: len(rows(driven)) == 64)
@@ -70,7 +70,7 @@ def test_of_sixty_four_gpus_two_are_left(driven: Home, standin: Standin) -> None
     assert rows(driven) == ["GPU-0", "GPU-1"]
 
 
-def test_a_driver_that_is_lost_takes_no_gpu_off_the_list(driven: Home, standin: Standin) -> None:
+def test_a_lost_driver_removes_no_gpu_from_the_list(driven: Home, standin: Standin) -> None:
     job = holding(driven, 0)
     standin.show(*gpus(2), faults={"init": DRIVER_NOT_LOADED, "count": 999})
     assert until(lambda: gpu(driven, 0).gone_since)
@@ -82,7 +82,7 @@ def test_a_driver_that_is_lost_takes_no_gpu_off_the_list(driven: Home, standin: 
     assert gpu(driven, 0).jobs == [job]
 
 
-def test_a_gpu_that_a_job_holds_is_listed_even_where_the_agent_knows_nothing_of_it(home: Home) -> None:
+def test_a_booked_gpu_is_listed_even_if_the_agent_does_not_know_it(home: Home) -> None:
     job = holding(home, 1)
     assert home.tarmac("stop").returncode == 0
     assert home.tarmac("status", env={"TARMAC_FAKE_GPUS": "1"}).returncode == 0
@@ -90,7 +90,7 @@ def test_a_gpu_that_a_job_holds_is_listed_even_where_the_agent_knows_nothing_of_
     assert [(gpu.index, gpu.health) for gpu in found] == [(1, "the agent does not report it")]
 
 
-def test_a_fixed_gpu_is_back_once_it_is_resumed(driven: Home, standin: Standin) -> None:
+def test_a_fixed_gpu_is_used_once_it_is_resumed(driven: Home, standin: Standin) -> None:
     assert driven.tarmac("status").returncode == 0
     first, second = gpus(2)
     standin.show(replace(first, hangs=("*",)), second)
@@ -101,9 +101,7 @@ def test_a_fixed_gpu_is_back_once_it_is_resumed(driven: Home, standin: Standin) 
     assert (gpu(driven, 0).drained, gpu(driven, 0).health) == (False, None)
 
 
-def test_a_person_takes_a_gpu_back_after_an_error_that_is_over_but_not_while_the_driver_tells_of_one(
-    driven: Home, standin: Standin
-) -> None:
+def test_a_gpu_can_be_resumed_after_an_error_but_not_during_one(driven: Home, standin: Standin) -> None:
     assert driven.tarmac("status").returncode == 0
     first, second = gpus(2)
     standin.show(replace(first, xid=(1, 79)), replace(second, xid=(2, 79), has_failed_to_remap=True))
@@ -116,7 +114,7 @@ def test_a_person_takes_a_gpu_back_after_an_error_that_is_over_but_not_while_the
     assert (refused.returncode != 0, "still unhealthy" in refused.stderr) == (True, True)
 
 
-def test_a_new_agent_makes_no_gpu_well(driven: Home, standin: Standin) -> None:
+def test_a_restarted_agent_does_not_make_a_gpu_healthy(driven: Home, standin: Standin) -> None:
     assert driven.tarmac("set", "healthy_s", "1").returncode == 0
     first, second = (replace(gpu, ecc_errors=0) for gpu in gpus(2))
     standin.show(first, second)

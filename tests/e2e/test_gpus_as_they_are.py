@@ -45,7 +45,7 @@ def why(home: Home, job: int) -> str:
     return "\n".join(home.client().job(job).why or [])
 
 
-def test_ten_shared_jobs_in_the_same_instant_never_over_book_a_gpu(driven: Home) -> None:
+def test_ten_simultaneous_shared_jobs_never_overbook_a_gpu(driven: Home) -> None:
     ids = driven.client().submit_many([{"command": ["sleep", "60"], "gpu_memory_bytes": 9 * GIB}] * 10)
     assert until(lambda: sum(state_of(driven, job) == "running" for job in ids) == 4)
     held = [gpu(driven, index) for index in (0, 1)]
@@ -54,7 +54,7 @@ def test_ten_shared_jobs_in_the_same_instant_never_over_book_a_gpu(driven: Home)
     assert "6.0G of 24.0G is free; 9.0G requested" in why(driven, ids[-1])
 
 
-def test_an_outside_process_holds_a_gpu_is_named_and_its_end_frees_it(driven: Home, standin: Standin) -> None:
+def test_a_foreign_process_blocks_a_gpu_is_named_and_its_end_frees_it(driven: Home, standin: Standin) -> None:
     with subprocess.Popen(["sleep", "300"]) as foreign:
         first, second = gpus(2)
         busy = replace(
@@ -79,7 +79,7 @@ def test_an_outside_process_holds_a_gpu_is_named_and_its_end_frees_it(driven: Ho
         foreign.kill()
 
 
-def test_an_adopted_process_that_books_nothing_still_takes_what_it_takes(driven: Home, standin: Standin) -> None:
+def test_memory_of_an_adopted_process_without_a_booking_counts(driven: Home, standin: Standin) -> None:
     with subprocess.Popen(["sleep", "300"], start_new_session=True) as stranger:
         first, second = gpus(2)
         held = Process(pid=stranger.pid, memory_bytes=20 * GIB)
@@ -94,7 +94,7 @@ def test_an_adopted_process_that_books_nothing_still_takes_what_it_takes(driven:
         stranger.kill()
 
 
-def test_a_gpu_gone_in_mid_job_is_drained_alone_and_the_job_goes_on(driven: Home, standin: Standin) -> None:
+def test_a_gpu_that_vanishes_during_a_job_is_drained_and_the_job_continues(driven: Home, standin: Standin) -> None:
     running = driven.add("--gpus-on", "0", "--", "sleep", "60")
     assert until(lambda: state_of(driven, running) == "running")
     standin.show(gpus(2)[1])
@@ -137,7 +137,7 @@ def test_a_renumbered_gpu_stays_booked_and_pinned_by_its_uuid(driven: Home, stan
     assert driven.client().job(waiting).gpus[0]["uuid"] == "GPU-0"
 
 
-def test_a_gpu_that_is_gone_lends_its_number_to_nobody_in_what_is_shown(driven: Home, standin: Standin) -> None:
+def test_the_index_of_a_missing_gpu_is_not_shown_for_another(driven: Home, standin: Standin) -> None:
     job = driven.add("--gpus-on", "0", "--", "sleep", "60")
     assert until(lambda: state_of(driven, job) == "running")
     standin.show(gpus(2)[1])
@@ -157,7 +157,7 @@ def test_a_gpu_that_is_gone_lends_its_number_to_nobody_in_what_is_shown(driven: 
     assert "(GPU-0), which the job is pinned to, is gone" in why(driven, lost)
 
 
-def test_a_job_pinned_to_a_gpu_that_did_not_come_back_is_kept_and_told(driven: Home, standin: Standin) -> None:
+def test_a_job_pinned_to_a_missing_gpu_waits_with_a_reason(driven: Home, standin: Standin) -> None:
     assert driven.tarmac("gpu", "drain", "1").returncode == 0
     job = driven.add("--gpus-on", "GPU-1", "--", "true")
     standin.show(gpus(1)[0])
@@ -169,7 +169,7 @@ def test_a_job_pinned_to_a_gpu_that_did_not_come_back_is_kept_and_told(driven: H
     assert until(lambda: state_of(driven, job) == "succeeded")
 
 
-def test_mig_switched_on_under_a_job_gives_nobody_a_part_of_its_gpu(driven: Home, standin: Standin) -> None:
+def test_mig_switched_on_during_a_job_assigns_no_part_of_its_gpu(driven: Home, standin: Standin) -> None:
     job = driven.add("--gpus-on", "0", "--", "sleep", "60")
     assert until(lambda: state_of(driven, job) == "running")
     parts = (Gpu(uuid="MIG-0", name="NVIDIA A100 MIG 3g.20gb", memory_total_bytes=20 * GIB),)
@@ -181,7 +181,7 @@ def test_mig_switched_on_under_a_job_gives_nobody_a_part_of_its_gpu(driven: Home
     assert until(lambda: state_of(driven, waiting) == "running")
 
 
-def test_mig_instances_are_gpus_of_their_own(driven: Home, standin: Standin) -> None:
+def test_mig_instances_are_separate_gpus(driven: Home, standin: Standin) -> None:
     parts = tuple(Gpu(uuid=f"MIG-{n}", name="NVIDIA A100 MIG 3g.20gb", memory_total_bytes=20 * GIB) for n in range(2))
     standin.show(replace(gpus(1)[0], instances=parts), gpus(2)[1])
     assert driven.tarmac("status").returncode == 0
@@ -196,7 +196,7 @@ def test_mig_instances_are_gpus_of_their_own(driven: Home, standin: Standin) -> 
     assert "a job can use only one MIG instance" in pinned.stderr
 
 
-def test_mixed_models_and_sixty_four_gpus(driven: Home, standin: Standin) -> None:
+def test_models_are_chosen_among_sixty_four_mixed_gpus(driven: Home, standin: Standin) -> None:
     many = [Gpu(uuid=f"GPU-{n}", name="NVIDIA H100" if n % 8 == 7 else "NVIDIA A100") for n in range(64)]
     standin.show(*many)
     assert driven.tarmac("status").returncode == 0
@@ -208,7 +208,7 @@ def test_mixed_models_and_sixty_four_gpus(driven: Home, standin: Standin) -> Non
     assert len(driven.tarmac("gpus").stdout.splitlines()) >= 64
 
 
-def test_peak_memory_of_a_job_is_known_afterwards(driven: Home, standin: Standin) -> None:
+def test_the_peak_memory_of_a_job_is_stored(driven: Home, standin: Standin) -> None:
     job = driven.add("--", "sleep", "60")
     assert until(lambda: state_of(driven, job) == "running")
     pid = driven.client().job(job).pid

@@ -20,7 +20,7 @@ def printed(client: Client, job: int) -> str:
     return b"".join(client.logs(job)).decode().strip()
 
 
-def test_from_the_command_line(shared_home: Home, client: Client) -> None:
+def test_nice_from_the_command_line(shared_home: Home, client: Client) -> None:
     job = shared_home.add("-g", "0", "--nice", "7", "nice")
     assert printed(client, job) == "7"
     assert "  nice       7\n" in shared_home.tarmac("show", str(job)).stdout
@@ -28,13 +28,13 @@ def test_from_the_command_line(shared_home: Home, client: Client) -> None:
     assert shared_home.tarmac("run", "-g", "0", "--nice", "19", "nice").stdout == "19\n"
 
 
-def test_from_python(client: Client) -> None:
+def test_nice_from_python(client: Client) -> None:
     job = client.submit(["nice"], gpus=0, nice=5)
     assert job.nice == 5
     assert printed(client, job.id) == "5"
 
 
-def test_from_the_http_api(client: Client) -> None:
+def test_nice_from_the_http_api(client: Client) -> None:
     body = {"jobs": [{"command": ["nice"], "gpus": 0, "nice": 3}], "cwd": "/", "environment": {"PATH": "/usr/bin:/bin"}}
     assert printed(client, client.call("POST", "/jobs", body=body)["ids"][0]) == "3"
 

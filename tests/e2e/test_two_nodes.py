@@ -101,7 +101,7 @@ def test_gpus_are_drained_by_node(two: Home) -> None:
     assert two.client().wait(blocked, timeout_s=20)[0].node == here
 
 
-def test_the_death_of_an_agent_affects_its_own_node_alone(two: Home, tmp_path: Path) -> None:
+def test_the_death_of_an_agent_affects_only_its_node(two: Home, tmp_path: Path) -> None:
     gate, here = tmp_path / "gate", home_node(two)
     program = f"while [ ! -e {gate} ]; do sleep 0.05; done; exit 7"
     jobs = running(two, *(two.add("--", "sh", "-c", program) for _ in range(4)))
@@ -116,7 +116,7 @@ def test_the_death_of_an_agent_affects_its_own_node_alone(two: Home, tmp_path: P
     assert two.client().wait(two.add("--gpus-on", f"{SECOND}:0", "true"), timeout_s=20)[0].exit_code == 0
 
 
-def test_a_process_is_adopted_and_ignored_on_the_node_it_is_on(two: Home) -> None:
+def test_a_process_is_adopted_and_ignored_on_its_node(two: Home) -> None:
     api = Served(two)
     with subprocess.Popen(["sleep", "600"]) as process:
         try:

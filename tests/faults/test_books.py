@@ -57,7 +57,7 @@ def witnesses(world: World) -> Iterator[Witnesses]:
     witnesses.broken()
 
 
-def test_a_gpu_may_be_taken_in_parts_and_not_beyond(witnesses: Witnesses) -> None:
+def test_a_gpu_may_be_shared_up_to_its_whole(witnesses: Witnesses) -> None:
     witnesses.start(1, "quarters:2", gpus="0")
     witnesses.start(2, "quarters:2", gpus="0,1")
     witnesses.start(4, gpus="2")
@@ -67,20 +67,20 @@ def test_a_gpu_may_be_taken_in_parts_and_not_beyond(witnesses: Witnesses) -> Non
     assert witnesses.broken() == [(7, "clash"), (8, "clash")]
 
 
-def test_an_attempt_beside_an_earlier_one_is_seen(witnesses: Witnesses) -> None:
+def test_two_attempts_at_once_are_detected(witnesses: Witnesses) -> None:
     witnesses.start(1, attempt=1)
     witnesses.start(1, attempt=2)
     assert witnesses.broken() == [(1, "overlap")]
 
 
-def test_too_many_of_an_array_are_seen(witnesses: Witnesses) -> None:
+def test_too_many_running_jobs_of_an_array_are_detected(witnesses: Witnesses) -> None:
     for job in (1, 2, 4):
         witnesses.start(job, "array:a:2")
     witnesses.start(7, "array:b:2")
     assert witnesses.broken() == [(4, "crowd")]
 
 
-def test_one_that_waits_for_a_living_job_is_seen(witnesses: Witnesses) -> None:
+def test_a_start_before_its_dependency_ended_is_detected(witnesses: Witnesses) -> None:
     witnesses.start(1)
     witnesses.start(2, "after:1")
     witnesses.start(4, "after:-2")
@@ -109,7 +109,7 @@ def test_another_attempt_needs_a_cause() -> None:
     ]
 
 
-def test_what_was_begun_while_paused_or_on_reserved_gpus_is_seen(world: World) -> None:
+def test_starts_while_paused_or_on_reserved_gpus_are_detected(world: World) -> None:
     world.pauses = [(5.0, 9.0), (11.0, 12.0)]
     world.reserved = [(8.0, 10.5, {2, 3})]
     lines = [line(1, 1, "Decided"), line(2, 1, "Decided", at=8.5, gpus=(3,)), line(3, 1, "Decided", gpus=(0, 2))]
@@ -121,7 +121,7 @@ def test_what_was_begun_while_paused_or_on_reserved_gpus_is_seen(world: World) -
     ]
 
 
-def test_marks_are_held_against_decisions_and_dependencies(world: World) -> None:
+def test_marks_are_compared_with_decisions_and_dependencies(world: World) -> None:
     (world.folder / "witness").write_text("1 1 0,1 start 70 500\n2 1 - start 71 400\n2 2 - start 72 600\n")
     story = Story(lines=[line(1, 1, "Decided", gpus=(0, 2)), line(2, 1, "Decided")])
     assert list(books.marks_without_decision(world, story)) == [
@@ -136,12 +136,12 @@ def test_marks_are_held_against_decisions_and_dependencies(world: World) -> None
     ("state", "on", "is_hopeless"),
     [("succeeded", "ok", False), ("succeeded", "fail", True), ("failed", "ok", True), ("unknown", "fail", False)],
 )
-def test_a_dependency_is_hopeless_when_the_other_ended_otherwise(state: str, on: str, is_hopeless: bool) -> None:
+def test_a_dependency_fails_if_the_other_job_ended_differently(state: str, on: str, is_hopeless: bool) -> None:
     jobs = job(1, state=state) | job(2, after=[f"1:{on}", "1:any"])
     assert books.is_hopeless(jobs, jobs[2]) is is_hopeless
 
 
-def test_a_gpu_booked_beyond_the_whole_of_it_is_seen() -> None:
+def test_an_overbooked_gpu_is_detected() -> None:
     def on_gpu(number: int, since: int, until: int, share: float | None = None) -> dict[int, dict[str, Any]]:
         return job(number, gpus=[{"index": 0}], started_at=f"{since}", ended_at=f"{until}", gpu_share=share)
 

@@ -76,7 +76,7 @@ def expect_one_unknown_at_most(world: World, point: str) -> None:
 
 
 @pytest.mark.parametrize("point", SHIM)
-def test_a_shim_dies_and_its_job_is_unknown_only_where_nobody_can_know(world: World, point: str) -> None:
+def test_a_shim_dies_and_its_job_is_unknown_only_if_its_end_cannot_be_known(world: World, point: str) -> None:
     submit_until_it_strikes(world, point)
     expect_one_unknown_at_most(world, point)
 
@@ -89,7 +89,7 @@ def test_the_same_holds_without_cgroups(world: World, point: str) -> None:
 
 
 @pytest.mark.parametrize("point", ["controller:after-commit@3", "agent:after-report@5", "shim:after-exec@4"])
-def test_it_may_strike_later(world: World, point: str) -> None:
+def test_a_crash_point_may_strike_later(world: World, point: str) -> None:
     submit_until_it_strikes(world, point)
     expect_one_unknown_at_most(world, point)
 

@@ -82,7 +82,7 @@ def test_a_submit_is_refused_and_running_jobs_end_with_their_own_code(world: Wor
     assert world.seen("controller") + world.seen("agent") == before, "nobody had to start anything anew"
 
 
-def test_a_job_that_waits_is_told_that_nothing_can_be_written(world: World, disk: Disk) -> None:
+def test_a_waiting_job_says_that_nothing_can_be_written(world: World, disk: Disk) -> None:
     world.hold()
     world.run(1, gpus=4)
     (waiting,) = world.run(1, gpus=4)
@@ -102,7 +102,7 @@ def test_a_job_that_waits_is_told_that_nothing_can_be_written(world: World, disk
     world.wait_for_all()
 
 
-def test_everything_is_found_again_when_all_died_on_a_full_disk(world: World, disk: Disk) -> None:
+def test_everything_is_recovered_after_all_died_on_a_full_disk(world: World, disk: Disk) -> None:
     world.hold()
     jobs = world.run(3)
     waiting = world.run(2, gpus=4)

@@ -5,7 +5,7 @@ from tests.faults.judge import expect_all_well
 from tests.faults.world import World, eventually
 
 
-def test_nothing_at_all_goes_wrong(world: World) -> None:
+def test_all_is_well_without_any_kill(world: World) -> None:
     world.wake()
     world.run(8, ms=5)
     world.run(2, gpus=2, ms=5, leave="straggler")
@@ -13,7 +13,7 @@ def test_nothing_at_all_goes_wrong(world: World) -> None:
     expect_all_well(world)
 
 
-def test_jobs_after_a_stopped_one_are_not_hit_by_its_stop(world: World) -> None:
+def test_a_stop_does_not_hit_later_jobs(world: World) -> None:
     world.wake()
     for _ in range(4):
         world.run(3, ms=20)
@@ -23,7 +23,7 @@ def test_jobs_after_a_stopped_one_are_not_hit_by_its_stop(world: World) -> None:
     expect_all_well(world)
 
 
-def test_a_job_killed_from_outside_has_failed_by_signal_9(world: World) -> None:
+def test_a_job_killed_by_another_process_failed_by_signal_9(world: World) -> None:
     world.wake()
     world.hold()
     first, second = world.run(2)
@@ -35,7 +35,7 @@ def test_a_job_killed_from_outside_has_failed_by_signal_9(world: World) -> None:
     expect_all_well(world)
 
 
-def test_a_job_removed_while_its_turn_comes_ran_to_its_end_or_not_at_all(world: World) -> None:
+def test_a_job_removed_as_it_starts_runs_to_its_end_or_not_at_all(world: World) -> None:
     world.wake()
     removed: list[int] = []
     for _ in range(10):

@@ -15,7 +15,7 @@ class NoLoop(Loop):
         return Timer(callback, name)
 
 
-def test_a_probe_that_dies_once_says_nothing_and_one_that_always_dies_says_why() -> None:
+def test_a_probe_that_dies_once_is_ignored_and_one_that_always_dies_is_reported() -> None:
     said: list[dict[str, Any]] = []
     monitor = GpuMonitor(NoLoop(), said.append, dict)  # type: ignore[arg-type]
     monitor._restart(KILLED)

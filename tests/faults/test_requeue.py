@@ -104,7 +104,7 @@ def test_the_next_attempt_of_a_preempted_job_starts_once(world: World, point: st
         "controller:before-answer",
     ],
 )
-def test_a_queue_that_is_stopped_sends_each_job_back_once(world: World, point: str) -> None:
+def test_stopping_the_queue_requeues_each_job_once(world: World, point: str) -> None:
     world.wake()
     jobs = start_preemptible(world, 2, tier="normal", words=["stubborn"])
     waiting = world.run(1, gpus=4)
@@ -141,7 +141,7 @@ def test_the_controller_answers_while_short_jobs_wait_for_gpus_of_a_stopping_job
 
 @pytest.mark.parametrize("killed", [("controller",), ("controller", "agent")], ids=" and ".join)
 @pytest.mark.parametrize("is_over_before", [False, True], ids=["ends later", "ends unwatched"])
-def test_a_dependency_is_not_forgotten(world: World, killed: tuple[str, ...], is_over_before: bool) -> None:
+def test_a_dependency_survives_a_restart(world: World, killed: tuple[str, ...], is_over_before: bool) -> None:
     world.wake()
     (first,) = start_preemptible(world, gpus=1)
     ways = ("ok", "any", "fail")
@@ -161,7 +161,7 @@ def test_a_dependency_is_not_forgotten(world: World, killed: tuple[str, ...], is
 
 
 @pytest.mark.parametrize("point", ["controller:before-commit", "controller:after-commit", "controller:before-start"])
-def test_what_waits_for_a_job_starts_once_although_the_controller_dies_over_its_end(world: World, point: str) -> None:
+def test_a_dependent_starts_once_although_the_controller_dies(world: World, point: str) -> None:
     world.wake()
     (first,) = start_preemptible(world, gpus=1)
     (second,) = world.run(1, after=[f"{first}:ok"], words=[f"after:{first}"])

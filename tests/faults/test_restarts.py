@@ -49,7 +49,7 @@ def start_old_agent(world: World) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.parametrize("killed", DOWN, ids=" and ".join)
-def test_jobs_go_on_without_the_controller_or_the_agent(world: World, killed: tuple[str, ...]) -> None:
+def test_jobs_continue_without_the_controller_or_the_agent(world: World, killed: tuple[str, ...]) -> None:
     world.wake()
     jobs = hold_jobs(world)
     pids = [world.pid_of(job) for job in jobs]
@@ -63,7 +63,7 @@ def test_jobs_go_on_without_the_controller_or_the_agent(world: World, killed: tu
     assert expect_all_well(world).unknown == 0
 
 
-def test_what_ends_while_nobody_watches_has_its_exact_end(contained: World) -> None:
+def test_a_job_that_ends_unwatched_has_its_exact_end(contained: World) -> None:
     world = contained
     jobs = hold_jobs(world, 4)
     waiting = world.run(3)
@@ -94,7 +94,7 @@ def test_a_job_whose_shim_was_killed_is_unknown_and_keeps_its_gpus_until_it_is_g
 
 
 @pytest.mark.parametrize("leave", ["straggler", "detached"])
-def test_what_a_job_without_its_shim_leaves_behind_is_ended(contained: World, leave: str) -> None:
+def test_processes_left_by_a_job_without_its_shim_are_killed(contained: World, leave: str) -> None:
     world = contained
     world.hold()
     (job,) = world.run(1, gpus=4, leave=leave)
@@ -130,7 +130,7 @@ def test_after_a_reboot_running_jobs_are_unknown_and_waiting_ones_run(world: Wor
     assert "restarted" in world.job(jobs[0])["message"]
 
 
-def test_stop_and_start_keep_running_jobs_running(world: World) -> None:
+def test_running_jobs_survive_stop_and_start(world: World) -> None:
     world.wake()
     jobs = hold_jobs(world)
     assert world.home.tarmac("stop").returncode == 0
@@ -143,7 +143,7 @@ def test_stop_and_start_keep_running_jobs_running(world: World) -> None:
     assert expect_all_well(world).unknown == 0
 
 
-def test_an_agent_of_another_version_is_replaced_and_its_jobs_go_on(world: World) -> None:
+def test_an_agent_of_another_version_is_replaced_and_its_jobs_continue(world: World) -> None:
     world.wake()
     jobs = hold_jobs(world)
     world.home.tarmac("stop")
@@ -179,7 +179,7 @@ def test_a_command_takes_over_from_a_controller_that_dies_before_it_listens(worl
     eventually(lambda: len(world.seen("controller")) == 1, "there is one controller")
 
 
-def test_a_controller_whose_starter_was_interrupted_goes_on(world: World) -> None:
+def test_a_controller_continues_if_its_starter_was_interrupted(world: World) -> None:
     command = world.home.start("status")
     eventually(lambda: world.seen("controller"), "the controller is on its way")
     command.kill()
@@ -190,7 +190,7 @@ def test_a_controller_whose_starter_was_interrupted_goes_on(world: World) -> Non
     assert "Traceback" not in world.log_of("controller")
 
 
-def test_a_start_that_was_never_reported_is_not_made_again_although_the_shim_died(world: World) -> None:
+def test_an_unreported_start_is_not_repeated_although_the_shim_died(world: World) -> None:
     """All that is left of it is its start record."""
     world.hold()
     world.wake(TARMAC_CRASH_AT="agent:before-report")

@@ -28,7 +28,7 @@ def test_a_job_that_ignores_its_signal_is_killed_after_tarmac_was_stopped(world:
     assert world.state(job) == "cancelled"
 
 
-def test_stop_tells_how_many_jobs_are_being_stopped_and_leaves_them_to_the_agent(world: World, tmp_path: Path) -> None:
+def test_stop_reports_the_jobs_being_stopped_and_leaves_them_to_the_agent(world: World, tmp_path: Path) -> None:
     home = world.home
     (job, pid), (other, _) = (add_stubborn(home, tmp_path / name) for name in ("first", "second"))
     home.tarmac("kill", str(job), "--grace", "600")

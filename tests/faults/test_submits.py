@@ -19,7 +19,7 @@ def rows(world: World) -> int:
         database.close()
 
 
-def test_a_job_acknowledged_the_moment_before_is_not_lost(world: World) -> None:
+def test_a_job_acknowledged_just_before_a_kill_is_not_lost(world: World) -> None:
     world.wake()
     for _ in range(3):
         world.run(2, gpus=0)
@@ -32,7 +32,7 @@ def test_a_job_acknowledged_the_moment_before_is_not_lost(world: World) -> None:
     ("point", "kept"),
     [("controller:before-commit", 0), ("controller:in-commit", 0), ("controller:after-commit", 1000)],
 )
-def test_an_array_cut_short_is_there_whole_or_not_at_all(world: World, point: str, kept: int) -> None:
+def test_an_interrupted_array_is_complete_or_absent(world: World, point: str, kept: int) -> None:
     world.wake(TARMAC_CRASH_AT=point)
     requests = [{"command": ["/bin/true"], "gpus": 4, "cwd": "/"}] * 1000
 
@@ -50,7 +50,7 @@ def test_an_array_cut_short_is_there_whole_or_not_at_all(world: World, point: st
     world.wait_for_all()
 
 
-def test_an_array_killed_at_any_moment_makes_one_set(world: World) -> None:
+def test_an_array_submit_killed_at_any_moment_creates_one_set(world: World) -> None:
     """Without a crash point: the signal comes from outside, while the request is read, checked or written."""
     requests = [{"command": ["/bin/true"], "gpus": 4, "cwd": "/", "name": "x" * 500}] * 1000
     for number, delay_s in enumerate((0.0, 0.01, 0.02, 0.04)):

@@ -63,14 +63,14 @@ def expect_timed_out(world: World, job: int) -> None:
     assert (told["reason"], told["signal"]) == ("timeout", 9)
 
 
-def test_a_limit_is_kept_with_all_of_tarmac_alive(world: World, stubborn: Stubborn) -> None:
+def test_a_time_limit_holds_with_all_of_tarmac_alive(world: World, stubborn: Stubborn) -> None:
     world.wake()
     job = stubborn.start()
     expect_timed_out(world, job)
     assert not stubborn.left()
 
 
-def test_a_limit_is_kept_while_controller_and_agent_are_dead(world: World, stubborn: Stubborn) -> None:
+def test_a_time_limit_holds_while_controller_and_agent_are_dead(world: World, stubborn: Stubborn) -> None:
     world.wake()
     job = stubborn.start()
     world.kill_all("controller", "agent")

@@ -14,7 +14,7 @@ def sent(socket: Path, line: str) -> dict[str, object]:
     return job
 
 
-def test_what_a_job_needs_is_sent_in_the_units_of_the_api(socket: Path) -> None:
+def test_gpu_options_are_sent_in_the_units_of_the_api(socket: Path) -> None:
     job = sent(socket, "-g 2 --gpu-mem 8G --gpu-model a100|h100 --min-gpu-mem 40G --idle-below 20% --mem 1.5T --cpus 4")
     assert {name: value for name, value in job.items() if name not in {"command", "cwd"}} == {
         "gpus": 2, "gpu_memory_bytes": 8 << 30, "gpu_models": ["a100", "h100"], "min_gpu_memory_bytes": 40 << 30,
@@ -33,7 +33,7 @@ def test_gpus_are_named_by_index_or_uuid(socket: Path) -> None:
     assert (job["gpus_on"], job["exclude_gpus"]) == ([0, 2, 3, "GPU-1a2b", "MIG-7"], ["GPU-9"])
 
 
-def test_what_is_not_asked_for_is_not_sent(socket: Path) -> None:
+def test_options_that_are_not_given_are_not_sent(socket: Path) -> None:
     assert set(sent(socket, "-g 0")) == {"command", "cwd", "gpus"}
 
 

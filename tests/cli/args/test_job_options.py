@@ -40,12 +40,12 @@ def test_what_is_sent(socket: Path, words: list[str], fields: dict[str, object])
     assert "entry" not in body
 
 
-def test_a_plain_job_says_nothing_about_when(socket: Path) -> None:
+def test_a_plain_job_sends_no_scheduling_options(socket: Path) -> None:
     [job] = sent(socket)["jobs"]
     assert not {"time_limit_s", "begin_at", "after", "tier", "signal", "max_running"} & set(job)
 
 
-def test_a_begin_is_sent_as_a_moment(socket: Path) -> None:
+def test_a_begin_time_is_sent_as_seconds_since_1970(socket: Path) -> None:
     [job] = sent(socket, "--begin", "in 3h")["jobs"]
     assert abs(job["begin_at"] - time() - 3 * 3600) < 60
 
@@ -56,7 +56,7 @@ def test_after_last_is_the_newest_job(socket: Path) -> None:
 
 
 @pytest.mark.parametrize(("flag", "entry"), [("--hold", "held"), ("--draft", "draft")])
-def test_a_job_may_be_kept_from_running(socket: Path, flag: str, entry: str) -> None:
+def test_hold_and_draft_set_the_entry(socket: Path, flag: str, entry: str) -> None:
     assert sent(socket, flag)["entry"] == entry
 
 
@@ -120,9 +120,9 @@ def test_a_signal_has_a_name_or_a_number(word: str, number: int) -> None:
 
 
 @pytest.mark.parametrize(("word", "number"), [("100", 100), ("0-99", 100), ("0-0", 1)])
-def test_copies(word: str, number: int) -> None:
+def test_the_number_of_copies_is_parsed(word: str, number: int) -> None:
     assert copies(word) == number
 
 
-def test_dependencies_may_stand_apart_by_commas_or_blanks() -> None:
+def test_dependencies_are_separated_by_commas_or_spaces() -> None:
     assert dependencies("7, 8:any") == ["7:ok", "8:any"]

@@ -9,30 +9,30 @@ def test_whole_numbers(word: str, number: int) -> None:
 
 
 @pytest.mark.parametrize("word", ["", "-", "1e3", "0x10", " 1", "1_000"])
-def test_what_is_no_whole_number(word: str) -> None:
+def test_values_that_are_not_whole_numbers_are_refused(word: str) -> None:
     with pytest.raises(ValueError):
         integer(word)
 
 
 @pytest.mark.parametrize("word", ["-1", "nan", "inf", "1e11", "soon", ""])
-def test_what_is_no_number_of_seconds(word: str) -> None:
+def test_values_that_are_not_seconds_are_refused(word: str) -> None:
     with pytest.raises(ValueError):
         seconds(word)
 
 
 @pytest.mark.parametrize(("word", "number"), [("0", 0), ("0.5", 0.5), ("30", 30), ("30s", 30), ("1m30s", 90)])
-def test_a_bare_number_of_seconds_is_as_good_as_a_duration(word: str, number: float) -> None:
+def test_seconds_accept_a_plain_number_or_a_duration(word: str, number: float) -> None:
     assert seconds(word) == number
 
 
 @pytest.mark.parametrize("word", ["0", "0G", "-8G", "8"])
-def test_a_size_is_more_than_nothing_and_has_a_unit(word: str) -> None:
+def test_a_size_is_positive_and_has_a_unit(word: str) -> None:
     with pytest.raises(ValueError):
         size(word)
 
 
 @pytest.mark.parametrize(("word", "said"), [("0s", "more than 0"), ("0:00", "more than 0"), ("999d", "too long")])
-def test_a_time_limit_is_more_than_nothing_and_at_most_a_year(word: str, said: str) -> None:
+def test_a_time_limit_is_positive_and_at_most_a_year(word: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         duration(word)
 
@@ -43,7 +43,7 @@ def test_shares(word: str, number: float) -> None:
 
 
 @pytest.mark.parametrize("word", ["", "0", "2", "101%", "-0.5", "half", "%", "1/2"])
-def test_what_is_no_share(word: str) -> None:
+def test_values_that_are_not_shares_are_refused(word: str) -> None:
     with pytest.raises(ValueError, match="part of one GPU"):
         share(word)
 
@@ -54,7 +54,7 @@ def test_per_cent(word: str, number: int) -> None:
 
 
 @pytest.mark.parametrize("word", ["", "%", "0", "101", "0.2", "0.5%", "2.5", "-3", "9" * 40])
-def test_what_is_no_per_cent(word: str) -> None:
+def test_values_that_are_not_percentages_are_refused(word: str) -> None:
     with pytest.raises(ValueError, match="1% to 100%"):
         percent(word)
 
@@ -62,12 +62,12 @@ def test_what_is_no_per_cent(word: str) -> None:
 @pytest.mark.parametrize(
     ("word", "meant"), [("0.2", "20%?"), (".07", "7%?"), ("1", "1% or 100%?"), ("1.0", "1% or 100%?")]
 )
-def test_a_part_of_one_is_asked_whether_it_is_per_cent(word: str, meant: str) -> None:
+def test_a_fraction_for_a_percentage_suggests_the_percentage(word: str, meant: str) -> None:
     with pytest.raises(ValueError, match=meant.replace("?", r"\?")):
         percent(word)
 
 
-def test_per_cent_for_a_share_is_asked_for_its_sign() -> None:
+def test_a_percentage_without_its_sign_for_a_share_suggests_the_sign() -> None:
     with pytest.raises(ValueError, match=r"50%\?"):
         share("50")
 
@@ -78,7 +78,7 @@ def test_lists_of_gpus(word: str, indices: list[int]) -> None:
 
 
 @pytest.mark.parametrize("word", ["", "0,", "a", "3-1", "-1", "0-", "0-999999999", "1" * 40])
-def test_what_is_no_list_of_gpus(word: str) -> None:
+def test_values_that_are_not_lists_of_gpus_are_refused(word: str) -> None:
     with pytest.raises(ValueError):
         gpus(word)
 

@@ -31,7 +31,7 @@ def test_an_idle_server_needs_few_columns() -> None:
     ]
 
 
-def test_what_some_gpu_has_gets_a_column() -> None:
+def test_a_column_appears_if_any_gpu_has_a_value() -> None:
     head = plain(a_busy_server())[0]
     assert head.split() == ["GPU", "MODEL", "MEMORY", "BOOKED", "UTIL", "TEMP", "POWER", "SLOTS", "JOBS", "NOTES"]
 
@@ -52,7 +52,7 @@ def test_the_bar_shows_what_is_booked_beyond_what_is_used(used: float, booked: f
     assert bar(used, booked) == shown
 
 
-def test_a_reservation_is_told_of() -> None:
+def test_a_reservation_is_shown() -> None:
     reserved = {"id": 1, "owner": "ann", "begins_at": "2026-01-01T08:00:00.000Z", "ends_at": "2027-01-15T22:00:00.000Z"}
     (now,) = notes(reserved={**reserved, "active": True})
     assert re.fullmatch(r"reserved for ann until .*\d\d:\d\d", now)
@@ -61,7 +61,7 @@ def test_a_reservation_is_told_of() -> None:
     assert notes(reserved=None) == []
 
 
-def test_who_holds_a_gpu_is_said_once() -> None:
+def test_the_holder_of_a_gpu_is_shown_once() -> None:
     held = "held by pid 4242 of bob (python train.py) for 3 h"
     assert notes(
         held=held, processes=[a_process(4242, holds_gpu=True), a_process(4243, started_at=None, memory_bytes=None)]
@@ -77,13 +77,13 @@ def test_a_process_has_owner_memory_and_age_and_is_marked_if_it_does_not_count()
     ]
 
 
-def test_processes_of_jobs_need_no_words_and_many_are_counted() -> None:
+def test_processes_of_jobs_are_not_shown_and_many_foreign_ones_are_counted() -> None:
     crowd = [a_process(pid) for pid in range(5)]
     assert notes(processes=[a_process(job=7)]) == []
     assert notes(processes=crowd)[-1] == "and 2 more processes"
 
 
-def test_why_a_gpu_is_not_used() -> None:
+def test_notes_say_why_a_gpu_is_not_used() -> None:
     assert notes(drained=True) == ["drained"]
     assert notes(drained=True, drained_by="ann") == ["drained by ann"]
     assert notes(health="vanished", drained=True, drained_by="ann")[-1] == "drained by ann"
@@ -93,7 +93,7 @@ def test_why_a_gpu_is_not_used() -> None:
     assert notes(health="vanished", drained=True, reason="new fan") == ["unhealthy: vanished", "drained: new fan"]
 
 
-def test_jobs_that_idle_or_take_too_much_are_named(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_idle_and_overbooked_jobs_are_named(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     idle = a_gpu(0, jobs=[7], warnings=["job 7: idle for 35 min"])
     gpus = json.dumps({"gpus": [idle.raw, a_gpu(1).raw], "error": None}).encode()
     with serving(socket, answer(gpus)):
@@ -125,19 +125,19 @@ def test_colours_do_not_change_the_layout(width: int) -> None:
     assert [without_colours(line).rstrip() for line in coloured] == plain(a_busy_server(), width)
 
 
-def test_notes_stand_behind_a_row_where_they_fit_and_below_where_not() -> None:
+def test_notes_are_beside_a_row_if_they_fit_and_below_otherwise() -> None:
     assert len(plain(a_busy_server(), 200)) == len(plain(a_busy_server())) == 9
     narrow = plain(a_busy_server(), 80)
     assert "     held by pid 4242 of bob (python train.py) for 3 h" in narrow
     assert len(narrow) > 9
 
 
-def test_several_nodes_are_told_apart() -> None:
+def test_gpus_are_grouped_by_node() -> None:
     rows = plain([a_gpu(0, node="beta"), a_gpu(1, node="alpha"), a_gpu(0, node="alpha")])
     assert [row.split()[0] for row in rows] == ["GPU", "alpha", "0", "1", "beta", "0"]
 
 
-def test_many_gpus_stand_side_by_side() -> None:
+def test_many_gpus_are_shown_in_a_grid() -> None:
     many = [a_gpu(index, jobs=[index] if index % 2 else []) for index in range(64)]
     model, *rows = grid(many, width=80, lines=23, has_colours=False, now=NOW)
     assert (model, len(rows)) == ("A100-SXM4-80GB", 22)
@@ -151,7 +151,7 @@ def crowded(width: int, lines: int) -> list[str]:
     return grid(servers, width=width, lines=lines, has_colours=False, now=NOW)
 
 
-def test_the_narrowest_cell_still_tells_who_has_the_gpu_and_what_is_odd_about_it() -> None:
+def test_the_narrowest_cell_shows_jobs_and_problems() -> None:
     rows = crowded(80, 20)
     assert rows[0] == "A100-SXM4-80GB"
     assert "A100-SXM4-80GB MIG 1g.10gb" in rows
@@ -174,11 +174,11 @@ def test_a_wide_terminal_is_used_for_models_memory_and_notes() -> None:
     assert "drained: fan is replaced on Monday" in rows[3]
 
 
-def test_with_lines_enough_each_gpu_has_one_for_itself() -> None:
+def test_each_gpu_has_one_line_if_there_are_enough_lines() -> None:
     assert len(crowded(80, 64)) == 64
 
 
-def test_where_no_gpu_tells_its_temperature_there_is_no_room_for_it() -> None:
+def test_the_temperature_is_omitted_if_no_gpu_reports_it() -> None:
     rows = grid([a_gpu(index, temperature=None) for index in range(64)], width=80, lines=23, has_colours=False)
     assert rows[1].split()[:4] == ["0", "····", "0%", "-"]
     assert rows[1].split()[4] == "22"
@@ -188,22 +188,22 @@ def test_where_no_gpu_tells_its_temperature_there_is_no_room_for_it() -> None:
     ("columns", "shown"),
     [(60, "8 GPUs, 2 with jobs · 12:00:00 · q ends"), (35, "8 GPUs, 2 with jobs · 12:00:00"), (12, "8 GPUs, 2 w…")],
 )
-def test_the_head_gives_way_to_what_is_watched(columns: int, shown: str) -> None:
+def test_the_head_line_shrinks_to_the_summary(columns: int, shown: str) -> None:
     assert head_line("8 GPUs, 2 with jobs", "12:00:00", columns) == shown
 
 
-def test_the_summary_counts_what_may_be_used() -> None:
+def test_the_summary_counts_usable_gpus() -> None:
     assert summary(a_busy_server()) == "8 GPUs, 2 with jobs, 1 held by others, 3 drained or unhealthy"
     assert summary([a_gpu()]) == "1 GPU, 0 with jobs"
 
 
-def test_nothing_from_outside_reaches_the_terminal_raw() -> None:
+def test_control_characters_in_gpu_data_are_escaped() -> None:
     nasty = a_gpu(model="a\x1b[2J", reason="\x07", drained=True, processes=[a_process(command="x\n\x1b]0;y")])
     for rows in (plain([nasty]), plain([nasty], 80), plain([nasty, a_gpu(node="\x1b[2J")], 80)):
         assert all(line.isprintable() for line in rows)
 
 
-def test_a_gpu_whose_number_is_anothers_now_stands_last_by_its_uuid() -> None:
+def test_a_gpu_without_an_index_is_last_with_its_uuid() -> None:
     gone = Gpu({**a_gpu(uuid="GPU-gone", health="vanished from the driver").raw, "index": None})
     rows = plain([gone, a_gpu(0)])
     assert [row.split()[0] for row in rows] == ["GPU", "0", "-"]

@@ -28,12 +28,12 @@ def plain(jobs: list[Job], width: int | None = None) -> list[str]:
     return table(jobs, width=width, has_colours=False, now=NOW)
 
 
-def test_what_runs_comes_first_then_the_queue_in_its_order_then_the_newest_of_the_ended() -> None:
+def test_running_jobs_come_first_then_the_queue_then_the_newest_ended() -> None:
     jobs = [a_job(1, "failed"), a_job(2), a_job(3, "succeeded"), a_job(4, priority=0), running(5, 0), a_job(6)]
     assert [job.id for job in in_order(jobs)] == [5, 4, 2, 6, 3, 1]
 
 
-def test_what_waits_stands_in_the_order_in_which_it_is_considered_then_what_is_kept() -> None:
+def test_waiting_jobs_are_in_queue_order_before_held_jobs() -> None:
     jobs = [a_job(1, position=2), a_job(2, position=1), a_job(3), a_job(4, "draft"), a_job(5, "held"), running(6, 0)]
     jobs += [a_job(7, position=1, tier="urgent"), a_job(8, position=1, tier="preemptible")]
     assert [job.id for job in in_order(jobs)] == [6, 7, 2, 1, 3, 8, 5, 4]
@@ -48,7 +48,7 @@ def test_what_waits_stands_in_the_order_in_which_it_is_considered_then_what_is_k
         ({"estimated_start": "2027-01-15T09:30:00.000Z"}, "~09:30"),
     ],
 )
-def test_when_a_job_starts_is_said_and_an_estimate_is_marked(
+def test_the_start_of_a_job_is_shown_and_an_estimate_is_marked(
     fields: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TZ", "UTC")
@@ -59,13 +59,13 @@ def test_when_a_job_starts_is_said_and_an_estimate_is_marked(
     assert words not in other
 
 
-def test_no_start_is_told_of_what_is_held_or_runs() -> None:
+def test_held_and_running_jobs_show_no_start() -> None:
     soon = "2027-01-15T09:30:00.000Z"
     jobs = [running(1, 0, estimated_start=soon), a_job(2, "held", estimated_start=soon, begin_at=soon)]
     assert "STARTS" not in plain(jobs)[0]
 
 
-def test_the_attempt_is_shown_of_a_job_that_had_to_make_room() -> None:
+def test_the_attempt_of_a_preempted_job_is_shown() -> None:
     jobs = [running(1, 0, attempt=2), running(2, 1, attempt=1), a_job(3, attempt=1), a_job(4, attempt=0)]
     jobs.append(a_job(5, "failed", exit_code=3, attempt=2))
     assert [line[4:20].rstrip() for line in plain(jobs)[1:]] == [
@@ -75,7 +75,7 @@ def test_the_attempt_is_shown_of_a_job_that_had_to_make_room() -> None:
     assert "queued, attempt 2" in plain(jobs)[3]
 
 
-def test_the_columns_say_what_there_is_to_say() -> None:
+def test_the_columns_of_a_job() -> None:
     jobs = [running(3, 0, 1, 2), a_job(12, gpus_asked=2), a_job(4, "failed", exit_code=3, gpus_asked=0)]
     assert plain(jobs) == [
         "ID  STATE           GPUS   TIME  COMMAND",
@@ -85,13 +85,13 @@ def test_the_columns_say_what_there_is_to_say() -> None:
     ]
 
 
-def test_names_and_progress_have_columns_only_where_some_job_has_them() -> None:
+def test_names_and_progress_have_columns_only_if_a_job_has_them() -> None:
     head, *rows = plain([running(1, 0, name="big", progress={"fraction": 0.42, "eta_s": 83.0}), a_job(2)])
     assert head.split() == ["ID", "STATE", "GPUS", "TIME", "DONE", "LEFT", "NAME", "COMMAND"]
     assert "42%  1m23s  big" in rows[0]
 
 
-def test_a_warning_has_a_column_only_where_some_job_has_one() -> None:
+def test_warnings_have_a_column_only_if_a_job_has_one() -> None:
     head, first, second = plain([running(1, 0, warnings=["idle for 35 min"]), running(2, 1, warnings=[])])
     assert head.split() == ["ID", "STATE", "GPUS", "TIME", "WARNING", "COMMAND"]
     assert "1m30s  idle for 35 min  python" in first
@@ -110,7 +110,7 @@ def test_a_warning_has_a_column_only_where_some_job_has_one() -> None:
         ({"reason": "dependency"}, "failed, dependency"),
     ],
 )
-def test_a_failure_is_named(fields: dict[str, Any], words: str) -> None:
+def test_the_kind_of_failure_is_shown(fields: dict[str, Any], words: str) -> None:
     assert words in plain([a_job(1, "failed", **fields)])[1]
 
 
@@ -129,7 +129,7 @@ def test_columns_stay_aligned_behind_wide_characters() -> None:
     assert cells(first[: first.index("python")]) == cells(second[: second.index("python")])
 
 
-def test_nothing_a_user_wrote_reaches_the_terminal_raw() -> None:
+def test_control_characters_in_user_text_are_escaped() -> None:
     lines = plain([a_job(1, name="a\nb\x1b[2J", command=["echo", "\x07\u202e"])])
     assert len(lines) == 2
     assert all(line.isprintable() for line in lines)
@@ -144,7 +144,7 @@ def test_colours_do_not_change_the_layout() -> None:
     assert [line.rstrip() for line in coloured.split("\n")] == plain(jobs, 80)
 
 
-def test_a_gpu_that_has_no_number_any_more_is_a_question_mark() -> None:
+def test_a_gpu_without_an_index_is_a_question_mark() -> None:
     gpus = [{"node": "n", "index": index, "uuid": f"GPU-{index}"} for index in (1, 2, None)]
     assert plain([a_job(1, "running", gpus=gpus)])[1].split()[2] == "1-2,?"
 

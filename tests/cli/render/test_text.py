@@ -19,7 +19,7 @@ from tarmac.cli.render.text import cells, command_line, cut, padded, safe, spans
         ("👩‍🔬", "👩‍🔬"),
     ],
 )
-def test_nothing_reaches_the_terminal_that_it_would_obey(text: str, shown: str) -> None:
+def test_control_characters_are_escaped(text: str, shown: str) -> None:
     assert safe(text) == shown
 
 
@@ -40,7 +40,7 @@ def test_cells_are_counted_as_terminals_count_them(text: str, width: int) -> Non
         ("数据集", 4, "数…"),
     ],
 )
-def test_cut_never_takes_more_room_than_there_is(text: str, width: int, shown: str) -> None:
+def test_cut_text_never_exceeds_the_width(text: str, width: int, shown: str) -> None:
     assert cut(text, width) == shown
     assert cells(shown) <= width
 

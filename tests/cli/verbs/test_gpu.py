@@ -33,14 +33,14 @@ def test_what_is_sent(
     assert capfd.readouterr() == ("", "")
 
 
-def test_all_are_those_that_there_are(socket: Path) -> None:
+def test_all_expands_to_the_current_gpus(socket: Path) -> None:
     gpus = json.dumps({"gpus": [a_gpu(0).raw, a_gpu(1).raw], "error": None}).encode()
     with serving(socket, answer(gpus), answer(b'{"gpus": ["GPU-0", "GPU-1"]}')) as stub:
         assert run_line(["gpu", "resume", "all"]) == 0
     assert asked(stub)[1] == ("POST /gpus/resume", {"gpus": ["GPU-0", "GPU-1"]})
 
 
-def test_json_says_which_gpus_it_was(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_json_lists_the_affected_gpus(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(socket, answer(b'{"gpus": ["GPU-0"]}')):
         assert run_line(["gpu", "drain", "0", "--json"]) == 0
     assert json.loads(capfd.readouterr().out) == {"gpus": ["GPU-0"]}
@@ -76,7 +76,7 @@ def test_what_is_refused_without_a_controller(
 
 
 @pytest.mark.parametrize("verb", ["drain", "resume", "forget", "slots", "ignore-process"])
-def test_every_verb_about_gpus_has_help_of_its_own(capfd: pytest.CaptureFixture[str], verb: str) -> None:
+def test_every_gpu_verb_has_help(capfd: pytest.CaptureFixture[str], verb: str) -> None:
     assert run_line(["gpu", verb, "--help"]) == 0
     text = capfd.readouterr().out
     assert run_line(["help", "gpu", verb]) == 0
@@ -86,7 +86,7 @@ def test_every_verb_about_gpus_has_help_of_its_own(capfd: pytest.CaptureFixture[
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_adopting_prints_the_id_alone(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_adopt_prints_only_the_id(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(socket, answer(b'{"id": 12}', "201 Created"), answer(b'{"id": 12}')) as stub:
         assert run_line(["adopt", "4242", "-g", "0-1", "-n", "big"]) == 0
     assert asked(stub)[0] == ("POST /adopt", {"pid": 4242, "gpus": [0, 1], "name": "big"})

@@ -142,13 +142,15 @@ def test_what_is_refused_without_a_controller(
     assert words in capfd.readouterr().err
 
 
-def test_what_did_not_wait_is_said(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_jobs_that_did_not_wait_are_reported(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(socket, said({"held": [], "not_waiting": [7, 8]}), said({"held": [], "not_waiting": []})):
         assert run_line(["hold", "7-8"]) == 0
     assert "jobs 7-8 did not wait" in capfd.readouterr().err
 
 
-def test_many_are_edited_at_once_and_what_runs_of_them_is_said(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_many_jobs_are_edited_at_once_and_running_ones_are_reported(
+    socket: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     with serving(socket, said({"edited": [9, 10], "not_waiting": [7, 8]})) as stub:
         assert run_line(["edit", "7-10", "--max-running", "4"]) == 0
     assert asked(stub) == [("POST /jobs/edit", {"ids": ["7-10"], "changes": {"max_running": 4}})]
@@ -156,7 +158,7 @@ def test_many_are_edited_at_once_and_what_runs_of_them_is_said(socket: Path, cap
 
 
 @pytest.mark.parametrize(("others", "code", "words"), [([7, 8], 2, "jobs 7-8 did not wait"), ([], 3, "no job matches")])
-def test_an_edit_that_reaches_nobody_is_an_error(
+def test_an_edit_that_matches_no_job_is_an_error(
     socket: Path, capfd: pytest.CaptureFixture[str], others: list[int], code: int, words: str
 ) -> None:
     with serving(socket, said({"edited": [], "not_waiting": others})):
@@ -164,7 +166,7 @@ def test_an_edit_that_reaches_nobody_is_an_error(
     assert words in capfd.readouterr().err
 
 
-def test_a_reservation_prints_its_id_alone(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_reserve_prints_only_the_id(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(socket, said(RESERVATION)) as stub:
         assert run_line(["reserve", "2", "--from", "in 3h", "--for", "90m", "--user", "ann"]) == 0
     [(request, body)] = asked(stub)
@@ -175,9 +177,7 @@ def test_a_reservation_prints_its_id_alone(socket: Path, capfd: pytest.CaptureFi
     assert capfd.readouterr() == ("3\n", "")
 
 
-def test_what_may_be_in_the_way_of_a_reservation_is_said_beside_its_id(
-    socket: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_reserve_prints_warnings_besides_the_id(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(socket, said(RESERVATION | {"warnings": ["GPU 0: held by job 7", "no user \x1b"]})):
         assert run_line(["reserve", "2", "--for", "90m"]) == 0
     assert capfd.readouterr() == ("3\n", "tarmac: GPU 0: held by job 7\ntarmac: no user \\x1b\n")
@@ -225,11 +225,11 @@ def test_a_reservation_in_words() -> None:
         ({"draining": True, "paused": True, "by": "ann"}, "paused and draining by ann"),
     ],
 )
-def test_how_the_queue_is(fields: dict[str, object], words: str | None) -> None:
+def test_the_mode_of_the_queue_as_text(fields: dict[str, object], words: str | None) -> None:
     assert mode(QUEUE | fields) == words
 
 
-def test_the_alarm_says_what_to_do() -> None:
+def test_the_warning_says_what_to_do() -> None:
     assert alarm(QUEUE) == []
     assert alarm(QUEUE | {"paused": True})[-1] == "  no job starts until `tarmac queue resume`"
     assert alarm(QUEUE | {"draining": True})[-1] == "  no new jobs are accepted until `tarmac queue resume`"
@@ -240,7 +240,7 @@ def test_the_alarm_says_what_to_do() -> None:
     assert all(len(line) <= 50 for line in narrow)
 
 
-def test_bare_queue_tells_how_it_is(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_queue_alone_shows_its_mode(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(socket, said(QUEUE | {"paused": True, "by": "ann", "since": "2020-01-01T10:00:00.000Z"})):
         assert run_line(["queue"]) == 0
     first, *rest = capfd.readouterr().out.splitlines()
@@ -249,7 +249,7 @@ def test_bare_queue_tells_how_it_is(socket: Path, capfd: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("verb", ["pause", "resume", "drain", "stop"])
-def test_every_verb_about_the_queue_has_help_of_its_own(capfd: pytest.CaptureFixture[str], verb: str) -> None:
+def test_every_queue_verb_has_help(capfd: pytest.CaptureFixture[str], verb: str) -> None:
     assert run_line(["queue", verb, "--help"]) == 0
     text = capfd.readouterr().out
     assert text.startswith(f"Usage: tarmac queue {verb}")
@@ -257,7 +257,7 @@ def test_every_verb_about_the_queue_has_help_of_its_own(capfd: pytest.CaptureFix
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_why_prints_what_the_controller_worded(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_why_prints_the_sentences_of_the_controller(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(
         socket, said({"lines": ["Job 7 waits", "  GPU 0: \x1b[2J"]}), said({"lines": ["Job 8 waits"]})
     ) as stub:
@@ -266,7 +266,7 @@ def test_why_prints_what_the_controller_worded(socket: Path, capfd: pytest.Captu
     assert capfd.readouterr() == ("Job 7 waits\n  GPU 0: \\x1b[2J\n\nJob 8 waits\n", "")
 
 
-def test_why_goes_on_below_where_the_terminal_ends() -> None:
+def test_why_wraps_long_lines() -> None:
     long = "  GPU 1: " + "18.0 G of 48.0 G free, 30.0 G asked " * 3
     text = lines({"lines": ["Job 7 waits", long.rstrip()]}, width=60, has_colours=False)
     assert all(len(line) <= 60 for line in text)

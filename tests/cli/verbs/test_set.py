@@ -49,7 +49,7 @@ def test_what_is_sent(
     assert asked(stub) == [(request_line, body)]
 
 
-def test_a_wrong_name_is_answered_as_the_controller_says(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_name_gets_the_message_of_the_controller(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     error = {"error": {"code": "not_found", "message": "no setting max_laod", "hint": "did you mean max_load?"}}
     with serving(socket, answer(json.dumps(error).encode(), "404 Not Found")):
         assert run_line(["set", "max_laod", "1"]) == 3
@@ -61,13 +61,13 @@ def test_what_is_refused_without_a_controller(socket: Path, line: str) -> None:
     assert run_line(line.split()) == 2
 
 
-def test_json_is_what_the_api_says(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_json_is_the_answer_of_the_api(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(socket, answer(json.dumps({"settings": [setting.raw for setting in SETTINGS]}).encode())):
         assert run_line(["set", "--json"]) == 0
     assert json.loads(capfd.readouterr().out) == [setting.raw for setting in SETTINGS]
 
 
-def test_without_a_terminal_there_is_one_line_for_each() -> None:
+def test_without_a_terminal_each_setting_is_one_line() -> None:
     rows = table(SETTINGS, width=None, has_colours=False)
     assert rows[0].split() == ["NAME", "VALUE", "DEFAULT", "ORIGIN", "MEANING"]
     assert len(rows) == 1 + len(SETTINGS)

@@ -41,11 +41,11 @@ def a_job(**fields: Any) -> Job:
         ({"memory_bytes": 16 * G, "cpus": 4}, [("host", "16.0G of memory reserved; 4 cores reserved")]),
     ],
 )
-def test_what_a_job_asked_for(fields: dict[str, Any], said: list[tuple[str, str]]) -> None:
+def test_show_prints_the_options_of_a_job(fields: dict[str, Any], said: list[tuple[str, str]]) -> None:
     assert [line for line in option_lines(a_job(**fields), NOW) if line[0] != "priority"] == said
 
 
-def test_what_a_job_used() -> None:
+def test_show_prints_the_use_of_a_job() -> None:
     assert used(a_job()) == ""
     job = a_job(peak_gpu_memory_bytes=7 * G, utilization=83.4, energy_j=7200.0)
     assert used(job) == "at most 7.0G of GPU memory, GPUs 83% busy on average, 2.0 Wh"
@@ -57,7 +57,7 @@ def test_energy(joules: float, words: str) -> None:
     assert energy(joules) == words
 
 
-def test_warnings_stand_on_top_and_the_reasons_below_each_other() -> None:
+def test_warnings_are_first_and_reasons_on_separate_lines() -> None:
     lines = description(a_job(warnings=["idle for 35 min"], why=["next in the queue", "GPU 0: drained: fan"]))
     assert [line.strip() for line in lines[2:5]] == [
         "warning    idle for 35 min",
@@ -80,11 +80,11 @@ def test_warnings_stand_on_top_and_the_reasons_below_each_other() -> None:
         ({"after": ["3:ok", "4:any"]}, [("after", "3:ok, 4:any")]),
     ],
 )
-def test_what_decides_when_a_job_runs(fields: dict[str, Any], said: list[tuple[str, str]]) -> None:
+def test_show_prints_what_decides_when_a_job_runs(fields: dict[str, Any], said: list[tuple[str, str]]) -> None:
     assert list(place_in_queue(a_job(**fields))) == said
 
 
-def test_an_estimate_is_called_one_and_says_what_it_is_based_on() -> None:
+def test_an_estimate_is_marked_with_its_basis() -> None:
     job = a_job(state="queued", estimated_start="2027-01-15T09:30:00.000Z", estimate_basis="time limits")
     [line] = [line for line in description(job) if line.startswith("  starts")]
     assert "~2027-01-15 " in line

@@ -33,7 +33,7 @@ def traced(folder: Path, text: str) -> str:
     return str(path)
 
 
-def test_policies_stand_side_by_side_within_80_columns(capfd: pytest.CaptureFixture[str], tmp_path: Path):
+def test_the_comparison_of_policies_fits_80_columns(capfd: pytest.CaptureFixture[str], tmp_path: Path):
     code, printed, _ = asked(capfd, "--trace", traced(tmp_path, ROWS), "--nodes", "1x2", "--no-backfill")
     lines = [line.split() for line in printed.splitlines()]
     assert code == 0
@@ -45,7 +45,7 @@ def test_policies_stand_side_by_side_within_80_columns(capfd: pytest.CaptureFixt
     assert max(map(len, printed.splitlines())) <= 80
 
 
-def test_the_same_question_gets_the_same_bytes(capfd: pytest.CaptureFixture[str], tmp_path: Path):
+def test_the_same_arguments_give_the_same_bytes(capfd: pytest.CaptureFixture[str], tmp_path: Path):
     answers, pictures = [], []
     for name in ("a.svg", "b.svg"):
         words = ("--trace", "synthetic:60", "--nodes", "2x4", "--seed", "5", "--svg", str(tmp_path / name))
@@ -56,7 +56,7 @@ def test_the_same_question_gets_the_same_bytes(capfd: pytest.CaptureFixture[str]
     assert asked(capfd, "--trace", "synthetic:60", "--nodes", "2x4", "--seed", "6") != answers[0]
 
 
-def test_the_order_of_sets_does_not_show():
+def test_the_output_does_not_depend_on_set_order():
     command = [sys.executable, "-m", "tarmac", "simulate", "--trace", "synthetic:300", "--nodes", "4x8", "--json"]
     answers = [
         subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
@@ -65,7 +65,7 @@ def test_the_order_of_sets_does_not_show():
     assert answers[0] == answers[1]
 
 
-def test_the_simulator_is_loaded_by_nobody_who_does_not_simulate():
+def test_other_verbs_do_not_import_the_simulator():
     code = "import sys; import tarmac.cli.main as m; [m.verb_named(name) for name in m.VERBS]; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
     assert "tarmac.cli.verbs.simulate" in loaded
@@ -80,7 +80,7 @@ def test_json_has_every_figure(capfd: pytest.CaptureFixture[str], tmp_path: Path
     assert data[0]["wait"]["mean_s"] == 57.5
 
 
-def test_columns_may_come_in_any_order_and_say_more(capfd: pytest.CaptureFixture[str], tmp_path: Path):
+def test_columns_may_be_in_any_order_and_optional(capfd: pytest.CaptureFixture[str], tmp_path: Path):
     header = "tier,duration_s,gpu_memory,gpus,owner,submit_s,gpu_model\n"
     text = header + "preemptible,100,8G,1,ann,0,a100|h100\n,100,,1,bob,0,\n"
     _, printed, _ = asked(capfd, "--trace", traced(tmp_path, text), "--nodes", "1x1:80G:H100", "--json")
@@ -148,13 +148,13 @@ def test_a_trace_that_is_not_text_is_refused(capfd: pytest.CaptureFixture[str], 
         ("--from-history --seed 1", "--seed applies only to generated traces"),
     ],
 )
-def test_a_question_that_cannot_be_answered_is_refused(capfd: pytest.CaptureFixture[str], line: str, told: str):
+def test_bad_arguments_are_refused(capfd: pytest.CaptureFixture[str], line: str, told: str):
     code, printed, complaint = asked(capfd, *line.split())
     assert (code, printed) == (2, "")
     assert told in complaint
 
 
-def test_machines_as_they_are_typed():
+def test_machines_are_parsed():
     big, small = SimulatedGpu(memory_bytes=80 << 30, model="H100"), SimulatedGpu(memory_bytes=24 << 30)
     found = machines("1x2:80G:H100, 2x1:24G", cpus=4, memory_bytes=1 << 40)
     host = {"cpus": 4, "memory_bytes": 1 << 40}
@@ -186,7 +186,7 @@ RAN = {
 }
 
 
-def test_the_past_is_a_trace_of_what_ran():
+def test_history_becomes_a_trace_of_started_jobs():
     later = {**RAN, "submitted_at": "2026-11-15T10:00:30Z", "time_limit_s": 3600, "tier": "urgent", "gpu_share": 0.5}
     never = {**RAN, "started_at": None}
     assert past_trace(Remembering(RAN, later, never)) == [  # type: ignore[arg-type]
@@ -197,13 +197,13 @@ def test_the_past_is_a_trace_of_what_ran():
         past_trace(Remembering(never))  # type: ignore[arg-type]
 
 
-def test_the_past_runs_on_the_gpus_that_are_here():
+def test_history_is_simulated_on_the_local_gpus():
     big = SimulatedGpu(memory_bytes=80 << 30, model="H100")
     found = machines_here(Remembering(), cpus=0, memory_bytes=0)  # type: ignore[arg-type]
     assert found == [Machine(gpus=(big, big)), Machine(gpus=(SimulatedGpu(),))]
 
 
-def test_a_picture_replaces_no_other_file(capfd: pytest.CaptureFixture[str], tmp_path: Path):
+def test_a_chart_overwrites_only_an_svg(capfd: pytest.CaptureFixture[str], tmp_path: Path):
     trace = traced(tmp_path, ROWS)
     code, printed, said = asked(capfd, "--trace", trace, "--nodes", "1x2", "--svg", trace)
     assert (code, printed) == (2, "")
@@ -215,9 +215,7 @@ def test_a_picture_replaces_no_other_file(capfd: pytest.CaptureFixture[str], tmp
     assert drawn.read_text(encoding="utf-8").startswith("<svg")
 
 
-def test_a_picture_that_cannot_be_written_is_refused_before_anything_is_simulated(
-    capfd: pytest.CaptureFixture[str], tmp_path: Path
-):
+def test_an_unwritable_chart_is_refused_before_the_simulation(capfd: pytest.CaptureFixture[str], tmp_path: Path):
     for path in (tmp_path / "none" / "a.svg", tmp_path, Path("")):
         code, printed, said = asked(capfd, "--trace", traced(tmp_path, ROWS), "--nodes", "1x2", "--svg", str(path))
         assert (code, printed) == (2, ""), said

@@ -14,7 +14,7 @@ def said(width: int | None, **more: object) -> list[str]:
     return list(lines(STATUS | more, [], width=width, has_colours=False))
 
 
-def test_a_long_reason_goes_on_below_within_the_terminal() -> None:
+def test_a_long_reason_wraps() -> None:
     reason = "10 jobs in a row failed within 5 s of their start, the last was job 17 (exit code 127)"
     shown = said(60, paused=True, paused_reason=reason)
     state = next(line for line in shown if line.startswith("state"))
@@ -25,15 +25,15 @@ def test_a_long_reason_goes_on_below_within_the_terminal() -> None:
     assert all(line.startswith(" " * 13) for line in shown[1:begin])
 
 
-def test_a_path_stays_whole_to_be_copied() -> None:
+def test_a_path_is_not_wrapped() -> None:
     assert f"state        {STATUS['home']}" in said(40)
 
 
-def test_where_there_is_no_terminal_every_fact_is_one_line() -> None:
+def test_without_a_terminal_every_fact_is_one_line() -> None:
     assert len(said(None, paused=True, paused_reason="new driver " * 30)) == len(said(None))
 
 
-def test_both_modes_are_told() -> None:
+def test_paused_and_draining_are_both_shown() -> None:
     first = said(None, paused=True, draining=True, paused_reason="new driver")[0]
     assert first == "queue        2 running, 3 queued, PAUSED and DRAINING: new driver"
     assert said(None)[0] == "queue        2 running, 3 queued"
