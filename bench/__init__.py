@@ -1,1 +1,1 @@
-"""Tarmac against this machine's own limits, all measured in one run. `make bench`."""
+"""Benchmarks of Tarmac relative to the limits of this machine, measured in one run by `make bench`."""

@@ -30,7 +30,7 @@ def main() -> int:
             passing.figures(),
             simulating.figures(),
         )
-        figures = [told(figure) for figure in itertools.chain(*parts)]
+        figures = [printed(figure) for figure in itertools.chain(*parts)]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if "--json" in sys.argv:
@@ -43,10 +43,10 @@ def main() -> int:
 def warn_of_load() -> None:
     load = os.getloadavg()[0]
     if load > 1:
-        say(f"note: something else runs here (load {load:.1f}); the figures are not to be relied on")
+        say(f"note: the machine is busy (load {load:.1f}); the figures are unreliable")
 
 
-def told(figure: Figure) -> Figure:
+def printed(figure: Figure) -> Figure:
     say(f"  {figure.what.strip()}: {figure.measured}")
     return figure
 

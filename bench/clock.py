@@ -1,4 +1,4 @@
-"""How long things take: samples in seconds, and what is said of them."""
+"""Measures durations: samples in seconds, and their statistics."""
 
 import os
 import statistics
@@ -20,7 +20,7 @@ def samples(action: Callable[[], object], count: int, warm_up: int = 2) -> list[
 
 
 def in_turns(count: int, *actions: Callable[[], object], warm_up: int = 2) -> list[list[float]]:
-    """Samples of several things taken alternately, so that a machine that slows down slows all of them."""
+    """Sample several actions alternately, so that a slow phase of the machine affects all of them."""
     for _ in range(warm_up):
         for action in actions:
             action()
@@ -37,7 +37,7 @@ def p95(values: Sequence[float]) -> float:
 
 
 def spawn(argv: Sequence[str], env: dict[str, str] | None = None) -> None:
-    """posix_spawn and wait: the least that starting a program costs here."""
+    """posix_spawn and wait: the minimum cost of starting a program."""
     silence = [(os.POSIX_SPAWN_OPEN, fd, "/dev/null", os.O_RDWR, 0) for fd in (0, 1, 2)]
     pid = os.posix_spawn(argv[0], argv, env or dict(os.environ), file_actions=silence)
     _, status = os.waitpid(pid, 0)

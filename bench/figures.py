@@ -1,4 +1,4 @@
-"""A figure: what was measured, against which floor, what it must be and what it aims at; and the table of them."""
+"""A figure: the measurement, its ratio to a floor, its limit and its aim; and the table of figures."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True, kw_only=True)
 class Figure:
     what: str
-    measured: str  # as people read it: 21.3 ms
+    measured: str  # for display: 21.3 ms
     ratio: float
     unit: str  # of the ratio: P, D, ×, s …
     must: float

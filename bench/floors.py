@@ -1,4 +1,4 @@
-"""The machine's own limits: P a bare Python, S a bare program, D the least that one durable job can cost."""
+"""The limits of the machine: P starts Python, S starts a program, D is the minimum cost of one durable job."""
 
 import os
 import sqlite3
@@ -25,7 +25,7 @@ def measure(folder: str, program: str) -> Floors:
 
 
 def least(one: Floors, other: Floors) -> Floors:
-    """A floor is the best the machine can do: of two measurements, the smaller."""
+    """The smaller of two measurements: a floor is the best the machine can do."""
     return Floors(
         python_s=min(one.python_s, other.python_s),
         spawn_s=min(one.spawn_s, other.spawn_s),
@@ -46,7 +46,7 @@ def commit_s(folder: str) -> float:
 
 
 def record_s(folder: str) -> float:
-    """A record as a shim writes it: a temporary file, fsync, rename, fsync of the folder."""
+    """A record as a shim writes it: a temporary file, fsync, rename, fsync of the directory."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
 
     def write() -> None:

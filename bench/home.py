@@ -1,4 +1,4 @@
-"""A throw-away Tarmac with simulated GPUs, and the job's program in it."""
+"""A temporary Tarmac home with simulated GPUs and the program of the jobs."""
 
 import os
 import shutil
@@ -34,14 +34,14 @@ class Home:
         return [TARMAC, *words]
 
     def hold_all_gpus(self) -> None:
-        """A job that takes every GPU, so that what is queued next stays queued."""
+        """Run a job on all GPUs, so that later jobs stay queued."""
         job = self.client.submit(["sleep", "3600"], gpus=len(self.client.gpus())).id
         while self.client.job(job).state != "running":
             time.sleep(0.01)
         self._holder = self.client.job(job).pid
 
     def close(self) -> None:
-        """Stops Tarmac first: a job that ends would make room for those that are queued."""
+        """Stop Tarmac before its jobs: the end of a job would start queued ones."""
         ours = self.daemons()
         self.client.stop()
         while any(os.path.exists(f"/proc/{pid}") for pid in ours):
@@ -72,7 +72,7 @@ def compile_program(folder: str) -> str:
 @contextmanager
 def home(program: str, gpus: int) -> Iterator[Home]:
     folder = tempfile.mkdtemp(prefix="tarmac-bench-")
-    os.environ["TARMAC_FAKE_GPUS"] = str(gpus)  # the controller is started by the first call, with our environment
+    os.environ["TARMAC_FAKE_GPUS"] = str(gpus)  # the first call starts the controller with this environment
     found = Home(folder, program)
     try:
         found.client.status()

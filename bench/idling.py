@@ -1,4 +1,4 @@
-"""What Tarmac costs when nothing happens: CPU time and memory of all its processes."""
+"""The cost of an idle Tarmac: CPU time and memory of all its processes."""
 
 import os
 import time
@@ -17,7 +17,7 @@ def figures(program: str) -> Iterator[Figure]:
     with home(program, gpus=4) as place:
         time.sleep(SETTLE_S)
         pids = place.processes()
-        place.client.close()  # our own connection would not be idle
+        place.client.close()  # the benchmark's own connection would not be idle
         before_s = sum(map(cpu_s, pids))
         time.sleep(WATCHED_S)
         percent = 100 * (sum(map(cpu_s, pids)) - before_s) / WATCHED_S
@@ -37,7 +37,7 @@ def figures(program: str) -> Iterator[Figure]:
 
 
 def cpu_s(pid: int) -> float:
-    """From schedstat: stat counts in ticks of 10 ms, which is as much as we look for. All threads."""
+    """CPU time of all threads, from schedstat: the 10 ms ticks of stat are too coarse."""
     spent = 0
     for task in os.listdir(f"/proc/{pid}/task"):
         spent += int(Path(f"/proc/{pid}/task/{task}/schedstat").read_text().split()[0])

@@ -1,4 +1,4 @@
-"""A scheduling pass on a large, full machine: what it costs when one job ends, with a short and with a long queue."""
+"""The cost of a scheduling pass on a large, full cluster after one job ended, with a short and a long queue."""
 
 import gc
 import random
@@ -19,7 +19,7 @@ from tarmac.core.state import State
 NODES, GPUS, OWNERS = 1_000, 8, 50
 SHORT, LONG = 1_000, 100_000
 PASSES, WARM_UP = 1_000, 50
-KINDS = 6  # of jobs that each owner has: a pass follows how many there are, not how many jobs
+KINDS = 6  # of jobs per owner: the cost of a pass grows with the kinds, not with the jobs
 LIMITS_S = (None, 1800.0, 3600.0, 4 * 3600.0, 12 * 3600.0, 86400.0)
 
 
@@ -45,7 +45,7 @@ def figures() -> Iterator[Figure]:
 
 
 class Machine:
-    """A state whose jobs start as soon as that is decided."""
+    """A state whose jobs start as soon as it is decided."""
 
     def __init__(self, seed: int) -> None:
         self.state = State()
@@ -78,7 +78,7 @@ class Machine:
                 self.running.append(self.state.jobs[command.job])
 
     def an_end(self) -> Event:
-        """Of any of those that run."""
+        """The end of a random running job."""
         job = self.running.pop(self.dice.randrange(len(self.running)))
         assert isinstance(job.status, Running)
         self.now += 1.0
@@ -115,7 +115,7 @@ class Machine:
 
 
 def a_machine_with(waiting: int) -> Machine:
-    """Full, with about that many waiting jobs."""
+    """A full cluster with about this many waiting jobs."""
     machine = Machine(seed=1)
     while len(machine.state.queue) < SHORT // 2:
         machine.submit(SHORT)

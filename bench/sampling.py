@@ -1,4 +1,4 @@
-"""What reading GPUs costs: eight GPUs in use, every value moving once a second, on the stand-in driver."""
+"""The cost of reading GPUs: eight GPUs in use on the stand-in driver, all values change once a second."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from bench.idling import cpu_s
 from tests.agent_peer import AgentPeer, start_agent
 from tests.nvml.standin import Gpu, Process, Standin, build
 
-CARDS = 8
+GPUS = 8
 SETTLE_S = 3
 WATCHED_S = 30
 
@@ -27,7 +27,7 @@ def figures() -> Iterator[Figure]:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         (folder / "lib").mkdir()
         driver = Standin(build(folder / "lib"), folder)
-        holders = [subprocess.Popen(["sleep", "3600"]) for _ in range(2 * CARDS)]
+        holders = [subprocess.Popen(["sleep", "3600"]) for _ in range(2 * GPUS)]
         for holder in holders:
             stack.callback(holder.wait)
             stack.callback(holder.kill)
@@ -38,7 +38,7 @@ def figures() -> Iterator[Figure]:
         stack.callback(AgentPeer(folder).close)
         percent = measure(driver, holders, agent.pid)
     yield Figure(
-        what=f"sampling {CARDS} GPUs at 1 Hz: CPU",
+        what=f"sampling {GPUS} GPUs at 1 Hz: CPU",
         measured=f"{percent * WATCHED_S * 10:.0f} ms in {WATCHED_S} s",
         ratio=percent,
         unit="%",
@@ -48,7 +48,7 @@ def figures() -> Iterator[Figure]:
 
 
 def measure(driver: Standin, holders: list[subprocess.Popen[bytes]], agent: int) -> float:
-    """Per cent of a core, of the agent and its probe together."""
+    """CPU use of the agent and its probe together, in per cent of a core."""
     time.sleep(SETTLE_S)
     pids = [agent, *children(agent)]
     before_s = sum(map(cpu_s, pids))
@@ -59,7 +59,7 @@ def measure(driver: Standin, holders: list[subprocess.Popen[bytes]], agent: int)
 
 
 def show(driver: Standin, holders: list[subprocess.Popen[bytes]], second: int) -> None:
-    uuids = [f"GPU-{n}" for n in range(CARDS)]
+    uuids = [f"GPU-{n}" for n in range(GPUS)]
     driver.show(
         *(
             Gpu(

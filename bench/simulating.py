@@ -1,4 +1,4 @@
-"""The simulator: how quick it is, and what it says backfill is worth."""
+"""The speed of the simulator, and the benefit of backfill that it computes."""
 
 from collections.abc import Iterator
 

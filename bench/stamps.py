@@ -1,4 +1,4 @@
-"""What the benchmark's jobs wrote down: when each began and ended, on the machine's one clock."""
+"""The time stamps that the benchmark's jobs write at their start and end."""
 
 import os
 import time
@@ -22,7 +22,7 @@ def read(path: str) -> list[Stamp]:
 
 
 def wait_for(path: str, count: int) -> list[Stamp]:
-    """Looks seldom: what is measured is in the stamps, and looking takes a core away from it."""
+    """Poll rarely: polling takes CPU time from the measured jobs, and the stamps have the times."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         stamps = read(path)

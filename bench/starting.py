@@ -1,4 +1,4 @@
-"""How fast a job takes off: on an idle GPU, after the one before it, and a thousand of them."""
+"""Start latency: on an idle GPU, after the previous job, and of a thousand jobs."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -53,7 +53,7 @@ def spread(what: str, taken: Sequence[float], floors: Floors) -> Iterator[Figure
 
 
 def take_offs(place: Home) -> list[float]:
-    """From the moment the submit came back to the job's first instruction, one job at a time."""
+    """Time from the return of the submit to the job's first instruction, one job at a time."""
     taken = []
     for _ in range(LONE_JOBS):
         file = place.stamps_file()

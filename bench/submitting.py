@@ -1,4 +1,4 @@
-"""What the person at the keyboard waits for: `add` and `ls`, with an empty queue and with a long one."""
+"""The latency of `add` and `ls`, with an empty and a long queue."""
 
 import sys
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ def add(place: Home) -> tuple[float, float]:
 
 
 def beside_python(place: Home, *words: str) -> tuple[float, float]:
-    """Medians of the command and of `python -c pass`, taken in turns."""
+    """Medians of the command and of `python -c pass`, sampled alternately."""
     command, python = in_turns(
         ROUNDS,
         lambda: spawn(place.cli(*words), place.env),

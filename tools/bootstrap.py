@@ -1,6 +1,6 @@
-"""Makes .venv with Tarmac in it: `python3 tools/bootstrap.py [dev]`. Quick when nothing changed.
+"""Creates .venv and installs Tarmac into it: `python3 tools/bootstrap.py [dev]`. Fast if nothing changed.
 
-Runs under whatever python3 the machine has, so: standard library only, and no syntax newer than 3.6.
+Runs under any python3 of the machine: standard library only, and no syntax newer than 3.6.
 """
 
 import hashlib
@@ -27,7 +27,9 @@ def main():
         return
     if not is_sound():
         create()
-    say("installing Tarmac%s and what it needs into .venv (only the first time)" % (" [%s]" % extra if extra else ""))
+    say(
+        "installing Tarmac%s and its dependencies into .venv (only the first time)" % (" [%s]" % extra if extra else "")
+    )
     install(extra)
     compile_sources()
     with open(STAMP, "w") as f:
@@ -35,7 +37,7 @@ def main():
 
 
 def fingerprint():
-    """What the installation depends on. The place counts: an editable install points at this folder."""
+    """What the installation depends on, including this directory: an editable install points to it."""
     digest = hashlib.sha256(ROOT.encode())
     for name in ("pyproject.toml", os.path.join("scripts", "tarmac")):
         with open(os.path.join(ROOT, name), "rb") as f:
@@ -53,7 +55,7 @@ def read_stamp():
 
 
 def is_sound():
-    """A .venv that was copied, whose interpreter was removed, or that was interrupted half-way is made anew."""
+    """False for a .venv that was copied, is incomplete, or whose interpreter is gone."""
     if not os.path.exists(PYTHON):
         return False
     ask = (
@@ -66,7 +68,7 @@ def is_sound():
 
 def create():
     python = interpreter.find()
-    say("making .venv with %s" % python)
+    say("creating .venv with %s" % python)
     shutil.rmtree(VENV, ignore_errors=True)
     if has_ensurepip(python):
         run([python, "-m", "venv", VENV])
@@ -87,7 +89,7 @@ def install(extra):
 
 
 def compile_sources():
-    """Also where the environment tells Python not to: a command that has to compile itself takes twice as long."""
+    """Compile even if PYTHONDONTWRITEBYTECODE is set: without it, commands take twice as long to start."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     subprocess.run([PYTHON, "-m", "compileall", "-q", os.path.join("src", "tarmac")], cwd=ROOT, env=environment)
 
@@ -95,7 +97,7 @@ def compile_sources():
 def run(argv):
     done = subprocess.run(argv, cwd=ROOT)
     if done.returncode != 0:
-        sys.exit("bootstrap: this failed: " + " ".join(argv))
+        sys.exit("bootstrap: command failed: " + " ".join(argv))
 
 
 def say(words):

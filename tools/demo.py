@@ -1,4 +1,4 @@
-"""`make demo`: Tarmac in a throw-away home, with more jobs than GPUs. Leaves nothing behind, also after Ctrl-C."""
+"""`make demo`: Tarmac in a temporary home, with more jobs than GPUs. Leaves nothing behind, even after Ctrl-C."""
 
 import glob
 import os
@@ -42,7 +42,7 @@ def world(home: str) -> dict[str, str]:
     environment = {**os.environ, "TARMAC_HOME": home, "PATH": os.path.dirname(TARMAC) + ":" + os.environ["PATH"]}
     if not glob.glob("/dev/nvidia[0-9]*") and "TARMAC_FAKE_GPUS" not in environment:
         environment["TARMAC_FAKE_GPUS"] = SIMULATED
-        print(f"No NVIDIA GPU here, so four are simulated: TARMAC_FAKE_GPUS={SIMULATED}\n")
+        print(f"No NVIDIA GPU found; simulating four with TARMAC_FAKE_GPUS={SIMULATED}\n")
     return environment
 
 
@@ -65,7 +65,7 @@ def show(home: str, environment: dict[str, str]) -> int:
 
 
 def jobs() -> list[list[str]]:
-    """Eight small ones, one that needs two GPUs at once, and one without any."""
+    """Eight small jobs, one that needs two GPUs, and one without GPUs."""
     train = ["--", "python", "examples/train.py", "--seconds"]
     one = [["--name", f"lr-{rate}-{seed}", *train, f"{3 + (i + seed) % 3}", "--lr", rate, "--seed", f"{seed}"]
            for i, rate in enumerate(RATES) for seed in (1, 2)]  # fmt: skip
@@ -75,12 +75,12 @@ def jobs() -> list[list[str]]:
 
 
 def watch(environment: dict[str, str]) -> None:
-    """The live table for as long as a job is active; where there is no terminal to draw on, the table at the end."""
+    """Show the live table while a job is active; without a terminal, print the table at the end."""
     live = subprocess.Popen([TARMAC, "ls", "-w"], env=environment, cwd=ROOT) if sys.stdout.isatty() else None
     try:
         subprocess.run([TARMAC, "wait", "all"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if live:
-            time.sleep(0.5)  # the last change is drawn
+            time.sleep(0.5)  # let the last change be drawn
     finally:
         if live:
             live.send_signal(signal.SIGINT)

@@ -11,7 +11,7 @@ import pipconf
 
 
 def into(python):
-    """Tries uv, a pip that is already there, the index pip is configured for, and the distribution's own package."""
+    """Try uv, an installed pip, the index that pip is configured for, and the package of the distribution."""
     folder = tempfile.mkdtemp(prefix="tarmac-getpip-")
     try:
         for way in (by_uv, by_other_pip, by_index, by_apt):
@@ -47,7 +47,7 @@ def by_index(python, folder):
 
 
 def by_apt(python, folder):
-    """`apt-get download` needs no root. Where the package lists are missing, it reads its own into our folder."""
+    """`apt-get download` needs no root. If package lists are missing, it downloads its own into `folder`."""
     if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
         return False
     download = ["download", "python3-pip-whl"]
@@ -69,7 +69,7 @@ def apt(words, folder):
 
 
 def install_wheel(python, wheel):
-    """A wheel of pip can run itself."""
+    """Install with the wheel of pip, which can run itself."""
     return succeeds([python, os.path.join(wheel, "pip"), "install", "--quiet", "--no-index", "--no-deps", wheel])
 
 

@@ -16,14 +16,14 @@ def find():
         if real:
             return real
     sys.exit(
-        "bootstrap: Python 3.11 or newer is needed, and none was found as "
+        "bootstrap: Python 3.11 or newer is required; none was found as "
         + (asked or ", ".join(NAMES))
         + ".\nInstall one (Debian, Ubuntu: apt install python3), or name it: make PYTHON=/path/to/python3.12 …"
     )
 
 
 def real_path(name):
-    """The interpreter itself: a venv made from a pyenv shim would change under us with pyenv's settings."""
+    """The real interpreter: a venv made from a pyenv shim would change with pyenv's settings."""
     found = shutil.which(name)
     if not found:
         return None

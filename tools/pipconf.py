@@ -1,4 +1,4 @@
-"""Reads where pip is configured to get packages from, and fetches one pure-Python wheel from there without pip."""
+"""Reads the package indexes that pip is configured for, and downloads one pure-Python wheel without pip."""
 
 import configparser
 import os
@@ -9,14 +9,14 @@ import urllib.request
 
 
 def indexes():
-    """(url, cert) pairs, in pip's order. None is built in: which registry to trust is the machine's setting."""
+    """(url, cert) pairs, in pip's order. No index is built in: the machine's settings decide which one to trust."""
     settings = read()
     urls = settings.get("index-url", "").split() + settings.get("extra-index-url", "").split()
     return [(url.rstrip("/") + "/", settings.get("cert")) for url in urls]
 
 
 def read():
-    """pip's settings: its files, later ones win, then its environment variables."""
+    """pip's settings: its files, of which later ones win, then its environment variables."""
     settings = {}
     for path in files():
         parser = configparser.RawConfigParser()
