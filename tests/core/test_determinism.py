@@ -1,4 +1,4 @@
-"""The same events lead to the same decisions, in whatever order this run of Python keeps its sets."""
+"""The same events lead to the same decisions, regardless of Python's hash seed."""
 
 from __future__ import annotations
 

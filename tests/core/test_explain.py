@@ -1,4 +1,4 @@
-"""Why a job waits: the reasons, their numbers, and that they never disagree with what is decided."""
+"""The reasons of waiting jobs, and that they always agree with the decisions."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ job_shapes = st.tuples(st.integers(0, 4), st.sampled_from("ab"), st.integers(0, 
 
 
 def a_world(nodes: list[tuple[int, int, bool]], jobs: list[tuple[int, str, int, bool]]) -> State:
-    """Some jobs run where they fit; the others wait, and no pass has looked at them yet."""
+    """Some jobs run where they fit; the others wait, before any pass."""
     made = [a_node(name=f"n{i}", gpus=g, cpu_job_slots=s, is_connected=c) for i, (g, s, c) in enumerate(nodes)]
     state = a_state(*made)
     state.rules = replace(state.rules, policy="fifo")

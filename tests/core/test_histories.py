@@ -1,4 +1,4 @@
-"""Whatever happens, in whatever order: random histories of a controller and its nodes, held against what really ran."""
+"""Random histories of a controller and its nodes, compared with the simulated world."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 pytestmark = pytest.mark.timeout(3600)  # many take long, see `effort`
 
-one_of = st.integers(0, 10_000)  # which one of those there are
+one_of = st.integers(0, 10_000)  # selects one of the existing objects
 spec = st.builds(
     a_spec,
     gpus=st.sampled_from([1, 1, 1, 2, 3, 0]),
@@ -78,7 +78,7 @@ class Histories(RuleBasedStateMachine):
             self.go_on()
 
     def go_on(self) -> None:
-        """What happens by itself when nothing goes wrong."""
+        """Carry out everything that happens if nothing goes wrong."""
         while any(node.commands or node.events for node in self.nodes) or self.world.in_phase("launching"):
             self.obey_all()
             for run in self.world.in_phase("launching"):
@@ -89,7 +89,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule(specs=st.lists(spec, min_size=1, max_size=4))
     def submit(self, specs: list[Any]) -> None:
-        # Each has a name of its own, so that nobody knows how long it takes: ends are another test's matter.
+        # Each job has a unique name, so that its runtime is unknown; other tests cover expected ends.
         first = self.driver.state.next_id
         self.feed(submitted(*(replace(spec, name=f"run {first + n}") for n, spec in enumerate(specs))))
         self.then()
@@ -102,7 +102,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule(number=st.integers(0, 40))
     def ask_to_stop_anything(self, number: int) -> None:
-        """What has ended, what was never there."""
+        """Ended jobs and jobs that never existed."""
         self.feed(StopAsked(job=JobId(number), by="ann"))
 
     # What happens on the nodes
@@ -115,7 +115,7 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: self.world.in_phase("launching", "alive"))
     @rule(number=one_of)
     def fail_to_launch(self, number: int) -> None:
-        """The node says that it started as soon as there is a process; the program may still not be found."""
+        """The node reports the start as soon as a process exists; the program may still be missing."""
         self.world.fail_launch(pick(self.world.in_phase("launching", "alive"), number))
         self.then()
 
@@ -190,7 +190,7 @@ class Histories(RuleBasedStateMachine):
             self.feed(NodeLeft(node=node.name))
         self.world.connect(node)
 
-    # Reports that come as they should not
+    # Wrong reports
 
     @precondition(lambda self: any(len(node.events) > 1 for node in self.nodes))
     @rule(number=one_of, later=one_of)
@@ -210,14 +210,14 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: self.driver.state.jobs)
     @rule(number=one_of, says=st.sampled_from([started, exited, launch_failed, lost, gone]), attempt=st.integers(0, 2))
     def hear_wrongly(self, number: int, says: Callable[..., RunReport], attempt: int) -> None:
-        """Of another attempt, or from a node it is not on: nothing of it is true."""
+        """A report of another attempt, or from the wrong node."""
         job = pick(list(self.driver.state.jobs.values()), number)
         on = getattr(job.status, "booking", None)
         for node in self.nodes:
             if attempt != job.attempt or on is None or node.name != on.node:
                 self.feed(Reported(node=node.name, report=says(job.id, attempt=attempt)))
 
-    # The controller's own troubles
+    # Failures of the controller
 
     @rule(seconds=st.sampled_from([1.0, 0.0, -3600.0, 1e9, -2e9]))
     def pass_time(self, seconds: float) -> None:
@@ -234,14 +234,14 @@ class Histories(RuleBasedStateMachine):
 
     @rule(is_killed=st.booleans())
     def lose_memory(self, is_killed: bool) -> None:
-        """Killed, or the commit failed. Commands of the commit before are lost with the connection."""
+        """The controller is killed, or a commit fails. Commands of the previous commit are lost with the connection."""
         self.is_grouping = False
         if is_killed:
             self.driver.crash()
         else:
             self.driver.fail_commit()
 
-    # What holds after every step
+    # Invariants after every step
 
     @invariant()
     def the_state_agrees_with_itself(self) -> None:
@@ -275,14 +275,14 @@ class Histories(RuleBasedStateMachine):
     def what_runs_is_booked(self) -> None:
         self.driver.compare_living()
 
-    # And in the end everything ends
+    # At the end
 
     def teardown(self) -> None:
         if sys.exc_info()[0] is None:
             self.settle()
 
     def settle(self) -> None:
-        """With nodes in reach and nothing going wrong any more, every job ends and every run is forgotten."""
+        """With connected nodes and no further failures, every job ends and every attempt is forgotten."""
         self.commit()
         for node in self.nodes:
             self.world.show_gpus(node, frozenset(range(len(node.gpus))))
@@ -299,7 +299,7 @@ class Histories(RuleBasedStateMachine):
         assert all(is_ended(self.driver.stored(number).status) for number in self.driver.acknowledged)
 
     def bring_forward(self, run: Run) -> None:
-        """Whoever is to stop waits for the signal; the others end by themselves."""
+        """Stopping jobs end by their signal; the others exit."""
         if run.phase == "launching":
             self.world.begin(run)
         elif run.key[0] in self.driver.stop_asked and not run.is_signalled:

@@ -1,4 +1,4 @@
-"""Who has had how many GPUs: by hours of the clock, within a week, and fading."""
+"""GPU time of owners: by clock hours, within a week, and weighted by age."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def scores(state: State, now: float, half_life_s: float) -> dict[str, float]:
 
 @pytest.mark.parametrize("half_life_s", [LIFE_S, LIFE_S / 7])
 def test_recomputed_scores_equal_incremental_scores(half_life_s: float) -> None:
-    """Hours are kept by the clock's, so within the half of one."""
+    """Time is stored per clock hour, so the result is exact to half an hour."""
     scene, now = a_busy_week()
     scene.set_rules(half_life_s=half_life_s)
     now = scene.now

@@ -1,4 +1,4 @@
-"""Each limit holds exactly, at submit and at start, and says what it is, how much there is and what was asked."""
+"""Each limit holds exactly, at submit and at start, and reports its name, use and request."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_adopted_processes_count_towards_limits() -> None:
 
 @pytest.mark.parametrize("limit", ["gpu_hours_per_user", "gpu_hours_per_project"])
 def test_gpu_hours_per_week_are_limited(limit: str) -> None:
-    """3 hours with 2 GPUs are 6; one more is there when the oldest are more than a week ago."""
+    """3 hours with 2 GPUs are 6; an hour is available again when the oldest is more than a week old."""
     scene = Scene(gpus=2, **{limit: PerName(0.0, (("ann", 6.0), ("p", 6.0)))})
     scene.now = 1000.0 * HOUR_S - 1.0
     scene.run(a_spec(gpus=2, project="p"), a_spec(project="p"))

@@ -1,4 +1,4 @@
-"""A job's way through the machine, event by event."""
+"""The states of a job, event by event."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_final_reports_of_ended_jobs_may_be_forgotten_others_need_no_answer() ->
 
 
 def test_the_end_of_an_earlier_attempt_may_be_forgotten_but_not_of_a_later_one() -> None:
-    """A record older than what happened (a backup, brought back) must not lose the guard against a second start."""
+    """With an outdated database (a restored backup), the guard against a second start must remain."""
     scene = Scene()
     scene.submit(gpus=1)
     scene.report(exited(attempt=0))
@@ -273,7 +273,7 @@ def test_a_second_stop_with_a_shorter_grace_is_sent() -> None:
 def test_jobs_stopped_together_never_start_in_place_of_each_other() -> None:
     scene = Scene(gpus=2)
     scene.run(time_limit_s=100.0)
-    wide, narrow = scene.submit(a_spec(gpus=2), a_spec())  # the free GPU is kept for the wide one
+    wide, narrow = scene.submit(a_spec(gpus=2), a_spec())  # the free GPU is held back for the wide job
     assert scene.states() == ["running", "queued", "queued"]
     scene.happen(StopAsked(job=wide, by="ann", more=(narrow, JobId(99))))
     assert (scene.starts(), scene.states()) == ([], ["running", "cancelled", "cancelled"])
@@ -378,7 +378,7 @@ def test_a_repeated_loss_report_is_recorded_once() -> None:
 
 @pytest.mark.parametrize("state", ["starting", "running", "stopping"])
 def test_a_tree_reported_gone_ends_the_job_even_without_a_loss_report(state: str) -> None:
-    """The node tells the newest report only. What happened while nobody listened leaves no other trace."""
+    """A node sends only its newest report; earlier ones that were missed are lost."""
     scene = Scene()
     scene.submit(gpus=1)
     if state != "starting":

@@ -1,4 +1,4 @@
-"""Every state of a job against everything that can happen to it: the table and the machine say the same."""
+"""Every state of a job with every event: the table and the core agree."""
 
 from __future__ import annotations
 

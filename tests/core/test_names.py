@@ -1,4 +1,4 @@
-"""The words that programs share are the ones the core has types for."""
+"""The shared names match the types of the core."""
 
 from typing import get_args
 

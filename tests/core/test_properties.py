@@ -1,5 +1,7 @@
-"""What holds after every event, whatever came before: nothing is over-booked, nobody is over a limit, every wait has
-its reason. Counted here anew from the jobs alone."""
+"""Properties after every event: nothing is overbooked, no limit is exceeded, every waiting job has a reason.
+
+All of it is recomputed here from the jobs alone.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,7 @@ def recount_gpus(play: Play, node: Node) -> None:
 
 
 def recount_host(play: Play, node: Node) -> None:
-    """Whoever is started by force does not ask the host."""
+    """Forced jobs ignore the host's resources."""
     here = [job for job in play.booked if job.status.booking.node == node.name]  # type: ignore[union-attr]
     if any((job.id, job.attempt) in play.forced for job in here):
         return
@@ -67,7 +69,7 @@ def recount_host(play: Play, node: Node) -> None:
 @tries(150)
 @given(nodes=machines(), rules=limits, steps=steps(in_arrays), later=limits)
 def test_no_limit_is_ever_exceeded(nodes: list[Node], rules: Rules, steps: list[Step], later: Rules) -> None:
-    """Others may be over one: a person forced a start, or the limit was lowered since."""
+    """A limit may be exceeded by a forced start, or because it was lowered."""
     play = Play(nodes, rules)
     for step in steps:
         recount_limits(play, play.take(step))
@@ -112,7 +114,7 @@ def test_after_a_pass_every_wait_has_its_reason(nodes: list[Node], rules: Rules,
     play = Play(nodes, rules)
     for step in steps:
         play.take(step)
-        if step[0] == "begin":  # makes no room, so no pass follows
+        if step[0] == "begin":  # frees nothing, so no pass follows
             continue
         assert next(Pass(play.state, play.now).run(), None) is None, "a pass leaves nothing to do"
         without = [job.id for job in play.waiting if not explain(play.state, job, play.now)]
@@ -130,7 +132,7 @@ def test_after_a_pass_every_wait_has_its_reason(nodes: list[Node], rules: Rules,
 def test_reasons_are_empty_exactly_for_jobs_that_would_start(
     nodes: list[Node], rules: Rules, running: list[Step], new: list[JobSpec]
 ) -> None:
-    """Asked in front of a pass, when much could still start."""
+    """Ask before a pass, while many jobs could still start."""
     play = Play(nodes, rules)
     for step in running:
         play.take(step)
@@ -157,5 +159,5 @@ def would_start(state: State, number: int, line: Pass, now: float) -> bool:
 
 
 def put_in_line(state: State, specs: list[JobSpec], now: float) -> None:
-    """As a submit does, without the pass that follows it."""
+    """Add jobs like a submit, but without its pass."""
     queueing.change(state, JobsSubmitted(specs=tuple(specs)), now)

@@ -1,4 +1,4 @@
-"""The line of waiting jobs: classes, heads, order."""
+"""The queue of waiting jobs: classes, heads and order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long jobs are expected to take: their limit, else the longest of the last runs of the same thing."""
+"""Expected runtimes: the time limit, else the longest of the last attempts of the same kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table itself, and the picture of it in ARCHITECTURE.md."""
+"""The table of transitions, and its diagram in ARCHITECTURE.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small traces whose outcome can be worked out with pencil and paper."""
+"""Small traces whose outcome can be computed by hand."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def waits(scenario: Scenario) -> list[float | None]:
 
 
 # On one node with two GPUs. The second job needs both, and cannot have them before 100.
-# Backfill lets the third pass it, which is over by 60, but not the fourth, which might take until 120.
+# Backfill starts the third job earlier, because it ends by 60, but not the fourth, which may run until 120.
 WIDE_AND_NARROW = [
     a_row(0, "ann", 1, 100, 100),
     a_row(0, "ann", 2, 50, 50),

@@ -1,6 +1,6 @@
-"""Run as a program: commits jobs to the file it is given, one after the other, and says each id once it is kept.
+"""Run as a program: commits jobs to a file one by one, and prints each id once it is on disk.
 
-Whoever reads along may kill it at any moment and then look what the file holds.
+A test may kill it at any time and then check the contents of the file.
 """
 
 from __future__ import annotations

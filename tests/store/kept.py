@@ -20,7 +20,7 @@ DEADLINE_S = 20.0
 
 
 def commit(store: Store, batch: Batch) -> None:
-    """Returns when it is on disk, raises what the writer says."""
+    """Commit and wait until it is on disk. Raises the writer's error."""
     said: list[Exception | None] = []
     is_done = threading.Event()
 
@@ -51,7 +51,7 @@ def a_line(job: int, kind: str, *, at: float = 1.0, attempt: int = 1, **detail: 
 
 
 def happen(store: Store, event: Event, now: float = 1000.0) -> None:
-    """One event through the core into the file, as the controller does it."""
+    """Handle one event and commit its changes, like the controller."""
     state = store.load()
     handle(state, event, now)
     commit(store, Batch(changes=state.take_changes()))

@@ -1,4 +1,4 @@
-"""A disk that is really full: a commit is refused whole, and works again as soon as there is room."""
+"""A real full disk: a commit fails as a whole, and works again once there is space."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.store.kept import DEADLINE_S, commit, new, opened
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own, of 1 MiB."""
+    """A file system of 1 MiB."""
     need("root")
     folder = tmp_path / "disk"
     folder.mkdir()
@@ -41,7 +41,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(disk: Path) -> Path:
-    """Takes the last byte there is."""
+    """Fill the disk to the last byte."""
     filler = disk / "filler"
     with filler.open("ab", buffering=0) as file:
         for size in (65536, 4096, 1):

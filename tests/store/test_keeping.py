@@ -1,4 +1,4 @@
-"""What is committed comes back as it was, after closing the file and opening it again."""
+"""Committed data is unchanged after closing and reopening the file."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_a_batch_is_stored_as_a_whole_or_not_at_all(store: Store) -> None:
     commit(store, new(a_job(1)))
     digest, body = rows.pack_environment({"A": "1"})
     token = Submission(owner="ann", token="t", first_id=2, count=1, at=1.0)
-    batch = new(a_job(2), a_job(1), environments={digest: body}, submissions=[token])  # 1 is there already
+    batch = new(a_job(2), a_job(1), environments={digest: body}, submissions=[token])  # job 1 already exists
     batch.changes.story.append(a_line(1, "Decided"))
     with pytest.raises(sqlite3.IntegrityError):
         commit(store, batch)

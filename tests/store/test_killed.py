@@ -1,4 +1,4 @@
-"""kill -9 in the middle of commits: what was acknowledged is there, and what is there is whole."""
+"""kill -9 during commits: acknowledged commits are on disk, and every commit is complete."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROUNDS = 8
 
 
 def kill_a_committer(path: Path, after: int) -> list[int]:
-    """The first ids of the submits it had acknowledged when it was killed in the middle of its work."""
+    """The first ids of the submits that were acknowledged before the kill."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.store.committer", str(path)],
         stdout=subprocess.PIPE,
@@ -33,7 +33,7 @@ def kill_a_committer(path: Path, after: int) -> list[int]:
     rest = process.stdout.read()
     process.stdout.close()
     process.wait()
-    # What was said between the last line read and the kill counts as well, but for a line that is not whole.
+    # Lines printed between the last read and the kill count too, except an incomplete one.
     whole = rest[: rest.rfind("\n") + 1]
     return [int(line) for line in [*acknowledged, *whole.splitlines()]]
 

@@ -1,4 +1,4 @@
-"""Files that are not ours, not whole or not of this version are refused with a clear word and left as they were."""
+"""Foreign, damaged and newer files are refused with a clear message and left unchanged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def folder_as_it_is(folder: Path) -> dict[str, str]:
 
 
 def refusal(path: Path) -> TarmacError:
-    """Opens and loads as the controller does, expects a refusal, and that nothing was touched by it."""
+    """Open and load like the controller; expect a refusal that changes nothing."""
     before = folder_as_it_is(path.parent)
     with pytest.raises(TarmacError) as caught:
         with opened(path) as store:
@@ -73,7 +73,7 @@ def test_a_newer_schema_is_refused(path: Path) -> None:
 
 
 def test_a_newer_schema_is_noticed_if_it_is_only_in_the_wal(path: Path) -> None:
-    """A newer Tarmac was killed right after it brought the file up to date."""
+    """A newer Tarmac was killed right after it migrated the file."""
     ours(path)
     connection = set_version(path, schema.VERSION + 1)
     elsewhere = path.parent / "copy"

@@ -1,4 +1,4 @@
-"""What is kept of the queue as a whole, and of jobs that are changed while they wait."""
+"""Storage of the queue mode, reservations, GPU hours and edited jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which jobs a question finds, and page after page of them."""
+"""Queries for jobs, and their pages."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_jobs_are_found_by_number_and_missing_ones_are_left_out(shelf: Store) ->
 
 
 def test_queries_do_not_scan_ended_jobs_to_find_live_ones(store: Store) -> None:
-    """Not a time but the plan: with years of ended jobs, a start must not read them all."""
+    """Check the query plan: with years of ended jobs, a start-up must not read them all."""
     commit(store, new(a_job(1)))
     plan = store.reader._connection.execute("EXPLAIN QUERY PLAN SELECT id FROM jobs WHERE is_live = 1 ORDER BY id")
     assert any("jobs_live" in row[3] for row in plan)

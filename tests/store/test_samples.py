@@ -1,4 +1,4 @@
-"""Minutes of GPUs: kept, told, and forgotten when they are old."""
+"""Minute samples of GPUs: stored, read, and deleted when old."""
 
 from pathlib import Path
 

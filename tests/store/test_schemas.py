@@ -1,4 +1,4 @@
-"""A database of every schema that was ever released opens, is brought up to date and holds what it held."""
+"""Databases of all released schemas open, are migrated and keep their contents."""
 
 from __future__ import annotations
 

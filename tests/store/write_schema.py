@@ -1,6 +1,6 @@
 """Writes the database of the present schema into tests/store/schemas: python -m tests.store.write_schema
 
-Once per released schema, then never again: the file stands for what users have on their disks.
+Run it once per released schema and never again: the file represents the databases of users.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ HOURS = {(7, "ann", ""): 60.0, (7, "bob", "p"): 1.5}
 
 
 def jobs(version: int = schema.VERSION) -> list[Job]:
-    """One job per state, named after it, each on a GPU of its own; and what later versions can keep."""
+    """One job per state, named after it, each on a separate GPU; and data that later versions store."""
     return [*_jobs_of_the_first(), *(_jobs_of_the_third() if version >= 3 else ())]
 
 

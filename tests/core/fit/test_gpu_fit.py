@@ -1,4 +1,4 @@
-"""When a GPU may be used: whole, shared, by slot; with others on it, drained, of the wrong kind."""
+"""When a job may use a GPU: whole, shared or by slot; with foreign processes, drained, or unsuitable."""
 
 from __future__ import annotations
 

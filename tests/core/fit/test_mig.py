@@ -1,4 +1,4 @@
-"""A GPU and the MIG instances that it is divided into are the same silicon: never booked at the same time."""
+"""A GPU and its MIG instances are the same hardware and are never booked at the same time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pins mean GPUs, not numbers: what happens to them, and to what is shown, when a driver counts anew."""
+"""Pins identify GPUs by UUID, so they survive a driver that renumbers its GPUs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line as people see it, and when its jobs will likely start: worked-out numbers."""
+"""The displayed order of the queue and the estimated starts, with computed examples."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def starts(scene: Scene) -> dict[int, float]:
 
 
 def test_the_order_accounts_for_jobs_that_start_earlier() -> None:
-    """Balance: each job that is in the list already counts as running for the next."""
+    """Under balance, each job in the list counts as running for the next."""
     scene = Scene(gpus=0)
     scene.submit(*[a_spec()] * 3, *[a_spec(owner="bob", gpus=2)] * 2)
     # 0:0 ann → 1:0 bob → 1:2 ann → 2:2 ann (submitted first) → 3:2 bob
@@ -73,7 +73,7 @@ def test_beyond_the_first_thousand_a_place_is_approximated_by_rank(monkeypatch: 
 
 
 def a_full_node(*limits: float | None, **rules: Any) -> Scene:
-    """One GPU each, taken at 1001 for so long; the time is 1001."""
+    """One GPU per duration, each taken at 1001; the time is 1001."""
     scene = Scene(gpus=len(limits), **rules)
     scene.submit(*(a_spec(time_limit_s=limit, name=f"run {number}") for number, limit in enumerate(limits)))
     return scene

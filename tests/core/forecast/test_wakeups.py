@@ -1,4 +1,4 @@
-"""When time alone may change something: the controller sleeps until then, and not past it."""
+"""When the next timed change is due; the controller sleeps until then."""
 
 from __future__ import annotations
 

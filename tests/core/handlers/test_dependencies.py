@@ -1,4 +1,4 @@
-"""Jobs that wait for others: what lets them go, what ends them, and circles."""
+"""Dependencies: what releases waiting jobs, what ends them, and circles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sick GPUs, idle jobs, greedy jobs: the rules against made-up readings."""
+"""Unhealthy GPUs, idle jobs and overbooked jobs, with artificial readings."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def warnings(state: State) -> list[str]:
 
 
 def stay(state: State, since: float, until: float, load: float | None, **more: object) -> list[object]:
-    """The same is read again and again. What came of it."""
+    """Repeat the same reading. Returns the commands that follow."""
     steps = int((until - since) // 10)
     sent = [command for step in range(1, steps + 1) for command in read(state, since + 10 * step, load, **more)]
     return sent + read(state, until, load, **more)
 
 
 def play(state: State, trace: list[tuple[float, float]]) -> tuple[list[str], bool]:
-    """(seconds, load) after each other, read every 10 s. What was said, and whether the job was stopped."""
+    """Phases of (seconds, load), read every 10 s. Returns the notifications, and whether the job was stopped."""
     now, is_stopped = 10.0, False
     for seconds, load in trace:
         for _ in range(int(seconds // 10)):
@@ -67,7 +67,7 @@ def stops(state: State) -> list[str]:
 
 
 def notices(before: State, action: str) -> list[object]:
-    """What is sent out where the same job idles under that setting."""
+    """The commands for the same idle job under this setting."""
     assert before.rules.idle_action == action
     state = a_machine(a_gpu(0))
     handle(state, RulesSet(rules=before.rules), 0.0)
@@ -147,7 +147,7 @@ def test_an_unknown_load_does_not_count_as_idle() -> None:
 
 
 def test_a_gpu_that_does_not_answer_does_not_count_as_idle() -> None:
-    """What is known of it is of before: the count begins anew when it answers."""
+    """The last reading is outdated, so the count restarts when the GPU answers."""
     state = a_machine(a_gpu(0))
     running(state)
     stay(state, 0.0, 29 * MINUTE, 0.0)
@@ -205,7 +205,7 @@ def test_a_gpu_is_resumed_after_healthy_s() -> None:
 
 
 def test_silence_does_not_count_as_healthy() -> None:
-    """An agent that was away for an hour says nothing about the GPU in that hour."""
+    """The hour in which the agent was away does not count as healthy."""
     state = a_machine(a_gpu(0))
     read(state, 10.0, 0.0, health="2 uncorrectable memory errors (ECC)")
     read(state, 20.0, 0.0)
@@ -240,7 +240,7 @@ def test_only_a_person_resumes_what_a_person_drained() -> None:
 
 
 def take(state: State, job: int, since: float, until: float, taken_g: float, health: str | None = None) -> bool:
-    """The job takes that much all the time. Whether it was stopped."""
+    """The job uses this much memory throughout. Returns whether it was stopped."""
     taken = ((JobId(job), GpuUuid("g0"), int(taken_g * G)),)
     uses = ((GpuUuid("g0"), GpuUse(load=0.9, health=health)),)
     is_stopped = False

@@ -1,4 +1,4 @@
-"""Whoever came for a reservation and could not get in keeps it."""
+"""A reservation stays if its owner's jobs wait but cannot start."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MADE = Reservation(
 
 
 def held_by_bob() -> Scene:
-    """Bob's job is on both GPUs when the reservation begins."""
+    """Bob's job holds both GPUs when the reservation begins."""
     scene = Scene(gpus=2, no_show_s=600.0)
     scene.run(a_spec(gpus=2, owner="bob"))
     scene.now = 2000.0

@@ -1,4 +1,4 @@
-"""The queue as a whole: paused, drained, stopped, and paused by itself after many quick failures."""
+"""The mode of the queue: paused, drained, stopped, and paused automatically after many quick failures."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_later_reason_replaces_the_earlier_one() -> None:
 
 
 def stopped(scene: Scene) -> list[int]:
-    """Stop everything; the order in which it all waits then."""
+    """Stop the queue. Returns the order of the requeued jobs."""
     scene.happen(QueueStopped(by="root"))
     for number in scene.at_work():
         scene.finish(number, exit_code=None, signal=15)
@@ -90,7 +90,7 @@ def test_stopping_the_queue_requeues_running_jobs_first_in_their_order() -> None
 
 
 def test_requeued_jobs_keep_their_order_even_if_some_ranked_last() -> None:
-    """Jobs 1 and 2 are ahead of the wide one that waits, 4 and 5 passed it."""
+    """Jobs 1 and 2 rank before the waiting wide job; 4 and 5 were backfilled."""
     scene = Scene(gpus=4, policy="fifo")
     scene.run(a_spec(), a_spec())
     scene.submit(gpus=4)
@@ -118,7 +118,7 @@ def test_a_job_that_is_already_stopping_is_not_requeued() -> None:
 
 
 def fail(scene: Scene, *, after_s: float = 2.0, exit_code: int = 1) -> None:
-    """The job at work runs for so long, then fails."""
+    """The running job fails after `after_s`."""
     (job,) = scene.at_work()
     scene.begin(job)
     scene.now += after_s - 1.0

@@ -1,4 +1,4 @@
-"""What people do with waiting jobs: hold, release, move, edit, begin later, arrays that take turns."""
+"""Changes to waiting jobs: hold, release, move, edit, begin times and arrays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def move(scene: Scene, job: int, place: int) -> None:
 
 
 def a_line(*priorities: int) -> Scene:
-    """Jobs 1, 2, … of one owner that all wait."""
+    """Waiting jobs 1, 2, … of one owner."""
     scene = Scene(gpus=0)
     scene.submit(*(a_spec(priority=priority) for priority in priorities))
     return scene
@@ -94,8 +94,8 @@ def test_a_moved_job_has_the_requested_place(job: int, place: int, order: list[i
 @pytest.mark.parametrize(
     ("job", "place", "order", "priority"),
     [
-        (4, 1, [4, 1, 2, 3], 5),  # in front of a better one: it takes that priority
-        (1, 4, [2, 3, 4, 1], 20),  # behind a worse one: that one's
+        (4, 1, [4, 1, 2, 3], 5),  # before a job of better priority: it gets that priority
+        (1, 4, [2, 3, 4, 1], 20),  # after a job of worse priority: it gets that priority
         (3, 2, [1, 3, 2, 4], 10),
         (1, 2, [2, 1, 3, 4], 10),
         (4, 3, [1, 2, 4, 3], 10),
@@ -118,7 +118,7 @@ def test_a_job_moved_between_two_priorities_keeps_its_own() -> None:
 
 
 def test_jobs_can_be_moved_to_one_place_any_number_of_times() -> None:
-    """Halving a distance for 60 times leaves nothing of it: the places are drawn apart then."""
+    """After 60 halvings of a distance, floats cannot divide it further, so positions are spread."""
     scene = a_line(10, 10, 10, 10)
     order = [1, 2, 3, 4]
     for step in range(120):
@@ -190,7 +190,7 @@ def test_a_past_begin_time_does_not_delay_but_an_edit_to_a_later_one_does() -> N
 
 
 def test_a_job_whose_time_comes_with_the_report_of_another_starts_with_it() -> None:
-    """Nothing else would wake the scheduler for it afterwards."""
+    """No later event would start it."""
     scene = Scene(gpus=2)
     scene.submit(a_spec(), a_spec(begin_at=scene.now + 2.0))
     scene.begin(1)

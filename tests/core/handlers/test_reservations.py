@@ -1,4 +1,4 @@
-"""GPUs kept for somebody: who keeps off, who is drawn to them, when they are given back."""
+"""Reservations: other owners stay off, the owner's jobs prefer them, and when they end."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_owners_jobs_prefer_the_reserved_gpus() -> None:
 
 
 def test_a_later_job_does_not_take_gpus_planned_for_the_owners_wide_job() -> None:
-    """Job 2 is planned on both GPUs once job 1 is over; job 3 would take one of them for long."""
+    """Job 2 is planned on both GPUs after job 1; job 3 would hold one of them for long."""
     scene = with_reservation(reserved(0, 1), gpus=2, now=2100.0)
     scene.submit(a_spec(time_limit_s=100.0))
     scene.submit(a_spec(gpus=2), a_spec(time_limit_s=10_000.0))

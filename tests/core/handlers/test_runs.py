@@ -1,4 +1,4 @@
-"""A run that was at its time limit has failed by that, whatever it said last."""
+"""An attempt that reached its time limit fails with that reason, regardless of its exit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no node could ever meet: the one cause that is true."""
+"""The reported cause of a request that no node can satisfy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A start by force: order, holds, limits and free tests do not count; what the job itself needs does."""
+"""A forced start ignores order, holds, limits and whether GPUs are free, but not the job's requirements."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_no_forced_start_without_a_connected_node() -> None:
 
 
 def test_a_forced_start_prefers_the_least_disturbance() -> None:
-    """A free GPU, then one that is drained or used from outside, then one that another job holds."""
+    """Prefer a free GPU, then a drained one or one with foreign processes, then one that another job holds."""
     scene = Scene(gpus=3)
     scene.submit_as(a_spec(), entry="held")
     pin = NamedGpu(uuid=GpuUuid("box-0"), index=0)
@@ -133,7 +133,7 @@ def test_a_forced_start_reports_and_double_books_a_held_gpu() -> None:
 
 
 def test_only_a_forced_job_may_double_book_a_gpu() -> None:
-    """The check would see it at once if two came there by themselves."""
+    """The invariant check detects a double booking that was not forced."""
     scene = Scene(gpus=1)
     scene.run()
     scene.submit()

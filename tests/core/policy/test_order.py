@@ -17,7 +17,7 @@ from tests.core.support.scene import Scene
 
 
 def a_crowd(*, free: int, running: dict[str, int], waiting: list[tuple[str, dict[str, Any]]], **rules: Any) -> Scene:
-    """Owners with so many GPUs at work; then these jobs come one by one, while `free` GPUs are kept by nobody."""
+    """Owners with running GPUs; then these jobs are submitted one by one while `free` GPUs are free."""
     scene = Scene(gpus=sum(running.values()) + free, **rules)
     for owner, gpus in running.items():
         if gpus:
@@ -29,7 +29,7 @@ def a_crowd(*, free: int, running: dict[str, int], waiting: list[tuple[str, dict
 
 
 def started(scene: Scene) -> list[str]:
-    """Owners in the order in which their jobs start when the queue goes on."""
+    """Owners in the order in which their jobs start when the queue resumes."""
     scene.happen(QueueResumed(by="root"))
     return [scene.jobs[JobId(job)].spec.owner for job, _ in scene.starts()]
 
@@ -92,7 +92,7 @@ def test_owners_take_turns_gpu_by_gpu() -> None:
 
 @pytest.mark.parametrize("priority", [0, 10])
 def test_raising_their_own_priority_does_not_help_an_owner(priority: int) -> None:
-    """bob has two at work: whatever bob says of bob's own, two of ann's go first, then they take turns."""
+    """bob has two running jobs: regardless of his priorities, two of ann's go first, then they take turns."""
     waiting: list[tuple[str, dict[str, Any]]] = [("bob", {"priority": priority})] * 3 + [("ann", {})] * 3
     scene = a_crowd(free=5, running={"bob": 2}, waiting=waiting)
     assert started(scene) == ["ann", "ann", "bob", "ann", "bob"]

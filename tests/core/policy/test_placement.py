@@ -1,4 +1,4 @@
-"""The placer against brute force, on small machines that fill and empty: it finds a place exactly when there is one."""
+"""Compares placement with brute force on small clusters: it finds a fit exactly when there is one."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def change(state: State, word: str, number: int) -> None:
 
 
 def leave(state: State, job: Job) -> None:
-    """Its booking is given back; the job itself does not matter here."""
+    """Release its booking; the job does not matter here."""
     state.enter(job, Queued())
     state.queue.remove(job)
     del state.jobs[JobId(job.id)]

@@ -1,4 +1,4 @@
-"""Worked-out scenes, first come first served: a wide job in front gets its planned start, nothing delays it."""
+"""Examples under fifo: the first job, which is wide, gets a planned start that nothing delays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GIB = 2**30
 
 
 def planned_start_of(scene: Scene) -> PlannedStart | None:
-    """What is kept at this moment. Only where nothing more could start."""
+    """The current planned start, once nothing more can start."""
     turn = Pass(scene.state, scene.now)
     assert list(turn.run()) == []
     return turn.planned
@@ -29,7 +29,7 @@ def asking(request: Request, **more: object) -> JobSpec:
 
 
 def a_wide_one_waits() -> Scene:
-    """Four GPUs: two are taken until 1102, two are free; job 2 wants all four."""
+    """Four GPUs: two are booked until 1102, two are free; job 2 requests all four."""
     scene = Scene(policy="fifo", gpus=4)
     scene.submit(a_spec(gpus=2, time_limit_s=100.0))
     scene.submit(a_spec(gpus=4))
@@ -89,7 +89,7 @@ def test_the_planned_start_moves_up_when_a_job_ends_early() -> None:
 
 
 def test_the_plan_uses_the_earliest_ends() -> None:
-    """Three GPUs are free at 300, at 200 and at 100: two of them are there at 200."""
+    """Three GPUs become free at 300, 200 and 100, so two are free at 200."""
     scene = Scene(policy="fifo", gpus=3)
     scene.submit(*(a_spec(time_limit_s=limit) for limit in (300.0, 200.0, 100.0)))
     scene.submit(a_spec(gpus=2))
@@ -102,7 +102,7 @@ def test_the_plan_uses_the_earliest_ends() -> None:
 
 
 def test_gpus_outside_the_plan_are_available_to_all() -> None:
-    """The wide one wants two of a model of which one is free: the other model is of no use to it."""
+    """The wide job requests two GPUs of a model of which one is free; it cannot use the other model."""
     scene = Scene(policy="fifo", gpus=4)
     node = scene.state.nodes[BOX]
     node.gpus = {uuid: replace(gpu, model="H100" if gpu.index < 2 else "T4") for uuid, gpu in node.gpus.items()}
@@ -182,7 +182,7 @@ def test_without_backfill_a_job_waiting_for_a_cpu_slot_does_not_block_others() -
 
 
 def with_history(seconds: float) -> Scene:
-    """A run of `train` that took so long is known, and another one is at work since 2001."""
+    """An earlier run of `train` is known, and another one has been running since 2001."""
     scene = Scene(policy="fifo", gpus=2)
     scene.run(a_spec(name="train"))
     scene.now += seconds - 1.0
@@ -258,7 +258,7 @@ def a_scene_with_sized_gpus() -> Scene:
 
 
 def test_a_start_is_planned_for_a_share_of_a_gpu() -> None:
-    """30 G are wanted: on the first GPU 10 are free until 1101, on the second 20 until nobody knows when."""
+    """30G are requested: 10G are free on the first GPU until 1101, 20G on the second until an unknown end."""
     scene = a_scene_with_sized_gpus()
     scene.submit(asking(Request(gpu_memory_bytes=30 * GIB), time_limit_s=100.0))
     scene.submit(asking(Request(gpu_memory_bytes=20 * GIB), name="long"))

@@ -1,4 +1,4 @@
-"""Room for higher tiers: who is asked to leave, who never is, and what becomes of them."""
+"""Preemption for higher tiers: which jobs are preempted, which never are, and what happens to them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def guest(*, gpus: int = 1, **more: Any) -> JobSpec:
     return a_spec(gpus=gpus, tier="preemptible", **more)
 
 
-def asked_to_leave(scene: Scene) -> list[int]:
+def asked_to_stop(scene: Scene) -> list[int]:
     return [int(signal.job) for signal in scene.signals()]
 
 
@@ -74,7 +74,7 @@ def test_a_preempted_job_that_never_started_is_requeued() -> None:
     scene = Scene(gpus=1)
     scene.submit(guest())
     scene.submit(a_spec())
-    assert asked_to_leave(scene) == [1]
+    assert asked_to_stop(scene) == [1]
     scene.report(launch_failed(1))
     assert scene.states() == ["queued", "starting"]
 
@@ -101,10 +101,10 @@ def test_no_further_job_is_preempted_while_one_is_stopping() -> None:
     scene = Scene(gpus=2)
     scene.run(guest(), guest())
     scene.submit(a_spec(owner="bob"))
-    assert asked_to_leave(scene) == [2]
+    assert asked_to_stop(scene) == [2]
     for _ in range(3):
         scene.pass_s(100.0)
-        assert asked_to_leave(scene) == []
+        assert asked_to_stop(scene) == []
 
 
 def test_preemption_loses_the_least_work() -> None:
@@ -115,42 +115,42 @@ def test_preemption_loses_the_least_work() -> None:
     scene.pass_s(50.0)
     scene.run(guest())
     scene.submit(a_spec(gpus=2, owner="bob"))
-    assert asked_to_leave(scene) == [3, 2]
+    assert asked_to_stop(scene) == [3, 2]
 
 
 def test_among_equal_losses_the_newest_job_is_preempted() -> None:
     scene = Scene(gpus=2)
     scene.submit(guest(), guest())
     scene.submit(a_spec(owner="bob"))
-    assert asked_to_leave(scene) == [2]
+    assert asked_to_stop(scene) == [2]
 
 
 def test_lost_work_counts_in_gpu_time() -> None:
-    """A narrow one that runs for 100 s has less to lose than a wide one that runs for 60."""
+    """A narrow job that has run for 100 s loses less work than a wide one that has run for 60 s."""
     scene = Scene(gpus=3)
     scene.run(guest())
     scene.pass_s(40.0)
     scene.run(guest(gpus=2))
     scene.pass_s(60.0)
     scene.submit(a_spec(owner="bob"))
-    assert asked_to_leave(scene) == [1]
+    assert asked_to_stop(scene) == [1]
 
 
 def test_jobs_that_need_not_be_preempted_are_spared() -> None:
-    """Least work first would be the narrow one, but the wide one has to go in any case, and is enough."""
+    """The narrow job loses least work, but the wide one must be preempted anyway, and suffices."""
     scene = Scene(gpus=3)
     scene.run(guest(gpus=2))
     scene.pass_s(50.0)
     scene.run(guest())
     scene.submit(a_spec(gpus=2, owner="bob"))
-    assert asked_to_leave(scene) == [1]
+    assert asked_to_stop(scene) == [1]
 
 
 def test_urgent_jobs_do_not_preempt_normal_jobs() -> None:
     scene = Scene(gpus=1)
     scene.run(a_spec())
     scene.submit(a_spec(tier="urgent"), guest())
-    assert asked_to_leave(scene) == []
+    assert asked_to_stop(scene) == []
     scene.finish(1)
     assert scene.starts() == [(2, [0])]
 
@@ -159,14 +159,14 @@ def test_preemptible_jobs_do_not_preempt_each_other() -> None:
     scene = Scene(gpus=1)
     scene.run(guest())
     scene.submit(guest(owner="bob", priority=0))
-    assert asked_to_leave(scene) == []
+    assert asked_to_stop(scene) == []
 
 
 def test_no_job_is_preempted_if_the_others_block_the_start() -> None:
     scene = Scene(gpus=2)
     scene.run(a_spec(), guest())
     scene.submit(a_spec(gpus=2, owner="bob"))
-    assert asked_to_leave(scene) == []
+    assert asked_to_stop(scene) == []
 
 
 @pytest.mark.parametrize("obstacle", ["pinned", "drained", "too wide", "other model"])
@@ -183,14 +183,14 @@ def test_no_job_is_preempted_from_unsuitable_gpus(obstacle: str) -> None:
     if obstacle == "drained":
         scene.happen(GpusDrained(node=BOX, gpus=(GpuUuid("box-1"),), by="root", reason="fan"))
     scene.submit(replace(a_spec(owner="bob"), request=asked))
-    assert asked_to_leave(scene) == []
+    assert asked_to_stop(scene) == []
 
 
 def test_no_job_is_preempted_for_a_job_blocked_by_a_limit() -> None:
     scene = Scene(gpus=1, max_gpus_per_job=1)
     scene.run(guest())
     scene.submit(a_spec(gpus=2))
-    assert asked_to_leave(scene) == []
+    assert asked_to_stop(scene) == []
 
 
 def test_no_job_is_preempted_while_the_queue_is_paused() -> None:
@@ -198,7 +198,7 @@ def test_no_job_is_preempted_while_the_queue_is_paused() -> None:
     scene.run(guest())
     scene.happen(QueuePaused(by="root"))
     scene.submit(a_spec())
-    assert asked_to_leave(scene) == []
+    assert asked_to_stop(scene) == []
 
 
 def test_adopted_jobs_are_never_preempted() -> None:
@@ -211,7 +211,7 @@ def test_adopted_jobs_are_never_preempted() -> None:
 
 
 def test_a_sharing_job_is_preempted_for_an_exclusive_job() -> None:
-    """MIG was switched off while it ran: the whole GPU is there, and held by way of its part."""
+    """MIG was switched off during the job: the whole GPU is listed, and held through its instance."""
     scene = Scene(gpus=0)
     node = scene.state.nodes[BOX]
     part = Gpu(uuid=GpuUuid("mig-0"), index=0, parent=GpuUuid("box-0"))
@@ -219,7 +219,7 @@ def test_a_sharing_job_is_preempted_for_an_exclusive_job() -> None:
     scene.run(guest())
     scene.see_gpus(1)
     scene.submit(a_spec(owner="bob"))
-    assert asked_to_leave(scene) == [1]
+    assert asked_to_stop(scene) == [1]
 
 
 def test_a_late_report_of_the_first_attempt_does_not_affect_the_second() -> None:

@@ -1,4 +1,4 @@
-"""Nobody is asked to leave for nothing: whoever it was for starts once they are gone, and fewer would not have done."""
+"""Every preemption is needed: the job it is for starts once they have ended, and fewer would not suffice."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def test_no_job_is_preempted_needlessly(
         play.happen(report(job, "start", play.now))
     play.take(("submit", 1, (waiting, "queued")))
     told = [line for line in play.take(("wait", 0, 1.0)) if line.kind == "Preempted"]
-    assert told == [], "whoever has to leave was told at once"
-    for number, gone in whom_for(play).items():
+    assert told == [], "jobs are preempted at once"
+    for number, gone in preempted_for(play).items():
         needs_them_all(play, play.state.jobs[number], gone)
-    see_them_off(play, order)
+    end_preempted(play, order)
 
 
-def whom_for(play: Play) -> dict[JobId, list[JobId]]:
-    """Who leaves for which job."""
+def preempted_for(play: Play) -> dict[JobId, list[JobId]]:
+    """The preempted jobs, by the job they were preempted for."""
     found: dict[JobId, list[JobId]] = {}
     for job in play.booked:
         if isinstance(job.status, Stopping):
@@ -76,9 +76,9 @@ def needs_them_all(play: Play, job: Job, gone: list[JobId]) -> None:
         assert not fits(node, job.spec.request, play.state.rules, [*others, *fewer])
 
 
-def see_them_off(play: Play, order: object) -> None:
-    """One after the other, until nobody is left who was asked. Each job has started by the end of its own last one."""
-    expected = whom_for(play)
+def end_preempted(play: Play, order: object) -> None:
+    """End all stopping jobs one by one. Each job starts by the end of the last one preempted for it."""
+    expected = preempted_for(play)
     leaving = [number for gone in expected.values() for number in gone]
     order.shuffle(leaving)  # type: ignore[attr-defined]
     for number in leaving:
@@ -93,7 +93,7 @@ def test_preempted_gpus_are_held_for_the_job_even_if_another_node_is_free_sooner
     play = Play([a_node(gpus=1, name="n0"), a_node(gpus=1, name="n1")], Rules(policy="fifo"))
     play.take(("submit", 1, ([a_spec(tier="preemptible"), a_spec(time_limit_s=5.0)], "queued")))
     play.take(("submit", 1, ([a_spec(tier="urgent")], "queued")))
-    assert whom_for(play) == {3: [1]}
+    assert preempted_for(play) == {3: [1]}
     turn = Pass(play.state, play.now)
     assert next(turn.run(), None) is None
     assert turn.planned is not None
@@ -104,18 +104,18 @@ def test_a_preempted_job_does_not_restart_before_the_others_have_stopped() -> No
     play = Play([a_node(gpus=2, name="n0")], Rules(policy="fifo"))
     play.take(("submit", 1, ([a_spec(tier="preemptible", time_limit_s=5.0)] * 2, "queued")))
     play.take(("submit", 1, ([a_spec(gpus=2, tier="urgent")], "queued")))
-    assert whom_for(play) == {3: [1, 2]}
+    assert preempted_for(play) == {3: [1, 2]}
     play.now += 1.0
     play.happen(report(play.state.jobs[JobId(1)], "exit", play.now))
     assert isinstance(play.state.jobs[JobId(1)].status, Queued)
 
 
 def test_no_job_is_preempted_for_a_job_that_a_limit_keeps_off_its_gpus() -> None:
-    """What part of a GPU its memory is, only the GPU tells."""
+    """The part of a GPU that a memory request takes depends on the GPU."""
     node = a_node(gpus=1, name="n0")
     node.gpus = {uuid: replace(gpu, memory_total_bytes=24 * GIB) for uuid, gpu in node.gpus.items()}
     play = Play([node], Rules(policy="fifo", max_gpus_per_user=PerName(0.0, (("bob", 0.5),))))
     play.take(("submit", 1, ([a_spec(tier="preemptible")], "queued")))
     ask = Request(gpus=1, gpu_memory_bytes=20 * GIB)
     play.take(("submit", 1, ([replace(a_spec(owner="bob", tier="urgent"), request=ask)], "queued")))
-    assert whom_for(play) == {}
+    assert preempted_for(play) == {}

@@ -1,4 +1,4 @@
-"""What is promised about starts: backfill does not delay the one in front, and everybody's turn comes."""
+"""Guarantees about starts: backfill does not delay the first job, and every owner gets a turn."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ loads = st.lists(limited, min_size=2, max_size=14)
 def test_the_first_job_starts_by_its_planned_time(
     nodes: list[Node], first: list[JobSpec], later: list[JobSpec], lasting: list[float]
 ) -> None:
-    """Whatever is backfilled, and whether jobs take as long as they may or less."""
+    """Regardless of backfilled jobs, and whether jobs use their full time limit."""
     works = Clockwork(nodes, FIFO, lasting)
     works.submit(*first)
     due: dict[int, float] = {}
@@ -88,7 +88,7 @@ def test_a_backfilled_start_that_moves_the_planned_gpus_is_followed_by_another_p
 @tries(150)
 @given(nodes=machines(), load=loads)
 def test_backfill_never_delays_the_first_waiting_job(nodes: list[Node], load: list[JobSpec]) -> None:
-    """With jobs that take exactly as long as they may."""
+    """With jobs that use exactly their time limit."""
     machines = [replace(node, booked={}, host={}) for node in nodes]
     easy, plain = Clockwork(nodes, FIFO, [1.0]), Clockwork(machines, replace(FIFO, is_backfilling=False), [1.0])
     easy.submit(*load)
@@ -116,7 +116,7 @@ def test_backfill_never_delays_the_first_waiting_job(nodes: list[Node], load: li
 def test_every_owner_with_a_share_gets_a_turn(
     policy: str, own: list[int], others: list[tuple[str, int]], lasting: list[float], share: float
 ) -> None:
-    """However much others submit, without an end and of which nobody knows how long it takes."""
+    """Even if others submit any number of jobs of unknown length."""
     shares = replace(Rules().shares, of=(("ann", share),))
     rules = Rules(policy=policy, shares=shares, starvation_s=30.0, half_life_s=600.0, pause_after_failures=0)
     works = Clockwork([a_node(gpus=4, name="n0"), a_node(gpus=2, name="n1")], rules, lasting)

@@ -1,4 +1,4 @@
-"""Which job starts, where, and what it costs to find out."""
+"""Which job starts, where, and the cost of a pass."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_without_backfill_a_job_without_gpus_blocks_nothing() -> None:
     assert [job for job, *_ in chosen(state)] == [2]
 
 
-# checked: written apart from placed, so each of its refusals is asked for by itself
+# recheck: independent of placement, so each refusal has a test
 
 
 def plan(state: State, job: Job) -> Booking:
@@ -166,7 +166,7 @@ def test_a_refused_plan_is_skipped_and_the_pass_continues(monkeypatch: pytest.Mo
     assert [job for job, *_ in chosen(a_state(a_node(), jobs=jobs))] == [2]
 
 
-# could it ever
+# feasibility
 
 
 @pytest.mark.parametrize(("asked", "can"), [(0, True), (1, True), (3, True), (4, False)])
@@ -182,7 +182,7 @@ def test_a_request_may_fit_on_a_busy_node_later_or_on_unknown_nodes() -> None:
 
 
 def test_a_node_known_only_from_its_jobs_may_have_any_number_of_gpus() -> None:
-    """As after a restart, before it is in reach again."""
+    """As after a restart, before the node is connected."""
     state = a_state(jobs=(a_job(1, gpus=2, status=a_status("running", a_booking(0, 1))),))
     assert lack(state, Request(gpus=99)) is None
     handle(state, NodeJoined(node=BOX, cpu_job_slots=1, runs=()), 100.0)
@@ -197,7 +197,7 @@ def test_a_node_known_only_from_its_jobs_may_have_any_number_of_gpus() -> None:
 
 @pytest.fixture
 def placings(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
-    """Every question to `place` during passes."""
+    """All calls of `place` during passes."""
     asked: list[Request] = []
 
     def counted(state: State, request: Request, kept: ExcludesGpus | None = None) -> Booking | None:

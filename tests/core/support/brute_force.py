@@ -1,4 +1,4 @@
-"""The placer once more, by brute force: which GPUs of a node would do for a request, in the plainest way."""
+"""A brute-force placement: which GPUs of a node fit a request, computed in the simplest way."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tarmac.core.model.rules import Rules
 
 
 def gpus_that_do(node: Node, request: Request, rules: Rules, gone: Collection[int] = ()) -> list[str] | None:
-    """None where the host would not do. Jobs that are `gone` do not count."""
+    """None if the host does not fit. Jobs in `gone` do not count."""
     hosted = [asked for job, asked in node.host.items() if job not in gone]
     if not node.is_connected or (not request.gpus and sum(not asked.gpus for asked in hosted) >= node.cpu_job_slots):
         return None

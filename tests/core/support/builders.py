@@ -1,4 +1,4 @@
-"""Records for tests, with defaults for whatever a test does not speak about."""
+"""Builders of records, with defaults for everything a test does not set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs that run exactly as long as they are to: time goes from one end to the next. For promises about starts."""
+"""Jobs with exact durations: time jumps from one end to the next. For tests of guarantees about starts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Clockwork:
-    """`lasting`: how much of its limit, or of ten seconds, each job takes; the first is job 1's."""
+    """`lasting`: the fraction of its limit, or of ten seconds, that each job runs, from job 1 on."""
 
     def __init__(self, nodes: Sequence[Node], rules: Rules, lasting: Sequence[float]) -> None:
         self.state = State(rules=rules)
@@ -38,7 +38,7 @@ class Clockwork:
         self._happen(JobsSubmitted(specs=specs))
 
     def end_next(self) -> int:
-        """The next one that is due is over."""
+        """End the next job that is due."""
         self.now, number = heappop(self.ends)
         self._happen(report(self.state.jobs[number], "exit", self.now))  # type: ignore[index]
         return number

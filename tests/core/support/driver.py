@@ -1,6 +1,6 @@
-"""The controller's part in tests of the core: decide, commit, carry out, with a disk that is only rows.
+"""A controller for tests of the core: decide, commit, carry out, with rows in memory as the disk.
 
-A command goes out on the connection it was decided under, or not at all.
+A command is sent on the connection under which it was decided, or not at all.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ EDITED = ("name", "spec", "id")
 class Driver:
     def __init__(self, world: World, policy: str = "fifo") -> None:
         self.world = world
-        self.rules = Rules(policy=policy, starvation_s=1e18, pause_after_failures=0)  # what is waited for is room alone
+        self.rules = Rules(policy=policy, starvation_s=1e18, pause_after_failures=0)  # jobs wait only for GPUs
         self.state = State(rules=self.rules)
         self.now = 1000.0
         self.disk: dict[int, dict[str, Any]] = {}
         self.next_id = 1
-        self.acknowledged: dict[int, Any] = {}  # id -> what was asked
-        self.stop_asked: set[int] = set()  # and kept, while the job had not ended
+        self.acknowledged: dict[int, Any] = {}  # id -> the request
+        self.stop_asked: set[int] = set()  # committed while the job had not ended
         self.told: dict[str, Told] = {}
         self._unkept_stops: set[int] = set()
-        self._outgoing: list[tuple[int, Command]] = []  # with the connection each was decided under
+        self._outgoing: list[tuple[int, Command]] = []  # each with the connection under which it was decided
 
     # Decide
 
@@ -75,7 +75,7 @@ class Driver:
         waiting = [job for job in jobs if reference.is_waiting(job) or job.id in decided]
         starts = [_start(self.state.jobs[number]) for number in decided]
         if any(isinstance(job.status, Stopping) for job in jobs):
-            # When they are gone at the latest is known, so GPUs may be kept for a wide job: fewer start than fit.
+            # Their latest ends are known, so GPUs may be held back for a wide job: fewer jobs start than fit.
             for start in starts:
                 floor.take(*start)
         else:
@@ -130,12 +130,12 @@ class Driver:
         return state
 
     def crash(self) -> None:
-        """Killed: memory and everything that was not committed are gone, and all connections with them."""
+        """Simulate a kill: memory, uncommitted changes and all connections are lost."""
         self._lose_memory()
         self.told.clear()
 
     def fail_commit(self) -> None:
-        """The disk was full: memory is read again, the nodes are asked anew."""
+        """Simulate a full disk: reload the state and reconnect the nodes."""
         known = self.state.nodes
         self._lose_memory()
         for name, node in known.items():
@@ -159,10 +159,10 @@ class Driver:
     def is_committed(self) -> bool:
         return not self.state.changes and not self._outgoing
 
-    # Compare with what really happened
+    # Compare with the simulated world
 
     def compare_end(self, job: Job) -> None:
-        """What is kept of a job that has ended is exactly what the world did."""
+        """The stored end of a job equals its end in the world."""
         key = (job.id, job.attempt)
         run, end = self.world.runs.get(key), self.world.ends.get(key)
         assert run is None or run.phase == "over", f"job {job.id} has ended here, not there: {run}"
@@ -186,7 +186,7 @@ class Driver:
             assert isinstance(job.status, Cancelled | Unknown)
 
     def compare_living(self) -> None:
-        """Every run that is or may still become a process tree has its booking here."""
+        """Every attempt that has or may get a process tree has a booking."""
         for run in self.world.in_phase("launching", "alive", "orphaned"):
             job = self.stored(run.key[0])
             assert not is_ended(job.status)

@@ -17,7 +17,7 @@ HISTORIES = settings(
 
 
 def tries(count: int) -> settings:
-    """So many examples of a property; a hundred times as many when it is deep."""
+    """The number of examples of a property; a hundred times as many in deep mode."""
     return settings(
         max_examples=count * (100 if _IS_DEEP else 1),
         deadline=None,

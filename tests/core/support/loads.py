@@ -1,4 +1,4 @@
-"""Random machines, jobs and rules for the property tests: small, so that jobs are always in each other's way."""
+"""Random machines, jobs and rules for the property tests: small, so that jobs always compete."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.core.support.builders import a_node, a_spec, numbered_gpus
 
 GIB = 2**30
 OWNERS = ("ann", "bob", "cat")
-one_of = st.integers(0, 10_000)  # which one of those there are
+one_of = st.integers(0, 10_000)  # selects one of the existing objects
 
 whole = st.builds(Request, gpus=st.sampled_from([1, 1, 2, 3, 4]))
 shared = st.one_of(
@@ -57,7 +57,7 @@ def _plain(spec: JobSpec) -> dict[str, Any]:
 
 @st.composite
 def machines(draw: st.DrawFn, most: int = 3) -> list[Node]:
-    """One to three nodes of one to four GPUs; some are of another make, drained, or offered twice."""
+    """One to three nodes of one to four GPUs; some are of another make, drained, or have two slots."""
     return [_machine(draw, f"n{number}") for number in range(draw(st.integers(1, most)))]
 
 

@@ -1,4 +1,4 @@
-"""Prints what a made-up but fixed load leads to, decision by decision, and what the simulator makes of one.
+"""Prints the decisions for a fixed artificial load, and the simulator's result for one.
 
 Run as a program by the test of determinism, under different hash seeds.
 """

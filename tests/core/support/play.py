@@ -1,4 +1,4 @@
-"""Random events on a state, one after the other, with what each brought. Nodes do at once what they are told."""
+"""Applies random events to a state and returns their effects. Nodes carry out commands at once."""
 
 from __future__ import annotations
 
@@ -77,10 +77,10 @@ class Play:
         self.state = State(rules=rules)
         self.state.nodes.update((node.name, node) for node in nodes)
         self.now = 1000.0
-        self.forced: set[tuple[JobId, int]] = set()  # attempts that no policy decided
+        self.forced: set[tuple[JobId, int]] = set()  # attempts started by force
 
     def take(self, step: Step) -> list[StoryLine]:
-        """What the story tells of it; None of the words has to find anything to do."""
+        """The story lines of the step. A step may have no effect."""
         word, number, more = step
         told: list[StoryLine] = []
         self.now += 1.0
@@ -205,7 +205,7 @@ class Play:
 
 
 def report(job: Job, word: str, now: float, *, exit_code: int = 0) -> Reported:
-    """Its node says that it started just now, or that it is over."""
+    """The node reports its start or its end."""
     status = job.status
     assert isinstance(status, Booked)
     node, number, attempt = status.booking.node, job.id, job.attempt

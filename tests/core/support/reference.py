@@ -1,4 +1,4 @@
-"""The policy once more, in the plainest way: walk the whole queue by rank, start what fits. The core must agree."""
+"""A reference policy: walk the whole queue by rank and start what fits. The core must agree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Start: TypeAlias = tuple[int, str, tuple[str, ...]]  # job, node, uuids
 
 @dataclass(kw_only=True)
 class Told:
-    """What the core has been told of a node."""
+    """What the core knows of a node."""
 
     is_connected: bool = False
     slots: int = 0
@@ -21,7 +21,7 @@ class Told:
 
 
 class Floor:
-    """What is free, from what was told and from what the jobs say they hold."""
+    """Free GPUs, from the reports and the bookings of the jobs."""
 
     def __init__(self, told: dict[str, Told], jobs: list[Job]) -> None:
         self.told = told
@@ -43,14 +43,14 @@ class Floor:
             self.slots_taken[node] = self.slots_taken.get(node, 0) + 1
 
     def running(self, owner: str) -> int:
-        """GPUs that this owner has."""
+        """GPUs in use by this owner."""
         return sum(self.owners[holder] == owner for holder in self.holders.values())
 
     def free(self, node: str) -> tuple[str, ...]:
         return tuple(uuid for uuid in self.told[node].uuids if (node, uuid) not in self.holders)
 
     def place(self, gpus: int, nodes: list[str]) -> tuple[str, tuple[str, ...]] | None:
-        """On the fullest node that has room, so that whole ones stay free for wide jobs; the first of equals."""
+        """On the fullest node that fits, so that whole nodes stay free for wide jobs; the first of equals."""
         fitting = [name for name in nodes if self._fits(gpus, name)]
         if not fitting:
             return None
@@ -65,7 +65,7 @@ class Floor:
 
 
 def starts(floor: Floor, waiting: list[Job], nodes: list[str], policy: str) -> list[Start]:
-    """One after the other whose turn it is. Whoever does not fit is passed over with all that is alike."""
+    """Start jobs in turn. If a job does not fit, all equal requests are skipped."""
     found: list[Start] = []
     left = list(waiting)
     while left:

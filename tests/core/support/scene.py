@@ -1,4 +1,4 @@
-"""A state with words for what happens to it, and what came of it. For the plain tests of the machine."""
+"""A state with methods for events and their effects. For example-based tests of the core."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from tests.core.support.builders import BOX, a_node, a_spec, a_state, free_gpus,
 
 
 class Scene:
-    """`jobs` keeps those that ended as well; the state does not."""
+    """`jobs` also contains ended jobs, which the state drops."""
 
     def __init__(self, *, gpus: int = 2, cpu_job_slots: int = 2, **rules: Any) -> None:
         self.state = a_state(a_node(gpus=gpus, cpu_job_slots=cpu_job_slots))
         self.state.rules = replace(self.state.rules, **rules)
         self.jobs: dict[JobId, Job] = {}
         self.now = 1000.0
-        self.said: list[Command] = []  # by the newest event
+        self.said: list[Command] = []  # commands of the newest event
 
     def happen(self, event: Event) -> list[Command]:
         self.now += 1.0
         self.said = handle(self.state, event, self.now)
-        self.jobs.update((job.id, job) for job in self.state.changes.new)  # one may end as soon as it is there
+        self.jobs.update((job.id, job) for job in self.state.changes.new)  # a job may end in the event that creates it
         self.jobs.update(self.state.jobs)
         assert invariants.violations(self.state) == []
         return self.said
 
     def add(self, job: Job) -> Job:
-        """A job as a store would bring it back."""
+        """A job as the store would load it."""
         self.state.load([job], next_id=job.id + 1)
         self.jobs[job.id] = job
         return job
@@ -58,19 +58,19 @@ class Scene:
         return [JobId(number) for number in range(first, self.state.next_id)]
 
     def submit_as(self, *specs: JobSpec, **more: Any) -> list[JobId]:
-        """With what a submit as a whole may say: is_array, entry, ended."""
+        """Submit with the options of a whole submit: is_array, entry, ended."""
         first = self.state.next_id
         self.happen(JobsSubmitted(specs=specs, **more))
         return [JobId(number) for number in range(first, self.state.next_id)]
 
     def run(self, *specs: JobSpec, **spec: Any) -> list[JobId]:
-        """Submitted, and at work as soon as there is room; those that are not simply wait."""
+        """Submit jobs and report the started ones as running; the others wait."""
         numbers = self.submit_as(*(specs or (a_spec(**spec),)))
         self.begin(*numbers)
         return numbers
 
     def begin(self, *jobs: int) -> None:
-        """The nodes report those that were decided as running."""
+        """The nodes report all starting jobs as running."""
         for number in jobs or tuple(self.state.jobs):
             job = self.jobs[JobId(number)]
             if isinstance(job.status, Starting):
@@ -78,7 +78,7 @@ class Scene:
                 self.report(told, job.status.booking.node)
 
     def finish(self, job: int = 1, *, exit_code: int | None = 0, **more: Any) -> list[Command]:
-        """It ends at the moment at which that is told."""
+        """End a job now, with a report at the same time."""
         status, at = self.jobs[JobId(job)].status, self.now + 1.0
         assert isinstance(status, Booked), status
         began = getattr(status, "started_at", None)
@@ -88,7 +88,7 @@ class Scene:
         return self.report(report, status.booking.node)
 
     def pass_s(self, seconds: float) -> list[Command]:
-        """Nothing happens for so long."""
+        """Let this much time pass."""
         self.now += seconds - 1.0
         return self.happen(TimePassed())
 
@@ -123,7 +123,7 @@ class Scene:
         return state_name(self.jobs[JobId(job)].status)
 
     def at_work(self) -> list[int]:
-        """Jobs that have their GPUs."""
+        """Jobs that hold GPUs."""
         return [number for number, job in sorted(self.jobs.items()) if isinstance(job.status, Booked)]
 
     def gpus_of(self, job: int) -> list[int]:
@@ -135,7 +135,7 @@ class Scene:
         return [command.what for command in self.said if isinstance(command, Notify)]
 
     def starts(self) -> list[tuple[int, list[int]]]:
-        """(job, GPU indices) of each start that the newest event brought."""
+        """(job, GPU indices) of each start by the newest event."""
         return [(c.job, [gpu.index for gpu in c.booking.gpus]) for c in self.said if isinstance(c, StartJob)]
 
     def signals(self) -> list[SignalJob]:

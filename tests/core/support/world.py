@@ -1,8 +1,8 @@
-"""What really happens out there: nodes, run folders, process trees. The record of truth the core is held against.
+"""A simulated world of nodes, run folders and process trees. The core is compared with it.
 
 It knows nothing of the core's state. It mirrors what an agent promises: a run folder guards an attempt against a second
-start, the newest report of each run is told at every hello until it may be forgotten, and hello waits for runs of which
-it is not known yet whether they began. A stream keeps its order; what is under way when it breaks is lost.
+start, the newest report of each attempt is repeated at every hello until it may be forgotten, and hello waits for
+attempts that may or may not have begun. A stream keeps its order; frames under way are lost when it breaks.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ End: TypeAlias = tuple[str, int | None, int | None]  # exit, launch or lost; exi
 
 @dataclass(kw_only=True)
 class Run:
-    """A run folder, and the process tree that belongs to it."""
+    """A run folder and its process tree."""
 
     key: Key
     node: NodeName
     gpus: tuple[str, ...]
-    phase: str = "launching"  # alive; orphaned: its shim was killed; over: nothing is left of it
+    phase: str = "launching"  # alive; orphaned: its shim was killed; over: no process is left
     report: RunReport | None = None
     started_at: float = 0.0
     is_signalled: bool = False
@@ -61,20 +61,20 @@ class FakeNode:
 
 class World:
     def __init__(self, **nodes: int) -> None:
-        """Nodes by name, with so many GPUs and one slot more than GPUs."""
+        """Nodes by name with their number of GPUs, and one CPU slot more than GPUs."""
         self.nodes = {
             NodeName(name): FakeNode(
                 name=NodeName(name), gpus=numbered_gpus(gpus, name), slots=gpus + 1, visible=frozenset(range(gpus))
             )
             for name, gpus in nodes.items()
         }
-        self.runs: dict[Key, Run] = {}  # run folders there are
+        self.runs: dict[Key, Run] = {}  # existing run folders
         self.begun: set[Key] = set()  # attempts whose command was ever released
-        self.ends: dict[Key, End] = {}  # how each attempt that is over ended
+        self.ends: dict[Key, End] = {}  # how each ended attempt ended
         self.sent: list[Reported] = []  # every report ever made
         self._ticks = count(1)
 
-    # What the controller's end does
+    # Actions of the controller
 
     def connect(self, node: FakeNode) -> None:
         assert not [run for run in self.of(node) if run.phase == "launching"], "hello waits for what is not decided"
@@ -113,10 +113,10 @@ class World:
         elif run.report is not None:
             self._send(run.report, run.node)
 
-    # What happens by itself
+    # Spontaneous changes
 
     def begin(self, run: Run) -> None:
-        """The start is on record and the command is released."""
+        """Record the start and release the command."""
         assert run.key not in self.begun
         others = [other for other in self.living() if other.node == run.node]
         for other in others:
@@ -131,7 +131,7 @@ class World:
         self._tell(run, JobStarted(job=job, attempt=attempt, pid=1000 + job, started_at=run.started_at))
 
     def vanish(self, run: Run) -> None:
-        """Its shim died before the start was on record: as if it had never been sent."""
+        """The shim dies before it recorded the start, as if the command had never been sent."""
         assert run.phase == "launching"
         del self.runs[run.key]
 
@@ -179,7 +179,7 @@ class World:
         if node.link:
             node.events.append(node.sight())
 
-    # Questions
+    # Queries
 
     def of(self, node: FakeNode) -> list[Run]:
         return [run for run in self.runs.values() if run.node == node.name]
