@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tarmac.store.reader import Reader
 
 LARGEST_ID = 2**62
+MOST_DIGITS = 100
 
 
 def job_filter(
@@ -35,8 +36,9 @@ def job_filter(
 
 def job_number(reader: Reader, caller: str, word: str) -> int:
     """The id of the single job that a word selects."""
-    span = _span(reader, caller, word)
-    if len(span) != 1:
+    if word not in {"last", "all"} and _bounds(word) is None:
+        raise invalid("job.not_an_id", word=word)
+    if word == "all" or len(span := _span(reader, caller, word)) != 1:
         raise invalid("jobs.more_than_one", word=word)
     return span.start
 
@@ -58,13 +60,28 @@ def _span(reader: Reader, caller: str, word: str) -> range:
         if newest is None:
             raise not_found("jobs.no_last")
         return range(newest, newest + 1)
-    first, dash, last = word.partition("-")
-    if not _is_number(first) or (dash and not _is_number(last)):
+    bounds = _bounds(word)
+    if bounds is None:
         raise invalid("jobs.not_an_id", word=word)
-    start, stop = int(first), int(last if dash else first)
-    if stop < start or stop > LARGEST_ID:
+    start, stop = bounds
+    if max(start, stop) > LARGEST_ID:
+        raise invalid("jobs.id_too_large", word=word)
+    if stop < start:
         raise invalid("jobs.not_a_range", word=word, start=start, stop=stop)
     return range(start, stop + 1)
+
+
+def _bounds(word: str) -> tuple[int, int] | None:
+    """First and last id of `3` and `3-7`; None for other words."""
+    first, dash, last = word.partition("-")
+    if not _is_number(first) or (dash and not _is_number(last)):
+        return None
+    return _id(first), _id(last if dash else first)
+
+
+def _id(digits: str) -> int:
+    """int() refuses thousands of digits."""
+    return int(digits) if len(digits) <= MOST_DIGITS else LARGEST_ID + 1
 
 
 def _is_number(text: str) -> bool:

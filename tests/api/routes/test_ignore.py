@@ -55,3 +55,11 @@ def test_contradictory_settings_are_refused(api: Served) -> None:
     assert status == 400
     assert "idle_stop_s (5m) would be below idle_warn_s (30m)" in answer["error"]["message"]
     assert api.ask("GET", "/settings/idle_stop_s")[1]["origin"] == "default"
+
+
+@pytest.mark.parametrize(
+    ("body", "key"), [({}, "process.none_named"), ({"pid": 7, "command": "Xorg"}, "process.pid_and_program")]
+)
+def test_either_a_pid_or_a_program_is_named(api: Served, body: dict[str, object], key: str) -> None:
+    status, answer = api.ask("POST", "/gpus/ignore", body)
+    assert (status, answer["error"]["key"]) == (400, key)

@@ -152,6 +152,31 @@ def test_unknown_ids_are_named(api: Served) -> None:
         assert "999999" in answer["error"]["message"]
 
 
+HUGE = "1" + "0" * 30
+
+
+@pytest.mark.parametrize(
+    ("path", "message", "hint"),
+    [
+        (f"/jobs/{HUGE}", f"'{HUGE}' is larger than any job id", "run `tarmac ls -a` to list all known jobs"),
+        (f"/jobs?ids=1-{HUGE}", f"'1-{HUGE}' is larger than any job id", "run `tarmac ls -a` to list all known jobs"),
+        (
+            f"/jobs/{'9' * 5000}",
+            f"'{'9' * 5000}' is larger than any job id",
+            "run `tarmac ls -a` to list all known jobs",
+        ),
+        ("/jobs?ids=7-3", "'7-3' is not a range of job ids", "write the lower id first: 3-7"),
+        ("/jobs/all", "'all' means more than one job", "give a single id, or `last`"),
+        ("/jobs/3-7", "'3-7' means more than one job", "give a single id, or `last`"),
+        ("/jobs/seven", "'seven' is not a job id", "give a single id such as 7, or `last`"),
+        ("/jobs?ids=seven", "'seven' is not a job id", "give ids such as 7, ranges such as 3-7, `last` or `all`"),
+    ],
+)
+def test_a_refused_id_has_a_hint_that_fits_it(api: Served, path: str, message: str, hint: str) -> None:
+    status, answer = api.ask("GET", path)
+    assert (status, answer["error"]["message"], answer["error"]["hint"]) == (400, message, hint)
+
+
 def test_a_job_has_the_documented_fields(api: Served) -> None:
     (job,) = api.ids(NOTHING)
     whole = api.ask("GET", f"/jobs/{job}")[1]

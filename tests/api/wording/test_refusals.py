@@ -1,9 +1,11 @@
 import pytest
 
-from tarmac.api.wording.refusals import infeasible
+from tarmac.api.wording.refusals import infeasible, refusal
 from tarmac.core.model.gpu import NamedGpu
 from tarmac.core.model.ids import GpuUuid
 from tarmac.core.policy.feasibility import ConstraintUnmet, HostTooSmall, Lack, PinnedGone, TooFewGpusOnNode
+from tarmac.refusal import Refused, conflict, unavailable
+from tarmac.shared.names import AT_WORK
 
 G = 2**30
 REST = "as keep_gpu_memory reserves the rest"
@@ -65,3 +67,23 @@ def test_an_infeasible_request_names_the_cause_with_its_numbers(lack: Lack, said
     words = infeasible(lack)
     assert words.message == said
     assert words.hint
+
+
+@pytest.mark.parametrize(
+    ("problem", "hint"),
+    [
+        (unavailable("store.cannot_write", error="disk full"), "free disk space"),
+        (unavailable("server.failed", error="a bug"), "run `tarmac log controller` to see where"),
+    ],
+)
+def test_a_controller_that_accepts_nothing_gives_the_hint_of_its_problem(problem: Refused, hint: str) -> None:
+    rendered = refusal(unavailable("server.cannot_write", problem=problem))
+    assert rendered.message == f"requests cannot be accepted now: {refusal(problem).message}"
+    assert hint in str(rendered.hint)
+    assert ("disk space" in str(rendered.hint)) == (problem.key == "store.cannot_write")
+
+
+@pytest.mark.parametrize("state", ["ended", *AT_WORK])
+def test_a_job_that_does_not_wait_says_what_it_does(state: str) -> None:
+    message = refusal(conflict("job.not_waiting", job=3, state=state)).message
+    assert message == f"job 3 is not waiting: it {'has ended' if state == 'ended' else f'is {state}'}"

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 async def ignore_process(context: Context, body: IgnoreRequest) -> IgnoreAnswer:
     """Ignore a process: by pid until it ends, or by program permanently (setting `ignore_processes`)."""
-    if (body.pid is None) == (body.command is None):
+    if body.pid is None and body.command is None:
         raise invalid("process.none_named")
+    if body.pid is not None and body.command is not None:
+        raise invalid("process.pid_and_program")
     controller = context.controller
     if body.pid is not None:
         return IgnoreAnswer(ignored=await _ignore_pid(controller, body, body.pid))

@@ -18,7 +18,8 @@ MESSAGES: dict[str, Message] = {
         "GPU {index} is still unhealthy: {health}",
         "fix it first; Tarmac uses it again automatically once it is healthy",
     ),
-    "process.none_named": Message("no process is named", "give either its pid or the name of its program"),
+    "process.none_named": Message("no process is named", "give its pid or the name of its program"),
+    "process.pid_and_program": Message("both a pid and a program are named", "give only one of the two"),
     "process.unknown": Message("process {pid} does not exist", "run `tarmac gpus` to list the processes on the GPUs"),
     "process.pid_not_ignored": Message("pid {pid} is not ignored", "choose an ignored pid: {ignored:list none}"),
     "process.program_not_ignored": Message(

@@ -17,6 +17,10 @@ MESSAGES: dict[str, Message] = {
     "jobs.not_an_id": Message(
         "{word:quoted} is not a job id", "give ids such as 7, ranges such as 3-7, `last` or `all`"
     ),
+    "job.not_an_id": Message("{word:quoted} is not a job id", "give a single id such as 7, or `last`"),
+    "jobs.id_too_large": Message(
+        "{word:quoted} is larger than any job id", "run `tarmac ls -a` to list all known jobs"
+    ),
     "jobs.not_a_range": Message("{word:quoted} is not a range of job ids", "write the lower id first: {stop}-{start}"),
     "jobs.unknown_state": Message("{state:quoted} is not a job state", "choose one of {known}"),
     # who may
@@ -38,7 +42,7 @@ MESSAGES: dict[str, Message] = {
     ),
     "job.not_waiting": Message(
         "job {job} is not waiting: it {state:select ended=has ended|starting=is starting|running=is running|"
-        "stopping=is stopping|paused=is paused|unknown=is unknown}",
+        "stopping=is stopping|unknown=is unknown}",
         "run `tarmac show {job}` to see more",
     ),
     "job.cannot_move": Message(

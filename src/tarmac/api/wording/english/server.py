@@ -8,9 +8,7 @@ MESSAGES: dict[str, Message] = {
     "agent.unreachable": Message(
         "the agent is unreachable", "try again in a moment; run `tarmac log agent` to see why"
     ),
-    "server.cannot_write": Message(
-        "requests cannot be accepted now: {problem}", "free disk space; service resumes automatically"
-    ),
+    "server.cannot_write": Message("requests cannot be accepted now: {problem}", "{problem:hint}"),
     "agent.silent": Message(
         "the agent does not answer",
         "check that it is not stopped and that no disk hangs; run `tarmac log agent` to see more",
@@ -21,7 +19,7 @@ MESSAGES: dict[str, Message] = {
     "node.not_configured": Message("node {node} is not configured", "add it to the config file again"),
     "store.cannot_write": Message(
         "the state could not be written: {error}",
-        "nothing was accepted, and running jobs go on; free disk space, then try again",
+        "nothing was accepted, and running jobs continue; free disk space, then try again",
     ),
     "server.failed": Message("the controller failed: {error}", "run `tarmac log controller` to see where"),
 }
