@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tarmac.shared import sockets
-from tarmac.shared.protocol import MAX_FRAME_BYTES, Decoder, ProtocolError, encode
+from tarmac.shared.protocol import MAX_FRAME_BYTES, PROTOCOL, Decoder, ProtocolError, encode
 from tests.agent_peer import AgentPeer, Site, eventually, is_alive, start_agent
 
 
@@ -50,7 +50,7 @@ def test_hello_says_who_and_where(site: Site, peer: AgentPeer) -> None:
     assert peer.hello["node"] == socket.gethostname()
     assert peer.hello["pid"] == site.agent.pid
     assert peer.hello["boot_id"] == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    assert (peer.hello["protocol"], peer.hello["containment"], peer.hello["runs"]) == (1, "scan", [])
+    assert (peer.hello["protocol"], peer.hello["containment"], peer.hello["runs"]) == (PROTOCOL, "scan", [])
     assert peer.hello["containment_reason"]
 
 

@@ -19,6 +19,7 @@ from tarmac.client.follow import sse
 from tarmac.client.liveness import diagnose_silence
 from tarmac.client.transport import Connection, NoAnswer, NoController
 from tarmac.errors import ConnectionLost, NotAllowed, NotFound, TarmacError, TooNew, Unavailable, UserError
+from tarmac.shared.names import API
 from tests.cli.stub import answer, chunked, serving
 from tests.home import until
 from tests.services import need
@@ -38,7 +39,7 @@ def test_every_request_has_the_api_version(path: Path) -> None:
         assert a_client(path).call("GET", "/status") == {"ok": True}
     head = stub.requests[0].decode()
     assert head.startswith("GET /api/v1/status HTTP/1.1\r\n")
-    assert "Tarmac-Api: 1\r\n" in head
+    assert f"Tarmac-Api: {API}\r\n" in head
     assert f"User-Agent: tarmac/{__version__}\r\n" in head
 
 

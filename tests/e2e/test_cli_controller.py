@@ -11,6 +11,7 @@ import pytest
 
 from tarmac.client import Client, transport
 from tarmac.errors import TooNew
+from tarmac.shared.names import API
 from tests.home import Home, homes, until
 from tests.terminal import Terminal
 
@@ -135,8 +136,8 @@ def test_a_file_that_is_not_a_database_is_refused_and_unchanged(home: Home) -> N
 
 def test_a_newer_client_is_told_to_restart_the_controller(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     home.tarmac("status")
-    monkeypatch.setattr(transport, "_COMMON", transport._COMMON.replace("Tarmac-Api: 1", "Tarmac-Api: 2"))
-    with pytest.raises(TooNew, match="API 2") as caught, Client(home.path, start=False) as client:
+    monkeypatch.setattr(transport, "_COMMON", transport._COMMON.replace(f"Tarmac-Api: {API}", f"Tarmac-Api: {API + 1}"))
+    with pytest.raises(TooNew, match=f"API {API + 1}") as caught, Client(home.path, start=False) as client:
         client.status()
     assert caught.value.exit_code == 2
     assert caught.value.hint is not None

@@ -137,6 +137,10 @@ def test_stop_ends_both_agents(two: Home) -> None:
     assert until(lambda: not two.processes())
 
 
+def two_nodes(*states: str) -> str:
+    return "".join(f'[[nodes]]\nname = "n{i}"\nkind = "local"\nstate = "{state}"\n' for i, state in enumerate(states))
+
+
 def test_a_wrong_list_of_nodes_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "home"
     folder.mkdir(mode=0o700)
@@ -145,6 +149,8 @@ def test_a_wrong_list_of_nodes_is_refused(tmp_path: Path) -> None:
         ('[[nodes]]\nname = "a"\nkind = "teleport"\nstate = "/x"', "nodes is not valid"),
         ('[[nodes]]\nname = "a"\nkind = "local"\nstate = "x"', "state x of node a is not absolute"),
         (2 * '[[nodes]]\nname = "a"\nkind = "local"\nstate = "/x"\n', "two nodes have the name a"),
+        (f'[[nodes]]\nname = "a"\nkind = "local"\nstate = "{folder}/"', "the state directory of this controller"),
+        (two_nodes("/x", "/x/"), "two nodes have the state /x"),
     ):
         (folder / "config.toml").write_text(nodes)
         done = Home(folder).tarmac("status")

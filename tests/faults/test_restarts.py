@@ -12,8 +12,8 @@ from tests.faults.judge import expect_all_well
 from tests.faults.world import World, eventually
 
 OLD_AGENT = """
-import sys, tarmac
-tarmac.__version__ = "0.0.9"
+import sys, tarmac, tarmac.shared.protocol
+{change}
 from tarmac.agent.main import main
 sys.exit(main(sys.argv[1:]))
 """
@@ -36,11 +36,14 @@ def hold_jobs(world: World, count: int = 2) -> list[int]:
     return jobs
 
 
-def start_old_agent(world: World) -> subprocess.Popen[bytes]:
+def start_old_agent(world: World, change: str) -> subprocess.Popen[bytes]:
     ready, theirs = os.pipe()
     words = ["--state", str(world.home.path), "--ready-fd", str(theirs)]
     old = subprocess.Popen(
-        [sys.executable, "-c", OLD_AGENT, *words], env=world.home.environment, pass_fds=[theirs], start_new_session=True
+        [sys.executable, "-c", OLD_AGENT.format(change=change), *words],
+        env=world.home.environment,
+        pass_fds=[theirs],
+        start_new_session=True,
     )
     os.close(theirs)
     assert os.read(ready, 100) == b"ready\n"
@@ -143,11 +146,12 @@ def test_running_jobs_survive_stop_and_start(world: World) -> None:
     assert expect_all_well(world).unknown == 0
 
 
-def test_an_agent_of_another_version_is_replaced_and_its_jobs_continue(world: World) -> None:
+@pytest.mark.parametrize("change", ['tarmac.__version__ = "0.0.9"', "tarmac.shared.protocol.PROTOCOL = 1"])
+def test_an_agent_of_another_version_is_replaced_and_its_jobs_continue(world: World, change: str) -> None:
     world.wake()
     jobs = hold_jobs(world)
     world.home.tarmac("stop")
-    old = start_old_agent(world)
+    old = start_old_agent(world, change)
     world.wake()
     assert old.wait(20) == 0, "it ended when it was told to"
     eventually(lambda: world.seen("agent"), "there is a new agent")

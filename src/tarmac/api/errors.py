@@ -14,6 +14,7 @@ from tarmac.api.wording.catalogue import render
 from tarmac.api.wording.refusals import refusal
 from tarmac.api.wording.validation_messages import unknown_parameter, wrong_field, wrong_parameter
 from tarmac.refusal import Refused, invalid, not_found, too_new
+from tarmac.shared.names import API
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-API = 1  # the version this controller speaks
 _AT = re.compile(r" - at `\$(.*)`$")  # where msgspec found a wrong value
 
 

@@ -12,12 +12,12 @@ from sys import byteorder
 from tarmac import __version__
 from tarmac.errors import ConnectionLost, NotAllowed, Unavailable
 from tarmac.paths import SUN_PATH_BYTES
+from tarmac.shared.names import API
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-API = 1  # the version this client speaks; an older controller refuses it
 RECEIVE_BYTES = 1 << 18
 HEAD_BYTES = 1 << 16
 CONNECT_S = 60

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import time
 from contextlib import suppress
@@ -184,6 +185,8 @@ def composed(
     for node in nodes:
         if node.name == home:
             raise invalid("config.node_is_home", node=home)
+        if os.path.realpath(node.state) == os.path.realpath(state_folder):  # its GPUs would be booked twice
+            raise invalid("config.node_state_is_home", node=node.name, state=node.state)
         environment = {"TARMAC_AGENT_NODE": node.name, **node.environment}
         controller.add_node(NodeName(node.name), LocalConnector(Path(node.state), environment))
     if nodes:  # known before they join: a request that one may meet must not be refused as impossible

@@ -233,7 +233,8 @@ class AgentSession:
 
     def _is_outdated(self, hello: Hello) -> bool:
         """An agent that this connector started is never outdated: starting it again would give the same version."""
-        return hello.version != __version__ and not self._connector.has_started(hello.pid)
+        is_same = (hello.version, hello.protocol) == (__version__, protocol.PROTOCOL)
+        return not is_same and not self._connector.has_started(hello.pid)
 
     def _take_gpus(self, frame: AnyFrame) -> None:
         readings, host = readings_of(frame)

@@ -16,3 +16,5 @@ OUTCOMES = ("ok", "fail")  # how a job ended, for the jobs that depend on it
 CONDITIONS = ("ok", "fail", "any")  # on which outcome of another job a dependent job starts
 POLICIES = ("fifo", "balance", "fairshare")
 ACTIONS = ("none", "warn", "stop")  # what to do about a job that wastes its GPUs
+
+API = 2  # the version of the HTTP API; a controller refuses clients that speak a newer one

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         StartedFrame,
     )
 
-PROTOCOL = 1
+PROTOCOL = 2  # raise it with every frame or field that the other end must understand: older agents are replaced
 MAX_FRAME_BYTES = 16 * 1024 * 1024
 
 _LENGTH = Struct(">I")

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tarmac import __version__
+from tarmac.shared.names import API
 from tests.api.served import DEADLINE_S, Served
 from tests.home import Home, homes, until
 from tests.services import need
@@ -30,7 +31,7 @@ def test_status_shows_the_processes_and_the_containment(api: Served) -> None:
 
 
 def test_newer_and_unreadable_client_versions_are_refused(api: Served) -> None:
-    status, answer = api.ask("GET", "/status", headers={"Tarmac-Api": "2"})
+    status, answer = api.ask("GET", "/status", headers={"Tarmac-Api": str(API + 1)})
     assert status == 426
     assert "tarmac stop" in answer["error"]["hint"]
     assert api.ask("GET", "/status", headers={"Tarmac-Api": "one"})[0] == 400

@@ -6,11 +6,11 @@ import os
 
 from tarmac import __version__
 from tarmac.api.deps import Context
-from tarmac.api.errors import API
 from tarmac.api.schemas.status import StatusView, StopAnswer, StopRequest
 from tarmac.api.views.queue import queued_count, running_count
 from tarmac.api.wording.degraded import degraded_words
 from tarmac.api.wording.notes import words
+from tarmac.shared.names import API
 
 AGENT_ANSWERS_WITHIN_S = 2.0
 

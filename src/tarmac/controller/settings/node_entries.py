@@ -6,6 +6,7 @@ The home node, the controller's own machine, is always there and is not listed.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -38,7 +39,8 @@ def read_nodes(path: Path, value: Any) -> list[LocalNodeEntry]:
     for node in nodes:
         if not Path(node.state).is_absolute():
             raise invalid("config.node_state_relative", path=path, node=node.name, state=node.state)
-    for what, given in (("name", [node.name for node in nodes]), ("state", [node.state for node in nodes])):
+    states = [os.path.realpath(node.state) for node in nodes]  # two paths to one agent would book its GPUs twice
+    for what, given in (("name", [node.name for node in nodes]), ("state", states)):
         if (repeated := _first_repeated(given)) is not None:
             raise invalid("config.nodes_repeated", path=path, what=what, value=repeated)
     return nodes

@@ -18,4 +18,7 @@ MESSAGES: dict[str, Message] = {
     "config.node_is_home": Message(
         "the config file lists a node {node}, which is the name of this machine", "choose another name"
     ),
+    "config.node_state_is_home": Message(
+        "the state of node {node} is {state}, the state directory of this controller", "choose another directory"
+    ),
 }
