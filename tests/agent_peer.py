@@ -130,7 +130,7 @@ def start_agent(state: Path | str, *, python: str = AGENT_PYTHON, **env: str) ->
 
 
 class Site:
-    """One state folder with its agents, one after the other, and everything they started."""
+    """One state directory with its agents, one after the other, and everything they started."""
 
     def __init__(self, state: Path, containment: str) -> None:
         self.state = state

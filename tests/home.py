@@ -1,4 +1,4 @@
-"""A throw-away Tarmac for a test: its own state folder, simulated GPUs, and nothing left of it afterwards."""
+"""A temporary Tarmac for a test: a separate state directory and simulated GPUs, removed afterwards."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from typing import Any
 from tarmac.client import Client
 
 BIN = Path(sys.executable).parent
-# What the developer's own shell may hold, and a test must not see.
+# Variables of the developer's shell that a test must not see.
 FOREIGN = ("TARMAC_", "XDG_", "NO_COLOR", "CUDA_", "NVIDIA_", "MASTER_")
 
 
@@ -31,12 +31,12 @@ class Home:
         return subprocess.run(command, env=environment, timeout=timeout_s, check=False, **options)
 
     def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:
-        """The same without waiting for its end."""
+        """Like a call, but without waiting for its end."""
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
         return subprocess.Popen([str(BIN / "tarmac"), *words], env=self.environment, **options)
 
     def client(self) -> Client:
-        """Starts nothing by itself: the controller would inherit the test's environment."""
+        """Never starts a controller, which would inherit the test's environment."""
         if not (self.path / "tarmac.sock").exists():
             assert self.tarmac("status").returncode == 0
         return Client(self.path, start=False)
@@ -51,7 +51,7 @@ class Home:
         return pid
 
     def processes(self) -> dict[int, str]:
-        """Everything that carries this home's mark in its environment, by pid."""
+        """The processes with this home's mark in their environment, by pid."""
         mark = f"TARMAC_HOME={self.path}".encode()
         found = {}
         for entry in os.listdir("/proc"):
@@ -60,7 +60,7 @@ class Home:
         return found
 
     def clean(self) -> dict[int, str]:
-        """End everything as a user would; returns what was left and had to be killed."""
+        """Stop everything like a user; returns the processes that had to be killed."""
         if (self.path / "tarmac.db").exists():
             self.tarmac("kill", "all", "--grace", "0")
             self.tarmac("wait", "--state", "active", "--timeout", "20")
@@ -73,7 +73,7 @@ class Home:
 
 
 def until(condition: Callable[[], Any], within_s: float = 20) -> Any:
-    """The condition's first true value; its last false one when it does not become true in time."""
+    """The first true value of the condition, or its last false one after the timeout."""
     deadline = time.monotonic() + within_s
     while not (value := condition()) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -81,7 +81,7 @@ def until(condition: Callable[[], Any], within_s: float = 20) -> Any:
 
 
 def is_connected(pid: int) -> bool:
-    """Whether the command has got as far as to talk to the controller."""
+    """True once the command has connected to the controller."""
     try:
         return any(os.readlink(f"/proc/{pid}/fd/{fd}").startswith("socket:") for fd in os.listdir(f"/proc/{pid}/fd"))
     except OSError:
@@ -92,7 +92,7 @@ def _read(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError:
-        return b""  # ended meanwhile, or another user's
+        return b""  # ended meanwhile, or owned by another user
 
 
 def _kill(pid: int) -> None:
@@ -103,7 +103,7 @@ def _kill(pid: int) -> None:
 
 
 def homes(path: Path, gpus: str = "2x24G") -> Iterator[Home]:
-    """What the fixtures are made of."""
+    """A home for a fixture. At the end it is stopped, and no process may be left."""
     home = Home(path, gpus)
     yield home
     left = home.clean()

@@ -1,6 +1,6 @@
-"""What tests need from the machine besides Python. `need("gcc")` skips where it is missing, and fails in CI.
+"""Programs that tests need besides Python. `need("gcc")` skips a test if it is missing, and fails in CI.
 
-Run as a program (by `make test`) it installs what apt has when root, and else says what is left out.
+Run as a program (by `make test`), it installs them with apt as root, and otherwise says which tests are skipped.
 """
 
 import os
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    package: str  # what apt calls it
-    left_out: str  # which tests a machine without it does not run
+    package: str  # its apt package
+    left_out: str  # the tests that are skipped without it
 
 
 SERVICES = {
@@ -30,7 +30,7 @@ def has(name: str) -> bool:
 
 
 def find(name: str) -> str | None:
-    """The program, also one that was installed beside this Python."""
+    """The path of the program, which may be beside this Python."""
     return shutil.which(name) or shutil.which(name, path=os.path.dirname(sys.executable))
 
 

@@ -1,4 +1,4 @@
-"""A pseudo-terminal for commands that behave differently when a person looks."""
+"""A pseudo-terminal for commands that behave differently on a terminal."""
 
 import fcntl
 import os
@@ -53,7 +53,7 @@ class Terminal:
         return bool(until(lambda: words in self.text, within_s))
 
     def ends(self, within_s: float = 30) -> int:
-        """Its exit code, when all it wrote has been read."""
+        """Its exit code, once all its output has been read."""
         code = self.process.wait(within_s)
         self.reader.join(10)
         return code

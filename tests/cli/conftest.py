@@ -5,6 +5,6 @@ import pytest
 
 @pytest.fixture
 def socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where a stub of the controller listens, for commands that run inside the test."""
+    """The socket of a stub controller, for commands that run inside the test."""
     monkeypatch.setenv("TARMAC_HOME", str(tmp_path))
     return tmp_path / "tarmac.sock"

@@ -1,4 +1,4 @@
-"""A controller of canned answers: what the client sends is kept, what it gets is what the test wrote down."""
+"""A stub controller that records requests and sends prepared answers."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class Stub:
-    """Each answer is the raw bytes for one request; None hangs up instead. `requests` are what came."""
+    """Each answer is the raw bytes for one request; None closes the connection. `requests` are those received."""
 
     def __init__(self, path: Path, answers: list[bytes | None]) -> None:
         self.answers = answers

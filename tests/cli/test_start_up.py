@@ -1,4 +1,4 @@
-"""What a command may load. Each of these would cost it several milliseconds, some as much as Python's own start."""
+"""Modules that a command must not import. Each costs milliseconds, some as much as starting Python."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ random re selectors shlex shutil signal socket string subprocess tempfile thread
 """
 ROOT = Path(__file__).parents[2]
 SCRIPT = Path(sys.executable).with_name("tarmac")
-# Runs the script, then reports what it had loaded, in place of the exit it makes.
+# Runs the script and reports its imports instead of exiting.
 REPORT = """
 import os, sys
 def report(code):

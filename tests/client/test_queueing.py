@@ -1,4 +1,4 @@
-"""The Python client's way to steer what waits."""
+"""Requests of the Python client about waiting jobs and the queue."""
 
 import time
 

@@ -195,7 +195,7 @@ def test_a_broken_stream_resumes_after_the_last_event(path: Path) -> None:
 
 @contextmanager
 def silence(path: Path) -> Iterator[socket.socket]:
-    """Takes connections and says nothing, as a controller does that was stopped."""
+    """Accept connections without answering, like a suspended controller."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen()

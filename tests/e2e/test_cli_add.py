@@ -11,7 +11,7 @@ from tests.terminal import Terminal
 
 
 def a_job(home: Home, *words: str) -> dict[str, object]:
-    """The job as it is after its end."""
+    """Run a job; returns it after its end."""
     number = home.add(*words)
     home.tarmac("wait", str(number))
     found: dict[str, object] = json.loads(home.tarmac("show", str(number), "--json").stdout)
@@ -167,7 +167,9 @@ def test_a_file_that_is_not_a_program_fails_to_launch(shared_home: Home, tmp_pat
 
 
 def test_a_log_that_cannot_be_created_fails_to_launch(shared_home: Home) -> None:
-    job = a_job(shared_home, "--log", "/proc/log", "true")  # no permission says so beforehand, not even to root
+    job = a_job(
+        shared_home, "--log", "/proc/log", "true"
+    )  # no permission check can detect this in advance, even for root
     assert (job["state"], job["reason"]) == ("failed", "launch")
     assert "/proc/log" in str(job["message"])
 

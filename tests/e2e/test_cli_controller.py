@@ -1,4 +1,4 @@
-"""How commands come by a controller, and what they say when they cannot."""
+"""How commands find or start a controller, and their messages if they cannot."""
 
 import os
 import signal

@@ -7,7 +7,7 @@ import pytest
 from tests.home import Home, until
 from tests.terminal import Terminal
 
-# A job that says when it has begun, and goes on for as long as nobody stops it.
+# A job that prints when it has started, and runs until it is stopped.
 ENDLESS = "echo begun; while :; do sleep 0.1; done"
 
 

@@ -1,4 +1,4 @@
-"""When jobs run, as a user sees it: limits of time, dependencies, arrays, held and moved jobs, the queue as a whole."""
+"""Scheduling from the command line: time limits, dependencies, arrays, held jobs, queue modes, reservations."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ def listed(home: Home, *words: str) -> list[int]:
 
 
 def done(home: Home, *words: str) -> str:
-    """What a command that has to succeed prints."""
+    """The output of a command that must succeed."""
     ended = home.tarmac(*words)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
@@ -32,7 +32,7 @@ def done(home: Home, *words: str) -> str:
 
 @pytest.fixture
 def full_home(home: Home) -> Home:
-    """Job 1 has both GPUs."""
+    """Job 1 holds both GPUs."""
     home.add("-g", "2", "-n", "wide", "sleep", "600")
     assert has_state(home, 1, "running")
     return home

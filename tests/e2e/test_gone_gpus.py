@@ -1,4 +1,4 @@
-"""GPUs that are gone, hang or broke, over restarts of everything, until a person forgets or resumes them."""
+"""GPUs that are gone, hang or are faulty, across restarts, until a person forgets or resumes them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_lost_driver_removes_no_gpu_from_the_list(driven: Home, standin: Stand
     standin.show(*gpus(2), faults={"init": DRIVER_NOT_LOADED, "count": 999})
     assert until(lambda: gpu(driven, 0).gone_since)
     assert driven.tarmac("stop").returncode == 0
-    first = driven.tarmac("gpus")  # also before the agent has told anything
+    first = driven.tarmac("gpus")  # even before the agent has reported anything
     assert "No GPUs" not in first.stdout + first.stderr
     assert first.stdout.splitlines()[1].split()[0] == "0"
     assert until(lambda: rows(driven) == ["GPU-0", "GPU-1"])

@@ -1,4 +1,4 @@
-"""Real jobs on the stand-in driver, whose world changes while they run."""
+"""Real jobs on the stand-in driver, whose GPUs change while they run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def gpus(count: int, **more: Any) -> list[Gpu]:
 
 @pytest.fixture
 def driven(standin: Standin, tmp_path: Path) -> Iterator[Home]:
-    """A Tarmac on two GPUs of the stand-in."""
+    """A Tarmac home with two GPUs of the stand-in driver."""
     standin.show(*gpus(2))
     for home in homes(tmp_path / "home"):
         del home.environment["TARMAC_FAKE_GPUS"]
@@ -37,7 +37,7 @@ def state_of(home: Home, job: int) -> str:
 
 
 def gpu(home: Home, number: int) -> Any:
-    """By its UUID: the driver counts anew when a GPU goes."""
+    """Find a GPU by UUID: the driver renumbers GPUs when one vanishes."""
     return next(gpu for gpu in home.client().gpus() if gpu.uuid == f"GPU-{number}")
 
 

@@ -1,4 +1,4 @@
-"""`--nice`, however it is asked for, reaches the process of the job."""
+"""`nice` from every interface applies to the process of the job."""
 
 import json
 
@@ -15,7 +15,7 @@ def client(shared_home: Home) -> Client:
 
 
 def printed(client: Client, job: int) -> str:
-    """What the job's own `nice` says."""
+    """The niceness that the job prints."""
     assert client.wait(job)[0].state == "succeeded"
     return b"".join(client.logs(job)).decode().strip()
 

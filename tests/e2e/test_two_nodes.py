@@ -43,7 +43,7 @@ def second_agent(home: Home) -> int:
 
 
 def running(home: Home, *jobs: int) -> list[Job]:
-    """These jobs, once all of them run."""
+    """Wait until all these jobs run; returns them."""
     assert until(lambda: all(home.client().job(job).state == "running" for job in jobs))
     return [home.client().job(job) for job in jobs]
 

@@ -1,6 +1,6 @@
-"""Holds what the scheduler decided against what was asked of it: the story in the database, the witness, the API.
+"""Compares the scheduler's decisions with the requests: the events in the database, the witness file, the API.
 
-Each function yields, in words, every case in which a promise was broken.
+Each function yields a message for every broken promise.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.faults.world import World
 
-QUARTERS = 4  # of a GPU, the smallest part that jobs of these tests take
+QUARTERS = 4  # the smallest part of a GPU that these jobs request
 REQUEUED = {"Preempted", "QueueStopped"}
 BEGUN = {"Decided", "StartForced"}
 
@@ -30,7 +30,7 @@ class Line:
 
 @dataclass(kw_only=True)
 class Story:
-    """What Tarmac says it did."""
+    """The decisions that Tarmac recorded."""
 
     lines: list[Line]
     begun: dict[Key, Line] = field(default_factory=dict)
@@ -59,7 +59,7 @@ def story_of(world: World) -> Story:
 
 
 def attempts_without_cause(jobs: Jobs, story: Story) -> Iterator[str]:
-    """A job has another attempt only if it was told to leave, and each is decided once."""
+    """A job has another attempt only if it was requeued, and each attempt is decided once."""
     for number, job in jobs.items():
         for attempt in range(1, job["attempt"]):
             if (number, attempt) not in story.requeued:
@@ -75,7 +75,7 @@ def attempts_without_cause(jobs: Jobs, story: Story) -> Iterator[str]:
 
 
 def marks_without_decision(world: World, story: Story) -> Iterator[str]:
-    """What ran was decided, and ran on the GPUs that were decided."""
+    """Everything that ran was decided, and ran on the decided GPUs."""
     for job, attempt, gpus, event, *_ in world.lines():
         line = story.begun.get((int(job), int(attempt)))
         if event != "start" or int(job) in world.removed:
@@ -93,7 +93,7 @@ def begun_while_paused(world: World, story: Story) -> Iterator[str]:
 
 
 def begun_on_reserved(world: World, story: Story) -> Iterator[str]:
-    """On GPUs that were kept for somebody who owns none of these jobs."""
+    """Starts on GPUs that were reserved for another user."""
     for (job, attempt), line in story.begun.items():
         for since, until, gpus in world.reserved:
             if since < line.at < until and gpus & set(line.detail["gpus"]):
@@ -101,7 +101,7 @@ def begun_on_reserved(world: World, story: Story) -> Iterator[str]:
 
 
 def is_hopeless(jobs: Jobs, job: dict[str, Any]) -> bool:
-    """One that it was to wait for ended otherwise."""
+    """A dependency ended differently than required."""
     return any(not _is_met(jobs, after) for after in job["after"])
 
 
@@ -112,7 +112,7 @@ def _is_met(jobs: Jobs, after: str) -> bool:
 
 
 def begun_too_early(world: World, jobs: Jobs) -> Iterator[str]:
-    """That nothing of the other lives is for the witness to say; here, that it was not yet to run either."""
+    """The witness checks that the dependency has ended; this checks that the job was not started too early."""
     starts: dict[int, list[int]] = {}
     for line in world.lines():
         if line[3] == "start":
@@ -125,14 +125,14 @@ def begun_too_early(world: World, jobs: Jobs) -> Iterator[str]:
 
 
 def overbooked(jobs: Jobs) -> Iterator[str]:
-    """By Tarmac's own times: on no GPU more than the whole of it at once."""
+    """According to Tarmac's times, no GPU is ever overbooked."""
     gpus: dict[int, list[tuple[str, int, int]]] = {}
     for number, job in jobs.items():
         if not (job["started_at"] and job["ended_at"]):
             continue
         taken = round(QUARTERS * (job["gpu_share"] or 1))
         for gpu in job["gpus"] or []:
-            # What ends in a moment makes room for what starts in it: a release sorts before a booking.
+            # An end frees GPUs for a start at the same time, so a release sorts before a booking.
             gpus.setdefault(gpu["index"], []).extend(
                 [(job["started_at"], taken, number), (job["ended_at"], -taken, number)]
             )

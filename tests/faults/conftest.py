@@ -16,7 +16,7 @@ def witness(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def world(tmp_path: Path, witness: Path) -> Iterator[World]:
-    """Four simulated GPUs, jobs that bear witness, and nothing left of it afterwards."""
+    """Four simulated GPUs and jobs that write to a witness file; removed afterwards."""
     world = World(Home(tmp_path / "home", "4"), witness)
     yield world
     world.end()

@@ -1,4 +1,4 @@
-"""Says whether the promises were kept, from three sources that must agree: the witness file, the API, the database."""
+"""Checks all promises with three sources that must agree: the witness file, the API and the database."""
 
 import os
 import sqlite3
@@ -11,7 +11,7 @@ from tests.faults.load import OVER_LIMIT_MS
 from tests.faults.world import World, eventually
 
 SIGKILL, SIGTERM = 9, 15
-# What a witness finds that must not be, and under which promise it is counted.
+# Violations that the witness finds, and the promise that each breaks.
 BROKEN = {
     "clash": "found GPU {gpus} taken",
     "overlap": "found an earlier attempt alive",
@@ -22,16 +22,18 @@ BROKEN = {
 
 @dataclass(kw_only=True)
 class Verdict:
-    """Every list names the jobs that break a promise."""
+    """Each list contains the jobs that break one promise."""
 
     jobs: int
     unknown: int
-    lost: list[int] = field(default_factory=list)  # acknowledged, and without a final state
+    lost: list[int] = field(default_factory=list)  # acknowledged, but without a final state
     run_twice: list[str] = field(default_factory=list)
     booked_twice: list[str] = field(default_factory=list)
     wrong_exit: list[str] = field(default_factory=list)
-    not_unknown: list[int] = field(default_factory=list)  # its shim was killed in the middle, yet an end is claimed
-    out_of_turn: list[str] = field(default_factory=list)  # begun when it was not to: paused, reserved, array full, …
+    not_unknown: list[int] = field(
+        default_factory=list
+    )  # the shim was killed during the job, yet an outcome is reported
+    out_of_turn: list[str] = field(default_factory=list)  # started against the rules: paused, reserved, array full, …
     other: list[str] = field(default_factory=list)
 
     @property
@@ -63,7 +65,7 @@ def expected_end(job: int) -> tuple[int | None, int | None]:
 
 
 def judge(world: World) -> Verdict:
-    """Once every job has ended and Tarmac runs."""
+    """Call it when every job has ended and Tarmac runs."""
     jobs = {job["id"]: job for page in world.client.pages({}) for job in page}
     rows = _rows(world)
     verdict = Verdict(jobs=len(jobs), unknown=sum(job["state"] == "unknown" for job in jobs.values()))
@@ -134,13 +136,13 @@ def _look_at_ends(world: World, jobs: dict[int, dict[str, Any]], verdict: Verdic
 def _right_ends(
     world: World, jobs: dict[int, dict[str, Any]], job: dict[str, Any]
 ) -> list[tuple[str, str | None, int | None, int | None]]:
-    """(state, reason, exit code, signal): one of these is the truth."""
+    """The allowed values of (state, reason, exit code, signal)."""
     if job["id"] in world.stopped:
         return [("cancelled", None, job["exit_code"], job["signal"])]
     if books.is_hopeless(jobs, job):
         return [("failed", "dependency", None, None)]
     if is_over_limit(job):
-        # Late to its own end on a busy machine, it is killed; one that ignores the signal always is.
+        # On a busy machine a job may exit too late and be killed; one that ignores the signal always is.
         return [("failed", "timeout", None, n) for n in (SIGKILL, *([] if "stubborn" in job["command"] else [SIGTERM]))]
     code, signal = (None, SIGKILL) if job["id"] in world.killed_jobs else expected_end(job["id"])
     if code == 0:
@@ -153,13 +155,13 @@ def is_over_limit(job: dict[str, Any]) -> bool:
 
 
 def _must_leave_marks(world: World, job: dict[str, Any]) -> bool:
-    """It was let run to its end. Of one with a time limit even the start may be cut short."""
+    """The job ran to its end. With a time limit, even its start may be cut short."""
     is_cut_short = job["id"] in world.stopped | world.killed_jobs or is_over_limit(job)
     return not is_cut_short and job["reason"] != "dependency"
 
 
 def expect_all_well(world: World, within_s: float = 60.0) -> Verdict:
-    """Every job ends, every promise is kept, and nothing of the jobs is left lying about."""
+    """Every job ends, every promise holds, and no process or file of the jobs is left."""
     world.wait_for_all(within_s)
     verdict = judge(world)
     assert verdict.is_good, str(verdict)

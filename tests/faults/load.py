@@ -1,4 +1,4 @@
-"""Random jobs of every sort that the scheduler knows, as requests for the witness; the same seed gives the same."""
+"""Random jobs of every kind, as requests for the witness; the same seed gives the same jobs."""
 
 import random
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.faults.world import World
 
-ENDLESS_MS = 600_000  # ends only when it is asked to
+ENDLESS_MS = 600_000  # ends only when it is stopped
 OVER_LIMIT_MS = 700_000  # ends only by its time limit
 FOR_THEM_TO_GO_S = 0.2
 ARRAY_JOBS = (2, 12)
@@ -16,7 +16,7 @@ ARRAY_JOBS = (2, 12)
 @dataclass(frozen=True, kw_only=True)
 class Submit:
     requests: list[dict[str, Any]]
-    how: dict[str, Any]  # what holds for all of them
+    how: dict[str, Any]  # common options
 
 
 class Load:
@@ -86,7 +86,7 @@ class Load:
         return self._world.requests(1, gpus=self._gpus(), ms=self._short_ms(), time_limit_s=600)
 
     def _chain(self, first: int) -> list[dict[str, Any]]:
-        """Each waits for the one before it, some for the first as well."""
+        """Each job depends on the previous one, some also on the first."""
         links = [self._preemptible if self._chance.random() < 0.3 else self._plain for _ in range(4)]
         jobs = [dict(link(0)[0]) for link in links]
         for number, job in enumerate(jobs[1:], 1):
@@ -96,7 +96,7 @@ class Load:
         return jobs
 
     def _after_known(self, _: int) -> list[dict[str, Any]]:
-        """Some of them are over long since."""
+        """Some of these jobs ended long ago."""
         known = self._world.acknowledged[-40:]
         if not known:
             return self._plain(0)
@@ -114,5 +114,5 @@ class Load:
 
 
 def _in_time(command: list[str]) -> list[str]:
-    """Nobody is there to end one that may start late."""
+    """No endless job, because nothing would stop one that starts late."""
     return [*command[:2], "50" if command[2] == str(ENDLESS_MS) else command[2], *command[3:]]

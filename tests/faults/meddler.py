@@ -1,4 +1,4 @@
-"""Does by chance what people do with waiting jobs and with the queue as a whole, and notes what it was told."""
+"""Randomly changes waiting jobs and the queue as users do, and records the answers."""
 
 import random
 import threading
@@ -11,15 +11,15 @@ from tarmac.client import Client
 from tarmac.errors import Conflict, NotFound
 from tests.faults.world import World
 
-STRANGER = "somebody-else"  # whose reservations are in everybody's way
-OFTEN_S = 0.25  # between two acts, on average
+STRANGER = "somebody-else"  # a user whose reservations block all jobs
+OFTEN_S = 0.25  # average time between two actions
 LONGEST_S = 1.0
 
 
 class Meddler:
     def __init__(self, world: World, seed: int) -> None:
         self._world = world
-        self._client = Client(world.home.path, start=False)  # one for each thread
+        self._client = Client(world.home.path, start=False)  # one client per thread
         self._chance = random.Random(seed)
         self._over = threading.Event()
         self.done: Counter[str] = Counter()
@@ -40,7 +40,7 @@ class Meddler:
             try:
                 act()
             except (Conflict, NotFound):
-                continue  # it has begun to run meanwhile, the GPUs are not to be had, or there is no job yet
+                continue  # it has started meanwhile, its GPUs are not available, or there is no job yet
             self.done[act.__name__.strip("_").replace("_", " ")] += 1
         self._clear_up()
 
@@ -56,7 +56,7 @@ class Meddler:
         return self._chance.sample(known, min(len(known), self._chance.randint(1, 5)))
 
     def _one(self) -> int:
-        """One that waits, while there is any."""
+        """A waiting job, if there is one."""
         answer = self._ask(lambda: self._client.call("GET", "/jobs", query={"state": "queued", "limit": 50}))
         waiting = [job["id"] for job in answer["jobs"]] or [1]
         return self._chance.choice(waiting)
@@ -103,6 +103,6 @@ class Meddler:
         self._ask(lambda: self._client.set("policy", policy))
 
     def _clear_up(self) -> None:
-        """So that everything can end."""
+        """Undo everything that would keep jobs from ending."""
         self._ask(self._client.resume_queue)
         self._release()

@@ -1,4 +1,4 @@
-"""Which processes of one state folder there are, found in /proc by what they are, not by what Tarmac says of them."""
+"""Finds the processes of one state directory in /proc, without relying on Tarmac."""
 
 import os
 import signal
@@ -15,11 +15,11 @@ class Sighting:
     pid: int
     # controller, agent, shim, spare (a shim without a job), probe, fork (about to become one of these), job
     kind: str
-    folder: str | None = None  # of a shim: the run folder it holds open
+    folder: str | None = None  # of a shim: its open run folder
     job: int | None = None
 
     def stop(self) -> bool:
-        """SIGSTOP; False when it is gone."""
+        """Send SIGSTOP. False if the process is gone."""
         try:
             os.kill(self.pid, signal.SIGSTOP)
         except ProcessLookupError:
@@ -35,13 +35,13 @@ class Sighting:
         return stat is None or stat[0] in "TZX"
 
     def now_at(self) -> tuple[str, Key | None]:
-        """The run folder it holds open by now, and the attempt that is for."""
+        """The open run folder, and its attempt."""
         folder = _run_folder(self.pid)
         return folder or "", _key_of(folder)
 
 
 def of(state: str) -> list[Sighting]:
-    """Everything but the jobs themselves."""
+    """All processes except the jobs."""
     words = {int(name): _words(name) for name in os.listdir("/proc") if name.isdigit()}
     agents = {pid for pid, said in words.items() if _is(said, "tarmac.agent", state)}
     found = [
@@ -51,13 +51,13 @@ def of(state: str) -> list[Sighting]:
 
 
 def of_program(path: str) -> list[Sighting]:
-    """The jobs that run it, and what they left behind."""
+    """The processes of jobs that run this program, including leftovers."""
     words = {int(name): _words(name) for name in os.listdir("/proc") if name.isdigit()}
     return [Sighting(pid=pid, kind="job") for pid, said in words.items() if said[:1] == [path]]
 
 
 def _of_agent(pid: int, agents: set[int]) -> Sighting | None:
-    """All that the agent forked looks like the agent but for its name and its parent."""
+    """Forks of the agent differ from it only in name and parent."""
     stat, name = _stat(pid), _name(pid)
     if stat is None or stat[0] in "ZX":
         return None
@@ -74,7 +74,7 @@ def _of_agent(pid: int, agents: set[int]) -> Sighting | None:
 
 
 def record(folder: str, name: str) -> Key | None:
-    """The attempt that a readable start or exit record in the folder speaks of."""
+    """The attempt of a readable start or exit record in the folder."""
     parent, base = os.path.split(folder)
     try:
         parent_fd = os.open(parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -94,7 +94,7 @@ def record(folder: str, name: str) -> Key | None:
 
 
 def _run_folder(pid: int) -> str | None:
-    """Where the shim is at work: a descriptor tells even when the folder was renamed."""
+    """The folder of the shim, from its descriptor, which is valid even after a rename."""
     try:
         for name in os.listdir(f"/proc/{pid}/fd"):
             target = os.readlink(f"/proc/{pid}/fd/{name}")

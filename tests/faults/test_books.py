@@ -1,4 +1,4 @@
-"""The judge itself: every promise that it speaks of, broken once, is seen."""
+"""Tests of the judge: each broken promise is detected."""
 
 import os
 import subprocess
@@ -16,12 +16,12 @@ from tests.home import Home, until
 
 @pytest.fixture
 def world(tmp_path: Path, witness: Path) -> World:
-    """Nothing of Tarmac runs in it."""
+    """A world without Tarmac processes."""
     return World(Home(tmp_path / "home", "4"), witness)
 
 
 class Witnesses:
-    """As Tarmac would start them, were it mistaken."""
+    """Start jobs as a faulty Tarmac would."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -37,12 +37,12 @@ class Witnesses:
         return {(int(line[0]), int(line[1])) for line in self._world.lines() if line[3] == "start"}
 
     def _is_asleep(self) -> bool:
-        """Then the last one has looked at everything, and waits for its end."""
+        """Wait until the last witness has checked everything."""
         stat = Path(f"/proc/{self._running[-1].pid}/stat").read_text()
         return stat.rpartition(")")[2].split()[0] == "S"
 
     def broken(self) -> list[tuple[int, str]]:
-        """What they found, once all have looked and ended."""
+        """The violations found, once all witnesses have ended."""
         self._world.let_go()
         for one in self._running:
             one.wait(20)

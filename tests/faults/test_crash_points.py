@@ -1,4 +1,4 @@
-"""Each process dies once at each of its named points; whatever restarts afterwards finds the truth."""
+"""Each process dies once at each of its crash points; after the restart, the state is correct."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ SOURCE = Path(tarmac.__file__).parent
 NAMED = {
     name for file in SOURCE.rglob("*.py") for name in re.findall(r'crashpoint\.reach\("([^"]+)"\)', file.read_text())
 }
-# At these the end of one job cannot be known: its start was on record, its exit was not.
+# At these points the end of one job is unknown: its start was recorded, its exit was not.
 UNKNOWABLE = {
     "shim:after-start-record",
     "shim:before-release",
@@ -21,7 +21,7 @@ UNKNOWABLE = {
     "shim:after-exec",
     "shim:before-exit-record",
 }
-# Not the shim but the job's own process, just before it executes its command: as if a user had killed the job.
+# The job's process dies, not the shim, just before it executes the command, as if a user had killed the job.
 OF_THE_JOB = "shim:before-exec"
 CONTROLLER = sorted(name for name in NAMED if name.startswith("controller:"))
 AGENT = sorted(name for name in NAMED if name.startswith("agent:"))
@@ -36,7 +36,7 @@ UNDER_SCAN = (
 
 
 def submit_until_it_strikes(world: World, point: str) -> None:
-    """Jobs of each sort, one of them stopped by hand, until the log says that the point was reached."""
+    """Run jobs of each kind, one of them stopped by a user, until the log shows that the point was reached."""
     world.wake_until(lambda: world.has_struck(point), TARMAC_CRASH_AT=point)
     token = f"at {point}"
     requests = [
@@ -67,7 +67,7 @@ def test_the_agent_dies_and_nothing_is_lost_or_done_twice(world: World, point: s
 
 
 def expect_one_unknown_at_most(world: World, point: str) -> None:
-    """The shim killed itself, so its job is known by its state only; that it is one job is what counts."""
+    """The shim killed itself, so only its job's state is known. Exactly one job must be affected."""
     world.wait_for_all()
     unknown = [job["id"] for page in world.client.pages({"state": "unknown"}) for job in page]
     assert len(unknown) == (point.partition("@")[0] in UNKNOWABLE)

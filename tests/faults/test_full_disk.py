@@ -1,5 +1,4 @@
-"""A state folder on a disk that is full for real: nothing new is accepted, nothing that runs is harmed, and service
-recovers."""
+"""The state directory on a real full disk: no job is accepted, running jobs are unharmed, and service recovers."""
 
 import os
 import subprocess
@@ -17,14 +16,14 @@ DISK_BYTES = 6 * 1024 * 1024
 
 
 class Disk:
-    """A small file system with the state folder on it; the witness file lies elsewhere."""
+    """A small file system with the state directory; the witness file is elsewhere."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._filler = path / "filler"
 
     def fill(self) -> None:
-        """To the last byte, and again until nothing fits."""
+        """Fill the disk to the last byte."""
         with open(self._filler, "ab", buffering=0) as file:
             for size in (65536, 4096, 512, 1):
                 while self._add(file.fileno(), size):

@@ -1,4 +1,4 @@
-"""Jobs ended from outside, while Tarmac is running: the next job on the same GPU is not affected."""
+"""Jobs killed by other processes while Tarmac runs: the next job on the same GPU is not affected."""
 
 from tarmac.errors import Conflict
 from tests.faults.judge import expect_all_well
@@ -44,7 +44,7 @@ def test_a_job_removed_as_it_starts_runs_to_its_end_or_not_at_all(world: World) 
             try:
                 removed += world.client.rm(number)
             except Conflict:
-                continue  # it runs; where its turn came while the removal was kept, it was stopped
+                continue  # it runs, or it was stopped because it started during its removal
     world.wait_for_all()
     world.removed.update(removed)
     world.acknowledged = [number for number in world.acknowledged if number not in removed]

@@ -1,4 +1,4 @@
-"""A probe that dies before its first reading: what is not known yet must not be taken for no GPUs at all."""
+"""A probe that dies before its first reading: unknown GPUs must not count as no GPUs."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ KILLED = 9  # as a wait status
 
 
 class NoLoop(Loop):
-    """Nothing happens by itself."""
+    """A loop that never runs its timers."""
 
     def after(self, seconds: float, callback: Callback, name: str) -> Timer:
         return Timer(callback, name)

@@ -1,4 +1,4 @@
-"""Random kill -9 under load, a small count of what `make torture` does at length."""
+"""Random kill -9 under load: a short version of `make torture`."""
 
 import random
 
@@ -15,7 +15,7 @@ JOBS = 150
 @pytest.mark.torture
 def test_promises_hold_under_random_kills(world: World) -> None:
     seed = random.SystemRandom().randrange(1 << 31)
-    print(f"seed {seed}")  # shown when it fails; give it to `make torture ARGS='--seed N'`
+    print(f"seed {seed}")  # shown on failure; repeat with `make torture ARGS='--seed N'`
     torture = Torture(world=world, kills=KILLS, jobs=JOBS, seed=seed, pause_s=0.3)
     torture.run(within_s=90)
     verdict = expect_all_well(world)

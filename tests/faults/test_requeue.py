@@ -1,6 +1,6 @@
 """kill -9 of the controller around requeued jobs and their dependents: each runs once, to its end.
 
-All of it on one machine of four GPUs: a preemptible job that has them all is in the way of whatever comes next.
+All tests use one machine with four GPUs; a preemptible job that holds them all blocks every later job.
 """
 
 import pytest
@@ -14,7 +14,7 @@ PREEMPTIBLE = {"gpus": 4, "tier": "preemptible", "grace_s": 0.3}
 
 
 def start_preemptible(world: World, count: int = 1, **asked: object) -> list[int]:
-    """Running, until `let_go` is called or another job needs their GPUs."""
+    """Start preemptible jobs that run until `let_go` or a preemption."""
     world.hold()
     jobs = world.run(count, **{**PREEMPTIBLE, "gpus": 4 // count, **asked})
     eventually(lambda: set(world.started()) >= set(jobs), "they are at work")
@@ -23,7 +23,7 @@ def start_preemptible(world: World, count: int = 1, **asked: object) -> list[int
 
 
 def strike_on_the_next(world: World, point: str, question: object) -> None:
-    """From here on the controller is one that dies there; the question is asked once, and may well be its end."""
+    """Restart the controller with this crash point, and send one request, which may kill it."""
     world.kill_all("controller")
     world.wake(TARMAC_CRASH_AT=point)
     assert not world.has_struck(point), "finding the jobs again does not reach it"
@@ -33,7 +33,7 @@ def strike_on_the_next(world: World, point: str, question: object) -> None:
 
 
 def marks(world: World, job: int, event: str = "start") -> list[int]:
-    """The attempts that left such a mark, in order."""
+    """The attempts with this mark, in order."""
     return [int(line[1]) for line in world.lines() if line[0] == str(job) and line[3] == event]
 
 
@@ -83,7 +83,7 @@ def test_a_requeued_job_survives_a_restart(world: World) -> None:
 
 @pytest.mark.parametrize("point", ["controller:before-start", "controller:after-start", "controller:after-forget"])
 def test_the_next_attempt_of_a_preempted_job_starts_once(world: World, point: str) -> None:
-    """The room is free and the next attempt decided on; then the controller dies."""
+    """The controller dies after it decided the next attempt."""
     world.wake()
     (preempted,) = start_preemptible(world)
     (first,) = world.run(1, gpus=4, tier="urgent")
@@ -125,7 +125,7 @@ def test_stopping_the_queue_requeues_each_job_once(world: World, point: str) -> 
 
 
 def test_the_controller_answers_while_short_jobs_wait_for_gpus_of_a_stopping_job(world: World) -> None:
-    """Two GPUs are free and would do for them; all four are claimed, by when is not known exactly."""
+    """Two GPUs are free and fit the short jobs, but all four are planned for a start at an unknown time."""
     world.wake()
     world.run(2, ms=20, name="short")
     world.wait_for_all()

@@ -1,4 +1,4 @@
-"""kill -9 of Tarmac's processes while jobs run, reboots, stops and upgrades: jobs go on, and their ends are exact."""
+"""kill -9 of Tarmac's processes while jobs run, reboots, stops and upgrades: jobs continue with exact outcomes."""
 
 import os
 import signal
@@ -114,7 +114,7 @@ def test_a_stop_is_carried_out_although_shim_agent_and_controller_die(world: Wor
     world.wake()
     (job,) = world.run(1, ms=600_000)
     world.pid_of(job)
-    world.stop(job, grace_s=600)  # which it obeys at once, were it not for what follows
+    world.stop(job, grace_s=600)  # the job would stop at once without the following kills
     world.kill_all("shim", "agent", "controller")
     world.wake()
     world.wait_for_all()
@@ -171,7 +171,7 @@ def test_two_first_commands_at_once_start_one_controller(world: World) -> None:
 
 
 def test_a_command_takes_over_from_a_controller_that_dies_before_it_listens(world: World) -> None:
-    """The second finds the lock held by the first, which never answers."""
+    """The second controller finds the lock of the first, which never answers."""
     first = world.home.start("status", "--json")
     eventually(lambda: world.seen("controller"), "the first controller is on its way")
     second = world.home.start("status", "--json")
@@ -195,7 +195,7 @@ def test_a_controller_continues_if_its_starter_was_interrupted(world: World) -> 
 
 
 def test_an_unreported_start_is_not_repeated_although_the_shim_died(world: World) -> None:
-    """All that is left of it is its start record."""
+    """Only its start record is left."""
     world.hold()
     world.wake(TARMAC_CRASH_AT="agent:before-report")
     (job,) = world.run(1)

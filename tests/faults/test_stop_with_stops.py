@@ -1,4 +1,4 @@
-"""`tarmac stop` while jobs are being stopped: it returns, and they are killed all the same."""
+"""`tarmac stop` while jobs are being stopped: it returns, and the jobs are still killed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What was acknowledged is there, what was not is there whole or not at all, and a retry makes no second set."""
+"""Acknowledged submits are stored, others completely or not at all, and a retry creates no second set."""
 
 import sqlite3
 
@@ -51,7 +51,7 @@ def test_an_interrupted_array_is_complete_or_absent(world: World, point: str, ke
 
 
 def test_an_array_submit_killed_at_any_moment_creates_one_set(world: World) -> None:
-    """Without a crash point: the signal comes from outside, while the request is read, checked or written."""
+    """Kill the controller without a crash point, while it reads, checks or stores the request."""
     requests = [{"command": ["/bin/true"], "gpus": 4, "cwd": "/", "name": "x" * 500}] * 1000
     for number, delay_s in enumerate((0.0, 0.01, 0.02, 0.04)):
         world.wake()

@@ -1,4 +1,4 @@
-"""A job's time limit holds whatever of Tarmac is alive to see it."""
+"""A job's time limit holds regardless of which Tarmac processes are alive."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ import pytest
 
 from tests.faults.world import World, eventually
 
-# Ignores what asks it to end, and so does its child in a session of its own. Each tells its pid.
+# Ignores TERM, and so does its child in a separate session. Each prints its pid.
 STUBBORN = """
 trap '' TERM
 setsid bash -c "trap '' TERM; echo \\$\\$ >> {pids}; while :; do sleep 0.05; done" &
@@ -21,7 +21,7 @@ LIMIT_S = 3.0
 
 
 class Stubborn:
-    """A job that ends by nothing but KILL."""
+    """A job that only KILL ends."""
 
     def __init__(self, world: World) -> None:
         self._world = world

@@ -1,8 +1,8 @@
 """Random kill -9 under load: `python -m tests.faults.torture [--kills N] [--jobs N] [--seed N] [--scan]`.
 
-One thread submits, one kills, one meddles with what waits and with the queue; Tarmac restarts by the next command
-whenever something was killed. The judge has the last word. The same seed gives the same jobs and the same order of
-kills; when each strikes is up to the machine.
+One thread submits, one kills, one changes waiting jobs and the queue; after each kill, the next command restarts
+Tarmac. At the end, the judge checks all promises. The same seed gives the same jobs and the same order of kills, but
+not the same timing.
 """
 
 import argparse
@@ -32,7 +32,7 @@ class Torture:
     kills: int
     jobs: int
     seed: int
-    pause_s: float = 0.6  # between two kills, on average
+    pause_s: float = 0.6  # average time between two kills
     done: Counter[str] = field(default_factory=Counter)
     meddled: Counter[str] = field(default_factory=Counter)
     trouble: list[BaseException] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Torture:
     def run(self, within_s: float) -> None:
         self._deadline = time.monotonic() + within_s
         self.world.wake()
-        # Failing at once is what many of these jobs are for.
+        # Many of these jobs fail at once on purpose.
         self.world.ask(lambda: self.world.client.set("pause_after_failures", 0))
         meddler = Meddler(self.world, self.seed + 2)
         submit, kill, meddle = (
@@ -72,7 +72,7 @@ class Torture:
         load = Load(self.world, self.seed)
         while (count := len(self.world.acknowledged)) < self.jobs and not self.is_late:
             if count / self.jobs > (sum(self.done.values()) + 1) / self.kills:
-                self.world.ask(self.world.client.status)  # the next command, which starts what was killed
+                self.world.ask(self.world.client.status)  # the next command restarts what was killed
                 time.sleep(0.02)
                 continue
             submit = load.next(self.jobs - count)
@@ -124,7 +124,7 @@ def summary(torture: Torture, verdict: Verdict) -> str:
 
 
 def _happened(world: World) -> list[str]:
-    """How much of what is to be tried was tried."""
+    """Which of the intended cases occurred."""
     story = story_of(world)
     jobs = [job for page in world.client.pages({}) for job in page]
     again = [job["attempt"] for job in jobs if job["attempt"] > 1]

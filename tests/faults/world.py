@@ -1,6 +1,6 @@
-"""A throw-away Tarmac whose processes can be found and killed from outside, and whose jobs leave witness of themselves.
+"""A temporary Tarmac whose processes tests can find and kill, and whose jobs write to a witness file.
 
-Nothing here trusts what Tarmac says of itself: processes come from /proc, what ran comes from the witness file.
+Nothing here relies on Tarmac's own answers: processes come from /proc, and what ran comes from the witness file.
 """
 
 import contextlib
@@ -44,38 +44,40 @@ class World:
     home: Home
     witness: Path
     acknowledged: list[int] = field(default_factory=list)
-    # Killed with a start record and without an exit record: of these, and only of these, nobody can know the end.
+    # Killed with a start record and without an exit record: only the outcomes of these are unknown.
     bereft: set[int] = field(default_factory=set)
-    killed_jobs: set[int] = field(default_factory=set)  # by a kill -9 from outside
+    killed_jobs: set[int] = field(default_factory=set)  # by kill -9 of the job
     removed: set[int] = field(default_factory=set)
-    stopped: set[int] = field(default_factory=set)  # asked to end by their owner, and that is acknowledged
-    pauses: list[tuple[float, float]] = field(default_factory=list)  # from acknowledged until taken back, by the date
-    reserved: list[tuple[float, float, set[int]]] = field(default_factory=list)  # the same, with the GPUs
+    stopped: set[int] = field(default_factory=set)  # stop acknowledged
+    pauses: list[tuple[float, float]] = field(
+        default_factory=list
+    )  # from its acknowledgement until the resume, in wall-clock time
+    reserved: list[tuple[float, float, set[int]]] = field(default_factory=list)  # likewise, with the GPUs
 
     def __post_init__(self) -> None:
         self.home.path.mkdir(parents=True, exist_ok=True)
         self.folder = self.home.path.parent / f"{self.home.path.name}-witness"
         self.folder.mkdir(exist_ok=True)
         self.client = Client(self.home.path, start=False)
-        self._power = threading.Lock()  # nobody starts anything in the moment it goes off
+        self._power = threading.Lock()  # nothing starts during a power failure
         self._boots = 0
 
-    # Tarmac as its user sees it
+    # Tarmac as users see it
 
     def wake(self, **environment: str) -> None:
-        """The next command: starts what is not there. With TARMAC_CRASH_AT it may well fail."""
+        """Run a command that starts missing processes. With TARMAC_CRASH_AT it may fail."""
         done = self.home.tarmac("status", env=environment)
         assert done.returncode == 0 or "TARMAC_CRASH_AT" in environment, done.stderr
 
     def wake_until(self, condition: Callable[[], bool], **environment: str) -> None:
-        """The same, but not waiting for what may never be ready."""
+        """Like `wake`, but without waiting for a controller that may never be ready."""
         command = _with(self.home, environment).start("status")
         eventually(lambda: condition() or command.poll() is not None, "the command is done, or need not be")
         command.kill()
         command.communicate()
 
     def ask(self, question: Callable[[], Any], within_s: float = WITHIN_S) -> Any:
-        """Until it is answered, waking Tarmac as often as that takes."""
+        """Repeat the request until it is answered, restarting Tarmac as needed."""
         deadline = time.monotonic() + within_s
         while True:
             try:
@@ -87,7 +89,7 @@ class World:
                     self.home.tarmac("status")
 
     def try_once(self, question: Callable[[], Any]) -> Any:
-        """None when Tarmac died over it, or was dead before."""
+        """None if Tarmac died during the request or before it."""
         try:
             return question()
         except Unavailable:
@@ -103,12 +105,12 @@ class World:
         words: Sequence[str] = (),
         **asked: Any,
     ) -> list[dict[str, Any]]:
-        """`words` are for the witness, the rest is for Tarmac."""
+        """`words` are arguments of the witness; the rest are options of the job."""
         command = [str(self.witness), str(self.folder), str(ms), *([leave] if leave else []), *words]
         return [{"command": command, "gpus": gpus, "cwd": "/", **asked}] * count
 
     def submit(self, requests: Sequence[dict[str, Any]], token: str | None = None, **how: Any) -> list[int]:
-        """Acknowledged once this returns; sent again under the same token until it is."""
+        """Submit, repeating with the same token until it is acknowledged."""
         token = token or os.urandom(8).hex()
         ids = self.ask(lambda: self.client.submit_many(requests, environment={}, token=token, **how))  # type: ignore[arg-type]
         self.acknowledged += ids
@@ -137,7 +139,7 @@ class World:
     # Gates
 
     def hold(self) -> None:
-        """From here on jobs do not end."""
+        """Keep jobs from ending until `let_go`."""
         (self.folder / "hold").touch()
 
     def let_go(self) -> None:
@@ -151,7 +153,7 @@ class World:
         return [int(line[0]) for line in self.lines() if line[3] == "start"]
 
     def pid_of(self, job: int) -> int:
-        """Of the job's own process, once it runs."""
+        """The pid of the job's process, once it runs."""
         found = eventually(lambda: [line for line in self.lines() if line[0] == str(job)], f"job {job} runs")
         return int(found[0][4])
 
@@ -161,7 +163,7 @@ class World:
         return [one for one in sightings.of(str(self.home.path)) if one.kind == kind]
 
     def kill(self, kind: str, job: int | None = None) -> bool:
-        """kill -9 of the controller, the agent, or a shim. False when there is none."""
+        """kill -9 the controller, the agent, or a shim. False if there is none."""
         found = [one for one in self.seen(kind) if job is None or one.job == job]
         return bool(found) and self.kill_one(found[0])
 
@@ -182,7 +184,7 @@ class World:
         return True
 
     def _kill_shim(self, shim: Sighting) -> None:
-        """Stopped first, so that what is on record at its death can be read exactly."""
+        """Suspend it first, so that its records at its death can be read exactly."""
         os.kill(shim.pid, signal.SIGSTOP)
         eventually(shim.is_stopped, "the shim has stopped")
         self._note_bereft(shim)
@@ -194,14 +196,14 @@ class World:
             self.bereft.add(key[0])
 
     def cut_power(self) -> None:
-        """All of Tarmac and all jobs end at the same moment, and the machine boots anew."""
+        """Kill all of Tarmac and all jobs at once, and simulate a reboot."""
         with self._power:
             stopped: dict[int, Sighting] = {}
             while fresh := [one for one in self._all() if one.pid not in stopped and one.stop()]:
                 stopped.update((one.pid, one) for one in fresh)
             for one in stopped.values():
                 eventually(one.is_stopped, "everything stands still")
-                if one.kind in {"shim", "spare", "fork"}:  # as first seen; by now it may have a job
+                if one.kind in {"shim", "spare", "fork"}:  # when first seen; it may have a job by now
                     self._note_bereft(one)
             for pid in stopped:
                 with contextlib.suppress(ProcessLookupError):
@@ -215,7 +217,7 @@ class World:
 
     @contextlib.contextmanager
     def kill_after(self, seconds: float, kind: str) -> Iterator[None]:
-        """While something else goes on."""
+        """Run an action in a thread."""
         timer = threading.Timer(seconds, self.kill, [kind])
         timer.start()
         try:
@@ -224,7 +226,7 @@ class World:
             timer.join()
 
     def kill_job(self, job: int) -> None:
-        """From outside, as the kernel does when memory runs out."""
+        """Kill a job's process, as the kernel does when memory runs out."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid_of(job), signal.SIGKILL)
         self.killed_jobs.add(job)
@@ -233,13 +235,13 @@ class World:
         return f"crash point {point.partition('@')[0]}" in self.log_of("controller") + self.log_of("agent")
 
     def end(self) -> None:
-        """With nothing left of it. Not the way a user would: that costs each test more than its own doing."""
+        """Remove everything. Faster than the way of a user, which would take longer than the test."""
         self.let_go()
         self.cut_power()
         self.sweep()
 
     def sweep(self) -> None:
-        """The cgroups, which no agent of this home will remove."""
+        """Remove the cgroups, because no agent of this home will."""
         for base in set(re.findall(r"containment cgroup (\S+)", self.log_of("agent"))):
             for folder, _, _ in os.walk(base, topdown=False):
                 eventually(lambda folder=folder: _remove(folder), f"{folder} is empty")  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""The options that say when a job may run: what is sent for them, and what is refused before anything is."""
+"""Scheduling options: the requests they send, and what is refused before a request."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.cli.stub import answer, asked, serving
 
 
 def sent(socket: Path, *argv: str, ids: list[int] | None = None, before: tuple[bytes, ...] = ()) -> dict[str, Any]:
-    """The body of the submit that these words make."""
+    """The body of the submit for these arguments."""
     with serving(socket, *before, answer(json.dumps({"ids": ids or [7]}).encode(), "201 Created")) as stub:
         assert run_line(["add", *argv, "true"]) == 0
     body = asked(stub)[-1][1]

@@ -1,4 +1,4 @@
-"""GPUs as the API describes them, for tests of how they are shown."""
+"""GPU records of the API, for tests of rendering."""
 
 from typing import Any
 

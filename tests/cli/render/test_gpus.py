@@ -145,7 +145,7 @@ def test_many_gpus_are_shown_in_a_grid() -> None:
 
 
 def crowded(width: int, lines: int) -> list[str]:
-    """Eight of every kind, the second of which idles."""
+    """Eight GPUs of every kind; the job on the second is idle."""
     servers = [Gpu({**gpu.raw, "index": 8 * turn + (gpu.index or 0)}) for turn in range(8) for gpu in a_busy_server()]
     servers[1].warnings = ["job 8: idle for 35 min"]
     return grid(servers, width=width, lines=lines, has_colours=False, now=NOW)

@@ -1,4 +1,4 @@
-"""`tarmac gpu …` and `tarmac adopt`: what is sent, and what is refused before anything is."""
+"""`tarmac gpu …` and `tarmac adopt`: the requests they send, and what is refused before a request."""
 
 import json
 from pathlib import Path

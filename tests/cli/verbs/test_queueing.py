@@ -1,4 +1,4 @@
-"""hold, release, move, start, edit, why, queue, reserve: what is sent, what is said, what is refused beforehand."""
+"""hold, release, move, start, edit, why, queue, reserve: requests, output, and refusals before a request."""
 
 import json
 from pathlib import Path

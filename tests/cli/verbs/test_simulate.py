@@ -1,4 +1,4 @@
-"""`tarmac simulate` as it is typed."""
+"""The command line of `tarmac simulate`."""
 
 import json
 import os
@@ -162,7 +162,7 @@ def test_machines_are_parsed():
 
 
 class Remembering:
-    """A client of a controller that remembers these jobs and has these GPUs."""
+    """A client of a controller with these ended jobs and GPUs."""
 
     def __init__(self, *jobs: dict[str, Any]) -> None:
         self.ended = jobs

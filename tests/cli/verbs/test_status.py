@@ -1,4 +1,4 @@
-"""`tarmac status`: what it says of the queue, within the terminal."""
+"""The output of `tarmac status`, fitted to the terminal."""
 
 from typing import Any
 
