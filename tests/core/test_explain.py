@@ -45,7 +45,7 @@ def test_all_cpu_slots_are_taken() -> None:
 def test_a_request_larger_than_any_node() -> None:
     job = a_job(gpus=5)
     state = a_state(a_node(gpus=2), a_node(gpus=4, name="big"), jobs=(job,))
-    assert explain(state, job, NOW)[0] == NeverFits(lack=TooFewGpusOnNode(asked=5, have=4))
+    assert explain(state, job, NOW)[0] == NeverFits(lack=TooFewGpusOnNode(asked=5, have=4), nodes=2)
 
 
 def test_each_node_has_its_own_reason() -> None:

@@ -132,6 +132,12 @@ def test_a_process_is_adopted_and_ignored_on_its_node(two: Home) -> None:
     assert two.client().wait(int(adopted.stdout), timeout_s=20)
 
 
+def test_a_request_that_no_node_can_meet_is_refused_as_such(two: Home) -> None:
+    refused = two.tarmac("add", "-g", "3", "true")
+    assert refused.returncode == 2
+    assert "requested 3 GPUs; no node has enough, the closest has 2" in refused.stderr
+
+
 def test_stop_ends_both_agents(two: Home) -> None:
     assert two.tarmac("stop").returncode == 0
     assert until(lambda: not two.processes())

@@ -8,6 +8,7 @@ import pytest
 
 from tarmac.core.model.ids import NodeName
 from tarmac.nodes.fleet import Fleet
+from tarmac.nodes.link import Silent, Unreachable
 from tarmac.refusal import Refused
 
 DESK, BIG, NONE = NodeName("desk"), NodeName("big"), NodeName("none")
@@ -110,3 +111,19 @@ def test_a_session_that_fails_is_run_again_and_the_others_go_on(monkeypatch: pyt
         assert (desk.runs, big.runs) == (1, 2)
 
     play(story)
+
+
+@pytest.mark.parametrize(("error", "key"), [(Unreachable, "agent.unreachable"), (Silent, "agent.silent")])
+def test_an_agent_that_does_not_answer_is_named_if_there_are_several(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception], key: str
+) -> None:
+    async def fail(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(RecordingSession, "ask", fail)
+    fleet = Fleet()
+    for name, named in ((DESK, None), (BIG, BIG)):
+        fleet.add(RecordingSession(name))  # type: ignore[arg-type]
+        with pytest.raises(Refused) as caught:
+            asyncio.run(fleet.ask(name, {"type": "ping"}))
+        assert (caught.value.key, caught.value.values) == (key, {"node": named})

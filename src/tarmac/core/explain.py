@@ -86,7 +86,8 @@ class HostBooked:
 class NeverFits:
     """No node could run it now, not even idle. It waits in case that changes."""
 
-    lack: Lack
+    lack: Lack  # of the node that comes closest
+    nodes: int = 1  # how many there are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,7 +283,7 @@ def why_not(state: State, request: Request) -> tuple[Reason, ...]:
     nodes = [node for node in state.nodes.values() if not fits(node, request, state.rules)]
     reasons = tuple(reason for node in nodes for reason in _why_not_on(node, request, state.rules))
     lacking = lack(state, request) or pinned_away(state, request)
-    return reasons if lacking is None else (NeverFits(lack=lacking), *reasons)
+    return reasons if lacking is None else (NeverFits(lack=lacking, nodes=len(state.nodes)), *reasons)
 
 
 def _why_not_on(node: Node, request: Request, rules: Rules) -> tuple[Reason, ...]:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from tarmac.nodes.link import Silent, Unreachable
 from tarmac.refusal import unavailable
 
 if TYPE_CHECKING:
@@ -80,7 +81,13 @@ class Fleet:
         session = self.get(node)
         if session is None:
             raise unavailable("node.not_configured", node=node)
-        return await session.ask(frame)
+        named = node if len(self._sessions) > 1 else None
+        try:
+            return await session.ask(frame)
+        except Unreachable:
+            raise unavailable("agent.unreachable", node=named) from None
+        except Silent:
+            raise unavailable("agent.silent", node=named) from None
 
     def disconnect(self) -> None:
         for session in self:

@@ -6,7 +6,6 @@ import asyncio
 from itertools import count
 from typing import TYPE_CHECKING, cast
 
-from tarmac.refusal import Refused, unavailable
 from tarmac.shared import protocol
 
 if TYPE_CHECKING:
@@ -17,6 +16,18 @@ if TYPE_CHECKING:
 
 
 ANSWER_WITHIN_S = 10.0  # the agent reads logs from disk, and a disk may be slow
+
+
+class NoAnswer(Exception):
+    """A question to an agent was not answered."""
+
+
+class Unreachable(NoAnswer):
+    """There is no connection."""
+
+
+class Silent(NoAnswer):
+    """The agent took too long."""
 
 
 class Link(asyncio.Protocol):
@@ -50,7 +61,7 @@ class Link(asyncio.Protocol):
         self._transport = None
         for question in self._questions.values():
             if not question.done():
-                question.set_exception(unreachable())
+                question.set_exception(Unreachable())
         self._questions.clear()
         self._on_lost()
 
@@ -63,9 +74,9 @@ class Link(asyncio.Protocol):
             self._transport.write(protocol.encode(frame))
 
     async def ask(self, frame: QuestionFrame) -> AnyFrame:
-        """Send a question and return its answer. Raises Refused if none arrives."""
+        """Send a question and return its answer. Raises NoAnswer if none arrives."""
         if self._transport is None:
-            raise unreachable()
+            raise Unreachable
         ref = next(self._refs)
         answer: asyncio.Future[AnyFrame] = asyncio.get_running_loop().create_future()
         self._questions[ref] = answer
@@ -74,7 +85,7 @@ class Link(asyncio.Protocol):
             async with asyncio.timeout(None if frame["type"] == "watch_log" else ANSWER_WITHIN_S):
                 return await answer
         except TimeoutError:
-            raise unavailable("agent.silent") from None
+            raise Silent from None
         finally:
             if self._questions.pop(ref, None) is not None and frame["type"] == "watch_log":
                 self.send({"type": "unwatch_log", "ref": ref})
@@ -82,7 +93,3 @@ class Link(asyncio.Protocol):
     def close(self) -> None:
         if self._transport is not None:
             self._transport.close()
-
-
-def unreachable() -> Refused:
-    return unavailable("agent.unreachable")

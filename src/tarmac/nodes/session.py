@@ -13,9 +13,8 @@ import msgspec
 
 from tarmac import __version__
 from tarmac.core.events import GpusSeen, NodeJoined, NodeLeft, Reported
-from tarmac.nodes.link import Link, unreachable
+from tarmac.nodes.link import Link, NoAnswer, Unreachable
 from tarmac.nodes.reports import REPORT_TYPES, readings_of, report_of
-from tarmac.refusal import Refused
 from tarmac.shared import protocol
 
 if TYPE_CHECKING:
@@ -132,15 +131,16 @@ class AgentSession:
             self.send(frame)
 
     async def ask(self, frame: QuestionFrame) -> AnyFrame:
+        """Raises NoAnswer."""
         if self._link is None:
-            raise unreachable()
+            raise Unreachable
         return await self._link.ask(frame)
 
     async def answers(self, within_s: float) -> bool:
         try:
             async with asyncio.timeout(within_s):
                 await self.ask({"type": "ping"})
-        except (TimeoutError, Refused):
+        except (TimeoutError, NoAnswer):
             return False
         return True
 
@@ -160,7 +160,7 @@ class AgentSession:
         try:
             async with asyncio.timeout(within_s):
                 return int((await self.ask({"type": "shutdown"}))["stops"])
-        except (TimeoutError, Refused):
+        except (TimeoutError, NoAnswer):
             return 0
 
     # The connection

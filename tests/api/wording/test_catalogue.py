@@ -181,7 +181,7 @@ def test_a_refusal_by_a_plan_is_in_the_language_of_its_own_request(
 
 @pytest.mark.usefixtures("shouting")
 def test_what_is_not_translated_is_said_in_english() -> None:
-    assert render_in("x-loud", "agent.unreachable", {}).message == "the agent is unreachable"
+    assert render_in("x-loud", "agent.unreachable", {"node": None}).message == "the agent is unreachable"
     speak("x-loud")
     assert say("jobs.unknown", jobs=[1, 2]) == "jobs 1, 2 do not exist"
 

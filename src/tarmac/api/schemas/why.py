@@ -41,6 +41,7 @@ class WhyReason(TypedDict, total=False):
     kept_bytes: int
     what: str
     lack: dict[str, Any]  # the constraint that no node satisfies; its fields depend on the constraint
+    nodes: int  # how many there are
     by: str | None
     since: float | None
     job: int

@@ -122,8 +122,8 @@ def _of_machines(
             return say("waiting.host_memory", asked=asked, free=free, total=total)
         case HostBooked(asked=asked, free=free, total=total):
             return say("waiting.cpus", asked=asked, free=free, total=total)
-        case NeverFits(lack=lack):
-            return infeasible(lack).message
+        case NeverFits(lack=lack, nodes=nodes):
+            return infeasible(lack, nodes).message
         case _:
             assert_never(reason)
 

@@ -42,22 +42,22 @@ def _in_words(value: Any) -> Any:
             return value
 
 
-def infeasible(lack: Lack) -> Rendered:
+def infeasible(lack: Lack, nodes: int = 1) -> Rendered:
     """The first constraint that no node can satisfy."""
     match lack:
         case TooFewGpusOnNode(asked=asked, have=0):
-            return render("infeasible.no_gpus", asked=asked)
+            return render("infeasible.no_gpus", asked=asked, nodes=nodes)
         case TooFewGpusOnNode(asked=asked, have=have):
-            return render("infeasible.too_few_gpus", asked=asked, have=have)
+            return render("infeasible.too_few_gpus", asked=asked, have=have, nodes=nodes)
         case PinnedGone(gpus=gpus):
             return render("infeasible.pinned_gpus_gone", gpus=[_named(gpu) for gpu in gpus])
         case HostTooSmall(what="memory", asked=asked, total=total):
             more, less = _apart(asked, total)
-            return render("infeasible.host_memory", asked=more, total=less)
+            return render("infeasible.host_memory", asked=more, total=less, nodes=nodes)
         case HostTooSmall(asked=asked, total=total):
-            return render("infeasible.cpus", asked=asked, total=total)
+            return render("infeasible.cpus", asked=asked, total=total, nodes=nodes)
         case ConstraintUnmet():
-            return _constraint_unmet(lack)
+            return _constraint_unmet(lack, nodes)
         case _:
             assert_never(lack)
 
@@ -69,7 +69,7 @@ def _named(gpu: NamedGpu | int) -> str:
     return f"{gpu.index} ({uuid})"
 
 
-def _constraint_unmet(lack: ConstraintUnmet) -> Rendered:
+def _constraint_unmet(lack: ConstraintUnmet, nodes: int) -> Rendered:
     asked, have = lack.asked, lack.have
     rest = say("infeasible.without_excluded") if lack.has_excluded else ""
     match lack.condition:
@@ -78,34 +78,41 @@ def _constraint_unmet(lack: ConstraintUnmet) -> Rendered:
         case "exclude":
             return render("infeasible.excluded", asked=asked, of=lack.of)
         case "model":
-            return render("infeasible.model", asked=asked, models=lack.models, have=have, rest=rest)
+            return render("infeasible.model", asked=asked, models=lack.models, have=have, rest=rest, nodes=nodes)
         case "mig" if have:
-            return render("infeasible.mig_and_whole", asked=asked, have=have, rest=rest)
+            return render("infeasible.mig_and_whole", asked=asked, have=have, rest=rest, nodes=nodes)
         case "mig":
             return render("infeasible.mig", asked=asked)
         case "size":
-            return _too_small(lack, rest)
+            return _too_small(lack, rest, nodes)
         case "kept":
-            return _too_little_bookable(lack, rest)
+            return _too_little_bookable(lack, rest, nodes)
         case _:
             return render("infeasible.pinned", asked=asked, have=have, rest=rest)
 
 
-def _too_small(lack: ConstraintUnmet, rest: str) -> Rendered:
-    if lack.have:
-        return render("infeasible.gpus_too_small", asked=lack.asked, size=lack.asked_bytes, have=lack.have, rest=rest)
-    more, less = _apart(lack.asked_bytes, lack.most_bytes)
-    return render("infeasible.every_gpu_too_small", size=more, most=less, rest=rest)
-
-
-def _too_little_bookable(lack: ConstraintUnmet, rest: str) -> Rendered:
+def _too_small(lack: ConstraintUnmet, rest: str, nodes: int) -> Rendered:
     if lack.have:
         return render(
-            "infeasible.too_little_bookable", asked=lack.asked, size=lack.asked_bytes, have=lack.have, rest=rest
+            "infeasible.gpus_too_small", asked=lack.asked, size=lack.asked_bytes, have=lack.have, rest=rest, nodes=nodes
+        )
+    more, less = _apart(lack.asked_bytes, lack.most_bytes)
+    return render("infeasible.every_gpu_too_small", size=more, most=less, rest=rest, nodes=nodes)
+
+
+def _too_little_bookable(lack: ConstraintUnmet, rest: str, nodes: int) -> Rendered:
+    if lack.have:
+        return render(
+            "infeasible.too_little_bookable",
+            asked=lack.asked,
+            size=lack.asked_bytes,
+            have=lack.have,
+            rest=rest,
+            nodes=nodes,
         )
     more, less = _apart(lack.asked_bytes, lack.most_bytes)
     most = less if less.endswith("bytes") else f"{less} ({lack.most_bytes} bytes)"
-    return render("infeasible.nowhere_bookable", size=more, most=most)
+    return render("infeasible.nowhere_bookable", size=more, most=most, nodes=nodes)
 
 
 def _apart(more: int, less: int) -> tuple[str, str]:

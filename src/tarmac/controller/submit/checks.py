@@ -145,7 +145,7 @@ class _Checks:
             known = self._requests[request] = request
             lacking = lack(self._state, request)
             if lacking is not None:
-                raise invalid("submit.infeasible", lack=lacking)
+                raise invalid("submit.infeasible", lack=lacking, nodes=len(self._state.nodes))
         return known
 
     def output(self, path: str, *, append: bool) -> None:

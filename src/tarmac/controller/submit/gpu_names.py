@@ -43,7 +43,7 @@ class GpuNames:
     def _find(self, words: tuple[int | str, ...]) -> Found:
         # An index must be resolved now: later another GPU may have it.
         if not any(node.has_reported_gpus for node in self._nodes):
-            raise unavailable("gpu.not_known_yet")
+            raise unavailable("gpu.not_known_yet", nodes=len(self._nodes))
         gpus = {(node.name, gpu.uuid): gpu for word in words for node, gpu in self._meant(word)}
         on_nodes = Counter(node for node, _ in gpus)
         named = {NamedGpu(uuid=gpu.uuid, index=gpu.index) for gpu in gpus.values()}

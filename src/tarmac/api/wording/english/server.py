@@ -6,11 +6,11 @@ from tarmac.api.wording.message import Message
 
 MESSAGES: dict[str, Message] = {
     "agent.unreachable": Message(
-        "the agent is unreachable", "try again in a moment; run `tarmac log agent` to see why"
+        "the agent{node:prefixed  of node } is unreachable", "try again in a moment; run `tarmac log agent` to see why"
     ),
     "server.cannot_write": Message("requests cannot be accepted now: {problem}", "{problem:hint}"),
     "agent.silent": Message(
-        "the agent does not answer",
+        "the agent{node:prefixed  of node } does not answer",
         "check that it is not stopped and that no disk hangs; run `tarmac log agent` to see more",
     ),
     "agent.none_connected": Message(

@@ -71,7 +71,10 @@ MESSAGES: dict[str, Message] = {
         "these jobs would wait for each other: {circle:join  after }", "remove one of them from `after`"
     ),
     # GPUs by name
-    "gpu.not_known_yet": Message("the GPUs of this machine are not known yet", "try again in a moment"),
+    "gpu.not_known_yet": Message(
+        "{nodes:plural the GPUs of this machine are not known yet|no node has reported its GPUs yet}",
+        "try again in a moment",
+    ),
     "gpu.ambiguous": Message("{word} matches {matches} GPUs", "give more of the UUID: {uuids}"),
     "gpu.unknown_uuid": Message(
         "no GPU has a UUID that starts with {word}", "run `tarmac gpus --json` to see the UUIDs"
@@ -81,21 +84,25 @@ MESSAGES: dict[str, Message] = {
     ),
     # what no machine can ever meet
     "infeasible.no_gpus": Message(
-        "requested {asked:n GPU}; this machine has none that Tarmac can see",
+        "requested {asked:n GPU}; {nodes:plural this machine has none|no node has any} that Tarmac can see",
         "use -g 0 to request none; run `tarmac gpus` to list them",
     ),
     "infeasible.too_few_gpus": Message(
-        "requested {asked:n GPU}; this machine has {have}",
+        "requested {asked:n GPU}; {nodes:plural this machine has|no node has enough, the closest has} {have}",
         "request at most {have} with -g, or none with -g 0; run `tarmac gpus` to list them",
     ),
     "infeasible.pinned_gpus_gone": Message(
         "{gpus:plural GPU|GPUs} {gpus}, which the job is pinned to, {gpus:plural is|are} gone",
-        "run `tarmac gpus` to list the GPUs of this machine",
+        "run `tarmac gpus` to list the GPUs",
     ),
     "infeasible.host_memory": Message(
-        "requested {asked} of host memory; this machine has {total}", "request less with --mem"
+        "requested {asked} of host memory; {nodes:plural this machine has|no node has enough, the closest has} {total}",
+        "request less with --mem",
     ),
-    "infeasible.cpus": Message("requested {asked:n CPU core}; this machine has {total}", "request fewer with --cpus"),
+    "infeasible.cpus": Message(
+        "requested {asked:n CPU core}; {nodes:plural this machine has|no node has enough, the closest has} {total}",
+        "request fewer with --cpus",
+    ),
     "infeasible.excluded": Message(
         "requested {asked:n GPU}, but all {of} are excluded", "remove some from --exclude-gpus"
     ),
@@ -103,32 +110,36 @@ MESSAGES: dict[str, Message] = {
         "requested {asked:n GPU}, but all but {have} of {of} are excluded", "remove some from --exclude-gpus"
     ),
     "infeasible.model": Message(
-        "requested {asked:n GPU} of model {models:or}; this machine has {have:select 0=none}{rest}",
+        "requested {asked:n GPU} of model {models:or}; "
+        "{nodes:plural this machine has|no node has enough, the closest has} {have:select 0=none}{rest}",
         "run `tarmac gpus` to see the model of each; request fewer, or leave out --gpu-model",
     ),
     "infeasible.mig": Message(
         "requested {asked:n GPU}, but a job can use only one MIG instance", "submit one job per instance"
     ),
     "infeasible.mig_and_whole": Message(
-        "requested {asked:n GPU}, but a job can use only one MIG instance; this machine has {have} whole "
-        "{have:plural GPU|GPUs}{rest}",
+        "requested {asked:n GPU}, but a job can use only one MIG instance; "
+        "{nodes:plural this machine has|no node has enough, the closest has} {have} whole {have:plural GPU|GPUs}{rest}",
         "submit one job per instance",
     ),
     "infeasible.gpus_too_small": Message(
-        "requested {asked:n GPU} with {size:size} of memory; this machine has {have}{rest}",
+        "requested {asked:n GPU} with {size:size} of memory; "
+        "{nodes:plural this machine has|no node has enough, the closest has} {have}{rest}",
         "run `tarmac gpus` to see the memory of each; request less",
     ),
     "infeasible.every_gpu_too_small": Message(
-        "requested {size} of memory on a GPU; the largest has {most}{rest}",
+        "requested {size} of memory on a GPU; the largest {nodes:plural |of the closest node }has {most}{rest}",
         "run `tarmac gpus` to see the memory of each; request less",
     ),
     "infeasible.too_little_bookable": Message(
-        "requested {asked:n GPU} with {size:size} to book; this machine has {have}{rest}, as keep_gpu_memory reserves "
-        "a part of each",
+        "requested {asked:n GPU} with {size:size} to book; "
+        "{nodes:plural this machine has|no node has enough, the closest has} {have}{rest}, "
+        "as keep_gpu_memory reserves a part of each",
         "request less, or lower it with `tarmac set keep_gpu_memory`",
     ),
     "infeasible.nowhere_bookable": Message(
-        "requested {size} of a GPU; at most {most} can be booked, as keep_gpu_memory reserves the rest",
+        "requested {size} of a GPU; at most {most} can be booked{nodes:plural | on the closest node}, "
+        "as keep_gpu_memory reserves the rest",
         "request less, or lower it with `tarmac set keep_gpu_memory`",
     ),
     "infeasible.pinned": Message(
