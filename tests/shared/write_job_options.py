@@ -31,7 +31,8 @@ def record_types() -> Iterator[str]:
     for option in JOB_OPTIONS:
         if option.view:
             kind = RECORD_TYPES.get(option.type, option.type) + (" | None" if option.is_nullable else "")
-            yield f"    {option.view}: {kind}{_comment(option)}"
+            comment = "" if option.type == "moment" else _comment(option)  # the note is about the number on the wire
+            yield f"    {option.view}: {kind}{comment}"
 
 
 def cli_table() -> Iterator[str]:

@@ -213,7 +213,7 @@ class Job(Record):
     cpus: int | None
     time_limit_s: float | None
     after: list[str]  # "7:ok", "7:any", "7:fail"; "#0:ok" is the first job of the same submit
-    begin_at: datetime | None  # seconds since 1970
+    begin_at: datetime | None
     tier: str  # urgent, normal or preemptible
     stop_signal: int  # asks it to stop
     nice: int  # 0 to 19
@@ -223,7 +223,6 @@ class Job(Record):
     message: str | None
     why: list[str] | None
     pid: int | None
-    attempts: int | None
     umask: int | None
     shell: str | None
     adopted: bool | None  # made from a running process
