@@ -27,7 +27,7 @@ def a_reading(*processes: GpuProcess, used_g: int = 10) -> GpuReading:
 
 
 def pids(use: GpuUse) -> list[int]:
-    return [outsider.pid for outsider in use.foreign_processes]
+    return [process.pid for process in use.foreign_processes]
 
 
 def test_a_foreign_process_is_named_with_its_user_command_and_age() -> None:
