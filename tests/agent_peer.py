@@ -66,7 +66,6 @@ class AgentPeer:
             "env": {"PATH": os.environ["PATH"]},
             "stderr": None,
             "append": False,
-            "folder": None,
         }
         self.send(**{**frame, **more, "type": "start", "job": job, "attempt": attempt})
 

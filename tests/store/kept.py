@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,10 +14,24 @@ from tarmac.core.events import Event
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job
+from tarmac.store.database import connect_reader
 from tarmac.store.store import Store
 from tarmac.store.writer import Batch
 
 DEADLINE_S = 20.0
+
+
+def faults(path: Path) -> list[str]:
+    """Faults that SQLite finds in the file; empty if it is sound. Reads the whole file."""
+    try:
+        reader = connect_reader(path)
+        try:
+            found = [row[0] for row in reader.execute("PRAGMA quick_check(5)")]
+        finally:
+            reader.close()
+    except sqlite3.DatabaseError as error:
+        return [str(error)]
+    return [] if found == ["ok"] else found
 
 
 def commit(store: Store, batch: Batch) -> None:

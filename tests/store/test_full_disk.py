@@ -15,11 +15,10 @@ from tarmac.core import invariants
 from tarmac.core.model.job import Job
 from tarmac.errors import Unavailable
 from tarmac.refusal import Refused
-from tarmac.store.database import faults
 from tarmac.store.store import Store
 from tests.core.support.builders import a_job, a_spec
 from tests.services import need
-from tests.store.kept import DEADLINE_S, commit, new, opened
+from tests.store.kept import DEADLINE_S, commit, faults, new, opened
 
 
 @pytest.fixture

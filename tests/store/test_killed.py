@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 
 from tarmac.core import invariants
-from tarmac.store.database import faults
 from tarmac.store.store import Store
-from tests.store.kept import opened
+from tests.store.kept import faults, opened
 
 ROUNDS = 8
 

@@ -13,10 +13,9 @@ import pytest
 
 from tarmac.errors import TarmacError, Unavailable, UserError
 from tarmac.store import schema
-from tarmac.store.database import faults
 from tarmac.store.store import Store
 from tests.core.support.builders import a_job, a_status
-from tests.store.kept import commit, new, opened
+from tests.store.kept import commit, faults, new, opened
 
 
 def folder_as_it_is(folder: Path) -> dict[str, str]:

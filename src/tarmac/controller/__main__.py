@@ -189,7 +189,6 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tarmac.controller")
     parser.add_argument("--state", default=paths.state_folder())
     parser.add_argument("--ready-fd", type=int)
-    parser.add_argument("--foreground", action="store_true", help="accepted for symmetry: the controller never forks")
     return parser.parse_args()
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.ids import NodeName
     from tarmac.nodes.session import AgentSession
     from tarmac.shared.frames.base import AnyFrame
-    from tarmac.shared.frames.to_agent import AttemptFrame, ControllerFrame, QuestionFrame
+    from tarmac.shared.frames.to_agent import AttemptFrame, QuestionFrame
 
 log = logging.getLogger(__name__)
 
@@ -61,11 +61,6 @@ class Fleet:
                 tasks.create_task(_supervise(session))
 
     # Frames
-
-    def send(self, node: NodeName, frame: ControllerFrame) -> None:
-        """Drop the frame if the node is unknown or out of reach."""
-        if (session := self.get(node)) is not None:
-            session.send(frame)
 
     def admit(self, node: NodeName) -> None:
         if (session := self.get(node)) is not None:

@@ -38,19 +38,6 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def faults(path: Path) -> list[str]:
-    """Faults that SQLite finds in the file; empty if it is sound. Reads the whole file."""
-    try:
-        reader = connect_reader(path)
-        try:
-            found = [row[0] for row in reader.execute("PRAGMA quick_check(5)")]
-        finally:
-            reader.close()
-    except sqlite3.DatabaseError as error:
-        return [str(error)]
-    return [] if found == ["ok"] else found
-
-
 def _refuse_what_is_not_ours(path: Path) -> None:
     if not path.exists() or path.stat().st_size == 0:
         return

@@ -79,12 +79,6 @@ def test_log_may_be_the_null_device(site: Site, peer: AgentPeer) -> None:
     assert peer.expect("exited", 1)["exit_code"] == 0
 
 
-def test_log_directory_is_created_on_request(site: Site, peer: AgentPeer) -> None:
-    peer.start(1, shell="echo new", stdout=site.path("a/b/log"), folder=site.path("a/b"))
-    assert peer.expect("exited", 1)["exit_code"] == 0
-    assert stat.S_IMODE(os.stat(site.path("a/b")).st_mode) == 0o700
-
-
 def test_umask_cwd_and_environment_are_the_submitters(site: Site, peer: AgentPeer) -> None:
     env = {"PATH": os.environ["PATH"], "WORD": "a b\nc"}
     peer.start(

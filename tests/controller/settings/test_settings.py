@@ -5,7 +5,7 @@ import pytest
 
 from tarmac.api.wording.refusals import refusal
 from tarmac.controller.settings.kinds import parsed, show
-from tarmac.controller.settings.old_names import OLD_NAMES
+from tarmac.controller.settings.old_names import RENAMED, REPLACED
 from tarmac.controller.settings.settings import InForce, Settings
 from tarmac.controller.settings.table import SETTINGS, find
 from tarmac.core.model.rules import PerName, Rules
@@ -192,7 +192,7 @@ def test_a_wrong_name_gets_the_nearest_right_one() -> None:
     assert (caught.value.kind, caught.value.values["near"]) == ("not_found", "keep_gpu_memory")
 
 
-@pytest.mark.parametrize("name", [*OLD_NAMES, "MAX_ERR_TIMES", "SAFETY_KEEP_GPU_MEMORY"])
+@pytest.mark.parametrize("name", [*RENAMED, *REPLACED, "MAX_ERR_TIMES", "SAFETY_KEEP_GPU_MEMORY"])
 def test_a_name_of_another_tool_is_refused_with_what_replaces_it(name: str) -> None:
     with pytest.raises(Refused) as caught:
         find(name)

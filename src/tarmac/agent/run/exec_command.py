@@ -105,19 +105,10 @@ def _enter(cwd: str) -> None:
 
 
 def _open_files(request: StartRequest) -> None:
-    if request.folder is not None:
-        _create_folder(request.folder)
     out_fd = _open_log(request.stdout, append=request.append)
     err_fd = out_fd if request.stderr is None else _open_log(request.stderr, append=request.append)
     os.dup2(out_fd, 1)
     os.dup2(err_fd, 2)
-
-
-def _create_folder(folder: str) -> None:
-    try:
-        os.makedirs(folder, 0o700, exist_ok=True)
-    except OSError as error:
-        raise CannotRun(f"{folder}: cannot create the log directory: {error.strerror}") from None
 
 
 def _open_log(path: str, *, append: bool) -> int:

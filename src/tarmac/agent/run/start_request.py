@@ -32,7 +32,6 @@ class StartRequest(NamedTuple):
     stdout: str
     stderr: Optional[str]  # None: merged into stdout
     append: bool
-    folder: Optional[str]  # created before the log files are opened
     limit: Optional[Limit]
     options: Dict[str, Any]  # other job options that the agent applies, by wire name
 
@@ -57,7 +56,6 @@ def read(frame: Mapping[str, Any]) -> StartRequest:
         stdout=frame["stdout"],
         stderr=frame.get("stderr"),
         append=bool(frame.get("append")),
-        folder=frame.get("folder"),
         limit=_limit(frame),
         options=_options(frame.get("options", {})),
     )

@@ -30,7 +30,7 @@ def run(_: Values, __: list[str]) -> int:
     if note is not None:
         err(f"tarmac: {note}\n")
     make_private(client.state)
-    command = [sys.executable, "-m", "tarmac.controller", "--foreground", "--state", client.state]
+    command = [sys.executable, "-m", "tarmac.controller", "--state", client.state]
     os.execv(sys.executable, command)
 
 

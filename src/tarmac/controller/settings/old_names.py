@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tarmac.refusal import Refused, not_found
 
-_RENAMED = {
+RENAMED = {
     "safety_keep_memory": "keep_host_memory",
     "safety_keep_gpu_memory": "keep_gpu_memory",
     "max-load": "max_load",
@@ -16,7 +16,7 @@ _RENAMED = {
     "limit": "max_gpus_per_job",
     "schedule": "policy",
 }
-_REPLACED = {
+REPLACED = {
     "max_err_times": "retries",
     "timer_polling_time": "polling",
     "sleep_secs": "polling",
@@ -26,14 +26,13 @@ _REPLACED = {
     "time_limit": "time_limit",
     "user_priority": "shares",
 }
-OLD_NAMES = (*_RENAMED, *_REPLACED)
 
 
 def refusal_of_old_name(name: str) -> Refused | None:
     """None where no other tool has a setting of that name."""
     known = name.lower()
-    if known in _RENAMED:
-        return not_found("setting.renamed", name=name, now=_RENAMED[known])
-    if known in _REPLACED:
-        return not_found("setting.of_another_tool", name=name, instead=_REPLACED[known])
+    if known in RENAMED:
+        return not_found("setting.renamed", name=name, now=RENAMED[known])
+    if known in REPLACED:
+        return not_found("setting.of_another_tool", name=name, instead=REPLACED[known])
     return None

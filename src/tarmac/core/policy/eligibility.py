@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from tarmac.core.limits import LimitReached, reached
+from tarmac.core.limits import reached
 
 if TYPE_CHECKING:
+    from tarmac.core.limits import LimitReached
     from tarmac.core.model.ids import JobId
     from tarmac.core.model.job import Job
     from tarmac.core.model.note import Note
@@ -29,9 +30,6 @@ class ArrayFull:
 
     group: JobId
     most: int
-
-
-GateReason: TypeAlias = Paused | LimitReached | ArrayFull
 
 
 def paused(state: State) -> Paused | None:

@@ -10,7 +10,6 @@ from tarmac.shared.frames.base import OfAttempt, Question
 
 
 class _StartOptions(TypedDict, total=False):
-    folder: Optional[str]  # created (0700, with parents) before the log files are opened
     options: Dict[str, Any]  # job options that the agent applies and that have no field here, by wire name
 
 
