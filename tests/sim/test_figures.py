@@ -13,7 +13,7 @@ def test_the_figures_of_a_small_trace():
     assert data == {
         "policy": "fifo",
         "backfill": True,
-        "utilisation": pytest.approx((100 + 2 * 50 + 50 + 60) / (2 * 210), abs=1e-6),
+        "utilization": pytest.approx((100 + 2 * 50 + 50 + 60) / (2 * 210), abs=1e-6),
         "fairness": pytest.approx((ann + bob) ** 2 / (2 * (ann**2 + bob**2)), abs=1e-3),
         "makespan_s": 210,
         "preemptions": 0,
@@ -59,12 +59,12 @@ def test_a_percentile_is_the_smallest_value_that_the_fraction_does_not_exceed():
 
 def test_time_before_the_first_submit_does_not_count():
     figures = outcome_of([a_row(1000, "ann", 1, 100)], nodes(1, 2)).figures
-    assert (figures.makespan_s, figures.utilisation) == (100, 0.5)
+    assert (figures.makespan_s, figures.utilization) == (100, 0.5)
 
 
 def test_figures_are_empty_if_nothing_could_run():
     figures = outcome_of([a_row(0, "ann", 4, 100)], nodes(1, 2)).figures
-    assert (figures.waits.jobs, figures.waits.mean_s, figures.utilisation) == (0, None, 0)
+    assert (figures.waits.jobs, figures.waits.mean_s, figures.utilization) == (0, None, 0)
 
 
 def test_the_load_of_an_interval_is_its_mean():

@@ -39,7 +39,7 @@ def test_a_preempted_job_stops_after_its_grace_and_starts_over():
     assert scenario.outcome.ends == [1160, 160]
     assert waits(scenario) == [160, 10]
     assert scenario.figures.preemptions == 1
-    assert scenario.figures.utilisation == 1
+    assert scenario.figures.utilization == 1
 
 
 def test_a_preempted_job_may_end_within_its_grace():
@@ -73,7 +73,7 @@ def test_jobs_that_share_a_gpu_fill_it_together():
     trace = [a_row(0, "ann", 1, 100, gpu_memory_bytes=12 * GIB), a_row(0, "bob", 1, 100, gpu_share=0.5)]
     scenario = outcome_of([*trace, a_row(0, "cleo", 1, 100, gpu_share=0.5)], nodes(1, 1, 24 * GIB))
     assert waits(scenario) == [0, 0, 100]
-    assert scenario.figures.utilisation == 0.75
+    assert scenario.figures.utilization == 0.75
 
 
 def test_cpus_are_counted_if_the_nodes_have_some():
@@ -87,6 +87,6 @@ def test_every_job_of_a_long_trace_ends_and_no_gpu_is_used_twice():
     for policy in ("fifo", "balance", "fairshare"):
         scenario = outcome_of(trace, nodes(2, 8), policy)
         assert scenario.figures.waits.jobs == 300
-        assert 0 < scenario.figures.utilisation <= 1
+        assert 0 < scenario.figures.utilization <= 1
         assert max(in_use for _, in_use in scenario.outcome.loads) <= 16
         assert min(wait for wait in waits(scenario) if wait is not None) >= 0

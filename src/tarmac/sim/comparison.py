@@ -56,7 +56,7 @@ def as_data(scenario: Scenario) -> dict[str, Any]:
     return {
         "policy": scenario.policy,
         "backfill": scenario.is_backfilling,
-        "utilisation": _rounded(figures.utilisation),
+        "utilization": _rounded(figures.utilization),
         "fairness": _rounded(figures.fairness),
         "makespan_s": _rounded(figures.makespan_s),
         "preemptions": figures.preemptions,

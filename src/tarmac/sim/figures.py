@@ -28,7 +28,7 @@ class Waits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    utilisation: float  # fraction of all GPU-seconds between the first submit and the last end
+    utilization: float  # fraction of all GPU-seconds between the first submit and the last end
     fairness: float  # from 1/owners to 1
     makespan_s: float  # from the first submit to the last end
     preemptions: int
@@ -50,7 +50,7 @@ def figures_of(outcome: Outcome) -> Figures:
     used = {owner: sum(_gpu_seconds(outcome, number) for number in numbers) for owner, numbers in by_owner.items()}
     by_gpus = _grouped(outcome, ended, lambda job: job.request.gpus)
     return Figures(
-        utilisation=outcome.gpu_seconds() / offered if offered else 0.0,
+        utilization=outcome.gpu_seconds() / offered if offered else 0.0,
         fairness=jain(list(parts.values())),
         makespan_s=makespan_s,
         preemptions=outcome.preemptions,

@@ -93,7 +93,7 @@ class Reader:
         return dict(self._connection.execute("SELECT name, value FROM settings").fetchall())
 
     def usage(self, job: int) -> tuple[int | None, float | None, float | None] | None:
-        """Peak memory, average utilisation and energy of a job that has ended."""
+        """Peak memory, average utilization and energy of a job that has ended."""
         row: tuple[int | None, float | None, float | None] | None = self._connection.execute(
             "SELECT peak_gpu_memory_bytes, utilization, energy_j FROM usage WHERE job = ?", (job,)
         ).fetchone()

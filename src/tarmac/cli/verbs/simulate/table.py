@@ -35,7 +35,7 @@ def _figures(scenarios: Sequence[Scenario], width: int | None) -> list[str]:
     figures = [scenario.figures for scenario in scenarios]
     columns = [
         Column("POLICY", [scenario.label for scenario in scenarios]),
-        Column("IN USE", [f"{one.utilisation:.1%}" for one in figures], is_right=True),
+        Column("IN USE", [f"{one.utilization:.1%}" for one in figures], is_right=True),
         Column("FAIRNESS", [f"{one.fairness:.3f}" for one in figures], is_right=True),
         Column("MAKESPAN", [short_duration(one.makespan_s) for one in figures], is_right=True),
     ]
