@@ -39,10 +39,11 @@ def test_an_unknown_address_is_not_found() -> None:
     assert "openapi.json" in error(answer)["hint"]
 
 
-@pytest.mark.parametrize(("method", "path", "allowed"), [("PUT", "/jobs", "POST, GET"), ("GET", "/jobs/kill", "POST")])
+@pytest.mark.parametrize(("method", "path", "allowed"), [("PUT", "/jobs", "GET, POST"), ("GET", "/jobs/kill", "POST")])
 def test_a_wrong_method_is_refused_with_the_right_ones(method: str, path: str, allowed: str) -> None:
     answer = answered(method, path)
     assert (answer.status, answer.headers["allow"], error(answer)["code"]) == (405, allowed, "refused")
+    assert error(answer)["hint"] == f"use {allowed.replace(', ', ' or ')}"
 
 
 def test_a_slash_at_the_end_makes_no_difference() -> None:

@@ -15,7 +15,7 @@ REQUEST_TYPES = {
     "texts": "Sequence[str]", "gpus": "Sequence[int | str]", "path": "str | os.PathLike[str]", "moment": "float",
 }  # fmt: skip
 RECORD_TYPES = {"texts": "list[str]", "gpus": "list[int | str]", "moment": "datetime"}
-WIRE_TYPES = {"texts": "list of texts", "gpus": "list", "path": "text", "moment": "number", "str": "text",
+WIRE_TYPES = {"texts": "list of strings", "gpus": "list", "path": "string", "moment": "number", "str": "string",
               "int": "whole number", "float": "number", "bool": "true or false"}  # fmt: skip
 
 

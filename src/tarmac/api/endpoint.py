@@ -43,7 +43,7 @@ class Endpoint:
         route = self._routes.get(scope["method"])
         try:
             if route is None:
-                answer = errors.method_not_allowed(scope["method"], ", ".join(self._routes))
+                answer = errors.method_not_allowed(scope["method"], sorted(self._routes))
             else:
                 answer = await self._answer(route, scope, receive)
         except Refused as refused:

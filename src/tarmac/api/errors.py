@@ -17,7 +17,7 @@ from tarmac.refusal import Refused, invalid, not_found, too_new
 from tarmac.shared.names import API
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from starlette.responses import Response
     from starlette.types import Scope
@@ -54,9 +54,9 @@ def no_such_address() -> Response:
     return from_refused(not_found("request.unknown_address"))
 
 
-def method_not_allowed(method: str, allowed: str) -> Response:
+def method_not_allowed(method: str, allowed: Sequence[str]) -> Response:
     answer = from_refused(invalid("request.wrong_method", method=method, allowed=allowed))
-    answer.headers["Allow"] = allowed
+    answer.headers["Allow"] = ", ".join(allowed)
     return answer
 
 

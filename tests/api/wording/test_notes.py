@@ -93,7 +93,7 @@ def test_a_job_that_waits_again_tells_why() -> None:
     [
         (frozenset(), "what is free now"),
         (frozenset({"limit"}), "the time limits of jobs"),
-        (frozenset({"history", "stop"}), "jobs that are stopping and how long such jobs took before"),
+        (frozenset({"history", "stop"}), "jobs that are stopping and how long earlier jobs of this kind took"),
     ],
 )
 def test_what_an_estimate_rests_on(rests_on: frozenset[RestsOn], basis: str) -> None:

@@ -85,7 +85,9 @@ def joined(values: Iterable[Any], separator: str) -> str:
 
 
 def either(values: Iterable[Any], _: str) -> str:
-    return " or ".join(map(plain, values))
+    """a; a or b; a, b or c."""
+    words = list(map(plain, values))
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def quoted(value: Any, _: str) -> str:

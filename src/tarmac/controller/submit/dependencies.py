@@ -62,7 +62,7 @@ class Dependencies:
         if not 0 <= number < self._siblings:
             if not self._siblings:
                 raise invalid("after.no_siblings", word=word)
-            raise invalid("after.unknown_sibling", word=word, last=self._siblings - 1)
+            raise invalid("after.unknown_sibling", word=word, last=self._siblings - 1 or None)
         return JobId(-(number + 1))
 
     def _job(self, which: str) -> JobId:

@@ -6,7 +6,7 @@ from tarmac.api.wording.message import Message
 
 MESSAGES: dict[str, Message] = {
     "request.unknown_address": Message("this address does not exist", "see GET /api/v1/openapi.json for all addresses"),
-    "request.wrong_method": Message("this address does not accept {method}", "use {allowed}"),
+    "request.wrong_method": Message("this address does not accept {method}", "use {allowed:or}"),
     "request.not_a_version": Message("Tarmac-Api: {spoken:quoted} is not a version", "send {api}"),
     "request.newer_client": Message(
         "the client speaks API {spoken}; this controller (Tarmac {version}) speaks {api}",
@@ -26,7 +26,7 @@ MESSAGES: dict[str, Message] = {
     "field.of_job": Message("job {number} of the submit"),
     "field.integer": Message("a whole number{bounds}"),
     "field.number": Message("a number{bounds}"),
-    "field.text": Message("a text{length}"),
+    "field.text": Message("a string{length}"),
     "field.flag": Message("true or false"),
     "field.choice": Message("{choices:or}"),
     "field.list": Message("a list{length}"),

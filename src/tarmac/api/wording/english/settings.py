@@ -9,7 +9,7 @@ _KINDS = (
     "{kind:select fraction=a fraction from 0 to 1, such as 0.2 or 20%|"
     "seconds=a duration from 0 to 366d, such as 90, 30m or 1.5h|size=a size with its unit, such as 512M or 8G|"
     "count=a whole number from 0 to 1000000|words=a list separated by commas|flag=on or off|"
-    "text=a text of at most 4096 characters}"
+    "text=a string of at most 4096 characters}"
 )
 
 MESSAGES: dict[str, Message] = {

@@ -61,7 +61,7 @@ MESSAGES: dict[str, Message] = {
     "after.unknown_outcome": Message(
         "after {word}: {outcome:quoted} is not an outcome", "write ID, ID:ok, ID:any or ID:fail, such as 7:any"
     ),
-    "after.unknown_sibling": Message("after {word}: this submit has no such job", "use #0 to #{last}"),
+    "after.unknown_sibling": Message("after {word}: this submit has no such job", "use #0{last:prefixed  to #}"),
     "after.no_siblings": Message("after {word}: this request submits no jobs", "give the id of a job"),
     "after.unknown_job": Message("after {job}: job {job} does not exist", "run `tarmac ls -a` to list all known jobs"),
     "after.opposites": Message(
