@@ -117,7 +117,7 @@ def test_a_job_is_held_and_released(full_home: Home) -> None:
     assert "to release it" in done(full_home, "show", str(number))
     done(full_home, "release", str(number))
     assert job(full_home, number)["state"] == "queued"
-    assert "did not wait" in full_home.tarmac("hold", "1").stderr
+    assert "is not waiting" in full_home.tarmac("hold", "1").stderr
 
 
 def test_a_draft_waits_until_it_is_released(shared_home: Home) -> None:
@@ -178,13 +178,13 @@ def test_a_paused_queue_starts_no_job_and_ls_says_so(home: Home) -> None:
     done(home, "queue", "pause", "--reason", "new driver")
     number = home.add("true")
     said = home.tarmac("ls")
-    assert said.stderr.startswith("The queue is paused since ")
+    assert said.stderr.startswith("The queue has been paused since ")
     assert "new driver" in said.stderr
     assert listed(home) == [number]
     assert "PAUSED: new driver" in done(home, "status")
     assert "paused" in done(home, "why", str(number))
     with Terminal(home, "ls", "-w") as watching:
-        assert watching.sees("The queue is paused")
+        assert watching.sees("The queue has been paused")
         home.tarmac("queue", "resume")
         assert watching.sees("succeeded")
     assert home.tarmac("wait", str(number)).returncode == 0

@@ -42,7 +42,7 @@ def test_a_timeout_exits_with_124(home: Home) -> None:
     number = home.add("sleep", "600")
     done = home.tarmac("wait", str(number), "--timeout", "0.2")
     assert done.returncode == 124
-    assert f"1 not ended: {number}" in done.stderr
+    assert f"job {number} has not ended" in done.stderr
 
 
 def test_a_cancelled_job_does_not_count_as_success(home: Home) -> None:

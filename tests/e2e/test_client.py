@@ -54,7 +54,7 @@ def test_one_bad_job_refuses_them_all(client: Client) -> None:
 
 def test_wait_times_out(client: Client) -> None:
     job = client.submit(["sleep", "600"])
-    with pytest.raises(TimeoutError, match="1 not ended: 1"):
+    with pytest.raises(TimeoutError, match="job 1 has not ended"):
         client.wait(job.id, timeout_s=0.1)
 
 

@@ -155,8 +155,8 @@ class _Parser:
         from tarmac.cli.suggest import nearest
 
         meant = nearest(word if len(word) > 2 else flag, [*self.by_flag, "--help"])
-        hint = f"did you mean {meant}? " if meant else ""
-        raise self._refusal(f"unknown option {flag}", f"{hint}run `tarmac {self.verb.name} --help` to list the options")
+        run = f"did you mean {meant}? Run" if meant else "run"
+        raise self._refusal(f"unknown option {flag}", f"{run} `tarmac {self.verb.name} --help` to list the options")
 
     def _next(self, flag: str, option: Option, left: list[str]) -> str:
         if not left:

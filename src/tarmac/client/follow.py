@@ -11,6 +11,7 @@ from tarmac.client.connection import keep_asking
 from tarmac.client.fast.json_codec import decode
 from tarmac.client.records import Job
 from tarmac.errors import ConnectionLost
+from tarmac.shared.units import spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +54,11 @@ def _batch(client: Link, ids: list[int], deadline: float | None) -> Iterator[Job
         done = {job.id for job in ended}
         pending = [number for number in pending if number not in done]
         if pending and deadline is not None and monotonic() >= deadline:
-            raise TimeoutError(f"{len(pending)} not ended: {', '.join(map(str, pending[:10]))}")
+            raise TimeoutError(_not_ended(pending))
+
+
+def _not_ended(ids: list[int]) -> str:
+    return f"job {ids[0]} has not ended" if len(ids) == 1 else f"jobs {spans(ids)} have not ended"
 
 
 def log_bytes(

@@ -1,4 +1,4 @@
-"""Sizes and durations: the only place that reads and writes them. Pure, so that the core and the simulator may use it.
+"""Sizes, durations and ranges of ids: the only place that reads and writes them. Pure: core and simulator may use it.
 
 A reader returns the value or raises ValueError with a message that says what to type instead. All sizes are powers of
 1024, as GPUs count. Wall clocks are in `clocks`, which needs the time zone.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Dict, Optional
+    from typing import Dict, Iterable, List, Optional
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
 LONGEST_S = 366 * DAY_S  # of a time limit, a reservation or a setting
@@ -119,6 +119,17 @@ def duration_words(seconds: float) -> str:
         return f"{hours} h {minutes} min" if minutes else f"{hours} h"
     days, hours = divmod(hours, 24)
     return f"{days} d {hours} h" if hours else f"{days} d"
+
+
+def spans(numbers: Iterable[int]) -> str:
+    """3-7,9 for 3 4 5 6 7 9."""
+    parts: List[List[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in parts)
 
 
 def size(count: Optional[float], absent: str = "?") -> str:

@@ -2,7 +2,8 @@ import subprocess
 
 import pytest
 
-from tarmac.cli.render.text import cells, command_line, cut, padded, safe, spans
+from tarmac.cli.render.text import cells, command_line, cut, padded, safe
+from tarmac.shared.units import spans
 
 
 @pytest.mark.parametrize(

@@ -142,10 +142,21 @@ def test_what_is_refused_without_a_controller(
     assert words in capfd.readouterr().err
 
 
-def test_jobs_that_did_not_wait_are_reported(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_jobs_that_are_not_waiting_are_reported(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(socket, said({"held": [], "not_waiting": [7, 8]}), said({"held": [], "not_waiting": []})):
         assert run_line(["hold", "7-8"]) == 0
-    assert "jobs 7-8 did not wait" in capfd.readouterr().err
+    assert "jobs 7-8 are not waiting" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("others", "words"), [([7], "job 7 is neither held nor a draft"), ([7, 8], "jobs 7-8 are neither held nor drafts")]
+)
+def test_release_reports_jobs_that_were_not_held(
+    socket: Path, capfd: pytest.CaptureFixture[str], others: list[int], words: str
+) -> None:
+    with serving(socket, said({"released": [], "not_held": others})):
+        assert run_line(["release", "7-8"]) == 0
+    assert capfd.readouterr().err == f"tarmac: {words}\n"
 
 
 def test_many_jobs_are_edited_at_once_and_running_ones_are_reported(
@@ -154,10 +165,12 @@ def test_many_jobs_are_edited_at_once_and_running_ones_are_reported(
     with serving(socket, said({"edited": [9, 10], "not_waiting": [7, 8]})) as stub:
         assert run_line(["edit", "7-10", "--max-running", "4"]) == 0
     assert asked(stub) == [("POST /jobs/edit", {"ids": ["7-10"], "changes": {"max_running": 4}})]
-    assert "jobs 7-8 did not wait" in capfd.readouterr().err
+    assert "jobs 7-8 are not waiting" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize(("others", "code", "words"), [([7, 8], 2, "jobs 7-8 did not wait"), ([], 3, "no job matches")])
+@pytest.mark.parametrize(
+    ("others", "code", "words"), [([7, 8], 2, "jobs 7-8 are not waiting"), ([], 3, "no job matches")]
+)
 def test_an_edit_that_matches_no_job_is_an_error(
     socket: Path, capfd: pytest.CaptureFixture[str], others: list[int], code: int, words: str
 ) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from tarmac.cli.render.job import energy, place_in_queue, used
 from tarmac.cli.render.job_options import option_lines
-from tarmac.cli.verbs.show import description
+from tarmac.cli.verbs.show import description, story
 from tarmac.client.records import Job
 from tarmac.shared.clocks import clock
 
@@ -95,3 +95,12 @@ def test_the_tag_adopted_does_not_make_a_job_an_adopted_one() -> None:
     fields = {"log_path": "/dev/null", "stdout_path": "/dev/null", "stderr_path": "/dev/null", "tags": ["adopted"]}
     assert description(a_job(adopted=False, **fields))[-1].split() == ["log", "/dev/null"]
     assert description(a_job(adopted=True, **fields))[-1].endswith("its output is not redirected")
+
+
+def test_the_history_names_events_as_users_do() -> None:
+    kinds = ("Decided", "LaunchFailed", "StopAsked")
+    title, *lines = story(
+        [{"id": 1, "at": "2026-01-01T10:00:00.000Z", "attempt": 1, "kind": kind, "detail": {}} for kind in kinds]
+    )
+    assert title == "History"
+    assert [line.split("  ")[-1] for line in lines] == ["scheduled", "launch failed", "stop requested"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from time import time
 
 from tarmac.cli.render.gpu import bar, gpu_state, model, notes_of, number, state_style, with_unit
-from tarmac.cli.render.text import cut, padded, safe, spans
+from tarmac.cli.render.text import cut, padded, safe
 from tarmac.cli.term.terminal import paint
-from tarmac.shared.units import size
+from tarmac.shared.units import size, spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from time import time
 
 from tarmac.cli.render.gpu import fullness, memory, model, notes_of, number, with_unit
 from tarmac.cli.render.table import GAP, Column, lines
-from tarmac.cli.render.text import safe, spans, wrapped
+from tarmac.cli.render.text import safe, wrapped
 from tarmac.cli.term.terminal import paint
-from tarmac.shared.units import size
+from tarmac.shared.units import size, spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tarmac.cli.render.text import command_line, safe, spans
+from tarmac.cli.render.text import command_line, safe
 from tarmac.cli.term.signals import signal_name
 from tarmac.shared.clocks import clock, epoch
 from tarmac.shared.names import ENDED
-from tarmac.shared.units import duration, size
+from tarmac.shared.units import duration, size, spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

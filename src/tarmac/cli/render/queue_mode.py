@@ -36,7 +36,8 @@ def alarm(queue: Queue, width: int | None = None) -> list[str]:
     if words is None:
         return []
     effects = ["no job starts"] * bool(queue["paused"]) + ["no new jobs are accepted"] * bool(queue["draining"])
-    return [*folded(f"The queue is {words}", width, 2), f"  {' and '.join(effects)} until `tarmac queue resume`"]
+    verb = "has been" if queue["since"] else "is"
+    return [*folded(f"The queue {verb} {words}", width, 2), f"  {' and '.join(effects)} until `tarmac queue resume`"]
 
 
 def folded(text: str, width: int | None, indent: int) -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from time import time
 
 from tarmac.cli.render.table import Column, lines
-from tarmac.cli.render.text import safe, spans
+from tarmac.cli.render.text import safe
 from tarmac.shared.clocks import clock, epoch
-from tarmac.shared.units import duration
+from tarmac.shared.units import duration, spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

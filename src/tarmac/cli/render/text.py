@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tarmac.shared.units import spans
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,15 +87,9 @@ class _Quoted(dict[str, str]):
 _quoted = _Quoted()
 
 
-def spans(numbers: Sequence[int]) -> str:
-    """3-7,9 for 3 4 5 6 7 9."""
-    parts: list[list[int]] = []
-    for number in sorted(numbers):
-        if parts and number == parts[-1][1] + 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in parts)
+def jobs_are(ids: Sequence[int]) -> str:
+    """`job 7 is`, `jobs 7-8 are`."""
+    return f"job {ids[0]} is" if len(ids) == 1 else f"jobs {spans(ids)} are"
 
 
 def gpu_names(names: Sequence[int | str]) -> str:

@@ -64,7 +64,7 @@ def _parent(pid: int) -> int:
 
 VERB = Verb(
     "adopt",
-    "manage a process of yours that already runs",
+    "turn one of your running processes into a job",
     usage=("tarmac adopt PID [options]",),
     run=run,
     options=(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from tarmac.cli.args.job_options import changes, options_of
 from tarmac.cli.args.selectors import IDS_NOTE, ids_of
 from tarmac.cli.parser import JSON, Verb
-from tarmac.cli.render.text import spans
+from tarmac.cli.render.text import jobs_are
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import err, out_json, say
 from tarmac.errors import NotFound, UserError
+from tarmac.shared.units import spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,12 +45,12 @@ def _report(answer: dict[str, list[int]], *, is_json: bool) -> int:
         raise NotFound("no job matches", "run `tarmac ls -a` to list all jobs")
     if not edited:
         raise UserError(
-            f"edit: {_jobs(others)} did not wait; nothing was changed", "run `tarmac ls` to see which jobs wait"
+            f"edit: {jobs_are(others)} not waiting; nothing was changed", "run `tarmac ls` to see which jobs wait"
         )
     if not is_json:
         say(f"changed {_jobs(edited)}")
         if others:
-            err(f"tarmac: {_jobs(others)} did not wait and cannot be changed\n")
+            err(f"tarmac: {jobs_are(others)} not waiting and cannot be changed\n")
     return 0
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, filters_of, ids_of, require
 from tarmac.cli.parser import JSON, Verb
-from tarmac.cli.render.text import counted, spans
+from tarmac.cli.render.text import counted, jobs_are
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import err, out_json, say
+from tarmac.shared.units import spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def run(values: Values, words: list[str]) -> int:
     if held:
         say(f"{counted(len(held), 'job')} held: {spans(held)}; `tarmac release` releases them")
     if others and words != ["all"]:
-        err(f"tarmac: {'job' if len(others) == 1 else 'jobs'} {spans(others)} did not wait and cannot be held\n")
+        err(f"tarmac: {jobs_are(others)} not waiting and cannot be held\n")
     if not held and not others:
         err("tarmac: no job matches; nothing was held\n")
     return 0

@@ -5,9 +5,10 @@ from __future__ import annotations
 from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, filters_of, ids_of, require
 from tarmac.cli.args.values import seconds
 from tarmac.cli.parser import JSON, Option, Verb
-from tarmac.cli.render.text import counted, spans
+from tarmac.cli.render.text import counted
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import err, out_json, say
+from tarmac.shared.units import spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

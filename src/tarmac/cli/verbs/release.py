@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, filters_of, ids_of, require
 from tarmac.cli.parser import JSON, Verb
-from tarmac.cli.render.text import counted, spans
+from tarmac.cli.render.text import counted, jobs_are
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import err, out_json, say
+from tarmac.shared.units import spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def run(values: Values, words: list[str]) -> int:
     if released:
         say(f"released {counted(len(released), 'job')}: {spans(released)}")
     if others and words != ["all"]:
-        err(f"tarmac: {'job' if len(others) == 1 else 'jobs'} {spans(others)}: neither held nor a draft\n")
+        err(f"tarmac: {jobs_are(others)} neither held nor {'a draft' if len(others) == 1 else 'drafts'}\n")
     if not released and not others:
         err("tarmac: no job matches; nothing was released\n")
     return 0

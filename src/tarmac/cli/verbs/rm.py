@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, filters_of, ids_of, require
 from tarmac.cli.parser import JSON, Verb
-from tarmac.cli.render.text import counted, spans
+from tarmac.cli.render.text import counted
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import out_json, say
+from tarmac.shared.units import spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tarmac.cli.parser import Values
     from tarmac.client.records import Job, StoryEvent
 
+LABELS = {"Decided": "scheduled", "StopAsked": "stop requested"}  # of events whose names are not what users call them
+
 
 def run(values: Values, words: list[str]) -> int:
     client = connect()
@@ -142,7 +144,7 @@ def story(events: list[StoryEvent]) -> list[str]:
         return []
     kinds = [_spaced(event["kind"]) for event in events]
     wide = max(map(len, kinds))
-    lines = [paint("Story", "bold") if has_colours() else "Story"]
+    lines = [paint("History", "bold") if has_colours() else "History"]
     for event, kind in zip(events, kinds, strict=True):
         lines.append(f"  {local(event['at'])}  {kind.ljust(wide)}  {_detail(event)}".rstrip())
     return lines
@@ -150,6 +152,8 @@ def story(events: list[StoryEvent]) -> list[str]:
 
 def _spaced(kind: str) -> str:
     """`launch failed` for LaunchFailed."""
+    if kind in LABELS:
+        return LABELS[kind]
     return "".join(f" {char.lower()}" if char.isupper() else char for char in kind).strip()
 
 

@@ -6,9 +6,9 @@ from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.args.values import seconds
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.render.job import state_words
-from tarmac.cli.render.text import spans
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import err, out_json, say
+from tarmac.shared.units import spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

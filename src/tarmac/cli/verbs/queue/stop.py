@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from tarmac.cli.args.values import seconds
 from tarmac.cli.parser import JSON, Option, Verb
-from tarmac.cli.render.text import counted, spans
+from tarmac.cli.render.text import counted
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import out_json, say
 from tarmac.errors import UserError
+from tarmac.shared.units import spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
