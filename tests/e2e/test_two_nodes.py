@@ -89,6 +89,27 @@ def test_an_index_of_both_nodes_must_name_its_node(two: Home) -> None:
     assert two.client().job(job).gpus_on == [f"{SECOND}:1"]
 
 
+def test_a_job_cannot_be_pinned_to_two_nodes(two: Home) -> None:
+    both = f"{home_node(two)}:1,{SECOND}:0"
+    held = two.add("--hold", "-g", "2", "true")
+    for words in (["add", "--gpus-on", both, "true"], ["start", str(held), "--gpus-on", both]):
+        refused = two.tarmac(*words)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert f"on several nodes ({home_node(two)}, {SECOND}), but a job runs on one" in refused.stderr
+
+
+def test_gpus_of_a_node_are_named_by_a_range_or_as_all(two: Home) -> None:
+    for words, code in ((["gpu", "drain", "foo:0"], 3), (["add", "--gpus-on", "foo:0", "true"], 2)):
+        refused = two.tarmac(*words)
+        assert refused.returncode == code
+        assert "there is no node foo" in refused.stderr
+    jobs = [two.add("--gpus-on", f"{SECOND}:{gpus}", "true") for gpus in ("0-1", "all")]
+    ended = two.client().wait(jobs, timeout_s=20)
+    assert [places([job]) for job in ended] == [{(SECOND, 0), (SECOND, 1)}] * 2
+    assert two.tarmac("gpu", "drain", f"{SECOND}:0-1").returncode == 0
+    assert {(gpu.node, gpu.index) for gpu in two.client().gpus() if gpu.drained} == {(SECOND, 0), (SECOND, 1)}
+
+
 def test_gpus_are_drained_by_node(two: Home) -> None:
     here = home_node(two)
     assert two.tarmac("gpu", "drain", f"{SECOND}:1").returncode == 0

@@ -22,6 +22,7 @@ def test_an_index_is_enough_on_a_single_node() -> None:
         (["desk:0", "big:0"], {"desk": ("desk-0",), "big": ("big-0",)}),
         (["big-1", "desk:desk-1"], {"big": ("big-1",), "desk": ("desk-1",)}),
         (["desk:all", "desk:0"], {"desk": ("desk-0", "desk-1")}),
+        (["big:1-2", "desk:0-0"], {"big": ("big-1", "big-2"), "desk": ("desk-0",)}),
         ([], {}),
     ],
 )
@@ -41,6 +42,13 @@ def test_an_unknown_gpu_is_refused_with_the_known_ones() -> None:
         gpus_named([DESK, a_node(name="big", gpus=1)], ["desk:7"])
     assert (caught.value.kind, caught.value.key) == ("not_found", "gpu.unknown")
     assert caught.value.values == {"word": "desk:7", "known": ["desk:0", "desk:1", "big:0"]}
+
+
+def test_a_gpu_of_an_unknown_node_is_refused_with_the_nodes() -> None:
+    with pytest.raises(Refused) as caught:
+        gpus_named([DESK, BIG], ["foo:0"])
+    assert (caught.value.kind, caught.value.key) == ("not_found", "node.unknown")
+    assert caught.value.values == {"node": "foo", "known": ["desk", "big"]}
 
 
 def test_a_drained_gpu_that_is_away_is_found_by_its_uuid() -> None:

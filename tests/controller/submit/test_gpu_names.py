@@ -68,11 +68,46 @@ def test_an_index_means_the_gpu_that_has_it_now_and_a_lost_gpu_is_named_by_uuid(
 def test_an_index_of_several_nodes_must_name_its_node():
     names = GpuNames([a_node(**{"GPU-a": 0, "GPU-b": 1}), a_node("other", **{"GPU-c": 0})])
     found = names.found(("box:0", "other:0", 1))
-    assert ([gpu.uuid for gpu in found.gpus], found.most_on_a_node) == (["GPU-a", "GPU-c", "GPU-b"], 2)
+    assert ([gpu.uuid for gpu in found.gpus], found.nodes) == (["GPU-a", "GPU-c", "GPU-b"], ("box", "other"))
     assert names.known() == ["box:0", "box:1", "other:0"]
     with pytest.raises(Refused) as caught:
         names.found((0,))
     assert (caught.value.key, caught.value.values["choices"]) == ("gpu.on_several_nodes", ["box:0", "other:0"])
+
+
+TWO = [a_node(**{"GPU-a": 0, "GPU-b": 1, "GPU-c": 2}), a_node("other", **{"GPU-d": 0}), a_node("empty")]
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("box:0-1", ["GPU-a", "GPU-b"]),
+        ("box:all", ["GPU-a", "GPU-b", "GPU-c"]),
+        ("other:all", ["GPU-d"]),
+        ("box:gpu-b", ["GPU-b"]),
+        ("1-2", ["GPU-b", "GPU-c"]),
+    ],
+)
+def test_the_gpus_of_a_node_are_named_by_a_range_or_as_all(word: str, meant: list[str]):
+    assert [gpu.uuid for gpu in GpuNames(TWO).found((word,)).gpus] == meant
+
+
+@pytest.mark.parametrize(
+    ("word", "key", "values"),
+    [
+        ("foo:0", "node.unknown", {"node": "foo", "known": ["box", "other", "empty"]}),
+        ("foo:all", "node.unknown", {"node": "foo", "known": ["box", "other", "empty"]}),
+        ("other:0-4000", "gpu.unknown", {"word": "other:1", "known": ["box:0", "box:1", "box:2", "other:0"]}),
+        ("box:2-1", "gpu.range_reversed", {"word": "box:2-1"}),
+        ("0-1", "gpu.on_several_nodes", {"word": "0", "choices": ["box:0", "other:0"]}),
+        ("empty:all", "gpu.unknown", {"word": "empty:all", "known": ["box:0", "box:1", "box:2", "other:0"]}),
+        ("all", "gpu.unknown_uuid", {"word": "all"}),
+    ],
+)
+def test_what_no_node_has_is_refused(word: str, key: str, values: dict[str, object]):
+    with pytest.raises(Refused) as caught:
+        GpuNames(TWO).found((word,))
+    assert (caught.value.key, caught.value.values) == (key, values)
 
 
 def test_names_cannot_be_resolved_before_a_node_has_reported_its_gpus():

@@ -111,6 +111,8 @@ def _queued(state: State, number: JobId) -> None:
 def _forced_booking(controller: Controller, job: Job, body: StartRequest) -> Booking:
     state = controller.state
     named = gpus_named(state.nodes.values(), map(str, body.gpus_on or ()))
+    if len(named) > 1:
+        raise invalid("gpu.pinned_to_several_nodes", nodes=list(named))
     wanted = tuple(gpu for gpus in named.values() for gpu in gpus)
     asked = job.spec.request.gpus
     if wanted and len(wanted) != asked:

@@ -93,9 +93,11 @@ def _spec(
 
 def _request(job: JobRequest, names: GpuNames) -> Request:
     pinned, excluded = names.found(job.gpus_on), names.found(job.exclude_gpus)
-    gpus = (pinned.most_on_a_node or 1) if job.gpus is None else job.gpus
-    if job.gpus_on and gpus != pinned.most_on_a_node:
-        raise invalid("submit.pinned_count", gpus=gpus, pinned=pinned.most_on_a_node)
+    if len(pinned.nodes) > 1:
+        raise invalid("gpu.pinned_to_several_nodes", nodes=pinned.nodes)
+    gpus = (len(pinned.gpus) or 1) if job.gpus is None else job.gpus
+    if job.gpus_on and gpus != len(pinned.gpus):
+        raise invalid("submit.pinned_count", gpus=gpus, pinned=len(pinned.gpus))
     if set(pinned.gpus) & set(excluded.gpus):
         raise invalid("submit.pinned_and_excluded")
     is_shared = job.gpu_memory_bytes is not None or job.gpu_share is not None

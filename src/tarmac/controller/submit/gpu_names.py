@@ -1,10 +1,10 @@
-"""Resolves GPUs given by index, UUID or the start of a UUID, by the current numbering; also as NODE:INDEX."""
+"""Resolves GPUs by the current numbering: an index, a range, a UUID or its beginning; also NODE:INDEX or NODE:all."""
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from tarmac.core.model.gpu import NamedGpu
 from tarmac.refusal import invalid, unavailable
@@ -12,15 +12,22 @@ from tarmac.refusal import invalid, unavailable
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from tarmac.core.model.gpu import Gpu
-    from tarmac.core.model.ids import GpuUuid
+    from tarmac.core.model.ids import GpuUuid, NodeName
     from tarmac.core.model.node import Node
+    from tarmac.refusal import Refused
+
+_RANGE = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     gpus: tuple[NamedGpu, ...]  # each once, by index
-    most_on_a_node: int
+    nodes: tuple[NodeName, ...]  # that have them
+
+
+class OnNode(NamedTuple):
+    node: Node
+    gpu: GpuUuid
 
 
 class GpuNames:
@@ -28,7 +35,7 @@ class GpuNames:
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         self._nodes = list(nodes)
-        self._found: dict[tuple[int | str, ...], Found] = {(): Found(gpus=(), most_on_a_node=0)}
+        self._found: dict[tuple[int | str, ...], Found] = {(): Found(gpus=(), nodes=())}
 
     def found(self, words: tuple[int | str, ...]) -> Found:
         """Refuses a word that matches no GPU or several, and any word while the GPUs are not known."""
@@ -44,38 +51,67 @@ class GpuNames:
         # An index must be resolved now: later another GPU may have it.
         if not any(node.has_reported_gpus for node in self._nodes):
             raise unavailable("gpu.not_known_yet", nodes=len(self._nodes))
-        gpus = {(node.name, gpu.uuid): gpu for word in words for node, gpu in self._meant(word)}
-        on_nodes = Counter(node for node, _ in gpus)
-        named = {NamedGpu(uuid=gpu.uuid, index=gpu.index) for gpu in gpus.values()}
+        meant = [one for word in words for one in self.meant(word)]
+        gpus = {NamedGpu(uuid=gpu, index=node.gpus[gpu].index) for node, gpu in meant}
         return Found(
-            gpus=tuple(sorted(named, key=lambda gpu: (gpu.index, gpu.uuid))),
-            most_on_a_node=max(on_nodes.values()),
+            gpus=tuple(sorted(gpus, key=lambda gpu: (gpu.index, gpu.uuid))),
+            nodes=tuple(dict.fromkeys(node.name for node, _ in meant)),
         )
 
-    def _meant(self, given: int | str) -> list[tuple[Node, Gpu]]:
+    def meant(self, given: int | str, *, with_absent: bool = False) -> list[OnNode]:
+        """The GPUs of one word. `with_absent`: also, by UUID, those that are away but drained or shared in slots."""
         nodes, word = self._scope(str(given))
-        known = [(node, gpu) for node in nodes for gpu in node.gpus.values()]
+        known = [OnNode(node, gpu) for node in nodes for gpu in _uuids(node, with_absent=with_absent)]
+        if word == "all" and word != given:
+            return [one for one in known if one.gpu in one.node.gpus] or self._refuse_unknown(given)
+        if any(one.gpu == word for one in known):
+            return self._single([one for one in known if one.gpu == word], word)
         if word.isascii() and word.isdecimal():
-            found = [(node, gpu) for node, gpu in known if node.index_now(gpu.uuid) == int(word)]
-            if len(found) > 1:
-                choices = [f"{node.name}:{word}" for node, _ in found]
-                raise invalid("gpu.on_several_nodes", word=given, choices=choices)
-        else:
-            exact = [(node, gpu) for node, gpu in known if gpu.uuid == word]
-            found = exact or [(node, gpu) for node, gpu in known if gpu.uuid.lower().startswith(word.lower())]
-            if len(found) > 1:
-                raise invalid("gpu.ambiguous", word=word, matches=len(found), uuids=[gpu.uuid for _, gpu in found[:8]])
-            if not found:
-                raise invalid("gpu.unknown_uuid", word=word)
+            return [self._with_index(known, int(word), given)]
+        if span := _RANGE.fullmatch(word):
+            first, last = int(span[1]), int(span[2])
+            if last < first:
+                raise invalid("gpu.range_reversed", word=given)
+            return [
+                self._with_index(known, index, f"{str(given).removesuffix(word)}{index}")
+                for index in range(first, last + 1)
+            ]
+        found = [one for one in known if one.gpu.lower().startswith(word.lower())]
         if not found:
-            raise invalid("gpu.unknown", word=given, known=self.known())
+            raise self._no_uuid(word)
+        return self._single(found, word)
+
+    def _with_index(self, known: list[OnNode], index: int, given: int | str) -> OnNode:
+        found = [one for one in known if one.node.index_now(one.gpu) == index]
+        if len(found) > 1:
+            choices = [f"{node.name}:{index}" for node, _ in found]
+            raise invalid("gpu.on_several_nodes", word=given, choices=choices)
+        return found[0] if found else self._refuse_unknown(given)
+
+    def _refuse_unknown(self, given: int | str) -> NoReturn:
+        raise invalid("gpu.unknown", word=given, known=self.known())
+
+    def _single(self, found: list[OnNode], word: str) -> list[OnNode]:
+        if len(found) > 1:
+            raise invalid("gpu.ambiguous", word=word, matches=len(found), uuids=[gpu for _, gpu in found[:8]])
         return found
+
+    def _no_uuid(self, word: str) -> Refused:
+        node, colon, _ = word.partition(":")
+        names = [one.name for one in self._nodes]
+        if colon and node not in names:
+            return invalid("node.unknown", node=node, known=names)
+        return invalid("gpu.unknown_uuid", word=word)
 
     def _scope(self, word: str) -> tuple[list[Node], str]:
         """NODE:REST means REST on that node."""
         prefix, _, rest = word.partition(":")
         named = [node for node in self._nodes if node.name == prefix]
         return (named, rest) if named and rest else (self._nodes, word)
+
+
+def _uuids(node: Node, *, with_absent: bool) -> Iterable[GpuUuid]:
+    return dict.fromkeys((*node.gpus, *node.drains, *node.slots)) if with_absent else node.gpus
 
 
 def current_names(nodes: Collection[Node], gpus: Iterable[NamedGpu | int]) -> list[int | str]:

@@ -10,6 +10,10 @@ MESSAGES: dict[str, Message] = {
     "node.unknown": Message("there is no node {node}", "choose one of these: {known:list none}"),
     "node.not_named": Message("process {pid} could be on any of several nodes", "name its node: {known}"),
     "gpu.on_several_nodes": Message("GPU {word} exists on several nodes", "name the node as well: {choices}"),
+    "gpu.pinned_to_several_nodes": Message(
+        "the named GPUs are on several nodes ({nodes}), but a job runs on one", "name GPUs of one node"
+    ),
+    "gpu.range_reversed": Message("the range {word} ends before it begins", "write the smaller index first"),
     "config.nodes_invalid": Message("{path}: nodes is not valid: {problem}", _ENTRY),
     "config.node_state_relative": Message(
         "{path}: state {state} of node {node} is not absolute", "give an absolute path"
