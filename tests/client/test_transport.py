@@ -56,6 +56,13 @@ def test_every_request_has_the_time_zone(
     assert (sent in stub.requests[0]) if sent else (b"Tarmac-Zone" not in stub.requests[0])
 
 
+def test_a_path_too_long_for_a_socket_address_is_reached(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 100) / ("y" * 100) / "tarmac.sock"
+    path.parent.mkdir(parents=True)
+    with serving(path, answer(b'{"ok": true}')):
+        assert a_client(path).call("GET", "/status") == {"ok": True}
+
+
 def test_a_query_is_escaped(path: Path) -> None:
     with serving(path, answer(b'{"jobs": [], "next": null}')) as stub:
         list(a_client(path).jobs(["3-7", "last"], name="a b&c=数*"))

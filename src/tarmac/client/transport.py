@@ -16,7 +16,7 @@ from tarmac.shared.names import API
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 RECEIVE_BYTES = 1 << 18
 HEAD_BYTES = 1 << 16
@@ -262,7 +262,12 @@ def _connect(connection: _socket.socket, path: str) -> None:
     # If the backlog is full, connect waits. With `settimeout` it would fail at once.
     connection.setsockopt(_socket.SOL_SOCKET, _socket.SO_SNDTIMEO, _timeval(CONNECT_S))
     try:
-        with_short_address(path, connection.connect)
+        if len(os.fsencode(path)) <= SUN_PATH_BYTES:
+            connection.connect(path)
+        else:
+            from tarmac.shared.sockets import with_short_path  # loads `socket`, which most calls do not need
+
+            with_short_path(path, connection.connect)
     except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError) as error:
         absent = NoController(f"no controller listens on {path}", "start one with `tarmac serve`")
         absent.was_stopped = isinstance(error, FileNotFoundError)
@@ -279,18 +284,6 @@ def _connect(connection: _socket.socket, path: str) -> None:
 
 def _timeval(seconds: int) -> bytes:
     return seconds.to_bytes(8, byteorder) + bytes(8)
-
-
-def with_short_address(path: str, use: Callable[[str], None]) -> None:
-    """Bind or connect. If the path is too long for a socket address, use a descriptor of its directory."""
-    if len(os.fsencode(path)) <= SUN_PATH_BYTES:
-        use(path)
-        return
-    folder = os.open(os.path.dirname(path), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        use(f"/proc/self/fd/{folder}/{os.path.basename(path)}")
-    finally:
-        os.close(folder)
 
 
 def _lost(error: OSError | None) -> ConnectionLost:

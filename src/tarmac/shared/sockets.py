@@ -12,7 +12,7 @@ _SUN_PATH_BYTES = 107
 def connect(path: str) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        _with_short_path(path, sock.connect)
+        with_short_path(path, sock.connect)
     except BaseException:
         sock.close()
         raise
@@ -27,7 +27,7 @@ def listen(path: str) -> socket.socket:
         os.unlink(fresh)
     except FileNotFoundError:
         pass
-    _with_short_path(fresh, sock.bind)
+    with_short_path(fresh, sock.bind)
     os.chmod(fresh, 0o600)
     sock.listen(16)
     os.rename(fresh, path)
@@ -35,7 +35,8 @@ def listen(path: str) -> socket.socket:
     return sock
 
 
-def _with_short_path(path: str, call: Callable[[str], None]) -> None:
+def with_short_path(path: str, call: Callable[[str], None]) -> None:
+    """Bind or connect. If the path is too long, the descriptor of its directory stands for the directory."""
     if len(os.fsencode(path)) <= _SUN_PATH_BYTES:
         call(path)
         return
