@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarmac.core.explain import CpuSlotsTaken, NeverFits, NodeAway, NoNode, TooFewGpus, explain
+from tarmac.core.explain import CpuSlotsTaken, NeverFits, NodeAway, NoNode, TooFewGpus
 from tarmac.core.fit.gpu_fit import Taken
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import Job
@@ -18,6 +18,7 @@ from tarmac.core.policy.feasibility import TooFewGpusOnNode
 from tarmac.core.policy.placement import place
 from tarmac.core.state import State
 from tests.core.support.builders import BOX, NOW, a_booking, a_job, a_node, a_state, a_status
+from tests.core.support.explaining import explain
 
 
 def test_no_node_is_connected() -> None:

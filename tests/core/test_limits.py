@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from tarmac.core.events import GpusSeen, JobsHeld, ProcessAdopted
-from tarmac.core.explain import ArrayFull, explain
+from tarmac.core.explain import ArrayFull
 from tarmac.core.ledger import HOUR_S
 from tarmac.core.limits import LimitReached, refusal_at_submit
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import Request
 from tarmac.core.model.rules import PerName
 from tests.core.support.builders import BOX, a_spec, numbered_gpus
+from tests.core.support.explaining import explain
 from tests.core.support.scene import Scene
 
 GIB = 2**30

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from tarmac.core.changes import StoryLine
 from tarmac.core.events import JobsSubmitted
-from tarmac.core.explain import explain
 from tarmac.core.handlers import queueing
 from tarmac.core.limits import reached_there
 from tarmac.core.model.job import JobSpec
@@ -23,6 +22,7 @@ from tarmac.core.policy.eligibility import gate
 from tarmac.core.policy.scheduling_pass import Pass, Start, booking_for
 from tarmac.core.state import State
 from tests.core.support.effort import tries
+from tests.core.support.explaining import explain
 from tests.core.support.loads import limits, machines, rules, specs, whole
 from tests.core.support.play import Play, Step, steps
 

@@ -161,10 +161,6 @@ Reason: TypeAlias = (
 )
 
 
-def explain(state: State, job: Job, now: float) -> tuple[Reason, ...]:
-    return Explainer(state, now).reasons(job)
-
-
 class Explainer:
     """Why jobs wait at one moment. Reasons that jobs share are computed once."""
 

@@ -18,7 +18,7 @@ from tarmac.core.events import (
     RulesSet,
     SlotsSet,
 )
-from tarmac.core.explain import HostBooked, HostShort, NeverFits, TooFewGpus, explain
+from tarmac.core.explain import HostBooked, HostShort, NeverFits, TooFewGpus
 from tarmac.core.fit.gpu_fit import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable
 from tarmac.core.invariants import violations
 from tarmac.core.machine import handle
@@ -29,6 +29,7 @@ from tarmac.core.model.rules import Rules
 from tarmac.core.model.status import Queued
 from tarmac.core.policy.feasibility import PinnedGone, lack
 from tarmac.core.state import State
+from tests.core.support.explaining import explain
 
 BOX = NodeName("box")
 NOW = 100.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tarmac.core.events import GpusSeen, NodeSampled, Reported
-from tarmac.core.explain import NeverFits, explain
+from tarmac.core.explain import NeverFits
 from tarmac.core.fit.gpu_fit import Drained, Taken
 from tarmac.core.machine import handle
 from tarmac.core.model.gpu import Gpu, GpuUse
@@ -15,6 +15,7 @@ from tarmac.core.policy.feasibility import PinnedGone
 from tarmac.core.state import State
 from tests.core.fit.test_gpu_fit import BOX, a_gpu, a_machine, named, queue, reasons
 from tests.core.support.builders import exited
+from tests.core.support.explaining import explain
 
 VANISHED = GpuUse(health="vanished from the driver", is_gone=True)
 

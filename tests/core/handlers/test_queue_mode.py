@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from tarmac.core.events import QueueDrained, QueuePaused, QueueResumed, QueueStopped, StartForced
-from tarmac.core.explain import Paused, explain
+from tarmac.core.explain import Paused
 from tarmac.core.forecast.queue_forecast import line_up
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.note import note
 from tarmac.core.model.queue import Mode
 from tests.core.support.builders import BOX, a_spec, launch_failed, lost
+from tests.core.support.explaining import explain
 from tests.core.support.scene import Scene
 
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from tarmac.core.events import JobEdited, JobMoved, JobsHeld, JobsReleased
-from tarmac.core.explain import ArrayFull, NotBefore, explain
+from tarmac.core.explain import ArrayFull, NotBefore
 from tarmac.core.forecast.queue_forecast import line_up
 from tarmac.core.forecast.wakeups import next_due
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.status import Held, Queued
 from tests.core.support.builders import a_spec
+from tests.core.support.explaining import explain
 from tests.core.support.scene import Scene
 
 

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from tarmac.core.events import GpusDrained, ReservationEnded, ReservationMade
-from tarmac.core.explain import ReservedFor, explain
+from tarmac.core.explain import ReservedFor
 from tarmac.core.handlers.reservations import chosen_gpus
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.queue import Reservation
 from tests.core.support.builders import BOX, a_spec
+from tests.core.support.explaining import explain
 from tests.core.support.scene import Scene
 
 FROM, UNTIL = 2000.0, 3000.0

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tarmac.core.events import Reported, RulesSet
-from tarmac.core.explain import NeverFits, explain
+from tarmac.core.explain import NeverFits
 from tarmac.core.fit.gpu_fit import TooLittleMemory, Unsuitable
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId
@@ -16,6 +16,7 @@ from tarmac.core.model.rules import Rules
 from tarmac.core.policy.feasibility import ConstraintUnmet, HostTooSmall, Lack, TooFewGpusOnNode, lack
 from tests.core.fit.test_gpu_fit import BOX, G, a_gpu, a_machine, named, queue, reasons, where
 from tests.core.support.builders import a_node, a_state, exited
+from tests.core.support.explaining import explain
 
 GPUS = (a_gpu(0), a_gpu(1), a_gpu(2, model="H100", memory_g=80), a_gpu(3))
 

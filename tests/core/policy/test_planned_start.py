@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tarmac.core.events import GpusDrained, GpusResumed, NodeJoined
-from tarmac.core.explain import Behind, KeptFor, explain
+from tarmac.core.explain import Behind, KeptFor
 from tarmac.core.model.gpu import Gpu, NamedGpu
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import JobSpec, Request
 from tarmac.core.model.plan import PlannedStart
 from tarmac.core.policy.scheduling_pass import Pass
 from tests.core.support.builders import BOX, a_node, a_spec
+from tests.core.support.explaining import explain
 from tests.core.support.scene import Scene
 
 GIB = 2**30

@@ -9,7 +9,7 @@ from typing import Any
 
 from tarmac.core.commands import Command, SignalJob, StartJob
 from tarmac.core.events import Event, GpusSeen, NodeJoined, NodeLeft, StopAsked
-from tarmac.core.explain import NoNode, TooFewGpus, explain
+from tarmac.core.explain import NoNode, TooFewGpus
 from tarmac.core.fit.gpu_fit import Taken
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId, NodeName
@@ -19,6 +19,7 @@ from tarmac.core.model.status import Cancelled, Failed, Stopping, Succeeded, Unk
 from tarmac.core.state import State
 from tarmac.store import rows
 from tests.core.support import reference
+from tests.core.support.explaining import explain
 from tests.core.support.reference import Floor, Told
 from tests.core.support.world import World
 

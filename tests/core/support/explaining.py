@@ -1,0 +1,16 @@
+"""Why a single job waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tarmac.core.explain import Explainer
+
+if TYPE_CHECKING:
+    from tarmac.core.explain import Reason
+    from tarmac.core.model.job import Job
+    from tarmac.core.state import State
+
+
+def explain(state: State, job: Job, now: float) -> tuple[Reason, ...]:
+    return Explainer(state, now).reasons(job)
