@@ -1,4 +1,4 @@
-"""Starts the agent: one per state folder, identified by its lock, ready once it listens."""
+"""Starts the agent: one per state directory, identified by its lock, ready once it listens."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _read_arguments(arguments: List[str]) -> Tuple[str, Optional[int]]:
 
 
 def instance_of(state: str) -> str:
-    """Distinguish the processes and cgroups of this state folder from others. (hashlib would load 4 MB of OpenSSL.)"""
+    """Distinguish the processes and cgroups of this state directory from others. (hashlib would load OpenSSL, 4 MB.)"""
     path = os.fsencode(os.path.realpath(state))
     return f"{crc32(path):08x}{crc32(path[::-1]):08x}"
 
@@ -143,7 +143,7 @@ def _prepare_process() -> int:
 
 
 def _end_without_socket(socket_path: str, loop: Loop) -> None:
-    """End the agent when its socket is removed, usually with its whole folder: it could never be reached again."""
+    """End the agent when its socket is removed, usually with its whole directory: it could never be reached again."""
 
     def check() -> None:
         os.read(inotify_fd, 65536)

@@ -188,7 +188,7 @@ class Explainer:
             case _:
                 return ()
 
-    def spoken_for(self, job: Job, node: Node) -> dict[GpuUuid, KeptFor | ReservedFor]:
+    def unavailable_gpus(self, job: Job, node: Node) -> dict[GpuUuid, KeptFor | ReservedFor]:
         """The GPUs of the node that this job must not use although they may be free, and why."""
         planned = self._turn.planned
         found: dict[GpuUuid, KeptFor | ReservedFor] = {}
@@ -228,13 +228,13 @@ class Explainer:
             return (*reasons, *self._reserved(job))
         booking = booking_for(self.state, job, self.now, self._turn.planned)
         if booking is None:
-            return tuple(self._kept_from(job))
+            return tuple(self._withheld(job))
         if limits := tuple(all_reached_there(self.state, job, booking)):
             return limits
         first = self._first_before(job) if is_open else None
         return () if first is None else (Behind(job=first),)
 
-    def _kept_from(self, job: Job) -> list[Reason]:
+    def _withheld(self, job: Job) -> list[Reason]:
         """The job would fit, but the GPUs are held back or reserved."""
         planned = self._turn.planned
         found = self._reserved(job)

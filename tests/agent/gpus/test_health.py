@@ -118,7 +118,7 @@ def test_a_hanging_driver_is_reported_and_retried(machine: Machine):
     assert health(peer, "GPU-aaaa", None)["GPU-aaaa"]["error"] is None
 
 
-def test_memory_errors_that_rise_make_a_gpu_sick_and_old_ones_do_not(machine: Machine):
+def test_memory_errors_that_rise_make_a_gpu_unhealthy_and_old_ones_do_not(machine: Machine):
     machine.driver.show(replace(A, ecc_errors=3), replace(B, ecc_errors=0))
     peer = machine.boot(TARMAC_GPU_WELL_S="0.5")
     assert health(peer, "GPU-aaaa", None)["GPU-bbbb"]["health"] is None
@@ -137,7 +137,7 @@ def test_memory_errors_that_rise_make_a_gpu_sick_and_old_ones_do_not(machine: Ma
     raise AssertionError("it never got well")
 
 
-def test_pending_repairs_make_a_gpu_sick(machine: Machine):
+def test_pending_repairs_make_a_gpu_unhealthy(machine: Machine):
     machine.driver.show(replace(A, is_retiring=True), replace(B, has_failed_to_remap=True))
     peer = machine.boot()
     gpus = health(peer, "GPU-aaaa", "page is taken out of use at the next reset")

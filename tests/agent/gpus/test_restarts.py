@@ -24,7 +24,7 @@ def seen(machine: Machine, *gpus: Gpu) -> AgentPeer:
     return peer
 
 
-def test_errors_while_the_agent_was_away_make_a_gpu_sick(machine: Machine):
+def test_errors_while_the_agent_was_away_make_a_gpu_unhealthy(machine: Machine):
     seen(machine, A, replace(B, ecc_errors=3))
     machine.driver.show(replace(A, ecc_errors=2), replace(B, ecc_errors=3))
     gpus = health(restart(machine), "GPU-aaaa", "2 uncorrectable memory errors (ECC)")
@@ -39,7 +39,7 @@ def test_an_agent_restart_does_not_clear_a_fault(machine: Machine):
     assert first["GPU-aaaa"]["health"] == "an uncorrectable memory error (ECC)"
 
 
-def test_a_gpu_that_reported_no_error_count_is_sick_once_it_reports_errors(machine: Machine):
+def test_a_gpu_that_reported_no_error_count_is_unhealthy_once_it_reports_errors(machine: Machine):
     peer = seen(machine, replace(A, ecc_errors=None))
     machine.driver.show(A)
     machine.driver.show(replace(A, ecc_errors=4))

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from tarmac.agent.frames import XidFrame
 
 # From NVIDIA's catalogue, those resolved by "reset or replace the GPU"; 13, 31, 43, 45, 94 … are a program's fault.
-SICK = {
+UNHEALTHY = {
     48: "a memory error that could not be corrected",
     61: "its microcontroller stopped",
     62: "its microcontroller halted",
@@ -26,7 +26,7 @@ _AT_MOST = 100  # per reading: a GPU that floods must not delay the others
 
 def describe(number: int) -> Optional[str]:
     """None when the GPU is not to blame."""
-    return f"Xid {number}: {SICK[number]}" if number in SICK else None
+    return f"Xid {number}: {UNHEALTHY[number]}" if number in UNHEALTHY else None
 
 
 class XidWatch:

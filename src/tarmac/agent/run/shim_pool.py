@@ -30,7 +30,7 @@ class AgentContext(NamedTuple):
 
     folders: RunFolders
     boot_id: str
-    instance: str  # distinguishes the processes of this state folder from those of another
+    instance: str  # distinguishes the processes of this state directory from those of another
     cgroup_base: Optional[str]  # None: containment by scan
 
     def mark(self, key: AttemptKey) -> str:

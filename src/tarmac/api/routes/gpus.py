@@ -69,13 +69,13 @@ async def drain_gpus(context: Context, body: DrainRequest) -> GpusAnswer:
 
 
 async def resume_gpus(context: Context, body: GpuSelection) -> GpusAnswer:
-    """Use these GPUs again, also those that were drained because they were sick."""
+    """Use these GPUs again, including GPUs that Tarmac drained as unhealthy."""
     controller, named = context.controller, _named(context.controller, body.gpus)
     for node, gpus in named.items():
-        if _sick(controller, node, gpus):
+        if _unhealthy(controller, node, gpus):
             await look_again(controller, controller.state.node(node), gpus)
-        if sick := _sick(controller, node, gpus):
-            raise conflict("gpu.unhealthy", index=sick[0].index, health=sick[0].health)
+        if unhealthy := _unhealthy(controller, node, gpus):
+            raise conflict("gpu.unhealthy", index=unhealthy[0].index, health=unhealthy[0].health)
     await controller.engine.commit(*(GpusResumed(node=node, gpus=gpus) for node, gpus in named.items()))
     return _answer(named)
 
@@ -114,5 +114,5 @@ def _answer(named: GpusByNode) -> GpusAnswer:
     return GpusAnswer(gpus=[gpu for gpus in named.values() for gpu in gpus])
 
 
-def _sick(controller: Controller, node: NodeName, uuids: tuple[GpuUuid, ...]) -> list[GpuReading]:
+def _unhealthy(controller: Controller, node: NodeName, uuids: tuple[GpuUuid, ...]) -> list[GpuReading]:
     return [reading for reading in controller.readings.of(node) if reading.uuid in uuids and reading.health is not None]

@@ -137,7 +137,7 @@ def free_for(state: State, gpus: list[GpuVerdict]) -> WhyFree:
 def gpus_of(explainer: Explainer, node: Node, job: Job) -> list[GpuVerdict]:
     if not node.is_connected:
         return []
-    kept = explainer.spoken_for(job, node)
+    kept = explainer.unavailable_gpus(job, node)
     return [_gpu(explainer.state, node, gpu, job, explainer.now, kept.get(gpu.uuid)) for gpu in node.gpus.values()]
 
 

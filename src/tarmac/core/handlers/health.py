@@ -1,4 +1,4 @@
-"""What readings mean for GPUs and jobs: sick GPUs are drained, idle and overbooked jobs get a warning or are stopped.
+"""Acts on readings: drains unhealthy GPUs; warns or stops idle and overbooked jobs.
 
 Only observed time counts: after a gap between readings, every count (idle, overbooked, healthy again) begins anew.
 """
@@ -52,7 +52,7 @@ def note_reading(state: State, node: Node, now: float) -> None:
 
 
 def watch_gpus(state: State, node: Node, now: float) -> Iterator[Notify]:
-    """Drain sick GPUs; resume those that Tarmac drained and that have been healthy for `healthy_s`."""
+    """Drain unhealthy GPUs; resume those that Tarmac drained and that have been healthy for `healthy_s`."""
     for uuid in list(node.uses):
         drain = node.drains.get(uuid)
         health = node.uses[uuid].health
@@ -61,10 +61,10 @@ def watch_gpus(state: State, node: Node, now: float) -> Iterator[Notify]:
             gpu = f"GPU {node.gpus[uuid].index}" if uuid in node.gpus else uuid
             yield Notify(what="gpu-drained", message=note("notice.gpu_drained", gpu=gpu, node=node.name, reason=health))
         elif drain is not None and drain.by is None:
-            _watch_sick(state, node, uuid, drain, health, now)
+            _watch_unhealthy(state, node, uuid, drain, health, now)
 
 
-def _watch_sick(state: State, node: Node, uuid: GpuUuid, drain: Drain, health: str | None, now: float) -> None:
+def _watch_unhealthy(state: State, node: Node, uuid: GpuUuid, drain: Drain, health: str | None, now: float) -> None:
     if health is not None:
         if drain.healthy_since is not None or drain.reason != health:
             state.set_drain(node, uuid, replace(drain, reason=health, healthy_since=None))
@@ -81,14 +81,14 @@ def watch_jobs(state: State, node: Node, now: float) -> Iterator[tuple[Job, Find
         if isinstance(job.status, Running) and job.status.booking.gpus:
             before = node.activity.get(number, Activity())
             over = _over_booking(node, job)
-            after = greedy(observed(before, _load(node, job), now, rules), is_over=over is not None, now=now)
-            idle, greed = _idle_finding(before, after, now, rules), _greed_finding(after, over, now, rules)
-            yield from ((job, finding) for finding in (idle, greed) if finding is not None)
+            after = overused(observed(before, _load(node, job), now, rules), is_over=over is not None, now=now)
+            idle, overuse = _idle_finding(before, after, now, rules), _overuse_finding(after, over, now, rules)
+            yield from ((job, finding) for finding in (idle, overuse) if finding is not None)
             node.activity[number] = replace(
                 after,
                 is_warned=idle_s(after, now) >= rules.idle_warn_s,
                 is_over_booking=_is_long_over(after, now, rules),
-                overuse_warned_at=now if greed is not None else after.overuse_warned_at,
+                overuse_warned_at=now if overuse is not None else after.overuse_warned_at,
             )
 
 
@@ -99,7 +99,7 @@ def observed(activity: Activity, load: float | None, now: float, rules: Rules) -
     return activity if activity.idle_since is not None else replace(activity, idle_since=now)
 
 
-def greedy(activity: Activity, *, is_over: bool, now: float) -> Activity:
+def overused(activity: Activity, *, is_over: bool, now: float) -> Activity:
     """One more reading. A single one within the booking restarts the count."""
     if not is_over:
         return replace(activity, over_since=None, overuse_warned_at=None)
@@ -124,7 +124,7 @@ def _idle_finding(before: Activity, after: Activity, now: float, rules: Rules) -
     return None
 
 
-def _greed_finding(after: Activity, over: Note | None, now: float, rules: Rules) -> Finding | None:
+def _overuse_finding(after: Activity, over: Note | None, now: float, rules: Rules) -> Finding | None:
     """First a warning, whatever the action is; the stop follows `overbooked_s` later at the earliest."""
     if over is None or rules.overbooked_action == "none" or not _is_long_over(after, now, rules):
         return None
@@ -149,7 +149,7 @@ def _load(node: Node, job: Job) -> float | None:
 
 
 def _is_read(node: Node, uuid: GpuUuid) -> bool:
-    """A sick GPU may have been read long ago."""
+    """An unhealthy GPU may have been read long ago."""
     return uuid in node.uses and node.uses[uuid].health is None
 
 

@@ -100,8 +100,8 @@ def _take_in(state: State, job: Job, report: RunReport, now: float) -> None:
         case JobLost():
             lost = _unknown(status, report.message, None if report.is_alive else report.at)
             if lost != status:  # a node repeats it whenever it joins
-                told = {"message": report.message, "processes_left": report.is_alive}
-                enter(state, job, lost, cause, now, told)
+                left = {"message": report.message, "processes_left": report.is_alive}
+                enter(state, job, lost, cause, now, left)
         case TreeGone():
             enter(state, job, _gone(status, report), cause, now, {})
         case _:

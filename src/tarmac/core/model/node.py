@@ -51,7 +51,7 @@ class Node:
         if known is None:
             return None
         rivals = [uuid for uuid, other in self.gpus.items() if other.index == known.index]
-        return known.index if min(rivals, key=self._is_sick) == gpu else None
+        return known.index if min(rivals, key=self._is_unhealthy) == gpu else None
 
     def last_index(self, gpu: GpuUuid, before: int) -> int | None:
         """Like `index_now`, but for a GPU that is gone: the index it had, unless another GPU has it now."""
@@ -63,6 +63,6 @@ class Node:
         use = self.uses.get(gpu)
         return use is not None and use.is_gone
 
-    def _is_sick(self, gpu: GpuUuid) -> bool:
+    def _is_unhealthy(self, gpu: GpuUuid) -> bool:
         use = self.uses.get(gpu)
         return use is not None and use.health is not None

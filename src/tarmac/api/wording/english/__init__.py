@@ -1,4 +1,4 @@
-"""The English messages, one file per topic. Another language is another folder like this one."""
+"""The English messages, one file per topic. Another language is another package like this one."""
 
 from __future__ import annotations
 

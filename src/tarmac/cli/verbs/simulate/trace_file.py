@@ -55,7 +55,7 @@ def _columns(header: list[str], where: str) -> list[str]:
 def _job(row: list[str], columns: list[str], where: str) -> TraceJob:
     if len(row) != len(columns):
         raise UserError(f"{where}: has {len(row)} values for {len(columns)} columns")
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for column, word in zip(columns, map(str.strip, row), strict=True):
         name, read = COLUMNS[column]
         if not word:
@@ -63,9 +63,9 @@ def _job(row: list[str], columns: list[str], where: str) -> TraceJob:
                 raise UserError(f"{where}: {column} is empty")
             continue
         try:
-            told[name] = read(word)
+            fields[name] = read(word)
         except ValueError as error:
             raise UserError(f"{where}: {column} {shown(word)}: {error}") from None
-    if "gpu_share" in told and "gpu_memory_bytes" in told:
+    if "gpu_share" in fields and "gpu_memory_bytes" in fields:
         raise UserError(f"{where}: gpu_memory and gpu_share exclude each other")
-    return trace_job(**told)
+    return trace_job(**fields)
