@@ -16,6 +16,7 @@ class Admin(Link):
     """What the client can do with GPUs, settings, the queue and the controller."""
 
     def gpus(self) -> list[Gpu]:
+        """All GPUs, with the jobs and processes on them."""
         from tarmac.client.records import Gpu
 
         return [Gpu(gpu) for gpu in self.call("GET", "/gpus")["gpus"]]
@@ -57,11 +58,13 @@ class Admin(Link):
         return uuids
 
     def settings(self) -> list[Setting]:
+        """All settings, with their values and defaults."""
         from tarmac.client.records import Setting
 
         return [Setting(setting) for setting in self.call("GET", "/settings")["settings"]]
 
     def setting(self, name: str) -> Setting:
+        """One setting, with its value and default."""
         from tarmac.client.records import Setting
 
         return Setting(self.call("GET", f"/settings/{quoted(name)}"))
@@ -120,6 +123,7 @@ class Admin(Link):
         self.call("POST", f"/reservations/{reservation}/end", body={})
 
     def status(self) -> Status:
+        """The state of Tarmac itself: its processes, version, home and problems."""
         status: Status = self.call("GET", "/status")
         return status
 

@@ -53,6 +53,7 @@ class Link:
         self.close()
 
     def close(self) -> None:
+        """Close the connections to the controller. The next call opens a new one."""
         while self._idle:
             self._idle.pop().close()
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tarmac.client.records import GpuRef, Job, StoryEvent, Why
     from tarmac.client.requests import Environment, JobOptions, JobRequest
 
-    Id = int | str  # 7, "3-7", "last", "all"
+    Id = int | str | Job  # 7, "3-7", "last", "all", or what `submit` returned
 
 
 SUBMIT_S = 300  # a million jobs take their time
@@ -67,17 +67,19 @@ class Jobs(Link):
         return ids
 
     def job(self, job: Id) -> Job:
+        """The job as it is now."""
         from tarmac.client.records import Job
 
         return Job(self.call("GET", f"/jobs/{self.number_of(job)}"))
 
     def number_of(self, job: Id) -> int:
         """The id of a job given as, for example, `last`."""
-        if isinstance(job, int) or job.isdecimal():
-            return int(job)
-        numbers = [found["id"] for page in self.pages({"ids": job, "fields": "id"}, 2) for found in page]
+        word = word_of(job)
+        if word.isdecimal():
+            return int(word)
+        numbers = [found["id"] for page in self.pages({"ids": word, "fields": "id"}, 2) for found in page]
         if len(numbers) != 1:
-            raise UserError(f"{job!r} is not one job", "give one id, such as 7 or `last`")
+            raise UserError(f"{word!r} is not one job", "give one id, such as 7 or `last`")
         number: int = numbers[0]
         return number
 
@@ -96,7 +98,8 @@ class Jobs(Link):
         """The matching jobs, page by page, at most `limit`. `state`: one or more with commas, `active` or `ended`."""
         from tarmac.client.records import Job
 
-        query = {"ids": _joined(ids), "state": state, "owner": owner, "name": name, "tag": tag}
+        words = ids if ids is None or isinstance(ids, str) else map(word_of, ids)
+        query = {"ids": _joined(words), "state": state, "owner": owner, "name": name, "tag": tag}
         query |= {"order": "desc" if newest_first else "asc", "fields": _joined(fields)}
         for page in self.pages(query, limit):
             yield from map(Job, page)
@@ -116,8 +119,9 @@ class Jobs(Link):
     def wait(self, ids: Iterable[Id] | Id, timeout_s: float | None = None) -> list[Job]:
         """Wait until all jobs have ended; returns them by id. Raises TimeoutError after `timeout_s`."""
         from tarmac.client.follow import ended_jobs, resolved
+        from tarmac.client.records import Job
 
-        words = [str(job) for job in ([ids] if isinstance(ids, (int, str)) else ids)]
+        words = [word_of(job) for job in ([ids] if isinstance(ids, (int, str, Job)) else ids)]
         are_numbers = all(map(str.isdecimal, words))
         numbers = [int(word) for word in words] if are_numbers else resolved(self, {"ids": ",".join(words)})
         return list(ended_jobs(self, numbers, timeout_s))
@@ -218,9 +222,17 @@ class Jobs(Link):
         return self.job(self.call("POST", "/adopt", body=body)["id"])
 
 
+def word_of(job: Id) -> str:
+    """How a request names a job."""
+    number = getattr(job, "id", job)
+    if isinstance(number, (int, str)):
+        return str(number)
+    raise UserError(f"{job!r} is not a job", "give each job on its own, as an id such as 7, or unpack a list: *ids")
+
+
 def selection(ids: Iterable[Id], filters: Mapping[str, str | None]) -> dict[str, object]:
     """The body that selects jobs by ids and by name, tag, state, owner."""
-    return {"ids": [str(job) for job in ids], **{name: value for name, value in filters.items() if value is not None}}
+    return {"ids": list(map(word_of, ids)), **{name: value for name, value in filters.items() if value is not None}}
 
 
 def _joined(values: Iterable[object] | None) -> str | None:
