@@ -136,7 +136,7 @@ JOB_OPTIONS = (
     JobOption(
         "--grace", "time between the stop signal and SIGKILL (default 10s)", metavar="DURATION", read="seconds",
         details="`30s`, `2m`; a bare number counts seconds. The default is the setting `grace_s`",
-        wire="grace_s", type="float", in_list=False,
+        wire="grace_s", type="float", in_list=False, default=10.0, label="grace", render="grace",
     ),
     JobOption(
         "--gpu-mem", "share each GPU; reserve this much of its memory: 8G", metavar="SIZE", read="size",

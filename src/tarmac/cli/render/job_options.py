@@ -9,7 +9,7 @@ from tarmac.cli.render.text import counted, gpu_names, safe
 from tarmac.cli.term.signals import signal_name as name_of
 from tarmac.shared.clocks import clock
 from tarmac.shared.job_options import JOB_OPTIONS
-from tarmac.shared.units import duration, size
+from tarmac.shared.units import duration, size, typed_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,6 +79,10 @@ def time_limit(value: float, _: float) -> str:
     return duration(value)
 
 
+def grace(value: float, _: float) -> str:
+    return f"{typed_duration(value)} between the stop signal and SIGKILL"
+
+
 def begin(value: float, now: float) -> str:
     return f"not before {clock(value, now)}"
 
@@ -91,6 +95,6 @@ RENDERERS: dict[str, Callable[..., str]] = {
     render.__name__: render
     for render in (
         text, words, gpu_memory, gpu_share, gpu_models, min_gpu_memory, gpus_on, exclude_gpus, idle_below, host_memory,
-        cores, time_limit, begin, signal_name,
+        cores, time_limit, grace, begin, signal_name,
     )
 }  # fmt: skip
