@@ -19,7 +19,11 @@ JOB = {"command": ["true"]}
         ("/gpus/slots", {"gpus": [0], "slots": 1}, "each of gpus must be a string"),
         ("/gpus/ignore", {"pid": 0}, "pid must be a whole number from 1 to 2147483647"),
         ("/gpus/ignore", {"pid": 2, "forget": "maybe"}, "forget must be true or false"),
-        ("/jobs/kill", {"ids": ["1"], "grace_s": 1e99}, "grace_s (--grace) must be a number from 0 to 86400"),
+        (
+            "/jobs/kill",
+            {"ids": ["1"], "grace_s": 1e99},
+            "grace_s (--grace) must be a duration from 0s to 1d, in seconds",
+        ),
         ("/adopt", {"pid": 1}, "process 1 cannot be adopted: it is the init process"),
         ("/adopt", [], "the body must be an object with the fields listed in docs/api.md"),
         ("/adopt", {"pid": 7, "cpus": 1}, "cpus is not a field of this request"),
@@ -37,6 +41,7 @@ def test_a_wrong_field_is_named_with_all_that_is_allowed(api: Served, path: str,
         ({"gpu_share": 0}, "gpu_share (--gpu-share) must be a number above 0, at most 1"),
         ({"tags": "x"}, "tags (--tag) must be a list of at most 100 entries"),
         ({"name": "x" * 5000}, "name (--name) must be a string of at most 4096 characters"),
+        ({"time_limit_s": 0}, "time_limit_s (--time) must be a duration above 0s, at most 366d, in seconds"),
         ({"cwd": ""}, "cwd must be a string of 1 to 4096 characters"),
         ({"colour": 1}, "colour is not a field of this request"),
     ],
@@ -52,10 +57,10 @@ def test_a_wrong_field_of_a_job_is_named_with_its_option(api: Served, job: dict[
     [
         ("/jobs?limit=0", "limit must be a whole number from 1 to 10000"),
         ("/jobs?order=up", "order must be asc or desc"),
-        ("/jobs/wait?ids=1&timeout_s=-1", "timeout_s must be a number from 0 to 300"),
+        ("/jobs/wait?ids=1&timeout_s=-1", "timeout_s must be a duration from 0s to 5m, in seconds"),
         ("/jobs/1/log?lines=-1", "lines (-n) must be a whole number from 0 to 1000000000000"),
         ("/jobs/1/log?stream=x", "stream must be stderr or stdout"),
-        ("/gpus/0/samples?since_s=x", "since_s must be a number from 0 to 316224000"),
+        ("/gpus/0/samples?since_s=x", "since_s must be a duration from 0s to 3660d, in seconds"),
     ],
 )
 def test_a_wrong_query_parameter_is_named_with_all_that_is_allowed(api: Served, address: str, says: str) -> None:

@@ -120,6 +120,13 @@ def test_a_wrong_value_is_refused_with_what_is_right(name: str, text: Any) -> No
     assert f"set {name} to " in str(refusal(caught.value).hint)
 
 
+@pytest.mark.parametrize("text", ["soon", "2d", "400d"])
+def test_a_refused_duration_names_the_bounds_of_its_setting(text: str) -> None:
+    with pytest.raises(Refused) as caught:
+        parsed(SETTINGS["grace_s"], text)
+    assert "from 0s to 1d" in str(refusal(caught.value).hint)
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -38,13 +38,13 @@ def wrong_field(model: Any, path: str, message: str) -> str:
     field = _name(steps) or say("field.body")
     if steps and steps[-1].startswith("["):
         return say("field.each_must_be", field=field, allowed=allowed(known))
-    return say("field.must_be", field=field, allowed=allowed(known))
+    return say("field.must_be", field=field, allowed=_allowed_in(steps[-1] if steps else "", known))
 
 
 def wrong_parameter(name: str, kind: Any) -> str:
     """What the parameter of a query must be. It may share its name with an option of a job, but is another thing."""
     field = f"{name} ({_TYPED_PARAMETERS[name]})" if name in _TYPED_PARAMETERS else name
-    return say("field.must_be", field=field, allowed=allowed(inspect.type_info(kind)))
+    return say("field.must_be", field=field, allowed=_allowed_in(name, inspect.type_info(kind)))
 
 
 def unknown_parameter(name: str, known: Sequence[str]) -> str:
@@ -79,6 +79,16 @@ def _name(steps: Sequence[str]) -> str:
 
 def _typed(field: str) -> str:
     return f"{field} ({_TYPED[field]})" if field in _TYPED else field
+
+
+def _allowed_in(field: str, known: inspect.Type) -> str:
+    """Durations are bounded in the units that one would type; their fields end in `_s`."""
+    number = _unwrapped(known)
+    if not field.endswith("_s") or not isinstance(number, inspect.FloatType) or number.le is None:
+        return allowed(known)
+    if number.gt is not None:
+        return say("field.duration", bounds=say("bounds.duration_above_to", least=number.gt, most=number.le))
+    return say("field.duration", bounds=say("bounds.duration_from_to", least=number.ge or 0, most=number.le))
 
 
 def allowed(known: inspect.Type) -> str:

@@ -39,6 +39,8 @@ def parsed(setting: Setting, value: Any) -> Any:
 def _wrong_kind(setting: Setting, value: Any) -> Refused:
     """Suggests what a number without a unit most likely means."""
     name, kind, number = setting.name, setting.kind, finite(str(value).strip())
+    if kind == "seconds":
+        return invalid("setting.not_a_duration", name=name, value=value, least=setting.least, most=setting.most)
     if kind == "size" and number is not None and number > 0:
         return invalid("setting.without_unit", name=name, value=value, kind=kind, number=number)
     if kind == "fraction" and number is not None and 1 < number <= 100:

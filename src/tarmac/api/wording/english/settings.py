@@ -7,7 +7,7 @@ from tarmac.api.wording.message import Message
 _PER_USER = "set {name} to one number for all users and others for some, such as `1, ann=2`"
 _KINDS = (
     "{kind:select fraction=a fraction from 0 to 1, such as 0.2 or 20%|"
-    "seconds=a duration from 0 to 366d, such as 90, 30m or 1.5h|size=a size with its unit, such as 512M or 8G|"
+    "size=a size with its unit, such as 512M or 8G|"
     "count=a whole number from 0 to 1000000|words=a list separated by commas|flag=on or off|"
     "text=a string of at most 4096 characters}"
 )
@@ -31,6 +31,10 @@ MESSAGES: dict[str, Message] = {
     ),
     "setting.percent_meant": Message(
         "{name} = {value:quoted} is not " + _KINDS, "set {name} to {number}% or {fraction}"
+    ),
+    "setting.not_a_duration": Message(
+        "{name} = {value:quoted} is not a duration from {least:duration} to {most:duration}",
+        "set {name} to a duration from {least:duration} to {most:duration}, such as 90, 30m or 1.5h",
     ),
     "setting.out_of_range": Message(
         "{name} = {value:duration} is not from {least:duration} to {most:duration}",
