@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import msgspec
-from msgspec import Meta
+from typing import TYPE_CHECKING, Any
 
 from tarmac.refusal import invalid
 
@@ -20,22 +18,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NODES = "nodes"  # the key in the config file
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"  # no colon: NODE:INDEX names a GPU
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")  # no colon: NODE:INDEX names a GPU
+KINDS = ("local",)
+REQUIRED = {"kind": "local", "name": "second", "state": "/path"}  # with an example of each, for messages
 
 
-class LocalNodeEntry(msgspec.Struct, kw_only=True, tag_field="kind", tag="local", forbid_unknown_fields=True):
-    name: Annotated[str, Meta(pattern=NAME, max_length=64)]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalNodeEntry:
+    name: str
     state: str  # its agent's state directory, an absolute path
-    environment: dict[str, str] = {}  # of its agent, such as TARMAC_FAKE_GPUS
+    environment: dict[str, str]  # of its agent, such as TARMAC_FAKE_GPUS
 
 
 def read_nodes(path: Path, value: Any) -> list[LocalNodeEntry]:
     """`path` is the config file's, for the message."""
-    try:
-        nodes = msgspec.convert(value, list[LocalNodeEntry])
-    except msgspec.ValidationError as error:
-        problem = re.sub(r" - at `\$(.*)`$", r", in nodes\1", str(error))
-        raise invalid("config.nodes_invalid", path=path, problem=problem) from error
+    if not isinstance(value, list) or not all(isinstance(given, dict) for given in value):
+        raise invalid("config.nodes_not_a_list", path=path)
+    nodes = [_entry(path, number, given) for number, given in enumerate(value)]
     for node in nodes:
         if not Path(node.state).is_absolute():
             raise invalid("config.node_state_relative", path=path, node=node.name, state=node.state)
@@ -48,3 +47,22 @@ def read_nodes(path: Path, value: Any) -> list[LocalNodeEntry]:
 
 def _first_repeated(values: Sequence[str]) -> str | None:
     return next((value for number, value in enumerate(values) if value in values[:number]), None)
+
+
+def _entry(path: Path, number: int, given: dict[str, Any]) -> LocalNodeEntry:
+    for key, example in REQUIRED.items():
+        if key not in given:
+            raise invalid("config.node_key_missing", path=path, number=number, key=key, example=example)
+        if not isinstance(given[key], str):
+            raise invalid("config.node_key_not_text", path=path, number=number, key=key, example=example)
+        if key == "kind" and given[key] not in KINDS:
+            raise invalid("config.node_kind_unknown", path=path, number=number, kind=given[key], known=KINDS)
+    if not NAME.fullmatch(given["name"]):
+        raise invalid("config.node_name_invalid", path=path, number=number, name=given["name"])
+    known = [*REQUIRED, "environment"]
+    if unknown := [key for key in given if key not in known]:
+        raise invalid("config.node_key_unknown", path=path, number=number, key=unknown[0], known=known)
+    environment = given.get("environment", {})
+    if not isinstance(environment, dict) or not all(isinstance(text, str) for text in environment.values()):
+        raise invalid("config.node_environment_invalid", path=path, number=number)
+    return LocalNodeEntry(name=given["name"], state=given["state"], environment=environment)

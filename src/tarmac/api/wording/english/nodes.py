@@ -14,7 +14,25 @@ MESSAGES: dict[str, Message] = {
         "the named GPUs are on several nodes ({nodes}), but a job runs on one", "name GPUs of one node"
     ),
     "gpu.range_reversed": Message("the range {word} ends before it begins", "write the smaller index first"),
-    "config.nodes_invalid": Message("{path}: nodes is not valid: {problem}", _ENTRY),
+    "config.nodes_not_a_list": Message("{path}: nodes is not a list of tables", _ENTRY),
+    "config.node_key_missing": Message("{path}: nodes[{number}] has no {key}", 'add {key} = "{example}"'),
+    "config.node_key_not_text": Message(
+        "{path}: {key} of nodes[{number}] is not a string", 'write it in quotes: {key} = "{example}"'
+    ),
+    "config.node_key_unknown": Message(
+        "{path}: nodes[{number}] has an unknown key {key}", "choose one of these: {known}"
+    ),
+    "config.node_kind_unknown": Message(
+        "{path}: nodes[{number}] has an unknown kind {kind}", "choose one of these: {known}"
+    ),
+    "config.node_name_invalid": Message(
+        "{path}: {name:quoted} of nodes[{number}] is not a valid name",
+        "use at most 64 letters, digits, dots, hyphens and underscores; begin with a letter or digit",
+    ),
+    "config.node_environment_invalid": Message(
+        "{path}: environment of nodes[{number}] is not a table of strings",
+        'write environment = {{ TARMAC_FAKE_GPUS = "2x48G" }}',
+    ),
     "config.node_state_relative": Message(
         "{path}: state {state} of node {node} is not absolute", "give an absolute path"
     ),
