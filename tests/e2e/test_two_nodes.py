@@ -89,6 +89,29 @@ def test_an_index_of_both_nodes_must_name_its_node(two: Home) -> None:
     assert two.client().job(job).gpus_on == [f"{SECOND}:1"]
 
 
+def test_gpus_are_shown_with_their_node(two: Home) -> None:
+    here = home_node(two)
+    jobs = [two.add("--gpus-on", f"{node}:0-1", "sleep", "600") for node in (here, SECOND)]
+    running(two, *jobs)
+    listed = [line.split()[2] for line in two.tarmac("ls").stdout.splitlines()[1:3]]
+    assert listed == [f"{here}:0-1", f"{SECOND}:0-1"]
+    assert f"2 ({SECOND}:0-1)" in two.tarmac("show", str(jobs[1])).stdout
+    waiting = two.add("true")
+    for verb in ("why", "show"):
+        said = two.tarmac(verb, str(waiting)).stdout
+        assert f"{here}: requested 1 GPU; 0 of 2 are free (held by job {jobs[0]})" in said
+        assert f"{SECOND}: requested 1 GPU; 0 of 2 are free (held by job {jobs[1]})" in said
+        assert f"{SECOND} GPU 0-1: held by job {jobs[1]}" in said
+    refused = two.tarmac("start", str(waiting), "--gpus-on", f"{SECOND}:1")
+    assert f"GPU {SECOND}:1 is held by job {jobs[1]}" in refused.stderr
+    started = two.tarmac("start", str(waiting), "--gpus-on", f"{SECOND}:1", "--yes", "--json")
+    assert [gpu["name"] for gpu in json.loads(started.stdout)["gpus"]] == [f"{SECOND}:1"]
+    reserved = two.tarmac("reserve", "2", "--from", "in 10h", "--for", "1h")
+    assert reserved.returncode == 0, reserved.stderr
+    (line,) = two.tarmac("reserve").stdout.splitlines()[1:]
+    assert {f"{here}:0-1", f"{SECOND}:0-1"} & set(line.split())
+
+
 def test_a_job_cannot_be_pinned_to_two_nodes(two: Home) -> None:
     both = f"{home_node(two)}:1,{SECOND}:0"
     held = two.add("--hold", "-g", "2", "true")
@@ -172,8 +195,8 @@ def test_a_wrong_list_of_nodes_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "home"
     folder.mkdir(mode=0o700)
     for nodes, says in (
-        ('[[nodes]]\nname = "a:b"\nkind = "local"\nstate = "/x"', "nodes is not valid"),
-        ('[[nodes]]\nname = "a"\nkind = "teleport"\nstate = "/x"', "nodes is not valid"),
+        ('[[nodes]]\nname = "a:b"\nkind = "local"\nstate = "/x"', "'a:b' of nodes[0] is not a valid name"),
+        ('[[nodes]]\nname = "a"\nkind = "teleport"\nstate = "/x"', "nodes[0] has an unknown kind teleport"),
         ('[[nodes]]\nname = "a"\nkind = "local"\nstate = "x"', "state x of node a is not absolute"),
         (2 * '[[nodes]]\nname = "a"\nkind = "local"\nstate = "/x"\n', "two nodes have the name a"),
         (f'[[nodes]]\nname = "a"\nkind = "local"\nstate = "{folder}/"', "the state directory of this controller"),

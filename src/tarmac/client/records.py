@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         node: str
         index: int | None  # None: another GPU has its index
         uuid: str
+        name: str  # the index, with its node if there are several; the UUID if it has no index
 
     class Progress(TypedDict):
         fraction: float
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     class ReservedGpu(TypedDict):
         index: int | None
         uuid: str
+        name: str
 
     class GpuReservation(TypedDict):
         id: int

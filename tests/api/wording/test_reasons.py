@@ -7,11 +7,12 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from tarmac.api.wording.reasons import sentence
+from tarmac.api.wording.reasons import gpu_lines, sentence
 from tarmac.api.wording.refusals import limit_reached
 from tarmac.api.wording.times import at_clock
 from tarmac.api.wording.why import reason_view
 from tarmac.core import explain
+from tarmac.core.fit.gpu_fit import Drained
 from tarmac.core.limits import LimitReached
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.policy.eligibility import ArrayFull, Paused
@@ -52,6 +53,16 @@ def test_a_reason_in_words(reason: Any, words: str) -> None:
     assert sentence(reason, NOW) == words
 
 
+def test_a_reason_names_its_node_if_there_are_several() -> None:
+    drained = Drained(by="ann", reason=None)
+    few = explain.TooFewGpus(node=BOX, asked=1, free=0, total=2, gpus=((0, drained), (1, drained)))
+    assert sentence(few, NOW, nodes=2) == "box: requested 1 GPU; 0 of 2 are free"
+    assert gpu_lines(few, NOW, nodes=2) == ["box GPU 0-1: drained by ann"]
+    assert gpu_lines(few, NOW) == ["GPU 0-1: drained by ann"]
+    assert sentence(explain.NodeAway(node=BOX), NOW, nodes=2) == "box is unreachable"
+    assert sentence(explain.IsDraft(), NOW, nodes=2) == sentence(explain.IsDraft(), NOW)
+
+
 def test_every_kind_of_reason_has_words_and_serves_its_numbers() -> None:
     for kind in get_args(explain.Reason):
         samples: dict[str, Any] = {"str": "memory", "NodeName": "box", "int": 1, "float": NOW, "JobId": 1}
@@ -64,7 +75,7 @@ def test_every_kind_of_reason_has_words_and_serves_its_numbers() -> None:
         numbers = msgspec.to_builtins(reason)
         if kind is explain.TooFewGpus:
             del numbers["gpus"]  # listed in the answer itself
-        view = reason_view(reason, NOW)
+        view = reason_view(reason, NOW, 1)
         assert numbers.items() <= view.items(), kind
         assert view.keys() - numbers.keys() == {"kind", "text"}
 

@@ -20,7 +20,7 @@ def a_job(number: int, state: str = "queued", **fields: Any) -> Job:
 
 
 def running(number: int, *indices: int, **fields: Any) -> Job:
-    gpus = [{"node": "n", "index": index, "uuid": f"GPU-{index}"} for index in indices]
+    gpus = [{"node": "n", "index": index, "uuid": f"GPU-{index}", "name": str(index)} for index in indices]
     return a_job(number, "running", gpus=gpus, started_at="2027-01-15T07:58:30.000Z", **fields)
 
 
@@ -145,8 +145,15 @@ def test_colours_do_not_change_the_layout() -> None:
 
 
 def test_a_gpu_without_an_index_is_a_question_mark() -> None:
-    gpus = [{"node": "n", "index": index, "uuid": f"GPU-{index}"} for index in (1, 2, None)]
+    gpus = [{"node": "n", "index": index, "uuid": f"GPU-{index}", "name": str(index)} for index in (1, 2, None)]
     assert plain([a_job(1, "running", gpus=gpus)])[1].split()[2] == "1-2,?"
+
+
+def test_gpus_of_several_nodes_are_shown_with_their_node_as_one_may_type_it() -> None:
+    gpus = [
+        {"node": "second", "index": index, "uuid": f"GPU-{index}", "name": f"second:{index}"} for index in (0, 1, 3)
+    ]
+    assert plain([a_job(1, "running", gpus=gpus)])[1].split()[2] == "second:0-1,second:3"
 
 
 def test_a_shell_string_is_shown_as_it_was_given() -> None:

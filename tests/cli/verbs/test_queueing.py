@@ -19,7 +19,7 @@ QUEUE: dict[str, Any] = {
     "policy": "balance",
 }  # fmt: skip
 RESERVATION: dict[str, Any] = {
-    "id": 3, "owner": "ann", "node": "n", "gpus": [{"index": 0, "uuid": "GPU-0"}, {"index": 1, "uuid": "GPU-1"}],
+    "id": 3, "owner": "ann", "node": "n", "gpus": [{"index": n, "uuid": f"GPU-{n}", "name": str(n)} for n in (0, 1)],
     "begins_at": "2027-01-15T07:00:00.000Z", "ends_at": "2027-01-15T10:00:00.000Z", "by": "bob", "active": True,
     "used": False,
 }  # fmt: skip
@@ -33,7 +33,7 @@ ANSWERS: dict[str, object] = {
     "hold": {"held": [7], "not_waiting": []},
     "release": {"released": [7], "not_held": []},
     "move": {"position": 1, "priority": 5},
-    "start": {"gpus": [{"node": "n", "index": 2, "uuid": "GPU-2"}]},
+    "start": {"gpus": [{"node": "n", "index": 2, "uuid": "GPU-2", "name": "2"}]},
     "edit": {"id": 7},
     "queue": {**QUEUE, "stopping": [1, 2]},
     "reserve": RESERVATION,
@@ -84,7 +84,7 @@ def test_what_is_sent(
         ("hold 7 --json", ANSWERS["hold"]),
         ("release 7 --json", ANSWERS["release"]),
         ("move 7 1 --json", {"id": 7, "position": 1, "priority": 5}),
-        ("start 7 --json", {"id": 7, "gpus": [{"node": "n", "index": 2, "uuid": "GPU-2"}]}),
+        ("start 7 --json", {"id": 7, "gpus": [{"node": "n", "index": 2, "uuid": "GPU-2", "name": "2"}]}),
         ("edit 7 -p 1 --json", {"id": 7}),
         ("queue --json", ANSWERS["queue"]),
         ("queue pause --json", ANSWERS["queue"]),
@@ -219,7 +219,10 @@ def test_the_state_of_a_reservation(fields: dict[str, object], state: str) -> No
 
 
 def test_a_reserved_gpu_that_is_gone_has_its_uuid() -> None:
-    gpus = [{"index": 3, "uuid": "GPU-3"}, {"index": None, "uuid": "GPU-9"}]
+    gpus = [
+        {"index": 3, "uuid": "GPU-3", "name": "3"},
+        {"index": None, "uuid": "GPU-9", "name": "GPU-9"},
+    ]
     assert "GPU 3,GPU-9 for ann" in in_words(RESERVATION | {"gpus": gpus}, NOW)
 
 

@@ -21,6 +21,7 @@ from tarmac.controller.controller import Controller
 from tarmac.controller.gpus.lost_gpus import check_forgettable, forget, forgettable, look_again
 from tarmac.controller.gpus.selection import GpusByNode, gpus_named
 from tarmac.controller.gpus.usage import GpuKey
+from tarmac.controller.submit.gpu_names import name_of
 from tarmac.core.events import GpusDrained, GpusResumed, SlotsSet
 from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.refusal import conflict, unavailable
@@ -75,7 +76,9 @@ async def resume_gpus(context: Context, body: GpuSelection) -> GpusAnswer:
         if _unhealthy(controller, node, gpus):
             await look_again(controller, controller.state.node(node), gpus)
         if unhealthy := _unhealthy(controller, node, gpus):
-            raise conflict("gpu.unhealthy", index=unhealthy[0].index, health=unhealthy[0].health)
+            nodes = controller.state.nodes
+            name = name_of(nodes[node], unhealthy[0].as_gpu().uuid, nodes.values())
+            raise conflict("gpu.unhealthy", gpu=name, health=unhealthy[0].health)
     await controller.engine.commit(*(GpusResumed(node=node, gpus=gpus) for node, gpus in named.items()))
     return _answer(named)
 

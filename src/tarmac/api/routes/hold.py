@@ -16,6 +16,7 @@ from tarmac.controller.decision import Decision
 from tarmac.controller.forecast_cache import places
 from tarmac.controller.gpus.selection import gpus_named
 from tarmac.controller.permissions import refuse_others_jobs
+from tarmac.controller.submit.gpu_names import name_of, name_with
 from tarmac.core.events import JobMoved, JobsHeld, JobsReleased, StartForced
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.status import Draft, Held, Queued, state_name
@@ -81,7 +82,13 @@ async def start_job(context: Context, word: str, body: StartRequest) -> StartAns
         return Decision(answer=booking, events=[event])
 
     booking = await controller.engine.decide(plan)
-    return StartAnswer(gpus=[GpuRef(node=booking.node, index=gpu.index, uuid=gpu.uuid) for gpu in booking.gpus])
+    name, nodes = booking.node, controller.state.nodes
+    return StartAnswer(
+        gpus=[
+            GpuRef(node=name, index=gpu.index, uuid=gpu.uuid, name=name_with(name, gpu.index, gpu.uuid, nodes))
+            for gpu in booking.gpus
+        ]
+    )
 
 
 async def why_job(context: Context, word: str) -> WhyView:
@@ -120,7 +127,8 @@ def _forced_booking(controller: Controller, job: Job, body: StartRequest) -> Boo
     booking = forced_start.plan(state, job, wanted)
     if booking is None:
         raise unavailable("start.no_machine", job=job.id, asked=asked)
+    node, nodes = state.node(booking.node), state.nodes.values()
     taken = list(forced_start.double_booked(state, booking))
     if taken and not body.yes:
-        raise conflict("start.double_booking", taken=[(gpu.index, jobs) for gpu, jobs in taken])
+        raise conflict("start.double_booking", taken=[(name_of(node, gpu.uuid, nodes), jobs) for gpu, jobs in taken])
     return booking

@@ -9,11 +9,12 @@ from tarmac.controller.progress.parser import Progress
 
 
 class GpuRef(Struct, kw_only=True):
-    """`index` is null if another GPU has its number now."""
+    """`index` is null if another GPU has its number now. `name`: the index, with its node if there are several."""
 
     node: str
     index: int | None
     uuid: str
+    name: str
 
 
 class JobView(Struct, kw_only=True):

@@ -19,6 +19,7 @@ class ReservationRequest(Struct, kw_only=True, forbid_unknown_fields=True):
 class ReservedGpu(Struct, kw_only=True):
     index: int | None
     uuid: str
+    name: str  # the index, with its node if there are several
 
 
 class ReservationView(Struct, kw_only=True):

@@ -83,7 +83,9 @@ class Viewer:
             return degraded
         reasons = self._reasons(job)
         if reasons not in self._sentences:
-            self._sentences[reasons] = "; ".join(sentences(reasons, self.controller.now())) or None
+            self._sentences[reasons] = (
+                "; ".join(sentences(reasons, self.controller.now(), len(self.controller.state.nodes))) or None
+            )
         return self._sentences[reasons]
 
     def place(self, job: Job) -> int | None:
@@ -108,10 +110,11 @@ class Viewer:
         if not reasons and degraded is None:
             return []
         state, now = self.controller.state, self.controller.now()
+        nodes = len(state.nodes)
         has_place = isinstance(job.status, Queued) and job.id not in state.blocked
         place = [ahead_words(position_of(state, job, now) - 1)] if has_place else []
-        gpus = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in gpu_lines(reason.gpus, now)]
-        return [*place, *([] if degraded is None else [degraded]), *sentences(reasons, now), *gpus]
+        gpus = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in gpu_lines(reason, now, nodes)]
+        return [*place, *([] if degraded is None else [degraded]), *sentences(reasons, now, nodes), *gpus]
 
     def usage(self, job: Job) -> tuple[int | None, float | None, float | None]:
         """Peak memory, average utilization, energy: so far for a running job, in total for an ended one."""

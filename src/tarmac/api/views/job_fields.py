@@ -10,7 +10,7 @@ from tarmac.api.wording.catalogue import say
 from tarmac.api.wording.notes import basis_words
 from tarmac.api.wording.times import iso
 from tarmac.controller.log_paths import stdout_path
-from tarmac.controller.submit.gpu_names import current_names
+from tarmac.controller.submit.gpu_names import current_names, name_with
 from tarmac.core.handlers.health import idle_s
 from tarmac.core.model.job import Job, JobSpec, Request
 from tarmac.core.model.status import Draft, Failed, Held, Queued, Succeeded, Unknown, holds_booking, state_name
@@ -75,10 +75,12 @@ def _gpus(viewer: Viewer, job: Job) -> list[GpuRef]:
     booking = getattr(job.status, "booking", None)
     if booking is None:
         return []
-    node = viewer.controller.state.nodes.get(booking.node) if holds_booking(job.status) is not None else None
+    nodes = viewer.controller.state.nodes
+    node = nodes.get(booking.node) if holds_booking(job.status) is not None else None
     indices = [gpu.index if node is None else node.last_index(gpu.uuid, gpu.index) for gpu in booking.gpus]
     return [
-        GpuRef(node=booking.node, index=index, uuid=gpu.uuid) for index, gpu in zip(indices, booking.gpus, strict=True)
+        GpuRef(node=booking.node, index=index, uuid=gpu.uuid, name=name_with(booking.node, index, gpu.uuid, nodes))
+        for index, gpu in zip(indices, booking.gpus, strict=True)
     ]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.api.schemas.reservations import ReservationView, ReservedGpu
 from tarmac.api.wording.times import iso
+from tarmac.controller.submit.gpu_names import name_with
 from tarmac.core.policy.reservations import is_active
 
 if TYPE_CHECKING:
@@ -14,12 +15,16 @@ if TYPE_CHECKING:
 
 
 def reservation_view(state: State, one: Reservation, now: float) -> ReservationView:
-    gpus = state.node(one.node).gpus
+    known = state.node(one.node).gpus
+    indices = {uuid: known[uuid].index if uuid in known else None for uuid in one.gpus}
     return ReservationView(
         id=one.id,
         owner=one.owner,
         node=one.node,
-        gpus=[ReservedGpu(index=gpus[uuid].index if uuid in gpus else None, uuid=uuid) for uuid in one.gpus],
+        gpus=[
+            ReservedGpu(index=index, uuid=uuid, name=name_with(one.node, index, uuid, state.nodes))
+            for uuid, index in indices.items()
+        ],
         begins_at=str(iso(one.begins_at)),
         ends_at=str(iso(one.ends_at)),
         by=one.by,

@@ -35,11 +35,17 @@ if TYPE_CHECKING:
 
     from tarmac.core.explain import Reason
     from tarmac.core.fit.gpu_fit import GpuReason
-    from tarmac.core.model.ids import GpuUuid
+    from tarmac.core.model.ids import GpuUuid, NodeName
 
 
-def sentence(reason: Reason, now: float) -> str:
-    """The reason in one line, without its GPUs."""
+def sentence(reason: Reason, now: float, nodes: int = 1) -> str:
+    """The reason in one line, without its GPUs. With several nodes, it names its own."""
+    text = _sentence(reason, now)
+    node = None if isinstance(reason, NodeAway) else getattr(reason, "node", None)
+    return text if nodes == 1 or node is None else say("waiting.on_node", node=node, text=text)
+
+
+def _sentence(reason: Reason, now: float) -> str:
     match reason:
         case NoNode() | NodeAway() | TooFewGpus() | CpuSlotsTaken() | HostShort() | HostBooked() | NeverFits():
             return _of_machines(reason)
@@ -51,7 +57,7 @@ def sentence(reason: Reason, now: float) -> str:
             assert_never(reason)
 
 
-def sentences(reasons: Sequence[Reason], now: float) -> list[str]:
+def sentences(reasons: Sequence[Reason], now: float, nodes: int = 1) -> list[str]:
     """One line per reason, but a single line for all jobs that are waited for in the same way."""
     waits: dict[str, list[int]] = {}
     for reason in reasons:
@@ -60,7 +66,7 @@ def sentences(reasons: Sequence[Reason], now: float) -> list[str]:
     lines: list[str] = []
     for reason in reasons:
         if not isinstance(reason, WaitsFor):
-            lines.append(sentence(reason, now))
+            lines.append(sentence(reason, now, nodes))
         elif jobs := waits.pop(reason.on, None):
             lines.append(say("waiting.after", jobs=jobs, on=reason.on))
     return lines
@@ -171,16 +177,18 @@ def ahead_words(ahead: int) -> str:
     return say("why.next") if ahead == 0 else say("why.ahead", ahead=ahead)
 
 
-def gpu_lines(gpus: tuple[tuple[int | GpuUuid, GpuReason], ...], now: float) -> list[str]:
+def gpu_lines(lacking: TooFewGpus, now: float, nodes: int = 1) -> list[str]:
     """One line for all GPUs with the same reason, so that 64 GPUs fit on a screen."""
-    return grouped_lines([(name, gpu_words(reason, now)) for name, reason in gpus])
+    return grouped_lines([(name, gpu_words(reason, now)) for name, reason in lacking.gpus], lacking.node, nodes)
 
 
-def grouped_lines(gpus: list[tuple[int | GpuUuid, str]]) -> list[str]:
+def grouped_lines(gpus: list[tuple[int | GpuUuid, str]], node: NodeName, nodes: int) -> list[str]:
+    """One line for all GPUs of a node with the same text. The node is named if there are several."""
+    prefix = f"{node} " if nodes > 1 else ""
     grouped: dict[str, list[int | GpuUuid]] = {}
     for name, text in gpus:
         grouped.setdefault(text, []).append(name)
-    return [say("gpu.line", gpus=_named(names), text=text) for text, names in grouped.items()]
+    return [prefix + say("gpu.line", gpus=_named(names), text=text) for text, names in grouped.items()]
 
 
 def _named(names: list[int | GpuUuid]) -> str:

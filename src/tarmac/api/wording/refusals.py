@@ -148,8 +148,8 @@ def _over_limit_at_edit(reached: LimitReached) -> Rendered:
     return render("limit.at_edit", reached=limit_reached(reached))
 
 
-def _double_booking(taken: list[tuple[int, tuple[int, ...]]]) -> Rendered:
-    held = [say("start.gpu_held", index=index, jobs=jobs) for index, jobs in taken]
+def _double_booking(taken: list[tuple[int | str, tuple[int, ...]]]) -> Rendered:
+    held = [say("start.gpu_held", gpu=gpu, jobs=jobs) for gpu, jobs in taken]
     return render("start.double_booking", held=held)
 
 

@@ -78,7 +78,7 @@ def why_view(controller: Controller, job: Job) -> WhyView:
         free=free_for(state, gpus),
         reasons=[
             *[WhyReason(kind="unwritten", text=text) for text in untold],
-            *[reason_view(reason, now) for reason in reasons],
+            *[reason_view(reason, now, len(state.nodes)) for reason in reasons],
         ],
         gpus=[_gpu_view(gpu) for gpu in gpus],
         estimated_start=None if estimate is None else iso(estimate.start_at),
@@ -89,7 +89,7 @@ def why_view(controller: Controller, job: Job) -> WhyView:
             *_runs_line(state, job, now),
             *_free_lines(gpus, job),
             *untold,
-            *sentences(reasons, now),
+            *sentences(reasons, now, len(state.nodes)),
             *_gpu_lines(gpus, state),
             *_kept_lines(explainer, job, now),
             *_others_line(state, job, ahead),
@@ -102,13 +102,13 @@ def why_view(controller: Controller, job: Job) -> WhyView:
     )
 
 
-def reason_view(reason: Reason, now: float) -> WhyReason:
+def reason_view(reason: Reason, now: float, nodes: int) -> WhyReason:
     numbers: dict[str, Any] = msgspec.to_builtins(reason)
     if isinstance(reason, TooFewGpus):
         del numbers["gpus"]  # the answer lists them one by one
     if isinstance(reason, Paused):
         numbers["reason"] = words(reason.reason)
-    kind_and_text = {"kind": _snake(type(reason).__name__), "text": sentence(reason, now)}
+    kind_and_text = {"kind": _snake(type(reason).__name__), "text": sentence(reason, now, nodes)}
     return msgspec.convert(numbers | kind_and_text, WhyReason)
 
 
@@ -233,12 +233,10 @@ def _free_lines(gpus: list[GpuVerdict], job: Job) -> list[str]:
 
 
 def _gpu_lines(gpus: list[GpuVerdict], state: State) -> list[str]:
-    """One line for all GPUs of a node with the same text. The node is named if there are several."""
     lines: list[str] = []
     for name in dict.fromkeys(gpu.node for gpu in gpus):
         own = [(_name(state, gpu), gpu.text) for gpu in gpus if gpu.node == name]
-        prefix = f"{name} " if len(state.nodes) > 1 else ""
-        lines += [f"  {prefix}{line}" for line in grouped_lines(own)]
+        lines += [f"  {line}" for line in grouped_lines(own, name, len(state.nodes))]
     return lines
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.render.text import command_line, safe
+from tarmac.cli.render.text import command_line, gpu_spans, safe
 from tarmac.cli.term.signals import signal_name
 from tarmac.shared.clocks import clock, epoch
 from tarmac.shared.names import ENDED
@@ -51,10 +51,10 @@ def command_of(job: Job) -> str:
 
 
 def gpus(job: Job) -> str:
-    """The indices it has, with ? for a GPU that lost its index; in brackets the number it waits for."""
+    """The GPUs it has, with ? for a GPU that lost its index; in brackets the number it waits for."""
     if job.gpus:
-        known = [gpu["index"] for gpu in job.gpus if gpu["index"] is not None]
-        return ",".join([spans(known)] * bool(known) + ["?"] * (len(job.gpus) - len(known)))
+        known = [gpu["name"] for gpu in job.gpus if gpu["index"] is not None]
+        return ",".join(gpu_spans(known) + ["?"] * (len(job.gpus) - len(known)))
     return f"({job.gpus_asked})" if job.gpus_asked and job.state not in ENDED else "-"
 
 

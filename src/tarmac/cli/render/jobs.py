@@ -76,10 +76,11 @@ def table(jobs: Sequence[Job], *, width: int | None, has_colours: bool, now: flo
     dim = [("dim" if state in ENDED else None) for state in states] if has_colours else None
     bold = [("dim" if state in ENDED else "bold") for state in states] if has_colours else None
     hues = [COLOURS.get(state) for state in states] if has_colours else None
+    held = list(map(gpus, jobs))
     columns = [
         Column("ID", [str(job.id) for job in jobs], is_right=True, styles=bold),
         Column("STATE", map(state_and_attempt, jobs), styles=hues),
-        Column("GPUS", map(gpus, jobs), most=9, styles=dim),
+        Column("GPUS", held, most=20 if any(":" in names for names in held) else 9, styles=dim),
         Column("TIME", [elapsed(job, at) for job in jobs], is_right=True, styles=dim),
     ]
     begins = [starts(job, at) for job in jobs]

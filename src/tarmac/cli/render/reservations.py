@@ -5,9 +5,9 @@ from __future__ import annotations
 from time import time
 
 from tarmac.cli.render.table import Column, lines
-from tarmac.cli.render.text import safe
+from tarmac.cli.render.text import gpu_spans, safe
 from tarmac.shared.clocks import clock, epoch
-from tarmac.shared.units import duration, spans
+from tarmac.shared.units import duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ def table(kept: Sequence[Reservation], *, width: int | None, has_colours: bool, 
         Column("UNTIL", [clock(epoch(each["ends_at"]), at) for each in kept]),
         Column("BY", [each["by"] for each in kept], most=12),
     ]
-    if len({each["node"] for each in kept}) > 1:
-        columns.append(Column("NODE", [each["node"] for each in kept]))
     return lines(columns, width)
 
 
@@ -62,6 +60,4 @@ def _span(kept: Reservation | GpuReservation, at: float) -> str:
 
 def _gpus(kept: Reservation) -> str:
     """Its GPUs by index, or by UUID if gone."""
-    here = [gpu["index"] for gpu in kept["gpus"] if gpu["index"] is not None]
-    gone = [gpu["uuid"] for gpu in kept["gpus"] if gpu["index"] is None]
-    return ",".join([*([spans(here)] if here else []), *gone])
+    return ",".join(gpu_spans(gpu["name"] for gpu in kept["gpus"]))

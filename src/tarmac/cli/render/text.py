@@ -6,7 +6,7 @@ from tarmac.shared.units import spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_"
 SHORT_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -93,10 +93,22 @@ def jobs_are(ids: Sequence[int]) -> str:
 
 
 def gpu_names(names: Sequence[int | str]) -> str:
-    """`index 0-1,3`, then the UUIDs of GPUs without an index."""
-    indices = [name for name in names if isinstance(name, int)]
-    uuids = [name for name in names if isinstance(name, str)]
-    return ", ".join([f"index {spans(indices)}"] * bool(indices) + uuids)
+    """`index 0-1,3` or `second:0-1`, then the UUIDs of GPUs without an index."""
+    return ", ".join(gpu_spans(names, before_index="index "))
+
+
+def gpu_spans(names: Iterable[int | str], *, before_index: str = "") -> list[str]:
+    """`0-1,3`; for each of several nodes `second:0-1,second:3`, as one may type it; then UUIDs."""
+    by_node: dict[str, list[int]] = {}
+    uuids = []
+    for name in map(str, names):
+        node, colon, index = name.rpartition(":")
+        if index.isdecimal():
+            by_node.setdefault(node + colon, []).append(int(index))
+        else:
+            uuids.append(name)
+    indices = [(node, spans(numbers)) for node, numbers in by_node.items()]
+    return [(node or before_index) + text.replace(",", f",{node}") for node, text in indices] + uuids
 
 
 def counted(number: int, noun: str) -> str:

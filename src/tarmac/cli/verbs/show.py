@@ -107,7 +107,7 @@ def _gpus(job: Job) -> str:
     asked = str(job.gpus_asked)
     if not job.gpus:
         return asked
-    return f"{asked} ({gpu_names([gpu['uuid'] if gpu['index'] is None else gpu['index'] for gpu in job.gpus])})"
+    return f"{asked} ({gpu_names([gpu['name'] for gpu in job.gpus])})"
 
 
 def _times(job: Job) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tarmac.cli.args.gpu_names import gpus_of
 from tarmac.cli.args.selectors import number_of
 from tarmac.cli.parser import JSON, Option, Verb
-from tarmac.cli.render.text import gpu_names
+from tarmac.cli.render.text import gpu_spans
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import out_json, say
 from tarmac.errors import UserError
@@ -27,8 +27,8 @@ def run(values: Values, words: list[str]) -> int:
     if values["json"]:
         out_json({"id": job, "gpus": gpus})
     else:
-        names = gpu_names([gpu["uuid"] if gpu["index"] is None else gpu["index"] for gpu in gpus])
-        say(f"job {job} starts" + (f" on GPU {names.removeprefix('index ')}" if gpus else ""))
+        names = ", ".join(gpu_spans(gpu["name"] for gpu in gpus))
+        say(f"job {job} starts" + (f" on GPU {names}" if gpus else ""))
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from tarmac.controller.submit.gpu_names import name_of
 from tarmac.core.events import GpusForgotten
 from tarmac.refusal import conflict
 
@@ -40,7 +41,7 @@ def check_forgettable(controller: Controller, node: Node, uuids: Collection[GpuU
         if held := node.holders(uuid):
             raise conflict("gpu.still_held", gpu=uuid, job=held[0])
         if uuid in node.gpus and uuid not in missing:
-            raise conflict("gpu.present", index=node.gpus[uuid].index)
+            raise conflict("gpu.present", gpu=name_of(node, uuid, controller.state.nodes.values()))
 
 
 async def forget(controller: Controller, node: Node, uuids: tuple[GpuUuid, ...]) -> None:

@@ -10,7 +10,7 @@ from tarmac.core.model.gpu import NamedGpu
 from tarmac.refusal import invalid, unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sized
 
     from tarmac.core.model.ids import GpuUuid, NodeName
     from tarmac.core.model.node import Node
@@ -126,6 +126,11 @@ def _current_name(nodes: Collection[Node], uuid: GpuUuid) -> int | str:
 def name_of(node: Node, gpu: GpuUuid, nodes: Collection[Node]) -> int | str:
     """How a GPU is named among these nodes."""
     index = node.index_now(gpu)
+    return index if index is not None and len(nodes) == 1 else name_with(node.name, index, gpu, nodes)
+
+
+def name_with(node: NodeName, index: int | None, gpu: GpuUuid, nodes: Sized) -> str:
+    """How a GPU with this index is named among these nodes: what a user may type."""
     if index is None:
         return gpu
-    return index if len(nodes) == 1 else f"{node.name}:{index}"
+    return str(index) if len(nodes) == 1 else f"{node}:{index}"

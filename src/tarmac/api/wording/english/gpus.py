@@ -11,11 +11,11 @@ MESSAGES: dict[str, Message] = {
     "gpu.warning": Message("job {job}: {warning}"),
     "gpu.still_held": Message("GPU {gpu} is held by job {job}", "wait until the job has ended, then forget the GPU"),
     "gpu.present": Message(
-        "GPU {index} is present; only a missing GPU can be forgotten",
-        "run `tarmac gpu drain {index}` to stop using it",
+        "GPU {gpu} is present; only a missing GPU can be forgotten",
+        "run `tarmac gpu drain {gpu}` to stop using it",
     ),
     "gpu.unhealthy": Message(
-        "GPU {index} is still unhealthy: {health}",
+        "GPU {gpu} is still unhealthy: {health}",
         "fix it first; Tarmac uses it again automatically once it is healthy",
     ),
     "process.none_named": Message("no process is named", "give its pid or the name of its program"),

@@ -54,7 +54,7 @@ MESSAGES: dict[str, Message] = {
     "start.no_machine": Message(
         "no reachable machine has the {asked:n GPU} that job {job} requests", "try again later"
     ),
-    "start.gpu_held": Message("GPU {index} is held by {jobs:jobs}"),
+    "start.gpu_held": Message("GPU {gpu} is held by {jobs:jobs}"),
     "start.double_booking": Message(
         "{held:join ; }", "add --yes to start the job anyway; both would use the GPU at once"
     ),

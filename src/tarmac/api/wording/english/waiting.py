@@ -26,6 +26,7 @@ MESSAGES: dict[str, Message] = {
         "the job would run into reservation {reservation} of {owner}, from {begin} to {end}"
     ),
     "waiting.behind": Message("job {job} goes first"),
+    "waiting.on_node": Message("{node}: {text}"),
     "waiting.no_node": Message("no machine is reachable: the agent is not connected"),
     "waiting.node_unreachable": Message("{node} is unreachable"),
     "waiting.too_few_gpus": Message("requested {asked:n GPU}; {free} of {total} {free:plural is|are} free"),
