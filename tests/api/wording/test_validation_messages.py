@@ -1,9 +1,11 @@
 import pytest
+from msgspec import inspect
 
 from tarmac.api.schemas.gpus import GpuSelection, IgnoreRequest, SlotsRequest
 from tarmac.api.schemas.jobs import AdoptRequest
 from tarmac.api.schemas.selection import KillRequest
-from tarmac.controller.submit.request import SubmitRequest
+from tarmac.api.wording.validation_messages import allowed
+from tarmac.controller.submit.request import Gpu, SubmitRequest
 from tests.api.served import Served
 
 JOB = {"command": ["true"]}
@@ -92,3 +94,8 @@ def test_the_messages_of_the_decoder_are_never_shown(
             assert status in {200, 400, 403, 404, 409}, (field, value, said)
             assert "Expected" not in said, (field, value, said)
             assert "`int`" not in said, (field, value, said)
+
+
+def test_a_field_of_two_types_names_both() -> None:
+    words = "a whole number of at least 0 or a string of 1 to 200 characters"
+    assert allowed(inspect.type_info(Gpu)) == words

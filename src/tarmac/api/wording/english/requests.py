@@ -37,7 +37,7 @@ MESSAGES: dict[str, Message] = {
     "bounds.from_to": Message(" from {least} to {most}"),
     "bounds.duration_above_to": Message(" above {least:duration}, at most {most:duration}"),
     "bounds.duration_from_to": Message(" from {least:duration} to {most:duration}"),
-    "bounds.least": Message(", {least} or more"),
+    "bounds.least": Message(" of at least {least}"),
     "bounds.most": Message(", at most {most}"),
     "length.text_least": Message(" of {least:n character} or more"),
     "length.text_most": Message(" of at most {most:n character}"),
