@@ -17,6 +17,7 @@ import sys, tarmac, tarmac.shared.protocol
 from tarmac.agent.main import main
 sys.exit(main(sys.argv[1:]))
 """
+OLD_VERSION, OLD_PROTOCOL = 'tarmac.__version__ = "0.0.9"', "tarmac.shared.protocol.PROTOCOL = 1"
 DOWN = [("controller",), ("agent",), ("controller", "agent")]
 
 
@@ -36,7 +37,7 @@ def hold_jobs(world: World, count: int = 2) -> list[int]:
     return jobs
 
 
-def start_old_agent(world: World, change: str) -> subprocess.Popen[bytes]:
+def start_old_agent(world: World, change: str = OLD_VERSION) -> subprocess.Popen[bytes]:
     ready, theirs = os.pipe()
     words = ["--state", str(world.home.path), "--ready-fd", str(theirs)]
     old = subprocess.Popen(
@@ -146,7 +147,7 @@ def test_running_jobs_survive_stop_and_start(world: World) -> None:
     assert expect_all_well(world).unknown == 0
 
 
-@pytest.mark.parametrize("change", ['tarmac.__version__ = "0.0.9"', "tarmac.shared.protocol.PROTOCOL = 1"])
+@pytest.mark.parametrize("change", [OLD_VERSION, OLD_PROTOCOL])
 def test_an_agent_of_another_version_is_replaced_and_its_jobs_continue(world: World, change: str) -> None:
     world.wake()
     jobs = hold_jobs(world)

@@ -163,7 +163,9 @@ JOB_OPTIONS = (
     ),
     JobOption(
         "--gpus-on", "use exactly these GPUs, by index or UUID: 0,2", metavar="LIST", read="named_gpus",
-        details="`0,2`, `0-3` or UUIDs (`GPU-1a2b`). `-g` can be left out", takes_gpu=True,
+        details="`0,2`, `0-3` or UUIDs (`GPU-1a2b`); with several nodes `NODE:0-1` or `NODE:all`, all on one node. "
+        "`-g` can be left out",
+        takes_gpu=True,
         wire="gpus_on", type="gpus", note="by index, UUID or the beginning of a UUID",
         label="only on", render="gpus_on",
     ),
