@@ -35,7 +35,9 @@ def test_bars_are_as_high_as_the_waits():
 
 @pytest.mark.parametrize("gpus", [1, 9], ids=["nobody waited", "nothing could run"])
 def test_a_trace_without_data_is_still_drawn(gpus: int):
-    ET.fromstring(picture([outcome_of([a_row(0, "ann", gpus, 10)], nodes(1, 1))], "little"))
+    root = ET.fromstring(picture([outcome_of([a_row(0, "ann", gpus, 10)], nodes(1, 1))], "little"))
+    assert root.tag == f"{SVG}svg"
+    assert "little" in [text.text for text in root.iter(f"{SVG}text")]
 
 
 def test_the_same_figures_give_the_same_chart():
