@@ -5,7 +5,7 @@ ARGS ?=
 # Most tests wait for processes, so more of them than cores run at once.
 WORKERS ?= $(shell expr 3 \* `nproc`)
 
-.PHONY: help demo test check format install runtime services bench torture clean
+.PHONY: help demo test check format lock install runtime services bench torture clean
 
 help:
 	@echo "make demo     try Tarmac in a throw-away home (simulated GPUs where there are none)"
@@ -13,6 +13,7 @@ help:
 	@echo "make check    formatting, lint, types, import arrows, the agent's oldest Python"
 	@echo "make bench    figures as ratios to this machine's own limits"
 	@echo "make torture  1,000 kills over 10,000 jobs"
+	@echo "make lock     renew requirements.lock: the newest versions that pyproject.toml allows"
 	@echo "make format   apply the formatter;  make clean removes .venv and caches"
 
 demo: runtime
@@ -31,6 +32,9 @@ check: install
 format: install
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+lock: install
+	@$(BIN)/python tools/lock.py
 
 bench: install
 	@$(BIN)/python -m bench $(ARGS)

@@ -8,9 +8,11 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import getpip
 import interpreter
+import lockfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
@@ -39,7 +41,7 @@ def main():
 def fingerprint():
     """What the installation depends on, including this directory: an editable install points to it."""
     digest = hashlib.sha256(ROOT.encode())
-    for name in ("pyproject.toml", os.path.join("scripts", "tarmac")):
+    for name in ("pyproject.toml", "requirements.lock", os.path.join("scripts", "tarmac")):
         with open(os.path.join(ROOT, name), "rb") as f:
             digest.update(f.read())
     return digest.hexdigest()
@@ -84,8 +86,23 @@ def has_ensurepip(python):
 
 
 def install(extra):
-    target = ROOT + ("[%s]" % extra if extra else "")
-    run([PYTHON, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--editable", target])
+    """Install the locked packages, then Tarmac itself, and fetch nothing that the lock file does not name."""
+    install_locked("build", "run", *(["build-dev"] if extra else []))
+    if extra:
+        install_locked("dev")
+    pip("--no-deps", "--editable", ROOT)
+
+
+def install_locked(*sections):
+    locked = lockfile.read(ROOT)
+    with tempfile.NamedTemporaryFile("w", prefix="tarmac-", suffix=".txt") as f:
+        f.write("\n".join(locked[section] for section in sections))
+        f.flush()
+        pip("--require-hashes", "--requirement", f.name)
+
+
+def pip(*words):
+    run([PYTHON, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-build-isolation", *words])
 
 
 def compile_sources():
