@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,29 @@ def test_stop_ends_everything_except_the_jobs(home: Home) -> None:
     assert not controllers(home)
     assert [command for command in home.processes().values() if command.startswith("sleep 600")]
     assert "running" in home.tarmac("ls").stdout
+
+
+def ends_by_command(home: Home) -> None:
+    done = home.tarmac("stop", "--keep-agent")
+    assert done.returncode == 0, done.stderr
+
+
+def ends_by_signal(home: Home) -> None:
+    os.kill(home.pid_of("controller"), signal.SIGTERM)
+
+
+@pytest.mark.parametrize("end", [ends_by_command, ends_by_signal])
+def test_the_agent_outlives_the_controller(home: Home, end: Callable[[Home], None]) -> None:
+    job = home.add("-g", "0", "sleep", "600")
+    agent, controller = home.pid_of("agent"), home.pid_of("controller")
+    for _ in range(3):
+        end(home)
+        assert until(lambda: not controllers(home)), "the controller ends"
+        assert home.pid_of("agent") == agent, "and another one finds the same agent"
+        assert home.pid_of("controller") != controller
+        controller = home.pid_of("controller")
+    assert home.client().job(job).state == "running"
+    assert "was removed" not in (home.path / "controller.log").read_text()
 
 
 def test_a_second_stop_succeeds(home: Home) -> None:

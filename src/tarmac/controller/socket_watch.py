@@ -24,6 +24,7 @@ class SocketWatch:
         self._folder = folder
         self._names = names
         self._inodes = self._look()
+        self._end: Callable[[], None] = lambda: None
 
     def is_intact(self) -> bool:
         return self._look() == self._inodes
@@ -36,11 +37,20 @@ class SocketWatch:
         def look() -> None:
             os.read(descriptor, 65536)
             if not self.is_intact():
-                loop.remove_reader(descriptor)
-                os.close(descriptor)
+                self.end()
                 removed()
 
+        def end() -> None:
+            loop.remove_reader(descriptor)
+            os.close(descriptor)
+
         loop.add_reader(descriptor, look)
+        self._end = end
+
+    def end(self) -> None:
+        """Stop watching: what follows is the controller's own work."""
+        self._end()
+        self._end = lambda: None
 
     def _look(self) -> list[int]:
         return [_inode(self._folder / name) for name in self._names]
