@@ -3,9 +3,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.clock.shifted import clock_library, shifted_clock
 from tests.faults.world import World, compile_witness
 from tests.home import Home
 from tests.services import need
+
+__all__ = ["clock_library", "shifted_clock", "witness", "world"]
 
 
 @pytest.fixture(scope="session")

@@ -150,6 +150,7 @@ class JobExited:
     started_at: float
     ended_at: float
     timed_out: bool = False  # it reached its time limit and was stopped
+    was_signalled: bool | None = None  # asked to stop while its command still ran; None: the node cannot say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

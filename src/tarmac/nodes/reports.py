@@ -27,6 +27,7 @@ class _Exited(msgspec.Struct, tag="exited", tag_field="type"):
     ended_at: float
     pid: int | None = None
     timed_out: bool = False  # records of older agents lack it
+    signalled: bool | None = None  # and this one
 
 
 class _LaunchFailed(msgspec.Struct, tag="launch_failed", tag_field="type"):
@@ -120,6 +121,7 @@ def report_of(frame: dict[str, Any]) -> RunReport:
                 started_at=report.started_at,
                 ended_at=report.ended_at,
                 timed_out=report.timed_out,
+                was_signalled=report.signalled,
             )
         case _LaunchFailed():
             return LaunchFailed(job=JobId(report.job), attempt=report.attempt, message=report.message, at=report.at)

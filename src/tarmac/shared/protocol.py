@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         StartedFrame,
     )
 
-PROTOCOL = 2  # raise it with every frame or field that the other end must understand: older agents are replaced
+PROTOCOL = 3  # raise it with every frame or field that the other end must understand: older agents are replaced
 MAX_FRAME_BYTES = 16 * 1024 * 1024
 
 _LENGTH = Struct(">I")
@@ -109,7 +109,15 @@ def started(job: int, attempt: int, *, pid: int, at: float) -> StartedFrame:
 
 
 def exited(
-    job: int, attempt: int, *, status: int, pid: int, started_at: float, at: float, timed_out: bool = False
+    job: int,
+    attempt: int,
+    *,
+    status: int,
+    pid: int,
+    started_at: float,
+    at: float,
+    timed_out: bool = False,
+    signalled: bool = False,
 ) -> ExitedFrame:
     """`status` as wait(2) returns it."""
     signal = status & 0x7F
@@ -123,6 +131,7 @@ def exited(
         "ended_at": at,
         "pid": pid,
         "timed_out": timed_out,
+        "signalled": signalled,
     }
 
 

@@ -7,6 +7,7 @@ import signal
 
 import pytest
 
+from tarmac.agent.run.run_folder import RunFolder
 from tests.agent_peer import AgentPeer, Site, eventually, is_alive
 
 DAEMON = """
@@ -195,3 +196,111 @@ def test_grace_longer_than_any_timer_does_not_stop_the_agent(site: Site, peer: A
     peer.settle()
     peer.signal(1, signal.SIGTERM, 0)
     assert peer.expect("exited", 1)["signal"] == signal.SIGKILL
+
+
+OBEYS = "trap 'exit 0' TERM; echo $$; while :; do sleep 0.01; done"
+ENDS = "echo $$; while [ ! -e {go} ]; do sleep 0.01; done; exit 0"
+
+
+def end_by_itself(site: Site, peer: AgentPeer, job: int = 1, then: str = "") -> int:
+    """Let a job end by itself; returns its pid."""
+    pid = start_and_read_pid(site, peer, job, shell=then + ENDS.format(go=site.path("go")))
+    (site.state / "go").touch()
+    return pid
+
+
+def test_exit_report_says_that_the_command_was_asked_to_stop(site: Site, peer: AgentPeer) -> None:
+    start_and_read_pid(site, peer, shell=OBEYS)
+    peer.signal(1, signal.SIGTERM, 1000)
+    exited = peer.expect("exited", 1)
+    assert (exited["exit_code"], exited["signalled"]) == (0, True)
+    assert site.record(1, "exit.json")["signalled"] is True
+
+
+def test_exit_report_says_that_the_command_was_not_asked_to_stop(site: Site, peer: AgentPeer) -> None:
+    end_by_itself(site, peer)
+    assert peer.expect("exited", 1)["signalled"] is False
+    assert site.record(1, "exit.json")["signalled"] is False
+
+
+def test_command_that_ended_before_the_request_was_not_asked_to_stop(site: Site, peer: AgentPeer) -> None:
+    """Its shim is frozen, so nobody but the kernel knows yet that it ended."""
+    pid = start_and_read_pid(site, peer, shell=ENDS.format(go=site.path("go")))
+    shim = site.record(1)["shim_pid"]
+    os.kill(shim, signal.SIGSTOP)
+    (site.state / "go").touch()
+    eventually(lambda: not is_alive(pid))
+    peer.signal(1, signal.SIGTERM, 1000)
+    peer.signal(1, signal.SIGTERM, 500)
+    peer.settle()
+    os.kill(shim, signal.SIGCONT)
+    exited = peer.expect("exited", 1)
+    assert (exited["exit_code"], exited["signalled"]) == (0, False)
+
+
+def test_request_that_reaches_only_stragglers_was_too_late_for_the_command(site: Site, peer: AgentPeer) -> None:
+    straggler = "(trap '' TERM; while :; do sleep 0.01; done) & "
+    end_by_itself(site, peer, then=straggler)
+    eventually(lambda: site.text("agent/runs/1.1/exit.json").strip())
+    peer.signal(1, signal.SIGTERM, 0)
+    assert peer.expect("exited", 1)["signalled"] is False
+
+
+def test_second_request_for_the_stragglers_does_not_undo_the_first(site: Site, peer: AgentPeer) -> None:
+    pid = start_and_read_pid(site, peer, shell="(trap '' TERM; while :; do sleep 0.01; done) & " + OBEYS)
+    peer.signal(1, signal.SIGTERM, 1000)
+    eventually(lambda: not is_alive(pid))
+    peer.signal(1, signal.SIGTERM, 0)
+    assert peer.expect("exited", 1)["signalled"] is True
+
+
+def test_request_during_the_start_precedes_the_end(site: Site, peer: AgentPeer) -> None:
+    for job in range(1, 6):
+        peer.start(job, argv=["sleep", "1000"], stdout=site.path(f"log{job}"))
+        peer.signal(job, signal.SIGTERM, 1000)
+    for job in range(1, 6):
+        assert peer.expect("exited", job)["signalled"] is True
+
+
+def test_request_is_remembered_by_the_next_agent(site: Site, peer: AgentPeer) -> None:
+    pid = start_and_read_pid(
+        site, peer, shell=f"trap 'touch {site.path('heard')}' TERM; " + ENDS.format(go=site.path("go"))
+    )
+    peer.signal(1, signal.SIGTERM, 1000)
+    eventually((site.state / "heard").exists)
+    site.kill_agent()
+    peer = site.boot()
+    (site.state / "go").touch()
+    eventually(lambda: not is_alive(pid))
+    exited = peer.expect("exited", 1)
+    assert (exited["exit_code"], exited["signalled"]) == (0, True)
+
+
+@pytest.mark.parametrize("is_requested", [True, False])
+def test_exit_record_of_an_older_shim_is_completed(site: Site, peer: AgentPeer, is_requested: bool) -> None:
+    """Without a request nothing is added: an older agent may have lost it in a power cut."""
+    start_and_read_pid(site, peer, shell=OBEYS)
+    if is_requested:
+        peer.signal(1, signal.SIGTERM, 1000)
+    else:
+        os.kill(site.record(1)["pid"], signal.SIGTERM)
+    peer.expect("exited", 1)
+    site.kill_agent()
+    eventually(lambda: not is_alive(site.record(1)["shim_pid"]))
+    forget_field(site, "exit.json", "signalled")
+    if is_requested:
+        forget_field(site, "stop.json", "signalled")
+    (run,) = site.boot().hello["runs"]
+    assert run.get("signalled") is (True if is_requested else None)
+
+
+def forget_field(site: Site, name: str, field: str) -> None:
+    """Rewrite a record of job 1 as an older version would have written it."""
+    parent = os.open(site.state / "agent/runs", os.O_RDONLY)
+    folder = RunFolder(parent, "1.1")
+    record = folder.read(name)
+    assert record is not None
+    del record[field]
+    folder.write(name, record)
+    folder.close()
+    os.close(parent)

@@ -100,3 +100,15 @@ def test_job_on_an_idle_shim_needs_no_disk_space(small: Site, tmp_path: Path) ->
     peer = small.peers[0]
     peer.start(1, shell="exit 5", stdout=str(tmp_path / "log"))
     assert peer.expect("exited", 1)["exit_code"] == 5
+
+
+def test_request_to_stop_that_cannot_be_recorded_is_reported_with_the_exit(small: Site, tmp_path: Path) -> None:
+    peer = small.peers[0]
+    script = f"trap 'exit 0' TERM; touch {tmp_path}/ready; while :; do sleep 0.01; done"
+    peer.start(1, shell=script, stdout=str(tmp_path / "log1"))
+    eventually((tmp_path / "ready").exists)
+    fill(small)
+    peer.signal(1, signal.SIGTERM, 1000)
+    exited = peer.expect("exited", 1)
+    assert (exited["exit_code"], exited["signalled"]) == (0, True)
+    assert not small.text("agent/runs/1.1/stop.json").strip()

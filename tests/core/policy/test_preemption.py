@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tarmac.core.commands import SignalJob
-from tarmac.core.events import GpusDrained, JobExited, ProcessAdopted, QueuePaused
+from tarmac.core.events import GpusDrained, JobExited, ProcessAdopted, QueuePaused, QueueStopped
 from tarmac.core.forecast.queue_forecast import line_up
 from tarmac.core.model.gpu import Gpu, NamedGpu
 from tarmac.core.model.ids import GpuUuid, JobId
@@ -52,22 +52,41 @@ def test_a_preempted_job_is_requeued_at_its_place_and_its_attempt_forgotten() ->
     assert scene.jobs[JobId(1)].attempt == 2
 
 
-def test_exit_code_0_after_preemption_is_not_success() -> None:
+@pytest.mark.parametrize("behind_s", [-3600.0, 0.0, 3600.0], ids="clock {:+.0f} s".format)
+def test_exit_code_0_after_preemption_is_not_success_whatever_the_clock_of_the_node(behind_s: float) -> None:
     scene = Scene(gpus=1)
     scene.run(guest())
     scene.submit(a_spec())
-    scene.finish(1, exit_code=0)
+    scene.finish(1, exit_code=0, was_signalled=True, ended_at=scene.now - behind_s)
     assert scene.states() == ["queued", "starting"]
 
 
-def test_a_job_that_ended_before_its_preemption_has_ended() -> None:
+@pytest.mark.parametrize("behind_s", [-3600.0, 0.0, 3600.0], ids="clock {:+.0f} s".format)
+def test_a_job_that_ended_before_it_was_signalled_has_ended_whatever_the_clock_of_the_node(behind_s: float) -> None:
     scene = Scene(gpus=1)
     scene.run(guest())
-    ended_at = scene.now
     scene.submit(a_spec())
-    scene.finish(1, exit_code=0, ended_at=ended_at)
+    scene.finish(1, exit_code=0, was_signalled=False, ended_at=scene.now - behind_s)
     assert isinstance(scene.status(1), Succeeded)
     assert scene.states() == ["succeeded", "starting"]
+
+
+def test_a_preempted_job_is_requeued_if_its_node_cannot_say_when_it_ended() -> None:
+    """An older shim does not say; a job that runs again is better than one that never does."""
+    scene = Scene(gpus=1)
+    scene.run(guest())
+    scene.submit(a_spec())
+    scene.finish(1, exit_code=0, was_signalled=None, ended_at=scene.now - 3600.0)
+    assert scene.states() == ["queued", "starting"]
+
+
+@pytest.mark.parametrize("behind_s", [-3600.0, 3600.0], ids="clock {:+.0f} s".format)
+def test_a_job_of_a_stopped_queue_returns_whatever_the_clock_of_the_node(behind_s: float) -> None:
+    scene = Scene(gpus=1)
+    scene.run(a_spec())
+    scene.happen(QueueStopped(by="ann"))
+    scene.finish(1, exit_code=0, was_signalled=True, ended_at=scene.now - behind_s)
+    assert scene.states() == ["queued"]
 
 
 def test_a_preempted_job_that_never_started_is_requeued() -> None:

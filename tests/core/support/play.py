@@ -213,7 +213,14 @@ def report(job: Job, word: str, now: float, *, exit_code: int = 0) -> Reported:
         return Reported(node=node, report=JobStarted(job=number, attempt=attempt, pid=41, started_at=now))
     began = now if isinstance(status, Starting) or status.started_at is None else status.started_at
     ended = JobExited(
-        job=number, attempt=attempt, exit_code=exit_code, signal=None, pid=41, started_at=began, ended_at=now
+        job=number,
+        attempt=attempt,
+        exit_code=exit_code,
+        signal=None,
+        pid=41,
+        started_at=began,
+        ended_at=now,
+        was_signalled=isinstance(status, Stopping),
     )
     return Reported(node=node, report=ended)
 

@@ -150,6 +150,7 @@ class World:
             pid=1000 + job,
             started_at=run.started_at,
             ended_at=float(next(self._ticks)),
+            was_signalled=run.is_signalled,
         )
         self._end(run, ("exit", exit_code, signal), report)
 

@@ -112,7 +112,14 @@ class AdoptedAttempt(Attempt):
             self._conclude(start)
 
     def _conclude(self, start: Record) -> None:
-        known = protocol.exited(*self.key, status=0, pid=start["pid"], started_at=start["started_at"], at=time.time())
+        known = protocol.exited(
+            *self.key,
+            status=0,
+            pid=start["pid"],
+            started_at=start["started_at"],
+            at=time.time(),
+            signalled=self.escalation.has_signalled,
+        )
         final: ExitedFrame = {**known, "exit_code": None, "adopted": True}
         try:
             self.folder.write_durably(EXIT, final)

@@ -255,6 +255,7 @@ class Attempt:
     def _report(self, report: ReportFrame) -> None:
         if self.is_over:
             return
+        report = self.escalation.complete(report)
         self.latest = report
         self.start = None
         self.escalation.reported(report)

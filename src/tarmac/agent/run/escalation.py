@@ -1,6 +1,7 @@
 """How an attempt is stopped: a signal to its process tree, a grace period, then SIGKILL until nothing is left.
 
-The deadline is stored in the run folder: the shim gives stragglers the same time, and a later agent continues.
+The deadline is stored in the run folder: the shim gives stragglers the same time, and a later agent continues. So is
+whether the command still ran when it was asked to stop: the exit report says so, and the core decides by it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from tarmac.agent.loop import Timer, log
 from tarmac.agent.procs import containment
 from tarmac.agent.procs.containment import Containment
 from tarmac.agent.procs.proc_scan import ProcessTree
-from tarmac.agent.run.run_folder import START, STOP
+from tarmac.agent.run.run_folder import START, STOP, was_signalled
 from tarmac.agent.run.shim import STRAGGLER_GRACE_S
 from tarmac.shared import proc, protocol
 
@@ -30,6 +31,8 @@ class Escalation:
         self._containment: Optional[Containment] = None
         self._deadline: Optional[float] = None  # on the monotonic clock, which all processes of one boot share
         self._signum = 0
+        self.has_signalled = False  # it was asked to stop while its command was still running
+        self._is_stored = True  # what the stop record should say is in it
         self._timer: Optional[Timer] = None
         self._kills = 0
 
@@ -38,8 +41,12 @@ class Escalation:
         if self._attempt.is_over:
             return
         deadline = time.monotonic() + max(0.0, grace_s)
+        is_first_signal = not self.has_signalled and self._is_command_alive()
+        self.has_signalled = self.has_signalled or is_first_signal
         if self._deadline is None or deadline < self._deadline:
             self._set_deadline(deadline)
+        elif is_first_signal:
+            self._store()
         self._signum = signum
         if grace_s > 0 and signum != signal.SIGKILL:
             self.containment().signal(signum)
@@ -60,6 +67,7 @@ class Escalation:
         """Continue what an earlier agent began."""
         stop = self._attempt.read(STOP)
         if stop is not None:
+            self.has_signalled = was_signalled(stop)
             self._set_deadline(stop["deadline"])
 
     def end_stragglers(self) -> None:
@@ -74,6 +82,15 @@ class Escalation:
         elif report["type"] == "started" and self._signum:
             # The request came during the launch, so the signal may have reached no process.
             self.containment().signal(self._signum)
+
+    def complete(self, report: ReportFrame) -> ReportFrame:
+        """Add to an exit report what its shim did not know: it is of an older version, or the disk was full."""
+        if report["type"] != "exited":
+            return report
+        if self.has_signalled and not self._is_stored:
+            return {**report, "signalled": True}
+        stop = None if "signalled" in report else self._attempt.read(STOP)
+        return report if stop is None else {**report, "signalled": was_signalled(stop)}
 
     def containment(self) -> Containment:
         if self._containment is not None:
@@ -95,12 +112,23 @@ class Escalation:
     def _set_deadline(self, deadline: float) -> None:
         self._deadline = deadline
         self._kills = 0
-        try:
-            job, attempt = self._attempt.key
-            self._attempt.folder.write(STOP, {"job": job, "attempt": attempt, "deadline": deadline})
-        except OSError as error:
-            log(f"{self._attempt.name}: cannot store the deadline for its end: {error}")
+        self._store()
         self._arm(deadline - time.monotonic())
+
+    def _store(self) -> None:
+        job, attempt = self._attempt.key
+        record = {"job": job, "attempt": attempt, "deadline": self._deadline, "signalled": self.has_signalled}
+        try:
+            self._attempt.folder.write(STOP, record)
+            self._is_stored = True
+        except OSError as error:
+            self._is_stored = False
+            log(f"{self._attempt.name}: cannot store the request to stop it: {error}")
+
+    def _is_command_alive(self) -> bool:
+        """True also before it starts: whatever it does then, it does after the request."""
+        start = self._attempt.read(START)
+        return start is None or proc.is_same(start["pid"], start["start_time"])
 
     def _arm(self, seconds: float) -> None:
         if self._timer is not None:

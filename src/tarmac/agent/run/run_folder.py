@@ -133,6 +133,11 @@ class RunFolder:
         return fd
 
 
+def was_signalled(stop: Optional[Record]) -> bool:
+    """True if the stop record says that the command still ran when it was asked to stop. Older ones do not say."""
+    return stop is not None and bool(stop.get("signalled", True))
+
+
 def _seal(record: Mapping[str, Any]) -> bytes:
     body = _dumps(record).encode("ascii")
     sealed = b'%s,"crc":%d}\n' % (body[:-1], crc32(body))

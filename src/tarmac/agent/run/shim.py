@@ -16,7 +16,7 @@ from tarmac.agent.procs.containment import Containment
 from tarmac.agent.procs.proc_scan import ProcessTree
 from tarmac.agent.run import exec_command
 from tarmac.agent.run.attempt_key import AttemptKey, key_of_record
-from tarmac.agent.run.run_folder import EXIT, SPEC, START, STOP, Record, RunFolder
+from tarmac.agent.run.run_folder import EXIT, SPEC, START, STOP, Record, RunFolder, was_signalled
 from tarmac.agent.run.start_request import Limit
 from tarmac.agent.run.time_limit import TimeLimit
 from tarmac.shared import crashpoint, kernel, proc, protocol
@@ -183,9 +183,14 @@ class Shim:
                 break
             if pid == 0 and limit:
                 limit.wait()
-        timed_out = limit is not None and limit.has_fired
         return protocol.exited(
-            *self.key, status=status, pid=pid, started_at=self.started_at, at=time.time(), timed_out=timed_out
+            *self.key,
+            status=status,
+            pid=pid,
+            started_at=self.started_at,
+            at=time.time(),
+            timed_out=limit is not None and limit.has_fired,
+            signalled=was_signalled(self._read_stop()),
         )
 
     def _conclude(self, final: ReportFrame) -> None:

@@ -116,9 +116,10 @@ def _started(status: Booked, report: JobStarted) -> Running | Stopping:
 
 def _exited(status: Booked, report: JobExited, now: float) -> Status:
     if isinstance(status, Stopping) and status.requeue is not None:
-        # A job that had ended before it was asked to stop does not run again. Exit code 0 after that does not mean it
-        # is done: saving its state and exiting cleanly is what it was asked for.
-        if report.ended_at >= status.asked_at and not report.timed_out:
+        # A job that had ended before its node asked it to stop does not run again. Exit code 0 after that does not mean
+        # it is done: saving its state and exiting cleanly is what it was asked for. The node knows the order; its clock
+        # and ours do not. If the node cannot say, the job runs again, because a requeued job must never get lost.
+        if report.was_signalled is not False and not report.timed_out:
             return Queued(since=now, requeued=status.requeue)
     elif isinstance(status, Stopping):
         return Cancelled(

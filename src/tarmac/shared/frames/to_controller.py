@@ -21,6 +21,7 @@ class StartedFrame(OfAttempt):
 
 class _ExitedOptions(TypedDict, total=False):
     adopted: bool  # the exit status of an adopted process is unknown
+    signalled: bool  # a stop was requested while the command was still running; records of older agents lack it
 
 
 class ExitedFrame(OfAttempt, _ExitedOptions):
