@@ -18,8 +18,9 @@ def checked(*, directories: tuple[object, ...] = (), outputs: tuple[object, ...]
         "ref": 3,
         "directories": [str(path) for path in directories],
         "outputs": [str(path) for path in outputs],
+        "reserved": [],
     }
-    answer = facts.check_paths(question)
+    answer = facts.check_paths(question, "/nonexistent")
     assert (answer["type"], answer["ref"]) == ("paths_checked", 3)
     return answer["directories"] or answer["outputs"]
 

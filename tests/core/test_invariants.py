@@ -25,7 +25,7 @@ def a_sound_state() -> State:
     computing = a_job(2, gpus=0, status=a_status("stopping", a_booking()))
     dependent, later = a_job(5), a_job(6)
     dependent.spec = replace(dependent.spec, after=(After(job=JobId(1)),))
-    later.spec = replace(later.spec, begin_at=900.0)
+    later.spec = replace(later.spec, begin_at=900.0, stdout="/tmp/log")
     return a_state(a_node(gpus=2), jobs=(running, computing, a_job(3), a_job(4, priority=1), dependent, later))
 
 
@@ -92,6 +92,10 @@ def _queue_a_blocked_job(state: State) -> None:
 
 def _forget_dependents(state: State) -> None:
     state.dependents.clear()
+
+
+def _forget_an_output(state: State) -> None:
+    state.outputs.clear()
 
 
 def _forget_a_timer(state: State) -> None:
@@ -257,6 +261,7 @@ DAMAGE = {
     _queue_a_blocked_job: "blocked are",
     _stick_a_running_job: "is stuck, but not in the queue",
     _forget_dependents: "dependents are",
+    _forget_an_output: "outputs are",
     _forget_a_timer: "nothing wakes job 6",
     _damage_the_timers: "timers are not a heap",
     _forget_an_array: "arrays at work",

@@ -10,40 +10,30 @@ import os
 from typing import TYPE_CHECKING, List, Optional
 
 from tarmac.agent.gpus.gpu_processes import uid_of
+from tarmac.agent.output_files import OutputFiles
 from tarmac.shared import proc
+from tarmac.shared.own_files import OwnFiles
 
 if TYPE_CHECKING:
     from tarmac.shared.frames.to_agent import CheckPathsFrame, DescribeProcessesFrame
     from tarmac.shared.frames.to_controller import (
-        OutputVerdict,
         PathsCheckedFrame,
         ProcessDescription,
         ProcessesDescribedFrame,
     )
 
 
-def check_paths(frame: CheckPathsFrame) -> PathsCheckedFrame:
+def check_paths(frame: CheckPathsFrame, state: str) -> PathsCheckedFrame:
+    """`state` is the agent's state directory, which is reserved as well as the directories that the frame names."""
+    files = OutputFiles(OwnFiles([state, *frame.get("reserved", [])]))
+    judged = [files.judge(path) for path in frame["outputs"]]
     return {
         "type": "paths_checked",
         "ref": frame.get("ref"),
         "directories": [os.path.isdir(path) for path in frame["directories"]],
-        "outputs": [_judge_output(path) for path in frame["outputs"]],
+        "outputs": [one.verdict for one in judged],
+        "identities": [one.identities for one in judged],
     }
-
-
-def _judge_output(path: str) -> OutputVerdict:
-    """Whether an output file can be created at this path, or holds something already."""
-    directory = os.path.dirname(path)
-    if not os.path.isdir(directory):
-        return "no_directory"
-    if os.path.isdir(path):
-        return "is_directory"
-    if not os.access(directory, os.W_OK | os.X_OK):
-        return "not_writable"
-    try:
-        return "has_content" if os.path.getsize(path) > 0 else "good"
-    except OSError:
-        return "good"  # it does not exist yet
 
 
 def describe_processes(frame: DescribeProcessesFrame, boot_id: str) -> ProcessesDescribedFrame:

@@ -161,7 +161,7 @@ class Service:
 
     def _state_facts(self, frame: FactsQuestionFrame) -> None:
         if frame["type"] == "check_paths":
-            self.send(facts.check_paths(frame))
+            self.send(facts.check_paths(frame, os.path.dirname(self.context.folders.path)))
         elif frame["type"] == "describe_processes":
             self.send(facts.describe_processes(frame, self.context.boot_id))
         elif frame["type"] == "ping":

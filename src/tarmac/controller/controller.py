@@ -20,6 +20,7 @@ from tarmac.controller.gpus.readings import GpuReadings
 from tarmac.controller.gpus.usage import UsageBook, jobs_with_gpus
 from tarmac.controller.progress.reader import ProgressReader
 from tarmac.controller.publisher import Publisher
+from tarmac.controller.submit.output_files import OutputFiles
 from tarmac.controller.submit.submissions import Submissions
 from tarmac.core.commands import SignalJob
 from tarmac.core.events import RulesSet
@@ -28,6 +29,7 @@ from tarmac.core.model.status import holds_booking
 from tarmac.nodes.fleet import Fleet
 from tarmac.nodes.local import LocalConnector, lasting_name
 from tarmac.nodes.session import AgentSession
+from tarmac.paths import config_path
 from tarmac.refusal import Refused, invalid
 
 if TYPE_CHECKING:
@@ -77,6 +79,8 @@ class Controller:
         self.progress = ProgressReader(self.engine, self.fleet, state_folder)
         self.forecast = ForecastCache(self.engine)
         self.submissions = Submissions(self.engine, store.reader)
+        self.output_files = OutputFiles()
+        self.own_directories = [str(state_folder)]  # no job may write to a file in them
         self.is_ending = False
         self._began_at = clock()
         self.engine.after_recovery.append(self.fleet.disconnect)  # so that nodes report again what really runs
@@ -182,6 +186,7 @@ def composed(
     controller = Controller(store=store, settings=settings, state_folder=state_folder, home=home, words=words)
     listed = {} if listed_gpus is None else {"TARMAC_LISTED_GPUS": json.dumps(listed_gpus)}
     controller.add_node(home, LocalConnector(state_folder, listed))
+    controller.own_directories += [os.path.dirname(config_path()), *(node.state for node in nodes)]
     for node in nodes:
         if node.name == home:
             raise invalid("config.node_is_home", node=home)

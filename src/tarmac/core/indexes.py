@@ -42,6 +42,7 @@ class Indexes:
     dependents: dict[JobId, set[JobId]] = field(default_factory=dict)  # the jobs that wait for a job to end
     stuck_since: dict[JobId, float] = field(default_factory=dict)  # when their turn came and they did not fit
     waiting_counts: WaitingCounts = field(default_factory=WaitingCounts)
+    outputs: dict[str, set[JobId]] = field(default_factory=dict)  # the jobs that write to a file their owner chose
     groups: dict[JobId, set[JobId]] = field(default_factory=dict)  # the jobs of each array that hold a booking
     preemptible: set[JobId] = field(default_factory=set)  # run and may be preempted
     stopping: set[JobId] = field(default_factory=set)
@@ -77,6 +78,18 @@ class Indexes:
                 waiting.discard(job.id)
                 if not waiting:
                     del self.dependents[after.job]
+
+    def add_outputs(self, job: Job) -> None:
+        for path in job.spec.outputs:
+            self.outputs.setdefault(path, set()).add(job.id)
+
+    def remove_outputs(self, job: Job) -> None:
+        for path in job.spec.outputs:
+            writers = self.outputs.get(path)
+            if writers is not None:
+                writers.discard(job.id)
+                if not writers:
+                    del self.outputs[path]
 
     def add_booked(self, job: Job) -> None:
         """A job that holds a booking. Call again when its status changes."""

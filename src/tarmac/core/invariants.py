@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 def violations(state: State) -> list[str]:
     checks = (
-        _jobs, _bookings, _gpus, _queue, _classes, _blocked, _stuck, _dependents, _timers, _booked_sets, _ledger,
-        _hours, _waiting_counts, _runtimes, _outcomes, cache_violations,
+        _jobs, _bookings, _gpus, _queue, _classes, _blocked, _stuck, _dependents, _outputs, _timers, _booked_sets,
+        _ledger, _hours, _waiting_counts, _runtimes, _outcomes, cache_violations,
     )  # fmt: skip
     return [line for check in checks for line in check(state)]
 
@@ -170,6 +170,14 @@ def _dependents(state: State) -> list[str]:
             if not after.is_met:
                 expected.setdefault(after.job, set()).add(job.id)
     return [] if state.dependents == expected else [f"dependents are {state.dependents}, should be {expected}"]
+
+
+def _outputs(state: State) -> list[str]:
+    expected: dict[str, set[JobId]] = {}
+    for job in state.jobs.values():
+        for path in job.spec.outputs:
+            expected.setdefault(path, set()).add(job.id)
+    return [] if state.outputs == expected else [f"outputs are {state.outputs}, should be {expected}"]
 
 
 def _timers(state: State) -> list[str]:

@@ -81,6 +81,7 @@ class State(Indexes):
         for job in jobs:
             self.jobs[job.id] = job
             self.add_dependencies(job)
+            self.add_outputs(job)
             if isinstance(job.status, Queued | Held):
                 self.waiting_counts.add(job.spec)
             if isinstance(job.status, Queued):
@@ -163,6 +164,7 @@ class State(Indexes):
                 self.waiting_counts.add(job.spec)
             if job.spec.after:
                 self.add_dependencies(job)
+            self.add_outputs(job)
         self.enqueue([job for job in jobs if isinstance(job.status, Queued)], self.now)
         self.changes.new += jobs
 
@@ -194,11 +196,13 @@ class State(Indexes):
         if is_queued:
             self.dequeue(job)
         self.remove_dependencies(job)
+        self.remove_outputs(job)
         if isinstance(job.status, Queued | Held):
             self.waiting_counts.remove(job.spec)
             self.waiting_counts.add(spec)
         job.spec = spec
         self.add_dependencies(job)
+        self.add_outputs(job)
         if is_queued:
             self.enqueue([job], self.now)
         self.changes.changed[job.id] = job
@@ -224,6 +228,7 @@ class State(Indexes):
         """Drop a job that has ended."""
         del self.jobs[job.id]
         self.remove_dependencies(job)
+        self.remove_outputs(job)
         self.runtimes.learn(job)
         self.outcomes[job.id] = "ok" if isinstance(job.status, Succeeded) else "fail"
         self.just_ended.append(job.id)

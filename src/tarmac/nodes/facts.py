@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from tarmac.core.model.ids import NodeName
     from tarmac.nodes.fleet import Fleet
+    from tarmac.shared.frames.to_agent import CheckPathsFrame
 
-OutputVerdict: TypeAlias = Literal["good", "has_content", "no_directory", "is_directory", "not_writable"]
+OutputVerdict: TypeAlias = Literal["good", "has_content", "no_directory", "is_directory", "not_writable", "reserved"]
 
 # Of directories and of outputs each. Short questions keep the agent from working on one for long.
 PATHS_PER_QUESTION = 4000
@@ -30,6 +31,8 @@ class PathFacts(msgspec.Struct, kw_only=True):
 
     directories: list[bool]  # whether each exists and is a directory
     outputs: list[OutputVerdict]
+    # The same file has an identity in common. None: unknown; empty: a device or a pipe. An older agent names none.
+    identities: list[list[str] | None] = []
 
 
 class Process(msgspec.Struct, kw_only=True):
@@ -48,20 +51,27 @@ class ProcessFacts(msgspec.Struct, kw_only=True):
 
 
 async def check_paths(
-    fleet: Fleet, node: NodeName, directories: Sequence[str], outputs: Sequence[str]
+    fleet: Fleet, node: NodeName, directories: Sequence[str], outputs: Sequence[str], reserved: Sequence[str] = ()
 ) -> PathFacts | None:
-    """None if the agent is away or does not answer in time: then nobody knows."""
-    known = PathFacts(directories=[], outputs=[])
+    """None if the agent is away or does not answer in time: then nobody knows.
+
+    `reserved` are directories that no output may be in.
+    """
+    known = PathFacts(directories=[], outputs=[], identities=[])
     try:
         async with asyncio.timeout(CHECKED_WITHIN_S) as patience:
             for some_directories, some_outputs in zip_longest(_parts(directories), _parts(outputs), fillvalue=()):
-                answer = await fleet.ask(
-                    node,
-                    {"type": "check_paths", "directories": list(some_directories), "outputs": list(some_outputs)},
-                )
+                question: CheckPathsFrame = {
+                    "type": "check_paths",
+                    "directories": list(some_directories),
+                    "outputs": list(some_outputs),
+                    "reserved": list(reserved),
+                }
+                answer = await fleet.ask(node, question)
                 part = msgspec.convert(answer, PathFacts)
                 known.directories += part.directories
                 known.outputs += part.outputs
+                known.identities += part.identities or [None] * len(part.outputs)
                 patience.reschedule(asyncio.get_running_loop().time() + CHECKED_WITHIN_S)
     except (TimeoutError, Refused):
         return None

@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tarmac.core.model.ids import NodeName
-from tarmac.shared import file_limit, sockets
+from tarmac.shared import sockets
 
 if TYPE_CHECKING:
     import socket
@@ -52,7 +52,6 @@ class LocalConnector:
                 cwd="/",
                 env={**os.environ, **self._environment},
                 start_new_session=True,
-                preexec_fn=file_limit.restore,  # noqa: PLW1509 - one system call
             )
             os.close(theirs)
             line = await _read_line(ready)

@@ -95,7 +95,6 @@ def test_json_has_every_id_of_an_array(socket: Path, capfd: pytest.CaptureFixtur
         ("add --array 0-99%4 true", "--max-running limits how many run at once"),
         ("add --max-running 2 true", "needs --array"),
         ("add --hold --draft true", "exclude each other"),
-        ("add --array 3 --log out.log true", "to the same file"),
         ("add --signal KILL true", "--grace 0"),
         ("add --signal 65 true", "a signal, such as"),
         ("add --signal _IGN true", "a signal, such as"),

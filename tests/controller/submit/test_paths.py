@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tarmac.controller.submit.output_files import OutputFiles
 from tarmac.controller.submit.paths import refuse_bad_paths
 from tarmac.core.model.job import JobSpec
 from tarmac.core.state import State
@@ -26,6 +27,9 @@ class AnsweringFleet:
 
     def is_connected(self, node: str) -> bool:
         return node in self._answers
+
+    def boot_id(self, node: str) -> str:
+        return f"boot of {node}"
 
     async def ask(self, node: str, frame: dict[str, Any]) -> dict[str, Any]:
         self.questions.append((node, frame))
@@ -51,7 +55,7 @@ def two_nodes() -> State:
 
 def refusal(fleet: AnsweringFleet, *specs: JobSpec, state: State | None = None) -> str | None:
     try:
-        asyncio.run(refuse_bad_paths(specs, state or two_nodes(), fleet))  # type: ignore[arg-type]
+        asyncio.run(refuse_bad_paths(specs, state or two_nodes(), fleet, OutputFiles()))  # type: ignore[arg-type]
     except Refused as refused:
         return refused.key
     return None
@@ -82,6 +86,7 @@ def test_paths_are_not_checked_while_no_agent_answers() -> None:
         ("is_directory", "submit.log_is_a_directory"),
         ("not_writable", "submit.log_not_writable"),
         ("has_content", "submit.log_exists"),
+        ("reserved", "submit.log_reserved"),
     ],
 )
 def test_a_bad_output_file_is_refused(verdict: str, key: str) -> None:

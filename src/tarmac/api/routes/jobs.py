@@ -25,6 +25,7 @@ from tarmac.controller.selectors import job_filter, job_number
 from tarmac.controller.start_frame import ARRAY_COUNT
 from tarmac.controller.submit.checks import checked_specs
 from tarmac.controller.submit.dependencies import Dependencies
+from tarmac.controller.submit.output_files import refuse_shared_outputs
 from tarmac.controller.submit.paths import refuse_bad_paths
 from tarmac.controller.submit.request import SubmitRequest, is_for_admins
 from tarmac.controller.submit.submissions import Token
@@ -59,11 +60,16 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
         state=controller.state,
         dependencies=Dependencies(controller.state, controller.store.reader, caller, siblings=len(body.jobs)),
     )
-    await refuse_bad_paths(specs, controller.state, controller.fleet)
-    event = JobsSubmitted(specs=specs, is_array=body.array, entry=body.entry, by=caller)
-    ids = await controller.submissions.submit(
-        event, {digest: packed}, token, lambda state: _refuse_too_many(state, specs)
+    await refuse_bad_paths(
+        specs, controller.state, controller.fleet, controller.output_files, controller.own_directories
     )
+    event = JobsSubmitted(specs=specs, is_array=body.array, entry=body.entry, by=caller)
+
+    def check(state: State) -> None:
+        _refuse_too_many(state, specs)
+        refuse_shared_outputs(specs, state, controller.output_files)
+
+    ids = await controller.submissions.submit(event, {digest: packed}, token, check)
     return json_answer(SubmitAnswer(ids=list(ids)), 201)
 
 

@@ -141,11 +141,6 @@ def _entry(verb: str, values: Values) -> tuple[int | None, str]:
     copies: int | None = values.get("array")
     if values.get("max_running") is not None and copies is None:
         raise UserError(f"{verb}: --max-running needs --array", "give the number of jobs: --array 0-99")
-    if copies is not None and not values["append"] and any(values[name] for name in ("log", "stdout", "stderr")):
-        raise UserError(
-            f"{verb}: all jobs of the array would write to the same file",
-            "leave it out (`tarmac log ID` shows the output of each), or add --append to share the file",
-        )
     if values.get("hold") and values.get("draft"):
         raise UserError(
             f"{verb}: --hold and --draft exclude each other",

@@ -69,11 +69,9 @@ def _spec(
     if job.max_running is not None and index is None:
         raise invalid("submit.max_running_without_array")
     stdout = job.log or job.stdout
-    if stdout is not None and stdout == job.stderr:
-        raise invalid("submit.same_output", path=stdout)
     for path in (stdout, job.stderr):
         if path is not None:
-            check.output(path, append=job.append)
+            check.output(path)
     return JobSpec(
         owner=owner,
         command=job.command,
@@ -150,12 +148,12 @@ class _Checks:
                 raise invalid("submit.infeasible", lack=lacking, nodes=len(self._state.nodes))
         return known
 
-    def output(self, path: str, *, append: bool) -> None:
+    def output(self, path: str) -> None:
+        if path in self._outputs:
+            return
         _refuse_nul("log path", (path,))
         if not os.path.isabs(path):
             raise invalid("submit.log_not_absolute", path=path)
-        if not append and path in self._outputs:
-            raise invalid("submit.log_exists", path=path)
         self._outputs.add(path)
 
 

@@ -1,9 +1,9 @@
 """Whether the paths of a submit are usable, asked of the nodes that can take its jobs.
 
 The rule: a working directory must exist, and an output file must be creatable, on at least one connected node that
-could take the job. An output file must be missing or empty on all of them, unless the job appends to it. A path is
-not checked while none of these nodes answers: a submit must not fail because an agent restarts, and a launch that fails
-reports the same later.
+could take the job. An output file must be missing or empty on all of them, unless the job appends to it, and none of
+them may reserve it for Tarmac. A path is not checked while none of these nodes answers: a submit must not fail because
+an agent restarts, and a launch that fails reports the same later.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from tarmac.nodes.facts import check_paths
 from tarmac.refusal import invalid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from tarmac.controller.submit.output_files import OutputFiles
     from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import JobSpec, Request
     from tarmac.core.state import State
@@ -50,13 +51,35 @@ class _Paths:
         return sorted(set().union(*self.directories.values()))
 
 
-async def refuse_bad_paths(specs: Iterable[JobSpec], state: State, fleet: Fleet) -> None:
-    """Ask about all paths of a submit at once, and refuse the first bad one."""
+async def refuse_bad_paths(
+    specs: Iterable[JobSpec], state: State, fleet: Fleet, files: OutputFiles, reserved: Sequence[str] = ()
+) -> None:
+    """Ask about all paths of a submit at once, and refuse the first bad one. `files` learns which files they are."""
     paths = _collect(specs, state, fleet)
     nodes = paths.nodes()
-    facts = await asyncio.gather(*(_ask(fleet, node, paths) for node in nodes))
-    for refusal in _refusals(paths, {node: one for node, one in zip(nodes, facts, strict=True) if one is not None}):
+    answers = await asyncio.gather(*(_ask(fleet, node, paths, reserved) for node in nodes))
+    facts = {node: answer for node, answer in zip(nodes, answers, strict=True) if answer is not None}
+    for refusal in _refusals(paths, facts):
         raise refusal
+    if paths.outputs:
+        await _learn_files(paths, facts, state, fleet, files)
+
+
+async def _learn_files(
+    paths: _Paths, facts: dict[NodeName, PathFacts], state: State, fleet: Fleet, files: OutputFiles
+) -> None:
+    """Learn which files the outputs are, and first those of other jobs where the node was not asked about them yet."""
+    files.trim(state)
+    for node, known in facts.items():
+        machine = fleet.boot_id(node) or node  # nodes on one machine have its files in common
+        outputs = [output.path for output in paths.outputs_on(node)]
+        files.learn(machine, outputs, known.identities)
+        unknown = files.unknown_on(machine, state, outputs)
+        others = await check_paths(fleet, node, (), unknown) if unknown else None
+        if others is not None:
+            files.learn(machine, unknown, others.identities)
+        files.learned_all(machine)  # a file system that hangs must not delay every submit
+    files.note_unanswered(output.path for output in paths.outputs)
 
 
 def _collect(specs: Iterable[JobSpec], state: State, fleet: Fleet) -> _Paths:
@@ -77,9 +100,9 @@ def _connected_candidates(state: State, request: Request, fleet: Fleet) -> tuple
     return tuple(node.name for node in candidates(state, request) if fleet.is_connected(node.name))
 
 
-async def _ask(fleet: Fleet, node: NodeName, paths: _Paths) -> PathFacts | None:
+async def _ask(fleet: Fleet, node: NodeName, paths: _Paths, reserved: Sequence[str]) -> PathFacts | None:
     outputs = [output.path for output in paths.outputs_on(node)]
-    return await check_paths(fleet, node, paths.directories_on(node), outputs)
+    return await check_paths(fleet, node, paths.directories_on(node), outputs, reserved)
 
 
 def _refusals(paths: _Paths, facts: dict[NodeName, PathFacts]) -> Iterator[Refused]:
@@ -100,6 +123,8 @@ def _refusals(paths: _Paths, facts: dict[NodeName, PathFacts]) -> Iterator[Refus
 
 def _output_refusal(output: _Output, verdicts: list[OutputVerdict]) -> Refused | None:
     path, directory = output.path, os.path.dirname(output.path)
+    if "reserved" in verdicts:
+        return invalid("submit.log_reserved", path=path)
     if "has_content" in verdicts:
         return None if output.is_appended else invalid("submit.log_exists", path=path)
     if "good" in verdicts:

@@ -76,6 +76,11 @@ class JobSpec:
     index: int | None = None  # its index in the array
     is_adopted: bool = False  # Tarmac did not start it and cannot start it again
 
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The output files that the owner chose."""
+        return tuple(path for path in (self.stdout, self.stderr) if path is not None)
+
 
 @dataclass(slots=True, kw_only=True)
 class Job:

@@ -112,6 +112,7 @@ class CheckPathsFrame(Question):
     type: Literal["check_paths"]
     directories: List[str]
     outputs: List[str]
+    reserved: List[str]  # directories of the controller, which no output may be in
 
 
 class DescribeProcessesFrame(Question):

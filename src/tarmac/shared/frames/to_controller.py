@@ -8,7 +8,7 @@ from tarmac.shared.frames.base import Answer, OfAttempt
 
 ContainmentKind = Literal["cgroup", "scan"]
 GpuMake = Literal["nvidia", "amd", "fake", "listed"]
-OutputVerdict = Literal["good", "has_content", "no_directory", "is_directory", "not_writable"]
+OutputVerdict = Literal["good", "has_content", "no_directory", "is_directory", "not_writable", "reserved"]
 
 # Reports of attempts. The shim sends the same frames to the agent.
 
@@ -177,11 +177,15 @@ class LogGrewFrame(Answer):
 
 
 class PathsCheckedFrame(Answer):
-    """In the order of the question: whether each directory exists, and a verdict on each output file."""
+    """In the order of the question: whether each directory exists, a verdict on each output file, and which file it is.
+
+    Two outputs are the same file if they have an identity in common. Null: unknown; empty: a device or a pipe.
+    """
 
     type: Literal["paths_checked"]
     directories: List[bool]
     outputs: List[OutputVerdict]
+    identities: List[Optional[List[str]]]
 
 
 class ProcessDescription(TypedDict):

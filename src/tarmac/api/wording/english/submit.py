@@ -32,6 +32,17 @@ MESSAGES: dict[str, Message] = {
     "submit.log_not_writable": Message(
         "log path {path}: directory {directory} is not writable", "choose another directory"
     ),
+    "submit.log_reserved": Message(
+        "log path {path} is reserved for Tarmac's own files", "choose a file outside of Tarmac's directories"
+    ),
+    "submit.log_taken": Message(
+        "job {job} writes to {path} and has not ended",
+        "choose another file; jobs share a file only if all of them use --append",
+    ),
+    "submit.log_repeated": Message(
+        "several of these jobs would write to the same file, {path}",
+        "leave it out (`tarmac log ID` shows the output of each), or add --append to share the file",
+    ),
     "submit.log_exists": Message(
         "{path} already exists and is not overwritten", "add --append, or choose another name"
     ),
