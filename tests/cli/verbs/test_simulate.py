@@ -215,6 +215,18 @@ def test_a_chart_overwrites_only_an_svg(capfd: pytest.CaptureFixture[str], tmp_p
     assert drawn.read_text(encoding="utf-8").startswith("<svg")
 
 
+def test_a_chart_is_not_written_among_the_files_of_tarmac(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("TARMAC_HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    path = tmp_path / "home" / "new.svg"
+    code, _, said = asked(capfd, "--trace", traced(tmp_path, ROWS), "--nodes", "1x2", "--svg", str(path))
+    assert code == 2
+    assert "reserved for Tarmac" in said
+    assert not path.exists()
+
+
 def test_an_unwritable_chart_is_refused_before_the_simulation(capfd: pytest.CaptureFixture[str], tmp_path: Path):
     for path in (tmp_path / "none" / "a.svg", tmp_path, Path("")):
         code, printed, said = asked(capfd, "--trace", traced(tmp_path, ROWS), "--nodes", "1x2", "--svg", str(path))

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import signal
 import stat
 from typing import TYPE_CHECKING, Dict, List, NoReturn, Optional, cast
 
 from tarmac.agent.procs.proc_scan import MARK
 from tarmac.agent.run.start_request import StartRequest, read
-from tarmac.shared import crashpoint, file_limit
+from tarmac.shared import crashpoint
+from tarmac.shared.own_files import OwnFiles
 from tarmac.shared.protocol import decode, encode, read_frame
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 # Python ignores these. The agent resets all others to their default at its start.
 _IGNORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
+_own_file_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
 
 
 _REHEARSAL = encode(
@@ -81,11 +84,16 @@ def _send(failure_fd: int, message: str) -> None:
     os.write(failure_fd, message.encode("utf-8", "replace")[:4000])
 
 
+def raise_file_limit() -> None:
+    """Raise the agent's own limit: it has several descriptors per job open. Commands get the original limit."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_own_file_limit[1], _own_file_limit[1]))
+
+
 def _undo_agent() -> None:
     for signum in _IGNORED_SIGNALS:
         signal.signal(signum, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    file_limit.restore()
+    resource.setrlimit(resource.RLIMIT_NOFILE, _own_file_limit)
 
 
 def _enter(cwd: str) -> None:
@@ -98,10 +106,22 @@ def _enter(cwd: str) -> None:
 
 
 def _open_files(request: StartRequest) -> None:
+    _refuse_own_files(request)
     out_fd = _open_log(request.stdout, append=request.append)
     err_fd = out_fd if request.stderr is None else _open_log(request.stderr, append=request.append)
     os.dup2(out_fd, 1)
     os.dup2(err_fd, 2)
+
+
+def _refuse_own_files(request: StartRequest) -> None:
+    """A link made since the submit may lead into the state directory. Default logs are not looked at."""
+    state = request.env.get("TARMAC_STATE", "")
+    named = [path for path in (request.stdout, request.stderr) if path and not path.startswith(f"{state}/logs/")]
+    if state and named:
+        own = OwnFiles([state])
+        for path in named:
+            if own.includes(path):
+                raise CannotRun(f"{path}: reserved for Tarmac's own files; choose another file")
 
 
 def _open_log(path: str, *, append: bool) -> int:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
+from tarmac import paths
 from tarmac.errors import UserError
+from tarmac.shared.own_files import OwnFiles
 
 SVG = b"<svg"
 
@@ -14,6 +16,11 @@ def check(path: str) -> None:
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise UserError(f"simulate: --svg {path}: directory {folder} does not exist")
+    if OwnFiles((paths.state_folder(), os.path.dirname(paths.config_path()))).includes(path):
+        raise UserError(
+            f"simulate: --svg {path} is reserved for Tarmac's own files",
+            "choose a file outside of Tarmac's directories",
+        )
     if os.path.lexists(path) and not _may_be_replaced(path):
         raise UserError(
             f"simulate: --svg {path}: the file exists and is not an SVG",
