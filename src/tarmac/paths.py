@@ -1,7 +1,7 @@
 """The paths of the state directory, its socket and the config file.
 
 SQLite and Unix sockets do not work on network file systems, where home directories often are. In that case the state is
-on a local disk instead. The directory is private (0700); its owner is checked where other users could have created it.
+on a local disk instead. The directory is private (0700); `strict_modes` checks that nobody else could have changed it.
 """
 
 from __future__ import annotations
@@ -69,14 +69,18 @@ def agent_log(state: str) -> str:
     return os.path.join(state, "agent", "agent.log")
 
 
-def make_private(folder: str) -> None:
-    """Create the directory if it is missing; refuse one that belongs to another user."""
-    os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
+def make_private(state: str) -> None:
+    """Create the state directory if it is missing. Refuse one that another user owns or could have changed."""
+    from tarmac.shared import strict_modes
+
+    if os.path.lexists(state):
+        _check_own(state)
+    else:
+        strict_modes.make_directories(state)
     try:
-        os.mkdir(folder, 0o700)
-    except FileExistsError:
-        pass
-    _check_own(folder)
+        strict_modes.secure(strict_modes.problems_of_state(state))
+    except strict_modes.Unsafe as error:
+        raise NotAllowed(error.problem.text, error.problem.fix) from None
 
 
 def network_file_system(path: str, mountinfo: str = "/proc/self/mountinfo") -> str | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
-import struct
 from typing import TYPE_CHECKING, Callable, cast
 
 from tarmac.agent.loop import READ, WRITE, Loop, log
 from tarmac.shared.protocol import Decoder, ProtocolError, decode, encode
+from tarmac.shared.sockets import peer_uid
 
 if TYPE_CHECKING:
     from tarmac.shared.frames.to_agent import ControllerFrame
@@ -105,6 +105,4 @@ class Connection:
 
 def is_allowed(sock: socket.socket) -> bool:
     """True if the peer is the agent's user or root, according to the kernel."""
-    credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    _, uid, _ = struct.unpack("3i", credentials)
-    return uid in (os.getuid(), 0)
+    return peer_uid(sock) in (os.getuid(), 0)

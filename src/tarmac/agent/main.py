@@ -18,7 +18,7 @@ from tarmac.agent.run.run_folders import RunFolders
 from tarmac.agent.run.shim_pool import AgentContext
 from tarmac.agent.service import Service
 from tarmac.agent.shutdown import Shutdown
-from tarmac.shared import crashpoint, kernel, proc, sockets
+from tarmac.shared import crashpoint, kernel, proc, sockets, strict_modes
 
 _REACHABLE_S = 20.0
 _LONGEST_LOG_BYTES = 10 * 1024 * 1024
@@ -54,7 +54,8 @@ def _serve(state: str, ready_fd: Optional[int]) -> int:
         kernel.close_all_but(ready_fd)  # files that the caller left open must not reach a job
     os.umask(0o077)
     folder = os.path.join(state, "agent")
-    os.makedirs(folder, 0o700, exist_ok=True)
+    strict_modes.make_directories(folder)
+    strict_modes.secure(strict_modes.problems_of_agent(state))
     socket_path = os.path.join(folder, "agent.sock")
     if not _become_the_only_one(os.path.join(folder, "agent.lock"), socket_path):
         _announce(ready_fd, "ready\n")
@@ -115,7 +116,7 @@ def _become_the_only_one(lock_path: str, socket_path: str) -> bool:
 
 def _take_lock(path: str) -> bool:
     """The lock lasts until the process ends; no child inherits it."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -195,7 +196,7 @@ def _detach(log_path: str, ready_fd: int) -> None:
     os.chdir("/")
     null_fd = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     _rotate(log_path)
-    log_fd = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    log_fd = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     os.dup2(null_fd, 0)
     os.dup2(log_fd, 1)
     os.dup2(log_fd, 2)

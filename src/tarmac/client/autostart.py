@@ -37,7 +37,8 @@ def start_controller(state: str, home: str | None) -> None:
         )
     try:
         paths.make_private(state)
-        log = os.open(paths.controller_log(state), os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        log = os.open(paths.controller_log(state), flags, 0o600)
     except OSError as error:
         raise Unavailable(
             f"the state directory {state} cannot be used: {error.strerror}",

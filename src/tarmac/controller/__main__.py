@@ -149,7 +149,8 @@ def _become_controller(state_folder: Path, say: _Ready) -> bool:
 
 def _take_lock(state_folder: Path) -> bool:
     """Take the lock until this process ends, however it ends."""
-    lock = os.open(state_folder / "controller.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    lock = os.open(state_folder / "controller.lock", flags, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tarmac.core.model.ids import NodeName
-from tarmac.shared import sockets
+from tarmac.shared import sockets, strict_modes
 
 if TYPE_CHECKING:
     import socket
@@ -31,10 +31,15 @@ class LocalConnector:
     async def open(self) -> socket.socket:
         path = str(self._state_folder / "agent" / "agent.sock")
         try:
-            return sockets.connect(path)
+            sock = sockets.connect(path)
         except OSError:
             await self._spawn()
-            return sockets.connect(path)
+            sock = sockets.connect(path)
+        uid = sockets.peer_uid(sock)
+        if uid not in {os.getuid(), 0}:  # start frames contain the environments of jobs
+            sock.close()
+            raise PermissionError(f"{path} is served by another user (uid {uid}), so nothing was sent")
+        return sock
 
     def has_started(self, pid: int) -> bool:
         return self._agent is not None and self._agent.pid == pid
@@ -68,7 +73,7 @@ def lasting_name(state_folder: Path, host: str) -> NodeName:
     try:
         return NodeName(path.read_text().strip() or host)
     except FileNotFoundError:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        strict_modes.make_directories(str(path.parent))
         path.write_text(host + "\n")
         return NodeName(host)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import struct
 from typing import Callable
 
 _SUN_PATH_BYTES = 107
@@ -33,6 +34,12 @@ def listen(path: str) -> socket.socket:
     os.rename(fresh, path)
     sock.setblocking(False)
     return sock
+
+
+def peer_uid(sock: socket.socket) -> int:
+    """The user at the other end, according to the kernel: for a server's socket, who listens there."""
+    credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("3i", credentials)[1])
 
 
 def with_short_path(path: str, call: Callable[[str], None]) -> None:

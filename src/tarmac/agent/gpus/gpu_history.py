@@ -95,7 +95,7 @@ def _only(values: Dict[str, Any], is_valid: Callable[[Any], bool]) -> Dict[str, 
 
 def _replace(path: str, data: bytes) -> None:
     fresh = path + ".new"
-    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         view = memoryview(data)
         while view:

@@ -80,7 +80,7 @@ class RunFolder:
 
     def take_lock(self) -> Optional[int]:
         """Return the locked descriptor, or None while another process holds the lock. A child inherits the lock."""
-        fd = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600, dir_fd=self.fd)
+        fd = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600, dir_fd=self.fd)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -91,7 +91,9 @@ class RunFolder:
     def write_file(self, name: str, data: bytes) -> None:
         """Write a file that only the shim reads."""
         self.unlink(name)
-        with open(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600, dir_fd=self.fd), "wb") as file:
+        with open(
+            os.open(name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600, dir_fd=self.fd), "wb"
+        ) as file:
             file.write(data)
 
     def read_and_remove(self, name: str) -> bytes:
@@ -123,7 +125,7 @@ class RunFolder:
             pass
 
     def _write(self, name: str, data: bytes) -> int:
-        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600, dir_fd=self.fd)
+        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600, dir_fd=self.fd)
         try:
             if os.write(fd, data) != len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -11,6 +11,7 @@ from tarmac.controller.settings.kinds import parsed, read_size
 from tarmac.controller.settings.node_entries import NODES, read_nodes
 from tarmac.controller.settings.table import SETTINGS
 from tarmac.refusal import Refused, invalid
+from tarmac.shared import strict_modes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,11 +22,14 @@ LISTED = "gpus"  # GPUs that no driver reports, as a list of tables
 
 
 def load_config(path: Path) -> dict[str, Any]:
-    """Its values by name; empty if there is no file."""
+    """Its values by name; empty if there is no file. A file that another user could have written is refused."""
     try:
+        strict_modes.secure(strict_modes.problems_of_config(str(path)))
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
+    except strict_modes.Unsafe as error:
+        raise invalid("config.unsafe", text=error.problem.text, fix=error.problem.fix) from error
     except (OSError, UnicodeDecodeError) as error:
         raise invalid("config.unreadable", path=path, error=error) from error
     try:

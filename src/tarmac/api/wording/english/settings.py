@@ -62,6 +62,7 @@ MESSAGES: dict[str, Message] = {
     "setting.too_many_users": Message("{name} names more than {most} users", _PER_USER),
     # the config file
     "config.unreadable": Message("cannot read {path}: {error}", "fix its permissions, or move it away"),
+    "config.unsafe": Message("{text}", "{fix}"),
     "config.not_toml": Message("{path} is not valid TOML: {error}", "fix that line, or move the file away"),
     "config.setting": Message("{path}: {problem}", "{problem:hint}"),
     "config.unknown_key": Message("{path}: unknown key {key}", "use one of these keys: {known}"),
