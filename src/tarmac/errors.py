@@ -75,6 +75,10 @@ class ConnectionLost(Unavailable):
     """The connection broke during a request. It is unknown whether the request was carried out."""
 
 
+class OutcomeUnknown(ConnectionLost):
+    """A request that changes something was sent and repeated, but never answered: it may have been carried out."""
+
+
 _KINDS: tuple[type[TarmacError], ...] = (UserError, NotFound, NotAllowed, Conflict, TooNew, Unavailable)
 _BY_CODE = {kind.code: kind for kind in _KINDS}
 _BY_STATUS = {kind.status: kind for kind in _KINDS}

@@ -16,6 +16,7 @@ class Stub:
         self.answers = answers
         self.requests: list[bytes] = []
         self.connections = 0
+        self.closes_after: bytes | None = None  # an answer that is cut short
         folder = os.open(path.parent, os.O_PATH)  # the path may be too long for a socket address
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(f"/proc/self/fd/{folder}/{path.name}")
@@ -43,6 +44,8 @@ class Stub:
                     if answer is None:
                         break
                     connection.sendall(answer)
+                    if answer == self.closes_after:
+                        break
 
 
 def _request(connection: socket.socket) -> bytes:

@@ -23,7 +23,7 @@ class Output:
 class Controller:
     """Two attempts, both over before the follower asks for the job."""
 
-    start = was_reached = True
+    start = was_reached = repeats = True
 
     def __init__(self) -> None:
         self.attempts = [Output(b"one\n", 1)]

@@ -18,7 +18,7 @@ from tarmac.client.fast.json_codec import decode, encode
 from tarmac.client.follow import sse
 from tarmac.client.liveness import diagnose_silence
 from tarmac.client.transport import Connection, NoAnswer, NoController
-from tarmac.errors import ConnectionLost, NotAllowed, NotFound, TarmacError, TooNew, Unavailable, UserError
+from tarmac.errors import NotAllowed, NotFound, OutcomeUnknown, TarmacError, TooNew, Unavailable, UserError
 from tarmac.shared.names import API
 from tests.cli.stub import answer, chunked, serving
 from tests.home import until
@@ -92,19 +92,57 @@ def test_a_submit_whose_connection_broke_is_sent_again_with_its_token(path: Path
     assert len(first["token"]) == 32
 
 
-def test_a_request_that_is_not_repeatable_is_not_sent_again(path: Path) -> None:
-    with serving(path, None, answer(b"{}")) as stub:
-        with pytest.raises(ConnectionLost):
-            a_client(path).rm(3)
-    assert len(stub.requests) == 1
+def key_of(request: bytes) -> str:
+    return request.partition(b"Idempotency-Key: ")[2].partition(b"\r\n")[0].decode()
 
 
-def test_a_truncated_answer_is_an_error(path: Path) -> None:
+def test_a_change_is_repeated_with_its_key_until_it_is_answered(path: Path) -> None:
     half = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}"
-    with serving(path, half, half) as stub:
-        stub.answers = [half]
-        with pytest.raises(ConnectionLost):
-            a_client(path).call("POST", "/stop")
+    with serving(path, None, half, None, answer(b'{"removed": [3]}'), answer(b'{"removed": []}')) as stub:
+        stub.closes_after = half
+        client = a_client(path)
+        assert client.rm(3) == [3]
+        client.rm(4)
+    assert len({key_of(request) for request in stub.requests[:4]}) == 1
+    assert len(key_of(stub.requests[0])) == 32
+    assert key_of(stub.requests[4]) != key_of(stub.requests[0]), "another request has another key"
+
+
+def test_a_read_is_repeated_until_it_is_answered(path: Path) -> None:
+    with serving(path, None, None, None, answer(b'{"paused": false}')) as stub:
+        assert a_client(path).queue() == {"paused": False}
+    assert len(stub.requests) == 4
+    assert not any(map(key_of, stub.requests))
+
+
+def test_a_change_that_is_never_answered_is_reported_as_unknown(path: Path) -> None:
+    with serving(path, None, None) as stub:
+        client = a_client(path)
+        client.patience_s = 0
+        with pytest.raises(OutcomeUnknown, match="it is unknown whether the request was carried out"):
+            client.rm(3)
+    assert len(stub.requests) == 2
+    assert not client.is_unsure
+
+
+def test_a_change_that_was_never_sent_is_not_unknown(path: Path) -> None:
+    with pytest.raises(NoController):
+        a_client(path).rm(3)
+
+
+def test_an_interrupt_says_that_the_outcome_is_unknown(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with serving(path, None):
+        client = a_client(path)
+        monkeypatch.setattr("tarmac.client.transport.Connection.request", interrupt)
+        with pytest.raises(KeyboardInterrupt) as caught:
+            client.rm(3)
+        assert "unknown whether" in caught.value.__notes__[0]
+        with pytest.raises(KeyboardInterrupt) as read:
+            client.queue()
+    assert not getattr(read.value, "__notes__", [])
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ class Meddler:
     def __init__(self, world: World, seed: int) -> None:
         self._world = world
         self._client = Client(world.home.path, start=False)  # one client per thread
+        self._client.patience_s = 0
         self._chance = random.Random(seed)
         self._over = threading.Event()
         self.done: Counter[str] = Counter()

@@ -59,6 +59,7 @@ class World:
         self.folder = self.home.path.parent / f"{self.home.path.name}-witness"
         self.folder.mkdir(exist_ok=True)
         self.client = Client(self.home.path, start=False)
+        self.client.patience_s = 0  # a test decides when Tarmac starts again
         self._power = threading.Lock()  # nothing starts during a power failure
         self._boots = 0
 

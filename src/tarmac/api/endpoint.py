@@ -12,10 +12,12 @@ from starlette.responses import Response
 from tarmac.api import errors
 from tarmac.api.answers import json_answer
 from tarmac.api.deps import Context
+from tarmac.api.route import JSON
 from tarmac.api.wording.catalogue import speak
 from tarmac.api.wording.degraded import degraded_words
 from tarmac.api.wording.times import tell_in_zone
 from tarmac.controller.permissions import need_admin
+from tarmac.controller.repeats import Key
 from tarmac.refusal import Refused, invalid
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from tarmac.api.route import Route
     from tarmac.controller.controller import Controller
 
+LONGEST_KEY = 128
 LARGEST_BODY_BYTES = 512 * 1024 * 1024  # a million jobs
 
 
@@ -62,17 +65,38 @@ class Endpoint:
         if route.admins_may is not None:
             need_admin(caller, route.admins_may)
         errors.refuse_newer_clients(headers.get("tarmac-api"))
-        context = Context(controller=self._controller, caller=caller, headers=headers, end=self._end)
+        key = _key(headers, caller.name)
+        context = Context(controller=self._controller, caller=caller, headers=headers, end=self._end, key=key)
         arguments: list[Any] = [*scope["path_params"].values()]
         if route.query is not None:
             arguments.append(errors.decoded_query(route.query, _parameters(scope)))
         if route.decoder is not None:
             arguments.append(errors.decoded_body(route.decoder, await _body(headers, receive)))
-        content = await route.handler(context, *arguments)
-        answer = content if isinstance(content, Response) else json_answer(content, route.status)
+        answer = await self._handled(route, context, arguments)
         if (degraded := degraded_words(self._controller)) is not None:
             answer.headers["Tarmac-Degraded"] = _first_line(degraded).encode("ascii", "replace").decode()
         return answer
+
+    async def _handled(self, route: Route, context: Context, arguments: list[Any]) -> Response:
+        """The handler's answer, or the one that an earlier request with the same key got."""
+        if context.key is None:
+            content = await route.handler(context, *arguments)
+        else:
+            repeats = self._controller.repeats
+            async with repeats.turn(context.key):
+                if kept := repeats.kept(context.key):
+                    return Response(kept, route.status, media_type=JSON)
+                content = await route.handler(context, *arguments)
+        return content if isinstance(content, Response) else json_answer(content, route.status)
+
+
+def _key(headers: Headers, caller: str) -> Key | None:
+    text = headers.get("idempotency-key")
+    if text is None:
+        return None
+    if not 0 < len(text) <= LONGEST_KEY:
+        raise invalid("request.wrong_key", most=LONGEST_KEY)
+    return Key(caller, text)
 
 
 def _first_line(text: str) -> str:

@@ -1,15 +1,36 @@
-"""The client that verbs use. It informs the user when it starts a controller or the controller cannot write."""
+"""The client that verbs use. It informs the user when it starts a controller, and when something goes wrong."""
 
 from __future__ import annotations
 
+import os
+
+from tarmac.cli.term import signals
 from tarmac.client import Client
+
+INTERRUPTED = 130
 
 
 def connect(*, start: bool = True) -> Client:
     client = Client(start=start)
     client.on_start = _tell_where
     client.on_trouble = _Trouble(client)
+    signals.on(signals.SIGINT, _Interrupt(client))
     return client
+
+
+class _Interrupt:
+    """Ctrl-C ends a command. It says so if a request was sent whose outcome is not known yet."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    def __call__(self, _: int) -> None:
+        if self.client.is_unsure:
+            from tarmac.cli.term.terminal import err
+
+            err("\ntarmac: interrupted; it is unknown whether the request was carried out\n")
+            err("  run `tarmac ls` to check\n")
+        os._exit(INTERRUPTED)
 
 
 class _Trouble:

@@ -74,13 +74,13 @@ class Admin(Link):
         from tarmac.client.records import Setting
 
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        return Setting(self.call("PUT", f"/settings/{quoted(name)}", body={"value": text}, is_repeatable=True))
+        return Setting(self.call("PUT", f"/settings/{quoted(name)}", body={"value": text}))
 
     def reset(self, name: str) -> Setting:
         """Return to the value of the config file, or to the default."""
         from tarmac.client.records import Setting
 
-        return Setting(self.call("DELETE", f"/settings/{quoted(name)}", is_repeatable=True))
+        return Setting(self.call("DELETE", f"/settings/{quoted(name)}"))
 
     def queue(self) -> Queue:
         """The state of the whole queue: whether it is paused or draining, by whom and why, and how many jobs wait."""

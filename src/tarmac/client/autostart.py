@@ -27,6 +27,10 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 
 
+class EndedEarly(Unavailable):
+    """The controller ended before it was ready, without a message."""
+
+
 def start_controller(state: str, home: str | None) -> None:
     """Return once a controller listens. Raises an error with the reason otherwise."""
     if os.environ.get("TARMAC_STATE") == state:
@@ -103,7 +107,7 @@ def _failure(answer: str, state: str) -> TarmacError:
     if message:
         return Unavailable(f"the controller does not start: {message}", rest or "see `tarmac log controller`")
     last = _last_lines(paths.controller_log(state))
-    return Unavailable(
+    return EndedEarly(
         f"the controller ended before it was ready{': ' if last else ''}{last}", "see `tarmac log controller`"
     )
 

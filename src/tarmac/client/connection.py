@@ -10,21 +10,23 @@ import os
 from tarmac import paths
 from tarmac.client.fast.json_codec import decode, encode
 from tarmac.client.transport import Connection, NoAnswer, NoController, Response
-from tarmac.errors import ConnectionLost, TarmacError, Unavailable, from_answer
+from tarmac.errors import ConnectionLost, OutcomeUnknown, TarmacError, Unavailable, from_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import TracebackType
-    from typing import Any, ParamSpec, Self, TypeVar
+    from typing import Any, ParamSpec, Self, TypeAlias, TypeVar
 
     P = ParamSpec("P")
     T = TypeVar("T")
+    Request: TypeAlias = tuple[str, str, bytes | None, Mapping[str, str] | None]
 
 BASE = "/api/v1"
 START_TRIES = 3
 ANSWER_S = 60  # the longest an ordinary request may take; a suspended controller would never answer
 PATIENCE_S = 60  # how long to wait for a controller that is away
+PAUSE_S = 0.05  # between two tries
 CRASHED_S = 1  # … before starting a new one, if the old one left its socket behind
 STOPPED_S = 20  # … before starting a new one, if the old one was stopped, perhaps for an upgrade
 
@@ -40,7 +42,10 @@ class Link:
         self.on_start: Callable[[], None] | None = None  # called before a controller is started
         self.on_trouble: Callable[[str], None] | None = None  # called with the reason while the controller cannot write
         self.answer_s: float = ANSWER_S
+        self.patience_s: float = PATIENCE_S
         self.was_reached = False  # a controller that was reached once is waited for when it goes away
+        self.is_unsure = False  # a request that changes something was sent, and its answer has not arrived
+        self.repeats = True  # False: the caller repeats requests
         self._idle: list[Connection] = []
         self._pid = os.getpid()
 
@@ -64,20 +69,30 @@ class Link:
         *,
         query: Mapping[str, object] | None = None,
         body: object = None,
-        is_repeatable: bool = False,
+        has_token: bool = False,
         within_s: float | None = None,
     ) -> Any:
-        """Send one request, JSON in and out. Repeats it once if the connection broke and a repetition is safe.
+        """Send one request, JSON in and out. Repeats it until it is answered if the connection breaks.
 
-        `within_s`: how long to wait for an answer, if not the default.
+        A request that changes something has a key, by which the controller recognizes a repetition, or a token in its
+        body. `within_s`: how long to wait for an answer, if not the default.
         """
         data = None if body is None else encode(body).encode("ascii")
+        key = None if method == "GET" or has_token else {"Idempotency-Key": os.urandom(16).hex()}
+        request = (method, BASE + path + _query(query), data, key)
         try:
-            response, text = self._read(method, path, query, data, within_s)
-        except ConnectionLost:
-            if method != "GET" and not is_repeatable:
-                raise
-            response, text = self._read(method, path, query, data, within_s)
+            try:
+                response, text = self._read(request, within_s)
+            except ConnectionLost:
+                if not self.repeats:
+                    raise
+                response, text = self._repeated(request, within_s)
+        except KeyboardInterrupt as interrupt:
+            if self.is_unsure:
+                interrupt.add_note("it is unknown whether the request was carried out")
+            raise
+        finally:
+            self.is_unsure = False
         if response.status >= 400:
             raise _error(response.status, text)
         return decode(text) if text else {}
@@ -98,13 +113,27 @@ class Link:
             raise _error(response.status, response.read().decode("utf-8", "replace"))
         return response
 
-    def _read(
-        self, method: str, path: str, query: Mapping[str, object] | None, data: bytes | None, within_s: float | None
-    ) -> tuple[Response, str]:
+    def _repeated(self, request: Request, within_s: float | None) -> tuple[Response, str]:
+        """The answer to a request whose connection broke. A controller that is gone is started again."""
+        from time import monotonic, sleep
+
+        deadline = monotonic() + self.patience_s
+        while True:
+            try:
+                return self._read(request, within_s)
+            except NoAnswer:
+                raise  # it says whether the request may still be carried out
+            except TarmacError as error:  # gone again, or killed before it was ready, or it cannot be started
+                if not isinstance(error, Unavailable) or monotonic() > deadline:
+                    raise error if request[0] == "GET" else _unknown(error) from None
+            sleep(PAUSE_S)
+
+    def _read(self, request: Request, within_s: float | None) -> tuple[Response, str]:
         connection = self._connection()
         limit_s = self.answer_s if within_s is None else within_s
+        self.is_unsure = request[0] != "GET"
         try:
-            response = connection.request(method, BASE + path + _query(query), data, within_s=limit_s)
+            response = connection.request(*request, within_s=limit_s)
             text = response.read().decode("utf-8")
         except TimeoutError:
             raise NoAnswer(connection.pid) from None
@@ -133,7 +162,9 @@ class Link:
         return connection
 
     def _new_connection(self) -> Connection:
+        failure: Unavailable | None = None
         for _ in range(START_TRIES):
+            failure = None
             try:
                 return Connection(paths.socket_path(self.state))
             except NoController:
@@ -141,10 +172,15 @@ class Link:
                     raise
             if self.on_start is not None:
                 self.on_start()
-            from tarmac.client.autostart import start_controller
+            from tarmac.client.autostart import EndedEarly, start_controller
 
             # The controller that reported ready may be an old one that is just ending.
-            start_controller(self.state, self.home)
+            try:
+                start_controller(self.state, self.home)
+            except EndedEarly as error:
+                failure = error  # it may have been killed
+        if failure is not None:
+            raise failure
         return Connection(paths.socket_path(self.state))
 
 
@@ -155,8 +191,8 @@ def keep_asking(client: Link, ask: Callable[P, T], *args: P.args, **options: P.k
     """
     from time import monotonic, sleep
 
-    may_start, lost_at = client.start, None
-    client.start = may_start and not client.was_reached
+    may_start, repeats, lost_at = client.start, client.repeats, None
+    client.start, client.repeats = may_start and not client.was_reached, False
     try:
         while True:
             try:
@@ -166,16 +202,23 @@ def keep_asking(client: Link, ask: Callable[P, T], *args: P.args, **options: P.k
             except Unavailable as error:
                 now = monotonic()
                 lost_at = now if lost_at is None else lost_at
-                if not client.was_reached or now - lost_at > PATIENCE_S:
+                if not client.was_reached or now - lost_at > client.patience_s:
                     raise
                 client.start = may_start and now - lost_at > _restart_after_s(error)
-                sleep(0.05)
+                sleep(PAUSE_S)
     finally:
-        client.start = may_start
+        client.start, client.repeats = may_start, repeats
 
 
 def _restart_after_s(error: Unavailable) -> float:
     return STOPPED_S if isinstance(error, NoController) and error.was_stopped else CRASHED_S
+
+
+def _unknown(error: TarmacError) -> OutcomeUnknown:
+    return OutcomeUnknown(
+        f"it is unknown whether the request was carried out: {error.message}",
+        "run `tarmac ls` to check before you repeat it",
+    )
 
 
 def _error(status: int, text: str) -> TarmacError:

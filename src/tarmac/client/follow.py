@@ -91,8 +91,7 @@ def log_bytes(
                 offset += len(data)
                 yield data
         except ConnectionLost:
-            if not follow:
-                raise
+            pass  # continue after what has arrived
         else:
             if not follow or attempt is not None or _was_last(client, job, response):
                 return

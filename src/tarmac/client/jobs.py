@@ -63,7 +63,7 @@ class Jobs(Link):
         body = submission(requests, environment, umask, token or os.urandom(16).hex())
         body |= {"array": True} if array else {}
         body |= {"entry": entry} if entry != "queued" else {}
-        ids: list[int] = self.call("POST", "/jobs", body=body, is_repeatable=True, within_s=SUBMIT_S)["ids"]
+        ids: list[int] = self.call("POST", "/jobs", body=body, has_token=True, within_s=SUBMIT_S)["ids"]
         return ids
 
     def job(self, job: Id) -> Job:

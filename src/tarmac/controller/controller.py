@@ -20,6 +20,7 @@ from tarmac.controller.gpus.readings import GpuReadings
 from tarmac.controller.gpus.usage import UsageBook, jobs_with_gpus
 from tarmac.controller.progress.reader import ProgressReader
 from tarmac.controller.publisher import Publisher
+from tarmac.controller.repeats import Repeats
 from tarmac.controller.submit.output_files import OutputFiles
 from tarmac.controller.submit.submissions import Submissions
 from tarmac.core.commands import SignalJob
@@ -35,6 +36,7 @@ from tarmac.refusal import Refused, invalid
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tarmac.controller.repeats import Key
     from tarmac.controller.settings.node_entries import LocalNodeEntry
     from tarmac.controller.settings.settings import Settings
     from tarmac.core.model.job import Job
@@ -81,6 +83,7 @@ class Controller:
         self.submissions = Submissions(self.engine, store.reader)
         self.output_files = OutputFiles()
         self.own_directories = [str(state_folder)]  # no job may write to a file in them
+        self.repeats = Repeats(self.engine, store.reader)
         self.is_ending = False
         self._began_at = clock()
         self.engine.after_recovery.append(self.fleet.disconnect)  # so that nodes report again what really runs
@@ -128,10 +131,13 @@ class Controller:
 
     # Requests that are more than one decision
 
-    async def change_setting(self, name: str, text_after: Callable[[Settings], str | None]) -> Settings:
+    async def change_setting(
+        self, name: str, text_after: Callable[[Settings], str | None], key: Key | None = None
+    ) -> Settings:
         """Put a setting in force and store it. The decision asks for the text, given the newest settings.
 
         None as the text returns the setting to the config file or the default. Returns the settings with the change.
+        With a key, a repetition of the request finds out that it was carried out.
         """
 
         def plan(_: State) -> Decision[Settings]:
@@ -144,7 +150,7 @@ class Controller:
                 install=lambda: self.engine.install(changed),
             )
 
-        changed = await self.engine.decide(plan)
+        changed = await self.engine.decide(self.repeats.keeping(key, plan, is_answer=False))
         self.readings.refresh()
         return changed
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tarmac.core.events import Event, NodeJoined
     from tarmac.core.model.ids import JobId
     from tarmac.core.state import State
-    from tarmac.store.writer import Batch, Sample, Submission
+    from tarmac.store.writer import Batch, KeptAnswer, Sample, Submission
 
 T = TypeVar("T")
 
@@ -31,6 +31,7 @@ class Decision(Generic[T]):
     events: Sequence[Event] = ()
     environments: Mapping[str, bytes] = field(default_factory=dict)
     submission: Submission | None = None
+    kept: KeptAnswer | None = None  # for a repetition of the request
     removed: Sequence[JobId] = ()
     settings: Mapping[str, str | None] = field(default_factory=dict)  # None removes the stored value
     samples: Sequence[Sample] = ()
@@ -46,6 +47,8 @@ class Decision(Generic[T]):
         batch.samples_from = self.samples_from or batch.samples_from
         if self.submission is not None:
             batch.submissions.append(self.submission)
+        if self.kept is not None:
+            batch.kept_answers.append(self.kept)
 
 
 # Called when its turn comes, with the newest state. It must not change the state, and may raise Refused.

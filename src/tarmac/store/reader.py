@@ -177,6 +177,12 @@ class Reader:
         ).fetchone()
         return None if row is None else range(row[0], row[0] + row[1])
 
+    def kept_answer(self, owner: str, key: str) -> bytes | None:
+        row = self._connection.execute(
+            "SELECT answer FROM answers WHERE owner = ? AND key = ?", (owner, key)
+        ).fetchone()
+        return None if row is None else bytes(row[0])
+
     def environment(self, digest: str) -> dict[str, str]:
         row = self._connection.execute("SELECT body FROM environments WHERE hash = ?", (digest,)).fetchone()
         return rows.unpack_environment(row[0])

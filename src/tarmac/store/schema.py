@@ -139,6 +139,17 @@ STEPS: tuple[str, ...] = (
     SET drain = json_set(drain, '$.reason', NULL)
     WHERE json_extract(drain, '$.reason') = 'drained by ' || json_extract(drain, '$.by');
     """,
+    """
+    -- The answers of the last day: a request that is repeated with the same key gets the same answer.
+    CREATE TABLE answers (
+        owner TEXT NOT NULL,
+        key TEXT NOT NULL,
+        at REAL NOT NULL,
+        answer BLOB NOT NULL,       -- JSON; empty: carried out, and the answer is formed again
+        PRIMARY KEY (owner, key)
+    ) WITHOUT ROWID;
+    CREATE INDEX answers_at ON answers (at);
+    """,
 )
 
 VERSION = len(STEPS)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     Done: TypeAlias = Callable[[Exception | None], object]
 
+KEEP_ANSWERS_S = 86400.0  # far longer than a client repeats a request
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
@@ -29,6 +31,16 @@ class Submission:
     first_id: int
     count: int
     at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptAnswer:
+    """The answer to a request, kept in case the client asks again with the same key."""
+
+    owner: str
+    key: str
+    at: float
+    answer: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +72,7 @@ class Batch:
     changes: Changes
     environments: dict[str, bytes] = field(default_factory=dict)
     submissions: list[Submission] = field(default_factory=list)
+    kept_answers: list[KeptAnswer] = field(default_factory=list)
     removed: list[JobId] = field(default_factory=list)
     settings: dict[str, str | None] = field(default_factory=dict)  # None removes the stored value
     usage: list[Usage] = field(default_factory=list)
@@ -163,6 +176,7 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
         "INSERT INTO submissions (owner, token, first_id, count, at) VALUES (?, ?, ?, ?, ?)",
         [(one.owner, one.token, one.first_id, one.count, one.at) for one in batch.submissions],
     )
+    _write_answers(connection, batch.kept_answers)
     connection.executemany(
         "INSERT OR REPLACE INTO gpus (node, uuid, drain, slots) VALUES (?, ?, ?, ?)",
         [rows.gpu_row(*key, *value) for key, value in changes.gpus.items()],
@@ -177,6 +191,12 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
         connection.execute("DELETE FROM usage WHERE job = ?", (number,))
         connection.execute("DELETE FROM jobs WHERE id = ?", (number,))
         connection.execute("DELETE FROM events WHERE job = ?", (number,))
+
+
+def _write_answers(connection: sqlite3.Connection, kept: list[KeptAnswer]) -> None:
+    if kept:
+        connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", map(astuple, kept))
+        connection.execute("DELETE FROM answers WHERE at < ?", (kept[-1].at - KEEP_ANSWERS_S,))
 
 
 def _write_queue(connection: sqlite3.Connection, changes: Changes) -> None:

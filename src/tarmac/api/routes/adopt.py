@@ -40,7 +40,7 @@ async def adopt(context: Context, body: AdoptRequest) -> AdoptAnswer:
     process = await _describe(controller.fleet, name, body.pid, context.caller.uid)
     digest, packed = pack_environment({})
 
-    def plan(state: State) -> Decision[int]:
+    def plan(state: State) -> Decision[AdoptAnswer]:
         node = state.node(name)
         gpus = _gpus(controller, node, body)
         _refuse_held(node, gpus)
@@ -48,9 +48,9 @@ async def adopt(context: Context, body: AdoptRequest) -> AdoptAnswer:
         event = ProcessAdopted(
             spec=spec, node=name, pid=body.pid, gpus=gpus, start_time=process.start_time, uid=process.uid
         )
-        return Decision(answer=state.next_id, events=[event], environments={digest: packed})
+        return Decision(answer=AdoptAnswer(id=state.next_id), events=[event], environments={digest: packed})
 
-    return AdoptAnswer(id=await controller.engine.decide(plan))
+    return await context.decide(plan)
 
 
 async def _describe(fleet: Fleet, node: NodeName, pid: int, caller_uid: int) -> Process:

@@ -41,7 +41,7 @@ async def edit_job(context: Context, word: str, body: EditRequest) -> WholeJobVi
     def plan(state: State) -> Decision[None]:
         return Decision(answer=None, events=_edits(context, state, [still_waiting(state, job.id)], body))
 
-    await context.controller.engine.decide(plan)
+    await context.carry_out(plan)
     return Viewer(context.controller, is_fresh=True).whole_job(find_job(context, str(job.id)))
 
 
@@ -51,13 +51,14 @@ async def edit_jobs(context: Context, body: EditManyRequest) -> EditAnswer:
     known = [job for number in numbers if (job := context.controller.state.jobs.get(JobId(number))) is not None]
     _need_right(context.caller, known, body.changes)
 
-    def plan(state: State) -> Decision[list[int]]:
+    def plan(state: State) -> Decision[EditAnswer]:
         live = [job for number in numbers if (job := _waiting(state, number)) is not None]
-        return Decision(answer=[job.id for job in live], events=_edits(context, state, live, body.changes))
+        edited: list[int] = [job.id for job in live]
+        others = [number for number in numbers if number not in set(edited)]
+        answer = EditAnswer(edited=edited, not_waiting=others)
+        return Decision(answer=answer, events=_edits(context, state, live, body.changes))
 
-    edited = await context.controller.engine.decide(plan)
-    done = set(edited)
-    return EditAnswer(edited=edited, not_waiting=[number for number in numbers if number not in done])
+    return await context.decide(plan)
 
 
 def _waiting(state: State, number: int) -> Job | None:

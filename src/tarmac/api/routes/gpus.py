@@ -18,11 +18,12 @@ from tarmac.api.schemas.gpus import (
 from tarmac.api.views.gpu import gpu_views
 from tarmac.api.wording.times import iso
 from tarmac.controller.controller import Controller
-from tarmac.controller.gpus.lost_gpus import check_forgettable, forget, forgettable, look_again
+from tarmac.controller.decision import Decision
+from tarmac.controller.gpus.lost_gpus import check_forgettable, forgettable, look_again, tell_to_forget
 from tarmac.controller.gpus.selection import GpusByNode, gpus_named
 from tarmac.controller.gpus.usage import GpuKey
 from tarmac.controller.submit.gpu_names import name_of
-from tarmac.core.events import GpusDrained, GpusResumed, SlotsSet
+from tarmac.core.events import GpusDrained, GpusForgotten, GpusResumed, SlotsSet
 from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.refusal import conflict, unavailable
 
@@ -92,10 +93,11 @@ async def forget_gpus(context: Context, body: GpuSelection) -> GpusAnswer:
     if GONE in body.gpus:
         for node in controller.state.nodes.values():
             named[node.name] = tuple(dict.fromkeys((*named.get(node.name, ()), *forgettable(controller, node))))
-    for name, gpus in named.items():
-        if gpus:
-            await forget(controller, controller.state.node(name), gpus)
-    return _answer(named)
+    lost = {name: gpus for name, gpus in named.items() if gpus}
+    for name, gpus in lost.items():
+        await tell_to_forget(controller, name, gpus)
+    events = [GpusForgotten(node=name, gpus=gpus) for name, gpus in lost.items()]
+    return await context.decide(lambda _: Decision(answer=_answer(named), events=events))
 
 
 async def set_slots(context: Context, body: SlotsRequest) -> GpusAnswer:

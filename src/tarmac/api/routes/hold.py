@@ -46,10 +46,11 @@ async def release_jobs(context: Context, body: Selection) -> ReleaseAnswer:
     controller = context.controller
     numbers = selected_own(context, body)
     held = {number for number in numbers if _waiting(controller, number, Held, Draft) is not None}
-    if held:
-        event = JobsReleased(jobs=tuple(map(JobId, sorted(held))), by=context.caller.name)
-        await controller.engine.commit(event)
-    return ReleaseAnswer(released=sorted(held), not_held=[number for number in numbers if number not in held])
+    answer = ReleaseAnswer(released=sorted(held), not_held=[number for number in numbers if number not in held])
+    if not held:
+        return answer
+    event = JobsReleased(jobs=tuple(map(JobId, sorted(held))), by=context.caller.name)
+    return await context.decide(lambda _: Decision(answer=answer, events=[event]))
 
 
 async def move_job(context: Context, word: str, body: MoveRequest) -> MoveAnswer:
@@ -63,7 +64,7 @@ async def move_job(context: Context, word: str, body: MoveRequest) -> MoveAnswer
         event = JobMoved(job=job.id, place=body.position, by=context.caller.name)
         return Decision(answer=None, events=[event])
 
-    await controller.engine.decide(plan)
+    await context.carry_out(plan)
     moved = controller.state.jobs.get(job.id, job)
     place = places(controller.state).get(job.id, 1)  # it may have started at the same time
     return MoveAnswer(position=place, priority=moved.spec.priority)
@@ -74,15 +75,18 @@ async def start_job(context: Context, word: str, body: StartRequest) -> StartAns
     controller = context.controller
     job = find_job(context, word)
 
-    def plan(state: State) -> Decision[Booking]:
+    def plan(state: State) -> Decision[StartAnswer]:
         live = still_waiting(state, job.id)
         booking = _forced_booking(controller, live, body)
         gpus = tuple(gpu.uuid for gpu in booking.gpus)
         event = StartForced(job=live.id, node=booking.node, gpus=gpus, by=context.caller.name)
-        return Decision(answer=booking, events=[event])
+        return Decision(answer=_started_on(booking, state), events=[event])
 
-    booking = await controller.engine.decide(plan)
-    name, nodes = booking.node, controller.state.nodes
+    return await context.decide(plan)
+
+
+def _started_on(booking: Booking, state: State) -> StartAnswer:
+    name, nodes = booking.node, state.nodes
     return StartAnswer(
         gpus=[
             GpuRef(node=name, index=gpu.index, uuid=gpu.uuid, name=name_with(name, gpu.index, gpu.uuid, nodes))

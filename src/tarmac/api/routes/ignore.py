@@ -29,17 +29,20 @@ async def ignore_process(context: Context, body: IgnoreRequest) -> IgnoreAnswer:
         raise invalid("process.pid_and_program")
     controller = context.controller
     if body.pid is not None:
-        return IgnoreAnswer(ignored=await _ignore_pid(controller, body, body.pid))
-    return IgnoreAnswer(ignored=await _ignore_program(controller, str(body.command), forget=body.forget))
+        return await _ignore_pid(context, body, body.pid)
+    if not context.is_carried_out:
+        await _ignore_program(context, str(body.command), forget=body.forget)
+    return IgnoreAnswer(ignored=[*controller.settings.in_force.ignore_processes])
 
 
-async def _ignore_pid(controller: Controller, body: IgnoreRequest, pid: int) -> list[str]:
+async def _ignore_pid(context: Context, body: IgnoreRequest, pid: int) -> IgnoreAnswer:
+    controller = context.controller
     ignored, node = controller.ignored, _node(controller, body, pid)
     known = dict(ignored.starts_on(node))
     facts = await describe_processes(controller.fleet, node, [*known, pid])
     alive = {process.pid: process.start_time for process in facts.processes}
 
-    def plan(_: State) -> Decision[list[int]]:
+    def plan(_: State) -> Decision[IgnoreAnswer]:
         """Other requests may have changed what is ignored while the agent was asked."""
         after = ignored.copy()
         after.discard(node, known.items() - alive.items())
@@ -52,12 +55,14 @@ async def _ignore_pid(controller: Controller, body: IgnoreRequest, pid: int) -> 
         else:
             after.add(node, facts.boot_id, pid, alive[pid])
         return Decision(
-            answer=after.pids(), settings={SETTING: after.text()}, install=lambda: ignored.replace_with(after)
+            answer=IgnoreAnswer(ignored=[*map(str, after.pids())]),
+            settings={SETTING: after.text()},
+            install=lambda: ignored.replace_with(after),
         )
 
-    pids = await controller.engine.decide(plan)
+    answer = await context.decide(plan)
     controller.readings.refresh()
-    return [str(pid) for pid in pids]
+    return answer
 
 
 def _node(controller: Controller, body: IgnoreRequest, pid: int) -> NodeName:
@@ -68,7 +73,7 @@ def _node(controller: Controller, body: IgnoreRequest, pid: int) -> NodeName:
     return node_of_process(controller, body.node, pid).name
 
 
-async def _ignore_program(controller: Controller, program: str, *, forget: bool) -> list[str]:
+async def _ignore_program(context: Context, program: str, *, forget: bool) -> None:
     if "," in program:
         raise invalid("process.program_with_comma", program=program)
 
@@ -82,5 +87,4 @@ async def _ignore_program(controller: Controller, program: str, *, forget: bool)
         # Back at the configured value, the live setting is dropped and the config file counts again.
         return None if programs == settings.without_live("ignore_processes") else ",".join(programs)
 
-    changed = await controller.change_setting("ignore_processes", text_after)
-    return [*changed.in_force.ignore_processes]
+    await context.controller.change_setting("ignore_processes", text_after, context.key)

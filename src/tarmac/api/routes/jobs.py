@@ -156,9 +156,11 @@ async def kill_jobs(context: Context, body: KillRequest) -> KillAnswer:
         stoppable := [number for number in alive if controller.signal_now(JobId(number), body.grace_s)]
     ):
         return KillAnswer(asked=stoppable, already_ended=[])
-    if alive:
-        await controller.engine.commit(_stop(alive, context.caller.name, body.grace_s))
-    return KillAnswer(asked=alive, already_ended=[number for number in numbers if number not in asked])
+    answer = KillAnswer(asked=alive, already_ended=[number for number in numbers if number not in asked])
+    if not alive:
+        return answer
+    events = [_stop(alive, context.caller.name, body.grace_s)]
+    return await context.decide(lambda _: Decision(answer=answer, events=events))
 
 
 def _stop(numbers: Sequence[int], caller: str, grace_s: float | None = None) -> StopAsked:
@@ -175,12 +177,13 @@ async def remove_jobs(context: Context, body: Selection) -> RemoveAnswer:
         await controller.engine.commit(_stop(waiting, context.caller.name))
     # One of them may have started before its stop was committed, so check again.
     jobs = _none_running(controller, numbers)
-    await controller.engine.decide(lambda _: Decision(answer=None, removed=[job.id for job in jobs]))
+    answer = RemoveAnswer(removed=numbers)
+    await context.decide(lambda _: Decision(answer=answer, removed=[job.id for job in jobs]))
     for job in jobs:
         for attempt in range(1, job.attempt + 1):
             with suppress(FileNotFoundError):
                 os.unlink(default_log(controller.state_folder, job.id, attempt))
-    return RemoveAnswer(removed=numbers)
+    return answer
 
 
 def _none_running(controller: Controller, numbers: list[int]) -> list[Job]:

@@ -43,12 +43,13 @@ async def stop_queue(context: Context, body: QueueStopRequest) -> QueueStopAnswe
     if not body.requeue:
         raise invalid("queue.stop_needs_requeue")
 
-    def plan(state: State) -> Decision[list[int]]:
+    def plan(state: State) -> Decision[QueueStopAnswer]:
         # Collected when it is decided: without a grace period, they may be gone before it is on disk.
         running: list[int] = [job.id for job in state.jobs.values() if _is_requeued(job)]
-        return Decision(answer=running, events=[QueueStopped(by=context.caller.name, grace_s=body.grace_s)])
+        event = QueueStopped(by=context.caller.name, grace_s=body.grace_s)
+        return Decision(answer=QueueStopAnswer(stopping=running), events=[event])
 
-    return QueueStopAnswer(stopping=await context.controller.engine.decide(plan))
+    return await context.decide(plan)
 
 
 def _is_requeued(job: Job) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextvars import copy_context
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import asdict
 
 from tarmac.api.deps import Context
@@ -19,6 +21,7 @@ from tarmac.controller.decision import Decision
 from tarmac.core.events import ReservationEnded, ReservationMade
 from tarmac.core.handlers.reservations import chosen_gpus
 from tarmac.core.model.queue import Reservation
+from tarmac.core.policy.reservations import is_active
 from tarmac.refusal import conflict, invalid, not_allowed, not_found
 
 if TYPE_CHECKING:
@@ -39,13 +42,16 @@ async def make_reservation(context: Context, body: ReservationRequest) -> MadeRe
     """Reserve GPUs of one node for a user. Other jobs that would run into the reservation are not started there."""
     controller = context.controller
 
-    def plan(state: State) -> Decision[Reservation]:
-        reservation = _planned(state, context.caller.name, body, controller.now())
-        return Decision(answer=reservation, events=[ReservationMade(reservation=reservation)])
+    speech = copy_context()  # the caller's language and time zone; the engine calls the plan in another context
 
-    made = await controller.engine.decide(plan)
-    warnings = warnings_for(controller, made)
-    return MadeReservation(**asdict(reservation_view(controller.state, made, controller.now())), warnings=warnings)
+    def plan(state: State) -> Decision[MadeReservation]:
+        now = controller.now()
+        made = _planned(state, context.caller.name, body, now)
+        view = asdict(reservation_view(state, made, now)) | {"active": is_active(made, now)}
+        answer = MadeReservation(**view, warnings=speech.run(warnings_for, controller, made))
+        return Decision(answer=answer, events=[ReservationMade(reservation=made)])
+
+    return await context.decide(plan)
 
 
 async def end_reservation(context: Context, number: int) -> ReservationView:
@@ -56,8 +62,13 @@ async def end_reservation(context: Context, number: int) -> ReservationView:
         raise not_found("reservation.unknown", reservation=number)
     if caller.name != known.owner and not caller.is_admin:
         raise not_allowed("reservation.not_owner", reservation=number, owner=known.owner)
-    await controller.engine.commit(ReservationEnded(reservation=number, by=caller.name))
-    return reservation_view(controller.state, known, controller.now())
+    event = ReservationEnded(reservation=number, by=caller.name)
+
+    def plan(state: State) -> Decision[ReservationView]:
+        ended = reservation_view(state, known, controller.now())
+        return Decision(answer=msgspec.structs.replace(ended, active=False), events=[event])
+
+    return await context.decide(plan)
 
 
 def _planned(state: State, caller: str, body: ReservationRequest, now: float) -> Reservation:

@@ -12,11 +12,13 @@ from tarmac.cli.render.text import counted
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import say
 from tarmac.client.transport import NoController
-from tarmac.errors import Unavailable
+from tarmac.errors import ConnectionLost, Unavailable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tarmac.cli.parser import Values
+    from tarmac.client import Client
+    from tarmac.client.records import Status
 
 GONE_WITHIN_S = 30
 
@@ -24,19 +26,32 @@ GONE_WITHIN_S = 30
 def run(values: Values, _: list[str]) -> int:
     client = connect(start=False)
     try:
-        status = client.status()
+        status = _status(client)
     except NoController:
         say("no controller is running")
         return 0
     ending = {"controller": _opened(status["controller_pid"])}
     if not values["keep_agent"]:
         ending["agent"] = _opened(status["agent_pid"])
+    client.start = True
     stopping = client.stop(agent=not values["keep_agent"])
     for name, process in ending.items():
         if process is not None and not (name == "agent" and stopping):
             _wait_for_end(name, process)
     say(f"stopped{_left(status['running'] - stopping, stopping)}. The next `tarmac` command starts it again")
     return 0
+
+
+def _status(client: Client) -> Status:
+    """Raises NoController if none is running. If one dies before it answers, another must end the agent."""
+    client.repeats = False
+    try:
+        return client.status()
+    except ConnectionLost:
+        client.start = True
+        return client.status()
+    finally:
+        client.repeats = True
 
 
 def _left(running: int, stopping: int) -> str:

@@ -6,14 +6,13 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tarmac.controller.submit.gpu_names import name_of
-from tarmac.core.events import GpusForgotten
 from tarmac.refusal import conflict
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from tarmac.controller.controller import Controller
-    from tarmac.core.model.ids import GpuUuid
+    from tarmac.core.model.ids import GpuUuid, NodeName
     from tarmac.core.model.node import Node
     from tarmac.nodes.reports import GpuReading
 
@@ -44,10 +43,9 @@ def check_forgettable(controller: Controller, node: Node, uuids: Collection[GpuU
             raise conflict("gpu.present", gpu=name_of(node, uuid, controller.state.nodes.values()))
 
 
-async def forget(controller: Controller, node: Node, uuids: tuple[GpuUuid, ...]) -> None:
+async def tell_to_forget(controller: Controller, node: NodeName, uuids: tuple[GpuUuid, ...]) -> None:
     """Tell the agent first: a reading that still contains the GPU would bring it back."""
-    await controller.fleet.ask(node.name, {"type": "forget_gpus", "uuids": list(uuids)})
-    await controller.engine.commit(GpusForgotten(node=node.name, gpus=uuids))
+    await controller.fleet.ask(node, {"type": "forget_gpus", "uuids": list(uuids)})
 
 
 async def look_again(controller: Controller, node: Node, uuids: tuple[GpuUuid, ...]) -> None:

@@ -15,6 +15,9 @@ MESSAGES: dict[str, Message] = {
     "request.wrong_fields": Message("{wrong:join ; }", "see docs/api.md for all fields"),
     "request.not_json": Message("the body is not valid JSON: {error}", "send a JSON object"),
     "request.not_utf8": Message("the body is not UTF-8", "send JSON in UTF-8"),
+    "request.wrong_key": Message(
+        "Idempotency-Key must have 1 to {most} characters", "generate a new one for each request, such as a UUID"
+    ),
     "request.too_large": Message("the body exceeds {most} bytes", "submit fewer jobs at once"),
     # fields
     "field.missing": Message("{field} is missing"),

@@ -1,0 +1,67 @@
+"""Answers kept by the key of their request: a client that lost the connection repeats it and gets the same answer.
+
+The answer is committed together with what it is about, so that a repetition is never carried out a second time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import msgspec
+
+from tarmac.store.writer import KeptAnswer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tarmac.controller.decision import Decision, Plan
+    from tarmac.controller.engine import Engine
+    from tarmac.core.state import State
+    from tarmac.store.reader import Reader
+
+T = TypeVar("T")
+CARRIED_OUT = b""  # kept where the answer is read from the state again
+
+
+class Key(NamedTuple):
+    owner: str
+    text: str  # the owner's client generates a new one for each request
+
+
+class Repeats:
+    def __init__(self, engine: Engine, reader: Reader) -> None:
+        self._engine = engine
+        self._reader = reader
+        self._turns: dict[Key, asyncio.Lock] = {}
+
+    def kept(self, key: Key | None) -> bytes | None:
+        """The answer to an earlier request with this key; CARRIED_OUT if it must be formed again."""
+        return None if key is None else self._reader.kept_answer(*key)
+
+    @asynccontextmanager
+    async def turn(self, key: Key) -> AsyncIterator[None]:
+        """Let a repetition wait while the first request with its key is under way."""
+        lock = self._turns.setdefault(key, asyncio.Lock())
+        try:
+            async with lock:
+                yield
+        finally:
+            if not lock.locked():
+                self._turns.pop(key, None)
+
+    def keeping(self, key: Key | None, plan: Plan[T], *, is_answer: bool) -> Plan[T]:
+        """The plan, with its answer kept by the key. Without `is_answer`, only that it was carried out is kept."""
+        if key is None:
+            return plan
+
+        def keeping_plan(state: State) -> Decision[Any]:
+            decision = plan(state)
+            if not (decision.events or decision.removed or decision.settings):
+                return decision  # a repetition changes nothing either
+            body = msgspec.json.encode(decision.answer) if is_answer else CARRIED_OUT
+            return replace(decision, kept=KeptAnswer(owner=key.owner, key=key.text, at=self._engine.now(), answer=body))
+
+        return keeping_plan
