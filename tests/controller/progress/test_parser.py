@@ -1,8 +1,15 @@
+from itertools import product
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tarmac.controller.progress import parser
 from tarmac.controller.progress.parser import TAIL_BYTES, read_progress
+
+# Pieces of what the patterns look for: their repetitions are the worst that a log can contain.
+PIECES = ["=== ", "\x1b]", "\x1b[0;", "9", "1/2 ", "(1/", "5%|", "epoch ", " ", "eta ", "0:00 • ", "1.", "% ", "step "]
 
 
 @pytest.mark.parametrize(
@@ -145,3 +152,27 @@ def test_the_fraction_is_always_between_zero_and_one(text: str):
     reading = read_progress(text.encode("utf-8", "replace"))
     assert reading is None or 0 <= reading.fraction <= 1
     assert reading is None or reading.eta_s is None or reading.eta_s >= 0
+
+
+def cost_s(tail: bytes) -> float:
+    """The least processor time of a few tries."""
+    best = 1e9
+    for _ in range(3):
+        began = process_time()
+        read_progress(tail)
+        best = min(best, process_time() - began)
+    return best
+
+
+@pytest.mark.parametrize("pieces", [*product(PIECES), *product(PIECES, PIECES)], ids=repr)
+def test_the_time_is_linear_in_the_length_of_a_line(pieces: tuple[str, ...], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(parser, "LINE_CHARS", 1 << 20)
+    hostile = "".join(piece * 8 for piece in pieces).encode()
+    short, long = hostile * (2000 // len(hostile)), hostile * (32000 // len(hostile))
+    assert cost_s(long) < 100 * cost_s(short) + 0.01, "16 times as long; quadratic would be 256 times the cost"
+
+
+@pytest.mark.parametrize("line", ["1/\n", "(1/2\n", "5%\n", "epoch 1/\n", "epoch 1/2x 5%|\r", "\n"])
+def test_many_lines_cost_no_more_than_a_few_times_an_ordinary_tail(line: str):
+    ordinary = b"2026-11-15 12:00:01 step 12 loss 2.31 took 13% of 40/s\n" * 200
+    assert cost_s((line * TAIL_BYTES).encode()[-TAIL_BYTES:]) < 50 * cost_s(ordinary[-TAIL_BYTES:])
