@@ -11,6 +11,7 @@ from tarmac.api import endpoint
 from tarmac.api.route import Route
 from tarmac.api.routes.table import ROUTES
 from tarmac.controller.settings.settings import Settings
+from tarmac.nodes.fleet import Fleet
 from tarmac.refusal import Refused, unavailable
 from tests.api.asgi import Answer, send
 
@@ -20,6 +21,7 @@ class Bare:
 
     settings = Settings({}, {})
     degraded: Refused | None = None
+    fleet = Fleet()
 
 
 def answered(*request: Any, controller: Any = None, **more: Any) -> Answer:

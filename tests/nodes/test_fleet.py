@@ -20,6 +20,7 @@ class RecordingSession:
         self.frames: list[Any] = []
         self.is_ending = self.is_connected = self.is_admitted = False
         self.hello = None
+        self.silent_s: float | None = None
         self.runs = 0
         self.has_run_again = asyncio.Event()
         self._ended = asyncio.Event()

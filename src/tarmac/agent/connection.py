@@ -35,10 +35,11 @@ class Connection:
         self._decoder = Decoder()
         self._unsent = bytearray()
         self._is_open = True
+        self._is_heard = True  # False: the controller is gone, but what it sent before is still to be read
         loop.watch(sock.fileno(), self._ready, "controller connection")
 
     def send(self, frame: AgentFrame) -> None:
-        if not self._is_open:
+        if not (self._is_open and self._is_heard):
             return
         try:
             data = encode(frame)
@@ -51,7 +52,7 @@ class Connection:
             except BlockingIOError:
                 pass
             except OSError:
-                self.close()
+                self._is_heard = False
                 return
         if data:
             self._unsent += data
@@ -76,8 +77,8 @@ class Connection:
         except BlockingIOError:
             pass
         except OSError:
-            self.close()
-            return
+            self._is_heard = False
+            self._unsent.clear()
         self._set_events()
 
     def _set_events(self) -> None:

@@ -14,7 +14,7 @@ from tarmac.api.answers import json_answer
 from tarmac.api.deps import Context
 from tarmac.api.route import JSON
 from tarmac.api.wording.catalogue import speak
-from tarmac.api.wording.degraded import degraded_words
+from tarmac.api.wording.degraded import degraded_words, silent_words
 from tarmac.api.wording.times import tell_in_zone
 from tarmac.controller.permissions import need_admin
 from tarmac.controller.repeats import Key
@@ -75,6 +75,8 @@ class Endpoint:
         answer = await self._handled(route, context, arguments)
         if (degraded := degraded_words(self._controller)) is not None:
             answer.headers["Tarmac-Degraded"] = _first_line(degraded).encode("ascii", "replace").decode()
+        if (silent := silent_words(self._controller)) is not None:
+            answer.headers["Tarmac-Stale"] = silent.encode("ascii", "replace").decode()
         return answer
 
     async def _handled(self, route: Route, context: Context, arguments: list[Any]) -> Response:

@@ -14,6 +14,7 @@ def connect(*, start: bool = True) -> Client:
     client = Client(start=start)
     client.on_start = _tell_where
     client.on_trouble = _Trouble(client)
+    client.on_stale = _Stale(client)
     signals.on(signals.SIGINT, _Interrupt(client))
     return client
 
@@ -45,6 +46,20 @@ class _Trouble:
 
         self.client.on_trouble = None
         err(f"tarmac: the controller cannot write: {safe(trouble)}\n")
+
+
+class _Stale:
+    """Print once that an agent does not answer."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    def __call__(self, reason: str) -> None:
+        from tarmac.cli.render.text import safe
+        from tarmac.cli.term.terminal import err
+
+        self.client.on_stale = None
+        err(f"tarmac: {safe(reason)}\n")
 
 
 def _tell_where() -> None:

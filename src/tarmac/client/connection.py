@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 BASE = "/api/v1"
 START_TRIES = 3
 ANSWER_S = 60  # the longest an ordinary request may take; a suspended controller would never answer
+LASTING = frozenset({"agent.silent", "log.silent"})  # keys of refusals that a retry does not change
 PATIENCE_S = 60  # how long to wait for a controller that is away
 PAUSE_S = 0.05  # between two tries
 CRASHED_S = 1  # … before starting a new one, if the old one left its socket behind
@@ -41,6 +42,7 @@ class Link:
         self.start = start
         self.on_start: Callable[[], None] | None = None  # called before a controller is started
         self.on_trouble: Callable[[str], None] | None = None  # called with the reason while the controller cannot write
+        self.on_stale: Callable[[str], None] | None = None  # called with the reason while an agent does not answer
         self.answer_s: float = ANSWER_S
         self.patience_s: float = PATIENCE_S
         self.was_reached = False  # a controller that was reached once is waited for when it goes away
@@ -148,6 +150,8 @@ class Link:
     def _heed(self, response: Response) -> None:
         if "tarmac-degraded" in response.fields and self.on_trouble is not None:
             self.on_trouble(response.fields["tarmac-degraded"])
+        if "tarmac-stale" in response.fields and self.on_stale is not None:
+            self.on_stale(response.fields["tarmac-stale"])
 
     def _connection(self) -> Connection:
         if self._pid != os.getpid():
@@ -202,7 +206,7 @@ def keep_asking(client: Link, ask: Callable[P, T], *args: P.args, **options: P.k
             except Unavailable as error:
                 now = monotonic()
                 lost_at = now if lost_at is None else lost_at
-                if not client.was_reached or now - lost_at > client.patience_s:
+                if error.key in LASTING or not client.was_reached or now - lost_at > client.patience_s:
                     raise
                 client.start = may_start and now - lost_at > _restart_after_s(error)
                 sleep(PAUSE_S)

@@ -95,6 +95,7 @@ if TYPE_CHECKING:
         controller_pid: int
         agent_pid: int | None
         agent_answers: bool
+        agent_silent_s: float | None  # how long ago it was heard of, if it does not answer
         version: str
         api: int
         policy: str
@@ -198,6 +199,7 @@ class Job(Record):
     waits_for: list[int] | None  # the jobs in `after` that have not ended
     position: int | None  # place among its owner's waiting jobs
     held_by: str | None
+    stale_s: float | None  # how old its state is, if the agent of its node does not answer
     # Options, written by `python -m tests.shared.write_job_options`.
     name: str | None
     priority: int
@@ -277,6 +279,7 @@ class Gpu(Record):
     reason: str | None  # why it is drained or unhealthy
     warnings: list[str]  # about the jobs on it
     reserved: GpuReservation | None  # the current reservation, or the next one
+    stale_s: float | None  # how old the readings are, if the agent of its node does not answer
 
     def __repr__(self) -> str:
         return f"<Gpu {self.node}:{self.index} {self.model}>"

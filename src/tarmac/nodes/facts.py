@@ -57,6 +57,8 @@ async def check_paths(
 
     `reserved` are directories that no output may be in.
     """
+    if fleet.silent_s(node) is not None:
+        return None
     known = PathFacts(directories=[], outputs=[], identities=[])
     try:
         async with asyncio.timeout(CHECKED_WITHIN_S) as patience:

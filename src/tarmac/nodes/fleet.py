@@ -43,7 +43,8 @@ class Fleet:
 
     @property
     def is_ending(self) -> bool:
-        return any(session.is_ending for session in self)
+        """True if agents were asked to end and can be expected to: a silent one ends only when it continues."""
+        return any(session.is_ending and session.silent_s is None for session in self)
 
     def is_connected(self, node: NodeName) -> bool:
         session = self.get(node)
@@ -53,6 +54,27 @@ class Fleet:
         """Identifies the machine's current boot; None while its agent is not connected."""
         session = self.get(node)
         return None if session is None or session.hello is None else session.hello.boot_id
+
+    async def check_liveness(self) -> None:
+        """Make sure that `silent_s` is true of all agents. Takes half a second at most."""
+        await asyncio.gather(*(session.check_liveness() for session in self))
+
+    def silent_s(self, node: NodeName) -> float | None:
+        """How long ago its agent was heard of, if the agent is connected and does not answer."""
+        session = self.get(node)
+        return None if session is None else session.silent_s
+
+    async def refuse_silence(self, node: NodeName) -> None:
+        """Refuse a request that a silent agent would have to answer, without waiting for it."""
+        session = self.get(node)
+        if session is not None:
+            await session.check_liveness()
+            if session.silent_s is not None:
+                raise unavailable("agent.silent", node=self._named(node))
+
+    def _named(self, node: NodeName) -> NodeName | None:
+        """For messages: None if there is only one."""
+        return node if len(self._sessions) > 1 else None
 
     async def run(self) -> None:
         """Keep a connection to every agent. Returns once all agents were asked to end and are gone."""
@@ -76,7 +98,7 @@ class Fleet:
         session = self.get(node)
         if session is None:
             raise unavailable("node.not_configured", node=node)
-        named = node if len(self._sessions) > 1 else None
+        named = self._named(node)
         try:
             return await session.ask(frame)
         except Unreachable:

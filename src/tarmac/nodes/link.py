@@ -31,11 +31,20 @@ class Silent(NoAnswer):
 
 
 class Link(asyncio.Protocol):
-    """Calls `on_frame` for each frame that does not answer a question, and `on_lost` once when the stream ends."""
+    """Calls `on_frame` for each frame that does not answer a question, and `on_lost` once when the stream ends.
 
-    def __init__(self, on_frame: Callable[[AnyFrame], None], on_lost: Callable[[], None]) -> None:
+    `on_heard` is called whenever something arrives.
+    """
+
+    def __init__(
+        self,
+        on_frame: Callable[[AnyFrame], None],
+        on_lost: Callable[[], None],
+        on_heard: Callable[[], None] = lambda: None,
+    ) -> None:
         self._on_frame = on_frame
         self._on_lost = on_lost
+        self._on_heard = on_heard
         self._decoder = protocol.Decoder()
         self._transport: asyncio.WriteTransport | None = None
         self._questions: dict[int, asyncio.Future[AnyFrame]] = {}
@@ -45,6 +54,7 @@ class Link(asyncio.Protocol):
         self._transport = cast("asyncio.WriteTransport", transport)  # uvloop's transport does not inherit from it
 
     def data_received(self, data: bytes) -> None:
+        self._on_heard()
         try:
             frames = self._decoder.feed(data)
         except protocol.ProtocolError:

@@ -14,6 +14,7 @@ import msgspec
 from tarmac import __version__
 from tarmac.core.events import GpusSeen, NodeJoined, NodeLeft, Reported
 from tarmac.nodes.link import Link, NoAnswer, Unreachable
+from tarmac.nodes.liveness import Liveness
 from tarmac.nodes.reports import REPORT_TYPES, readings_of, report_of
 from tarmac.shared import protocol
 
@@ -87,6 +88,7 @@ class AgentSession:
         self._link: Link | None = None
         self._is_admitted = False
         self._gpus: tuple[Gpu, ...] | None = None  # as last posted
+        self._liveness = Liveness(lambda: self.send({"type": "ping"}))
 
     @property
     def is_connected(self) -> bool:
@@ -136,13 +138,15 @@ class AgentSession:
             raise Unreachable
         return await self._link.ask(frame)
 
-    async def answers(self, within_s: float) -> bool:
-        try:
-            async with asyncio.timeout(within_s):
-                await self.ask({"type": "ping"})
-        except (TimeoutError, NoAnswer):
-            return False
-        return True
+    async def check_liveness(self) -> None:
+        """Make sure that `silent_s` is true now. Takes half a second at most."""
+        if self._link is not None:
+            await self._liveness.check()
+
+    @property
+    def silent_s(self) -> float | None:
+        """How long ago the agent was heard of, if it is connected and does not answer."""
+        return None if self._link is None else self._liveness.silent_s
 
     def disconnect(self) -> None:
         """Close the stream. `run` connects again, and the agent reports again what really runs."""
@@ -157,6 +161,10 @@ class AgentSession:
     async def ask_agent_to_end(self, within_s: float) -> int:
         """End the agent for good. Returns the number of jobs it first waits for, because they are being stopped."""
         self.is_ending = True
+        await self.check_liveness()
+        if self.silent_s is not None:
+            self.send({"type": "shutdown"})  # for when it continues
+            return 0
         try:
             async with asyncio.timeout(within_s):
                 return int((await self.ask({"type": "shutdown"}))["stops"])
@@ -172,10 +180,13 @@ class AgentSession:
         sock.setblocking(False)
         loop = asyncio.get_running_loop()
         try:
-            _, self._link = await loop.create_unix_connection(lambda: Link(self._take_frame, lost.set), sock=sock)
+            _, self._link = await loop.create_unix_connection(
+                lambda: Link(self._take_frame, lost.set, self._liveness.heard), sock=sock
+            )
         except BaseException:
             sock.close()
             raise
+        self._liveness.heard()
         self._link.send({"type": "hello", "protocol": protocol.PROTOCOL, "version": __version__})
         if self.is_ending:
             self._link.send({"type": "shutdown"})  # asked to end while it was still starting

@@ -12,20 +12,22 @@ from tarmac.controller.controller import Controller
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.status import Starting
 from tarmac.nodes.facts import Process
+from tarmac.nodes.fleet import Fleet
 from tarmac.refusal import Refused
 from tests.api.asgi import ask, with_controller
 
 DESK = NodeName("desk")
 
 
-class AnsweringFleet:
+class AnsweringFleet(Fleet):
     """Answers one question after the other; None: there is no such process."""
 
     def __init__(self, *processes: dict[str, Any] | None, agent_uid: int = 1000) -> None:
+        super().__init__()
         self._answers: Iterator[dict[str, Any] | None] = iter(processes)
         self._agent_uid = agent_uid
 
-    async def ask(self, node: NodeName, frame: dict[str, Any]) -> dict[str, Any]:
+    async def ask(self, node: NodeName, frame: Any) -> dict[str, Any]:
         assert (node, frame) == (DESK, {"type": "describe_processes", "pids": [42]})
         process = next(self._answers)
         return {"boot_id": "b", "agent_uid": self._agent_uid, "processes": [] if process is None else [process]}

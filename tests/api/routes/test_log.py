@@ -12,6 +12,7 @@ from tarmac.controller.decision import Decision
 from tarmac.core.events import GpusSeen, JobExited, JobStarted, NodeJoined, QueueStopped, Reported, StartForced
 from tarmac.core.model.gpu import Gpu
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+from tarmac.nodes.fleet import Fleet
 from tests.api.asgi import send, with_controller
 from tests.api.served import Served
 
@@ -62,12 +63,12 @@ def test_the_tag_adopted_does_not_make_a_job_an_adopted_one(api: Served) -> None
     assert api.ask("GET", f"/jobs/{job}/log")[1]["error"]["key"] == "log.unreadable", "/dev/null is not a file"
 
 
-class Logs:
+class Logs(Fleet):
     """A fleet on which every log file holds the name of its node."""
 
-    home = SimpleNamespace(name=DESK)
+    home: Any = SimpleNamespace(name=DESK)
 
-    async def ask(self, node: NodeName, frame: dict[str, Any]) -> dict[str, Any]:
+    async def ask(self, node: NodeName, frame: Any) -> dict[str, Any]:
         return {"data": base64.b64encode(node.encode()[frame["offset"] :] if frame["limit"] else b"").decode()}
 
 

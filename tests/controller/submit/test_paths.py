@@ -28,6 +28,9 @@ class AnsweringFleet:
     def is_connected(self, node: str) -> bool:
         return node in self._answers
 
+    def silent_s(self, node: str) -> float | None:
+        return None
+
     def boot_id(self, node: str) -> str:
         return f"boot of {node}"
 

@@ -36,6 +36,7 @@ GONE = "gone"
 async def list_gpus(context: Context) -> GpuList:
     """Every GPU, what it does and which jobs hold it. `error` says what could not be read."""
     controller = context.controller
+    await controller.fleet.check_liveness()
     errors = [error for error in controller.readings.errors.values() if error]
     return GpuList(gpus=gpu_views(controller), error="; ".join(errors) or None)
 

@@ -32,7 +32,7 @@ from tarmac.controller.submit.submissions import Token
 from tarmac.core.events import JobsSubmitted, StopAsked
 from tarmac.core.limits import refusal_at_submit
 from tarmac.core.model.ids import JobId
-from tarmac.core.model.status import Draft, Held, Queued, is_ended
+from tarmac.core.model.status import Draft, Held, Queued, holds_booking, is_ended
 from tarmac.refusal import conflict, invalid, not_found
 from tarmac.store.rows import pack_environment
 
@@ -100,7 +100,7 @@ async def list_jobs(context: Context, query: JobsQuery) -> JobPage:
     page = numbers[: query.limit]
     jobs = controller.jobs(page)
     if fields is None or "progress" in fields:
-        await controller.progress.refresh(jobs)
+        await _renew(controller, jobs)
     viewer = Viewer(controller)
     rows: list[Any] = [viewer.job(job) for job in jobs] if fields is None else viewer.fields(jobs, fields)
     return JobPage(jobs=rows, next=page[-1] if len(numbers) > query.limit else None)
@@ -109,8 +109,14 @@ async def list_jobs(context: Context, query: JobsQuery) -> JobPage:
 async def show_job(context: Context, word: str) -> WholeJobView:
     """Show one job with all its fields. `last` is the caller's newest job."""
     job = find_job(context, word)
-    await context.controller.progress.refresh([job])
+    await _renew(context.controller, [job])
     return Viewer(context.controller, is_fresh=True).whole_job(job)
+
+
+async def _renew(controller: Controller, jobs: list[Job]) -> None:
+    """Read what the agents know about these jobs, and whether they answer. Takes half a second at most."""
+    if any(holds_booking(job.status) is not None for job in jobs):
+        await asyncio.gather(controller.progress.refresh(jobs), controller.fleet.check_liveness())
 
 
 async def job_story(context: Context, word: str) -> Story:
@@ -159,6 +165,7 @@ async def kill_jobs(context: Context, body: KillRequest) -> KillAnswer:
     answer = KillAnswer(asked=alive, already_ended=[number for number in numbers if number not in asked])
     if not alive:
         return answer
+    await controller.fleet.check_liveness()  # so that the answer can say that the signal comes late
     events = [_stop(alive, context.caller.name, body.grace_s)]
     return await context.decide(lambda _: Decision(answer=answer, events=events))
 

@@ -35,6 +35,7 @@ async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResp
     path = (stdout_path if query.stream == "stdout" else stderr_path)(controller.state_folder, job, which)
     if is_elsewhere(job):
         raise not_found("log.adopted", job=job.id)
+    await controller.fleet.refuse_silence(_node_of(controller, job, which))
     await _must_exist(controller, job, which, path, follow=query.follow)
     first, is_cut = query.offset or 0, False
     if query.lines is not None:

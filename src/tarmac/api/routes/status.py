@@ -7,6 +7,7 @@ import os
 from tarmac import __version__
 from tarmac.api.deps import Context
 from tarmac.api.schemas.status import StatusView, StopAnswer, StopRequest
+from tarmac.api.views.job_fields import rounded
 from tarmac.api.views.queue import queued_count, running_count
 from tarmac.api.wording.degraded import degraded_words
 from tarmac.api.wording.notes import words
@@ -21,10 +22,12 @@ async def status(context: Context) -> StatusView:
     home = controller.fleet.home
     hello = home.hello
     state = controller.state
+    await home.check_liveness()
     return StatusView(
         controller_pid=os.getpid(),
         agent_pid=None if hello is None else hello.pid,
-        agent_answers=await home.answers(AGENT_ANSWERS_WITHIN_S),
+        agent_answers=hello is not None and home.silent_s is None,
+        agent_silent_s=rounded(home.silent_s),
         version=__version__,
         api=API,
         policy=state.rules.policy,

@@ -58,6 +58,7 @@ class GpuView(Struct, kw_only=True):
     held: str | None
     reserved: GpuReservation | None
     warnings: list[str]
+    stale_s: float | None  # how old the readings are, if the agent of its node does not answer
 
 
 class GpuList(Struct, kw_only=True):

@@ -47,6 +47,7 @@ class JobView(Struct, kw_only=True):
     index: int | None
     position: int | None
     held_by: str | None
+    stale_s: float | None  # how old its state is, if the agent of its node does not answer
 
 
 class WholeJobView(JobView, kw_only=True):

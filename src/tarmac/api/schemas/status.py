@@ -9,6 +9,7 @@ class StatusView(Struct, kw_only=True):
     controller_pid: int
     agent_pid: int | None
     agent_answers: bool
+    agent_silent_s: float | None  # how long ago the agent was heard of, if it does not answer
     version: str
     api: int
     policy: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tarmac.api.schemas.gpus import GpuProcess, GpuReservation, GpuView
-from tarmac.api.views.job_fields import warnings_of
+from tarmac.api.views.job_fields import rounded, warnings_of
 from tarmac.api.wording.catalogue import say
 from tarmac.api.wording.foreign_processes import foreign_process_words
 from tarmac.api.wording.times import iso
@@ -89,6 +89,7 @@ def _gpu(controller: Controller, name: NodeName, reading: GpuReading, reserved: 
         held=say("gpu.held", processes=foreign_process_words(foreign, controller.now())) if foreign else None,
         reserved=None if reserved is None else _reserved(controller, reserved),
         warnings=_warnings(controller, held),
+        stale_s=rounded(controller.fleet.silent_s(name)),
     )
 
 

@@ -84,6 +84,15 @@ def _gpus(viewer: Viewer, job: Job) -> list[GpuRef]:
     ]
 
 
+def rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 1)
+
+
+def _stale_s(viewer: Viewer, job: Job) -> float | None:
+    booking = holds_booking(job.status)
+    return None if booking is None else rounded(viewer.controller.fleet.silent_s(booking.node))
+
+
 def _node(_: Viewer, job: Job) -> str | None:
     booking = getattr(job.status, "booking", None)
     return None if booking is None else booking.node
@@ -143,6 +152,7 @@ COMPUTED: dict[str, Getter] = {
     "estimate_basis": _estimate_basis,
     "begin_at": lambda _, job: iso(job.spec.begin_at),
     "position": lambda viewer, job: viewer.place(job),
+    "stale_s": _stale_s,
     "held_by": lambda _, job: job.status.by if isinstance(job.status, Held) else None,
 }
 

@@ -23,6 +23,16 @@ def degraded_words(controller: Controller) -> str | None:
     return None if controller.degraded is None else refusal(controller.degraded).message
 
 
+def silent_words(controller: Controller) -> str | None:
+    """Which agent does not answer, and how old what it said is."""
+    silent = [(session.name, session.silent_s) for session in controller.fleet if session.silent_s is not None]
+    if not silent:
+        return None
+    name, seconds = max(silent, key=lambda one: one[1] or 0)
+    node = name if len(list(controller.fleet)) > 1 else None
+    return say("agent.silent_for", node=node, seconds=seconds)
+
+
 def unwritten(controller: Controller, job: Job) -> str | None:
     """What a queued job waits for while nothing can be written."""
     if controller.degraded is None or not isinstance(job.status, Queued):

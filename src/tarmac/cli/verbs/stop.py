@@ -35,9 +35,16 @@ def run(values: Values, _: list[str]) -> int:
         ending["agent"] = _opened(status["agent_pid"])
     client.start = True
     stopping = client.stop(agent=not values["keep_agent"])
+    is_frozen = not values["keep_agent"] and status["agent_pid"] and not status["agent_answers"]
     for name, process in ending.items():
-        if process is not None and not (name == "agent" and stopping):
+        if process is not None and not (name == "agent" and (stopping or is_frozen)):
             _wait_for_end(name, process)
+    if is_frozen:
+        pid = status["agent_pid"]
+        raise Unavailable(
+            f"the controller has stopped, but the agent (pid {pid}) does not answer; it ends once it does",
+            f"run `kill -CONT {pid}` if it was stopped, or `kill -9 {pid}`; running jobs continue",
+        )
     say(f"stopped{_left(status['running'] - stopping, stopping)}. The next `tarmac` command starts it again")
     return 0
 

@@ -1,4 +1,8 @@
-"""Reads the progress of running jobs from the end of their logs, on demand and at most once a second per job."""
+"""Reads the progress of running jobs from the end of their logs, on demand and at most once a second per job.
+
+A request waits for a moment only. A reading that takes longer, because a disk or an agent hangs, continues in the
+background, and later requests do not wait for it again.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from tarmac.nodes.fleet import Fleet
 
 FRESH_S = 1.0
+PATIENCE_S = 0.3
 MOST_AT_ONCE = 200  # a longer list does not wait for the rest
 
 
@@ -36,6 +41,7 @@ class ProgressReader:
         self._fleet = fleet
         self._state_folder = state_folder
         self._known: dict[JobId, _Reading] = {}
+        self._under_way: dict[JobId, asyncio.Task[None]] = {}
 
     def get(self, job: JobId) -> Progress | None:
         """As last read."""
@@ -49,12 +55,19 @@ class ProgressReader:
             for job in jobs
             if isinstance(job.status, Running | Stopping) and self._is_stale(job, stale_before)
         ]
-        await asyncio.gather(*(self._read(job, node) for job, node in stale[:MOST_AT_ONCE]))
+        begun = [self._begin(job, node) for job, node in stale[:MOST_AT_ONCE]]
+        if begun:
+            await asyncio.wait(begun, timeout=PATIENCE_S)
         self._known = {job: known for job, known in self._known.items() if job in self._engine.state.jobs}
 
     def _is_stale(self, job: Job, before: float) -> bool:
         known = self._known.get(job.id)
-        return known is None or known.read_at < before
+        return job.id not in self._under_way and (known is None or known.read_at < before)
+
+    def _begin(self, job: Job, node: NodeName) -> asyncio.Task[None]:
+        task = self._under_way[job.id] = asyncio.create_task(self._read(job, node))
+        task.add_done_callback(lambda _: self._under_way.pop(job.id))
+        return task
 
     async def _read(self, job: Job, node: NodeName) -> None:
         path = stdout_path(self._state_folder, job, job.attempt)

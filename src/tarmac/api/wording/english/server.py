@@ -13,6 +13,10 @@ MESSAGES: dict[str, Message] = {
         "the agent{node:prefixed  of node } does not answer",
         "check that it is not stopped and that no disk hangs; run `tarmac log agent` to see more",
     ),
+    "agent.silent_for": Message(
+        "the agent{node:prefixed  of node } has not answered for {seconds:in_words}; states and readings are that old",
+        "run `tarmac doctor` to see what to do",
+    ),
     "agent.none_connected": Message(
         "no machine is reachable: the agent is not connected", "run `tarmac log agent` to see why"
     ),
