@@ -1,38 +1,139 @@
 """Frames of an agent, as events."""
 
+from typing import Any
+
 import pytest
 
-from tarmac.core.events import JobExited
-from tarmac.nodes.reports import report_of
+from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, RunReport, TreeGone
+from tarmac.nodes.node_clock import NodeClock
+from tarmac.nodes.reports import readings_of, report_of
 from tarmac.shared import protocol
+from tarmac.shared.boot_clock import Moment
+
+STARTED, ENDED = Moment(1000.0, 10.0), Moment(1020.0, 30.0)
 
 
-def exited(**more: bool) -> JobExited:
-    frame = protocol.exited(1, 2, status=15, pid=9, started_at=1.0, at=2.0, **more)
-    report = report_of(frame)
+class Clocks:
+    """The controller's clocks. The node's boot clock showed 40 when ours showed 540."""
+
+    def __init__(self) -> None:
+        self.wall, self.boot_s = 90_000.0, 540.0
+        self.node = NodeClock(lambda: self.wall, lambda: self.boot_s)
+        self.node.relate(40.0, 1030.0)
+
+    def report(self, frame: Any) -> RunReport:
+        return report_of(frame, self.node)
+
+
+def exit_frame(**more: bool) -> Any:
+    return protocol.exited(1, 2, status=15, pid=9, started=STARTED, ended=ENDED, **more)
+
+
+def exited(frame: Any) -> JobExited:
+    report = Clocks().report(frame)
     assert isinstance(report, JobExited)
     return report
 
 
 @pytest.mark.parametrize("timed_out", [True, False])
 def test_an_exit_carries_whether_the_time_limit_caused_it(timed_out: bool) -> None:
-    assert exited(timed_out=timed_out).timed_out is timed_out
+    assert exited(exit_frame(timed_out=timed_out)).timed_out is timed_out
 
 
 def test_a_record_without_that_field_means_no() -> None:
-    frame = protocol.exited(1, 2, status=15, pid=9, started_at=1.0, at=2.0)
+    frame = exit_frame()
     del frame["timed_out"]
-    assert report_of(frame) == exited(timed_out=False)
+    assert exited(frame) == exited(exit_frame(timed_out=False))
 
 
 @pytest.mark.parametrize("signalled", [True, False])
 def test_an_exit_carries_whether_a_stop_was_requested_before(signalled: bool) -> None:
-    assert exited(signalled=signalled).was_signalled is signalled
+    assert exited(exit_frame(signalled=signalled)).was_signalled is signalled
 
 
 def test_a_record_of_an_older_shim_does_not_say_so() -> None:
-    frame = protocol.exited(1, 2, status=15, pid=9, started_at=1.0, at=2.0)
+    frame = exit_frame()
     del frame["signalled"]
-    report = report_of(frame)
+    assert exited(frame).was_signalled is None
+
+
+def test_times_are_by_our_clock() -> None:
+    """The node's wall clock is a day behind ours."""
+    report = exited(exit_frame())
+    assert (report.started_at, report.ended_at) == (89_970.0, 89_990.0)
+
+
+def test_a_late_report_says_when_it_happened() -> None:
+    clocks = Clocks()
+    clocks.wall, clocks.boot_s = clocks.wall + 600.0, clocks.boot_s + 600.0
+    report = clocks.report(exit_frame())
     assert isinstance(report, JobExited)
-    assert report.was_signalled is None
+    assert report.ended_at == 89_990.0
+
+
+@pytest.mark.parametrize("step_s", [-7200.0, 7200.0])
+def test_how_long_it_ran_does_not_depend_on_a_clock_that_was_set_meanwhile(step_s: float) -> None:
+    """On our side, or on the node's, whose end then has another wall time."""
+    ours = Clocks()
+    ours.wall += step_s
+    theirs = protocol.exited(1, 2, status=0, pid=9, started=STARTED, ended=Moment(ENDED.at + step_s, ENDED.boot_s))
+    for report in (ours.report(exit_frame()), Clocks().report(theirs)):
+        assert isinstance(report, JobExited)
+        assert report.ended_at - report.started_at == 20.0
+    assert exited(theirs).ended_at == 89_990.0
+
+
+def test_an_exit_before_a_reboot_still_says_how_long_it_ran() -> None:
+    report = exited({**exit_frame(), "ended_s": None})
+    assert (report.started_at, report.ended_at) == (1020.0 + 88_970.0 - 20.0, 1020.0 + 88_970.0)
+
+
+def test_a_record_of_an_older_shim_has_only_wall_times() -> None:
+    frame = exit_frame()
+    del frame["ended_s"], frame["ran_s"]
+    clocks = Clocks()
+    clocks.node.relate(None, None)
+    report = clocks.report(frame)
+    assert isinstance(report, JobExited)
+    assert (report.started_at, report.ended_at) == (1000.0, 1020.0)
+
+
+def test_every_report_is_by_our_clock() -> None:
+    clocks = Clocks()
+    started = clocks.report(protocol.started(1, 2, pid=3, at=STARTED))
+    assert isinstance(started, JobStarted)
+    assert started.started_at == 89_970.0
+    failed = clocks.report(protocol.launch_failed(1, 2, message="x", at=ENDED))
+    assert isinstance(failed, LaunchFailed)
+    assert failed.at == 89_990.0
+    lost = clocks.report(protocol.lost(1, 2, message="x", alive=False, at=ENDED, started_s=STARTED.boot_s))
+    assert isinstance(lost, JobLost)
+    assert (lost.started_at, lost.at) == (89_970.0, 89_990.0)
+    gone = clocks.report(protocol.gone(1, 2, at=ENDED, started_s=STARTED.boot_s))
+    assert isinstance(gone, TreeGone)
+    assert (gone.started_at, gone.at) == (89_970.0, 89_990.0)
+
+
+def test_nothing_happened_in_the_future() -> None:
+    """A hello that was read late makes the node's clock seem slow."""
+    clocks = Clocks()
+    clocks.node.relate(30.0, 1020.0)
+    report = clocks.report(protocol.started(1, 2, pid=3, at=Moment(1030.0, 40.0)))
+    assert isinstance(report, JobStarted)
+    assert report.started_at == clocks.wall
+
+
+def test_processes_on_gpus_and_lost_gpus_are_by_our_clock_too() -> None:
+    process = {"pid": 5, "started_at": 1010.0, "start_time": 2000}
+    frame = {"gpus": [{"index": 0, "uuid": "GPU-a", "gone_since": 1020.0, "processes": [process]}]}
+    ((gpu,), _) = readings_of(frame, Clocks().node)
+    assert gpu.processes[0].started_at == 89_980.0
+    assert gpu.gone_since == 89_990.0
+
+
+def test_the_same_moment_gives_the_same_time_as_long_as_no_clock_is_set() -> None:
+    """Reading two clocks one after the other takes a varying time; a reading must not seem to change because of it."""
+    clocks = Clocks()
+    first = clocks.node.convert(0.0, 20.0)
+    clocks.wall, clocks.boot_s = clocks.wall + 5.0, clocks.boot_s + 5.001
+    assert clocks.node.convert(0.0, 20.0) == first

@@ -22,7 +22,7 @@ from tarmac.agent.run.ports import Ports
 from tarmac.agent.run.recover import recover
 from tarmac.agent.run.shim_pool import AgentContext, ShimPool
 from tarmac.agent.shutdown import Shutdown
-from tarmac.shared import crashpoint, protocol
+from tarmac.shared import boot_clock, crashpoint, protocol
 from tarmac.shared.proc import Stat
 
 if TYPE_CHECKING:
@@ -195,6 +195,8 @@ class Service:
                 "containment": "cgroup" if self.context.cgroup_base else "scan",
                 "containment_reason": self._containment_reason,
                 "runs": [report for report in reports if report is not None],
+                "at": time.time(),
+                "boot_s": boot_clock.seconds(),
             }
         )
         if self._gpus.latest is not None:
@@ -254,7 +256,7 @@ class Service:
 
     def _refuse(self, key: AttemptKey, message: str) -> None:
         log(f"job {key}: {message}")
-        self.send(protocol.launch_failed(*key, message=message, at=time.time()))
+        self.send(protocol.launch_failed(*key, message=message, at=boot_clock.now()))
 
     def _signal(self, frame: SignalFrame) -> None:
         attempt = self._attempts.get(key_of_frame(frame))

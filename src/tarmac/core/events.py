@@ -172,6 +172,7 @@ class JobLost:
     message: str
     is_alive: bool
     at: float
+    started_at: float | None = None  # by the same clock; None: as reported before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +182,7 @@ class TreeGone:
     job: JobId
     attempt: int
     at: float
+    started_at: float | None = None
 
 
 RunReport: TypeAlias = JobStarted | JobExited | LaunchFailed | JobLost | TreeGone

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 import msgspec
 
 from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, RunReport, TreeGone
 from tarmac.core.model.gpu import Gpu
 from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.shared.proc import TICKS_PER_S
+
+if TYPE_CHECKING:
+    from tarmac.nodes.node_clock import NodeClock
 
 
 class _Started(msgspec.Struct, tag="started", tag_field="type"):
@@ -16,6 +20,7 @@ class _Started(msgspec.Struct, tag="started", tag_field="type"):
     attempt: int
     pid: int
     started_at: float
+    started_s: float | None = None  # older agents send no reading of the boot clock
 
 
 class _Exited(msgspec.Struct, tag="exited", tag_field="type"):
@@ -25,6 +30,8 @@ class _Exited(msgspec.Struct, tag="exited", tag_field="type"):
     signal: int | None
     started_at: float
     ended_at: float
+    ended_s: float | None = None
+    ran_s: float | None = None
     pid: int | None = None
     timed_out: bool = False  # records of older agents lack it
     signalled: bool | None = None  # and this one
@@ -35,6 +42,7 @@ class _LaunchFailed(msgspec.Struct, tag="launch_failed", tag_field="type"):
     attempt: int
     message: str
     at: float
+    at_s: float | None = None
 
 
 class _Lost(msgspec.Struct, tag="lost", tag_field="type"):
@@ -43,12 +51,16 @@ class _Lost(msgspec.Struct, tag="lost", tag_field="type"):
     message: str
     alive: bool
     at: float
+    at_s: float | None = None
+    started_s: float | None = None
 
 
 class _Gone(msgspec.Struct, tag="gone", tag_field="type"):
     job: int
     attempt: int
     at: float
+    at_s: float | None = None
+    started_s: float | None = None
 
 
 _Frame: TypeAlias = _Started | _Exited | _LaunchFailed | _Lost | _Gone
@@ -103,42 +115,69 @@ class HostReading(msgspec.Struct, kw_only=True):
     memory_available_bytes: int
 
 
-def report_of(frame: dict[str, Any]) -> RunReport:
-    """Raises msgspec.ValidationError on a frame that is not a report."""
+def report_of(frame: dict[str, Any], clock: NodeClock) -> RunReport:
+    """All times are by our clock. Raises msgspec.ValidationError on a frame that is not a report."""
     report: _Frame = msgspec.convert(frame, _Frame)
     match report:
         case _Started():
             return JobStarted(
-                job=JobId(report.job), attempt=report.attempt, pid=report.pid, started_at=report.started_at
-            )
-        case _Exited():
-            return JobExited(
                 job=JobId(report.job),
                 attempt=report.attempt,
-                exit_code=report.exit_code,
-                signal=report.signal,
                 pid=report.pid,
-                started_at=report.started_at,
-                ended_at=report.ended_at,
-                timed_out=report.timed_out,
-                was_signalled=report.signalled,
+                started_at=clock.convert(report.started_at, report.started_s),
             )
+        case _Exited():
+            return _exited(report, clock)
         case _LaunchFailed():
-            return LaunchFailed(job=JobId(report.job), attempt=report.attempt, message=report.message, at=report.at)
+            at = clock.convert(report.at, report.at_s)
+            return LaunchFailed(job=JobId(report.job), attempt=report.attempt, message=report.message, at=at)
         case _Lost():
             return JobLost(
                 job=JobId(report.job),
                 attempt=report.attempt,
                 message=report.message,
                 is_alive=report.alive,
-                at=report.at,
+                at=clock.convert(report.at, report.at_s),
+                started_at=_began_at(report, clock),
             )
         case _Gone():
-            return TreeGone(job=JobId(report.job), attempt=report.attempt, at=report.at)
+            at = clock.convert(report.at, report.at_s)
+            return TreeGone(job=JobId(report.job), attempt=report.attempt, at=at, started_at=_began_at(report, clock))
         case _:
             assert_never(report)
 
 
-def readings_of(frame: dict[str, Any]) -> tuple[list[GpuReading], HostReading | None]:
+def _exited(report: _Exited, clock: NodeClock) -> JobExited:
+    ended_at = clock.convert(report.ended_at, report.ended_s)
+    return JobExited(
+        job=JobId(report.job),
+        attempt=report.attempt,
+        exit_code=report.exit_code,
+        signal=report.signal,
+        pid=report.pid,
+        # The wall clock may have been set since the start, so the difference of the wall times is not how long it ran.
+        started_at=clock.convert(report.started_at, None) if report.ran_s is None else ended_at - report.ran_s,
+        ended_at=ended_at,
+        timed_out=report.timed_out,
+        was_signalled=report.signalled,
+    )
+
+
+def _began_at(report: _Lost | _Gone, clock: NodeClock) -> float | None:
+    return None if report.started_s is None else clock.convert(report.at, report.started_s)
+
+
+def readings_of(frame: dict[str, Any], clock: NodeClock) -> tuple[list[GpuReading], HostReading | None]:
+    """All times are by our clock."""
     gpus = msgspec.convert(frame["gpus"], list[GpuReading])
+    for gpu in gpus:
+        if gpu.gone_since is not None:
+            gpu.gone_since = clock.convert(gpu.gone_since, None)
+        for process in gpu.processes:
+            if process.started_at is not None:
+                process.started_at = clock.convert(process.started_at, _started_s(process))
     return gpus, msgspec.convert(frame.get("host"), HostReading | None)
+
+
+def _started_s(process: GpuProcess) -> float | None:
+    return None if process.start_time is None else process.start_time / TICKS_PER_S

@@ -15,6 +15,7 @@ from tarmac import __version__
 from tarmac.core.events import GpusSeen, NodeJoined, NodeLeft, Reported
 from tarmac.nodes.link import Link, NoAnswer, Unreachable
 from tarmac.nodes.liveness import Liveness
+from tarmac.nodes.node_clock import NodeClock
 from tarmac.nodes.reports import REPORT_TYPES, readings_of, report_of
 from tarmac.shared import protocol
 
@@ -70,6 +71,8 @@ class Hello(msgspec.Struct, kw_only=True):
     containment: str
     containment_reason: str | None = None
     runs: list[dict[str, Any]]
+    at: float | None = None  # what its clocks show; older agents do not say
+    boot_s: float | None = None
 
 
 class AgentSession:
@@ -86,6 +89,7 @@ class AgentSession:
         self._post = post
         self._readings = readings
         self._link: Link | None = None
+        self._clock = NodeClock()
         self._is_admitted = False
         self._gpus: tuple[Gpu, ...] | None = None  # as last posted
         self._liveness = Liveness(lambda: self.send({"type": "ping"}))
@@ -218,7 +222,7 @@ class AgentSession:
         elif self.hello is None:
             return  # nothing counts before the join
         elif frame["type"] in REPORT_TYPES:
-            self._post(Reported(node=self.name, report=report_of(frame)))
+            self._post(Reported(node=self.name, report=report_of(frame, self._clock)))
         elif frame["type"] == "gpus":
             self._take_gpus(frame)
         elif frame["type"] == "gpus_unchanged":
@@ -229,7 +233,8 @@ class AgentSession:
             log.info("agent %s of %s is replaced by %s", hello.version, self.name, __version__)
             self.send({"type": "shutdown", "is_replaced": True})
             return
-        runs = tuple(report_of(run) for run in hello.runs)
+        self._clock.relate(hello.boot_s, hello.at)
+        runs = tuple(report_of(run, self._clock) for run in hello.runs)
         self.hello = hello
         log.info("agent pid %d on %s, containment %s", hello.pid, self.name, hello.containment)
         self._post(
@@ -248,7 +253,7 @@ class AgentSession:
         return not is_same and not self._connector.has_started(hello.pid)
 
     def _take_gpus(self, frame: AnyFrame) -> None:
-        readings, host = readings_of(frame)
+        readings, host = readings_of(frame, self._clock)
         gpus = tuple(reading.as_gpu() for reading in readings)
         if gpus != self._gpus:
             self._gpus = gpus

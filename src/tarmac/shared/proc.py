@@ -7,6 +7,8 @@ from typing import NamedTuple, Optional
 
 from tarmac.shared import kernel
 
+TICKS_PER_S = 100  # the unit of /proc, independent of the kernel's own clock rate
+
 
 class Stat(NamedTuple):
     pid: int

@@ -16,9 +16,10 @@ from __future__ import annotations
 import json
 import os
 from struct import Struct
-from typing import TYPE_CHECKING, List, Mapping
+from typing import TYPE_CHECKING, List, Mapping, Optional
 
 if TYPE_CHECKING:
+    from tarmac.shared.boot_clock import Moment
     from tarmac.shared.frames.base import AnyFrame
     from tarmac.shared.frames.to_controller import (
         ExitedFrame,
@@ -104,8 +105,15 @@ def decode(frame: bytes) -> AnyFrame:
     return decoded
 
 
-def started(job: int, attempt: int, *, pid: int, at: float) -> StartedFrame:
-    return {"type": "started", "job": job, "attempt": attempt, "pid": pid, "started_at": at}
+def started(job: int, attempt: int, *, pid: int, at: Moment) -> StartedFrame:
+    return {
+        "type": "started",
+        "job": job,
+        "attempt": attempt,
+        "pid": pid,
+        "started_at": at.at,
+        "started_s": at.boot_s,
+    }
 
 
 def exited(
@@ -114,8 +122,8 @@ def exited(
     *,
     status: int,
     pid: int,
-    started_at: float,
-    at: float,
+    started: Moment,
+    ended: Moment,
     timed_out: bool = False,
     signalled: bool = False,
 ) -> ExitedFrame:
@@ -127,24 +135,51 @@ def exited(
         "attempt": attempt,
         "exit_code": None if signal else status >> 8,
         "signal": signal or None,
-        "started_at": started_at,
-        "ended_at": at,
+        "started_at": started.at,
+        "ended_at": ended.at,
+        "ended_s": ended.boot_s,
+        "ran_s": None if started.boot_s is None or ended.boot_s is None else ended.boot_s - started.boot_s,
         "pid": pid,
         "timed_out": timed_out,
         "signalled": signalled,
     }
 
 
-def launch_failed(job: int, attempt: int, *, message: str, at: float) -> LaunchFailedFrame:
-    return {"type": "launch_failed", "job": job, "attempt": attempt, "message": message, "at": at}
+def launch_failed(job: int, attempt: int, *, message: str, at: Moment) -> LaunchFailedFrame:
+    return {
+        "type": "launch_failed",
+        "job": job,
+        "attempt": attempt,
+        "message": message,
+        "at": at.at,
+        "at_s": at.boot_s,
+    }
 
 
-def lost(job: int, attempt: int, *, message: str, alive: bool, at: float) -> LostFrame:
-    return {"type": "lost", "job": job, "attempt": attempt, "message": message, "alive": alive, "at": at}
+def lost(
+    job: int, attempt: int, *, message: str, alive: bool, at: Moment, started_s: Optional[float] = None
+) -> LostFrame:
+    return {
+        "type": "lost",
+        "job": job,
+        "attempt": attempt,
+        "message": message,
+        "alive": alive,
+        "at": at.at,
+        "at_s": at.boot_s,
+        "started_s": started_s,
+    }
 
 
-def gone(job: int, attempt: int, *, at: float) -> GoneFrame:
-    return {"type": "gone", "job": job, "attempt": attempt, "at": at}
+def gone(job: int, attempt: int, *, at: Moment, started_s: Optional[float] = None) -> GoneFrame:
+    return {
+        "type": "gone",
+        "job": job,
+        "attempt": attempt,
+        "at": at.at,
+        "at_s": at.boot_s,
+        "started_s": started_s,
+    }
 
 
 def is_final(report: ReportFrame) -> bool:

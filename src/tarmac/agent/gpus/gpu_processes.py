@@ -9,14 +9,15 @@ import pwd
 import time
 from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Tuple
 
-from tarmac.shared.proc import Stat, read_stat
+from tarmac.shared import boot_clock
+from tarmac.shared.boot_clock import Moment
+from tarmac.shared.proc import TICKS_PER_S, Stat, read_stat
 
 if TYPE_CHECKING:
     from tarmac.agent.frames import ProcessInfo
 
 COMMAND_CHARS = 300
 MOST_ANCESTORS = 64
-_TICKS_PER_S = 100  # the unit of /proc, independent of the kernel's own clock rate
 
 
 class _Known(NamedTuple):
@@ -27,7 +28,7 @@ class _Known(NamedTuple):
 class ProcessTable:
     def __init__(self) -> None:
         # Taken once: setting the wall clock must not change the start time of a running process.
-        self._boot_at = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+        self._boot_at = time.time() - boot_clock.seconds()
         self._users: Dict[int, str] = {}  # a directory service may be slow, so ask once per uid
         self._known: Dict[int, _Known] = {}
         self._used: Dict[int, _Known] = {}
@@ -50,7 +51,7 @@ class ProcessTable:
             "pid": pid,
             "user": self._user_of(pid),
             "command": command_of(pid),
-            "started_at": round(self._boot_at + stat.start_time / _TICKS_PER_S, 2) if stat else None,
+            "started_at": round(self._boot_at + stat.start_time / TICKS_PER_S, 2) if stat else None,
             "cgroup": _cgroup_of(pid),
             "marks": _marks_of(pid),
             "ancestors": _ancestors_of(stat),
@@ -76,8 +77,9 @@ def uid_of(pid: int) -> Optional[int]:
     return None
 
 
-def started_at(stat: Stat) -> float:
-    return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + stat.start_time / _TICKS_PER_S
+def started(stat: Stat) -> Moment:
+    started_s = stat.start_time / TICKS_PER_S
+    return Moment(time.time() - boot_clock.seconds() + started_s, started_s)
 
 
 def command_of(pid: int) -> Optional[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import pwd
-import time
 from typing import TYPE_CHECKING, Iterable, List, Optional, cast
 
 from tarmac.agent.gpus import gpu_processes
@@ -17,11 +16,11 @@ from tarmac.agent.procs.attribution import Attribution
 from tarmac.agent.procs.containment import Containment
 from tarmac.agent.procs.proc_scan import ProcessTree, descendants, read_all
 from tarmac.agent.procs.watch import ProcessWatch
-from tarmac.agent.run.attempt import Attempt, AttemptHost
+from tarmac.agent.run.attempt import Attempt, AttemptHost, of_earlier_boot, started_of
 from tarmac.agent.run.attempt_key import AttemptKey
 from tarmac.agent.run.escalation import Escalation
 from tarmac.agent.run.run_folder import EXIT, START, Record, RunFolder
-from tarmac.shared import proc, protocol
+from tarmac.shared import boot_clock, proc, protocol
 from tarmac.shared.proc import Stat
 
 if TYPE_CHECKING:
@@ -60,6 +59,7 @@ class AdoptedAttempt(Attempt):
         self.escalation: AdoptedEscalation = AdoptedEscalation(self)
 
     def begin(self, stat: Stat) -> None:
+        started = gpu_processes.started(stat)
         start = {
             "job": self.key.job,
             "attempt": self.key.attempt,
@@ -67,7 +67,8 @@ class AdoptedAttempt(Attempt):
             "boot_id": self.host.context.boot_id,
             "pid": stat.pid,
             "start_time": stat.start_time,
-            "started_at": gpu_processes.started_at(stat),
+            "started_at": started.at,
+            "started_s": started.boot_s,
             "port": None,
             "cgroup": None,
         }
@@ -78,9 +79,11 @@ class AdoptedAttempt(Attempt):
         """Continue what an earlier agent began."""
         start, final = self.read(START), self.read(EXIT)
         assert start is not None, "the start record marks it as adopted"
+        is_earlier_boot = start["boot_id"] != self.host.context.boot_id
         if final is not None:
-            self._report(cast("ReportFrame", final))
-        elif start["boot_id"] != self.host.context.boot_id:
+            report = cast("ReportFrame", final)
+            self._report(of_earlier_boot(report) if is_earlier_boot else report)
+        elif is_earlier_boot:
             self._report(self._lost("the machine was restarted while it ran", alive=False))
         else:
             self._watch_process(start)
@@ -88,7 +91,7 @@ class AdoptedAttempt(Attempt):
 
     def _watch_process(self, start: Record) -> None:
         self.start_time = start["start_time"]
-        self._report(protocol.started(*self.key, pid=start["pid"], at=start["started_at"]))
+        self._report(self._started(start))
         self._watch_for(start["pid"], start["start_time"])
 
     def _watch_for(self, pid: int, start_time: int) -> None:
@@ -116,8 +119,8 @@ class AdoptedAttempt(Attempt):
             *self.key,
             status=0,
             pid=start["pid"],
-            started_at=start["started_at"],
-            at=time.time(),
+            started=started_of(start),
+            ended=boot_clock.now(),
             signalled=self.escalation.has_signalled,
         )
         final: ExitedFrame = {**known, "exit_code": None, "adopted": True}

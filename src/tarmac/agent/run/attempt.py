@@ -21,12 +21,13 @@ from tarmac.agent.run.escalation import Escalation
 from tarmac.agent.run.handoff import Start
 from tarmac.agent.run.run_folder import EXIT, START, Record, RunFolder
 from tarmac.agent.run.shim_pool import AgentContext, IdleShim
-from tarmac.shared import protocol
+from tarmac.shared import boot_clock, protocol
+from tarmac.shared.boot_clock import Moment
 from tarmac.shared.proc import Stat, send_signal
 from tarmac.shared.protocol import Decoder
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames.to_controller import LostFrame, ReportFrame
+    from tarmac.shared.frames.to_controller import LostFrame, ReportFrame, StartedFrame
 
 _UNDECIDED_S = 0.02
 _SHIM_LINGERS_S = 1.0
@@ -76,7 +77,7 @@ class Attempt:
     def present_report(self) -> Optional[ReportFrame]:
         """None while it is undecided whether the attempt starts, which takes moments only."""
         start = self.read(START) if self.latest is None else None
-        return self.latest if start is None else protocol.started(*self.key, pid=start["pid"], at=start["started_at"])
+        return self.latest if start is None else self._started(start)
 
     # The shim
 
@@ -94,7 +95,7 @@ class Attempt:
     def follow_earlier(self, start: Record) -> None:
         """Watch a shim that an earlier agent forked and that is still alive."""
         self.leaf = Leaf(start["cgroup"]) if start["cgroup"] else None
-        self._report(protocol.started(*self.key, pid=start["pid"], at=start["started_at"]))
+        self._report(self._started(start))
         self._watch = ProcessWatch(
             self.host.loop, start["shim_pid"], start["shim_start_time"], self._earlier_shim_ended, self.name
         )
@@ -165,19 +166,23 @@ class Attempt:
         if start is None:
             self._settle_without_start()
         elif start["boot_id"] != self.host.context.boot_id:
-            self._report(self._final or self._lost("the machine was restarted while it ran", alive=False))
+            self._report(
+                of_earlier_boot(self._final)
+                if self._final is not None
+                else self._lost("the machine was restarted while it ran", alive=False)
+            )
         else:
             self._settle_tree(start)
 
     def _settle_without_start(self) -> None:
         if self._final is not None:
-            self._report(self._final)
+            self._report(of_earlier_boot(self._final))  # or of this one, which cannot be known without a start record
         else:
             self.host.never_started(self)
 
     def _settle_tree(self, start: Record) -> None:
         if self.latest is None:
-            self.latest = protocol.started(*self.key, pid=start["pid"], at=start["started_at"])
+            self.latest = self._started(start)
         is_alive = bool(self.escalation.containment().members())
         if self._final is None:
             log(f"{self.name}: its shim was killed, its processes are {'still there' if is_alive else 'gone'}")
@@ -215,7 +220,7 @@ class Attempt:
         elif self._final is not None:
             self._report(self._final)
         else:
-            self._report(protocol.gone(*self.key, at=time.time()))
+            self._report(protocol.gone(*self.key, at=boot_clock.now(), started_s=self._started_s()))
 
     def _main_of(self, members: Dict[int, int]) -> Optional[int]:
         """Return the pid of the command itself, if it is still alive."""
@@ -250,7 +255,15 @@ class Attempt:
         return record if key_of_record(record) == self.key else None
 
     def _lost(self, message: str, *, alive: bool) -> LostFrame:
-        return protocol.lost(*self.key, message=message, alive=alive, at=time.time())
+        return protocol.lost(*self.key, message=message, alive=alive, at=boot_clock.now(), started_s=self._started_s())
+
+    def _started(self, start: Record) -> StartedFrame:
+        return protocol.started(*self.key, pid=start["pid"], at=started_of(start))
+
+    def _started_s(self) -> Optional[float]:
+        """When it started, on the boot clock of the present boot."""
+        start = self.read(START)
+        return start.get("started_s") if start and start["boot_id"] == self.host.context.boot_id else None
 
     def _report(self, report: ReportFrame) -> None:
         if self.is_over:
@@ -260,3 +273,15 @@ class Attempt:
         self.start = None
         self.escalation.reported(report)
         self.host.report(self, report)
+
+
+def started_of(start: Record) -> Moment:
+    """The moment of the start, from the start record."""
+    return Moment(start["started_at"], start.get("started_s"))
+
+
+def of_earlier_boot(final: ReportFrame) -> ReportFrame:
+    """A final report without its reading of the boot clock, which began anew since."""
+    if final["type"] == "exited":
+        return {**final, "ended_s": None}
+    return {**final, "at_s": None} if final["type"] == "launch_failed" else final

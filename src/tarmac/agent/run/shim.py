@@ -19,7 +19,8 @@ from tarmac.agent.run.attempt_key import AttemptKey, key_of_record
 from tarmac.agent.run.run_folder import EXIT, SPEC, START, STOP, Record, RunFolder, was_signalled
 from tarmac.agent.run.start_request import Limit
 from tarmac.agent.run.time_limit import TimeLimit
-from tarmac.shared import crashpoint, kernel, proc, protocol
+from tarmac.shared import boot_clock, crashpoint, kernel, proc, protocol
+from tarmac.shared.boot_clock import Moment
 
 if TYPE_CHECKING:
     from tarmac.agent.frames import AssignFrame, IdleFrame
@@ -45,7 +46,7 @@ class Shim:
         self.my_start_time = 0
         self.pid = 0  # of the command
         self.pid_start_time = 0
-        self.started_at = 0.0
+        self.started = Moment(0.0)
         self.limit: Optional[Limit] = None
         self.time_limit: Optional[TimeLimit] = None  # of this attempt, once the command is released
         self.command_fd = -1
@@ -70,10 +71,10 @@ class Shim:
         trouble = self._launch(assign, start)
         self._close_pipes()
         if trouble is None:
-            self._send(protocol.started(*self.key, pid=self.pid, at=self.started_at))
+            self._send(protocol.started(*self.key, pid=self.pid, at=self.started))
             self._conclude(self._wait())
         else:
-            self._conclude(protocol.launch_failed(*self.key, message=trouble, at=time.time()))
+            self._conclude(protocol.launch_failed(*self.key, message=trouble, at=boot_clock.now()))
 
     # Without a job
 
@@ -155,7 +156,7 @@ class Shim:
 
     def _record_start(self, port: int) -> None:
         crashpoint.reach("shim:before-start-record")
-        self.started_at = time.time()
+        self.started = boot_clock.now()
         self.folder.write_durably(
             START,
             {
@@ -166,7 +167,8 @@ class Shim:
                 "shim_start_time": self.my_start_time,
                 "pid": self.pid,
                 "start_time": self.pid_start_time,
-                "started_at": self.started_at,
+                "started_at": self.started.at,
+                "started_s": self.started.boot_s,
                 "port": port,
                 "cgroup": self.leaf.path if self.leaf else None,
                 "limit": _limit_record(self.limit),
@@ -187,8 +189,8 @@ class Shim:
             *self.key,
             status=status,
             pid=pid,
-            started_at=self.started_at,
-            at=time.time(),
+            started=self.started,
+            ended=boot_clock.now(),
             timed_out=limit is not None and limit.has_fired,
             signalled=was_signalled(self._read_stop()),
         )

@@ -98,7 +98,7 @@ def _take_in(state: State, job: Job, report: RunReport, now: float) -> None:
         case LaunchFailed():
             enter(state, job, _not_launched(status, report, now), cause, now, {"message": report.message})
         case JobLost():
-            lost = _unknown(status, report.message, None if report.is_alive else report.at)
+            lost = _lost(status, report)
             if lost != status:  # a node repeats it whenever it joins
                 left = {"message": report.message, "processes_left": report.is_alive}
                 enter(state, job, lost, cause, now, left)
@@ -165,12 +165,19 @@ def _stopped_before_start(status: Stopping, ended_at: float, now: float) -> Stat
     return Cancelled(booking=status.booking, pid=None, started_at=None, ended_at=ended_at)
 
 
-def _unknown(status: Booked, message: Note | str, ended_at: float | None) -> Unknown:
-    pid, started_at = (None, None) if isinstance(status, Starting) else (status.pid, status.started_at)
+def _lost(status: Booked, report: JobLost) -> Unknown:
+    if report.is_alive:
+        return _unknown(status, report.message, None)
+    return _unknown(status, report.message, report.at, report.started_at)
+
+
+def _unknown(status: Booked, message: Note | str, ended_at: float | None, started_at: float | None = None) -> Unknown:
+    """`started_at`: by the clock of `ended_at`, if it is known; otherwise as reported before."""
+    pid, began_at = (None, None) if isinstance(status, Starting) else (status.pid, status.started_at)
     return Unknown(
         booking=status.booking,
         pid=pid,
-        started_at=started_at,
+        started_at=began_at if started_at is None else started_at,
         ended_at=ended_at,
         message=message,
         stop_grace_s=_asked_grace_s(status),
@@ -192,9 +199,10 @@ def _asked_grace_s(status: Booked) -> float | None:
 
 def _gone(status: Booked, report: TreeGone) -> Unknown:
     if isinstance(status, Unknown):
-        return replace(status, ended_at=report.at)
+        began_at = status.started_at if report.started_at is None else report.started_at
+        return replace(status, ended_at=report.at, started_at=began_at)
     # The node reports only the newest fact: the loss of the shim was reported while the controller was away.
-    return _unknown(status, note("unknown.shim_killed"), report.at)
+    return _unknown(status, note("unknown.shim_killed"), report.at, report.started_at)
 
 
 def _join(state: State, event: NodeJoined, now: float) -> list[Command]:

@@ -10,13 +10,15 @@ ContainmentKind = Literal["cgroup", "scan"]
 GpuMake = Literal["nvidia", "amd", "fake", "listed"]
 OutputVerdict = Literal["good", "has_content", "no_directory", "is_directory", "not_writable", "reserved"]
 
-# Reports of attempts. The shim sends the same frames to the agent.
+# Reports of attempts. The shim sends the same frames to the agent. `at` and `…_at` are wall times, which may be wrong;
+# `at_s` and `…_s` are the same moments on the node's boot clock: null if not known, or before the present boot.
 
 
 class StartedFrame(OfAttempt):
     type: Literal["started"]
     pid: int
     started_at: float
+    started_s: Optional[float]
 
 
 class _ExitedOptions(TypedDict, total=False):
@@ -32,6 +34,8 @@ class ExitedFrame(OfAttempt, _ExitedOptions):
     signal: Optional[int]
     started_at: float
     ended_at: float
+    ended_s: Optional[float]
+    ran_s: Optional[float]  # from its start to its end
     pid: int
     timed_out: bool
 
@@ -40,6 +44,7 @@ class LaunchFailedFrame(OfAttempt):
     type: Literal["launch_failed"]
     message: str
     at: float
+    at_s: Optional[float]
 
 
 class LostFrame(OfAttempt):
@@ -49,6 +54,8 @@ class LostFrame(OfAttempt):
     message: str
     alive: bool
     at: float
+    at_s: Optional[float]
+    started_s: Optional[float]
 
 
 class GoneFrame(OfAttempt):
@@ -56,6 +63,8 @@ class GoneFrame(OfAttempt):
 
     type: Literal["gone"]
     at: float
+    at_s: Optional[float]
+    started_s: Optional[float]
 
 
 ReportFrame = Union[StartedFrame, ExitedFrame, LaunchFailedFrame, LostFrame, GoneFrame]
@@ -78,6 +87,8 @@ class AgentHelloFrame(TypedDict):
     containment: ContainmentKind
     containment_reason: Optional[str]
     runs: List[ReportFrame]
+    at: float  # what the node's wall clock shows
+    boot_s: float  # and its boot clock
 
 
 class HostMemory(TypedDict):
