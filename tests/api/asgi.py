@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from starlette.types import ASGIApp
+
 from tarmac.api.app import build_app
 from tarmac.api.auth import Guard, authenticate
 from tarmac.api.route import PREFIX
@@ -20,6 +22,7 @@ from tarmac.store.rows import pack_environment
 from tarmac.store.store import Store
 from tests.core.support.builders import a_spec
 
+AS_JSON = {"Content-Type": "application/json"}
 DIGEST, BODY = pack_environment({})
 
 
@@ -43,6 +46,7 @@ async def send(
     guard: Guard = authenticate,
     uid: int = 0,
     headers: Mapping[str, str] | None = None,
+    app: ASGIApp | None = None,
 ) -> Answer | None:
     """The answer to one request, None if there is none. The body comes in chunks; None as a chunk is a disconnect."""
     sent: list[dict[str, Any]] = []
@@ -65,10 +69,10 @@ async def send(
         "method": method,
         "path": PREFIX + address,
         "query_string": query.encode(),
-        "headers": [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()],
+        "headers": [(name.lower().encode(), value.encode()) for name, value in (AS_JSON | dict(headers or {})).items()],
         "extensions": {PEER_UID: uid},
     }
-    await build_app(controller, lambda: None, guard)(scope, receive, collect)
+    await (app or build_app(controller, lambda: None, guard))(scope, receive, collect)
     if not sent:
         return None
     answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}

@@ -3,12 +3,14 @@
 import asyncio
 import json
 import logging
+from functools import partial
 from typing import Any
 
 import pytest
 
-from tarmac.api import endpoint
-from tarmac.api.route import Route
+from tarmac.api import body
+from tarmac.api.app import build_app
+from tarmac.api.route import LARGEST_BODY_BYTES, Route
 from tarmac.api.routes.table import ROUTES
 from tarmac.controller.settings.settings import Settings
 from tarmac.nodes.fleet import Fleet
@@ -118,13 +120,43 @@ def test_a_pid_that_cannot_exist_is_refused(path: str) -> None:
 
 
 def test_a_body_that_is_announced_too_large_is_refused_unread() -> None:
-    length = str(endpoint.LARGEST_BODY_BYTES + 1)
+    length = str(LARGEST_BODY_BYTES + 1)
     assert answered("POST", "/jobs/kill", headers={"Content-Length": length}).status == 413
+    assert answered("POST", "/jobs/kill", headers={"Content-Length": "9" * 5000}).status == 413
 
 
-def test_a_body_that_turns_out_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "LARGEST_BODY_BYTES", 10)
-    assert answered("POST", "/jobs/kill", [b"x" * 6, b"x" * 6, b"x" * 6]).status == 413
+def test_a_body_that_turns_out_too_large_is_refused() -> None:
+    half = b" " * (LARGEST_BODY_BYTES // 2 + 1)
+    assert answered("POST", "/jobs/kill", [half, half]).status == 413
+
+
+def test_large_bodies_share_a_budget_that_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(body, "MOST_AT_ONCE_BYTES", 3 << 20)
+    chunk = b" " * (1 << 20)
+
+    async def story() -> list[int]:
+        ask = partial(send, Bare(), "POST", "/jobs/kill", app=build_app(Bare(), lambda: None))  # type: ignore[arg-type]
+        answers = [await ask([chunk] * megabytes) for megabytes in (4, 3, 1, 3)]
+        return [0 if answer is None else answer.status for answer in answers]
+
+    assert asyncio.run(story()) == [503, 400, 400, 400]
+
+
+@pytest.mark.parametrize("kind", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "json"])
+@pytest.mark.parametrize("path", ["/jobs/kill", "/jobs", "/reservations/1/end", "/stop"])
+def test_a_body_that_a_form_could_send_is_refused_unread(path: str, kind: str) -> None:
+    answer = answered("POST", path, [None], headers={"Content-Type": kind})
+    assert (answer.status, error(answer)["key"]) == (415, "request.not_declared_json")
+
+
+@pytest.mark.parametrize("kind", ["application/json", "Application/JSON; charset=utf-8"])
+def test_json_may_be_declared_with_a_charset(kind: str) -> None:
+    assert answered("POST", "/jobs/kill", [b"[]"], headers={"Content-Type": kind}).status == 400
+
+
+def test_a_repeated_parameter_is_refused() -> None:
+    answer = answered("GET", "/jobs?limit=1&limit=2")
+    assert (answer.status, error(answer)["message"]) == (400, "'limit' is given more than once")
 
 
 def test_a_client_that_disconnects_is_not_answered() -> None:
@@ -149,6 +181,6 @@ def test_a_degraded_controller_says_so_in_every_answer() -> None:
 
 def test_the_header_of_a_degraded_controller_is_one_line() -> None:
     degraded = Bare()
-    degraded.degraded = unavailable("store.cannot_write", error="disk full\r\nSet-Cookie: a=b")
+    degraded.degraded = unavailable("store.cannot_write", error="disk\x1b full\r\nSet-Cookie: a=b")
     answer = answered("GET", "/openapi.json", controller=degraded)
-    assert answer.headers["tarmac-degraded"] == "the state could not be written: disk full"
+    assert answer.headers["tarmac-degraded"] == "the state could not be written: disk? full"

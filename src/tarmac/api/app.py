@@ -10,6 +10,7 @@ from starlette.routing import Router
 
 from tarmac.api import errors
 from tarmac.api.auth import authenticate
+from tarmac.api.body import BodyReader
 from tarmac.api.endpoint import Endpoint
 from tarmac.api.route import PREFIX
 from tarmac.api.routes.table import ROUTES
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
 
 def build_app(controller: Controller, end: Callable[[], None], guard: Guard = authenticate) -> ASGIApp:
     by_path = groupby(sorted(ROUTES, key=lambda route: _place(route.path)), lambda route: route.path)
+    bodies = BodyReader()
     router = Router(
-        [PathRoute(PREFIX + path, Endpoint(routes, controller, end, guard)) for path, routes in by_path],
+        [PathRoute(PREFIX + path, Endpoint(routes, controller, end, guard, bodies)) for path, routes in by_path],
         redirect_slashes=False,
         default=_not_found,
     )

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from tarmac.api import errors
 from tarmac.api.answers import json_answer
+from tarmac.api.body import refuse_other_types
 from tarmac.api.deps import Context
 from tarmac.api.route import JSON
 from tarmac.api.wording.catalogue import speak
@@ -26,21 +27,30 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from tarmac.api.auth import Guard
+    from tarmac.api.body import BodyReader
     from tarmac.api.route import Route
     from tarmac.controller.controller import Controller
 
 LONGEST_KEY = 128
-LARGEST_BODY_BYTES = 512 * 1024 * 1024  # a million jobs
+MOST_PARAMETERS = 64
 
 
 class Endpoint:
     """All routes of one path, as an ASGI application."""
 
-    def __init__(self, routes: Iterable[Route], controller: Controller, end: Callable[[], None], guard: Guard) -> None:
+    def __init__(
+        self,
+        routes: Iterable[Route],
+        controller: Controller,
+        end: Callable[[], None],
+        guard: Guard,
+        bodies: BodyReader,
+    ) -> None:
         self._routes = {route.method: route for route in routes}
         self._controller = controller
         self._end = end
         self._guard = guard
+        self._bodies = bodies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         route = self._routes.get(scope["method"])
@@ -65,18 +75,19 @@ class Endpoint:
         if route.admins_may is not None:
             need_admin(caller, route.admins_may)
         errors.refuse_newer_clients(headers.get("tarmac-api"))
+        refuse_other_types(route, headers)
         key = _key(headers, caller.name)
         context = Context(controller=self._controller, caller=caller, headers=headers, end=self._end, key=key)
         arguments: list[Any] = [*scope["path_params"].values()]
         if route.query is not None:
             arguments.append(errors.decoded_query(route.query, _parameters(scope)))
         if route.decoder is not None:
-            arguments.append(errors.decoded_body(route.decoder, await _body(headers, receive)))
+            arguments.append(await self._bodies.read(route, headers, receive))
         answer = await self._handled(route, context, arguments)
         if (degraded := degraded_words(self._controller)) is not None:
-            answer.headers["Tarmac-Degraded"] = _first_line(degraded).encode("ascii", "replace").decode()
+            answer.headers["Tarmac-Degraded"] = _header_text(degraded)
         if (silent := silent_words(self._controller)) is not None:
-            answer.headers["Tarmac-Stale"] = silent.encode("ascii", "replace").decode()
+            answer.headers["Tarmac-Stale"] = _header_text(silent)
         return answer
 
     async def _handled(self, route: Route, context: Context, arguments: list[Any]) -> Response:
@@ -101,27 +112,22 @@ def _key(headers: Headers, caller: str) -> Key | None:
     return Key(caller, text)
 
 
-def _first_line(text: str) -> str:
-    """A header has no room for more."""
-    return next(iter(text.splitlines()), "")
+def _header_text(text: str) -> str:
+    """The first line, as far as a header can hold it."""
+    line = next(iter(text.splitlines()), "")
+    return "".join(one if " " <= one <= "~" else "?" for one in line)
 
 
 def _parameters(scope: Scope) -> dict[str, str]:
-    return dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
-
-
-async def _body(headers: Headers, receive: Receive) -> bytes:
-    if int(headers.get("content-length", "0")) > LARGEST_BODY_BYTES:
-        raise invalid("request.too_large", most=LARGEST_BODY_BYTES)
-    chunks: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        chunks.append(message.get("body", b""))
-        size += len(chunks[-1])
-        if size > LARGEST_BODY_BYTES:
-            raise invalid("request.too_large", most=LARGEST_BODY_BYTES)
-        if not message.get("more_body", False):
-            return b"".join(chunks)
+    try:
+        pairs = parse_qsl(
+            scope["query_string"].decode("latin-1"), keep_blank_values=True, max_num_fields=MOST_PARAMETERS
+        )
+    except ValueError:
+        raise invalid("request.too_many_parameters", most=MOST_PARAMETERS) from None
+    given: dict[str, str] = {}
+    for name, value in pairs:
+        if name in given:
+            raise invalid("request.repeated_parameter", name=name)
+        given[name] = value
+    return given

@@ -15,6 +15,7 @@ from tarmac.api.wording.refusals import refusal
 from tarmac.api.wording.validation_messages import unknown_parameter, wrong_field, wrong_parameter
 from tarmac.refusal import Refused, invalid, not_found, too_new
 from tarmac.shared.names import API
+from tarmac.shared.numbers import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +38,7 @@ STATUS_OF = {
     "too_new": 426,
     "unavailable": 503,
 }
-_STATUS_OF_KEY = {"request.wrong_method": 405, "request.too_large": 413}
+_STATUS_OF_KEY = {"request.wrong_method": 405, "request.too_large": 413, "request.not_declared_json": 415}
 
 
 def from_refused(refused: Refused) -> Response:
@@ -63,9 +64,10 @@ def method_not_allowed(method: str, allowed: Sequence[str]) -> Response:
 def refuse_newer_clients(spoken: str | None) -> None:
     if spoken is None:
         return
-    if not spoken.isdecimal():
+    number = whole_number(spoken)
+    if number is None:
         raise invalid("request.not_a_version", spoken=spoken, api=API)
-    if int(spoken) > API:
+    if number > API:
         raise too_new("request.newer_client", spoken=spoken, version=__version__, api=API)
 
 

@@ -51,7 +51,7 @@ def document(routes: Sequence[Route]) -> Object:
 
 def _parameters(route: Route, schemas: Mapping[Any, Object], components: Mapping[str, Object]) -> list[Object]:
     in_path = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "integer" if kind == "int" else "string"}}
+        {"name": name, "in": "path", "required": True, "schema": {"type": "integer" if kind == "number" else "string"}}
         for name, kind in _IN_PATH.findall(route.path)
     ]
     if route.query is None:

@@ -9,16 +9,27 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import msgspec
+from starlette.convertors import IntegerConvertor, register_url_convertor
 
 from tarmac.controller.permissions import AdminAction
 
 PREFIX = "/api/v1"
 JSON = "application/json"
+LARGEST_BODY_BYTES = 16 << 20  # a selection of a million jobs
 _KIND = re.compile(r":\w+")
 
 Who: TypeAlias = Literal["users", "admins"]
 # Called with the context, then the parts of the path in braces, then the query, then the body: those that the row has.
 Handler: TypeAlias = Callable[..., Awaitable[Any]]
+
+
+class _Number(IntegerConvertor):
+    """`{id:number}`: a number that SQLite can hold. int() fails on thousands of digits."""
+
+    regex = "[0-9]{1,18}"
+
+
+register_url_convertor("number", _Number())
 
 
 @dataclass(frozen=True)
@@ -32,11 +43,12 @@ class Route:
     media_type: str = field(default=JSON, kw_only=True)
     status: int = field(default=200, kw_only=True)
     other_statuses: Mapping[int, str] = field(default_factory=dict, kw_only=True)  # with the same answer, and when
+    largest_body_bytes: int = field(default=LARGEST_BODY_BYTES, kw_only=True)
     admins_may: AdminAction | None = field(default=None, kw_only=True)  # None: every user may
 
     @property
     def shown_path(self) -> str:
-        """`/reservations/{id}/end` for `/reservations/{id:int}/end`."""
+        """`/reservations/{id}/end` for `/reservations/{id:number}/end`."""
         return _KIND.sub("", self.path)
 
     @property

@@ -22,7 +22,7 @@ from tarmac.controller.settings.settings import Settings
 from tests.api.asgi import ask, named
 
 API_PAGE = Path(__file__).parents[3] / "docs/api.md"
-IN_PATH = re.compile(r"{(\w+)(:int)?}")
+IN_PATH = re.compile(r"{(\w+)(:number)?}")
 STRANGER = 54321
 
 

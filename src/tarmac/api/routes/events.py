@@ -16,6 +16,7 @@ from tarmac.controller.controller import Controller
 from tarmac.controller.publisher import GpusChanged, JobChanged, Missed, QueueChanged
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.refusal import invalid
+from tarmac.shared.numbers import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -29,17 +30,24 @@ MOST_REPLAYED = 10_000
 async def events(context: Context, query: EventsQuery) -> StreamingResponse:
     """`job`, `gpu` and `queue` events carry the whole object as data. After `missed`, list everything again."""
     wanted = None if query.jobs is None else _numbers(query.jobs)
-    resumed = context.headers.get("last-event-id")
-    if resumed is not None and not resumed.isdecimal():
-        raise invalid("events.not_an_event", value=resumed)
-    news = _news(context.controller, wanted, None if resumed is None else int(resumed))
+    news = _news(context.controller, wanted, _resume_point(context.headers.get("last-event-id")))
     return StreamingResponse(news, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
 
 def _numbers(words: str) -> frozenset[int]:
-    if not all(word.isdecimal() for word in words.split(",")):
+    numbers = [whole_number(word) for word in words.split(",")]
+    if None in numbers:
         raise invalid("events.not_ids", words=words)
-    return frozenset(map(int, words.split(",")))
+    return frozenset(number for number in numbers if number is not None)
+
+
+def _resume_point(text: str | None) -> int | None:
+    if text is None:
+        return None
+    event = whole_number(text)
+    if event is None:
+        raise invalid("events.not_an_event", value=text)
+    return event
 
 
 async def _news(controller: Controller, wanted: frozenset[int] | None, after: int | None) -> AsyncIterator[bytes]:

@@ -17,6 +17,7 @@ from tarmac.api.schemas.reservations import (
 )
 from tarmac.api.views.reservation import reservation_view
 from tarmac.api.wording.reservation_warnings import warnings_for
+from tarmac.api.wording.times import END_OF_TIME
 from tarmac.controller.decision import Decision
 from tarmac.core.events import ReservationEnded, ReservationMade
 from tarmac.core.handlers.reservations import chosen_gpus
@@ -81,6 +82,8 @@ def _planned(state: State, caller: str, body: ReservationRequest, now: float) ->
         raise invalid("reservation.too_wide", gpus=body.gpus, most=most)
     owner, begins_at = body.user or caller, max(body.from_, now)
     ends_at = begins_at + body.for_s
+    if ends_at > END_OF_TIME:
+        raise invalid("reservation.too_late")
     chosen = chosen_gpus(state, gpus=body.gpus, owner=owner, begins_at=begins_at, ends_at=ends_at)
     if chosen is None:
         raise conflict("reservation.no_gpus", gpus=body.gpus)

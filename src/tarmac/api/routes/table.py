@@ -70,11 +70,13 @@ def _document() -> dict[str, Any]:
 
 BYTES = "application/octet-stream"
 EVENTS = "text/event-stream"
+LARGEST_SUBMIT_BYTES = 512 << 20  # a million jobs
 REPEATED = {200: "this token was answered before"}
 
 # fmt: off
 ROUTES = (
-    Route("POST", "/jobs", jobs.submit, body=SubmitRequest, answer=SubmitAnswer, status=201, other_statuses=REPEATED),
+    Route("POST", "/jobs", jobs.submit, body=SubmitRequest, answer=SubmitAnswer, status=201, other_statuses=REPEATED,
+          largest_body_bytes=LARGEST_SUBMIT_BYTES),
     Route("GET", "/jobs", jobs.list_jobs, query=JobsQuery, answer=JobPage),
     Route("GET", "/jobs/{id}", jobs.show_job, answer=WholeJobView),
     Route("PATCH", "/jobs/{id}", edit.edit_job, body=EditRequest, answer=WholeJobView),
@@ -100,7 +102,7 @@ ROUTES = (
     Route("GET", "/reservations", reservations.list_reservations, answer=ReservationList),
     Route("POST", "/reservations", reservations.make_reservation, body=ReservationRequest, answer=MadeReservation,
           status=201, admins_may="reserve"),
-    Route("POST", "/reservations/{id:int}/end", reservations.end_reservation, answer=ReservationView),
+    Route("POST", "/reservations/{id:number}/end", reservations.end_reservation, answer=ReservationView),
 
     Route("GET", "/gpus", gpus.list_gpus, answer=GpuList),
     Route("GET", "/gpus/{gpu}/samples", gpus.gpu_samples, query=SamplesQuery, answer=GpuSamples),

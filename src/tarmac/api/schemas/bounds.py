@@ -6,7 +6,6 @@ from typing import Annotated
 
 from msgspec import Meta
 
-LARGEST = 2**63 - 1  # of an integer in SQLite, and of an offset in a file
-
+FilterText = Annotated[str, Meta(max_length=4096)]  # as long as a name; SQLite refuses globs of 50,000 bytes
 Pid = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Grace = Annotated[float, Meta(ge=0, le=86400)]

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from tarmac.api.schemas.bounds import LARGEST, Pid
+from tarmac.api.schemas.bounds import FilterText, Pid
 from tarmac.api.schemas.job import GpuRef, JobView
+from tarmac.shared.numbers import LARGEST
 
 MOST_PER_PAGE = 10_000
 LONGEST_WAIT_S = 300
@@ -19,10 +20,10 @@ class SubmitAnswer(Struct, kw_only=True):
 
 class JobsQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     ids: str | None = None
-    state: str | None = None
-    owner: str | None = None
-    name: str | None = None
-    tag: str | None = None
+    state: FilterText | None = None
+    owner: FilterText | None = None
+    name: FilterText | None = None
+    tag: FilterText | None = None
     limit: Annotated[int, Meta(ge=1, le=MOST_PER_PAGE)] = 1000
     after: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
     order: Literal["asc", "desc"] = "asc"

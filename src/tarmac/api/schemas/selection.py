@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tarmac.api.schemas.bounds import Grace
+from tarmac.api.schemas.bounds import FilterText, Grace
 from tarmac.controller.submit.request import EditRequest
 
 
@@ -12,10 +12,10 @@ class Selection(Struct, kw_only=True, forbid_unknown_fields=True):
     """Which jobs to act on. At least one condition is needed; `all` selects every job."""
 
     ids: list[str] = []
-    name: str | None = None
-    tag: str | None = None
-    state: str | None = None
-    owner: str | None = None
+    name: FilterText | None = None
+    tag: FilterText | None = None
+    state: FilterText | None = None
+    owner: FilterText | None = None
 
 
 class KillRequest(Selection, kw_only=True, forbid_unknown_fields=True):

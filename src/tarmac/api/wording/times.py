@@ -9,6 +9,8 @@ from zoneinfo import ZoneInfo
 
 from tarmac.shared.clocks import clock
 
+END_OF_TIME = 253_402_300_799.0  # the end of the year 9999: no date is later
+
 _zone: ContextVar[tzinfo | None] = ContextVar("zone", default=None)  # of the caller; None: the zone of the controller
 
 
@@ -23,7 +25,9 @@ def tell_in_zone(name: str | None) -> None:
 def iso(seconds: float | None) -> str | None:
     if seconds is None:
         return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (
+        datetime.fromtimestamp(min(seconds, END_OF_TIME), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    )
 
 
 def at_clock(at: float, now: float) -> str:
@@ -32,4 +36,5 @@ def at_clock(at: float, now: float) -> str:
 
 
 def _in_zone(at: float) -> struct_time:
-    return datetime.fromtimestamp(at, _zone.get()).timetuple()
+    # In some zones the last day of the year 9999 is a day of the year 10000.
+    return datetime.fromtimestamp(min(at, END_OF_TIME - 86400), _zone.get()).timetuple()

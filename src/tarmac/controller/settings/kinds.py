@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tarmac.controller.settings.checks import check
 from tarmac.controller.settings.per_user import finite, number_text, read_per_user, show_per_user
 from tarmac.refusal import Refused, invalid
+from tarmac.shared.numbers import whole_number
 from tarmac.shared.units import LONGEST_S, parse_duration, parse_size, typed_size
 
 if TYPE_CHECKING:
@@ -78,8 +79,7 @@ def _read(parse: Callable[..., T], value: Any, **more: bool) -> T | None:
 
 
 def read_count(value: Any) -> int | None:
-    text = str(value).strip()
-    return int(text) if text.isdecimal() and text.isascii() and int(text) <= MOST_COUNT else None
+    return whole_number(str(value).strip(), MOST_COUNT)
 
 
 def read_words(value: Any) -> tuple[str, ...] | None:

@@ -15,6 +15,7 @@ from tarmac.core.model.job import After
 from tarmac.core.model.status import Succeeded
 from tarmac.refusal import Refused, invalid, not_found
 from tarmac.shared.names import CONDITIONS
+from tarmac.shared.numbers import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -58,8 +59,8 @@ class Dependencies:
         return After(job=job, on=cast("Condition", on))
 
     def _sibling(self, word: str, which: str) -> JobId:
-        number = int(which[1:]) if which[1:].isdecimal() and which.isascii() else -1
-        if not 0 <= number < self._siblings:
+        number = whole_number(which[1:])
+        if number is None or number >= self._siblings:
             if not self._siblings:
                 raise invalid("after.no_siblings", word=word)
             raise invalid("after.unknown_sibling", word=word, last=self._siblings - 1 or None)

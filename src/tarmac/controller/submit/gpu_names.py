@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from tarmac.core.model.gpu import NamedGpu
 from tarmac.refusal import invalid, unavailable
+from tarmac.shared.numbers import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sized
@@ -66,8 +67,8 @@ class GpuNames:
             return [one for one in known if one.gpu in one.node.gpus] or self._refuse_unknown(given)
         if any(one.gpu == word for one in known):
             return self._single([one for one in known if one.gpu == word], word)
-        if word.isascii() and word.isdecimal():
-            return [self._with_index(known, int(word), given)]
+        if (index := whole_number(word)) is not None:
+            return [self._with_index(known, index, given)]
         if span := _RANGE.fullmatch(word):
             first, last = int(span[1]), int(span[2])
             if last < first:

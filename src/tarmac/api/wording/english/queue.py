@@ -46,6 +46,7 @@ MESSAGES: dict[str, Message] = {
     "reservation.in_the_past": Message(
         "the reservation would begin in the past", "give a time in the future as `from`"
     ),
+    "reservation.too_late": Message("the reservation would end after the year 9999", "give an earlier time as `from`"),
     "reservation.too_many": Message("there are already {most} reservations", "end some of them first"),
     "reservation.too_wide": Message(
         "requested {gpus:n GPU}; no machine has more than {most}", "reserve at most {most} at once"

@@ -18,6 +18,11 @@ MESSAGES: dict[str, Message] = {
     "request.wrong_key": Message(
         "Idempotency-Key must have 1 to {most} characters", "generate a new one for each request, such as a UUID"
     ),
+    "request.not_declared_json": Message(
+        "the body is not declared as application/json", "send the header Content-Type: application/json"
+    ),
+    "request.repeated_parameter": Message("{name:quoted} is given more than once", "give each parameter once"),
+    "request.too_many_parameters": Message("the query has more than {most} parameters", "give each parameter once"),
     "request.too_large": Message("the body exceeds {most} bytes", "submit fewer jobs at once"),
     # fields
     "field.missing": Message("{field} is missing"),

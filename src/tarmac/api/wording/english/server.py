@@ -25,5 +25,6 @@ MESSAGES: dict[str, Message] = {
         "the state could not be written: {error}",
         "nothing was accepted, and running jobs continue; free disk space, then try again",
     ),
+    "server.too_many_bodies": Message("too many large submits are under way", "try again in a moment"),
     "server.failed": Message("the controller failed: {error}", "run `tarmac log controller` to see where"),
 }
