@@ -13,12 +13,11 @@ from zlib import crc32
 
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.procs import cgroup, containment
-from tarmac.agent.run import exec_command
 from tarmac.agent.run.run_folders import RunFolders
 from tarmac.agent.run.shim_pool import AgentContext
 from tarmac.agent.service import Service
 from tarmac.agent.shutdown import Shutdown
-from tarmac.shared import crashpoint, kernel, proc, sockets, strict_modes
+from tarmac.shared import crashpoint, file_limit, kernel, proc, sockets, strict_modes
 
 _REACHABLE_S = 20.0
 _LONGEST_LOG_BYTES = 10 * 1024 * 1024
@@ -137,7 +136,7 @@ def _prepare_process() -> int:
             signal.signal(signum, signal.SIG_DFL)  # left by nohup or a shell
     kernel.unignore_unnamed_signals()
     fd = kernel.signal_fd(_BLOCKED)
-    exec_command.raise_file_limit()
+    file_limit.raise_soft()  # several descriptors per job are open
     kernel.become_subreaper()  # so that the agent inherits the processes of a killed shim
     kernel.set_name(b"tarmac-agent")
     return fd

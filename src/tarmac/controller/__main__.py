@@ -31,7 +31,7 @@ from tarmac.controller.settings.settings import Settings
 from tarmac.controller.socket_watch import SocketWatch
 from tarmac.errors import TarmacError, Unavailable, UserError
 from tarmac.refusal import Refused
-from tarmac.shared import crashpoint, sockets
+from tarmac.shared import crashpoint, file_limit, sockets
 from tarmac.store.store import Store
 
 log = logging.getLogger("tarmac.controller")
@@ -43,6 +43,7 @@ AGENT_ENDS_WITHIN_S = 5.0
 def main() -> int:
     options = _options()
     sys.setswitchinterval(0.0005)  # the writer and the loop alternate at every commit
+    file_limit.raise_soft()  # one descriptor for each client that waits
     os.umask(0o077)  # the database stores the environments of jobs, which may contain secrets
     state_folder = Path(options.state)
     say = _Ready(options.ready_fd)

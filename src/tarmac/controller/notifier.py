@@ -7,6 +7,8 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
+from tarmac.shared import file_limit
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -48,7 +50,11 @@ async def _run(command: str, notice: Notify, message: str) -> None:
     }
     try:
         process = await asyncio.create_subprocess_shell(
-            command, env=environment, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
+            command,
+            env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=file_limit.restore,
         )
     except OSError as error:
         log.warning("cannot run notify_command: %s", error)

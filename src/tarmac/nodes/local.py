@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tarmac.core.model.ids import NodeName
-from tarmac.shared import sockets, strict_modes
+from tarmac.shared import file_limit, sockets, strict_modes
 
 if TYPE_CHECKING:
     import socket
@@ -57,6 +57,7 @@ class LocalConnector:
                 cwd="/",
                 env={**os.environ, **self._environment},
                 start_new_session=True,
+                preexec_fn=file_limit.restore,  # noqa: PLW1509 - one system call
             )
             os.close(theirs)
             line = await _read_line(ready)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 import signal
 import stat
 from typing import TYPE_CHECKING, Dict, List, NoReturn, Optional, cast
 
 from tarmac.agent.procs.proc_scan import MARK
 from tarmac.agent.run.start_request import StartRequest, read
-from tarmac.shared import crashpoint
+from tarmac.shared import crashpoint, file_limit
 from tarmac.shared.own_files import OwnFiles
 from tarmac.shared.protocol import decode, encode, read_frame
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 # Python ignores these. The agent resets all others to their default at its start.
 _IGNORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
-_own_file_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
 
 
 _REHEARSAL = encode(
@@ -84,16 +82,11 @@ def _send(failure_fd: int, message: str) -> None:
     os.write(failure_fd, message.encode("utf-8", "replace")[:4000])
 
 
-def raise_file_limit() -> None:
-    """Raise the agent's own limit: it has several descriptors per job open. Commands get the original limit."""
-    resource.setrlimit(resource.RLIMIT_NOFILE, (_own_file_limit[1], _own_file_limit[1]))
-
-
 def _undo_agent() -> None:
     for signum in _IGNORED_SIGNALS:
         signal.signal(signum, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    resource.setrlimit(resource.RLIMIT_NOFILE, _own_file_limit)
+    file_limit.restore()
 
 
 def _enter(cwd: str) -> None:
