@@ -30,7 +30,7 @@ class ShiftedClock:
 def clock_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     need("gcc")
     library = tmp_path_factory.mktemp("clock") / "shifted.so"
-    flags = ["-shared", "-fPIC", "-O1", "-Wall", "-Werror"]
+    flags = ["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-pthread"]
     subprocess.run(["gcc", *flags, "-o", library, HERE / "shifted.c", "-ldl"], check=True)
     return library
 

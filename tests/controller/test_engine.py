@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any, NamedTuple
 
 import pytest
@@ -13,6 +14,7 @@ from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
 from tarmac.controller.settings.settings import Settings
 from tarmac.controller.submit.submissions import Token
+from tarmac.controller.wall_clock import ClockSteps
 from tarmac.core.events import (
     GpusSeen,
     JobExited,
@@ -359,9 +361,22 @@ def test_a_job_starts_when_its_begin_time_comes(tmp_path: Path) -> None:
     run(tmp_path, story)
 
 
-def test_no_timer_is_set_while_nothing_is_due(tmp_path: Path) -> None:
+def test_elapsed_times_do_not_follow_a_clock_that_is_set(tmp_path: Path) -> None:
     async def story(controller: Controller, _: RecordingFleet) -> None:
-        assert controller.engine._timer is None
+        began, ahead_s = monotonic(), [0.0]
+        controller.engine._clock = lambda: 1000.0 + ahead_s[0] + monotonic() - began
+        controller.engine._steps = ClockSteps(controller.engine._clock)
+        await submit(controller, specs())
+        report = JobStarted(job=JobId(1), attempt=1, pid=9, started_at=940.0)
+        await controller.engine.commit(Reported(node=DESK, report=report))
+        job = controller.state.jobs[JobId(1)]
+        for step_s in (86400.0, -90000.0):
+            ahead_s[0] += step_s
+            controller.engine._pass_time()
+            elapsed_s = controller.state.runtimes.elapsed_s(job, controller.now())
+            assert elapsed_s is not None
+            assert 60 <= elapsed_s < 120
+            assert controller.state.ledger.week_hours_of_owner("ann", controller.now()) < 0.1
 
     run(tmp_path, story)
 

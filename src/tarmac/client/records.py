@@ -186,6 +186,7 @@ class Job(Record):
     submitted_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
+    elapsed_s: float | None  # how long it ran, or has been running; setting the clock does not change it
     estimated_start: datetime | None
     estimate_basis: str | None  # what estimated_start is based on
     progress: Progress | None

@@ -85,7 +85,7 @@ class Controller:
         self.own_directories = [str(state_folder)]  # no job may write to a file in them
         self.repeats = Repeats(self.engine, store.reader)
         self.is_ending = False
-        self._began_at = clock()
+        self._began = time.monotonic()
         self.engine.after_recovery.append(self.fleet.disconnect)  # so that nodes report again what really runs
 
     def add_node(self, name: NodeName, connector: Connector) -> None:
@@ -109,7 +109,7 @@ class Controller:
         return self.engine.now()
 
     def uptime_s(self) -> float:
-        return self.now() - self._began_at
+        return time.monotonic() - self._began
 
     # Jobs, live or ended
 

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from math import inf
 from typing import TYPE_CHECKING
 
 from tarmac.controller.decision import Decision, Pending, Plan, T, Turn, resolve
 from tarmac.controller.gpus.usage import jobs_with_gpus
 from tarmac.controller.submit.dependencies import with_outcomes
+from tarmac.controller.wall_clock import ClockSteps, WallTimer
 from tarmac.core.events import JobEdited, JobsSubmitted, NodeJoined, Reported, TimePassed
 from tarmac.core.forecast.wakeups import next_due
+from tarmac.core.handlers.clock import set_clock
 from tarmac.core.machine import handle
 from tarmac.core.model.status import is_ended
 from tarmac.refusal import Refused, unavailable
@@ -38,7 +41,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 RETRY_AFTER_FULL_S = 1.0
-SOONEST_S, LATEST_S = 0.02, 300.0  # the latter limits how late a clock change is noticed
+SOONEST_S = 0.02
+FAR_S = 366 * 86400.0  # nothing is due; the timer is set only to notice that the clock is set
 
 
 class Engine:
@@ -69,12 +73,15 @@ class Engine:
         self._inbox: list[Pending] = []
         self._undo: list[Callable[[], None]] = []  # takes back what was installed since the last commit
         self._is_committing = False
-        self._timer: asyncio.TimerHandle | None = None
+        self._steps = ClockSteps(clock)
+        self._timer = WallTimer(self._pass_time)
+        self._timer_is_for: float | None = None  # the moment it is set to; inf: nothing is due
         self._loop = asyncio.get_running_loop()
         self._recovery: asyncio.Task[None] | None = None
         self._wake_when_due()
 
     def now(self) -> float:
+        self._follow_clock()
         return self._clock()
 
     # In
@@ -138,6 +145,7 @@ class Engine:
             self._wake_when_due()
 
     def _decide(self, pending: list[Pending]) -> Turn:
+        self._follow_clock()
         now = self._clock()
         self.generation += 1
         turn = Turn(pending, Batch(changes=self.state.changes), [], [])
@@ -210,17 +218,37 @@ class Engine:
 
     def _wake_when_due(self) -> None:
         """Set the one timer to whatever comes first."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._follow_clock()
+        while self._set_timer():
+            pass  # the clock was set meanwhile, perhaps before the timer could notice that
+
+    def _set_timer(self) -> bool:
+        """True if it has to be set again."""
         now = self._clock()
-        due = next_due(self.state, now)
-        if due is not None and self.degraded is None:
-            self._timer = self._loop.call_later(min(max(due - now, SOONEST_S), LATEST_S), self._pass_time)
+        due = None if self.degraded is not None else next_due(self.state, now)
+        moment = inf if due is None else due
+        if moment == self._timer_is_for:
+            return False
+        self._timer_is_for = moment
+        self._timer.set(FAR_S if due is None else max(due - now, SOONEST_S))
+        return self._follow_clock()
 
     def _pass_time(self) -> None:
-        self._timer = None
-        self.post(TimePassed())
+        self._timer_is_for = None
+        self._follow_clock()
+        if self.degraded is None:
+            self.post(TimePassed())
+        else:
+            self._wake_when_due()
+
+    def _follow_clock(self) -> bool:
+        """If the clock was set, move what measures elapsed time along with it. True if it was."""
+        step_s = self._steps.take()
+        if step_s:
+            log.info("the wall clock moved by %+.1f s; elapsed times do not follow it", step_s)
+            self._timer_is_for = None
+            set_clock(self.state, step_s)
+        return bool(step_s)
 
     # Recover
 
@@ -237,7 +265,7 @@ class Engine:
 
     def _reload(self) -> None:
         """Return to what is on disk. The nodes report again what really runs once writing works."""
-        known = self.state.nodes
+        known, began = self.state.nodes, self.state.runtimes.began
         self.state = self._load()
         self.generation += 1
         for name, node in known.items():
@@ -245,6 +273,7 @@ class Engine:
             mine.gpus, mine.has_reported_gpus = node.gpus, node.has_reported_gpus
             mine.cpu_job_slots, mine.is_connected = node.cpu_job_slots, False
             self.state.touch(mine)
+        self.state.keep_begins(began)
 
     def _load(self) -> State:
         now = self._clock()

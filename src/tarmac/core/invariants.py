@@ -287,7 +287,10 @@ def _different(what: str, counted: Mapping[Any, float], expected: Mapping[Any, f
 
 def _runtimes(state: State) -> list[str]:
     """Remembered runtimes cannot be recomputed: their jobs are gone. They must be few and not negative."""
-    return [
+    idle = [
+        job for job in state.runtimes.began if job not in state.jobs or holds_booking(state.jobs[job].status) is None
+    ]
+    return [f"job {job} began and holds no booking" for job in idle] + [
         f"runtimes of {kind} are {list(recent)}"
         for kind, recent in state.runtimes.recent_s.items()
         if not 0 < len(recent) <= LAST_ATTEMPTS or min(recent) < 0

@@ -6,7 +6,7 @@ up again after a restart or under another half-life.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp, log
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -105,6 +105,20 @@ class Ledger:
         uses = (self.running[job] for job in running)
         present = sum(use.gpus * max(0.0, now - max(use.since, since)) for use in uses)
         return (past + present) / HOUR_S
+
+    def shift(self, by_s: float) -> None:
+        """The clock was set: count running jobs by the time that really passed."""
+        for job, use in self.running.items():
+            self.running[job] = replace(use, since=use.since + by_s)
+        for faded in self.faded.values():
+            faded.at += by_s
+
+    def correct(self, job: JobId, recorded: float, began: float, now: float, half_life_s: float) -> None:
+        """A job that was loaded from its record began at another moment of today's clock."""
+        use = self.running[job]
+        if use.since == recorded:
+            self.running[job] = replace(use, since=began)
+            self.fade_anew(now, half_life_s)
 
     def faded_gpu_s(self, owner: str, now: float, half_life_s: float) -> float:
         return self._settled(owner, now, half_life_s).gpu_s if owner in self.faded else 0.0

@@ -57,7 +57,9 @@ if TYPE_CHECKING:
 
 
 def handle(state: State, event: Event, now: float) -> list[Command]:
-    state.now = now
+    is_set_back, state.now = now < state.now, now
+    if is_set_back:
+        queueing.turn_back(state, now)
     reserved = len(state.reservations)
     is_due = queueing.pass_time(state, now)
     commands: list[Command] = list(reservations.pass_time(state, now)) if reserved else []

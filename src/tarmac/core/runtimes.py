@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.model.plan import RestsOn
-from tarmac.core.model.status import Running, Starting, Stopping, Succeeded
+from tarmac.core.model.status import Running, Starting, Stopping, Succeeded, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tarmac.core.model.ids import JobId
     from tarmac.core.model.job import Job, JobSpec
 
 LAST_ATTEMPTS = 5
@@ -30,6 +31,9 @@ class End:
 @dataclass(slots=True)
 class Runtimes:
     recent_s: dict[Kind, deque[float]] = field(default_factory=dict)
+    # When attempts began, on the clock as it is set now: the time that elapsed since is right even if the clock was set
+    # in between. Their `started_at` is what the clock showed then.
+    began: dict[JobId, float] = field(default_factory=dict)
 
     def learn(self, job: Job) -> None:
         """Learn from attempts that succeeded."""
@@ -54,6 +58,13 @@ class Runtimes:
         runs = self.recent_s.get(_kind(spec))
         return None if runs is None else max(runs)
 
+    def elapsed_s(self, job: Job, now: float) -> float | None:
+        """How long an attempt has been running; None if it has not started, or has ended."""
+        status = job.status
+        if not isinstance(status, Running | Stopping | Unknown) or status.started_at is None:
+            return None
+        return max(0.0, now - self.began.get(job.id, status.started_at))
+
     def end_if_started(self, spec: JobSpec, now: float) -> float | None:
         expected = self.expected_s(spec)
         return None if expected is None else now + expected
@@ -67,7 +78,7 @@ class Runtimes:
             case Starting():
                 began = status.decided_at
             case Running():
-                began = status.started_at
+                began = self.began.get(job.id, status.started_at)
             case _:
                 return None
         if job.spec.time_limit_s is not None:

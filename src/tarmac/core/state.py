@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.status import Booking, Status
 
 MAX_OUTCOMES = 4096
+CLOCKS_DIFFER_S = 1.0  # less than this is no sign that a clock was set
 
 
 @dataclass(slots=True)
@@ -218,6 +219,22 @@ class State(Indexes):
             self.enqueue([job], self.now)
         self.changes.changed[job.id] = job
 
+    def note_begin(self, job: Job, began: float) -> None:
+        """When its attempt began, on the clock as it is set now."""
+        self.runtimes.began[job.id] = began
+        recorded = getattr(job.status, "started_at", None)
+        if recorded is not None and abs(began - recorded) > CLOCKS_DIFFER_S:
+            self.ledger.correct(job.id, recorded, began, self.now, self.rules.half_life_s)
+        booking = holds_booking(job.status)
+        if booking is not None:
+            self.fit_cache.touch(booking.node)  # its expected end may have changed
+
+    def keep_begins(self, began: dict[JobId, float]) -> None:
+        """Keep what was known before the state was loaded again."""
+        for job in self.jobs.values():
+            if job.id in began and isinstance(job.status, Running | Stopping | Unknown):
+                self.note_begin(job, began[job.id])
+
     def forget_old_outcomes(self) -> None:
         """Call once all dependents are updated: many jobs may end in one event."""
         surplus = max(0, len(self.outcomes) - MAX_OUTCOMES)
@@ -241,6 +258,7 @@ class State(Indexes):
             if gpu.parent is not None:
                 node.booked_parts.setdefault(gpu.parent, set()).add((job.id, gpu.uuid))
         self.touch(node)
+        self.runtimes.began.pop(job.id, None)
         self.ledger.begin(job, booking, since, self.now, self.rules.half_life_s)
         self.add_booked(job)
 
@@ -260,6 +278,7 @@ class State(Indexes):
                 if not parts:
                     node.booked_parts.pop(gpu.parent, None)
         self.touch(node)
+        self.runtimes.began.pop(job.id, None)
         for row in self.ledger.end(job.id, self.now, self.rules.half_life_s):
             key = HourKey(row.hour, row.owner, row.project)
             self.changes.hours[key] = self.changes.hours.get(key, 0.0) + row.gpu_s

@@ -27,6 +27,10 @@ _MAX_FD = 0x7FFFFFFF
 _PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
 
+_CLOCK_REALTIME = 0
+_TIMER_ABSTIME, _TIMER_CANCEL_ON_SET = 1, 2
+_LATEST_S = 9_000_000_000  # in 2255; the kernel counts nanoseconds in 63 bits
+
 IN_MODIFY = 0x002
 IN_ATTRIB = 0x004
 IN_MOVE_SELF = 0x800
@@ -48,6 +52,15 @@ class _CloneArguments(ctypes.Structure):
         ("set_tid", ctypes.c_uint64),
         ("set_tid_size", ctypes.c_uint64),
         ("cgroup", ctypes.c_uint64),
+    )
+
+
+class _TimerSpec(ctypes.Structure):
+    _fields_ = (
+        ("interval_s", ctypes.c_long),
+        ("interval_ns", ctypes.c_long),
+        ("value_s", ctypes.c_long),
+        ("value_ns", ctypes.c_long),
     )
 
 
@@ -154,3 +167,19 @@ def inotify_add_watch(inotify_fd: int, path: str, mask: int) -> int:
 
 def inotify_rm_watch(inotify_fd: int, watch: int) -> None:
     _libc.inotify_rm_watch(inotify_fd, watch)
+
+
+def wall_timer() -> int:
+    """Return a descriptor for a timer on the wall clock."""
+    return _checked(_libc.timerfd_create(_CLOCK_REALTIME, os.O_NONBLOCK | os.O_CLOEXEC))
+
+
+def set_wall_timer(timer_fd: int, at: float) -> None:
+    """The descriptor becomes readable at that moment, and when the clock is set: reading then fails with ECANCELED.
+
+    A resume from suspend counts as setting the clock.
+    """
+    seconds = int(min(max(at, 0.0), _LATEST_S))
+    spec = _TimerSpec(0, 0, seconds, int((min(max(at, 0.0), _LATEST_S) - seconds) * 1e9) or 1)  # all zeros disarms it
+    flags = ctypes.c_int(_TIMER_ABSTIME | _TIMER_CANCEL_ON_SET)
+    _checked(_libc.timerfd_settime(timer_fd, flags, ctypes.byref(spec), None))

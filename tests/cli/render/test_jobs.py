@@ -14,14 +14,14 @@ NOW = 1_800_000_000.0  # 2027-01-15T08:00:00Z
 def a_job(number: int, state: str = "queued", **fields: Any) -> Job:
     return Job({
         "id": number, "state": state, "name": None, "gpus_asked": 1, "gpus": [], "command": ["python", "train.py"],
-        "submitted_at": "2027-01-15T07:50:00.000Z", "started_at": None, "ended_at": None, "progress": None,
+        "submitted_at": "2027-01-15T07:50:00.000Z", "elapsed_s": None, "ended_at": None, "progress": None,
         "exit_code": None, "signal": None, "reason": None, "priority": 10, **fields,
     })  # fmt: skip
 
 
 def running(number: int, *indices: int, **fields: Any) -> Job:
     gpus = [{"node": "n", "index": index, "uuid": f"GPU-{index}", "name": str(index)} for index in indices]
-    return a_job(number, "running", gpus=gpus, started_at="2027-01-15T07:58:30.000Z", **fields)
+    return a_job(number, "running", gpus=gpus, elapsed_s=90.0, **fields)
 
 
 def plain(jobs: list[Job], width: int | None = None) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tarmac.core.events import JobEdited, JobMoved, JobsHeld, JobsReleased
+from tarmac.core.events import JobEdited, JobMoved, JobsHeld, JobsReleased, TimePassed
 from tarmac.core.explain import ArrayFull, NotBefore
 from tarmac.core.forecast.queue_forecast import line_up
 from tarmac.core.forecast.wakeups import next_due
@@ -217,3 +217,23 @@ def test_two_arrays_of_one_owner_are_limited_separately() -> None:
     for _ in range(2):
         scene.submit_as(a_spec(max_running=1), a_spec(max_running=1), is_array=True)
     assert scene.at_work() == [1, 3]
+
+
+def test_a_begin_time_is_ahead_again_after_the_clock_was_set_back() -> None:
+    scene = Scene(gpus=1)
+    scene.run()
+    begin = scene.now + 10
+    (job,) = scene.submit(a_spec(begin_at=begin))
+    scene.now = begin
+    scene.happen(TimePassed())
+    assert line(scene) == [job]
+    scene.now = begin - 100
+    scene.happen(TimePassed())
+    assert line(scene) == []
+    assert explain(scene.state, scene.jobs[job], scene.now) == (NotBefore(at=begin),)
+    assert next_due(scene.state, scene.now) == begin
+    scene.finish(1)
+    assert scene.state_of(job) == "queued"
+    scene.now = begin
+    scene.happen(TimePassed())
+    assert scene.state_of(job) == "starting"

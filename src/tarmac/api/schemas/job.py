@@ -34,6 +34,7 @@ class JobView(Struct, kw_only=True):
     submitted_at: str
     started_at: str | None
     ended_at: str | None
+    elapsed_s: float | None  # how long the attempt ran, or has been running; it does not follow a clock that is set
     estimated_start: str | None
     progress: Progress | None
     peak_gpu_memory_bytes: int | None

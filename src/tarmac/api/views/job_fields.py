@@ -123,6 +123,14 @@ def _estimate_basis(viewer: Viewer, job: Job) -> str | None:
     return None if estimate is None else basis_words(estimate.rests_on)
 
 
+def _elapsed_s(viewer: Viewer, job: Job) -> float | None:
+    started, ended = (getattr(job.status, name, None) for name in ("started_at", "ended_at"))
+    if started is not None and ended is not None:
+        return float(max(0.0, ended - started))
+    elapsed_s = viewer.controller.state.runtimes.elapsed_s(job, viewer.controller.now())
+    return None if elapsed_s is None else round(elapsed_s, 3)
+
+
 COMPUTED: dict[str, Getter] = {
     "state": lambda _, job: state_name(job.status),
     "reason": _reason,
@@ -135,6 +143,7 @@ COMPUTED: dict[str, Getter] = {
     "submitted_at": lambda _, job: iso(job.submitted_at),
     "started_at": _time_of_status("started_at"),
     "ended_at": _time_of_status("ended_at"),
+    "elapsed_s": _elapsed_s,
     "estimated_start": _estimated_start,
     "progress": lambda viewer, job: viewer.controller.progress.get(job.id),
     "peak_gpu_memory_bytes": lambda viewer, job: viewer.usage(job)[0],

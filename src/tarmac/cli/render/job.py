@@ -58,13 +58,9 @@ def gpus(job: Job) -> str:
     return f"({job.gpus_asked})" if job.gpus_asked and job.state not in ENDED else "-"
 
 
-def elapsed(job: Job, now: float) -> str:
+def elapsed(job: Job) -> str:
     """How long it ran, or has been running."""
-    started = job.seconds("started_at")
-    if started is None:
-        return "-"
-    ended = job.seconds("ended_at")
-    return duration((now if ended is None else ended) - started)
+    return "-" if job.elapsed_s is None else duration(job.elapsed_s)
 
 
 def progress(value: Progress | None) -> tuple[str, str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tarmac.client.records import Job
 
 FIELDS_WAITING = "id,state,name,gpus_asked,command,priority,tier,position,attempt,waits_for,begin_at,estimated_start"
-FIELDS = f"{FIELDS_WAITING},gpus,started_at,ended_at,progress,exit_code,signal,reason,warnings"
+FIELDS = f"{FIELDS_WAITING},gpus,elapsed_s,ended_at,progress,exit_code,signal,reason,warnings"
 MOST = 500
 RECENT = 10  # ended jobs shown after the active ones
 GROUPS = {"queued": 1, "held": 2, "draft": 3}
@@ -81,7 +81,7 @@ def table(jobs: Sequence[Job], *, width: int | None, has_colours: bool, now: flo
         Column("ID", [str(job.id) for job in jobs], is_right=True, styles=bold),
         Column("STATE", map(state_and_attempt, jobs), styles=hues),
         Column("GPUS", held, most=20 if any(":" in names for names in held) else 9, styles=dim),
-        Column("TIME", [elapsed(job, at) for job in jobs], is_right=True, styles=dim),
+        Column("TIME", map(elapsed, jobs), is_right=True, styles=dim),
     ]
     begins = [starts(job, at) for job in jobs]
     if any(begins):

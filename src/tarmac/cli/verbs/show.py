@@ -119,9 +119,9 @@ def _times(job: Job) -> Iterator[tuple[str, str]]:
         basis = f" based on {job.estimate_basis}" if job.estimate_basis else ""
         yield "starts", safe(f"~{local(estimate)}, an estimate{basis}")
     if ended:
-        yield "ended", local(ended) + (f", ran {duration(epoch(ended) - epoch(started))}" if started else "")
-    elif started:
-        yield "running", f"for {duration(time() - epoch(started))}"
+        yield "ended", local(ended) + (f", ran {duration(job.elapsed_s)}" if job.elapsed_s is not None else "")
+    elif job.elapsed_s is not None:
+        yield "running", f"for {duration(job.elapsed_s)}"
     if job.progress and not ended:
         done, left = progress(job.progress)
         yield "progress", f"{done}, {left} left" if left else done

@@ -135,6 +135,21 @@ def pass_time(state: State, now: float) -> bool:
     return has_any
 
 
+def turn_back(state: State, now: float) -> None:
+    """The clock was set back: begin times that had come are ahead again."""
+    early = [
+        job
+        for job in state.jobs.values()
+        if isinstance(job.status, Queued)
+        and job.spec.begin_at is not None
+        and job.spec.begin_at > now
+        and job.id not in state.blocked
+    ]
+    for job in early:
+        state.dequeue(job)
+    state.enqueue(early, now)
+
+
 def settle(state: State, now: float) -> None:
     """Update the dependents of jobs that have ended. Those that end through this are handled in turn."""
     while state.just_ended:

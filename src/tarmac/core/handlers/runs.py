@@ -46,6 +46,8 @@ def take_report(state: State, node: NodeName, report: RunReport, now: float) -> 
     job = state.jobs.get(report.job)
     commands: list[Command] = []
     if job is not None and job.attempt == report.attempt and _is_on(job, node):
+        if isinstance(report, JobStarted):
+            state.note_begin(job, report.started_at)  # also if it is known to run: the clock may have been set since
         _take_in(state, job, report, now)
         if is_ended(job.status):
             commands += count_end(state, job, now)

@@ -1,0 +1,22 @@
+"""The wall clock was set: elapsed times must not follow it.
+
+Moments that people name (begin times, reservations) stay. What measures elapsed time moves along with the clock. All of
+it is in memory alone, so there is nothing to commit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tarmac.core.state import State
+
+
+def set_clock(state: State, by_s: float) -> None:
+    began = state.runtimes.began
+    for job in began:
+        began[job] += by_s
+    for waiting in state.stuck_since:
+        state.stuck_since[waiting] += by_s
+    state.ledger.shift(by_s)
+    state.fit_cache.clear()  # it holds expected ends
