@@ -12,10 +12,6 @@ from tarmac import paths
 from tarmac.errors import TarmacError, Unavailable, UserError
 
 READY_WITHIN_S = 120
-# Variables that Tarmac sets for jobs must not reach a controller that is started from inside a job.
-OF_A_JOB = ("TARMAC_STATE", "TARMAC_JOB_ID", "TARMAC_ATTEMPT", "TARMAC_GPUS", "TARMAC_NODE", "TARMAC_MARK",
-            "MASTER_PORT", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
-            "ROCR_VISIBLE_DEVICES")  # fmt: skip
 # Forked once more, so that the controller is not a child of the command, and with the signals as a daemon expects them.
 DETACH = """
 import os, sys, _signal
@@ -65,7 +61,9 @@ def start_controller(state: str, home: str | None) -> None:
 def _spawn(state: str, home: str | None, log: int, writer: int) -> None:
     import subprocess
 
-    environment = {name: value for name, value in os.environ.items() if name not in OF_A_JOB}
+    from tarmac.shared.own_environment import own_environment
+
+    environment = own_environment(os.environ)
     if home is not None:
         environment["TARMAC_HOME"] = home
     controller = [sys.executable, "-m", "tarmac.controller", "--state", state, "--ready-fd", str(writer)]

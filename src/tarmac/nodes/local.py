@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.core.model.ids import NodeName
 from tarmac.shared import file_limit, sockets, strict_modes
+from tarmac.shared.own_environment import own_environment
 
 if TYPE_CHECKING:
     import socket
@@ -55,7 +56,7 @@ class LocalConnector:
                 pass_fds=(theirs,),
                 stdin=subprocess.DEVNULL,
                 cwd="/",
-                env={**os.environ, **self._environment},
+                env={**own_environment(os.environ), **self._environment},
                 start_new_session=True,
                 preexec_fn=file_limit.restore,  # noqa: PLW1509 - one system call
             )

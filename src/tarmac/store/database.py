@@ -23,6 +23,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA journal_size_limit = 16777216")
+            connection.execute("PRAGMA secure_delete = ON")  # nothing of a removed job stays in free pages
             _bring_up_to_date(connection)
         except BaseException:
             connection.close()

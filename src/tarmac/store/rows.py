@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tarmac.core.changes import StoryLine
 
 JOB_COLUMNS = "id, state, attempt, position, submitted_at, group_id, spec, status"
+ENVIRONMENT_OF_JOB = "CASE WHEN json_valid(spec) THEN json_extract(spec, '$.environment') END"  # as in the index
 
 _encode = msgspec.json.Encoder().encode
 _drain = msgspec.json.Decoder(Drain)

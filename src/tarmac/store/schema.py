@@ -149,6 +149,11 @@ STEPS: tuple[str, ...] = (
         PRIMARY KEY (owner, key)
     ) WITHOUT ROWID;
     CREATE INDEX answers_at ON answers (at);
+
+    -- An environment, which may contain secrets, is deleted with the last job that refers to it.
+    CREATE INDEX jobs_environment ON jobs (CASE WHEN json_valid(spec) THEN json_extract(spec, '$.environment') END);
+    DELETE FROM environments
+    WHERE hash NOT IN (SELECT CASE WHEN json_valid(spec) THEN json_extract(spec, '$.environment') END FROM jobs);
     """,
 )
 

@@ -86,13 +86,14 @@ class Batch:
 class Writer:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._must_empty_log = True  # after a crash, the WAL file may hold what was removed before
         self._work: SimpleQueue[tuple[Callable[[sqlite3.Connection], None], Done] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
     def commit(self, batch: Batch, done: Done) -> None:
         """`done` is called in the writer's thread, with the error if the commit failed."""
-        self._work.put((lambda connection: _commit(connection, batch), done))
+        self._work.put((lambda connection: self._commit(connection, batch), done))
 
     def try_to_write(self, done: Done) -> None:
         self._work.put((_rewrite_something, done))
@@ -112,11 +113,22 @@ class Writer:
             else:
                 done(None)
 
+    def _commit(self, connection: sqlite3.Connection, batch: Batch) -> None:
+        crashpoint.reach("controller:before-commit")
+        write(connection, batch)
+        self._must_empty_log = self._must_empty_log or bool(batch.removed)
+        if self._must_empty_log:
+            self._must_empty_log = not _empty_log(connection)
+        crashpoint.reach("controller:after-commit")
 
-def _commit(connection: sqlite3.Connection, batch: Batch) -> None:
-    crashpoint.reach("controller:before-commit")
-    write(connection, batch)
-    crashpoint.reach("controller:after-commit")
+
+def _empty_log(connection: sqlite3.Connection) -> bool:
+    """Truncate the WAL file, which still holds pages as they were before. False while the reader is in the way."""
+    try:
+        is_busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    except sqlite3.OperationalError:
+        return False  # the commit itself is on disk
+    return not is_busy
 
 
 def write(connection: sqlite3.Connection, batch: Batch) -> None:
@@ -187,10 +199,23 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
     connection.executemany("INSERT OR REPLACE INTO samples VALUES (?, ?, ?, ?, ?, ?)", map(astuple, batch.samples))
     if batch.samples_from is not None:
         connection.execute("DELETE FROM samples WHERE at < ?", (batch.samples_from,))
-    for number in batch.removed:
+    _remove(connection, batch.removed)
+
+
+def _remove(connection: sqlite3.Connection, numbers: list[JobId]) -> None:
+    """Delete jobs, and the environments that no job refers to any longer."""
+    digests: set[str] = set()
+    for number in numbers:
+        found = connection.execute(f"SELECT {rows.ENVIRONMENT_OF_JOB} FROM jobs WHERE id = ?", (number,))
+        digests.update(row[0] for row in found if row[0] is not None)
         connection.execute("DELETE FROM usage WHERE job = ?", (number,))
         connection.execute("DELETE FROM jobs WHERE id = ?", (number,))
         connection.execute("DELETE FROM events WHERE job = ?", (number,))
+    connection.executemany(
+        "DELETE FROM environments WHERE hash = ?1"
+        f" AND NOT EXISTS (SELECT 1 FROM jobs WHERE {rows.ENVIRONMENT_OF_JOB} = ?1)",
+        [(digest,) for digest in sorted(digests)],
+    )
 
 
 def _write_answers(connection: sqlite3.Connection, kept: list[KeptAnswer]) -> None:

@@ -11,6 +11,7 @@ from tarmac.cli.term.terminal import err
 from tarmac.client.transport import NoController
 from tarmac.errors import Conflict
 from tarmac.paths import make_private, moved_note
+from tarmac.shared.own_environment import own_environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def run(_: Values, __: list[str]) -> int:
         err(f"tarmac: {note}\n")
     make_private(client.state)
     command = [sys.executable, "-m", "tarmac.controller", "--state", client.state]
-    os.execv(sys.executable, command)
+    os.execve(sys.executable, command, own_environment(os.environ))
 
 
 VERB = Verb(
