@@ -13,7 +13,7 @@ from tarmac.api.routes.jobs import find_job
 from tarmac.api.schemas.jobs import LogQuery
 from tarmac.controller.controller import Controller
 from tarmac.controller.log_paths import is_elsewhere, stderr_path, stdout_path
-from tarmac.refusal import not_found
+from tarmac.refusal import Refused, not_found
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -98,6 +98,9 @@ async def _output(
                 offset = 0  # truncated; everything from now on is new
             else:
                 await _until_news(controller, listener, job, attempt, path, offset)
+    except Refused:
+        if not (follow and controller.fleet.is_ending):
+            raise  # the client notices that the stream broke
     finally:
         controller.publisher.unlisten(listener)
 
