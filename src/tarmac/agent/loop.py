@@ -11,6 +11,8 @@ import sys
 import time
 from typing import Callable, Dict, List, Optional, Tuple
 
+from tarmac.shared.own_log import OwnLog
+
 READ = select.EPOLLIN
 WRITE = select.EPOLLOUT
 
@@ -88,10 +90,24 @@ def _guarded(callback: Callback, name: str) -> None:
         log_exception(name)
 
 
+_own_log: Optional[OwnLog] = None
+
+
+def log_to(path: str) -> None:
+    """From now on, log to this file, and to the same file in every forked process."""
+    global _own_log  # noqa: PLW0603  one log per process, as it has one standard error
+    _own_log = OwnLog(path)
+    _own_log.open()
+
+
 def log(line: str) -> None:
-    """Write to standard error, which is agent.log. A full disk must not stop the agent."""
+    """Write to agent.log, or to standard error before it is open. A full disk must not stop the agent."""
+    text = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}"
+    if _own_log is not None:
+        _own_log.write(text)
+        return
     try:
-        sys.stderr.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n")
+        sys.stderr.write(text + "\n")
         sys.stderr.flush()
     except OSError:
         pass

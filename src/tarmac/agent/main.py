@@ -11,7 +11,7 @@ import time
 from typing import List, Optional, Tuple
 from zlib import crc32
 
-from tarmac.agent.loop import Loop, log
+from tarmac.agent.loop import Loop, log, log_to
 from tarmac.agent.procs import cgroup, containment
 from tarmac.agent.run.run_folders import RunFolders
 from tarmac.agent.run.shim_pool import AgentContext
@@ -20,7 +20,6 @@ from tarmac.agent.shutdown import Shutdown
 from tarmac.shared import crashpoint, file_limit, kernel, proc, sockets, strict_modes
 
 _REACHABLE_S = 20.0
-_LONGEST_LOG_BYTES = 10 * 1024 * 1024
 _USAGE = "usage: python -m tarmac.agent --state DIR [--ready-fd N]"
 # Blocked in the agent and therefore in its shims, which only SIGKILL may end. Commands get an empty mask.
 _BLOCKED = (
@@ -178,14 +177,6 @@ def _announce(ready_fd: Optional[int], line: str) -> None:
     os.close(ready_fd)
 
 
-def _rotate(log_path: str) -> None:
-    try:
-        if os.stat(log_path).st_size > _LONGEST_LOG_BYTES:
-            os.rename(log_path, log_path + ".1")
-    except FileNotFoundError:
-        pass
-
-
 def _detach(log_path: str, ready_fd: int) -> None:
     """Detach from the caller's terminal, directory and standard streams."""
     try:
@@ -194,9 +185,6 @@ def _detach(log_path: str, ready_fd: int) -> None:
         pass
     os.chdir("/")
     null_fd = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-    _rotate(log_path)
-    log_fd = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     os.dup2(null_fd, 0)
-    os.dup2(log_fd, 1)
-    os.dup2(log_fd, 2)
+    log_to(log_path)
     os.set_inheritable(ready_fd, False)

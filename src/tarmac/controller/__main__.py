@@ -25,6 +25,7 @@ from tarmac.api.server import Server
 from tarmac.api.wording.notes import note_words
 from tarmac.api.wording.refusals import refusal
 from tarmac.controller.controller import Controller, composed
+from tarmac.controller.log_file import LINE, log_to_file
 from tarmac.controller.settings.config import LISTED, load_config
 from tarmac.controller.settings.node_entries import NODES
 from tarmac.controller.settings.settings import Settings
@@ -47,11 +48,14 @@ def main() -> int:
     os.umask(0o077)  # the database stores the environments of jobs, which may contain secrets
     state_folder = Path(options.state)
     say = _Ready(options.ready_fd)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.basicConfig(level=logging.INFO, format=LINE)
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)  # start and end are in our own words
     try:
         paths.make_private(str(state_folder))
         if not _become_controller(state_folder, say):
             return 0
+        if say.has_reader:  # started in the background
+            log_to_file(paths.controller_log(str(state_folder)))
         crashpoint.reach("controller:after-lock")
         uvloop.run(_run(state_folder, say))
     except Refused as refused:
