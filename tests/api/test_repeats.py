@@ -52,6 +52,7 @@ REQUESTS: dict[str, Any] = {
     "POST /jobs/{id}/start": lambda api: (f"/jobs/{a_held_job(api)}/start", {}),
     "POST /jobs/kill": lambda api: ("/jobs/kill", {**of(api.ids(SLEEP)[0]), "grace_s": 0}),
     "POST /jobs/edit": lambda api: ("/jobs/edit", {**of(a_held_job(api)), "changes": {"priority": 3}}),
+    "POST /jobs/move": lambda api: ("/jobs/move", {**of(a_waiting_job(api)), "position": 1}),
     "POST /jobs/hold": lambda api: ("/jobs/hold", of(a_waiting_job(api))),
     "POST /jobs/release": lambda api: ("/jobs/release", of(a_held_job(api))),
     "POST /jobs/rm": lambda api: ("/jobs/rm", of(an_ended_job(api))),

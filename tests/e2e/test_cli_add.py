@@ -14,7 +14,7 @@ def a_job(home: Home, *words: str) -> dict[str, object]:
     """Run a job; returns it after its end."""
     number = home.add(*words)
     home.tarmac("wait", str(number))
-    found: dict[str, object] = json.loads(home.tarmac("show", str(number), "--json").stdout)
+    (found,) = json.loads(home.tarmac("show", str(number), "--json").stdout)
     return found
 
 

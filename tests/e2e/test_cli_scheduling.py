@@ -11,7 +11,7 @@ from tests.terminal import Terminal
 
 
 def job(home: Home, number: int) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(home.tarmac("show", str(number), "--json").stdout)
+    (found,) = json.loads(home.tarmac("show", str(number), "--json").stdout)
     return found
 
 
@@ -133,7 +133,7 @@ def test_waiting_jobs_are_listed_in_queue_order(full_home: Home) -> None:
     for _ in range(3):
         full_home.add("sleep", "600")
     assert listed(full_home, "--state", "queued") == [2, 3, 4]
-    assert json.loads(done(full_home, "move", "4", "first", "--json"))["position"] == 1
+    assert json.loads(done(full_home, "move", "4", "first", "--json"))["moved"][0]["position"] == 1
     assert listed(full_home, "--state", "queued") == [4, 2, 3]
     done(full_home, "move", "4", "last")
     done(full_home, "edit", "3", "-p", "1")
@@ -158,7 +158,7 @@ def test_why_shows_place_gpus_and_holders(full_home: Home) -> None:
     text = done(full_home, "why", "2")
     assert "GPU 0" in text
     assert "job 1" in text
-    why = json.loads(done(full_home, "why", "2", "--json"))
+    (why,) = json.loads(done(full_home, "why", "2", "--json"))
     assert (why["id"], why["state"], why["position"]) == (2, "queued", 1)
     assert [gpu["jobs"] for gpu in why["gpus"]] == [[1], [1]]
 
@@ -168,7 +168,7 @@ def test_start_ignores_the_order_and_double_books_only_with_yes(full_home: Home)
     refused = full_home.tarmac("start", "2", "--gpus-on", "0")
     assert refused.returncode == 2
     assert "--yes" in refused.stderr
-    started = json.loads(done(full_home, "start", "2", "--gpus-on", "0", "--yes", "--json"))
+    (started,) = json.loads(done(full_home, "start", "2", "--gpus-on", "0", "--yes", "--json"))
     assert [gpu["index"] for gpu in started["gpus"]] == [0]
     assert has_state(full_home, 2, "running")
 
@@ -231,7 +231,7 @@ def test_output_is_followed_across_attempts_and_earlier_output_stays_readable(ho
 
 
 def test_a_log_file_contains_the_output_of_every_attempt(home: Home) -> None:
-    log = home.path / "out.txt"
+    log = home.path.parent / "out.txt"
     script = "echo this is attempt $TARMAC_ATTEMPT; test $TARMAC_ATTEMPT = 2 || sleep 600"
     number = home.add("-g", "2", "--tier", "preemptible", "--grace", "1", "--log", str(log), "-c", script)
     assert until(lambda: log.exists() and "attempt 1" in log.read_text())

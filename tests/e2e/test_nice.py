@@ -24,7 +24,7 @@ def test_nice_from_the_command_line(shared_home: Home, client: Client) -> None:
     job = shared_home.add("-g", "0", "--nice", "7", "nice")
     assert printed(client, job) == "7"
     assert "  nice       7\n" in shared_home.tarmac("show", str(job)).stdout
-    assert json.loads(shared_home.tarmac("show", str(job), "--json").stdout)["nice"] == 7
+    assert json.loads(shared_home.tarmac("show", str(job), "--json").stdout)[0]["nice"] == 7
     assert shared_home.tarmac("run", "-g", "0", "--nice", "19", "nice").stdout == "19\n"
 
 

@@ -7,7 +7,9 @@ import pytest
 
 from tarmac.api.schemas.job import JobView, WholeJobView
 from tarmac.cli.args import values
+from tarmac.cli.args.selectors import FILTERS
 from tarmac.cli.main import verb_named
+from tarmac.cli.parser import JSON
 from tarmac.cli.render.job_options import RENDERERS
 from tarmac.client.records import Job
 from tarmac.controller.submit.request import EditRequest, JobRequest
@@ -64,7 +66,7 @@ def test_each_option_has_a_reader_and_a_renderer(option: JobOption) -> None:
 
 @pytest.mark.parametrize("verb", ["add", "run", "edit"])
 def test_each_verb_takes_the_options_of_the_table(verb: str) -> None:
-    flags = [option.long for option in verb_named(verb).options if option.long != "--json"]
+    flags = [option.long for option in verb_named(verb).options if option not in {JSON, *FILTERS}]
     assert flags == [option.flag for option in JOB_OPTIONS if verb in option.verbs]
 
 

@@ -15,7 +15,7 @@ from tarmac.shared.units import spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from tarmac.client.connection import Link
     from tarmac.client.jobs import Id, Jobs
@@ -71,6 +71,7 @@ def log_bytes(
     offset: int = 0,
     attempt: int | None = None,
     on_cut: Callable[[], None] | None = None,
+    on_begin: Callable[[Mapping[str, str]], None] | None = None,
 ) -> Iterator[bytes]:
     """Continue at the same position after a restart of the controller, and with the next attempt after an attempt."""
     query: dict[str, object] = {"stream": stream, "follow": 1 if follow else None, "attempt": attempt}
@@ -84,6 +85,9 @@ def log_bytes(
             offset, begin = 0, {}
             continue
         offset = int(response.fields.get("tarmac-log-offset", offset))
+        if on_begin is not None:
+            on_begin(response.fields)
+            on_begin = None
         if on_cut is not None and "tarmac-log-cut" in response.fields:
             on_cut()
         try:

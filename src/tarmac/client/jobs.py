@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from tarmac.client.connection import Link
-from tarmac.errors import UserError
+from tarmac.errors import NotFound, UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ class Jobs(Link):
         fields: Iterable[str] | str = (),
         limit: int | None = None,
     ) -> Iterator[Job]:
-        """The matching jobs, page by page, at most `limit`. `state`: one or more with commas, `active` or `ended`."""
+        """The matching jobs, page by page, at most `limit`. `state`: one or more with commas,
+        also `waiting`, `active` or `ended`. If none matches, it yields nothing."""
         from tarmac.client.records import Job
 
         words = ids if ids is None or isinstance(ids, str) else map(word_of, ids)
@@ -124,6 +125,8 @@ class Jobs(Link):
         words = [word_of(job) for job in ([ids] if isinstance(ids, (int, str, Job)) else ids)]
         are_numbers = all(map(str.isdecimal, words))
         numbers = [int(word) for word in words] if are_numbers else resolved(self, {"ids": ",".join(words)})
+        if not numbers and words and "all" not in words:
+            raise NotFound("no matching jobs", "give ids of jobs that exist")
         return list(ended_jobs(self, numbers, timeout_s))
 
     def logs(
@@ -136,11 +139,13 @@ class Jobs(Link):
         stream: str = "stdout",
         attempt: int | None = None,
         on_cut: Callable[[], None] | None = None,
+        on_begin: Callable[[Mapping[str, str]], None] | None = None,
     ) -> Iterator[bytes]:
         """The output, byte for byte, or its last lines; with `follow`, until the job has ended.
 
         Without `attempt`, it is the newest attempt, and `follow` continues with the next one.
-        `on_cut` is called if the last lines are too long and their beginning is missing.
+        `on_cut` is called if the last lines are too long and their beginning is missing. `on_begin` is called with the
+        headers of the answer: `tarmac-log-attempt`, `tarmac-log-path` and `tarmac-log-offset`.
         """
         from tarmac.client.follow import log_bytes
 
@@ -154,10 +159,14 @@ class Jobs(Link):
             stream=stream,
             attempt=attempt,
             on_cut=on_cut,
+            on_begin=on_begin,
         )
 
     def kill(self, *ids: Id, grace_s: float | None = None, **filters: str | None) -> dict[str, list[int]]:
-        """Ask jobs to stop, without waiting for it. Returns the jobs that were asked, and those that had ended."""
+        """Ask jobs to stop, without waiting for it. Returns the jobs that were asked, and those that had ended.
+
+        Raises NotFound if a filter matches nothing, like the other methods that take filters.
+        """
         answer: dict[str, list[int]] = self.call(
             "POST", "/jobs/kill", body={**selection(ids, filters), "grace_s": grace_s}
         )
@@ -183,6 +192,15 @@ class Jobs(Link):
         answer: dict[str, int] = self.call("POST", f"/jobs/{self.number_of(job)}/move", body={"position": position})
         return answer
 
+    def move_many(self, *ids: Id, position: int, **filters: str | None) -> dict[str, list[Any]]:
+        """Move waiting jobs to this place and the following ones, in their order.
+
+        Returns the moved jobs, each with its new position and priority, and those that were not waiting.
+        """
+        body = {**selection(ids, filters), "position": position}
+        answer: dict[str, list[Any]] = self.call("POST", "/jobs/move", body=body)
+        return answer
+
     def edit(self, job: Id, **changes: object) -> Job:
         """Change what a waiting job asks for: priority, tier, time_limit_s, begin_at, after, max_running, name,
         project, tags. None clears an option.
@@ -191,9 +209,11 @@ class Jobs(Link):
 
         return Job(self.call("PATCH", f"/jobs/{self.number_of(job)}", body=changes))
 
-    def edit_many(self, ids: Iterable[Id], **changes: object) -> dict[str, list[int]]:
+    def edit_many(
+        self, ids: Iterable[Id], *, state: str | None = None, owner: str | None = None, **changes: object
+    ) -> dict[str, list[int]]:
         """Edit all of these jobs that wait, or none. Returns the edited jobs and those that were not waiting."""
-        body = {**selection(ids, {}), "changes": changes}
+        body = {**selection(ids, {"state": state, "owner": owner}), "changes": changes}
         answer: dict[str, list[int]] = self.call("POST", "/jobs/edit", body=body)
         return answer
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.core.model.status import STATUS_TYPES
 from tarmac.refusal import invalid, not_found
+from tarmac.shared.names import STATE_GROUPS, WAITING
 from tarmac.store.reader import JobFilter
 
 if TYPE_CHECKING:
@@ -90,13 +91,15 @@ def _is_number(text: str) -> bool:
 
 
 def _states(words: str | None) -> tuple[tuple[str, ...], bool | None]:
-    """The states that were named, or whether the job must be live. An `unknown` job may be `active` or `ended`."""
+    """The states that were named, or whether the job may be live instead. An `unknown` job can be either."""
     if not words:
         return (), None
-    if words in {"active", "ended"}:
-        return (), words == "active"
-    states = tuple(word.strip() for word in words.split(","))
-    for state in states:
-        if state not in STATUS_TYPES:
-            raise invalid("jobs.unknown_state", state=state, known=[*STATUS_TYPES, "active", "ended"])
-    return states, None
+    named = [word.strip() for word in words.split(",")]
+    for word in named:
+        if word not in STATUS_TYPES and word not in STATE_GROUPS:
+            raise invalid("jobs.unknown_state", state=word, known=[*STATUS_TYPES, *STATE_GROUPS])
+    if {"active", "ended"} <= {*named}:
+        return (), None
+    is_live = True if "active" in named else False if "ended" in named else None
+    expanded = [state for word in named for state in (WAITING if word == "waiting" else (word,))]
+    return tuple(state for state in dict.fromkeys(expanded) if state in STATUS_TYPES), is_live

@@ -111,6 +111,7 @@ JOB_OPTIONS = (
     ),
     JobOption(
         "--shell", "run a shell string instead of a command", short="-c", metavar="STRING",
+        details="Run by `/bin/bash -c`, or by `/bin/sh -c` on a node without bash",
     ),
     JobOption(
         "--cwd", "directory to run in (default: the current one)", metavar="DIR",

@@ -6,6 +6,7 @@
 WAITING = ("queued", "held", "draft")
 AT_WORK = ("starting", "running", "stopping", "unknown")
 ENDED = ("succeeded", "failed", "cancelled")  # `unknown` too, once `ended_at` is set
+STATE_GROUPS = ("waiting", "active", "ended")  # words for several states: `active` is every job that has not ended
 TIERS = ("urgent", "normal", "preemptible")  # the first goes first; the last may be preempted
 CONDITIONS = ("ok", "fail", "any")  # on which outcome of another job a dependent job starts
 POLICIES = ("fifo", "balance", "fairshare")

@@ -27,7 +27,7 @@ class JobFilter:
 
     ids: tuple[range, ...] | None = None
     states: tuple[str, ...] = ()
-    is_live: bool | None = None
+    is_live: bool | None = None  # an alternative to `states`, if both are given
     owner: str | None = None
     name: str | None = None  # a glob
     tag: str | None = None
@@ -195,12 +195,13 @@ def _conditions(wanted: JobFilter) -> tuple[list[str], list[Any]]:
         among, edges = _among(wanted.ids)
         where.append(among)
         values += edges
-    if wanted.states:
-        where.append(f"state IN ({', '.join('?' for _ in wanted.states)})")
-        values += wanted.states
+    either = [f"state IN ({', '.join('?' for _ in wanted.states)})"] if wanted.states else []
+    values += wanted.states
     if wanted.is_live is not None:
         # A literal lets SQLite use the partial index.
-        where.append(f"is_live = {int(wanted.is_live)}")
+        either.append(f"is_live = {int(wanted.is_live)}")
+    if either:
+        where.append(either[0] if len(either) == 1 else f"({' OR '.join(either)})")
     if wanted.owner is not None:
         where.append("owner = ?")
         values.append(wanted.owner)

@@ -100,3 +100,45 @@ def test_the_log_of_an_earlier_attempt_is_read_on_the_node_of_that_attempt(
         assert [await log(), await log("?attempt=1"), await log("?attempt=2")] == [b"desk", b"big", b"desk"]
 
     with_controller(tmp_path, story)
+
+
+@pytest.mark.parametrize("query", ["?attempt=2", "?attempt=2&follow=1", "?attempt=99&lines=3"])
+def test_an_attempt_that_never_was_is_not_called_removed(api: Served, query: str) -> None:
+    (job,) = api.ids({"shell": "echo hi", "gpus": 0})
+    api.until(job, "succeeded")
+    status, answer = api.ask("GET", f"/jobs/{job}/log{query}")
+    assert (status, answer["error"]["message"]) == (404, f"job {job} has 1 attempt")
+
+
+def test_an_attempt_of_a_job_that_has_not_started(api: Served) -> None:
+    (job,) = api.ids({"command": ["true"], "gpus": 0}, entry="held")
+    status, answer = api.ask("GET", f"/jobs/{job}/log?attempt=1")
+    assert (status, answer["error"]["message"]) == (404, f"job {job} has 0 attempts")
+
+
+def test_stderr_of_a_merged_log_is_refused(api: Served, tmp_path: Path) -> None:
+    merged = {"shell": "echo out; echo oops >&2", "gpus": 0}
+    to_one_file = {**merged, "stdout": str(tmp_path / "out")}
+    for request in (merged, to_one_file, {**merged, "log": str(tmp_path / "log")}):
+        (job,) = api.ids(request)
+        api.until(job, "succeeded")
+        status, answer = api.ask("GET", f"/jobs/{job}/log?stream=stderr")
+        assert (status, answer["error"]["key"]) == (400, "log.merged")
+        assert api.ask("GET", f"/jobs/{job}/log")[1] == b"out\noops\n"
+
+
+def test_separate_stderr_is_printed_alone(api: Served, tmp_path: Path) -> None:
+    (job,) = api.ids({"shell": "echo out; echo oops >&2", "gpus": 0, "stderr": str(tmp_path / "err")})
+    api.until(job, "succeeded")
+    assert api.ask("GET", f"/jobs/{job}/log?stream=stderr")[1] == b"oops\n"
+    assert api.ask("GET", f"/jobs/{job}/log?stream=stderr&attempt=1")[1] == b"oops\n"
+
+
+def test_a_missing_file_is_only_called_missing(api: Served, tmp_path: Path) -> None:
+    (job,) = api.ids({"shell": "echo out", "gpus": 0, "log": str(tmp_path / "log")})
+    api.until(job, "succeeded")
+    (tmp_path / "log").unlink()
+    status, answer = api.ask("GET", f"/jobs/{job}/log")
+    assert status == 404
+    assert answer["error"]["message"] == f"the output of job {job} is not there: {tmp_path / 'log'} does not exist"
+    assert "who" not in answer["error"]["hint"]

@@ -83,9 +83,9 @@ def test_what_is_sent(
     [
         ("hold 7 --json", ANSWERS["hold"]),
         ("release 7 --json", ANSWERS["release"]),
-        ("move 7 1 --json", {"id": 7, "position": 1, "priority": 5}),
-        ("start 7 --json", {"id": 7, "gpus": [{"node": "n", "index": 2, "uuid": "GPU-2", "name": "2"}]}),
-        ("edit 7 -p 1 --json", {"id": 7}),
+        ("move 7 1 --json", {"moved": [{"id": 7, "position": 1, "priority": 5}], "not_waiting": []}),
+        ("start 7 --json", [{"id": 7, "gpus": [{"node": "n", "index": 2, "uuid": "GPU-2", "name": "2"}]}]),
+        ("edit 7 -p 1 --json", {"edited": [7], "not_waiting": []}),
         ("queue --json", ANSWERS["queue"]),
         ("queue pause --json", ANSWERS["queue"]),
         ("queue resume --json", ANSWERS["queue"]),
@@ -106,12 +106,11 @@ def test_json_is_the_answer(socket: Path, capfd: pytest.CaptureFixture[str], lin
     [
         ("hold", "no jobs given"),
         ("release", "no jobs given"),
-        ("move 7", "takes a job and a place"),
+        ("move 7", "takes jobs and a place"),
+        ("move first", "takes jobs and a place"),
         ("move 7 0", "1 or more"),
         ("move 7 up", "is not a place"),
-        ("move 3-5 1", "takes one job"),
         ("start", "no job"),
-        ("start all", "takes one job"),
         ("start 7 --gpus-on 3-1", "ends before it begins"),
         ("edit", "no job"),
         ("edit 7", "no options given"),
@@ -169,9 +168,9 @@ def test_many_jobs_are_edited_at_once_and_running_ones_are_reported(
 
 
 @pytest.mark.parametrize(
-    ("others", "code", "words"), [([7, 8], 2, "jobs 7-8 are not waiting"), ([], 3, "no job matches")]
+    ("others", "code", "words"), [([7, 8], 2, "jobs 7-8 are not waiting"), ([], 0, "there are no jobs")]
 )
-def test_an_edit_that_matches_no_job_is_an_error(
+def test_an_edit_that_changes_no_job_says_so(
     socket: Path, capfd: pytest.CaptureFixture[str], others: list[int], code: int, words: str
 ) -> None:
     with serving(socket, said({"edited": [], "not_waiting": others})):

@@ -8,13 +8,21 @@ from tarmac.api.deps import Context
 from tarmac.api.routes.jobs import find_job, selected_own
 from tarmac.api.schemas.job import GpuRef
 from tarmac.api.schemas.jobs import MoveAnswer, MoveRequest, StartAnswer, StartRequest
-from tarmac.api.schemas.selection import HoldAnswer, ReleaseAnswer, Selection
+from tarmac.api.schemas.selection import (
+    HoldAnswer,
+    MovedJob,
+    MoveManyAnswer,
+    MoveManyRequest,
+    ReleaseAnswer,
+    Selection,
+)
 from tarmac.api.schemas.why import WhyView
 from tarmac.api.wording.why import why_view
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
 from tarmac.controller.forecast_cache import places
 from tarmac.controller.gpus.selection import gpus_named
+from tarmac.controller.moves import moves
 from tarmac.controller.permissions import refuse_others_jobs
 from tarmac.controller.submit.gpu_names import name_of, name_with
 from tarmac.core.events import JobMoved, JobsHeld, JobsReleased, StartForced
@@ -27,6 +35,9 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job
     from tarmac.core.model.status import Booking
     from tarmac.core.state import State
+
+
+MOST_MOVED = 100  # each move walks along the queue
 
 
 async def hold_jobs(context: Context, body: Selection) -> HoldAnswer:
@@ -68,6 +79,30 @@ async def move_job(context: Context, word: str, body: MoveRequest) -> MoveAnswer
     moved = controller.state.jobs.get(job.id, job)
     place = places(controller.state).get(job.id, 1)  # it may have started at the same time
     return MoveAnswer(position=place, priority=moved.spec.priority)
+
+
+async def move_jobs(context: Context, body: MoveManyRequest) -> MoveManyAnswer:
+    """Move the waiting jobs of a selection to one place, in their order. Other jobs of the selection stay."""
+    controller = context.controller
+    numbers = selected_own(context, body)
+    waiting = [job.id for number in numbers if (job := _waiting(controller, number, Queued)) is not None]
+    if len(waiting) > MOST_MOVED:
+        raise invalid("move.too_many", jobs=len(waiting), most=MOST_MOVED)
+
+    def plan(state: State) -> Decision[None]:
+        by = context.caller.name
+        return Decision(
+            answer=None,
+            events=[JobMoved(job=job, place=place, by=by) for job, place in moves(state, waiting, body.position)],
+        )
+
+    await context.carry_out(plan)
+    line = places(controller.state)
+    moved = [(controller.state.jobs[job], line[job]) for job in waiting if job in line]
+    return MoveManyAnswer(
+        moved=[MovedJob(id=job.id, position=place, priority=job.spec.priority) for job, place in moved],
+        not_waiting=[number for number in numbers if number not in set(waiting)],
+    )
 
 
 async def start_job(context: Context, word: str, body: StartRequest) -> StartAnswer:

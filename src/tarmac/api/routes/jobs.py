@@ -135,7 +135,10 @@ async def job_story(context: Context, word: str) -> Story:
 async def wait_for_jobs(context: Context, query: WaitQuery) -> WaitAnswer:
     """Return when all jobs have ended, or at the timeout with those that have."""
     controller, reader = context.controller, context.controller.store.reader
-    numbers = reader.select_ids(job_filter(reader, context.caller.name, ids=_words(query.ids)))
+    words = list(_words(query.ids))
+    numbers = reader.select_ids(job_filter(reader, context.caller.name, ids=words))
+    if not numbers and "all" not in words:
+        raise not_found("jobs.no_match")
     pending = numbers
     listener = controller.publisher.listen()
     try:
@@ -218,7 +221,9 @@ def selected_own(context: Context, selection: Selection) -> list[int]:
 
 
 def _selected(controller: Controller, caller: str, selection: Selection) -> list[int]:
-    if not selection.ids and not (selection.name or selection.tag or selection.state or selection.owner):
+    """Refuses a selection that matches nothing. `all` is not an error if there are no jobs."""
+    has_filter = bool(selection.name or selection.tag or selection.state or selection.owner)
+    if not selection.ids and not has_filter:
         raise invalid("jobs.none_selected")
     wanted = job_filter(
         controller.store.reader,
@@ -229,7 +234,10 @@ def _selected(controller: Controller, caller: str, selection: Selection) -> list
         name=selection.name,
         tag=selection.tag,
     )
-    return controller.store.reader.select_ids(wanted)
+    numbers = controller.store.reader.select_ids(wanted)
+    if not numbers and (has_filter or "all" not in selection.ids):
+        raise not_found("jobs.no_match")
+    return numbers
 
 
 def _words(text: str | None) -> Iterable[str]:

@@ -13,7 +13,7 @@ from tarmac.api.routes.jobs import find_job
 from tarmac.api.schemas.jobs import LogQuery
 from tarmac.controller.controller import Controller
 from tarmac.controller.log_paths import is_elsewhere, stderr_path, stdout_path
-from tarmac.refusal import Refused, not_found
+from tarmac.refusal import Refused, invalid, not_found
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -31,10 +31,9 @@ async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResp
     """All of the output, its last `lines`, or from `offset` on. With `follow=1` the stream lasts until the job ends."""
     controller = context.controller
     job = find_job(context, word)
+    _refuse_what_has_no_file(controller, job, query)
     which = query.attempt or max(job.attempt, 1)
     path = (stdout_path if query.stream == "stdout" else stderr_path)(controller.state_folder, job, which)
-    if is_elsewhere(job):
-        raise not_found("log.adopted", job=job.id)
     await controller.fleet.refuse_silence(_node_of(controller, job, which))
     await _must_exist(controller, job, which, path, follow=query.follow)
     first, is_cut = query.offset or 0, False
@@ -50,12 +49,30 @@ async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResp
     return StreamingResponse(output, media_type="application/octet-stream", headers=headers)
 
 
+def _refuse_what_has_no_file(controller: Controller, job: Job, query: LogQuery) -> None:
+    """Refuse a stream or an attempt without a file of its own. A follower may wait for the next attempt."""
+    if is_elsewhere(job):
+        raise not_found("log.adopted", job=job.id)
+    if query.stream == "stderr" and stderr_path(controller.state_folder, job, 1) == stdout_path(
+        controller.state_folder, job, 1
+    ):
+        raise invalid("log.merged", job=job.id)
+    if query.attempt is None:
+        return
+    is_awaited = query.follow and not controller.is_ended(job.id) and query.attempt == job.attempt + 1
+    if query.attempt > job.attempt and not is_awaited:
+        raise not_found("log.no_attempt", job=job.id, attempts=job.attempt)
+    chosen = job.spec.stdout if query.stream == "stdout" else job.spec.stderr
+    if chosen is not None and job.attempt > 1:
+        raise invalid("log.one_file", job=job.id, path=chosen)
+
+
 async def _must_exist(controller: Controller, job: Job, attempt: int, path: str, *, follow: bool) -> None:
     """Refuse output that is missing. A follower may come before the file exists."""
     answer = await _ask(controller, job, attempt, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
     if "error" not in answer:
         return
-    if answer.get("is_missing") and _has_run(job):
+    if answer.get("is_missing") and (_has_run(job) or attempt < job.attempt):
         raise not_found("log.gone", job=job.id, path=path)
     if follow:
         return

@@ -1,8 +1,10 @@
-"""Acting on selected jobs: kill, edit, hold, release, remove."""
+"""Acting on selected jobs: kill, edit, hold, release, move, remove."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from tarmac.api.schemas.bounds import FilterText, Grace
 from tarmac.controller.submit.request import EditRequest
@@ -29,6 +31,23 @@ class KillAnswer(Struct, kw_only=True):
 
 class EditManyRequest(Selection, kw_only=True, forbid_unknown_fields=True):
     changes: EditRequest
+
+
+class MoveManyRequest(Selection, kw_only=True, forbid_unknown_fields=True):
+    """The selected jobs take this place and the following ones, in their order."""
+
+    position: Annotated[int, Meta(ge=1, le=2**31)]
+
+
+class MovedJob(Struct, kw_only=True):
+    id: int
+    position: int
+    priority: int
+
+
+class MoveManyAnswer(Struct, kw_only=True):
+    moved: list[MovedJob]
+    not_waiting: list[int]
 
 
 class EditAnswer(Struct, kw_only=True):

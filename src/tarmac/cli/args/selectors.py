@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FILTERS = (
     Option("--name", None, "select by name; * and ? are wildcards", "GLOB"),
     Option("--tag", None, "select by tag", "TAG"),
-    Option("--state", None, "select by state: one or more, `active` or `ended`", "STATE"),
+    Option("--state", None, "select by state, several with commas; also waiting, active, ended", "STATE"),
     Option("--owner", None, "select by user", "USER"),
 )
 MOST_DIGITS = 18  # of an id that the database can hold
@@ -55,29 +55,32 @@ def query_of(values: Values, words: Sequence[str]) -> Query:
     return {"ids": ",".join(ids_of(words)) or None, **filters_of(values)}
 
 
-def numbers_of(client: Client, values: Values, words: Sequence[str], *, all_means: str | None = None) -> list[int]:
+def numbers_of(client: Client, values: Values, words: Sequence[str]) -> list[int]:
     """The ids of the selected jobs; `last` by default. Plain numbers need no request."""
     ids, filters = ids_of(words), filters_of(values)
     if not ids and not filters:
         ids = ["last"]
     if not filters and all(word.isdigit() for word in ids):
         return [_number(word) for word in ids]
-    if "all" in ids and all_means is not None:
-        filters.setdefault("state", all_means)
     from tarmac.client.follow import resolved
 
     numbers = resolved(client, {"ids": ",".join(ids) or None, **filters})
-    if not numbers and all_means is None:
-        raise NotFound("no job matches", "run `tarmac ls -a` to list all jobs")
+    if not numbers:
+        if not means_all(values, words):
+            raise no_match()
+        from tarmac.cli.term.terminal import err
+
+        err("tarmac: there are no jobs\n")
     return numbers
 
 
-def number_of(client: Client, verb: str, word: str) -> int:
-    """The id of a single job: 7 or `last`."""
-    ids = ids_of([word])
-    if len(ids) != 1 or not (ids[0] == "last" or ids[0].isdecimal()):
-        raise UserError(f"{verb} takes one job, not {shown(word)}", f"give one id: `tarmac {verb} 7`, or `last`")
-    return numbers_of(client, dict.fromkeys(FILTER_NAMES), ids)[0]
+def means_all(values: Values, words: Sequence[str]) -> bool:
+    """True for `all` without a filter, which is not an error if there are no jobs."""
+    return "all" in ids_of(words) and not filters_of(values)
+
+
+def no_match() -> NotFound:
+    return NotFound("no matching jobs", "run `tarmac ls -a` to list all jobs")
 
 
 def is_given(values: Values, words: Sequence[str]) -> bool:

@@ -27,6 +27,10 @@ def out_bytes(data: bytes) -> None:
     _write(STDOUT, data)
 
 
+def err_bytes(data: bytes) -> None:
+    _write(STDERR, data)
+
+
 def err(text: str) -> None:
     try:
         _write(STDERR, _encoded(text, sys.stderr))

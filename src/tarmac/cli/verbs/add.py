@@ -17,7 +17,7 @@ def run(values: Values, words: list[str]) -> int:
     named = str(ids[0]) if len(ids) == 1 else f"{ids[0]}-{ids[-1]}"  # consecutive, because one submit made them
     try:
         if values["json"]:
-            out_json({"id": ids[0], "ids": ids} if values["array"] else {"id": ids[0]})
+            out_json({"id": ids[0], "ids": ids})
         else:
             out(f"{named}\n")
     except OSError:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tarmac.cli.args.job_options import changes, options_of
-from tarmac.cli.args.selectors import IDS_NOTE, ids_of
+from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, ids_of
 from tarmac.cli.parser import JSON, Verb
 from tarmac.cli.render.text import jobs_are
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import err, out_json, say
-from tarmac.errors import NotFound, UserError
+from tarmac.errors import UserError
 from tarmac.shared.units import spans
 
 TYPE_CHECKING = False
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def run(values: Values, words: list[str]) -> int:
-    if not words:
+    ids, filters = ids_of(words), {name: values[name] for name in ("state", "owner") if values[name] is not None}
+    if not ids and not filters:
         raise UserError("edit: no jobs given", "give ids: `tarmac edit 7 --priority 1`")
     client = connect()
     changed = changes(client, values)
@@ -26,28 +27,24 @@ def run(values: Values, words: list[str]) -> int:
             "edit: no options given",
             "give at least one, such as `tarmac edit 7 --time 6h`; `tarmac edit --help` lists them",
         )
-    if len(words) == 1 and (words[0].isdigit() or words[0] == "last"):
-        job = client.edit(words[0], **changed)
-        if values["json"]:
-            out_json(job.raw)
-        else:
-            say(f"changed job {job.id}")
-        return 0
-    return _report(client.edit_many(ids_of(words), **changed), is_json=values["json"])
+    if len(ids) == 1 and not filters and (ids[0].isdigit() or ids[0] == "last"):
+        job = client.edit(ids[0], **changed)
+        return _report({"edited": [job.id], "not_waiting": []}, is_json=values["json"])
+    return _report(client.edit_many(ids, **filters, **changed), is_json=values["json"])
 
 
 def _report(answer: dict[str, list[int]], *, is_json: bool) -> int:
     """Report jobs that were not waiting, such as running jobs of an array; the others are changed."""
     edited, others = answer["edited"], answer["not_waiting"]
-    if is_json:
-        out_json(answer)
-    if not edited and not others:
-        raise NotFound("no job matches", "run `tarmac ls -a` to list all jobs")
-    if not edited:
+    if not edited and others:
         raise UserError(
             f"edit: {jobs_are(others)} not waiting; nothing was changed", "run `tarmac ls` to see which jobs wait"
         )
-    if not is_json:
+    if is_json:
+        out_json(answer)
+    elif not edited:
+        err("tarmac: there are no jobs; nothing was changed\n")
+    else:
         say(f"changed {_jobs(edited)}")
         if others:
             err(f"tarmac: {jobs_are(others)} not waiting and cannot be changed\n")
@@ -63,11 +60,15 @@ VERB = Verb(
     "change the options of waiting jobs",
     usage=("tarmac edit ID… [options]",),
     run=run,
-    options=(*options_of("edit"), JSON),
+    options=(*options_of("edit"), *FILTERS[2:], JSON),
     examples=(
         ("tarmac edit 7 --priority 1", "start it before your other jobs"),
         ("tarmac edit 7-106 --max-running 4", "a whole array"),
         ("tarmac edit 7 --time 2h --begin none", "set a time limit, remove the start time"),
     ),
-    notes=(IDS_NOTE, "Only waiting jobs can be changed: queued, held and draft jobs. Other options stay as they are."),
+    notes=(
+        IDS_NOTE,
+        "Only waiting jobs can be changed: queued, held and draft jobs. Other options stay as they are.",
+        "--name and --tag change the jobs here; select jobs by their ids, --state and --owner.",
+    ),
 )

@@ -26,7 +26,7 @@ def run(values: Values, words: list[str]) -> int:
     if others and words != ["all"]:
         err(f"tarmac: {jobs_are(others)} not waiting and cannot be held\n")
     if not held and not others:
-        err("tarmac: no job matches; nothing was held\n")
+        err("tarmac: there are no jobs; nothing was held\n")
     return 0
 
 

@@ -27,7 +27,7 @@ def run(values: Values, words: list[str]) -> int:
     if ended and words != ["all"]:
         err(f"tarmac: {'job' if len(ended) == 1 else 'jobs'} {spans(ended)} had already ended\n")
     if not asked and not ended:
-        err("tarmac: no job matches; nothing was stopped\n")
+        err("tarmac: there are no jobs; nothing was stopped\n")
     return 0
 
 

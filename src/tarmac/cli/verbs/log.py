@@ -6,20 +6,23 @@ import os
 
 from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.args.values import count, positive
-from tarmac.cli.parser import Option, Verb
+from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.session import connect
-from tarmac.cli.term.terminal import err, out, out_bytes
+from tarmac.cli.term.terminal import err, out, out_bytes, out_json
 from tarmac.errors import NotAllowed, NotFound, UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tarmac.cli.parser import Values
+    from tarmac.client import Client
 
 OWN = ("controller", "agent")
 PIECE = 1 << 20
 
 
 def run(values: Values, words: list[str]) -> int:
+    if values["json"] and values["follow"]:
+        raise UserError("log: --json prints complete output, but -f follows it", "leave out one of the two")
     if words and words[0] in OWN:
         return _own(values, words)
     client = connect()
@@ -27,6 +30,9 @@ def run(values: Values, words: list[str]) -> int:
     if values["follow"] and len(ids) > 1:
         raise UserError("log: -f follows one job at a time", "give one id, or leave out -f")
     stream = "stderr" if values["stderr"] else "stdout"
+    if values["json"]:
+        out_json([_as_json(client, job, stream, values) for job in ids])
+        return 0
     for index, job in enumerate(ids):
         if len(ids) > 1:
             separator = "\n" if index else ""
@@ -42,6 +48,28 @@ def run(values: Values, words: list[str]) -> int:
         for data in output:
             out_bytes(data)
     return 0
+
+
+def _as_json(client: Client, job: int, stream: str, values: Values) -> dict[str, object]:
+    """The output as text; bytes that are not UTF-8 become U+FFFD."""
+    begun: dict[str, str] = {}
+    output = client.logs(
+        job,
+        lines=values["lines"],
+        stream=stream,
+        attempt=values["attempt"],
+        on_cut=_say_cut,
+        on_begin=begun.update,
+    )
+    text = b"".join(output).decode("utf-8", "replace")
+    return {
+        "id": job,
+        "attempt": int(begun["tarmac-log-attempt"]),
+        "stream": stream,
+        "path": begun["tarmac-log-path"],
+        "offset": int(begun["tarmac-log-offset"]),
+        "text": text,
+    }
 
 
 def _say_cut() -> None:
@@ -62,6 +90,9 @@ def _own(values: Values, words: list[str]) -> int:
         )
     if not os.access(path, os.R_OK):
         raise NotAllowed(f"you may not read {path}", "check its mode and owner with `ls -l`")
+    if values["json"]:
+        out_json([{"log": words[0], "path": path, "text": _last_lines(path, values["lines"])}])
+        return 0
     if values["follow"] or values["lines"] is not None:
         lines = "+1" if values["lines"] is None else str(values["lines"])
         os.execvp("tail", ["tail", "-n", lines, *(["-F"] if values["follow"] else []), "--", path])
@@ -69,6 +100,12 @@ def _own(values: Values, words: list[str]) -> int:
         while data := log.read(PIECE):
             out_bytes(data)
     return 0
+
+
+def _last_lines(path: str, count: int | None) -> str:
+    with open(path, "rb") as log:
+        text = log.read().decode("utf-8", "replace")
+    return text if count is None else "".join(text.splitlines(keepends=True)[-count:] if count else [])
 
 
 VERB = Verb(
@@ -82,6 +119,7 @@ VERB = Verb(
         Option("--stderr", None, "print stderr, if it has a separate file"),
         Option("--attempt", None, "print the output of attempt N", "N", positive),
         *FILTERS,
+        JSON,
     ),
     examples=(
         ("tarmac log", "the output of your newest job"),

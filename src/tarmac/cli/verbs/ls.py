@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, is_given, query_of
+from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, is_given, means_all, no_match, query_of
 from tarmac.cli.args.values import count
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.session import connect
@@ -31,8 +31,7 @@ def run(values: Values, words: list[str]) -> int:
         jobs, has_more = fetch(client, query, limit=values["number"])
     _warn(client)
     if not jobs:
-        _say_what_to_type(is_filtered=is_given(values, words))
-        return 0
+        return _say_that_nothing_matches(values, words)
     out("\n".join(table(jobs, width=width(), has_colours=has_colours())) + "\n")
     if has_more and is_terminal(STDOUT) and is_terminal(STDERR):
         err("older jobs: tarmac ls -a\n")
@@ -52,16 +51,20 @@ def _print_json(values: Values, words: list[str]) -> int:
     """Print all matching jobs, not only recent ones, as programs expect."""
     from tarmac.cli.term.terminal import out_json
 
-    jobs = connect().jobs(**query_of(values, words), newest_first=True, limit=values["number"])
+    jobs = list(connect().jobs(**query_of(values, words), newest_first=True, limit=values["number"]))
     out_json([job.raw for job in jobs][::-1])
+    return 0 if jobs or not _is_filtered(values, words) else _say_that_nothing_matches(values, words)
+
+
+def _is_filtered(values: Values, words: list[str]) -> bool:
+    return is_given(values, words) and not means_all(values, words) and values["number"] != 0
+
+
+def _say_that_nothing_matches(values: Values, words: list[str]) -> int:
+    if _is_filtered(values, words):
+        raise no_match()
+    err("The queue is empty. To queue a command, run: tarmac add python train.py\n")
     return 0
-
-
-def _say_what_to_type(*, is_filtered: bool) -> None:
-    if is_filtered:
-        err("no job matches; run `tarmac ls -a` to list all jobs\n")
-    else:
-        err("The queue is empty. To queue a command, run: tarmac add python train.py\n")
 
 
 VERB = Verb(

@@ -26,7 +26,7 @@ def run(values: Values, words: list[str]) -> int:
     if others and words != ["all"]:
         err(f"tarmac: {jobs_are(others)} neither held nor {'a draft' if len(others) == 1 else 'drafts'}\n")
     if not released and not others:
-        err("tarmac: no job matches; nothing was released\n")
+        err("tarmac: there are no jobs; nothing was released\n")
     return 0
 
 

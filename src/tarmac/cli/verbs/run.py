@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 
 from tarmac.cli.args.job_options import options_of, submit
-from tarmac.cli.parser import Verb
+from tarmac.cli.parser import JSON, Verb
 from tarmac.cli.session import connect
 from tarmac.cli.term import signals
-from tarmac.cli.term.terminal import err, out_bytes, say
+from tarmac.cli.term.terminal import err, err_bytes, out_bytes, out_json, say
 from tarmac.errors import NotFound, TarmacError
 
 TYPE_CHECKING = False
@@ -30,14 +30,18 @@ def run(values: Values, words: list[str]) -> int:
     interrupt = _Interrupt(client, job)
     signals.on(signals.SIGINT, interrupt)
     _tell_why_it_waits(client, job)
+    show = err_bytes if values["json"] else out_bytes
     try:
         for data in client.logs(job, follow=True, offset=offset):
-            out_bytes(data)
-    except NotFound as error:  # its log was removed; still wait for its end
+            show(data)
+    except NotFound as error:  # its log is not there; still wait for its end
         err(f"tarmac: {error.message}\n")
     from tarmac.client.follow import ended_jobs
 
-    return _outcome(next(ended_jobs(client, [job])), client, was_interrupted=interrupt.is_asked)
+    ended = next(ended_jobs(client, [job]))
+    if values["json"]:
+        out_json(client.job(job).raw)
+    return _outcome(ended, client, was_interrupted=interrupt.is_asked)
 
 
 def _bytes_before(values: Values) -> int:
@@ -99,7 +103,7 @@ VERB = Verb(
     "queue a command, show its output, exit with its code",
     usage=("tarmac run [options] [--] COMMAND [ARG…]", "tarmac run [options] -c 'SHELL STRING'"),
     run=run,
-    options=options_of("run"),
+    options=(*options_of("run"), JSON),
     is_prefix=True,
     lacks={
         "--array": (
@@ -113,6 +117,7 @@ VERB = Verb(
     examples=(
         ("tarmac run pytest tests/gpu", "in a script: exits with the code of pytest"),
         ("tarmac run -g 0 -c 'nproc; free -h'", "a shell string that needs no GPU"),
+        ("tarmac run --json ./train 2>/dev/null | jq .exit_code", "the output on stderr, then the job as JSON"),
     ),
     notes=(
         "Ctrl-C asks the job to stop; a second Ctrl-C detaches from it. The job continues when the terminal closes.",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 def run(_: Values, __: list[str]) -> int:
     client = connect(start=False)
+    client.patience_s = 0  # if it is just ending, this one takes its place
     try:
         pid = client.status()["controller_pid"]
         raise Conflict(

@@ -28,7 +28,7 @@ def run(values: Values, words: list[str]) -> int:
     client = connect()
     jobs = [client.job(job) for job in numbers_of(client, values, words)]
     if values["json"]:
-        out_json(jobs[0].raw if len(jobs) == 1 else [job.raw for job in jobs])
+        out_json([job.raw for job in jobs])
         return 0
     for index, job in enumerate(jobs):
         text = [*description(job), *story(client.story(job.id))]
@@ -174,7 +174,7 @@ VERB = Verb(
     options=(*FILTERS, JSON),
     examples=(
         ("tarmac show 7", "one job"),
-        ("tarmac show last --json", "your newest job, as JSON"),
+        ("tarmac show last --json | jq '.[0].state'", "your newest job; JSON is always a list"),
     ),
     notes=(IDS_NOTE, "The default is `last`."),
 )

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 
-from tarmac.cli.parser import Option, Verb
+from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.render.text import counted
 from tarmac.cli.session import connect
-from tarmac.cli.term.terminal import say
+from tarmac.cli.term.terminal import out_json, say
 from tarmac.client.transport import NoController
 from tarmac.errors import ConnectionLost, Unavailable
 
@@ -28,7 +28,7 @@ def run(values: Values, _: list[str]) -> int:
     try:
         status = _status(client)
     except NoController:
-        say("no controller is running")
+        _report(values, was_running=False)
         return 0
     ending = {"controller": _opened(status["controller_pid"])}
     if not values["keep_agent"]:
@@ -45,8 +45,17 @@ def run(values: Values, _: list[str]) -> int:
             f"the controller has stopped, but the agent (pid {pid}) does not answer; it ends once it does",
             f"run `kill -CONT {pid}` if it was stopped, or `kill -9 {pid}`; running jobs continue",
         )
-    say(f"stopped{_left(status['running'] - stopping, stopping)}. The next `tarmac` command starts it again")
+    _report(values, was_running=True, running=max(0, status["running"] - stopping), stopping=stopping)
     return 0
+
+
+def _report(values: Values, *, was_running: bool, running: int = 0, stopping: int = 0) -> None:
+    if values["json"]:
+        out_json({"was_running": was_running, "running": running, "stopping": stopping})
+    elif not was_running:
+        say("no controller is running")
+    else:
+        say(f"stopped{_left(running, stopping)}. The next `tarmac` command starts it again")
 
 
 def _status(client: Client) -> Status:
@@ -87,10 +96,10 @@ def _wait_for_end(name: str, process: int) -> None:
 VERB = Verb(
     "stop",
     "stop the controller and the agent; running jobs continue",
-    usage=("tarmac stop [--keep-agent]",),
+    usage=("tarmac stop [options]",),
     run=run,
     takes_words=False,
-    options=(Option("--keep-agent", None, "stop only the controller"),),
+    options=(Option("--keep-agent", None, "stop only the controller"), JSON),
     examples=(("tarmac stop", "before an upgrade; jobs are neither lost nor killed"),),
     notes=(
         "Waiting jobs stay queued; the next `tarmac` command starts the controller again.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, numbers_of
+from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, filters_of, ids_of, numbers_of
 from tarmac.cli.args.values import seconds
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.render.job import state_words
@@ -23,9 +23,9 @@ def run(values: Values, words: list[str]) -> int:
     from tarmac.client.follow import ended_jobs
 
     client = connect()
-    ids = numbers_of(client, values, words, all_means="active")  # ended jobs need no wait
-    if "all" in words and values["state"] is None:
-        ids = _without_held(client, ids)
+    ids = _awaited(client, values, words)
+    if not ids:
+        say("there are no jobs to wait for")
     try:
         ended = list(ended_jobs(client, ids, values["timeout"]))
     except TimeoutError as error:
@@ -37,14 +37,20 @@ def run(values: Values, words: list[str]) -> int:
     return max((job.exit_status for job in ended), default=0)
 
 
-def _without_held(client: Client, ids: list[int]) -> list[int]:
-    """Leave out held jobs and drafts, which may never be released."""
+def _awaited(client: Client, values: Values, words: list[str]) -> list[int]:
+    """With `all`, ended jobs are left out, and held jobs and drafts, which may never be released."""
+    if "all" not in ids_of(words) or values["state"] is not None:
+        return numbers_of(client, values, words)
     from tarmac.client.follow import resolved
 
-    kept = set(resolved(client, {"state": "held,draft"}))
-    if kept & set(ids):
-        say(f"not waiting for held jobs and drafts: {spans(list(kept & set(ids)))}")
-    return [number for number in ids if number not in kept]
+    filters = filters_of(values)
+    active = resolved(client, {**filters, "state": "active"})
+    if not active and filters:
+        numbers_of(client, values, words)  # refuses a filter that matches no ended job either
+    kept = set(resolved(client, {**filters, "state": "held,draft"}))
+    if kept:
+        say(f"not waiting for held jobs and drafts: {spans(sorted(kept))}")
+    return [number for number in active if number not in kept]
 
 
 def _summarise(ended: list[Job]) -> None:

@@ -18,7 +18,7 @@ def run(values: Values, words: list[str]) -> int:
     client = connect()
     answers = [client.why(job) for job in numbers_of(client, values, words)]
     if values["json"]:
-        out_json(answers[0] if len(answers) == 1 else answers)
+        out_json(answers)
         return 0
     columns, colours = width(), has_colours()
     for index, answer in enumerate(answers):
@@ -54,7 +54,7 @@ VERB = Verb(
     options=(*FILTERS, JSON),
     examples=(
         ("tarmac why 7", "its place, what is free, and what it waits for"),
-        ("tarmac why last --json", "your newest job, as JSON"),
+        ("tarmac why last --json | jq '.[0].reasons'", "your newest job; JSON is always a list"),
     ),
     notes=(IDS_NOTE, "The default is `last`. A ~ marks an estimate; the last line says what it is based on."),
 )

@@ -35,6 +35,7 @@ MESSAGES: dict[str, Message] = {
     ),
     "permission.other_queue": Message("this queue belongs to {owner}", "use your own: unset TARMAC_HOME and try again"),
     "jobs.none_selected": Message("no jobs are selected", "give ids, `last`, `all`, or a filter such as --name"),
+    "jobs.no_match": Message("no matching jobs", "run `tarmac ls -a` to list all jobs"),
     "jobs.unknown_field": Message("a job has no field {field:quoted}", "choose from {known}"),
     "jobs.still_running": Message(
         "{jobs:jobs} {jobs:plural is|are} still running; nothing was removed",
@@ -47,6 +48,9 @@ MESSAGES: dict[str, Message] = {
     ),
     "job.cannot_move": Message(
         "job {job} is {state:select draft=a draft}, so it cannot be moved", "run `tarmac release {job}` first"
+    ),
+    "move.too_many": Message(
+        "{jobs} jobs match, and at most {most} can be moved at once", "change their order with `tarmac edit --priority`"
     ),
     "start.wrong_count": Message(
         "job {job} requests {asked:n GPU}, but {named} {named:plural is|are} named", "name {asked:n GPU}"
@@ -70,9 +74,16 @@ MESSAGES: dict[str, Message] = {
         "job {job} was adopted: Tarmac does not capture its output", "look where you started the process"
     ),
     "log.gone": Message(
-        "the output of job {job} is gone: {path} does not exist anymore",
-        "find out who removed or moved it; run `tarmac show {job}` to see what else is known",
+        "the output of job {job} is not there: {path} does not exist",
+        "the file may have been moved or removed; run `tarmac show {job}` to see what is known about the job",
     ),
+    "log.no_attempt": Message(
+        "job {job} has {attempts:n attempt}", "leave out --attempt; run `tarmac show {job}` to see its history"
+    ),
+    "log.one_file": Message(
+        "job {job} writes the output of all attempts to one file: {path}", "leave out --attempt to print all of it"
+    ),
+    "log.merged": Message("job {job} writes stdout and stderr to one file", "leave out --stderr to print both"),
     "log.not_started": Message(
         "job {job} has not started, so it has no output yet", "run `tarmac log -f {job}` to wait for it"
     ),

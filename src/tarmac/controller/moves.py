@@ -1,0 +1,34 @@
+"""Moves several waiting jobs to one place, in their order, as moves of single jobs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tarmac.core.model.status import Queued
+from tarmac.core.queue import turn_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from tarmac.core.model.ids import JobId
+    from tarmac.core.model.job import Job
+    from tarmac.core.state import State
+
+
+def moves(state: State, jobs: Collection[JobId], position: int) -> Iterator[tuple[JobId, int]]:
+    """Each job and its place, from 1, in the order in which they have to be moved. Each owner and tier has a line."""
+    lines: dict[tuple[str, str], list[Job]] = {}
+    for job in state.jobs.values():
+        if isinstance(job.status, Queued):
+            lines.setdefault((job.spec.owner, job.spec.tier), []).append(job)
+    for line in lines.values():
+        yield from _of_line([job.id for job in sorted(line, key=turn_of)], set(jobs), position)
+
+
+def _of_line(line: list[JobId], chosen: set[JobId], position: int) -> Iterator[tuple[JobId, int]]:
+    """A move shifts the jobs between its two places, so the last goes back first, and the first comes forward first."""
+    block = [job for job in line if job in chosen]
+    first = min(position - 1, len(line) - len(block))
+    places = [(job, line.index(job), first + offset) for offset, job in enumerate(block)]
+    yield from [(job, after + 1) for job, before, after in reversed(places) if before < after]
+    yield from [(job, after + 1) for job, before, after in places if before > after]
