@@ -105,7 +105,7 @@ def test_gpus_are_shown_with_their_node(two: Home) -> None:
     refused = two.tarmac("start", str(waiting), "--gpus-on", f"{SECOND}:1")
     assert f"GPU {SECOND}:1 is held by job {jobs[1]}" in refused.stderr
     started = two.tarmac("start", str(waiting), "--gpus-on", f"{SECOND}:1", "--yes", "--json")
-    assert [gpu["name"] for gpu in json.loads(started.stdout)["gpus"]] == [f"{SECOND}:1"]
+    assert [gpu["name"] for gpu in json.loads(started.stdout)[0]["gpus"]] == [f"{SECOND}:1"]
     reserved = two.tarmac("reserve", "2", "--from", "in 10h", "--for", "1h")
     assert reserved.returncode == 0, reserved.stderr
     (line,) = two.tarmac("reserve").stdout.splitlines()[1:]
