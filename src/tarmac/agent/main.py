@@ -43,7 +43,8 @@ def main(arguments: List[str]) -> int:
         return _serve(state, ready_fd)
     except OSError as error:
         _announce(ready_fd, f"error: {error}\n")
-        log(f"the agent cannot start: {error}")
+        if ready_fd is None:  # otherwise the controller has it
+            log(f"the agent cannot start: {error}")
         return 1
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from tarmac.client.records import Event, Gpu, Queue, Reservation, Setting, Status
+    from tarmac.client.records import Event, Gpu, Node, Queue, Reservation, Setting, Status
 
 
 class Admin(Link):
@@ -25,6 +25,13 @@ class Admin(Link):
         """Why GPUs cannot be read; None if they can."""
         error: str | None = self.call("GET", "/gpus").get("error")
         return error
+
+    def gpus_and_nodes(self) -> tuple[list[Gpu], list[Node]]:
+        """All GPUs, and every configured node, connected or not. The controller's own machine is the first."""
+        from tarmac.client.records import Gpu
+
+        answer = self.call("GET", "/gpus")
+        return [Gpu(gpu) for gpu in answer["gpus"]], answer.get("nodes", [])
 
     def drain(self, *gpus: int | str, reason: str | None = None) -> list[str]:
         """Start no more jobs on these GPUs (indices or UUIDs); running jobs continue. Returns their UUIDs."""

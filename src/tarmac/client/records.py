@@ -91,6 +91,17 @@ if TYPE_CHECKING:
         running: int
         policy: str
 
+    class Node(TypedDict):
+        name: str
+        connected: bool  # to its agent
+        since: str  # when that began
+        problem: str | None  # why it is not connected
+        agent_pid: int | None
+        gpus: int
+        cpus: int | None
+        memory_total_bytes: int | None  # of the host
+        memory_available_bytes: int | None
+
     class Status(TypedDict):
         controller_pid: int
         agent_pid: int | None
@@ -111,6 +122,7 @@ if TYPE_CHECKING:
         uptime_s: float
         database_bytes: int
         degraded: str | None
+        nodes: list[Node]  # the controller's own machine first
 
 
 class Record:

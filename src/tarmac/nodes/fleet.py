@@ -64,6 +64,13 @@ class Fleet:
         session = self.get(node)
         return None if session is None else session.silent_s
 
+    def stale_s(self, node: NodeName) -> float | None:
+        """How old readings of this node are, if its agent is silent or was lost."""
+        session = self.get(node)
+        if session is None:
+            return None
+        return session.away_s if session.is_lost else session.silent_s
+
     async def refuse_silence(self, node: NodeName) -> None:
         """Refuse a request that a silent agent would have to answer, without waiting for it."""
         session = self.get(node)

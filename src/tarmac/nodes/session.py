@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -93,6 +94,9 @@ class AgentSession:
         self._is_admitted = False
         self._gpus: tuple[Gpu, ...] | None = None  # as last posted
         self._liveness = Liveness(lambda: self.send({"type": "ping"}))
+        self.problem: str | None = None  # why the last attempt to connect failed
+        self._was_connected = False
+        self._changed_at = monotonic()  # when it joined or left
 
     @property
     def is_connected(self) -> bool:
@@ -105,7 +109,7 @@ class AgentSession:
             try:
                 await self._converse()
             except OSError as error:
-                log.warning("agent of %s: %s", self.name, error)
+                self._note_problem(str(error))
             except asyncio.CancelledError:
                 self.disconnect()
                 self.hello = None  # the controller ends: there is nothing left to decide about the node
@@ -117,6 +121,27 @@ class AgentSession:
                 retry_s = SHORTEST_RETRY_S
             await asyncio.sleep(retry_s)
             retry_s = min(2 * retry_s, LONGEST_RETRY_S)
+
+    @property
+    def connected_s(self) -> float | None:
+        """How long the agent has been connected; None if it is not."""
+        return monotonic() - self._changed_at if self.is_connected else None
+
+    @property
+    def away_s(self) -> float | None:
+        """How long the agent has not been connected; None if it is."""
+        return None if self.is_connected else monotonic() - self._changed_at
+
+    @property
+    def is_lost(self) -> bool:
+        """It was connected, and is not any more."""
+        return self._was_connected and not self.is_connected
+
+    def _note_problem(self, problem: str) -> None:
+        """Log a problem once, not with every try."""
+        if problem != self.problem:
+            log.warning("agent of %s: %s", self.name, problem)
+        self.problem = problem
 
     # To the agent
 
@@ -205,6 +230,7 @@ class AgentSession:
         if self.hello is not None:
             self._post(NodeLeft(node=self.name))
             self.hello = None
+            self._changed_at = monotonic()
 
     # From the agent
 
@@ -235,7 +261,8 @@ class AgentSession:
             return
         self._clock.relate(hello.boot_s, hello.at)
         runs = tuple(report_of(run, self._clock) for run in hello.runs)
-        self.hello = hello
+        self.hello, self.problem = hello, None
+        self._changed_at, self._was_connected = monotonic(), True
         log.info("agent pid %d on %s, containment %s", hello.pid, self.name, hello.containment)
         self._post(
             NodeJoined(

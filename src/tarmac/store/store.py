@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -63,11 +64,19 @@ class Store:
         self._writer.try_to_write(done)
 
     def size_bytes(self) -> int:
-        return self.path.stat().st_size
+        """The database with its WAL and the index of that, as `du` would count them."""
+        return sum(_size(f"{self.path}{suffix}") for suffix in ("", "-wal", "-shm"))
 
     def close(self) -> None:
         self.reader.close()
         self._writer.close()
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0
 
 
 __all__ = ["Batch", "Changes", "Store"]

@@ -30,6 +30,22 @@ def test_status_shows_the_processes_and_the_containment(api: Served) -> None:
     assert (status["policy"], status["paused"], status["queued"], status["running"]) == ("balance", False, 0, 0)
 
 
+def test_status_counts_all_files_of_the_database(api: Served) -> None:
+    api.ids(*[{"command": ["true"], "gpus": 0}] * 500)
+    _, status = api.ask("GET", "/status")
+    files = api.home.glob("tarmac.db*")
+    assert status["database_bytes"] == sum(file.stat().st_size for file in files)
+    assert status["database_bytes"] > 100_000
+
+
+def test_status_has_the_memory_of_the_host(api: Served) -> None:
+    (node,) = api.ask("GET", "/status")[1]["nodes"]
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    assert (node["connected"], node["problem"], node["gpus"]) == (True, None, 2)
+    assert node["memory_total_bytes"] == pytest.approx(total, rel=0.05)
+    assert 0 < node["memory_available_bytes"] <= node["memory_total_bytes"]
+
+
 def test_newer_and_unreadable_client_versions_are_refused(api: Served) -> None:
     status, answer = api.ask("GET", "/status", headers={"Tarmac-Api": str(API + 1)})
     assert status == 426

@@ -33,6 +33,27 @@ def test_without_a_terminal_every_fact_is_one_line() -> None:
     assert len(said(None, paused=True, paused_reason="new driver " * 30)) == len(said(None))
 
 
+def node(name: str, **more: object) -> dict[str, object]:
+    return {
+        "name": name, "connected": True, "since": "2026-01-01T00:00:00Z", "problem": None, "agent_pid": 5, "gpus": 2,
+        "cpus": 8, "memory_total_bytes": 64 << 30, "memory_available_bytes": 16 << 30, **more,
+    }  # fmt: skip
+
+
+def test_the_memory_of_the_host_is_shown() -> None:
+    assert "memory       16.0G of 64.0G available" in said(None, nodes=[node("desk")])
+    assert "memory       not known yet" in said(None, nodes=[node("desk", memory_available_bytes=None)])
+
+
+def test_each_of_several_nodes_is_shown() -> None:
+    away = node("big", connected=False, problem="no route to host")
+    shown = said(None, nodes=[node("desk"), away])
+    assert "node desk    agent pid 5, 2 GPUs, memory 16.0G of 64.0G available" in shown
+    (line,) = [line for line in shown if line.startswith("node big")]
+    assert "not connected since 2026-01-01" in line
+    assert line.endswith(": no route to host")
+
+
 def test_paused_and_draining_are_both_shown() -> None:
     first = said(None, paused=True, draining=True, paused_reason="new driver")[0]
     assert first == "queue        2 running, 3 queued, PAUSED and DRAINING: new driver"

@@ -16,6 +16,7 @@ from tarmac.api.schemas.gpus import (
     SlotsRequest,
 )
 from tarmac.api.views.gpu import gpu_views
+from tarmac.api.views.node import node_views
 from tarmac.api.wording.times import iso
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
@@ -34,11 +35,11 @@ GONE = "gone"
 
 
 async def list_gpus(context: Context) -> GpuList:
-    """Every GPU, what it does and which jobs hold it. `error` says what could not be read."""
+    """Every GPU, what it does and which jobs hold it; and the nodes. `error` says what could not be read."""
     controller = context.controller
     await controller.fleet.check_liveness()
     errors = [error for error in controller.readings.errors.values() if error]
-    return GpuList(gpus=gpu_views(controller), error="; ".join(errors) or None)
+    return GpuList(gpus=gpu_views(controller), nodes=node_views(controller), error="; ".join(errors) or None)
 
 
 async def gpu_samples(context: Context, gpu: str, query: SamplesQuery) -> GpuSamples:

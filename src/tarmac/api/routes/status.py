@@ -8,6 +8,7 @@ from tarmac import __version__
 from tarmac.api.deps import Context
 from tarmac.api.schemas.status import StatusView, StopAnswer, StopRequest
 from tarmac.api.views.job_fields import rounded
+from tarmac.api.views.node import node_views
 from tarmac.api.views.queue import queued_count, running_count
 from tarmac.api.wording.degraded import degraded_words
 from tarmac.api.wording.notes import words
@@ -43,6 +44,7 @@ async def status(context: Context) -> StatusView:
         uptime_s=round(controller.uptime_s(), 3),
         database_bytes=controller.store.size_bytes(),
         degraded=degraded_words(controller),
+        nodes=node_views(controller),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from tarmac.api.schemas.bounds import Pid
+from tarmac.api.schemas.nodes import NodeView
 
 LONGEST_SINCE_S = 10 * 366 * 86400  # samples are not stored for that long
 
@@ -63,6 +64,7 @@ class GpuView(Struct, kw_only=True):
 
 class GpuList(Struct, kw_only=True):
     gpus: list[GpuView]
+    nodes: list[NodeView]  # also those that are not connected
     error: str | None
 
 

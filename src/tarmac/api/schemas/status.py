@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from tarmac.api.schemas.nodes import NodeView
+
 
 class StatusView(Struct, kw_only=True):
     controller_pid: int
@@ -25,6 +27,7 @@ class StatusView(Struct, kw_only=True):
     uptime_s: float
     database_bytes: int
     degraded: str | None
+    nodes: list[NodeView]  # every configured one, the controller's own machine first
 
 
 class StopRequest(Struct, kw_only=True, forbid_unknown_fields=True):

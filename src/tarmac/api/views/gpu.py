@@ -89,7 +89,7 @@ def _gpu(controller: Controller, name: NodeName, reading: GpuReading, reserved: 
         held=say("gpu.held", processes=foreign_process_words(foreign, controller.now())) if foreign else None,
         reserved=None if reserved is None else _reserved(controller, reserved),
         warnings=_warnings(controller, held),
-        stale_s=rounded(controller.fleet.silent_s(name)),
+        stale_s=rounded(controller.fleet.stale_s(name)),
     )
 
 

@@ -24,6 +24,8 @@ PROCESSES = 3  # shown per GPU
 def notes_of(gpu: Gpu, at: float) -> list[Note]:
     """Why it is not usable, warnings about its jobs, and foreign processes."""
     notes: list[Note] = [] if gpu.index is not None else [("dim", gpu.uuid)]
+    if gpu.stale_s:
+        notes.append(("yellow", f"last read {duration(gpu.stale_s)} ago"))
     health, reason, held = gpu.health, gpu.reason, gpu.held
     if health:
         since = gpu.raw.get("gone_since")

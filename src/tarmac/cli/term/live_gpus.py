@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from time import time
+
 from tarmac.cli.render.gpus import place, summary, table
+from tarmac.cli.render.nodes import absences
+from tarmac.cli.render.text import cut
 from tarmac.cli.term.terminal import has_colours
 
 TYPE_CHECKING = False
@@ -17,19 +21,24 @@ class LiveGpus:
 
     def __init__(self) -> None:
         self._gpus: list[Gpu] = []
+        self._away: list[str] = []  # a line for each node that is not connected
 
     def fetch(self, client: Client) -> None:
-        self._gpus = sorted(client.gpus(), key=place)
+        gpus, nodes = client.gpus_and_nodes()
+        self._gpus = sorted(gpus, key=place)
+        self._away = absences(nodes, time())
 
     def head(self) -> str:
         return summary(self._gpus)
 
     def rows(self, columns: int, lines: int) -> list[str]:
+        away = [cut(line, columns) for line in self._away]
         if not self._gpus:
-            return []
-        rows = table(self._gpus, width=columns, has_colours=has_colours())
+            return away
+        rows = [*table(self._gpus, width=columns, has_colours=has_colours()), *away]
         if len(rows) <= lines:
             return rows
         from tarmac.cli.render.gpu_grid import grid
 
-        return grid(self._gpus, width=columns, lines=lines, has_colours=has_colours())
+        left = max(1, lines - len(away))
+        return [*grid(self._gpus, width=columns, lines=left, has_colours=has_colours()), *away]

@@ -20,17 +20,23 @@ def run(values: Values, _: list[str]) -> int:
     if values["json"]:
         out_json([gpu.raw for gpu in connect().gpus()])
         return 0
+    from time import time
+
     from tarmac.cli.render.gpus import table
+    from tarmac.cli.render.nodes import absences
 
     client = connect()
-    gpus = client.gpus()
+    gpus, nodes = client.gpus_and_nodes()
+    away = absences(nodes, time())
     if not gpus:
         from tarmac.cli.render.text import safe
+
+        err("".join(f"{line}\n" for line in away))
 
         err(f"No GPUs: {safe(client.gpus_error() or 'the agent has not reported any yet')}\n")
         err("Jobs with -g 0 can still run. For simulated GPUs, run `tarmac stop` and set TARMAC_FAKE_GPUS=4.\n")
         return 0
-    out("\n".join(table(gpus, width=width(), has_colours=has_colours())) + "\n")
+    out("\n".join([*table(gpus, width=width(), has_colours=has_colours()), *away]) + "\n")
     return 0
 
 

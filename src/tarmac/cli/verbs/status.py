@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from time import time
+
 from tarmac.cli.parser import JSON, Verb
+from tarmac.cli.render.nodes import memory, summary
 from tarmac.cli.render.queue_mode import folded
 from tarmac.cli.render.text import safe
 from tarmac.cli.session import connect
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tarmac.cli.parser import Values
-    from tarmac.client.records import Gpu, Status
+    from tarmac.client.records import Gpu, Node, Status
 
 
 def run(values: Values, _: list[str]) -> int:
@@ -47,12 +50,22 @@ def _facts(status: Status, gpus: list[Gpu]) -> Iterator[tuple[str, str]]:
     yield "controller", f"pid {status['controller_pid']}, version {status['version']}{up}"
     yield "agent", _agent(status)
     yield "containment", containment(status)
+    yield from _nodes(status.get("nodes") or [])
     yield "policy", safe(str(status["policy"]))
     if status.get("home"):
         kept = f", {size(status['database_bytes'])} of database" if status.get("database_bytes") else ""
         yield "state", safe(str(status["home"])) + kept
     if status.get("degraded"):
         yield "degraded", safe(str(status["degraded"]))
+
+
+def _nodes(nodes: list[Node]) -> Iterator[tuple[str, str]]:
+    """The memory of the host; with several nodes, a line for each."""
+    if len(nodes) == 1:
+        yield "memory", memory(nodes[0])
+        return
+    for node in nodes:
+        yield f"node {safe(node['name'])}", summary(node, time())
 
 
 def _mode(status: Status) -> str:

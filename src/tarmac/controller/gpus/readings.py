@@ -35,7 +35,7 @@ class GpuReadings:
         self._usage = usage
         self._publisher = publisher
         self._ignored = ignored
-        self._hosts: dict[NodeName, HostReading | None] = {}
+        self.hosts: dict[NodeName, HostReading | None] = {}
         self._posted: dict[NodeName, NodeSampled] = {}
         self._renewed_at: dict[NodeName, float] = {}  # when the same values were read again
         self._timer: asyncio.TimerHandle | None = None
@@ -50,7 +50,7 @@ class GpuReadings:
     def take(self, node: NodeName, readings: list[GpuReading], host: HostReading | None, error: str | None) -> None:
         self.latest[node] = readings
         self.errors[node] = error
-        self._hosts[node] = host
+        self.hosts[node] = host
         self._usage.read(node, readings, jobs_with_gpus(self._engine.state), self._engine.now())
         self._sample(node)
         self.renew(node)
@@ -73,7 +73,7 @@ class GpuReadings:
         self.refresh()
 
     def _sample(self, node: NodeName) -> None:
-        host = self._hosts.get(node)
+        host = self.hosts.get(node)
         settings, ignored = self._engine.settings, self._ignored.starts_on(node)
         sampled = NodeSampled(
             node=node,

@@ -7,6 +7,9 @@ from tarmac.api.wording.message import Message
 _ENTRY = 'write [[nodes]] with name = "…", kind = "local" and state = "/…"'
 
 MESSAGES: dict[str, Message] = {
+    "node.unreachable": Message("{error}"),
+    "node.lost": Message("the connection to its agent was lost"),
+    "node.joining": Message("its agent is starting"),
     "node.unknown": Message("there is no node {node}", "choose one of these: {known:list none}"),
     "node.not_named": Message("process {pid} could be on any of several nodes", "name its node: {known}"),
     "gpu.on_several_nodes": Message("GPU {word} exists on several nodes", "name the node as well: {choices}"),
