@@ -316,14 +316,18 @@ def test_a_lost_job_with_processes_left_keeps_its_gpus_until_they_are_gone() -> 
     assert scene.said == [], "it is not final, so the node keeps its record, and the GPU is not free"
     status = scene.status(1)
     assert status == Unknown(
-        booking=a_booking(0), pid=41, started_at=110.0, ended_at=None, message="its shim was killed"
+        booking=a_booking(0), pid=41, started_at=110.0, ended_at=None, message=note("unknown.still_running")
     )
     assert not is_ended(status)
     scene.report(gone(1))
     assert scene.starts() == [(2, [0])]
     assert scene.status(1) == Unknown(
-        booking=a_booking(0), pid=41, started_at=110.0, ended_at=140.0, message="its shim was killed"
+        booking=a_booking(0), pid=41, started_at=110.0, ended_at=140.0, message=note("unknown.gone")
     )
+    assert [line.detail["message"] for line in scene.state.changes.story if "message" in line.detail] == [
+        note("unknown.still_running"),
+        note("unknown.gone"),
+    ]
 
 
 def test_a_lost_job_with_nothing_left_has_ended() -> None:

@@ -37,6 +37,14 @@ if TYPE_CHECKING:
         ignored: bool
         holds_gpu: bool  # it keeps jobs off the GPU and is named in `held`
 
+    class LeftProcess(TypedDict):
+        pid: int
+        command: str | None  # shortened
+
+    class Leftovers(TypedDict):
+        count: int
+        processes: list[LeftProcess]  # some of them
+
     class StoryEvent(TypedDict):
         id: int
         at: str
@@ -245,6 +253,7 @@ class Job(Record):
     adopted: bool | None  # made from a running process
     stdout_path: str | None
     stderr_path: str | None
+    leftovers: Leftovers | None  # processes that were still running when the command had ended
 
     def __repr__(self) -> str:
         return f"<Job {self.id} {self.state}>"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tarmac.core.model.gpu import Gpu, GpuUse
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import JobSpec
+from tarmac.core.model.leftovers import Leftovers
 from tarmac.core.model.names import Entry, Outcome
 from tarmac.core.model.note import Note
 from tarmac.core.model.queue import Reservation
@@ -150,6 +151,7 @@ class JobExited:
     started_at: float
     ended_at: float
     timed_out: bool = False  # it reached its time limit and was stopped
+    leftovers: Leftovers | None = None  # that were ended after the command
     was_signalled: bool | None = None  # asked to stop while its command still ran; None: the node cannot say
 
 
@@ -173,6 +175,7 @@ class JobLost:
     is_alive: bool
     at: float
     started_at: float | None = None  # by the same clock; None: as reported before
+    leftovers: Leftovers | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +186,7 @@ class TreeGone:
     attempt: int
     at: float
     started_at: float | None = None
+    leftovers: Leftovers | None = None
 
 
 RunReport: TypeAlias = JobStarted | JobExited | LaunchFailed | JobLost | TreeGone

@@ -9,10 +9,21 @@ import msgspec
 from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, RunReport, TreeGone
 from tarmac.core.model.gpu import Gpu
 from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.leftovers import Leftovers, LeftProcess
 from tarmac.shared.proc import TICKS_PER_S
 
 if TYPE_CHECKING:
     from tarmac.nodes.node_clock import NodeClock
+
+
+class _LeftProcess(msgspec.Struct):
+    pid: int
+    command: str | None = None
+
+
+class _Leftovers(msgspec.Struct):
+    count: int
+    processes: list[_LeftProcess]
 
 
 class _Started(msgspec.Struct, tag="started", tag_field="type"):
@@ -35,6 +46,7 @@ class _Exited(msgspec.Struct, tag="exited", tag_field="type"):
     pid: int | None = None
     timed_out: bool = False  # records of older agents lack it
     signalled: bool | None = None  # and this one
+    leftovers: _Leftovers | None = None
 
 
 class _LaunchFailed(msgspec.Struct, tag="launch_failed", tag_field="type"):
@@ -53,6 +65,7 @@ class _Lost(msgspec.Struct, tag="lost", tag_field="type"):
     at: float
     at_s: float | None = None
     started_s: float | None = None
+    leftovers: _Leftovers | None = None
 
 
 class _Gone(msgspec.Struct, tag="gone", tag_field="type"):
@@ -61,6 +74,7 @@ class _Gone(msgspec.Struct, tag="gone", tag_field="type"):
     at: float
     at_s: float | None = None
     started_s: float | None = None
+    leftovers: _Leftovers | None = None
 
 
 _Frame: TypeAlias = _Started | _Exited | _LaunchFailed | _Lost | _Gone
@@ -139,10 +153,16 @@ def report_of(frame: dict[str, Any], clock: NodeClock) -> RunReport:
                 is_alive=report.alive,
                 at=clock.convert(report.at, report.at_s),
                 started_at=_began_at(report, clock),
+                leftovers=_leftovers(report.leftovers),
             )
         case _Gone():
-            at = clock.convert(report.at, report.at_s)
-            return TreeGone(job=JobId(report.job), attempt=report.attempt, at=at, started_at=_began_at(report, clock))
+            return TreeGone(
+                job=JobId(report.job),
+                attempt=report.attempt,
+                at=clock.convert(report.at, report.at_s),
+                started_at=_began_at(report, clock),
+                leftovers=_leftovers(report.leftovers),
+            )
         case _:
             assert_never(report)
 
@@ -160,7 +180,15 @@ def _exited(report: _Exited, clock: NodeClock) -> JobExited:
         ended_at=ended_at,
         timed_out=report.timed_out,
         was_signalled=report.signalled,
+        leftovers=_leftovers(report.leftovers),
     )
+
+
+def _leftovers(left: _Leftovers | None) -> Leftovers | None:
+    if left is None:
+        return None
+    processes = tuple(LeftProcess(pid=one.pid, command=one.command) for one in left.processes)
+    return Leftovers(count=left.count, processes=processes)
 
 
 def _began_at(report: _Lost | _Gone, clock: NodeClock) -> float | None:

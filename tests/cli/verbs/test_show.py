@@ -107,3 +107,29 @@ def test_the_history_names_events_as_users_do() -> None:
     )
     assert title == "History"
     assert [line.split("  ")[-1] for line in lines] == ["scheduled", "launch failed", "stop requested"]
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        (
+            {"count": 1, "processes": [{"pid": 12, "command": "python loader.py"}]},
+            "1 process, ended by Tarmac: python loader.py (pid 12)",
+        ),
+        (
+            {"count": 1201, "processes": [{"pid": 12, "command": "a\x1b[31m"}, {"pid": 13, "command": None}]},
+            "1,201 processes, ended by Tarmac: a\\x1b[31m (pid 12), pid 13 and 1,199 more",
+        ),
+    ],
+)
+def test_processes_that_were_left_behind_are_named(left: dict[str, Any], said: str) -> None:
+    [line] = [line for line in description(a_job(leftovers=left)) if line.startswith("  left behind")]
+    assert line == f"  left behind  {said}"
+    event: Any = {
+        "id": 1,
+        "at": "2026-01-01T10:00:00.000Z",
+        "attempt": 1,
+        "kind": "LeftoversEnded",
+        "detail": left,
+    }
+    assert story([event])[1].endswith(f"  left behind  {said}")

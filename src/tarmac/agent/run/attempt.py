@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Dict, List, Optional, Protocol, cast
 
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.procs.cgroup import Leaf
+from tarmac.agent.procs.leftovers import describe
 from tarmac.agent.procs.watch import ProcessWatch
 from tarmac.agent.run.attempt_key import AttemptKey, key_of_record
 from tarmac.agent.run.escalation import Escalation
 from tarmac.agent.run.handoff import Start
-from tarmac.agent.run.run_folder import EXIT, START, Record, RunFolder
+from tarmac.agent.run.run_folder import EXIT, LEFT, START, Record, RunFolder
 from tarmac.agent.run.shim_pool import AgentContext, IdleShim
 from tarmac.shared import boot_clock, protocol
 from tarmac.shared.boot_clock import Moment
@@ -27,7 +28,7 @@ from tarmac.shared.proc import Stat, send_signal
 from tarmac.shared.protocol import Decoder
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames.to_controller import LostFrame, ReportFrame, StartedFrame
+    from tarmac.shared.frames.to_controller import Leftovers, LostFrame, ReportFrame, StartedFrame
 
 _UNDECIDED_S = 0.02
 _SHIM_LINGERS_S = 1.0
@@ -183,13 +184,14 @@ class Attempt:
     def _settle_tree(self, start: Record) -> None:
         if self.latest is None:
             self.latest = self._started(start)
-        is_alive = bool(self.escalation.containment().members())
+        members = self.escalation.containment().members()
+        is_alive = bool(members)
         if self._final is None:
             log(f"{self.name}: its shim was killed, its processes are {'still there' if is_alive else 'gone'}")
             self._report(self._lost("its shim was killed, so its exit status is unknown", alive=is_alive))
             self._enforce_limit(start)
         elif is_alive:
-            self.escalation.end_stragglers()
+            self._end_stragglers(members)
         self.check_tree()
 
     def _enforce_limit(self, start: Record) -> None:
@@ -214,13 +216,34 @@ class Attempt:
             pid = self._main_of(members)
             if pid is None:
                 # The shim would have ended what the command left behind.
-                self.escalation.end_stragglers()
+                self._end_stragglers(members)
                 pid = min(members)
             self._watch = ProcessWatch(self.host.loop, pid, members[pid], self.check_tree, self.name)
         elif self._final is not None:
             self._report(self._final)
         else:
             self._report(protocol.gone(*self.key, at=boot_clock.now(), started_s=self._started_s()))
+
+    def _end_stragglers(self, members: Dict[int, int]) -> None:
+        leftovers = describe(members) if self.read(LEFT) is None else None
+        if leftovers is not None:
+            try:
+                self.folder.write(LEFT, {"job": self.key.job, "attempt": self.key.attempt, **leftovers})
+            except OSError as error:
+                log(f"{self.name}: cannot record the processes it left behind: {error}")
+        self.escalation.end_stragglers()
+
+    def _with_leftovers(self, report: ReportFrame) -> ReportFrame:
+        """Add what the command left behind, if the shim was killed before it reported that."""
+        left = None if "leftovers" in report else self.read(LEFT)
+        if left is None:
+            return report
+        leftovers: Leftovers = {"count": left["count"], "processes": left["processes"]}
+        if report["type"] == "exited":
+            return {**report, "leftovers": leftovers}
+        if report["type"] == "gone":
+            return {**report, "leftovers": leftovers}
+        return {**report, "leftovers": leftovers} if report["type"] == "lost" else report
 
     def _main_of(self, members: Dict[int, int]) -> Optional[int]:
         """Return the pid of the command itself, if it is still alive."""
@@ -269,6 +292,8 @@ class Attempt:
         if self.is_over:
             return
         report = self.escalation.complete(report)
+        if self.is_shim_gone:
+            report = self._with_leftovers(report)
         self.latest = report
         self.start = None
         self.escalation.reported(report)

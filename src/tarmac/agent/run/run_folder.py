@@ -19,6 +19,7 @@ Record = Dict[str, Any]
 START = "start.json"
 EXIT = "exit.json"
 STOP = "stop.json"
+LEFT = "left.json"  # the processes that the command left behind; one of an earlier attempt may still be there
 LOCK = "lock"
 SPEC = "spec.json"  # a start frame too large for the channel to the shim
 
@@ -116,7 +117,7 @@ class RunFolder:
             pass
 
     def remove(self) -> None:
-        for name in (SPEC, STOP, EXIT, START, LOCK):
+        for name in (SPEC, STOP, LEFT, EXIT, START, LOCK):
             self.unlink(name)
         self.close()
         try:

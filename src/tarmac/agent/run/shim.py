@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, NoReturn, Optional, Tuple, Union, cast
 
 from tarmac.agent.procs.cgroup import Leaf
 from tarmac.agent.procs.containment import Containment
+from tarmac.agent.procs.leftovers import describe
 from tarmac.agent.procs.proc_scan import ProcessTree
 from tarmac.agent.run import exec_command
 from tarmac.agent.run.attempt_key import AttemptKey, key_of_record
-from tarmac.agent.run.run_folder import EXIT, SPEC, START, STOP, Record, RunFolder, was_signalled
+from tarmac.agent.run.run_folder import EXIT, LEFT, SPEC, START, STOP, Record, RunFolder, was_signalled
 from tarmac.agent.run.start_request import Limit
 from tarmac.agent.run.time_limit import TimeLimit
 from tarmac.shared import boot_clock, crashpoint, kernel, proc, protocol
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from tarmac.shared.frames.to_controller import ExitedFrame, ReportFrame
 
 STRAGGLER_GRACE_S = 2.0
+_LINGER_S = 0.05  # helpers of a command that end with it need a moment: they are not left behind
 _KILL_AGAIN_S = 0.2
 _RECORD_AGAIN_S = 1.0
 _TRIES = 5
@@ -197,7 +199,8 @@ class Shim:
 
     def _conclude(self, final: ReportFrame) -> None:
         is_recorded = self._record_exit(final)
-        if not self._is_tree_gone():
+        if not self._is_tree_gone(within_s=_LINGER_S):
+            final = self._with_leftovers(final)
             self._end_stragglers()
         crashpoint.reach("shim:before-report")
         self._send(final)
@@ -219,14 +222,32 @@ class Shim:
         self.folder.is_on_disk = True
         return True
 
-    def _is_tree_gone(self) -> bool:
-        """As subreaper the shim inherits every orphan of its tree: without children, nothing is left."""
+    def _with_leftovers(self, final: ReportFrame) -> ReportFrame:
+        """Note what is left, in case the shim is killed before it has reported it."""
+        leftovers = describe(self._containment().members())
+        if leftovers is None or final["type"] != "exited":
+            return final
         try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
-            return self.leaf is None or self.leaf.is_empty()
-        return False
+            self.folder.write(LEFT, {"job": self.key.job, "attempt": self.key.attempt, **leftovers})
+        except OSError:
+            pass  # the disk is full; the report says it, too
+        return {**final, "leftovers": leftovers}
+
+    def _is_tree_gone(self, within_s: float = 0.0) -> bool:
+        """As subreaper the shim inherits every orphan of its tree: without children, nothing is left."""
+        deadline = time.monotonic() + within_s
+        while True:
+            try:
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+            except ChildProcessError:
+                if self.leaf is None or self.leaf.is_empty():
+                    return True
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                return False
+            # The signal is blocked since the agent's start, so one that arrived just before is not missed.
+            signal.sigtimedwait([signal.SIGCHLD], left_s)
 
     def _end_stragglers(self) -> None:
         """End what the command left behind, mostly data loaders, as it occupies GPUs: SIGTERM, a while, SIGKILL."""

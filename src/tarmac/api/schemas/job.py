@@ -17,6 +17,20 @@ class GpuRef(Struct, kw_only=True):
     name: str
 
 
+class LeftProcess(Struct, kw_only=True):
+    """`command` is shortened; null if the process ended before it could be read."""
+
+    pid: int
+    command: str | None
+
+
+class Leftovers(Struct, kw_only=True):
+    """Processes that were still running when the command had ended; Tarmac ended them. `processes` has some of them."""
+
+    count: int
+    processes: list[LeftProcess]
+
+
 class JobView(Struct, kw_only=True):
     id: int
     __annotations__.update(option_types(in_list=True))
@@ -60,5 +74,6 @@ class WholeJobView(JobView, kw_only=True):
     adopted: bool
     stdout_path: str
     stderr_path: str
+    leftovers: Leftovers | None
 
     __annotations__.update(option_types(in_list=False))

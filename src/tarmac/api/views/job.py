@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tarmac.api.schemas.job import JobView, WholeJobView
-from tarmac.api.views.job_fields import COMPUTED, STORED
+from tarmac.api.views.job_fields import COMPUTED, STORED, leftovers_of
 from tarmac.api.wording.degraded import still_true, unwritten
 from tarmac.api.wording.notes import status_message
 from tarmac.api.wording.reasons import ahead_words, gpu_lines, sentences
@@ -72,6 +72,7 @@ class Viewer:
             adopted=spec.is_adopted,
             stdout_path=stdout_path(folder, job, attempt),
             stderr_path=stderr_path(folder, job, attempt),
+            leftovers=leftovers_of(job),
             **{name: getattr(spec, wire) for name, wire in _SINGLE_OPTIONS},
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tarmac.api.schemas.job import GpuRef, JobView
+from tarmac.api.schemas.job import GpuRef, JobView, Leftovers, LeftProcess
 from tarmac.api.wording.catalogue import say
 from tarmac.api.wording.notes import basis_words
 from tarmac.api.wording.times import iso
@@ -36,6 +36,14 @@ def warnings_of(controller: Controller, job: Job) -> list[str]:
     if activity.is_over_booking:
         found.append(say("job.over_booking"))
     return found
+
+
+def leftovers_of(job: Job) -> Leftovers | None:
+    left = getattr(job.status, "leftovers", None)
+    if left is None:
+        return None
+    processes = [LeftProcess(pid=one.pid, command=one.command) for one in left.processes]
+    return Leftovers(count=left.count, processes=processes)
 
 
 def _reason(viewer: Viewer, job: Job) -> str | None:

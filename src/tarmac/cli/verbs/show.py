@@ -19,9 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tarmac.cli.parser import Values
-    from tarmac.client.records import Job, StoryEvent
+    from tarmac.client.records import Job, Leftovers, LeftProcess, StoryEvent
 
-LABELS = {"Decided": "scheduled", "StopAsked": "stop requested"}  # of events whose names are not what users call them
+LABELS = {
+    "Decided": "scheduled",
+    "StopAsked": "stop requested",
+    "LeftoversEnded": "left behind",
+    "TreeGone": "processes ended",
+}  # of events whose names are not what users call them
 
 
 def run(values: Values, words: list[str]) -> int:
@@ -90,6 +95,8 @@ def _facts(job: Job) -> Iterator[tuple[str, str]]:
     yield from _times(job)
     if words := used(job):
         yield "used", words
+    if job.leftovers:
+        yield "left behind", _left_behind(job.leftovers)
     yield from _outputs(job)
 
 
@@ -127,6 +134,19 @@ def _times(job: Job) -> Iterator[tuple[str, str]]:
         yield "progress", f"{done}, {left} left" if left else done
 
 
+def _left_behind(left: Leftovers) -> str:
+    """`3 processes, ended by Tarmac: python loader.py (pid 12), … and 1 more`."""
+    count, named = left["count"], left["processes"]
+    words = ", ".join(_process(process) for process in named)
+    more = f" and {count - len(named):,} more" if count > len(named) else ""
+    return f"{count:,} {'process' if count == 1 else 'processes'}, ended by Tarmac: {words}{more}"
+
+
+def _process(process: LeftProcess) -> str:
+    command = process["command"]
+    return f"pid {process['pid']}" if command is None else safe(f"{command} (pid {process['pid']})")
+
+
 def _outputs(job: Job) -> Iterator[tuple[str, str]]:
     stdout, stderr = job.stdout_path, job.stderr_path
     if job.adopted:
@@ -158,6 +178,8 @@ def _spaced(kind: str) -> str:
 
 
 def _detail(event: StoryEvent) -> str:
+    if event["kind"] == "LeftoversEnded":
+        return _left_behind(event["detail"])  # type: ignore[arg-type]
     parts = [
         f"{name} {','.join(map(str, value)) if isinstance(value, list) else value}"
         for name, value in (event["detail"] or {}).items()

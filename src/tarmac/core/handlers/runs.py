@@ -23,12 +23,13 @@ from tarmac.core.model.status import (
     is_ended,
     state_name,
 )
-from tarmac.core.story import enter
+from tarmac.core.story import enter, tell
 
 if TYPE_CHECKING:
     from tarmac.core.events import NodeJoined, RunReport
     from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import Job
+    from tarmac.core.model.leftovers import Leftovers
     from tarmac.core.model.names import Failure
     from tarmac.core.model.note import Note
     from tarmac.core.model.status import Status
@@ -97,17 +98,26 @@ def _take_in(state: State, job: Job, report: RunReport, now: float) -> None:
             if report.timed_out:
                 detail["timed_out"] = True
             enter(state, job, _exited(status, report, now), cause, now, detail)
+            _tell_leftovers(state, job, report.leftovers, now)
         case LaunchFailed():
             enter(state, job, _not_launched(status, report, now), cause, now, {"message": report.message})
         case JobLost():
             lost = _lost(status, report)
             if lost != status:  # a node repeats it whenever it joins
-                left = {"message": report.message, "processes_left": report.is_alive}
-                enter(state, job, lost, cause, now, left)
+                enter(state, job, lost, cause, now, {"message": lost.message, "processes_left": report.is_alive})
+                _tell_leftovers(state, job, lost.leftovers, now)
         case TreeGone():
-            enter(state, job, _gone(status, report), cause, now, {})
+            gone = _gone(status, report)
+            enter(state, job, gone, cause, now, {"message": gone.message})
+            _tell_leftovers(state, job, report.leftovers, now)
         case _:
             assert_never(report)
+
+
+def _tell_leftovers(state: State, job: Job, left: Leftovers | None, now: float) -> None:
+    if left is not None:
+        processes = [{"pid": one.pid, "command": one.command} for one in left.processes]
+        tell(state, job, "LeftoversEnded", now, {"count": left.count, "processes": processes})
 
 
 def _started(status: Booked, report: JobStarted) -> Running | Stopping:
@@ -131,15 +141,22 @@ def _exited(status: Booked, report: JobExited, now: float) -> Status:
             ended_at=report.ended_at,
             exit_code=report.exit_code,
             signal=report.signal,
+            leftovers=report.leftovers,
         )
     return _ended_by_itself(status, report)
 
 
 def _ended_by_itself(status: Booked, report: JobExited) -> Succeeded | Failed | Unknown:
     if report.exit_code is None and report.signal is None:
-        return _unknown(status, note("unknown.adopted"), report.ended_at)
+        return replace(_unknown(status, note("unknown.adopted"), report.ended_at), leftovers=report.leftovers)
     if report.exit_code == 0 and not report.timed_out:
-        return Succeeded(booking=status.booking, pid=report.pid, started_at=report.started_at, ended_at=report.ended_at)
+        return Succeeded(
+            booking=status.booking,
+            pid=report.pid,
+            started_at=report.started_at,
+            ended_at=report.ended_at,
+            leftovers=report.leftovers,
+        )
     reason: Failure = "exit" if report.signal is None else "signal"
     return Failed(
         booking=status.booking,
@@ -149,6 +166,7 @@ def _ended_by_itself(status: Booked, report: JobExited) -> Succeeded | Failed | 
         reason="timeout" if report.timed_out else reason,
         exit_code=report.exit_code,
         signal=report.signal,
+        leftovers=report.leftovers,
     )
 
 
@@ -169,8 +187,9 @@ def _stopped_before_start(status: Stopping, ended_at: float, now: float) -> Stat
 
 def _lost(status: Booked, report: JobLost) -> Unknown:
     if report.is_alive:
-        return _unknown(status, report.message, None)
-    return _unknown(status, report.message, report.at, report.started_at)
+        return _unknown(status, note("unknown.still_running"), None)
+    lost = _unknown(status, report.message, report.at, report.started_at)
+    return replace(lost, leftovers=report.leftovers)
 
 
 def _unknown(status: Booked, message: Note | str, ended_at: float | None, started_at: float | None = None) -> Unknown:
@@ -200,11 +219,9 @@ def _asked_grace_s(status: Booked) -> float | None:
 
 
 def _gone(status: Booked, report: TreeGone) -> Unknown:
-    if isinstance(status, Unknown):
-        began_at = status.started_at if report.started_at is None else report.started_at
-        return replace(status, ended_at=report.at, started_at=began_at)
-    # The node reports only the newest fact: the loss of the shim was reported while the controller was away.
-    return _unknown(status, note("unknown.shim_killed"), report.at, report.started_at)
+    """The node reports only the newest fact: the loss of the shim may have been reported to nobody."""
+    gone = _unknown(status, note("unknown.gone"), report.at, report.started_at)
+    return replace(gone, leftovers=report.leftovers)
 
 
 def _join(state: State, event: NodeJoined, now: float) -> list[Command]:

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import JobId, NodeName
+from tarmac.core.model.leftovers import Leftovers
 from tarmac.core.model.names import Failure, StateName
 from tarmac.core.model.note import Note, note
 
@@ -100,6 +101,7 @@ class Unknown:
     ended_at: float | None  # None while processes are left; until then the booking remains
     message: Note | str  # reported by the node, or a note by the core
     stop_grace_s: float | None = None  # set once its owner asked to stop the remaining processes
+    leftovers: Leftovers | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +110,7 @@ class Succeeded:
     pid: int | None
     started_at: float
     ended_at: float
+    leftovers: Leftovers | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +123,7 @@ class Failed:
     exit_code: int | None = None
     signal: int | None = None
     message: Note | str | None = None  # reported by the node, or a note by the core
+    leftovers: Leftovers | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +136,7 @@ class Cancelled:
     ended_at: float
     exit_code: int | None = None
     signal: int | None = None
+    leftovers: Leftovers | None = None
 
 
 Status: TypeAlias = Queued | Held | Draft | Starting | Running | Stopping | Unknown | Succeeded | Failed | Cancelled

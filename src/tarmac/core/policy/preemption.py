@@ -71,7 +71,7 @@ def work_lost(state: State, number: JobId, now: float) -> float:
     job = state.jobs[number]
     if not isinstance(job.status, Running):
         return 0.0
-    return max(1, job.spec.request.gpus) * max(0.0, now - job.status.started_at)
+    return max(1, job.spec.request.gpus) * (state.runtimes.elapsed_s(job, now) or 0.0)
 
 
 def _fewest(

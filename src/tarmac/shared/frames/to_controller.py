@@ -21,7 +21,20 @@ class StartedFrame(OfAttempt):
     started_s: Optional[float]
 
 
+class LeftProcess(TypedDict):
+    pid: int
+    command: Optional[str]  # shortened; null: it ended before it could be read
+
+
+class Leftovers(TypedDict):
+    """The processes that were still there when the command had ended, and that were ended then."""
+
+    count: int
+    processes: List[LeftProcess]  # some of them
+
+
 class _ExitedOptions(TypedDict, total=False):
+    leftovers: Leftovers
     adopted: bool  # the exit status of an adopted process is unknown
     signalled: bool  # a stop was requested while the command was still running; records of older agents lack it
 
@@ -47,7 +60,11 @@ class LaunchFailedFrame(OfAttempt):
     at_s: Optional[float]
 
 
-class LostFrame(OfAttempt):
+class _WithLeftovers(TypedDict, total=False):
+    leftovers: Leftovers
+
+
+class LostFrame(OfAttempt, _WithLeftovers):
     """The shim was killed, so the exit status is unknown. `alive`: processes of the attempt still exist."""
 
     type: Literal["lost"]
@@ -58,7 +75,7 @@ class LostFrame(OfAttempt):
     started_s: Optional[float]
 
 
-class GoneFrame(OfAttempt):
+class GoneFrame(OfAttempt, _WithLeftovers):
     """The last process of a lost attempt has ended."""
 
     type: Literal["gone"]

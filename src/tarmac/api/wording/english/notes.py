@@ -12,7 +12,10 @@ MESSAGES: dict[str, Message] = {
         "only if it {on:select ok=succeeded|fail=failed|any=ended}"
     ),
     "unknown.adopted": Message("it ended, but only the process that started it knows its exit status"),
-    "unknown.shim_killed": Message("its shim was killed, so its exit status is unknown"),
+    "unknown.still_running": Message(
+        "its shim was killed, but the job still runs: Tarmac watches its processes; its exit code will not be known"
+    ),
+    "unknown.gone": Message("its shim was killed, so its exit code is not known; all its processes have ended"),
     "unknown.no_record": Message("the node has no record of this attempt"),
     "paused.failures": Message(
         "{count} jobs in a row failed within {within_s} s of their start; the last was job {job} "
