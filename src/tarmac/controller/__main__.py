@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import fcntl
 import gc
 import logging
 import os
@@ -24,12 +23,14 @@ from tarmac.api.app import build_app
 from tarmac.api.server import Server
 from tarmac.api.wording.notes import note_words
 from tarmac.api.wording.refusals import refusal
+from tarmac.controller.ageing import is_cleaned, keep_fresh
 from tarmac.controller.controller import Controller, composed
 from tarmac.controller.log_file import LINE, log_to_file
 from tarmac.controller.settings.config import LISTED, load_config
 from tarmac.controller.settings.node_entries import NODES
 from tarmac.controller.settings.settings import Settings
 from tarmac.controller.socket_watch import SocketWatch
+from tarmac.controller.state_lock import StateLock
 from tarmac.errors import TarmacError, Unavailable, UserError
 from tarmac.refusal import Refused
 from tarmac.shared import crashpoint, file_limit, sockets
@@ -81,10 +82,13 @@ async def _run(state_folder: Path, say: _Ready) -> None:
         settings = Settings(config, store.reader.settings())
         controller = composed(store, settings, state_folder, listed, nodes, note_words)
         supervision = asyncio.create_task(controller.fleet.run())
+        freshness = asyncio.create_task(keep_fresh(state_folder)) if is_cleaned(state_folder) else None
         try:
             await _serve(controller, say)
             await controller.store_usage()
         finally:
+            if freshness is not None:
+                freshness.cancel()
             if controller.fleet.is_ending:
                 await asyncio.wait({supervision}, timeout=AGENT_ENDS_WITHIN_S)
             supervision.cancel()
@@ -118,7 +122,7 @@ async def _serve(controller: Controller, say: _Ready) -> None:
     listening = sockets.listen(socket_path)
     log.info("Tarmac %s, pid %d, listens on %s", __version__, os.getpid(), socket_path)
     watch = SocketWatch(state_folder, ("tarmac.sock", "controller.lock"))
-    watch.begin(asyncio.get_running_loop(), removed)
+    watch.begin(asyncio.get_running_loop(), removed, controller.engine.check_store)
     _settle_memory()
     crashpoint.reach("controller:after-listen")
     say("ready")
@@ -140,8 +144,9 @@ def _become_controller(state_folder: Path, say: _Ready) -> bool:
 
     A process that holds the lock but does not answer is starting or ending: sooner or later it answers or is gone.
     """
+    lock = StateLock(state_folder)
     for _ in range(1500):
-        if _take_lock(state_folder):
+        if lock.take():
             return True
         if not say.has_reader:
             raise UserError(f"another controller already runs on {state_folder}", hint="`tarmac status` shows its pid")
@@ -150,21 +155,6 @@ def _become_controller(state_folder: Path, say: _Ready) -> bool:
             return False
         time.sleep(0.02)
     raise Unavailable(f"the controller that holds {state_folder}/controller.lock does not answer")
-
-
-def _take_lock(state_folder: Path) -> bool:
-    """Take the lock until this process ends, however it ends."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-    lock = os.open(state_folder / "controller.lock", flags, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return False
-    with suppress(OSError):  # for people; not essential on a full disk
-        os.ftruncate(lock, 0)
-        os.write(lock, f"{os.getpid()}\n".encode())
-    return True
 
 
 def _answers(state_folder: Path) -> bool:

@@ -23,6 +23,7 @@ from tarmac.core.machine import handle
 from tarmac.core.model.status import is_ended
 from tarmac.refusal import Refused, unavailable
 from tarmac.shared import crashpoint
+from tarmac.store.files import FilesRemoved
 from tarmac.store.writer import Batch
 
 if TYPE_CHECKING:
@@ -187,6 +188,8 @@ class Engine:
         def return_to_loop(error: Exception | None) -> None:
             self._is_committing = False
             self.under_way = {}
+            if isinstance(error, FilesRemoved):
+                error = self._restore()
             if error is None:
                 self._committed(turn)
             else:
@@ -297,4 +300,26 @@ class Engine:
     async def _can_write(self) -> bool:
         outcome: asyncio.Future[Exception | None] = self._loop.create_future()
         self._store.try_to_write(lambda error: self._loop.call_soon_threadsafe(outcome.set_result, error))
-        return await outcome is None
+        error = await outcome
+        if isinstance(error, FilesRemoved):
+            error = self._restore()
+        return error is None
+
+    # Removed files
+
+    def check_store(self) -> None:
+        """Put the database back if it was removed. A commit does so as well, but the next one may be far."""
+        if self._is_committing or self.degraded is not None or self._store.has_its_files():
+            return
+        error = self._restore()
+        if error is not None:
+            self._fail(error, [])
+
+    def _restore(self) -> Exception | None:
+        """Why the files cannot be put back; None once they are, with the last commit."""
+        try:
+            self._store.restore()
+        except Exception as error:  # noqa: BLE001 - as if the commit had failed
+            return error
+        log.warning("the database was removed while in use; it was restored, and nothing is lost")
+        return None

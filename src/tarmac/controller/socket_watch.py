@@ -1,7 +1,7 @@
-"""Notices when the controller's socket or lock is removed.
+"""Notices when the controller's socket or lock, or another of its files, is removed.
 
 Without its socket no client finds the controller, and without its lock a second one may start. Either way it ends;
-jobs go on, and the next command starts a new controller.
+jobs go on, and the next command starts a new controller. The database is put back.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _GONE = 0x040 | 0x080 | 0x200 | 0x400 | 0x800  # moved from, moved to, delete, delete self, move self
 
+SETTLE_S = 1.0  # the whole directory may be on its way out, one file after the other
+
 
 class SocketWatch:
     def __init__(self, folder: Path, names: tuple[str, ...]) -> None:
@@ -25,12 +27,13 @@ class SocketWatch:
         self._names = names
         self._inodes = self._look()
         self._end: Callable[[], None] = lambda: None
+        self._timer: asyncio.TimerHandle | None = None
 
     def is_intact(self) -> bool:
         return self._look() == self._inodes
 
-    def begin(self, loop: asyncio.AbstractEventLoop, removed: Callable[[], None]) -> None:
-        """Call `removed` once any of the files is gone or replaced."""
+    def begin(self, loop: asyncio.AbstractEventLoop, removed: Callable[[], None], others: Callable[[], None]) -> None:
+        """Call `removed` once any of the files is gone or replaced, `others` a while after other files were."""
         descriptor = kernel.inotify_init()
         kernel.inotify_add_watch(descriptor, str(self._folder), _GONE)
 
@@ -39,10 +42,18 @@ class SocketWatch:
             if not self.is_intact():
                 self.end()
                 removed()
+            elif self._timer is None:
+                self._timer = loop.call_later(SETTLE_S, settled)
+
+        def settled() -> None:
+            self._timer = None
+            others()
 
         def end() -> None:
             loop.remove_reader(descriptor)
             os.close(descriptor)
+            if self._timer is not None:
+                self._timer.cancel()
 
         loop.add_reader(descriptor, look)
         self._end = end

@@ -244,7 +244,7 @@ def _foreign(path: str, info: os.stat_result, fix: str) -> Problem:
 def _writable(path: str, info: os.stat_result, safe_mode: Optional[int], *, must_be_empty: bool = False) -> Problem:
     text = f"{path} can be changed by other users (mode {_shown(info)})"
     fix = f"check that nobody changed anything in it, then run `chmod go-w {path}`"
-    if info.st_mode & stat.S_ISVTX:
+    if stat.S_ISDIR(info.st_mode) and info.st_mode & stat.S_ISVTX:
         fix = _ELSEWHERE  # a directory that is meant for everyone
     elif info.st_uid != os.getuid():
         fix = f"ask its owner to run `chmod go-w {path}`, or {_ELSEWHERE}"

@@ -50,6 +50,10 @@ class Reader:
     def close(self) -> None:
         self._connection.close()
 
+    def use(self, connection: sqlite3.Connection) -> None:
+        """Continue with another file."""
+        self._connection = connection
+
     def live_jobs(self) -> Iterator[Job]:
         found = self._connection.execute(f"SELECT {rows.JOB_COLUMNS} FROM jobs WHERE is_live = 1 ORDER BY id")
         try:

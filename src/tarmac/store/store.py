@@ -10,7 +10,7 @@ import msgspec
 
 from tarmac.core.changes import Changes
 from tarmac.core.state import State
-from tarmac.store.database import connect_reader, connect_writer, refused
+from tarmac.store.database import connect_reader, refused
 from tarmac.store.reader import Reader
 from tarmac.store.writer import Batch, Writer
 
@@ -29,8 +29,9 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._writer = Writer(connect_writer(path))
+        self._writer = Writer(path)
         self.reader = Reader(connect_reader(path))
+        self.reader.last_event()  # SQLite opens the WAL file by its name when it first reads; later it may be gone
 
     def load(self, now: float = 0.0) -> State:
         """The live state as of the last commit. Raises UserError if the file contains something else."""
@@ -62,6 +63,22 @@ class Store:
     def try_to_write(self, done: Done) -> None:
         """Test whether the disk can be written again."""
         self._writer.try_to_write(done)
+
+    def has_its_files(self) -> bool:
+        """False if they were removed or replaced while they are in use."""
+        return self._writer.has_its_files()
+
+    def restore(self) -> None:
+        """Put the files back, with everything that was committed. Raises Refused if that cannot be done.
+
+        Blocks: nothing may be read or answered meanwhile.
+        """
+        self._writer.put_files_back()
+        self._writer.reopen()
+        fresh = connect_reader(self.path)
+        self.reader.close()
+        self.reader.use(fresh)
+        self.reader.last_event()
 
     def size_bytes(self) -> int:
         """The database with its WAL and the index of that, as `du` would count them."""

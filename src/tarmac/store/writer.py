@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from tarmac.refusal import unavailable
 from tarmac.shared import crashpoint
 from tarmac.store import rows
+from tarmac.store.database import connect_writer
+from tarmac.store.files import DatabaseFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from tarmac.core.changes import Changes
     from tarmac.core.model.ids import JobId
@@ -84,8 +87,10 @@ class Batch:
 
 
 class Writer:
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection = connect_writer(path)
+        self._files = DatabaseFiles(path)
         self._must_empty_log = True  # after a crash, the WAL file may hold what was removed before
         self._work: SimpleQueue[tuple[Callable[[sqlite3.Connection], None], Done] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
@@ -96,7 +101,19 @@ class Writer:
         self._work.put((lambda connection: self._commit(connection, batch), done))
 
     def try_to_write(self, done: Done) -> None:
-        self._work.put((_rewrite_something, done))
+        self._work.put((self._try_to_write, done))
+
+    def has_its_files(self) -> bool:
+        """False if they were removed or replaced."""
+        return self._files.are_in_place()
+
+    def put_files_back(self) -> None:
+        """Raises Refused if that cannot be done. `reopen` is next."""
+        self._wait_for(self._files.put_back)
+
+    def reopen(self) -> None:
+        """Continue with the files that are in the place now."""
+        self._wait_for(self._reopen)
 
     def close(self) -> None:
         self._work.put(None)
@@ -113,9 +130,26 @@ class Writer:
             else:
                 done(None)
 
+    def _wait_for(self, task: Callable[[sqlite3.Connection], None]) -> None:
+        outcome: SimpleQueue[Exception | None] = SimpleQueue()
+        self._work.put((task, outcome.put))
+        if (error := outcome.get()) is not None:
+            raise error
+
+    def _reopen(self, connection: sqlite3.Connection) -> None:
+        self._files.clear_away()
+        self._connection = connect_writer(self._path)
+        self._files = DatabaseFiles(self._path)
+        connection.close()  # SQLite removes no file by its name if the database is no longer in its place
+
+    def _try_to_write(self, connection: sqlite3.Connection) -> None:
+        _rewrite_something(connection)
+        self._files.check()
+
     def _commit(self, connection: sqlite3.Connection, batch: Batch) -> None:
         crashpoint.reach("controller:before-commit")
         write(connection, batch)
+        self._files.check()  # or the commit would be lost with this process
         self._must_empty_log = self._must_empty_log or bool(batch.removed)
         if self._must_empty_log:
             self._must_empty_log = not _empty_log(connection)

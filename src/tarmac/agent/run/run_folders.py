@@ -6,6 +6,7 @@ holds: after a power cut a rename may be undone while the record is on disk, so 
 
 from __future__ import annotations
 
+import fcntl
 import os
 from typing import List
 
@@ -17,6 +18,7 @@ class RunFolders:
     def __init__(self, agent_folder: str) -> None:
         self.path = agent_folder
         self.runs_fd = _open_folder(os.path.join(agent_folder, "runs"))
+        _keep_from_cleaning(self.runs_fd)
         self._spare_fd = _open_folder(os.path.join(agent_folder, "spare"))
         self._made = 0
 
@@ -76,6 +78,14 @@ class RunFolders:
             raise
         folder.parent_fd = parent_fd
         folder.name = name
+
+
+def _keep_from_cleaning(fd: int) -> None:
+    """systemd-tmpfiles leaves a locked directory alone. The shims inherit the lock and hold it while a job runs."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        pass  # it is being cleaned at this moment
 
 
 def _open_folder(path: str) -> int:

@@ -21,6 +21,14 @@ MESSAGES: dict[str, Message] = {
         "no machine is reachable: the agent is not connected", "run `tarmac log agent` to see why"
     ),
     "node.not_configured": Message("node {node} is not configured", "add it to the config file again"),
+    "store.removed": Message(
+        "{path} was removed, and cannot be restored: {error}",
+        "do not stop Tarmac: the controller still has everything. Free disk space, or restore its directory",
+    ),
+    "store.replaced": Message(
+        "{path} was replaced by another file while it was in use; everything up to now is in {saved}",
+        "move one of the two to {path} after `tarmac stop`; running jobs continue",
+    ),
     "store.cannot_write": Message(
         "the state could not be written: {error}",
         "nothing was accepted, and running jobs continue; free disk space, then try again",
