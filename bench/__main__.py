@@ -8,7 +8,7 @@ import sys
 import tempfile
 from dataclasses import asdict
 
-from bench import floors, idling, passing, sampling, simulating, starting, submitting
+from bench import floors, idling, listening, passing, sampling, simulating, starting, submitting
 from bench.figures import Figure, milliseconds, table
 from bench.home import compile_program
 
@@ -25,6 +25,7 @@ def main() -> int:
         parts = (
             starting.figures(starts, found),
             submitting.figures(program),
+            listening.figures(program),
             idling.figures(program),
             sampling.figures(),
             passing.figures(),

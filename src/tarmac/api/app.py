@@ -14,6 +14,7 @@ from tarmac.api.body import BodyReader
 from tarmac.api.endpoint import Endpoint
 from tarmac.api.route import PREFIX
 from tarmac.api.routes.table import ROUTES
+from tarmac.api.sse.broadcast import Broadcast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 
 def build_app(controller: Controller, end: Callable[[], None], guard: Guard = authenticate) -> ASGIApp:
     by_path = groupby(sorted(ROUTES, key=lambda route: _place(route.path)), lambda route: route.path)
-    bodies = BodyReader()
+    shared = (controller, end, guard, BodyReader(), Broadcast(controller))
     router = Router(
-        [PathRoute(PREFIX + path, Endpoint(routes, controller, end, guard, bodies)) for path, routes in by_path],
+        [PathRoute(PREFIX + path, Endpoint(routes, *shared)) for path, routes in by_path],
         redirect_slashes=False,
         default=_not_found,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from starlette.datastructures import Headers
 
+from tarmac.api.sse.broadcast import Broadcast
 from tarmac.controller.controller import Controller
 from tarmac.controller.permissions import Caller
 from tarmac.controller.repeats import Key
@@ -24,6 +25,7 @@ class Context:
     caller: Caller
     headers: Headers
     end: Callable[[], None]  # ends the controller
+    broadcast: Broadcast  # of events to streams
     key: Key | None = None  # of the request, for a client that may repeat it
 
     @property

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tarmac.api.auth import Guard
     from tarmac.api.body import BodyReader
     from tarmac.api.route import Route
+    from tarmac.api.sse.broadcast import Broadcast
     from tarmac.controller.controller import Controller
 
 LONGEST_KEY = 128
@@ -45,12 +46,14 @@ class Endpoint:
         end: Callable[[], None],
         guard: Guard,
         bodies: BodyReader,
+        broadcast: Broadcast,
     ) -> None:
         self._routes = {route.method: route for route in routes}
         self._controller = controller
         self._end = end
         self._guard = guard
         self._bodies = bodies
+        self._broadcast = broadcast
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         route = self._routes.get(scope["method"])
@@ -77,7 +80,14 @@ class Endpoint:
         errors.refuse_newer_clients(headers.get("tarmac-api"))
         refuse_other_types(route, headers)
         key = _key(headers, caller.name)
-        context = Context(controller=self._controller, caller=caller, headers=headers, end=self._end, key=key)
+        context = Context(
+            controller=self._controller,
+            caller=caller,
+            headers=headers,
+            end=self._end,
+            key=key,
+            broadcast=self._broadcast,
+        )
         arguments: list[Any] = [*scope["path_params"].values()]
         if route.query is not None:
             arguments.append(errors.decoded_query(route.query, _parameters(scope)))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 PEER_UID = "tarmac.peer_uid"
+ABORT = "tarmac.abort"  # resets the connection
 CLOSE_WITHIN_S = 2
 _CREDENTIALS = struct.Struct("3i")
 
@@ -32,7 +33,7 @@ class PeerProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        extensions: dict[str, Any] = {PEER_UID: self._peer_uid}
+        extensions: dict[str, Any] = {PEER_UID: self._peer_uid, ABORT: self.transport.abort}
         self.scope["extensions"] = extensions
 
 

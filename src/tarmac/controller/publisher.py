@@ -1,6 +1,7 @@
-"""Publishes changes to listeners: event streams, and requests that wait for a job to end.
+"""Publishes changes to listeners: the event streams, and requests that wait for a job or a GPU.
 
-A listener that does not keep up gets `Missed` and must fetch the state again, so that it cannot fill the memory.
+Publishing costs as much as there are listeners concerned. A listener to everything that does not keep up gets `Missed`
+and must fetch the state again, so that it cannot fill the memory.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from tarmac.core.changes import Changes
     from tarmac.core.model.ids import JobId
@@ -22,7 +23,7 @@ MOST_PENDING = 10_000
 @dataclass(frozen=True, slots=True)
 class JobChanged:
     job: JobId
-    event: int | None  # id of the newest stored event, for resuming
+    event: int  # id of the newest stored event, for resuming
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ Notice: TypeAlias = JobChanged | GpusChanged | QueueChanged | Missed
 
 @dataclass(slots=True, eq=False)
 class Listener:
+    jobs: Collection[int] | None  # None: everything is of interest
     pending: deque[Notice] = field(default_factory=deque)
     woken: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -71,23 +73,38 @@ class Listener:
 class Publisher:
     def __init__(self, last_event: int = 0) -> None:
         self.last_event = last_event  # id of the newest stored event
-        self._listeners: set[Listener] = set()
+        self._to_everything: set[Listener] = set()
+        self._to_job: dict[int, set[Listener]] = {}
 
-    def listen(self) -> Listener:
-        listener = Listener()
-        self._listeners.add(listener)
+    def listen(self, jobs: Collection[int] | None = None) -> Listener:
+        """Listen to changes of these jobs, or to everything."""
+        listener = Listener(jobs)
+        if jobs is None:
+            self._to_everything.add(listener)
+        for job in jobs or ():
+            self._to_job.setdefault(job, set()).add(listener)
         return listener
 
     def unlisten(self, listener: Listener) -> None:
-        self._listeners.discard(listener)
+        self._to_everything.discard(listener)
+        for job in listener.jobs or ():
+            listening = self._to_job.get(job, set())
+            listening.discard(listener)
+            if not listening:
+                self._to_job.pop(job, None)
 
     def publish(self, notices: Iterable[Notice]) -> None:
-        if not self._listeners:
+        if not self._to_everything and not self._to_job:
             return
         published = list(notices)
-        for listener in self._listeners:
+        for listener in self._to_everything:
             for notice in published:
                 listener.put(notice)
+        if self._to_job:
+            for notice in published:
+                if isinstance(notice, JobChanged):
+                    for listener in self._to_job.get(notice.job, ()):
+                        listener.put(notice)
 
     def publish_changes(self, changes: Changes) -> None:
         """Publish what a commit changed."""
@@ -99,5 +116,5 @@ class Publisher:
 
     def wake_all(self) -> None:
         """Wake every listener, so that streams notice that the controller ends."""
-        for listener in self._listeners:
+        for listener in self._to_everything.union(*self._to_job.values()):
             listener.woken.set()

@@ -1,9 +1,14 @@
 """The event stream, over HTTP."""
 
+import http.client
 import json
+import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
+from tarmac.api.sse.events import EVENTS
 from tests.api.served import Served
 
 
@@ -78,3 +83,44 @@ def test_gpus_are_listed_with_their_jobs(api: Served) -> None:
 def test_a_wrong_resume_point_is_refused(api: Served) -> None:
     assert api.ask("GET", "/events", headers={"Last-Event-ID": "x"})[0] == 400
     assert api.ask("GET", "/events?jobs=x")[0] == 400
+
+
+def test_a_listener_that_does_not_read_is_dropped_and_resumes_while_others_get_everything(api: Served) -> None:
+    stalled, healthy = api.get("/events"), lines_of(api.get("/events"))
+    next(healthy)
+    expected: list[int] = []
+    with ThreadPoolExecutor(1) as beside:
+        for _ in range(8):  # 4 MB each: together more than sockets and the backlog hold
+            expected += api.ids(*[{"command": ["x" * 100_000] * 2}] * 20, entry="draft")
+            wanted = set(expected[-20:])
+            reading = beside.submit(lambda wanted: _read_until(healthy, wanted), wanted)
+            reading.result(timeout=60)
+    received = b""
+    try:
+        while chunk := stalled.read1():
+            received += chunk
+    except (http.client.IncompleteRead, ConnectionError):
+        pass  # it was dropped
+    seen = {int(number) for number in re.findall(rb'^data: {"id":(\d+),', received, re.MULTILINE)}
+    assert not set(expected) <= seen
+    last = re.findall(rb"^id: (\d+)$", received, re.MULTILINE)[-1].decode()
+    resumed = lines_of(api.get("/events", {"Last-Event-ID": last}))
+    _read_until(resumed, set(expected) - seen)
+
+
+def _read_until(stream: Iterator[tuple[str, dict[str, Any], str | None]], jobs: set[int]) -> None:
+    """Read until each of the jobs was told."""
+    while jobs:
+        kind, data, _ = next(stream)
+        assert kind != "missed"
+        if kind == "job":
+            jobs = jobs - {data["id"]}
+
+
+def test_the_page_of_the_api_describes_every_event() -> None:
+    text = (Path(__file__).parents[3] / "docs/api.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)` \| (.*?) \|", text.partition("## Events")[2].partition("\n## ")[0], re.MULTILINE)
+    assert [name for name, _ in listed] == list(EVENTS)
+    for name, data in listed:
+        fields = EVENTS[name].__struct_fields__
+        assert all(f'"{field}"' in data for field in fields) or len(fields) > 5, name

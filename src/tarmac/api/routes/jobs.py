@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 
+MOST_WATCHED = 1000  # jobs of one request that are watched one by one
+
+
 async def submit(context: Context, body: SubmitRequest) -> Response:
     """Queue one or many jobs, all or none. They are on disk before the answer is sent."""
     controller, caller = context.controller, context.caller.name
@@ -139,8 +142,8 @@ async def wait_for_jobs(context: Context, query: WaitQuery) -> WaitAnswer:
     numbers = reader.select_ids(job_filter(reader, context.caller.name, ids=words))
     if not numbers and "all" not in words:
         raise not_found("jobs.no_match")
-    pending = numbers
-    listener = controller.publisher.listen()
+    pending = [job for job in numbers if not controller.is_ended(job)]
+    listener = controller.publisher.listen(pending if len(pending) <= MOST_WATCHED else None)
     try:
         with suppress(TimeoutError):
             async with asyncio.timeout(query.timeout_s):

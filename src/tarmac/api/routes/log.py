@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 1 << 18
 LOOK_AGAIN_S = 30.0
+TRY_AGAIN_S = 2.0  # after a watch failed: there is no file yet, or the node is away
 
 
 async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResponse:
@@ -96,7 +97,7 @@ async def _output(
     controller: Controller, job: Job, attempt: int, path: str, offset: int, *, follow: bool
 ) -> AsyncIterator[bytes]:
     """The output of one attempt. A follower asks again for the next attempt, which may write to another file."""
-    listener = controller.publisher.listen()
+    listener = controller.publisher.listen([job.id])
     try:
         while True:
             # Looked up before reading, so that everything an ended job wrote is read.
@@ -130,13 +131,13 @@ async def _read(controller: Controller, job: Job, attempt: int, path: str, offse
 async def _until_news(
     controller: Controller, listener: Listener, job: Job, attempt: int, path: str, offset: int
 ) -> None:
-    """Wait until the file grows or a job changes. Before the start there is no file to watch."""
+    """Wait until the file grows or the job changes. Before the start there is no file to watch."""
     changed = asyncio.ensure_future(listener.take(LOOK_AGAIN_S))
     grew = asyncio.ensure_future(_ask(controller, job, attempt, {"type": "watch_log", "path": path, "offset": offset}))
     try:
         await asyncio.wait({changed, grew}, return_when=asyncio.FIRST_COMPLETED)
         if grew.done() and "error" in grew.result():
-            await changed
+            await asyncio.wait({changed}, timeout=TRY_AGAIN_S)
     finally:
         for task in (changed, grew):
             task.cancel()

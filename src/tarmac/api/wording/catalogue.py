@@ -70,6 +70,11 @@ def speak(accepted: str | None) -> None:
     _spoken.set(next(known, DEFAULT))
 
 
+def language() -> str:
+    """The language of this request."""
+    return _spoken.get()
+
+
 def render(key: str, /, **values: Any) -> Rendered:
     """Message and hint in the language of this request."""
     return render_in(_spoken.get(), key, values)

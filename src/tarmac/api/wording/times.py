@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from time import struct_time
 from zoneinfo import ZoneInfo
 
@@ -11,7 +11,7 @@ from tarmac.shared.clocks import clock
 
 END_OF_TIME = 253_402_300_799.0  # the end of the year 9999: no date is later
 
-_zone: ContextVar[tzinfo | None] = ContextVar("zone", default=None)  # of the caller; None: the zone of the controller
+_zone: ContextVar[ZoneInfo | None] = ContextVar("zone", default=None)  # of the caller; None: the zone of the controller
 
 
 def tell_in_zone(name: str | None) -> None:
@@ -20,6 +20,12 @@ def tell_in_zone(name: str | None) -> None:
         _zone.set(ZoneInfo(name) if name else None)
     except (KeyError, ValueError, OSError):
         _zone.set(None)
+
+
+def zone() -> str | None:
+    """The name of the zone that clocks are shown in; None for the controller's."""
+    found = _zone.get()
+    return None if found is None else found.key
 
 
 def iso(seconds: float | None) -> str | None:
