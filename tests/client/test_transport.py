@@ -256,6 +256,73 @@ def test_a_request_times_out_if_the_controller_does_not_answer(path: Path) -> No
                 ask()
 
 
+def test_silence_is_reported_again_and_again_until_the_limit(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tarmac.client.transport.SILENCE_S", 0.1)
+    heard: list[tuple[int, float]] = []
+    with silence(path):
+        client = a_client(path)
+        client.answer_s = 0.45
+        client.on_silence = lambda pid, seconds: heard.append((pid, round(seconds, 1)))
+        with pytest.raises(NoAnswer):
+            client.status()
+    assert heard == [(os.getpid(), number / 10) for number in range(1, 5)]
+
+
+def test_silence_while_a_large_request_is_sent_is_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tarmac.client.transport.SILENCE_S", 0.1)
+    heard: list[float] = []
+    with silence(path):
+        client = a_client(path)
+        client.on_silence = lambda _, seconds: heard.append(seconds)
+        with pytest.raises(NoAnswer):
+            client.call("POST", "/jobs", body="x" * 2_000_000, within_s=0.3)
+    assert heard
+
+
+def test_a_controller_that_takes_no_connections_is_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tarmac.client.transport.SILENCE_S", 0.1)
+    monkeypatch.setattr("tarmac.client.transport.CONNECT_S", 0.4)
+    heard: list[int] = []
+    with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as first:
+        listener.bind(str(path))
+        listener.listen(0)
+        first.connect(str(path))
+        client = a_client(path)
+        client.on_silence = lambda pid, _: heard.append(pid)
+        with pytest.raises(NoAnswer, match="too many are waiting"):
+            client.status()
+    assert heard == [0, 0, 0, 0]
+
+
+def test_waiting_for_a_job_is_not_silence(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tarmac.client.transport.SILENCE_S", 0.1)
+    heard: list[float] = []
+    with silence(path):
+        client = a_client(path)
+        client.answer_s = 0.2
+        client.on_silence = lambda _, seconds: heard.append(seconds)
+        with pytest.raises(NoAnswer):
+            client.wait(7, timeout_s=0.5)
+    assert heard, "the answer is overdue"
+    assert heard[0] < 0.4, "the silence is counted from the end of the wait"
+
+
+def test_a_silent_stream_is_checked_by_another_request(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tarmac.client.transport.SILENCE_S", 0.1)
+    monkeypatch.setattr("tarmac.client.connection.CHECK_STREAM_S", 0.1)
+    begun = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+    with silence(path) as listener, ThreadPoolExecutor() as threads:
+        client = a_client(path)
+        client.answer_s = 0.3
+        coming = threads.submit(client.stream, "/events")
+        served, _ = listener.accept()
+        with served:
+            served.sendall(begun)
+            taken = threads.submit(coming.result().receive)
+            with pytest.raises(NoAnswer):
+                taken.result()
+
+
 @contextmanager
 def another_process(code: str) -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen([sys.executable, "-c", f"print(flush=True)\n{code}"], stdout=subprocess.PIPE) as process:

@@ -14,6 +14,7 @@ def connect(*, start: bool = True) -> Client:
     client = Client(start=start)
     client.on_start = _tell_where
     client.on_trouble = _Trouble(client)
+    client.on_silence = tell_silence
     client.on_stale = _Stale(client)
     signals.on(signals.SIGINT, _Interrupt(client))
     return client
@@ -32,6 +33,24 @@ class _Interrupt:
             err("\ntarmac: interrupted; it is unknown whether the request was carried out\n")
             err("  run `tarmac ls` to check\n")
         os._exit(INTERRUPTED)
+
+
+def tell_silence(pid: int, silent_s: float) -> None:
+    """Say once that the controller does not answer, and why as far as it is known."""
+    from tarmac.client.transport import SILENCE_S
+
+    if silent_s <= SILENCE_S:
+        from tarmac.cli.term.terminal import err
+
+        err("".join(f"{line}\n" for line in silence(pid, silent_s)))
+
+
+def silence(pid: int, silent_s: float) -> list[str]:
+    from tarmac.client.liveness import is_stopped
+
+    who = f"the controller (pid {pid})" if pid else "the controller"
+    lines = [f"tarmac: {who} has not answered for {silent_s:.0f} s; still waiting"]
+    return [*lines, f"  it is suspended; run `kill -CONT {pid}` to continue it"] if is_stopped(pid) else lines
 
 
 class _Trouble:

@@ -9,7 +9,12 @@ import os
 import sys
 
 from tarmac import paths
+from tarmac.client.transport import SILENCE_S
 from tarmac.errors import TarmacError, Unavailable, UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 READY_WITHIN_S = 120
 # Forked once more, so that the controller is not a child of the command, and with the signals as a daemon expects them.
@@ -27,8 +32,11 @@ class EndedEarly(Unavailable):
     """The controller ended before it was ready, without a message."""
 
 
-def start_controller(state: str, home: str | None) -> None:
-    """Return once a controller listens. Raises an error with the reason otherwise."""
+def start_controller(state: str, home: str | None, on_silence: Callable[[int, float], None] | None = None) -> None:
+    """Return once a controller listens. Raises an error with the reason otherwise.
+
+    `on_silence` is called with a pid of 0 and the seconds while it takes long.
+    """
     if os.environ.get("TARMAC_STATE") == state:
         # The controller would be part of this job's process tree, and end with the job.
         raise Unavailable(
@@ -51,7 +59,7 @@ def start_controller(state: str, home: str | None) -> None:
         os.close(writer)
         os.close(log)
     try:
-        answer = _answer(reader)
+        answer = _answer(reader, on_silence)
     finally:
         os.close(reader)
     if not answer.startswith("ready"):
@@ -80,15 +88,20 @@ def _spawn(state: str, home: str | None, log: int, writer: int) -> None:
     )
 
 
-def _answer(reader: int) -> str:
+def _answer(reader: int, on_silence: Callable[[int, float], None] | None) -> str:
     """`ready`, or an error with its hint, or an empty text if the controller ended without a message."""
     import select
 
     poll = select.poll()
     poll.register(reader, select.POLLIN)
-    said = b""
+    said, silent_s = b"", 0.0
     while not said.startswith(b"ready\n"):
-        if not poll.poll(READY_WITHIN_S * 1000):
+        if not poll.poll(SILENCE_S * 1000):
+            silent_s += SILENCE_S
+            if on_silence is not None:
+                on_silence(0, silent_s)
+            if silent_s < READY_WITHIN_S:
+                continue
             return f"error: it was not ready within {READY_WITHIN_S} s"
         data = os.read(reader, 65536)
         if not data:

@@ -29,6 +29,7 @@ LASTING = frozenset({"agent.silent", "log.silent"})  # keys of refusals that a r
 PATIENCE_S = 60  # how long to wait for a controller that is away
 PAUSE_S = 0.05  # between two tries
 CRASHED_S = 1  # … before starting a new one, if the old one left its socket behind
+CHECK_STREAM_S = 30  # how often a silent stream is checked
 STOPPED_S = 20  # … before starting a new one, if the old one was stopped, perhaps for an upgrade
 
 
@@ -41,6 +42,7 @@ class Link:
         self.state = paths.state_folder(environ)
         self.start = start
         self.on_start: Callable[[], None] | None = None  # called before a controller is started
+        self.on_silence: Callable[[int, float], None] | None = None  # called while the controller (pid) does not answer
         self.on_trouble: Callable[[str], None] | None = None  # called with the reason while the controller cannot write
         self.on_stale: Callable[[str], None] | None = None  # called with the reason while an agent does not answer
         self.answer_s: float = ANSWER_S
@@ -73,22 +75,24 @@ class Link:
         body: object = None,
         has_token: bool = False,
         within_s: float | None = None,
+        waits_s: float = 0,
     ) -> Any:
         """Send one request, JSON in and out. Repeats it until it is answered if the connection breaks.
 
         A request that changes something has a key, by which the controller recognizes a repetition, or a token in its
-        body. `within_s`: how long to wait for an answer, if not the default.
+        body. `within_s`: how long to wait for an answer, if not the default. `waits_s`: how long the
+        controller may be silent because it waits for something.
         """
         data = None if body is None else encode(body).encode("ascii")
         key = None if method == "GET" or has_token else {"Idempotency-Key": os.urandom(16).hex()}
         request = (method, BASE + path + _query(query), data, key)
         try:
             try:
-                response, text = self._read(request, within_s)
+                response, text = self._read(request, within_s, waits_s)
             except ConnectionLost:
                 if not self.repeats:
                     raise
-                response, text = self._repeated(request, within_s)
+                response, text = self._repeated(request, within_s, waits_s)
         except KeyboardInterrupt as interrupt:
             if self.is_unsure:
                 interrupt.add_note("it is unknown whether the request was carried out")
@@ -104,25 +108,27 @@ class Link:
     ) -> Response:
         """A GET whose body the caller reads, on a separate connection."""
         connection = self._connection()
+        connection.on_silence = self._tell_silence
         try:
             response = connection.request("GET", BASE + path + _query(query), None, headers, within_s=self.answer_s)
         except TimeoutError:
             connection.close()
             raise NoAnswer(connection.pid) from None
+        connection.on_silence = self._check_stream
         response.set_timeout(None)  # a stream may be silent for as long as nothing happens
         self._heed(response)
         if response.status >= 400:
             raise _error(response.status, response.read().decode("utf-8", "replace"))
         return response
 
-    def _repeated(self, request: Request, within_s: float | None) -> tuple[Response, str]:
+    def _repeated(self, request: Request, within_s: float | None, waits_s: float) -> tuple[Response, str]:
         """The answer to a request whose connection broke. A controller that is gone is started again."""
         from time import monotonic, sleep
 
         deadline = monotonic() + self.patience_s
         while True:
             try:
-                return self._read(request, within_s)
+                return self._read(request, within_s, waits_s)
             except NoAnswer:
                 raise  # it says whether the request may still be carried out
             except TarmacError as error:  # gone again, or killed before it was ready, or it cannot be started
@@ -130,8 +136,9 @@ class Link:
                     raise error if request[0] == "GET" else _unknown(error) from None
             sleep(PAUSE_S)
 
-    def _read(self, request: Request, within_s: float | None) -> tuple[Response, str]:
+    def _read(self, request: Request, within_s: float | None, waits_s: float = 0) -> tuple[Response, str]:
         connection = self._connection()
+        connection.on_silence = self._tell_silence if not waits_s else self._silence_after(waits_s)
         limit_s = self.answer_s if within_s is None else within_s
         self.is_unsure = request[0] != "GET"
         try:
@@ -146,6 +153,41 @@ class Link:
                 connection.close()
         self._heed(response)
         return response, text
+
+    def _tell_silence(self, pid: int, silent_s: float) -> None:
+        """A stopped controller is given up after the usual time, also where a request may take longer."""
+        if self.on_silence is not None:
+            self.on_silence(pid, silent_s)
+        if silent_s >= self.answer_s:
+            from tarmac.client.liveness import is_stopped
+
+            if is_stopped(pid):
+                raise TimeoutError
+
+    def _silence_after(self, waits_s: float) -> Callable[[int, float], None]:
+        """For a request that waits: silence means nothing before that, unless the controller is stopped."""
+
+        def on_silence(pid: int, silent_s: float) -> None:
+            from tarmac.client.liveness import is_stopped
+
+            if silent_s > waits_s:
+                self._tell_silence(pid, silent_s - waits_s)
+            elif is_stopped(pid):
+                self._tell_silence(pid, silent_s)
+
+        return on_silence
+
+    def _check_stream(self, pid: int, silent_s: float) -> None:
+        """A stream is silent while nothing happens, so ask in another way now and then."""
+        from tarmac.client.liveness import is_stopped
+
+        if is_stopped(pid) or silent_s % CHECK_STREAM_S == 0:
+            try:
+                self._read(("GET", f"{BASE}/queue", None, None), None)
+            except NoAnswer:
+                raise
+            except Unavailable:
+                pass  # it is gone, and the stream will end
 
     def _heed(self, response: Response) -> None:
         if "tarmac-degraded" in response.fields and self.on_trouble is not None:
@@ -170,7 +212,7 @@ class Link:
         for _ in range(START_TRIES):
             failure = None
             try:
-                return Connection(paths.socket_path(self.state))
+                return Connection(paths.socket_path(self.state), self._tell_silence)
             except NoController:
                 if not self.start:
                     raise
@@ -180,12 +222,12 @@ class Link:
 
             # The controller that reported ready may be an old one that is just ending.
             try:
-                start_controller(self.state, self.home)
+                start_controller(self.state, self.home, self.on_silence)
             except EndedEarly as error:
                 failure = error  # it may have been killed
         if failure is not None:
             raise failure
-        return Connection(paths.socket_path(self.state))
+        return Connection(paths.socket_path(self.state), self._tell_silence)
 
 
 def keep_asking(client: Link, ask: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:

@@ -45,7 +45,13 @@ def _batch(client: Link, ids: list[int], deadline: float | None) -> Iterator[Job
         left = WAIT_S if deadline is None else min(WAIT_S, deadline - asked_at)
         query = {"ids": ",".join(map(str, pending)), "timeout_s": max(0, left)}
         answer = keep_asking(
-            client, client.call, "GET", "/jobs/wait", query=query, within_s=max(0, left) + client.answer_s
+            client,
+            client.call,
+            "GET",
+            "/jobs/wait",
+            query=query,
+            within_s=max(0, left) + client.answer_s,
+            waits_s=max(0, left),
         )
         ended = [job for job in map(Job, answer["jobs"]) if job.is_ended]
         yield from ended

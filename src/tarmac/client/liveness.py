@@ -27,6 +27,12 @@ def diagnose_silence(pid: int, look_s: float = LOOK_S) -> str:
     return "busy" if ticks >= AT_WORK_TICKS or is_starved or _waits_for_disk(pid) else "stuck"
 
 
+def is_stopped(pid: int) -> bool:
+    """True for a process that was suspended by a signal, as by Ctrl-Z."""
+    seen = _seen(f"/proc/{pid}") if pid else None
+    return seen is not None and seen[0] in STOPPED
+
+
 def _waits_for_disk(pid: int) -> bool:
     """True if a thread waits for the disk: a large commit takes long."""
     folder = f"/proc/{pid}/task"

@@ -16,11 +16,17 @@ from tarmac.shared.names import API
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import ParamSpec, TypeAlias, TypeVar
+
+    P = ParamSpec("P")
+    T = TypeVar("T")
+    OnSilence: TypeAlias = Callable[[int, float], None]
 
 RECEIVE_BYTES = 1 << 18
 HEAD_BYTES = 1 << 16
 CONNECT_S = 60
+SILENCE_S: float = 5  # after which someone who waits is told
 _COMMON = f"Host: tarmac\r\nTarmac-Api: {API}\r\nUser-Agent: tarmac/{__version__}\r\nAccept: application/json\r\n"
 
 
@@ -63,17 +69,20 @@ class NoAnswer(Unavailable):
 class Connection:
     """One socket to the controller. `is_idle` is true once the last answer was read completely.
 
-    `pid` is the process that serves it, 0 if unknown.
+    `pid` is the process that serves it, 0 if unknown. `on_silence` is called with the pid and the seconds, again and
+    again, while the controller does not take or send any data. It may raise TimeoutError.
     """
 
-    __slots__ = ("_buffer", "_socket", "is_idle", "path", "pid")
+    __slots__ = ("_buffer", "_limit_s", "_socket", "is_idle", "on_silence", "path", "pid")
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, on_silence: OnSilence | None = None) -> None:
         self.path = path
         self.is_idle = True
+        self.on_silence = on_silence
+        self._limit_s: float | None = None
         self._buffer = bytearray()
         self._socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
-        _connect(self._socket, path)
+        _connect(self._socket, path, on_silence)
         self.pid, uid, _ = memoryview(self._socket.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)).cast("I")
         if uid not in {os.geteuid(), 0}:
             # A submit contains the whole environment, including secrets.
@@ -104,9 +113,9 @@ class Connection:
         if body is not None:
             head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         self.is_idle = False
-        self._socket.settimeout(within_s)
+        self.set_timeout(within_s)
         try:
-            self._socket.sendall((head + "\r\n").encode("ascii") + (body or b""), _socket.MSG_NOSIGNAL)
+            self._send((head + "\r\n").encode("ascii") + (body or b""))
         except TimeoutError:
             raise
         except OSError as error:
@@ -120,18 +129,37 @@ class Connection:
 
     def set_timeout(self, seconds: float | None) -> None:
         """Raise TimeoutError if a read takes longer than this."""
-        self._socket.settimeout(seconds)
+        self._limit_s = seconds
+        self._socket.settimeout(SILENCE_S if seconds is None or seconds > SILENCE_S else seconds)
 
     def fill(self) -> bool:
         """Receive more data; False at the end of the stream."""
         try:
-            data = self._socket.recv(RECEIVE_BYTES)
+            data = self._patiently(self._socket.recv, RECEIVE_BYTES)
         except TimeoutError:
             raise
         except OSError as error:
             raise _lost(error) from None
         self._buffer += data
         return bool(data)
+
+    def _send(self, data: bytes) -> None:
+        left = memoryview(data)
+        while left:
+            left = left[self._patiently(self._socket.send, left, _socket.MSG_NOSIGNAL) :]
+
+    def _patiently(self, act: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+        """Try again until the limit, and report the silence meanwhile."""
+        silent_s = 0.0
+        while True:
+            try:
+                return act(*args, **options)
+            except TimeoutError:
+                if self._limit_s is not None and silent_s + SILENCE_S >= self._limit_s:
+                    raise
+            silent_s += SILENCE_S
+            if self.on_silence is not None:
+                self.on_silence(self.pid, silent_s)
 
     def take(self, limit: int) -> bytes:
         """Up to `limit` bytes, at least one; empty at the end of the stream."""
@@ -258,9 +286,19 @@ def _zone() -> str:
     return name if name.isascii() and name.isprintable() and len(name) < 100 else ""
 
 
-def _connect(connection: _socket.socket, path: str) -> None:
+def _connect(connection: _socket.socket, path: str, on_silence: OnSilence | None) -> None:
     # If the backlog is full, connect waits. With `settimeout` it would fail at once.
-    connection.setsockopt(_socket.SOL_SOCKET, _socket.SO_SNDTIMEO, _timeval(CONNECT_S))
+    connection.setsockopt(_socket.SOL_SOCKET, _socket.SO_SNDTIMEO, _timeval(SILENCE_S))
+    for tries in range(1, int(CONNECT_S / SILENCE_S) + 1):
+        try:
+            return _connect_once(connection, path)
+        except BlockingIOError:
+            if on_silence is not None:
+                on_silence(0, tries * SILENCE_S)
+    raise NoAnswer(0)
+
+
+def _connect_once(connection: _socket.socket, path: str) -> None:
     try:
         if len(os.fsencode(path)) <= SUN_PATH_BYTES:
             connection.connect(path)
@@ -277,13 +315,14 @@ def _connect(connection: _socket.socket, path: str) -> None:
             f"you may not open {path}", "set TARMAC_HOME to a directory that you own, or leave it unset"
         ) from None
     except BlockingIOError:
-        raise NoAnswer(0) from None
+        raise
     except OSError as error:
         raise Unavailable(f"{path} cannot be reached: {error.strerror}", "run `tarmac doctor`") from None
 
 
-def _timeval(seconds: int) -> bytes:
-    return seconds.to_bytes(8, byteorder) + bytes(8)
+def _timeval(seconds: float) -> bytes:
+    whole = int(seconds)
+    return whole.to_bytes(8, byteorder) + int((seconds - whole) * 1e6).to_bytes(8, byteorder)
 
 
 def _lost(error: OSError | None) -> ConnectionLost:

@@ -10,7 +10,7 @@ import os
 from time import monotonic, strftime
 
 from tarmac.cli.render.text import cells, cut
-from tarmac.cli.session import connect
+from tarmac.cli.session import connect, silence
 from tarmac.cli.term import signals
 from tarmac.cli.term.keys import Keys
 from tarmac.cli.term.terminal import STDOUT, is_terminal, out, size
@@ -19,6 +19,7 @@ from tarmac.errors import ConnectionLost, UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Protocol
 
     from tarmac.client import Client
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 HIDE, SHOW, HOME, REST_OF_LINE, REST_OF_SCREEN = "\x1b[?25l", "\x1b[?25h", "\x1b[H", "\x1b[K", "\x1b[J"
 REDRAW_S = 1.0
+CHECK_S = 30.0  # how often a controller is asked although nothing happens
 LEAST_S = 0.1  # minimum time between two fetches
 
 
@@ -48,6 +50,7 @@ def watch(verb: str, view: View) -> int:
     gc.enable()  # it may run for days
     client = connect()
     view.fetch(client)  # report errors before taking over the screen
+    client.on_silence = lambda pid, silent_s: _draw(view, silence(pid, silent_s))
     keys = Keys()
 
     def leave(number: int) -> None:
@@ -75,6 +78,8 @@ def _until_lost(client: Client, view: View) -> None:
             fetched_at = monotonic()
             _draw(view)
             while not _has_changed(events, view.event, REDRAW_S) and not view.is_moving:
+                if monotonic() > fetched_at + CHECK_S:
+                    break
                 _draw(view)
             _drain(events, fetched_at + LEAST_S)
     except ConnectionLost:
@@ -98,10 +103,10 @@ def _drain(events: Response, until: float) -> None:
         _has_changed(events, b"", left)
 
 
-def _draw(view: View) -> None:
+def _draw(view: View, warning: Sequence[str] = ()) -> None:
     columns, height = size()
     room = max(2, height - 1)
-    rows = view.rows(columns, room)
+    rows = [*[cut(line, columns) for line in warning], *view.rows(columns, room)]
     if len(rows) > room:
         rows = [*rows[: room - 1], f"… {len(rows) - room + 1} more"]
     head = head_line(view.head(), strftime("%H:%M:%S"), columns)

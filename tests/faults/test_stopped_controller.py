@@ -1,0 +1,95 @@
+"""A suspended controller: every verb says within seconds that it waits, and why."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+from tarmac.cli.main import VERBS, verb_named
+from tests.faults.world import World, eventually
+
+# The words of each verb, so that it asks the controller for something.
+WORDS = {
+    "add": ["true"], "run": ["true"], "adopt": [str(os.getpid()), "--yes"], "ls": [], "show": ["1"], "log": ["1"],
+    "wait": ["1"], "kill": ["1"], "rm": ["1"], "gpus": [], "set": [], "status": [], "serve": [], "stop": [],
+    "simulate": ["--from-history", "--nodes", "1x1"], "why": ["1"], "hold": ["1"], "release": ["1"],
+    "move": ["1", "1"], "edit": ["1", "-p", "1"], "start": ["1"], "queue": [], "reserve": [],
+    "queue pause": [], "queue resume": [], "queue drain": [], "queue stop": ["--requeue"],
+    "gpu drain": ["0"], "gpu resume": ["0"], "gpu forget": ["gone"], "gpu slots": ["0", "1"],
+    "gpu ignore-process": ["some-program"],
+}  # fmt: skip
+ELSEWHERE = {"doctor": "its finding says it", "gpu": "it only leads to its verbs"}
+EVERY = [name for verb in VERBS for name in (verb, *[f"{verb} {more}" for more in verb_named(verb).verbs])]
+
+
+def test_every_verb_is_here() -> None:
+    assert {*EVERY} == {*WORDS, *ELSEWHERE}
+
+
+@pytest.fixture
+def stopped(world: World) -> int:
+    """The pid of a controller that is suspended."""
+    world.home.tarmac("add", "-g", "0", "--hold", "true")
+    (controller,) = world.seen("controller")
+    os.kill(controller.pid, signal.SIGSTOP)
+    return controller.pid
+
+
+def first_words(command: subprocess.Popen[bytes]) -> str:
+    assert command.stderr is not None
+    return command.stderr.readline().decode() + command.stderr.readline().decode()
+
+
+@pytest.mark.parametrize("start", range(0, len(WORDS), 8))
+def test_every_verb_says_that_it_waits(world: World, stopped: int, start: int) -> None:
+    verbs = list(WORDS)[start : start + 8]
+    commands = {verb: world.home.start(*verb.split(), *WORDS[verb]) for verb in verbs}
+    try:
+        for verb, command in commands.items():
+            said = first_words(command)
+            assert said.startswith(f"tarmac: the controller (pid {stopped}) has not answered for 5 s; still wait"), verb
+            assert f"run `kill -CONT {stopped}`" in said, verb
+            assert command.poll() is None, f"{verb} still waits"
+    finally:
+        for command in commands.values():
+            command.kill()
+            command.communicate()
+        os.kill(stopped, signal.SIGCONT)
+
+
+def test_doctor_finds_it(world: World, stopped: int) -> None:
+    done = world.home.tarmac("doctor")
+    os.kill(stopped, signal.SIGCONT)
+    assert done.returncode == 1
+    assert "suspended" in done.stdout
+
+
+@pytest.mark.parametrize("words", [("wait", "1"), ("log", "-f", "1"), ("run", "-g", "0", "sleep", "600")])
+def test_a_verb_that_waits_notices_it_too(world: World, words: tuple[str, ...]) -> None:
+    world.home.tarmac("add", "-g", "0", "-c", "sleep 600")
+    command = world.home.start(*words)
+    try:
+        (controller,) = world.seen("controller")
+        eventually(lambda: _is_waiting(controller.pid, command.pid), "it waits for the job")
+        os.kill(controller.pid, signal.SIGSTOP)
+        assert f"(pid {controller.pid}) has not answered" in first_words(command)
+        os.kill(controller.pid, signal.SIGCONT)
+        world.home.tarmac("kill", "all", "--grace", "0")
+        command.communicate(timeout=60)
+        assert command.returncode == (0 if words[0] == "log" else 137)
+    finally:
+        command.kill()
+        command.communicate()
+
+
+def _is_waiting(controller: int, command: int) -> bool:
+    """True once the command has been idle for a moment, with nothing but its connection to wait for."""
+    before = _cpu(command)
+    subprocess.run(["sleep", "0.5"], check=True)
+    return bool(controller) and before == _cpu(command) > 0
+
+
+def _cpu(pid: int) -> int:
+    with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
+        return int(file.read().split()[0])
