@@ -53,11 +53,22 @@ def test_json_says_how_old_it_is(home: Home) -> None:
 
 
 @pytest.mark.usefixtures("frozen")
-@pytest.mark.parametrize("words", [["log", "1"], ["log", "-f", "1"], ["log", "-n", "3", "1"]])
+@pytest.mark.parametrize("words", [["log", "1"], ["log", "-n", "3", "1"]])
 def test_a_log_cannot_be_read(home: Home, words: list[str]) -> None:
     done = soon(home, *words)
     assert done.returncode == 5
     assert "the agent does not answer" in done.stderr
+
+
+def test_a_follower_is_told_and_continues(home: Home, frozen: int) -> None:
+    follower = home.start("log", "-f", "1")
+    assert follower.stderr is not None
+    assert follower.stdout is not None
+    assert b"the agent does not answer; waiting for it" in follower.stderr.readline()
+    os.kill(frozen, signal.SIGCONT)
+    assert follower.stdout.readline() == b"here\n"
+    follower.kill()
+    follower.communicate()
 
 
 def test_a_signal_and_a_start_wait_for_the_agent(home: Home, frozen: int) -> None:

@@ -19,6 +19,10 @@ _MAX_UNSENT_BYTES = 32 * 1024 * 1024
 _RECEIVE_BYTES = 65536  # from 128 KiB on, malloc would map and unmap memory on every call
 
 
+class UnknownFrame(Exception):
+    """A newer controller may send frames this agent does not know."""
+
+
 class Connection:
     def __init__(
         self,
@@ -45,6 +49,11 @@ class Connection:
             data = encode(frame)
         except ProtocolError as error:
             log(f"controller connection: {error}")
+            return
+        self.send_encoded(data)
+
+    def send_encoded(self, data: bytes) -> None:
+        if not (self._is_open and self._is_heard):
             return
         if not self._unsent:
             try:

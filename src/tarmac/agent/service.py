@@ -8,8 +8,9 @@ import time
 from typing import TYPE_CHECKING, Dict, List, Optional
 
 from tarmac import __version__
-from tarmac.agent import facts, logs
-from tarmac.agent.connection import Connection, is_allowed
+from tarmac.agent import facts
+from tarmac.agent.connection import Connection, UnknownFrame, is_allowed
+from tarmac.agent.files.service import FileService
 from tarmac.agent.gpus.monitor import GpuMonitor
 from tarmac.agent.loop import Loop, log, log_exception
 from tarmac.agent.procs.attribution import Attribution
@@ -43,10 +44,6 @@ _UNDECIDED_S = 0.005
 _DECIDED_WITHIN_S = 5.0  # a frozen shim must not delay the answer for long
 
 
-class UnknownFrame(Exception):
-    """A newer controller may send frames this agent does not know."""
-
-
 class Service:
     def __init__(self, loop: Loop, context: AgentContext, containment_reason: Optional[str]) -> None:
         self.loop = loop
@@ -64,7 +61,7 @@ class Service:
             lambda: Attribution(context.instance, self._attempts.values()),
             os.path.join(context.folders.path, "cards.json"),
         )
-        self._logs = logs.LogWatch(loop, self.send)
+        self._files = FileService(loop, os.path.dirname(context.folders.path), self.send)
         self._attempts: Dict[AttemptKey, Attempt] = {}
         self.shutdown = Shutdown(
             loop, lambda: sum(attempt.escalation.is_pending for attempt in self._attempts.values())
@@ -79,6 +76,7 @@ class Service:
         self.loop.watch(listener.fileno(), self._accept, "listener")
         self._gpus.begin()
         self._shims.refill()
+        self._files.open()
 
     # The connection
 
@@ -98,7 +96,7 @@ class Service:
     def _connection_closed(self, connection: Connection) -> None:
         if connection is self._connection:
             self._connection = None
-            self._logs.clear()
+            self._files.forget_watches()
 
     def _take(self, connection: Connection) -> None:
         """Make this the connection of the controller: a hello makes it newer than any other."""
@@ -140,15 +138,7 @@ class Service:
             self._answer(connection, frame)
 
     def _answer(self, connection: Connection, frame: QuestionFrame) -> None:
-        if frame["type"] == "read_log":
-            self.send(logs.read_log(frame))
-        elif frame["type"] == "tail_log":
-            logs.TailSearch(self.loop, frame, connection.send)  # the answer must not go to a later connection
-        elif frame["type"] == "watch_log":
-            self._logs.add(frame)
-        elif frame["type"] == "unwatch_log":
-            self._logs.remove(frame.get("ref"))
-        elif frame["type"] == "forget_gpus":
+        if frame["type"] == "forget_gpus":
             self._gpus.forget(frame["uuids"])  # the frame without them goes first
             self.send({"type": "gpus_forgotten", "ref": frame.get("ref")})
         elif frame["type"] == "try_gpus":
@@ -157,17 +147,15 @@ class Service:
         elif frame["type"] == "shutdown":
             self._shut_down(frame)
         else:
-            self._state_facts(frame)
+            self._state_facts(connection, frame)
 
-    def _state_facts(self, frame: FactsQuestionFrame) -> None:
-        if frame["type"] == "check_paths":
-            self.send(facts.check_paths(frame, os.path.dirname(self.context.folders.path)))
-        elif frame["type"] == "describe_processes":
+    def _state_facts(self, connection: Connection, frame: FactsQuestionFrame) -> None:
+        if frame["type"] == "describe_processes":
             self.send(facts.describe_processes(frame, self.context.boot_id))
         elif frame["type"] == "ping":
             self.send({"type": "pong", "ref": frame.get("ref")})
         else:
-            raise UnknownFrame(frame["type"])
+            self._files.answer(connection, frame)
 
     # Frames
 
@@ -323,7 +311,8 @@ class Service:
 
     def orphans(self, stats: Dict[int, Stat]) -> List[int]:
         """Return children that the agent did not fork: a killed shim left them behind. Reap the dead ones."""
-        own = {attempt.shim_pid for attempt in self._attempts.values()} | self._gpus.pids | set(self._shims.pids)
+        own = {attempt.shim_pid for attempt in self._attempts.values()} | set(self._shims.pids)
+        own |= self._gpus.pids | self._files.pids
         found = [stat for stat in stats.values() if stat.parent == os.getpid() and stat.pid not in own]
         for stat in found:
             if not stat.is_alive:

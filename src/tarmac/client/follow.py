@@ -10,7 +10,7 @@ from time import monotonic, sleep
 from tarmac.client.connection import keep_asking
 from tarmac.client.fast.json_codec import decode
 from tarmac.client.records import Job
-from tarmac.errors import ConnectionLost
+from tarmac.errors import ConnectionLost, Unavailable
 from tarmac.shared.units import spans
 
 TYPE_CHECKING = False
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tarmac.client.transport import Response
 
 WAIT_S = 30  # one long poll
+SILENT_RETRY_S = 1
 AT_ONCE = 500  # ids in one long poll, so that its URL stays short
 
 
@@ -84,7 +85,7 @@ def log_bytes(
     begin: dict[str, object] = {"offset": offset or None} if lines is None else {"lines": lines}
     path: str | None = None
     while True:
-        response = keep_asking(client, client.stream, f"/jobs/{job}/log", {**query, **begin})
+        response = _opened(client, f"/jobs/{job}/log", {**query, **begin}, is_patient=follow)
         before, path = path, response.fields.get("tarmac-log-path")
         if before not in {None, path} and offset:
             response.close()
@@ -108,6 +109,19 @@ def log_bytes(
         finally:
             response.close()
         begin = {"offset": offset}
+
+
+def _opened(client: Link, path: str, query: dict[str, object], *, is_patient: bool) -> Response:
+    """`is_patient`: wait for an agent that does not answer."""
+    while True:
+        try:
+            return keep_asking(client, client.stream, path, query)
+        except Unavailable as error:
+            if not is_patient or error.key != "agent.silent":
+                raise
+            if client.on_stale is not None:
+                client.on_stale(f"{error.message}; waiting for it")
+            sleep(SILENT_RETRY_S)
 
 
 def _was_last(client: Link, job: Id, response: Response) -> bool:

@@ -21,6 +21,7 @@ from tarmac.controller.gpus.usage import UsageBook, jobs_with_gpus
 from tarmac.controller.progress.reader import ProgressReader
 from tarmac.controller.publisher import Publisher
 from tarmac.controller.repeats import Repeats
+from tarmac.controller.start_waits import StartWaits
 from tarmac.controller.submit.output_files import OutputFiles
 from tarmac.controller.submit.submissions import Submissions
 from tarmac.core.commands import SignalJob
@@ -79,6 +80,7 @@ class Controller:
         self.ignored = IgnoredProcesses(stored.get(ignored.SETTING), home, self.fleet.boot_id)
         self.readings = GpuReadings(self.engine, self.usage, self.publisher, self.ignored)
         self.progress = ProgressReader(self.engine, self.fleet, state_folder)
+        self.start_waits = StartWaits(self.fleet, state_folder)
         self.forecast = ForecastCache(self.engine)
         self.submissions = Submissions(self.engine, store.reader)
         self.output_files = OutputFiles()

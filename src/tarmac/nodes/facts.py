@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from tarmac.nodes.fleet import Fleet
     from tarmac.shared.frames.to_agent import CheckPathsFrame
 
-OutputVerdict: TypeAlias = Literal["good", "has_content", "no_directory", "is_directory", "not_writable", "reserved"]
+OutputVerdict: TypeAlias = Literal[
+    "good", "has_content", "no_directory", "is_directory", "not_writable", "reserved", "silent"
+]
 
 # Of directories and of outputs each. Short questions keep the agent from working on one for long.
 PATHS_PER_QUESTION = 4000
@@ -29,7 +31,7 @@ CHECKED_WITHIN_S = 1.0
 class PathFacts(msgspec.Struct, kw_only=True):
     """In the order of the question."""
 
-    directories: list[bool]  # whether each exists and is a directory
+    directories: list[bool | None]  # whether each exists and is a directory; null: its file system does not answer
     outputs: list[OutputVerdict]
     # The same file has an identity in common. None: unknown; empty: a device or a pipe. An older agent names none.
     identities: list[list[str] | None] = []

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FAILED_RETRY_S = 2.0
+REFUSED_AFTER_S = 3.0  # a loaded machine may be slow, and a refusal is final
 
 
 class Fleet:
@@ -75,7 +76,7 @@ class Fleet:
         """Refuse a request that a silent agent would have to answer, without waiting for it."""
         session = self.get(node)
         if session is not None:
-            await session.check_liveness()
+            await session.check_liveness(REFUSED_AFTER_S)
             if session.silent_s is not None:
                 raise unavailable("agent.silent", node=self._named(node))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tarmac.shared.frames.to_agent import ControllerFrame, QuestionFrame
 
 
-ANSWER_WITHIN_S = 10.0  # the agent reads logs from disk, and a disk may be slow
+ANSWER_WITHIN_S = 10.0  # the agent gives up on a disk that does not answer before that
 
 
 class NoAnswer(Exception):

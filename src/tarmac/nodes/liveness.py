@@ -38,7 +38,7 @@ class Liveness:
         """How long ago it was heard of, if it does not answer."""
         return monotonic() - self._heard_at if self._is_silent else None
 
-    async def check(self) -> None:
+    async def check(self, within_s: float = ANSWER_WITHIN_S) -> None:
         """Make sure that `silent_s` is true now. Returns at once for an agent that was silent before."""
         if self._is_silent:
             return
@@ -47,7 +47,7 @@ class Liveness:
             self._heard.clear()
             self._ask()
         try:
-            async with asyncio.timeout(self._asked_at + ANSWER_WITHIN_S - monotonic()):
+            async with asyncio.timeout(self._asked_at + within_s - monotonic()):
                 await self._heard.wait()
         except TimeoutError:
             self._is_silent = self._asked_at is not None

@@ -14,8 +14,8 @@ import msgspec
 
 from tarmac import __version__
 from tarmac.core.events import GpusSeen, NodeJoined, NodeLeft, Reported
+from tarmac.nodes import liveness
 from tarmac.nodes.link import Link, NoAnswer, Unreachable
-from tarmac.nodes.liveness import Liveness
 from tarmac.nodes.node_clock import NodeClock
 from tarmac.nodes.reports import REPORT_TYPES, readings_of, report_of
 from tarmac.shared import protocol
@@ -93,7 +93,7 @@ class AgentSession:
         self._clock = NodeClock()
         self._is_admitted = False
         self._gpus: tuple[Gpu, ...] | None = None  # as last posted
-        self._liveness = Liveness(lambda: self.send({"type": "ping"}))
+        self._liveness = liveness.Liveness(lambda: self.send({"type": "ping"}))
         self.problem: str | None = None  # why the last attempt to connect failed
         self._was_connected = False
         self._changed_at = monotonic()  # when it joined or left
@@ -167,10 +167,10 @@ class AgentSession:
             raise Unreachable
         return await self._link.ask(frame)
 
-    async def check_liveness(self) -> None:
-        """Make sure that `silent_s` is true now. Takes half a second at most."""
+    async def check_liveness(self, within_s: float = liveness.ANSWER_WITHIN_S) -> None:
+        """Make sure that `silent_s` is true now."""
         if self._link is not None:
-            await self._liveness.check()
+            await self._liveness.check(within_s)
 
     @property
     def silent_s(self) -> float | None:

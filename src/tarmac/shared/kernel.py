@@ -24,6 +24,7 @@ _RT_SIGACTION = {"x86_64": 13, "aarch64": 134, "riscv64": 134, "ppc64le": 173}.g
 
 _CLONE_INTO_CGROUP = 0x200000000
 _MAX_FD = 0x7FFFFFFF
+_PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -37,6 +38,7 @@ IN_MOVE_SELF = 0x800
 IN_CREATE = 0x100
 IN_MOVED_TO = 0x080
 IN_DELETE = 0x200
+IN_Q_OVERFLOW = 0x4000
 
 
 class _CloneArguments(ctypes.Structure):
@@ -151,6 +153,11 @@ def _sigaction(signum: int, wanted: Any, present: Any) -> None:
 
 def become_subreaper() -> None:
     _checked(_libc.prctl(_PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1), 0, 0, 0))
+
+
+def die_with_parent() -> None:
+    """Get SIGKILL when the parent ends."""
+    _libc.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0)
 
 
 def set_name(name: bytes) -> None:

@@ -49,6 +49,18 @@ def test_the_error_for_missing_output_says_how_to_wait_for_it(api: Served) -> No
     assert "-f" in answer["error"]["hint"]
 
 
+@pytest.mark.parametrize("query", ["", "?follow=1", "?lines=3"])
+def test_a_job_that_was_cancelled_before_it_started_never_ran(api: Served, query: str) -> None:
+    (job,) = api.ids({"command": ["true"]}, entry="held")
+    api.ask("POST", "/jobs/kill", {"ids": [str(job)]})
+    assert api.ask("GET", f"/jobs/{job}/log{query}")[1]["error"]["key"] == "log.never_ran"
+
+
+def test_an_unreadable_log_is_reported_to_a_follower(api: Served) -> None:
+    (job,) = api.ids({"command": ["true"], "gpus": 0, "stdout": "/dev/null", "append": True})
+    assert api.ask("GET", f"/jobs/{job}/log?follow=1")[1]["error"]["key"] == "log.unreadable"
+
+
 def test_progress_is_read_from_the_log_of_a_running_job(api: Served) -> None:
     (job,) = api.ids({"shell": "printf '45%%|####      | 45/100 [00:12<00:15, 3.6it/s]\\r'; sleep 60"})
     api.until(job, "running")

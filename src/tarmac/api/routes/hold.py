@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from tarmac.api.deps import Context
@@ -132,7 +133,9 @@ def _started_on(booking: Booking, state: State) -> StartAnswer:
 
 async def why_job(context: Context, word: str) -> WhyView:
     """Explain why a job waits: its place, its request, what is free, what it waits for, and when it may start."""
-    return why_view(context.controller, find_job(context, word))
+    controller, job = context.controller, find_job(context, word)
+    await asyncio.gather(controller.fleet.check_liveness(), controller.start_waits.refresh(job))
+    return why_view(controller, find_job(context, word))
 
 
 def _waiting(controller: Controller, number: int, *kinds: type[Queued | Held | Draft]) -> Job | None:

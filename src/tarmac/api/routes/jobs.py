@@ -113,6 +113,7 @@ async def show_job(context: Context, word: str) -> WholeJobView:
     """Show one job with all its fields. `last` is the caller's newest job."""
     job = find_job(context, word)
     await _renew(context.controller, [job])
+    await context.controller.start_waits.refresh(job)
     return Viewer(context.controller, is_fresh=True).whole_job(job)
 
 
@@ -192,11 +193,15 @@ async def remove_jobs(context: Context, body: Selection) -> RemoveAnswer:
     jobs = _none_running(controller, numbers)
     answer = RemoveAnswer(removed=numbers)
     await context.decide(lambda _: Decision(answer=answer, removed=[job.id for job in jobs]))
-    for job in jobs:
-        for attempt in range(1, job.attempt + 1):
-            with suppress(FileNotFoundError):
-                os.unlink(default_log(controller.state_folder, job.id, attempt))
+    logs = [default_log(controller.state_folder, job.id, nth) for job in jobs for nth in range(1, job.attempt + 1)]
+    await asyncio.to_thread(_delete, logs)  # a large file takes a while
     return answer
+
+
+def _delete(paths: list[str]) -> None:
+    for path in paths:
+        with suppress(FileNotFoundError):
+            os.unlink(path)
 
 
 def _none_running(controller: Controller, numbers: list[int]) -> list[Job]:

@@ -13,7 +13,8 @@ from tarmac.api.routes.jobs import find_job
 from tarmac.api.schemas.jobs import LogQuery
 from tarmac.controller.controller import Controller
 from tarmac.controller.log_paths import is_elsewhere, stderr_path, stdout_path
-from tarmac.refusal import Refused, invalid, not_found
+from tarmac.core.model.status import is_ended
+from tarmac.refusal import Refused, invalid, not_found, unavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -58,6 +59,8 @@ def _refuse_what_has_no_file(controller: Controller, job: Job, query: LogQuery) 
         controller.state_folder, job, 1
     ):
         raise invalid("log.merged", job=job.id)
+    if job.attempt == 0 and is_ended(job.status):
+        raise not_found("log.never_ran", job=job.id)
     if query.attempt is None:
         return
     is_awaited = query.follow and not controller.is_ended(job.id) and query.attempt == job.attempt + 1
@@ -73,9 +76,11 @@ async def _must_exist(controller: Controller, job: Job, attempt: int, path: str,
     answer = await _ask(controller, job, attempt, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
     if "error" not in answer:
         return
+    if answer.get("is_silent"):
+        raise unavailable("log.silent", job=job.id, error=answer["error"])
     if answer.get("is_missing") and (_has_run(job) or attempt < job.attempt):
         raise not_found("log.gone", job=job.id, path=path)
-    if follow:
+    if follow and answer.get("is_missing"):
         return
     if job.attempt == 0:
         raise not_found("log.not_started", job=job.id)
@@ -90,6 +95,8 @@ def _has_run(job: Job) -> bool:
 async def _tail_offset(controller: Controller, job: Job, attempt: int, path: str, lines: int) -> tuple[int, bool]:
     """Where the last lines begin, and whether the search was cut short."""
     answer = await _ask(controller, job, attempt, {"type": "tail_log", "path": path, "lines": lines})
+    if answer.get("is_silent"):
+        raise unavailable("log.silent", job=job.id, error=answer["error"])
     return int(answer.get("offset", 0)), bool(answer.get("is_cut"))
 
 
@@ -125,7 +132,12 @@ async def _output(
 
 async def _read(controller: Controller, job: Job, attempt: int, path: str, offset: int) -> dict[str, Any]:
     question: QuestionFrame = {"type": "read_log", "path": path, "offset": offset, "limit": CHUNK_BYTES}
-    return await _ask(controller, job, attempt, question)
+    answer = await _ask(controller, job, attempt, question)
+    if answer.get("is_silent"):  # this breaks the stream; the next request says why
+        raise unavailable("log.silent", job=job.id, error=answer["error"])
+    if "error" in answer and not answer["is_missing"]:
+        raise not_found("log.unreadable", job=job.id, error=answer["error"])
+    return answer
 
 
 async def _until_news(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tarmac.api.schemas.job import JobView, WholeJobView
 from tarmac.api.views.job_fields import COMPUTED, STORED, leftovers_of
+from tarmac.api.wording.catalogue import say
 from tarmac.api.wording.degraded import still_true, unwritten
 from tarmac.api.wording.notes import status_message
 from tarmac.api.wording.reasons import ahead_words, gpu_lines, sentences
@@ -107,6 +108,8 @@ class Viewer:
 
     def _why(self, job: Job) -> list[str]:
         """In a few lines; GET /jobs/ID/why has everything."""
+        if (path := self.controller.start_waits.of(job)) is not None:
+            return [say("waiting.silent_path", path=path)]
         reasons, degraded = self._reasons(job), unwritten(self.controller, job)
         if not reasons and degraded is None:
             return []

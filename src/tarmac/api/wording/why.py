@@ -64,6 +64,8 @@ def why_view(controller: Controller, job: Job) -> WhyView:
     reasons = still_true(controller, explainer.reasons(job))
     not_kept = unwritten(controller, job)
     untold = [] if not_kept is None else [not_kept]
+    path = controller.start_waits.of(job)
+    hanging = [] if path is None else [say("waiting.silent_path", path=path)]
     is_queued = isinstance(job.status, Queued) and job.id in state.jobs
     has_gpus = is_queued and job.spec.request.gpus > 0
     gpus = [gpu for node in state.nodes.values() for gpu in gpus_of(explainer, node, job)] if has_gpus else []
@@ -78,6 +80,7 @@ def why_view(controller: Controller, job: Job) -> WhyView:
         free=free_for(state, gpus),
         reasons=[
             *[WhyReason(kind="unwritten", text=text) for text in untold],
+            *[WhyReason(kind="silent_path", text=text) for text in hanging],
             *[reason_view(reason, now, len(state.nodes)) for reason in reasons],
         ],
         gpus=[_gpu_view(gpu) for gpu in gpus],
@@ -89,6 +92,7 @@ def why_view(controller: Controller, job: Job) -> WhyView:
             *_runs_line(state, job, now),
             *_free_lines(gpus, job),
             *untold,
+            *hanging,
             *sentences(reasons, now, len(state.nodes)),
             *_gpu_lines(gpus, state),
             *_kept_lines(explainer, job, now),

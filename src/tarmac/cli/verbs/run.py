@@ -12,7 +12,7 @@ from tarmac.cli.parser import JSON, Verb
 from tarmac.cli.session import connect
 from tarmac.cli.term import signals
 from tarmac.cli.term.terminal import err, err_bytes, out_bytes, out_json, say
-from tarmac.errors import NotFound, TarmacError
+from tarmac.errors import NotFound, TarmacError, Unavailable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,8 +34,10 @@ def run(values: Values, words: list[str]) -> int:
     try:
         for data in client.logs(job, follow=True, offset=offset):
             show(data)
-    except NotFound as error:  # its log is not there; still wait for its end
-        err(f"tarmac: {error.message}\n")
+    except (NotFound, Unavailable) as error:
+        if isinstance(error, Unavailable) and error.key != "log.silent":
+            raise
+        err(f"tarmac: {error.message}\n")  # its log is not there, or cannot be read; still wait for its end
     from tarmac.client.follow import ended_jobs
 
     ended = next(ended_jobs(client, [job]))

@@ -72,9 +72,9 @@ class ProgressReader:
     async def _read(self, job: Job, node: NodeName) -> None:
         path = stdout_path(self._state_folder, job, job.attempt)
         try:
-            end = await self._fleet.ask(node, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
-            start = max(0, end.get("size", 0) - TAIL_BYTES)
-            tail = await self._fleet.ask(node, {"type": "read_log", "path": path, "offset": start, "limit": TAIL_BYTES})
+            tail = await self._fleet.ask(
+                node, {"type": "read_log", "path": path, "offset": -TAIL_BYTES, "limit": TAIL_BYTES}
+            )
         except Refused:
             return
         self._known[job.id] = _Reading(monotonic(), read_progress(base64.b64decode(tail.get("data", ""))))

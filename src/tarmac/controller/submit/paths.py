@@ -106,15 +106,15 @@ async def _ask(fleet: Fleet, node: NodeName, paths: _Paths, reserved: Sequence[s
 
 
 def _refusals(paths: _Paths, facts: dict[NodeName, PathFacts]) -> Iterator[Refused]:
-    exists: dict[str, list[bool]] = defaultdict(list)
+    exists: dict[str, list[bool]] = defaultdict(list)  # of the nodes where it answers
     verdicts: dict[_Output, list[OutputVerdict]] = defaultdict(list)
     for node, known in facts.items():
         for path, is_directory in zip(paths.directories_on(node), known.directories, strict=True):
-            exists[path].append(is_directory)
+            exists[path] += [] if is_directory is None else [is_directory]
         for output, verdict in zip(paths.outputs_on(node), known.outputs, strict=True):
             verdicts[output].append(verdict)
     for path, answers in exists.items():
-        if not any(answers):
+        if answers and not any(answers):
             yield invalid("submit.cwd_not_a_directory", path=path)
     for output, found in verdicts.items():
         if (refusal := _output_refusal(output, found)) is not None:
@@ -127,7 +127,7 @@ def _output_refusal(output: _Output, verdicts: list[OutputVerdict]) -> Refused |
         return invalid("submit.log_reserved", path=path)
     if "has_content" in verdicts:
         return None if output.is_appended else invalid("submit.log_exists", path=path)
-    if "good" in verdicts:
+    if "good" in verdicts or set(verdicts) == {"silent"}:
         return None
     if "not_writable" in verdicts:
         return invalid("submit.log_not_writable", path=path, directory=directory)

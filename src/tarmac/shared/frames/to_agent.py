@@ -70,6 +70,8 @@ class ControllerHelloFrame(TypedDict):
 
 
 class ReadLogFrame(Question):
+    """A negative offset counts from the end of the file."""
+
     type: Literal["read_log"]
     path: str
     offset: int
@@ -85,7 +87,7 @@ class TailLogFrame(Question):
 
 
 class WatchLogFrame(Question):
-    """Answer once the size of the file differs from `offset`."""
+    """Answer once the size of the file differs from `offset`, or it turns out that the file system hangs."""
 
     type: Literal["watch_log"]
     path: str
@@ -146,7 +148,8 @@ class ListedGpu(TypedDict):
 
 
 AttemptFrame = Union[StartFrame, AdoptFrame, SignalFrame, ForgetFrame]
-FactsQuestionFrame = Union[CheckPathsFrame, DescribeProcessesFrame, PingFrame]
+FileQuestionFrame = Union[ReadLogFrame, TailLogFrame, WatchLogFrame, UnwatchLogFrame, CheckPathsFrame]
+FactsQuestionFrame = Union[FileQuestionFrame, DescribeProcessesFrame, PingFrame]
 QuestionFrame = Union[
     ReadLogFrame,
     TailLogFrame,

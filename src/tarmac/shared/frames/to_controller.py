@@ -8,7 +8,7 @@ from tarmac.shared.frames.base import Answer, OfAttempt
 
 ContainmentKind = Literal["cgroup", "scan"]
 GpuMake = Literal["nvidia", "amd", "fake", "listed"]
-OutputVerdict = Literal["good", "has_content", "no_directory", "is_directory", "not_writable", "reserved"]
+OutputVerdict = Literal["good", "has_content", "no_directory", "is_directory", "not_writable", "reserved", "silent"]
 
 # Reports of attempts. The shim sends the same frames to the agent. `at` and `…_at` are wall times, which may be wrong;
 # `at_s` and `…_s` are the same moments on the node's boot clock: null if not known, or before the present boot.
@@ -179,7 +179,11 @@ class LogFrame(Answer):
     data: str  # base64
 
 
-class LogErrorFrame(Answer):
+class _LogErrorOptions(TypedDict, total=False):
+    is_silent: bool  # the file system does not answer
+
+
+class LogErrorFrame(Answer, _LogErrorOptions):
     type: Literal["log"]
     error: str
     is_missing: bool
@@ -194,7 +198,7 @@ class LogTailFrame(Answer):
     is_cut: bool
 
 
-class LogTailErrorFrame(Answer):
+class LogTailErrorFrame(Answer, _LogErrorOptions):
     type: Literal["log_tail"]
     error: str
 
@@ -204,6 +208,11 @@ class LogGrewFrame(Answer):
     size: int
 
 
+class LogGrewErrorFrame(Answer):
+    type: Literal["log_grew"]
+    error: str
+
+
 class PathsCheckedFrame(Answer):
     """In the order of the question: whether each directory exists, a verdict on each output file, and which file it is.
 
@@ -211,7 +220,7 @@ class PathsCheckedFrame(Answer):
     """
 
     type: Literal["paths_checked"]
-    directories: List[bool]
+    directories: List[Optional[bool]]  # null: the file system does not answer
     outputs: List[OutputVerdict]
     identities: List[Optional[List[str]]]
 
@@ -251,6 +260,7 @@ AnswerFrame = Union[
     LogTailFrame,
     LogTailErrorFrame,
     LogGrewFrame,
+    LogGrewErrorFrame,
     PathsCheckedFrame,
     ProcessesDescribedFrame,
     PongFrame,

@@ -87,6 +87,13 @@ MESSAGES: dict[str, Message] = {
     "log.not_started": Message(
         "job {job} has not started, so it has no output yet", "run `tarmac log -f {job}` to wait for it"
     ),
+    "log.silent": Message(
+        "cannot read the output of job {job}: {error}",
+        "check the disk or the server of this file system; other commands are not affected",
+    ),
+    "log.never_ran": Message(
+        "job {job} never ran, so it has no output", "run `tarmac show {job}` to see what happened to it"
+    ),
     "log.unreadable": Message(
         "cannot read the output of job {job}: {error}", "run `tarmac show {job}` to see what happened"
     ),

@@ -62,6 +62,7 @@ MESSAGES: dict[str, Message] = {
     "run.until_stopped": Message("until {at} at the latest (it is being stopped)"),
     "run.until_unknown": Message("its end is not known"),
     # the answer to `why`
+    "waiting.silent_path": Message("its start waits for {path}: that file system does not answer"),
     "why.title": Message("job {job}{name:parenthesized} of {owner}: {state}{place:prefixed , }"),
     "why.next": Message("next in the queue"),
     "why.ahead": Message("{ahead:n job} ahead in the queue"),

@@ -1,0 +1,32 @@
+"""Which mount a path is on, by its text alone: even a stat of a path on a dead file system would hang."""
+
+from __future__ import annotations
+
+from typing import List
+
+_ESCAPES = (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\"))
+
+
+def read_mounts() -> List[str]:
+    """Return all mount points, the longest first."""
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+        points = {_unescape(line.split(" ", 5)[4]) for line in file}
+    return sorted(points, key=len, reverse=True)
+
+
+def mount_of(path: str, mounts: List[str]) -> str:
+    """`path` has no symbolic links, at least not in the directories it names."""
+    for mount in mounts:
+        if is_below(path, mount):
+            return mount
+    return "/"
+
+
+def is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _unescape(point: str) -> str:
+    for code, char in _ESCAPES:
+        point = point.replace(code, char)
+    return point

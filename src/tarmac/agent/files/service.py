@@ -1,0 +1,95 @@
+"""Answers the controller's questions about files. The answers come from helpers, in any order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Callable, Optional, Set, Union, cast
+
+from tarmac.agent.connection import Connection, UnknownFrame
+from tarmac.agent.files.log_watch import LogWatch
+from tarmac.agent.files.pool import FileHelpers, Request
+from tarmac.agent.loop import Loop, log
+from tarmac.shared import kernel
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames.base import AnyFrame
+    from tarmac.shared.frames.to_agent import (
+        CheckPathsFrame,
+        FileQuestionFrame,
+        ReadLogFrame,
+        TailLogFrame,
+    )
+    from tarmac.shared.frames.to_controller import LogGrewErrorFrame, LogGrewFrame
+
+_READ_WITHIN_S = 5.0
+_CHECK_WITHIN_S = 0.4  # twice that is less than the controller waits
+
+
+class FileService:
+    def __init__(self, loop: Loop, state: str, send: Callable[[Union[LogGrewFrame, LogGrewErrorFrame]], None]) -> None:
+        inotify_fd = _inotify()
+        self._loop = loop
+        self._helpers = FileHelpers(loop, state, inotify_fd)
+        self._watch = LogWatch(loop, self._helpers, inotify_fd, send)
+
+    @property
+    def pids(self) -> Set[int]:
+        return self._helpers.pids
+
+    def open(self) -> None:
+        """Fork a helper, but not before other things that are needed at once."""
+        self._loop.after(_CHECK_WITHIN_S, self._helpers.prepare, "file helpers")
+
+    def forget_watches(self) -> None:
+        """The controller that asked for them is gone."""
+        self._watch.clear()
+
+    def answer(self, connection: Connection, frame: FileQuestionFrame) -> None:
+        """The answer must not go to a later connection."""
+        if frame["type"] == "watch_log":
+            self._watch.add(frame)
+        elif frame["type"] == "unwatch_log":
+            self._watch.remove(frame.get("ref"))
+        elif frame["type"] == "check_paths":
+            self._check_paths(connection, frame)
+        elif frame["type"] == "read_log" or frame["type"] == "tail_log":
+            self._read(connection, frame)
+        else:
+            raise UnknownFrame(frame["type"])
+
+    def _read(self, connection: Connection, frame: Union[ReadLogFrame, TailLogFrame]) -> None:
+        def silent(reason: str) -> None:
+            error = f"{frame['path']}: {reason}"
+            if frame["type"] == "read_log":
+                connection.send(
+                    {"type": "log", "ref": frame.get("ref"), "error": error, "is_missing": False, "is_silent": True}
+                )
+            else:
+                connection.send({"type": "log_tail", "ref": frame.get("ref"), "error": error, "is_silent": True})
+
+        self._helpers.ask(Request(cast("AnyFrame", frame), _READ_WITHIN_S, connection.send_encoded, silent))
+
+    def _check_paths(self, connection: Connection, frame: CheckPathsFrame, *, is_repeated: bool = False) -> None:
+        def silent(_: str) -> None:
+            if not is_repeated:
+                self._check_paths(connection, frame, is_repeated=True)  # now without the mount that hangs
+                return
+            connection.send(
+                {
+                    "type": "paths_checked",
+                    "ref": frame.get("ref"),
+                    "directories": [None] * len(frame["directories"]),
+                    "outputs": ["silent"] * len(frame["outputs"]),
+                    "identities": [None] * len(frame["outputs"]),
+                }
+            )
+
+        self._helpers.ask(Request(cast("AnyFrame", frame), _CHECK_WITHIN_S, connection.send_encoded, silent))
+
+
+def _inotify() -> Optional[int]:
+    """None if the user has no inotify instances left: then logs are looked at every second."""
+    try:
+        return kernel.inotify_init()
+    except OSError as error:
+        log(f"no inotify: {error}")
+        return None

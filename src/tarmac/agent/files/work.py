@@ -1,0 +1,84 @@
+"""What a helper does with one request: reads a log, looks whether it has grown, or checks paths."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional
+
+from tarmac.agent import facts, logs
+from tarmac.agent.files.trail import Avoided, Trail
+from tarmac.shared import kernel
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames.base import AnyFrame
+    from tarmac.shared.frames.to_agent import CheckPathsFrame
+    from tarmac.shared.frames.to_controller import OutputVerdict, PathsCheckedFrame
+
+_FILE_EVENTS = kernel.IN_MODIFY | kernel.IN_ATTRIB | kernel.IN_MOVE_SELF
+_DIRECTORY_EVENTS = kernel.IN_CREATE | kernel.IN_MOVED_TO
+
+
+class Worker:
+    """`inotify_fd` is the agent's: a watch that a helper adds reports to the agent."""
+
+    def __init__(self, trail: Trail, inotify_fd: Optional[int], state: str) -> None:
+        self._trail = trail
+        self._inotify_fd = inotify_fd
+        self._state = state
+
+    def perform(self, request: AnyFrame) -> Mapping[str, Any]:
+        self._trail.begin(request.pop("avoid"))
+        try:
+            return self._perform(request)
+        except Avoided as avoided:
+            return {"type": "avoided", "mount": avoided.mount}
+        except (KeyError, TypeError, ValueError) as error:  # such as a null byte in a path
+            return {"type": "failed", "error": str(error)}
+        finally:
+            self._trail.end()
+
+    def _perform(self, request: AnyFrame) -> Mapping[str, Any]:
+        if request["type"] == "check_paths":
+            return self._check_paths(request)  # type: ignore[arg-type]
+        self._trail.follow(request["path"])
+        if request["type"] == "read_log":
+            return logs.read_log(request)  # type: ignore[arg-type]
+        if request["type"] == "tail_log":
+            return logs.find_tail(request)  # type: ignore[arg-type]
+        return self._look_at(request["path"])
+
+    def _look_at(self, path: str) -> Mapping[str, Any]:
+        """Watch first, so that no change in between is missed."""
+        return {"type": "looked", "watch": self._watch(path), "size": logs.size_of(path)}
+
+    def _watch(self, path: str) -> Optional[int]:
+        """None if the directory is missing, too, or the user has no inotify watches left."""
+        if self._inotify_fd is None:
+            return None
+        try:
+            try:
+                return kernel.inotify_add_watch(self._inotify_fd, path, _FILE_EVENTS)
+            except FileNotFoundError:
+                return kernel.inotify_add_watch(self._inotify_fd, os.path.dirname(path), _DIRECTORY_EVENTS)
+        except OSError:
+            return None
+
+    def _check_paths(self, request: CheckPathsFrame) -> PathsCheckedFrame:
+        """Paths that lead to a mount that hangs are not checked, all others are."""
+        directories = [path for path in request["directories"] if self._is_reachable(path)]
+        outputs = [path for path in request["outputs"] if self._is_reachable(path)]
+        answer = facts.check_paths({**request, "directories": directories, "outputs": outputs}, self._state)
+        exist = dict(zip(directories, answer["directories"]))
+        verdicts: Dict[str, OutputVerdict] = dict(zip(outputs, answer["outputs"]))
+        identities: Dict[str, Optional[List[str]]] = dict(zip(outputs, answer["identities"]))
+        answer["directories"] = [exist.get(path) for path in request["directories"]]
+        answer["outputs"] = [verdicts.get(path, "silent") for path in request["outputs"]]
+        answer["identities"] = [identities.get(path) for path in request["outputs"]]
+        return answer
+
+    def _is_reachable(self, path: str) -> bool:
+        try:
+            self._trail.follow(path)
+        except Avoided:
+            return False
+        return True
