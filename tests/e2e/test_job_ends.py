@@ -37,7 +37,7 @@ def test_show_names_the_processes_that_a_job_left_behind(home: Home, tmp_path: P
     text = " ".join(shown(home, job).split())
     assert "ended by Tarmac: loader -c" in text
     assert text.count("left behind") == 2, "among the facts, and in the history"
-    (left,) = [json.loads(home.tarmac("show", str(job), "--json").stdout)["leftovers"]]
+    left = json.loads(home.tarmac("show", str(job), "--json").stdout)[0]["leftovers"]
     assert left["count"] >= 1
     assert left["processes"][0]["command"].startswith("loader -c")
     assert home.client().job(job).leftovers == left
@@ -47,7 +47,7 @@ def test_show_of_an_ordinary_job_says_nothing_about_leftovers(home: Home) -> Non
     job = home.add("true")
     home.client().wait(job, timeout_s=20)
     assert "left behind" not in shown(home, job)
-    assert json.loads(home.tarmac("show", str(job), "--json").stdout)["leftovers"] is None
+    assert json.loads(home.tarmac("show", str(job), "--json").stdout)[0]["leftovers"] is None
 
 
 def test_a_killed_shim_and_a_job_that_runs_on(home: Home, tmp_path: Path) -> None:
