@@ -17,7 +17,7 @@ from tarmac.agent.run.run_folders import RunFolders
 from tarmac.agent.run.shim_pool import AgentContext
 from tarmac.agent.service import Service
 from tarmac.agent.shutdown import Shutdown
-from tarmac.shared import crashpoint, file_limit, kernel, proc, sockets, strict_modes
+from tarmac.shared import crashpoint, file_limit, kernel, proc, process_title, sockets, strict_modes
 
 _REACHABLE_S = 20.0
 _USAGE = "usage: python -m tarmac.agent --state DIR [--ready-fd N]"
@@ -138,7 +138,7 @@ def _prepare_process() -> int:
     fd = kernel.signal_fd(_BLOCKED)
     file_limit.raise_soft()  # several descriptors per job are open
     kernel.become_subreaper()  # so that the agent inherits the processes of a killed shim
-    kernel.set_name(b"tarmac-agent")
+    process_title.begin("tarmac: agent", "tarmac-agent")
     return fd
 
 

@@ -33,7 +33,7 @@ from tarmac.controller.socket_watch import SocketWatch
 from tarmac.controller.state_lock import StateLock
 from tarmac.errors import TarmacError, Unavailable, UserError
 from tarmac.refusal import Refused
-from tarmac.shared import crashpoint, file_limit, sockets
+from tarmac.shared import crashpoint, file_limit, process_title, sockets
 from tarmac.store.store import Store
 
 log = logging.getLogger("tarmac.controller")
@@ -57,6 +57,7 @@ def main() -> int:
             return 0
         if say.has_reader:  # started in the background
             log_to_file(paths.controller_log(str(state_folder)))
+        process_title.begin("tarmac: controller", "tarmac-control")
         crashpoint.reach("controller:after-lock")
         uvloop.run(_run(state_folder, say))
     except Refused as refused:

@@ -11,7 +11,7 @@ from tarmac.agent.gpus.heartbeat import DriverSpot, Heartbeat
 from tarmac.agent.gpus.probe import ProbeScope
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.procs.watch import ProcessWatch
-from tarmac.shared import kernel, proc
+from tarmac.shared import kernel, proc, process_title
 from tarmac.shared.protocol import Decoder, ProtocolError
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ def _become_probe(write_fd: int, heartbeat: Heartbeat, scope: ProbeScope) -> NoR
     try:
         kernel.close_all_but(write_fd)
         kernel.set_name(b"tarmac-probe")
+        process_title.change("tarmac: probe")
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         code = probe.main(write_fd, heartbeat=heartbeat, scope=scope)
     except BaseException as error:  # noqa: BLE001  the outermost frame of a process

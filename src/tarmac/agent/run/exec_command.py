@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Dict, List, NoReturn, Optional, cast
 
 from tarmac.agent.procs.proc_scan import MARK
 from tarmac.agent.run.start_request import StartRequest, read
-from tarmac.shared import crashpoint, file_limit
+from tarmac.shared import crashpoint, file_limit, process_title
 from tarmac.shared.own_files import OwnFiles
 from tarmac.shared.protocol import decode, encode, read_frame
 
@@ -48,6 +48,7 @@ def become(instance: str, shim_fd: int, failure_fd: int) -> NoReturn:
     """Wait for a job, prepare, wait for the byte that says the start is on record, and execute. Never returns."""
     try:
         os.setsid()
+        process_title.change("tarmac: waits for a job")
         _undo_agent()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         # A rehearsal: memory shared with the shim is copied on first use, and now there is time for it.

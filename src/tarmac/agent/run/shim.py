@@ -20,7 +20,7 @@ from tarmac.agent.run.attempt_key import AttemptKey, key_of_record
 from tarmac.agent.run.run_folder import EXIT, LEFT, SPEC, START, STOP, Record, RunFolder, was_signalled
 from tarmac.agent.run.start_request import Limit
 from tarmac.agent.run.time_limit import TimeLimit
-from tarmac.shared import boot_clock, crashpoint, kernel, proc, protocol
+from tarmac.shared import boot_clock, crashpoint, kernel, proc, process_title, protocol
 from tarmac.shared.boot_clock import Moment
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tarmac.shared.frames.to_controller import ExitedFrame, ReportFrame
 
 STRAGGLER_GRACE_S = 2.0
+_IDLE_TITLE = "tarmac: idle shim"
 _LINGER_S = 0.05  # helpers of a command that end with it need a moment: they are not left behind
 _KILL_AGAIN_S = 0.2
 _RECORD_AGAIN_S = 1.0
@@ -58,6 +59,7 @@ class Shim:
         os.setsid()
         kernel.become_subreaper()
         kernel.set_name(b"tarmac-shim")
+        process_title.change(_IDLE_TITLE)
         self.me = os.getpid()
         self.my_start_time = _start_time(self.me)
         self._fork()
@@ -66,6 +68,7 @@ class Shim:
             if not start:
                 self._leave()
             self._run_attempt(assign, start)
+            process_title.change(_IDLE_TITLE)
             self._fork()
             self._send({"type": "idle"})
 
@@ -74,6 +77,7 @@ class Shim:
         self._close_pipes()
         if trouble is None:
             self._send(protocol.started(*self.key, pid=self.pid, at=self.started))
+            process_title.change(f"tarmac: shim {self.key}")  # last: the job need not wait for it
             self._conclude(self._wait())
         else:
             self._conclude(protocol.launch_failed(*self.key, message=trouble, at=boot_clock.now()))
