@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, field
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.refusal import unavailable
@@ -14,6 +14,7 @@ from tarmac.shared import crashpoint
 from tarmac.store import rows
 from tarmac.store.database import connect_writer
 from tarmac.store.files import DatabaseFiles
+from tarmac.store.shrink import shrink
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     Done: TypeAlias = Callable[[Exception | None], object]
 
 KEEP_ANSWERS_S = 86400.0  # far longer than a client repeats a request
+
+
+QUIET_S = 0.5  # without a commit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +95,7 @@ class Writer:
         self._path = path
         self._connection = connect_writer(path)
         self._files = DatabaseFiles(path)
+        self._may_shrink = True  # jobs were removed since the last look at the file's size
         self._must_empty_log = True  # after a crash, the WAL file may hold what was removed before
         self._work: SimpleQueue[tuple[Callable[[sqlite3.Connection], None], Done] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
@@ -121,7 +126,7 @@ class Writer:
         self._connection.close()
 
     def _run(self) -> None:
-        while (work := self._work.get()) is not None:
+        while (work := self._next()) is not None:
             task, done = work
             try:
                 task(self._connection)
@@ -146,11 +151,24 @@ class Writer:
         _rewrite_something(connection)
         self._files.check()
 
+    def _next(self) -> tuple[Callable[[sqlite3.Connection], None], Done] | None:
+        """The next task. If none comes for a moment after a removal, the file is made smaller meanwhile."""
+        if self._may_shrink:
+            try:
+                return self._work.get(timeout=QUIET_S)
+            except Empty:
+                self._may_shrink = False
+                with suppress(sqlite3.Error):  # a commit reports what is wrong with the file
+                    if shrink(self._connection):
+                        self._must_empty_log = not _empty_log(self._connection)
+        return self._work.get()
+
     def _commit(self, connection: sqlite3.Connection, batch: Batch) -> None:
         crashpoint.reach("controller:before-commit")
         write(connection, batch)
         self._files.check()  # or the commit would be lost with this process
         self._must_empty_log = self._must_empty_log or bool(batch.removed)
+        self._may_shrink = self._may_shrink or bool(batch.removed) or batch.samples_from is not None
         if self._must_empty_log:
             self._must_empty_log = not _empty_log(connection)
         crashpoint.reach("controller:after-commit")
