@@ -10,7 +10,7 @@ from tarmac.controller.dispatcher import Dispatcher
 from tarmac.core.commands import AdoptProcess, ForgetRun, Notify, SignalJob, StartJob
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.note import note
-from tests.core.support.builders import BOX, a_booking, a_job, a_node, a_state
+from tests.core.support.builders import BOX, a_booking, a_job, a_node, a_state, a_status
 
 
 class Wire:
@@ -44,8 +44,11 @@ def test_an_adoption_names_the_process_by_its_start_time_and_user() -> None:
     wire = Wire()
     dispatcher = Dispatcher(wire, SimpleNamespace(), Path("/state"))  # type: ignore[arg-type]
     command = AdoptProcess(node=NodeName(BOX), job=JobId(1), attempt=1, pid=77, start_time=5, uid=1000)
-    dispatcher.carry_out([command], a_state(a_node()), SimpleNamespace())  # type: ignore[arg-type]
-    assert wire.frames == [{"type": "adopt", "job": 1, "attempt": 1, "pid": 77, "start_time": 5, "uid": 1000}]
+    job = a_job(1, status=a_status("starting"))
+    dispatcher.carry_out([command], a_state(a_node(), jobs=(job,)), SimpleNamespace())  # type: ignore[arg-type]
+    (frame,) = wire.frames
+    assert frame.pop("origin")["identity"] == repr(job.submitted_at)
+    assert frame == {"type": "adopt", "job": 1, "attempt": 1, "pid": 77, "start_time": 5, "uid": 1000}
 
 
 def test_a_command_that_fails_is_logged_with_its_job_and_the_others_are_carried_out(

@@ -12,6 +12,7 @@ from tarmac.core import invariants
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import After, Request
+from tarmac.core.model.status import RunName
 from tarmac.core.policy.earliest_start import earliest_starts
 from tarmac.core.queue import Turn
 from tarmac.core.state import State
@@ -112,6 +113,10 @@ def _forget_an_array(state: State) -> None:
 
 def _forget_preemptible_jobs(state: State) -> None:
     state.preemptible.clear()
+
+
+def _rename_an_attempt(state: State) -> None:
+    state.renamed[BOX, RunName(JobId(8), 1)] = JobId(1)
 
 
 def _forget_stopping_jobs(state: State) -> None:
@@ -267,6 +272,7 @@ DAMAGE = {
     _forget_an_array: "arrays at work",
     _forget_preemptible_jobs: "preemptible are",
     _forget_stopping_jobs: "stopping are",
+    _rename_an_attempt: "renamed attempts are",
     _lose_count_of_waiting_jobs: "jobs that wait",
     _lose_count_of_an_owners_jobs: "waiting jobs of owners",
     _lose_a_project_of_waiting_jobs: "waiting jobs of projects",

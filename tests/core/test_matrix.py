@@ -8,8 +8,7 @@ import pytest
 
 from tarmac.core import invariants
 from tarmac.core.commands import ForgetRun
-from tarmac.core.events import Event, NodeJoined, Reported, RunReport, StopAsked
-from tarmac.core.handlers.runs import is_final
+from tarmac.core.events import Event, NodeJoined, Reported, RunReport, StopAsked, is_final
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.status import holds_booking, is_ended, state_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Dict, List, Literal, Optional, Sequence, TypedDict, Union
 
-from tarmac.shared.frames.base import OfAttempt
+from tarmac.shared.frames.base import OfAttempt, Origin
 from tarmac.shared.frames.to_controller import GpuValues, HostMemory
 
 # Agent → shim
@@ -24,6 +24,7 @@ class AssignFrame(OfAttempt):
     nth: int
     is_in_folder: bool
     limit: Optional[LimitEntry]
+    origin: Optional[Origin]
 
 
 # Shim → agent, besides the reports

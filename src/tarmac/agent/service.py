@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
-from typing import TYPE_CHECKING, Dict, List, Optional
+from typing import TYPE_CHECKING, Dict, List, Optional, Union
 
 from tarmac import __version__
 from tarmac.agent import facts
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         SignalFrame,
         StartFrame,
     )
-    from tarmac.shared.frames.to_controller import AgentFrame, ReportFrame
+    from tarmac.shared.frames.to_controller import AgentFrame, OriginEntry, ReportFrame
 
 _LAUNCH_TRIES = 3
 _UNDECIDED_S = 0.005
@@ -166,7 +166,8 @@ class Service:
     def _answer_hello(self, connection: Optional[Connection], deadline: float) -> None:
         if connection is not self._connection:
             return
-        reports = [attempt.present_report() for attempt in self._attempts.values() if not attempt.is_forgotten]
+        attempts = [attempt for attempt in self._attempts.values() if not attempt.is_forgotten]
+        reports = [attempt.present_report() for attempt in attempts]
         if None in reports and time.monotonic() < deadline:
             self.loop.after(_UNDECIDED_S, lambda: self._answer_hello(connection, deadline), "hello")
             return
@@ -185,6 +186,7 @@ class Service:
                 "runs": [report for report in reports if report is not None],
                 "at": time.time(),
                 "boot_s": boot_clock.seconds(),
+                "origins": [entry for entry in map(_origin_entry, attempts) if entry is not None],
             }
         )
         if self._gpus.latest is not None:
@@ -193,11 +195,14 @@ class Service:
     def _start(self, frame: StartFrame, data: bytes) -> None:
         key = key_of_frame(frame)
         attempt = self._attempts.get(key)
+        if attempt is not None and _is_of_another_job(attempt, frame):
+            self._refuse(key, f"cannot be started: this node has an attempt {key} of another job")
+            return
         if attempt is not None and attempt.latest is not None:
             self.send(attempt.latest)
             return
         try:
-            start = Start(data, start_request.read(frame).limit)
+            start = Start(data, start_request.read(frame).limit, frame.get("origin"))
         except ValueError as error:
             self._refuse(key, str(error))
             return
@@ -232,6 +237,9 @@ class Service:
     def _adopt(self, frame: AdoptFrame) -> None:
         key = key_of_frame(frame)
         attempt = self._attempts.get(key)
+        if attempt is not None and _is_of_another_job(attempt, frame):
+            self._refuse(key, f"cannot be adopted: this node has an attempt {key} of another job")
+            return
         if attempt is not None and attempt.latest is not None:
             self.send(attempt.latest)
             return
@@ -318,3 +326,16 @@ class Service:
             if not stat.is_alive:
                 os.waitpid(stat.pid, os.WNOHANG)
         return [stat.pid for stat in found if stat.is_alive]
+
+
+def _is_of_another_job(attempt: Attempt, frame: Union[StartFrame, AdoptFrame]) -> bool:
+    """The controller has another database, in which another job has the same id."""
+    ours, theirs = attempt.origin(), frame.get("origin")
+    return ours is not None and theirs is not None and ours["identity"] != theirs["identity"]
+
+
+def _origin_entry(attempt: Attempt) -> Optional[OriginEntry]:
+    origin = attempt.origin()
+    if origin is None:
+        return None
+    return {"job": attempt.key.job, "attempt": attempt.key.attempt, "body": origin["body"]}

@@ -24,8 +24,8 @@ from tarmac.controller.repeats import Repeats
 from tarmac.controller.start_waits import StartWaits
 from tarmac.controller.submit.output_files import OutputFiles
 from tarmac.controller.submit.submissions import Submissions
-from tarmac.core.commands import SignalJob
 from tarmac.core.events import RulesSet
+from tarmac.core.handlers.runs import stop_signal
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.status import holds_booking
 from tarmac.nodes.fleet import Fleet
@@ -163,7 +163,7 @@ class Controller:
         if live is None or booking is None:
             return False
         grace_s = live.spec.grace_s if grace_s is None else grace_s
-        command = SignalJob(node=booking.node, job=job, attempt=live.attempt, grace_s=grace_s, signal=live.spec.signal)
+        command = stop_signal(live, booking.node, grace_s)
         self.dispatcher.carry_out([command], self.state, self.settings)
         return True
 

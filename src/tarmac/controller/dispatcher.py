@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, assert_never
 from tarmac.controller.notifier import Notifier
 from tarmac.controller.start_frame import job_environment, start_frame
 from tarmac.core.commands import AdoptProcess, Command, ForgetRun, Notify, SignalJob, StartJob
+from tarmac.core.model.status import holds_booking
+from tarmac.nodes.run_origins import packed
 from tarmac.shared import crashpoint
 from tarmac.shared.protocol import ProtocolError
 
@@ -62,7 +64,7 @@ class Dispatcher:
                 self._start(command, state, settings)
                 crashpoint.reach("controller:after-start")
             case AdoptProcess():
-                self._adopt(command)
+                self._adopt(command, state)
             case SignalJob():
                 crashpoint.reach("controller:before-signal")
                 self._signal(command)
@@ -90,7 +92,11 @@ class Dispatcher:
         )
         self._fleet.send_command(start.booking.node, start_frame(job, start, environment, self._state_folder))
 
-    def _adopt(self, command: AdoptProcess) -> None:
+    def _adopt(self, command: AdoptProcess, state: State) -> None:
+        job = state.jobs.get(command.job)
+        booking = None if job is None else holds_booking(job.status)
+        if job is None or booking is None:
+            return
         self._fleet.send_command(
             command.node,
             {
@@ -100,6 +106,7 @@ class Dispatcher:
                 "pid": command.pid,
                 "start_time": command.start_time,
                 "uid": command.uid,
+                "origin": packed(job, booking.gpus, None),
             },
         )
 

@@ -12,9 +12,11 @@ import logging
 from math import inf
 from typing import TYPE_CHECKING
 
+from tarmac.controller import unknown_runs
 from tarmac.controller.decision import Decision, Pending, Plan, T, Turn, resolve
 from tarmac.controller.gpus.usage import jobs_with_gpus
 from tarmac.controller.submit.dependencies import with_outcomes
+from tarmac.controller.unknown_runs import SkippedIds, with_records
 from tarmac.controller.wall_clock import ClockSteps, WallTimer
 from tarmac.core.events import JobEdited, JobsSubmitted, NodeJoined, Reported, TimePassed
 from tarmac.core.forecast.wakeups import next_due
@@ -70,6 +72,7 @@ class Engine:
         self._usage = usage
         self._clock = clock
         self._first_id = first_id
+        self._skipped = SkippedIds(store.reader.settings().get(unknown_runs.SETTING))
         self.state = self._load()
         self._inbox: list[Pending] = []
         self._undo: list[Callable[[], None]] = []  # takes back what was installed since the last commit
@@ -79,6 +82,7 @@ class Engine:
         self._timer_is_for: float | None = None  # the moment it is set to; inf: nothing is due
         self._loop = asyncio.get_running_loop()
         self._recovery: asyncio.Task[None] | None = None
+        self._record_skipped_ids()
         self._wake_when_due()
 
     def now(self) -> float:
@@ -167,7 +171,7 @@ class Engine:
                     is_settled = True
                 if isinstance(event, NodeJoined):
                     turn.joined.append(event)
-                turn.commands.extend(handle(self.state, self._with_outcomes(event), now))
+                turn.commands.extend(handle(self.state, self._completed(event), now))
             one.decision.add_to(turn.batch)
             if one.decision.install is not None:
                 self._undo.append(one.decision.install())
@@ -176,10 +180,12 @@ class Engine:
         turn.batch.usage = [usage for job in ended if (usage := self._usage.of(job)) is not None]
         return turn
 
-    def _with_outcomes(self, event: Event) -> Event:
-        """Add how the jobs it depends on ended, if they did so by now: perhaps in this very batch."""
+    def _completed(self, event: Event) -> Event:
+        """Add what the store knows: how the jobs it depends on ended, or attempts that a node reports."""
         if isinstance(event, JobsSubmitted | JobEdited):
             return with_outcomes(event, self.state, self._store.reader)
+        if isinstance(event, NodeJoined):
+            return with_records(event, self.state, self._store.reader, self._skipped)
         return event
 
     # Commit
@@ -285,6 +291,11 @@ class Engine:
         state.rules = self.settings.in_force.rules
         self._store.load_past(state, now)
         return state
+
+    def _record_skipped_ids(self) -> None:
+        text = self._skipped.add(self._store.reader.next_id(), self._first_id - 1)
+        if text is not None:
+            self.put(Decision(answer=None, settings={unknown_runs.SETTING: text}))
 
     async def _recover(self) -> None:
         while True:

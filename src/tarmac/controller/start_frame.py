@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tarmac.controller.log_paths import stdout_path
+from tarmac.nodes.run_origins import packed
 from tarmac.shared.job_options import AT_START
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def gpu_variables(booking: Booking, gpu_id_style: str) -> dict[str, str]:
 
 
 def start_frame(job: Job, start: StartJob, environment: dict[str, str], state_folder: Path) -> StartFrame:
+    stdout = stdout_path(state_folder, job, start.attempt)
     return {
         "type": "start",
         "job": job.id,
@@ -78,11 +80,12 @@ def start_frame(job: Job, start: StartJob, environment: dict[str, str], state_fo
         "cwd": job.spec.cwd,
         "umask": job.spec.umask,
         "env": environment,
-        "stdout": stdout_path(state_folder, job, start.attempt),
+        "stdout": stdout,
         "stderr": job.spec.stderr,
         "append": job.spec.append or start.attempt > 1,  # keep the output of earlier attempts
         "limit_s": job.spec.time_limit_s,
         "stop_signal": job.spec.signal,
         "grace_s": job.spec.grace_s,
+        "origin": packed(job, start.booking.gpus, stdout),
         "options": {option.wire: getattr(job.spec, option.wire) for option in AT_START},
     }

@@ -6,9 +6,9 @@ A report names (job, attempt); a report of any other attempt is ignored.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from tarmac.core.model.gpu import Gpu, GpuUse
+from tarmac.core.model.gpu import BookedGpu, Gpu, GpuUse
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import JobSpec
 from tarmac.core.model.leftovers import Leftovers
@@ -16,6 +16,7 @@ from tarmac.core.model.names import Entry, Outcome
 from tarmac.core.model.note import Note
 from tarmac.core.model.queue import Reservation
 from tarmac.core.model.rules import Rules
+from tarmac.core.model.status import RunName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -192,6 +193,29 @@ class TreeGone:
 RunReport: TypeAlias = JobStarted | JobExited | LaunchFailed | JobLost | TreeGone
 
 
+def is_final(report: RunReport) -> bool:
+    """True if no process of the attempt is left."""
+    match report:
+        case JobExited() | LaunchFailed() | TreeGone():
+            return True
+        case JobLost(is_alive=is_alive):
+            return not is_alive
+        case JobStarted():
+            return False
+        case _:
+            assert_never(report)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOrigin:
+    """The job and the booking of an attempt, from the node's own record of it."""
+
+    run: RunName
+    submitted_at: float  # identifies the job together with its id
+    spec: JobSpec
+    gpus: tuple[BookedGpu, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeJoined:
     """A node connected, for the first time or again, and reports the attempts it runs."""
@@ -201,6 +225,9 @@ class NodeJoined:
     runs: tuple[RunReport, ...]
     cpus: int = 0
     memory_total_bytes: int = 0
+    origins: tuple[RunOrigin, ...] = ()  # of the attempts in `runs`; those of older agents have none
+    ended: frozenset[RunName] = frozenset()  # attempts in `runs` that no live job has and whose end is stored
+    free_ids: frozenset[JobId] = frozenset()  # ids in `runs` that this database never gave to a job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from heapq import heappush
 from typing import TYPE_CHECKING
 
-from tarmac.core.model.ids import JobId
+from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import Job
-from tarmac.core.model.status import Running, Starting, Stopping
+from tarmac.core.model.status import RunName, Running, Starting, Stopping
 from tarmac.core.queue import Queue
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class Indexes:
     groups: dict[JobId, set[JobId]] = field(default_factory=dict)  # the jobs of each array that hold a booking
     preemptible: set[JobId] = field(default_factory=set)  # run and may be preempted
     stopping: set[JobId] = field(default_factory=set)
+    renamed: dict[tuple[NodeName, RunName], JobId] = field(default_factory=dict)  # attempts with another name there
 
     def enqueue(self, jobs: list[Job], now: float) -> None:
         """Put queued jobs into the queue, or aside where they wait for something other than GPUs."""

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 def violations(state: State) -> list[str]:
     checks = (
-        _jobs, _bookings, _gpus, _queue, _classes, _blocked, _stuck, _dependents, _outputs, _timers, _booked_sets,
+        _jobs, _bookings, _renamed, _gpus, _queue, _classes, _blocked, _stuck, _dependents, _outputs, _timers,
+        _booked_sets,
         _ledger, _hours, _waiting_counts, _runtimes, _outcomes, cache_violations,
     )  # fmt: skip
     return [line for check in checks for line in check(state)]
@@ -66,6 +67,13 @@ def _bookings(state: State) -> list[str]:
     if {(node.name, job): asked for node in state.nodes.values() for job, asked in node.host.items()} != hosted:
         found.append(f"what nodes hold for jobs is not what jobs asked of them {sorted(hosted)}")
     return found
+
+
+def _renamed(state: State) -> list[str]:
+    """Exactly the attempts that nodes have under another name are indexed."""
+    bookings = {job.id: booking for job in state.jobs.values() if (booking := holds_booking(job.status)) is not None}
+    renamed = {(one.node, one.run): job for job, one in bookings.items() if one.run is not None}
+    return [] if state.renamed == renamed else [f"renamed attempts are {state.renamed}, should be {renamed}"]
 
 
 def _gpus(state: State) -> list[str]:

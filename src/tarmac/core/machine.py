@@ -39,6 +39,7 @@ from tarmac.core.events import (
 )
 from tarmac.core.handlers import inventory, queue_mode, queueing, reservations, runs, stopping
 from tarmac.core.handlers.health import is_fresh, note_reading, watch_gpus, watch_jobs
+from tarmac.core.handlers.taking_in import next_attempt
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job
@@ -177,7 +178,7 @@ def _start_what_fits(state: State, now: float) -> list[Command]:
 
 
 def _start(state: State, job: Job, booking: Booking, cause: str, now: float, more: dict[str, str]) -> StartJob:
-    job.attempt += 1
+    job.attempt = next_attempt(state, job)
     for one in used_by(state, job.spec.owner, state.node(booking.node), (gpu.uuid for gpu in booking.gpus), now):
         state.set_reservation(one.id, replace(one, is_used=True))
     detail = {"node": booking.node, "gpus": [gpu.index for gpu in booking.gpus], **more}

@@ -253,6 +253,8 @@ class State(Indexes):
     def _book(self, job: Job, booking: Booking, since: float) -> None:
         node = self.node(booking.node)
         node.host[job.id] = job.spec.request
+        if booking.run is not None:
+            self.renamed[node.name, booking.run] = job.id
         for gpu in booking.gpus:
             node.booked.setdefault(gpu.uuid, {})[job.id] = gpu
             if gpu.parent is not None:
@@ -265,6 +267,8 @@ class State(Indexes):
     def _release(self, job: Job, booking: Booking) -> None:
         node = self.node(booking.node)
         node.host.pop(job.id, None)
+        if booking.run is not None:
+            del self.renamed[node.name, booking.run]
         node.activity.pop(job.id, None)
         node.taken_bytes.pop(job.id, None)
         for gpu in booking.gpus:

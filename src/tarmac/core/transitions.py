@@ -10,19 +10,23 @@ from __future__ import annotations
 # (state, cause) -> the states it may lead to. Causes are events, plus some that the core concludes:
 # Decided   a scheduling pass gave the job its GPUs
 # RunMissing   a node came back and has no record of the attempt
+# TakenIn   a node reports an attempt that the database does not know
 # DependencyFailed   a job that it depends on did not end as required
 # Preempted   a job of a higher tier needs its GPUs
 TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("queued", "Decided"): ("starting",),
     ("queued", "ProcessAdopted"): ("starting",),  # it never waits
+    ("queued", "TakenIn"): ("unknown",),
     ("queued", "StopAsked"): ("cancelled",),
     ("queued", "StartForced"): ("starting",),
     ("queued", "JobsHeld"): ("held",),
     ("queued", "DependencyFailed"): ("failed",),
+    ("held", "TakenIn"): ("unknown",),
     ("held", "JobsReleased"): ("queued",),
     ("held", "StartForced"): ("starting",),
     ("held", "StopAsked"): ("cancelled",),
     ("held", "DependencyFailed"): ("failed",),
+    ("draft", "TakenIn"): ("unknown",),
     ("draft", "JobsReleased"): ("queued",),
     ("draft", "StartForced"): ("starting",),
     ("draft", "StopAsked"): ("cancelled",),
@@ -35,8 +39,10 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("starting", "StopAsked"): ("stopping",),
     ("starting", "Preempted"): ("stopping",),
     ("starting", "QueueStopped"): ("stopping",),
-    # The decision was stored but its command never arrived, so the same attempt is sent again.
-    ("starting", "RunMissing"): ("starting",),
+    # The decision was stored but its command never arrived, so the same attempt is sent again; or it waits again, if
+    # an attempt that was taken in has its GPUs.
+    ("starting", "RunMissing"): ("starting", "queued"),
+    ("starting", "TakenIn"): ("unknown",),
     ("running", "JobExited"): ("succeeded", "failed", "unknown"),
     # The node reports a start as soon as the process is there; finding the program may still fail.
     ("running", "LaunchFailed"): ("failed",),
@@ -46,6 +52,7 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("running", "Preempted"): ("stopping",),
     ("running", "QueueStopped"): ("stopping",),
     ("running", "RunMissing"): ("unknown",),
+    ("running", "TakenIn"): ("unknown",),
     ("stopping", "JobStarted"): ("stopping",),
     # A preempted job is queued again; one that had ended before it was asked to stop has ended.
     ("stopping", "JobExited"): ("cancelled", "queued", "succeeded", "failed", "unknown"),
@@ -54,13 +61,15 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("stopping", "TreeGone"): ("unknown",),
     ("stopping", "StopAsked"): ("stopping",),
     ("stopping", "RunMissing"): ("cancelled", "unknown", "queued"),
+    ("stopping", "TakenIn"): ("unknown",),
     # Unknown with processes left. What is learned late still counts.
-    ("unknown", "JobExited"): ("succeeded", "failed", "unknown"),
+    ("unknown", "JobExited"): ("succeeded", "failed", "cancelled", "unknown"),
     ("unknown", "LaunchFailed"): ("failed",),
     ("unknown", "JobLost"): ("unknown",),
     ("unknown", "TreeGone"): ("unknown",),
     ("unknown", "StopAsked"): ("unknown",),
     ("unknown", "RunMissing"): ("unknown",),
+    ("unknown", "TakenIn"): ("unknown",),
 }
 
 

@@ -18,13 +18,14 @@ from tarmac.nodes import liveness
 from tarmac.nodes.link import Link, NoAnswer, Unreachable
 from tarmac.nodes.node_clock import NodeClock
 from tarmac.nodes.reports import REPORT_TYPES, readings_of, report_of
+from tarmac.nodes.run_origins import OriginEntry, unpacked
 from tarmac.shared import protocol
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from tarmac.core.events import Event
+    from tarmac.core.events import Event, RunOrigin
     from tarmac.core.model.gpu import Gpu
     from tarmac.core.model.ids import NodeName
     from tarmac.nodes.reports import GpuReading, HostReading
@@ -74,6 +75,7 @@ class Hello(msgspec.Struct, kw_only=True):
     runs: list[dict[str, Any]]
     at: float | None = None  # what its clocks show; older agents do not say
     boot_s: float | None = None
+    origins: list[OriginEntry] = []
 
 
 class AgentSession:
@@ -271,8 +273,16 @@ class AgentSession:
                 runs=runs,
                 cpus=hello.cpus,
                 memory_total_bytes=hello.memory_bytes,
+                origins=tuple(self._origins(hello)),
             )
         )
+
+    def _origins(self, hello: Hello) -> Iterator[RunOrigin]:
+        for entry in hello.origins:
+            try:
+                yield unpacked(entry)
+            except msgspec.DecodeError as error:
+                log.error("agent of %s: job %d has an invalid origin: %s", self.name, entry.job, error)  # noqa: TRY400
 
     def _is_outdated(self, hello: Hello) -> bool:
         """An agent that this connector started is never outdated: starting it again would give the same version."""

@@ -150,6 +150,11 @@ class Reader:
         )
         return {row[0]: rows.job_of(row) for row in found}
 
+    def jobs_submitted_at(self, at: float) -> list[Job]:
+        """A scan of all jobs: it takes a while."""
+        found = self._connection.execute(f"SELECT {rows.JOB_COLUMNS} FROM jobs WHERE submitted_at = ?", (at,))
+        return [rows.job_of(row) for row in found]
+
     def story(self, job: int) -> list[StoredEvent]:
         found = self._connection.execute(
             "SELECT id, job, attempt, at, kind, detail FROM events WHERE job = ? ORDER BY id", (job,)

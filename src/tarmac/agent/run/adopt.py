@@ -24,6 +24,7 @@ from tarmac.shared import boot_clock, proc, protocol
 from tarmac.shared.proc import Stat
 
 if TYPE_CHECKING:
+    from tarmac.shared.frames.base import Origin
     from tarmac.shared.frames.to_agent import AdoptFrame
     from tarmac.shared.frames.to_controller import ExitedFrame, ReportFrame
 
@@ -58,7 +59,7 @@ class AdoptedAttempt(Attempt):
         self.is_shim_gone = True  # it never had one
         self.escalation: AdoptedEscalation = AdoptedEscalation(self)
 
-    def begin(self, stat: Stat) -> None:
+    def begin(self, stat: Stat, origin: Optional[Origin]) -> None:
         started = gpu_processes.started(stat)
         start = {
             "job": self.key.job,
@@ -71,6 +72,7 @@ class AdoptedAttempt(Attempt):
             "started_s": started.boot_s,
             "port": None,
             "cgroup": None,
+            "origin": origin,
         }
         self.folder.write_durably(START, start)
         self._watch_process(start)
@@ -138,7 +140,7 @@ def adopt(host: AttemptHost, key: AttemptKey, frame: AdoptFrame, attempts: Itera
     try:
         host.context.folders.assign(folder, str(key))
         attempt = AdoptedAttempt(host, key, folder)
-        attempt.begin(stat)
+        attempt.begin(stat, frame.get("origin"))
     except OSError as error:
         folder.remove()
         raise ValueError(f"pid {stat.pid} cannot be adopted: {error.strerror or error}") from None

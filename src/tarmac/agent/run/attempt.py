@@ -28,6 +28,7 @@ from tarmac.shared.proc import Stat, send_signal
 from tarmac.shared.protocol import Decoder
 
 if TYPE_CHECKING:
+    from tarmac.shared.frames.base import Origin
     from tarmac.shared.frames.to_controller import Leftovers, LostFrame, ReportFrame, StartedFrame
 
 _UNDECIDED_S = 0.02
@@ -79,6 +80,13 @@ class Attempt:
         """None while it is undecided whether the attempt starts, which takes moments only."""
         start = self.read(START) if self.latest is None else None
         return self.latest if start is None else self._started(start)
+
+    def origin(self) -> Optional[Origin]:
+        """None for an attempt that an older agent started."""
+        if self.start is not None:
+            return self.start.origin
+        record = self.read(START)
+        return record.get("origin") if record else None
 
     # The shim
 

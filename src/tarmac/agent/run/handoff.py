@@ -15,6 +15,7 @@ from tarmac.shared.protocol import encode
 
 if TYPE_CHECKING:
     from tarmac.agent.frames import AssignFrame, LimitEntry
+    from tarmac.shared.frames.base import Origin
 
 # What a Unix socket takes at once under the smallest usual limits.
 _CHANNEL_BYTES = 65536
@@ -25,6 +26,7 @@ class Start(NamedTuple):
 
     frame: bytes
     limit: Optional[Limit]
+    origin: Optional[Origin] = None
 
 
 def hand_over(context: AgentContext, shim: IdleShim, key: AttemptKey, start: Start, *, port: int, nth: int) -> None:
@@ -32,7 +34,8 @@ def hand_over(context: AgentContext, shim: IdleShim, key: AttemptKey, start: Sta
     crashpoint.reach("agent:before-mkdir")
     context.folders.assign(shim.folder, str(key))
     crashpoint.reach("agent:after-mkdir")
-    is_in_folder = len(start.frame) > _CHANNEL_BYTES
+    # The frame contains the origin, which the shim gets a second time.
+    is_in_folder = len(start.frame) + (len(start.origin["body"]) if start.origin else 0) > _CHANNEL_BYTES
     if is_in_folder:
         shim.folder.write_file(SPEC, start.frame)
     assign: AssignFrame = {
@@ -42,6 +45,7 @@ def hand_over(context: AgentContext, shim: IdleShim, key: AttemptKey, start: Sta
         "port": port,
         "nth": nth,
         "is_in_folder": is_in_folder,
+        "origin": start.origin,
         "limit": None if start.limit is None else cast("LimitEntry", start.limit._asdict()),
     }
     # The shim passes the start frame on to the command's process unread.

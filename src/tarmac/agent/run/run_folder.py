@@ -23,7 +23,7 @@ LEFT = "left.json"  # the processes that the command left behind; one of an earl
 LOCK = "lock"
 SPEC = "spec.json"  # a start frame too large for the channel to the shim
 
-_BLOCK_BYTES = 1024
+_BLOCK_BYTES = 4096  # of a file system: a record with the origin of its job fits into one
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
 
 

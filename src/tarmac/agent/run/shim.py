@@ -25,6 +25,7 @@ from tarmac.shared.boot_clock import Moment
 
 if TYPE_CHECKING:
     from tarmac.agent.frames import AssignFrame, IdleFrame
+    from tarmac.shared.frames.base import Origin
     from tarmac.shared.frames.to_controller import ExitedFrame, ReportFrame
 
 STRAGGLER_GRACE_S = 2.0
@@ -51,6 +52,7 @@ class Shim:
         self.pid_start_time = 0
         self.started = Moment(0.0)
         self.limit: Optional[Limit] = None
+        self.origin: Optional[Origin] = None
         self.time_limit: Optional[TimeLimit] = None  # of this attempt, once the command is released
         self.command_fd = -1
         self.failure_fd = -1
@@ -128,6 +130,7 @@ class Shim:
         assigned = cast("AssignFrame", protocol.decode(assign))
         self.key = AttemptKey(assigned["job"], assigned["attempt"])
         self.limit = Limit(**assigned["limit"]) if assigned["limit"] else None
+        self.origin = assigned["origin"]
         self.time_limit = None  # the previous attempt may have had one
         crashpoint.count_from(assigned["nth"] - 1)
         try:
@@ -178,6 +181,7 @@ class Shim:
                 "port": port,
                 "cgroup": self.leaf.path if self.leaf else None,
                 "limit": _limit_record(self.limit),
+                "origin": self.origin,
             },
         )
         crashpoint.reach("shim:after-start-record")

@@ -12,14 +12,15 @@ from tarmac.controller.gpus.usage import MINUTE_S, jobs_with_gpus
 from tarmac.controller.publisher import GpusChanged
 from tarmac.core.events import NodeSampled, TimePassed
 from tarmac.core.handlers.health import FRESH_S
-from tarmac.core.model.ids import GpuUuid
+from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.status import RunName
 
 if TYPE_CHECKING:
     from tarmac.controller.engine import Engine
     from tarmac.controller.gpus.ignored import IgnoredProcesses
     from tarmac.controller.gpus.usage import UsageBook
     from tarmac.controller.publisher import Publisher
-    from tarmac.core.model.ids import JobId, NodeName
+    from tarmac.core.model.ids import NodeName
     from tarmac.nodes.reports import GpuReading, HostReading
 
 TICK_S = 5.0
@@ -48,6 +49,7 @@ class GpuReadings:
         return self.latest.get(node, [])
 
     def take(self, node: NodeName, readings: list[GpuReading], host: HostReading | None, error: str | None) -> None:
+        self._rename(node, readings)
         self.latest[node] = readings
         self.errors[node] = error
         self.hosts[node] = host
@@ -56,6 +58,14 @@ class GpuReadings:
         self.renew(node)
         self._publisher.publish([GpusChanged(node)])
         self.tick_later()
+
+    def _rename(self, node: NodeName, readings: list[GpuReading]) -> None:
+        """Processes of attempts that were taken in under another id belong to the job with that id."""
+        renamed = self._engine.state.renamed
+        for process in (process for reading in readings if renamed for process in reading.processes):
+            if process.job is not None and process.attempt is not None:
+                run = RunName(JobId(process.job), process.attempt)
+                process.job = renamed.get((node, run), process.job)
 
     def renew(self, node: NodeName) -> None:
         """The same values were read again. The core learns this with the next tick."""

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, assert_never
 
 from tarmac.core import transitions
 from tarmac.core.commands import AdoptProcess, Command, ForgetRun, SignalJob, StartJob
-from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, Reported, TreeGone
+from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, Reported, TreeGone, is_final
 from tarmac.core.handlers.failure_breaker import count_end
+from tarmac.core.handlers.taking_in import is_crowded_out, is_known, job_of, take_in
 from tarmac.core.model.note import note
 from tarmac.core.model.status import (
     Booked,
     Cancelled,
     Failed,
     Queued,
+    RunName,
     Running,
     Starting,
     Stopping,
@@ -26,8 +28,8 @@ from tarmac.core.model.status import (
 from tarmac.core.story import enter, tell
 
 if TYPE_CHECKING:
-    from tarmac.core.events import NodeJoined, RunReport
-    from tarmac.core.model.ids import NodeName
+    from tarmac.core.events import NodeJoined, RunOrigin, RunReport
+    from tarmac.core.model.ids import JobId, NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.model.leftovers import Leftovers
     from tarmac.core.model.names import Failure
@@ -44,17 +46,26 @@ def apply_report(state: State, event: Reported | NodeJoined, now: float) -> list
 
 def take_report(state: State, node: NodeName, report: RunReport, now: float) -> list[Command]:
     """Apply a report of an attempt. After a final one the node may forget the attempt."""
-    job = state.jobs.get(report.job)
+    job = job_of(state, node, run_of(report))
     commands: list[Command] = []
-    if job is not None and job.attempt == report.attempt and _is_on(job, node):
+    if job is not None:
         if isinstance(report, JobStarted):
             state.note_begin(job, report.started_at)  # also if it is known to run: the clock may have been set since
-        _take_in(state, job, report, now)
+        _apply(state, job, report, now)
         if is_ended(job.status):
             commands += count_end(state, job, now)
-    if is_final(report) and not _is_still_open(state, report):
-        commands.append(ForgetRun(node=node, job=report.job, attempt=report.attempt))
+    has_ended = job is not None and job.id != report.job
+    if is_final(report) and (has_ended or not _is_still_open(state, report)):
+        commands.append(_forget(node, report))
     return commands
+
+
+def run_of(report: RunReport) -> RunName:
+    return RunName(report.job, report.attempt)
+
+
+def _forget(node: NodeName, report: RunReport) -> ForgetRun:
+    return ForgetRun(node=node, job=report.job, attempt=report.attempt)
 
 
 def _is_still_open(state: State, report: RunReport) -> bool:
@@ -68,23 +79,7 @@ def _is_still_open(state: State, report: RunReport) -> bool:
     return job.attempt < report.attempt or isinstance(job.status, Booked)
 
 
-def is_final(report: RunReport) -> bool:
-    match report:
-        case JobExited() | LaunchFailed() | TreeGone():
-            return True
-        case JobLost(is_alive=is_alive):
-            return not is_alive
-        case JobStarted():
-            return False
-        case _:
-            assert_never(report)
-
-
-def _is_on(job: Job, node: NodeName) -> bool:
-    return isinstance(job.status, Booked) and job.status.booking.node == node
-
-
-def _take_in(state: State, job: Job, report: RunReport, now: float) -> None:
+def _apply(state: State, job: Job, report: RunReport, now: float) -> None:
     cause = type(report).__name__
     if not transitions.is_expected(state_name(job.status), cause):
         return
@@ -133,7 +128,7 @@ def _exited(status: Booked, report: JobExited, now: float) -> Status:
         # and ours do not. If the node cannot say, the job runs again, because a requeued job must never get lost.
         if report.was_signalled is not False and not report.timed_out:
             return Queued(since=now, requeued=status.requeue)
-    elif isinstance(status, Stopping):
+    elif isinstance(status, Stopping) or (isinstance(status, Unknown) and status.stop_grace_s is not None):
         return Cancelled(
             booking=status.booking,
             pid=report.pid,
@@ -230,14 +225,44 @@ def _join(state: State, event: NodeJoined, now: float) -> list[Command]:
     node.cpu_job_slots = event.cpu_job_slots
     node.cpus, node.memory_total_bytes = event.cpus, event.memory_total_bytes
     state.touch(node)
-    commands = [command for report in event.runs for command in take_report(state, event.node, report, now)]
-    reported = {(report.job, report.attempt) for report in event.runs}
+    before = set(node.host)
+    reported, commands = _take_runs(state, event, now)
+    taken_in = [state.jobs[number] for number in node.host if number not in before]
     for job in [state.jobs[number] for number in node.host]:
-        if (job.id, job.attempt) in reported:
+        if job.id in reported:
             commands += _signal_again(job)
         else:
-            commands += _miss(state, job, now)
+            commands += _miss(state, job, taken_in, now)
     return commands
+
+
+def _take_runs(state: State, event: NodeJoined, now: float) -> tuple[set[JobId], list[Command]]:
+    """Apply the reports of a node that joins. Attempts that the database does not know are taken in first.
+
+    Returns the jobs that have one of the attempts.
+    """
+    origins = {origin.run: origin for origin in event.origins}
+    reported: set[JobId] = set()
+    commands: list[Command] = []
+    for report in event.runs:
+        origin, is_over = origins.get(run_of(report)), is_final(report)
+        if origin is not None and not is_known(state, event.node, origin):
+            if is_over and _is_end_known(state, event, origin):
+                commands.append(_forget(event.node, report))
+                continue
+            take_in(state, event, origin, report, now)
+        if (job := job_of(state, event.node, run_of(report))) is not None:
+            reported.add(job.id)
+        commands += take_report(state, event.node, report, now)
+    return reported, commands
+
+
+def _is_end_known(state: State, event: NodeJoined, origin: RunOrigin) -> bool:
+    """An earlier attempt of a live job, or of a job whose end is stored."""
+    job = state.jobs.get(origin.run.job)
+    if job is not None and job.submitted_at == origin.submitted_at:
+        return job.attempt >= origin.run.attempt
+    return origin.run in event.ended
 
 
 def _signal_again(job: Job) -> list[Command]:
@@ -249,7 +274,7 @@ def _signal_again(job: Job) -> list[Command]:
 
 
 def stop_signal(job: Job, node: NodeName, grace_s: float) -> SignalJob:
-    return SignalJob(node=node, job=job.id, attempt=job.attempt, grace_s=grace_s, signal=job.spec.signal)
+    return SignalJob(node=node, job=job.run.job, attempt=job.run.attempt, grace_s=grace_s, signal=job.spec.signal)
 
 
 def adopt_process(job: Job, status: Starting, pid: int) -> AdoptProcess:
@@ -263,10 +288,12 @@ def adopt_process(job: Job, status: Starting, pid: int) -> AdoptProcess:
     )
 
 
-def _miss(state: State, job: Job, now: float) -> list[Command]:
+def _miss(state: State, job: Job, taken_in: list[Job], now: float) -> list[Command]:
     """The node has no record of the attempt. Only one that cannot have begun is sent again."""
     status = job.status
     match status:
+        case Starting(booking=booking, adopted_pid=None) if is_crowded_out(job, booking, taken_in):
+            enter(state, job, Queued(since=now), "RunMissing", now, {})
         case Starting(booking=booking, adopted_pid=None):
             enter(state, job, status, "RunMissing", now, {})
             return [StartJob(job=job.id, attempt=job.attempt, booking=booking)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from tarmac.core.model.gpu import NamedGpu
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.names import Condition, Tier
-from tarmac.core.model.status import Queued, Status
+from tarmac.core.model.status import Booked, Queued, RunName, Status
 
 DEFAULT_PRIORITY = 10
 
@@ -95,3 +95,9 @@ class Job:
     @property
     def rank(self) -> tuple[int, float]:
         return (self.spec.priority, self.position)
+
+    @property
+    def run(self) -> RunName:
+        """The node's name for the latest attempt."""
+        renamed = self.status.booking.run if isinstance(self.status, Booked) else None
+        return renamed or RunName(self.id, self.attempt)

@@ -13,6 +13,7 @@ NoteKey: TypeAlias = Literal[
     "unknown.still_running",
     "unknown.gone",
     "unknown.no_record",
+    "unknown.taken_in",
     "paused.failures",
     "paused.stopped",
     "warning.idle",

@@ -12,12 +12,21 @@ from tarmac.core.model.names import Failure, StateName
 from tarmac.core.model.note import Note, note
 
 
+@dataclass(frozen=True, slots=True)
+class RunName:
+    """The name that a node has for an attempt: `7.2` is the second attempt of job 7."""
+
+    job: JobId
+    attempt: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Booking:
     """The node and GPUs of an attempt, from the decision to start it until its process tree is gone."""
 
     node: NodeName
     gpus: tuple[BookedGpu, ...]
+    run: RunName | None = None  # the node's name for the attempt, if it was taken in under another one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

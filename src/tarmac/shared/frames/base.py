@@ -12,6 +12,13 @@ class OfAttempt(TypedDict):
     attempt: int
 
 
+class Origin(TypedDict):
+    """The job and the booking behind an attempt. The agent stores it and repeats it in every hello."""
+
+    identity: str  # differs between two jobs with the same id, of different databases
+    body: str  # JSON that only controllers read
+
+
 class Question(TypedDict, total=False):
     """A frame that is answered. The answer repeats `ref`, which the sender's connection adds."""
 

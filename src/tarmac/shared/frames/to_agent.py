@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
 
-from tarmac.shared.frames.base import OfAttempt, Question
+from tarmac.shared.frames.base import OfAttempt, Origin, Question
 
 # Attempts
 
 
 class _StartOptions(TypedDict, total=False):
+    origin: Origin
     options: Dict[str, Any]  # job options that the agent applies and that have no field here, by wire name
 
 
@@ -35,6 +36,7 @@ class StartFrame(OfAttempt, _StartOptions):
 
 
 class _AdoptOptions(TypedDict, total=False):
+    origin: Origin
     start_time: Optional[int]  # refuse a process with another start time
     uid: Optional[int]  # refuse a process of another user
 

@@ -90,8 +90,12 @@ ReportFrame = Union[StartedFrame, ExitedFrame, LaunchFailedFrame, LostFrame, Gon
 # The machine
 
 
+class OriginEntry(OfAttempt):
+    body: str  # see Origin
+
+
 class AgentHelloFrame(TypedDict):
-    """An attempt that `runs` does not list was never started here."""
+    """An attempt that `runs` does not list was never started here. `origins` has those of attempts in `runs`."""
 
     type: Literal["hello"]
     protocol: int
@@ -106,6 +110,7 @@ class AgentHelloFrame(TypedDict):
     runs: List[ReportFrame]
     at: float  # what the node's wall clock shows
     boot_s: float  # and its boot clock
+    origins: List[OriginEntry]
 
 
 class HostMemory(TypedDict):

@@ -17,6 +17,7 @@ MESSAGES: dict[str, Message] = {
     ),
     "unknown.gone": Message("its shim was killed, so its exit code is not known; all its processes have ended"),
     "unknown.no_record": Message("the node has no record of this attempt"),
+    "unknown.taken_in": Message("taken in from node {node}; the database did not know it"),
     "paused.failures": Message(
         "{count} jobs in a row failed within {within_s} s of their start; the last was job {job} "
         "({reason:select exit=exit code|signal=signal}{detail:prefixed  })"
