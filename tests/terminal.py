@@ -3,6 +3,7 @@
 import fcntl
 import os
 import pty
+import re
 import struct
 import subprocess
 import termios
@@ -10,6 +11,8 @@ import threading
 from typing import Self
 
 from tests.home import BIN, Home, until
+
+ESCAPE = re.compile(r"\x1b\[[?0-9;]*[A-Za-z]")
 
 
 class Terminal:
@@ -45,6 +48,15 @@ class Terminal:
     @property
     def text(self) -> str:
         return self.written.decode(errors="replace")
+
+    def resize(self, columns: int, lines: int) -> None:
+        """The kernel tells the command."""
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    def frames(self) -> list[list[str]]:
+        """What a live screen has drawn, without colours: each frame begins at the top left."""
+        frames = self.text.split("\x1b[H")[2:]
+        return [[ESCAPE.sub("", line) for line in frame.splitlines()] for frame in frames]
 
     def type(self, keys: bytes) -> None:
         os.write(self.master, keys)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import time
 
 from tarmac.cli.render.gpu import fullness, memory, model, notes_of, number, with_unit
-from tarmac.cli.render.table import GAP, Column, lines
+from tarmac.cli.render.table import GAP, Column, fitted, lines
 from tarmac.cli.render.text import safe, wrapped
 from tarmac.cli.term.terminal import paint
 from tarmac.shared.units import size, spans
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tarmac.cli.render.gpu import Note
     from tarmac.client.records import Gpu
 
-GIVE_WAY = ("POWER", "TEMP", "SLOTS", "BOOKED", "MODEL")  # dropped in this order if space is short
+GIVE_WAY = ("POWER", "TEMP", "SLOTS", "BOOKED", "MODEL", "UTIL", "MEMORY")  # dropped in this order if space is short
 INDENT = 5
 
 
@@ -26,7 +26,7 @@ def table(gpus: Sequence[Gpu], *, width: int | None, has_colours: bool, now: flo
     at = time() if now is None else now
     gpus = sorted(gpus, key=place)
     notes = [notes_of(gpu, at) for gpu in gpus]
-    columns = _within(width, _columns(gpus, has_colours=has_colours))
+    columns, _ = fitted(_columns(gpus, has_colours=has_colours), width, GIVE_WAY)
     behind = _beside(columns, notes, width)
     head, *rows = lines([*columns, *behind], width)
     below = [[] for _ in gpus] if behind else [_below(note, width or 0, has_colours=has_colours) for note in notes]
@@ -52,7 +52,7 @@ def _columns(gpus: Sequence[Gpu], *, has_colours: bool) -> list[Column]:
     hues = [fullness(gpu) for gpu in gpus] if has_colours else None
     columns = [
         Column("GPU", [number(gpu) for gpu in gpus], is_right=True, styles=bold),
-        Column("MODEL", [model(gpu) for gpu in gpus], most=20),
+        Column("MODEL", [model(gpu) for gpu in gpus], least=8),
         Column("MEMORY", [memory(gpu) for gpu in gpus], styles=hues),
     ]
     if any(0 < (gpu.booked_bytes or 0) < (gpu.memory_total_bytes or 0) for gpu in gpus):
@@ -64,21 +64,11 @@ def _columns(gpus: Sequence[Gpu], *, has_colours: bool) -> list[Column]:
         columns.append(Column("POWER", [with_unit(gpu.power_w, " W") for gpu in gpus], is_right=True))
     if any((gpu.slots or 1) > 1 for gpu in gpus):
         columns.append(Column("SLOTS", [str(gpu.slots or 1) for gpu in gpus], is_right=True))
-    columns.append(Column("JOBS", [spans(gpu.jobs) or "-" for gpu in gpus], most=12))
+    columns.append(Column("JOBS", [spans(gpu.jobs) or "-" for gpu in gpus], least=6))
     return columns
 
 
-def _within(width: int | None, columns: list[Column]) -> list[Column]:
-    """The columns that fit."""
-    for title in GIVE_WAY:
-        needed = sum(min(column.width(), column.most or column.width()) + len(GAP) for column in columns) - len(GAP)
-        if width is None or needed <= width:
-            break
-        columns = [column for column in columns if column.title != title]
-    return columns
-
-
-def _beside(columns: list[Column], notes: list[list[Note]], width: int | None) -> list[Column]:
+def _beside(columns: Sequence[Column], notes: list[list[Note]], width: int | None) -> list[Column]:
     """The column of notes, if it fits without being cut."""
     texts = ["; ".join(words for _, words in note) for note in notes]
     if not any(texts):

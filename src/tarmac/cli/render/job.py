@@ -19,6 +19,7 @@ COLOURS = {
     "held": "magenta", "draft": "magenta", "failed": "red", "unknown": "bold red", "cancelled": "dim",
     "succeeded": "dim",
 }  # fmt: skip
+MOST_NAMES = 20  # characters of a list of GPUs or jobs; a longer one is counted
 QUARTER_S = 900  # days end at a multiple of this in every time zone
 # The jobs of a queue start in few different minutes, so each is formatted once.
 _clocks: dict[tuple[str, int], str] = {}
@@ -54,7 +55,8 @@ def gpus(job: Job) -> str:
     """The GPUs it has, with ? for a GPU that lost its index; in brackets the number it waits for."""
     if job.gpus:
         known = [gpu["name"] for gpu in job.gpus if gpu["index"] is not None]
-        return ",".join(gpu_spans(known) + ["?"] * (len(job.gpus) - len(known)))
+        names = ",".join(gpu_spans(known) + ["?"] * (len(job.gpus) - len(known)))
+        return names if len(names) <= MOST_NAMES else f"{len(job.gpus)} GPUs"
     return f"({job.gpus_asked})" if job.gpus_asked and job.state not in ENDED else "-"
 
 
@@ -76,7 +78,8 @@ def starts(job: Job, now: float) -> str:
     if job.state != "queued":
         return ""
     if job.waits_for:
-        return f"waits for {spans(job.waits_for)}"
+        numbers = spans(job.waits_for)
+        return f"waits for {numbers}" if len(numbers) <= MOST_NAMES else f"waits for {len(job.waits_for)} jobs"
     raw = job.raw
     begin, estimate = raw.get("begin_at"), raw.get("estimated_start")
     if begin is not None and epoch(begin) > now:

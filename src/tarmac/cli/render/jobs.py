@@ -23,6 +23,7 @@ FIELDS_WAITING = "id,state,name,gpus_asked,command,priority,tier,position,attemp
 FIELDS = f"{FIELDS_WAITING},gpus,elapsed_s,ended_at,progress,exit_code,signal,reason,warnings"
 MOST = 500
 RECENT = 10  # ended jobs shown after the active ones
+GIVE_WAY = ("LEFT", "WARNING", "NAME", "DONE", "STARTS", "GPUS", "TIME")  # left out in this order if space is short
 GROUPS = {"queued": 1, "held": 2, "draft": 3}
 LAST = float("inf")
 
@@ -76,24 +77,23 @@ def table(jobs: Sequence[Job], *, width: int | None, has_colours: bool, now: flo
     dim = [("dim" if state in ENDED else None) for state in states] if has_colours else None
     bold = [("dim" if state in ENDED else "bold") for state in states] if has_colours else None
     hues = [COLOURS.get(state) for state in states] if has_colours else None
-    held = list(map(gpus, jobs))
     columns = [
         Column("ID", [str(job.id) for job in jobs], is_right=True, styles=bold),
         Column("STATE", map(state_and_attempt, jobs), styles=hues),
-        Column("GPUS", held, most=20 if any(":" in names for names in held) else 9, styles=dim),
+        Column("GPUS", map(gpus, jobs), styles=dim),
         Column("TIME", map(elapsed, jobs), is_right=True, styles=dim),
     ]
     begins = [starts(job, at) for job in jobs]
     if any(begins):
-        columns.append(Column("STARTS", begins, most=16, styles=dim))
+        columns.append(Column("STARTS", begins, styles=dim))
     if any(job.progress for job in jobs):
         done, left = zip(*[progress(job.progress) for job in jobs], strict=True)
         columns.append(Column("DONE", done, is_right=True, styles=dim))
         columns.append(Column("LEFT", left, is_right=True, styles=dim))
     if any(job.warnings for job in jobs):
         hue = ["yellow"] * len(jobs) if has_colours else None
-        columns.append(Column("WARNING", ["; ".join(job.warnings or ()) for job in jobs], most=15, styles=hue))
+        columns.append(Column("WARNING", ["; ".join(job.warnings or ()) for job in jobs], least=10, styles=hue))
     if any(job.name for job in jobs):
-        columns.append(Column("NAME", [job.name or "" for job in jobs], most=16, styles=dim))
+        columns.append(Column("NAME", [job.name or "" for job in jobs], least=8, styles=dim))
     columns.append(Column("COMMAND", map(command_of, jobs), styles=dim))
-    return lines(columns, width)
+    return lines(columns, width, GIVE_WAY)

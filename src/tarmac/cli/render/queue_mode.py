@@ -37,7 +37,9 @@ def alarm(queue: Queue, width: int | None = None) -> list[str]:
         return []
     effects = ["no job starts"] * bool(queue["paused"]) + ["no new jobs are accepted"] * bool(queue["draining"])
     verb = "has been" if queue["since"] else "is"
-    return [*folded(f"The queue {verb} {words}", width, 2), f"  {' and '.join(effects)} until `tarmac queue resume`"]
+    effect = f"{' and '.join(effects)} until `tarmac queue resume`"
+    second = [f"  {line}" for line in ([effect] if width is None else wrapped(effect, max(20, width - 2)))]
+    return [*folded(f"The queue {verb} {words}", width, 2), *second]
 
 
 def folded(text: str, width: int | None, indent: int) -> list[str]:

@@ -36,13 +36,13 @@ def table(kept: Sequence[Reservation], *, width: int | None, has_colours: bool, 
     columns = [
         Column("ID", [str(each["id"]) for each in kept], is_right=True),
         Column("STATE", states, styles=hues),
-        Column("USER", [each["owner"] for each in kept], most=12),
+        Column("USER", [each["owner"] for each in kept], least=8),
         Column("GPUS", [_gpus(each) for each in kept]),
         Column("FROM", [clock(epoch(each["begins_at"]), at) for each in kept]),
         Column("UNTIL", [clock(epoch(each["ends_at"]), at) for each in kept]),
-        Column("BY", [each["by"] for each in kept], most=12),
+        Column("BY", [each["by"] for each in kept], least=8),
     ]
-    return lines(columns, width)
+    return lines(columns, width, ("BY", "STATE"))
 
 
 def _state(kept: Reservation, at: float) -> str:

@@ -44,8 +44,8 @@ def _columns(settings: Sequence[Setting], most: int | None, *, has_colours: bool
         values, defaults = ([cut(text, most) for text in texts] for texts in (values, defaults))
     return [
         Column("NAME", [setting.name for setting in settings], styles=bold),
-        Column("VALUE", values, most=LEAST_VALUE, styles=hues),
-        Column("DEFAULT", defaults, most=LEAST_VALUE),
+        Column("VALUE", values, least=LEAST_VALUE, styles=hues),
+        Column("DEFAULT", defaults, least=LEAST_VALUE),
         Column("ORIGIN", [setting.origin for setting in settings], styles=hues),
     ]
 

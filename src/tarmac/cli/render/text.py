@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_"
 SHORT_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+JAMO = ("\u1160", "\u11ff")  # vowels and final consonants, drawn within the syllable before them
 JOINER = "\u200d"  # joins emoji into one; harmless, although str.isprintable() denies it
 
 
@@ -32,8 +33,19 @@ def cells(text: str) -> int:
     from unicodedata import category, east_asian_width
 
     return sum(
-        0 if category(char) in {"Mn", "Me", "Cf"} else 2 if east_asian_width(char) in {"W", "F"} else 1 for char in text
+        0
+        if category(char) in {"Mn", "Me", "Cf"} or JAMO[0] <= char <= JAMO[1]
+        else 2
+        if east_asian_width(char) in {"W", "F"}
+        else 1
+        for char in text
     )
+
+
+def plain_cells(line: str) -> int:
+    """The width of a line with colours."""
+    plain, *styled = line.split("\x1b[")
+    return cells(plain) + sum(cells(part.partition("m")[2]) for part in styled)
 
 
 def cut(text: str, width: int) -> str:
@@ -49,6 +61,21 @@ def cut(text: str, width: int) -> str:
             break
         kept.append(char)
     return "".join(kept) + "…"
+
+
+def clipped(line: str, width: int) -> str:
+    """A line with colours, cut to `width` columns."""
+    plain, *styled = line.split("\x1b[")
+    if not styled:
+        return cut(line, width)
+    kept = [cut(plain, width)]
+    left = width - cells(kept[0])
+    for part in styled:
+        style, _, text = part.partition("m")
+        shown = cut(text, left) if left > 0 else ""
+        left -= cells(shown)
+        kept.append(f"\x1b[{style}m{shown}")
+    return "".join(kept)
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:

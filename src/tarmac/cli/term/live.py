@@ -9,7 +9,7 @@ import gc
 import os
 from time import monotonic, strftime
 
-from tarmac.cli.render.text import cells, cut
+from tarmac.cli.render.text import cells, clipped, cut, plain_cells
 from tarmac.cli.session import connect, silence
 from tarmac.cli.term import signals
 from tarmac.cli.term.keys import Keys
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 
 HIDE, SHOW, HOME, REST_OF_LINE, REST_OF_SCREEN = "\x1b[?25l", "\x1b[?25h", "\x1b[H", "\x1b[K", "\x1b[J"
+NO_WRAP, WRAP = "\x1b[?7l", "\x1b[?7h"  # a window may shrink before the next line is written
 REDRAW_S = 1.0
 CHECK_S = 30.0  # how often a controller is asked although nothing happens
 LEAST_S = 0.1  # minimum time between two fetches
@@ -50,37 +51,38 @@ def watch(verb: str, view: View) -> int:
     gc.enable()  # it may run for days
     client = connect()
     view.fetch(client)  # report errors before taking over the screen
-    client.on_silence = lambda pid, silent_s: _draw(view, silence(pid, silent_s))
-    keys = Keys()
+    keys, screen = Keys(), _Screen(view)
+    client.on_silence = lambda pid, silent_s: screen.draw(silence(pid, silent_s))
 
     def leave(number: int) -> None:
         keys.restore()
-        os.write(STDOUT, f"{SHOW}\n".encode())
+        os.write(STDOUT, f"{WRAP}{SHOW}\n".encode())
         os._exit(0 if keys.has_left else 128 + number)
 
     for number in (signals.SIGINT, signals.SIGTERM, signals.SIGHUP):
         signals.on(number, leave)
     keys.take()
-    out(HIDE + HOME + REST_OF_SCREEN)
+    out(HIDE + NO_WRAP + HOME + REST_OF_SCREEN)
+    signals.on(signals.SIGWINCH, lambda _: screen.resize())
     try:
         while True:
-            _until_lost(client, view)
+            _until_lost(client, view, screen)
     finally:
         keys.restore()
-        out(SHOW)
+        out(WRAP + SHOW)
 
 
-def _until_lost(client: Client, view: View) -> None:
+def _until_lost(client: Client, view: View, screen: _Screen) -> None:
     events = keep_asking(client, client.stream, "/events", None, {"Accept": "text/event-stream"})
     try:
         while True:
             keep_asking(client, view.fetch, client)
             fetched_at = monotonic()
-            _draw(view)
+            screen.draw()
             while not _has_changed(events, view.event, REDRAW_S) and not view.is_moving:
                 if monotonic() > fetched_at + CHECK_S:
                     break
-                _draw(view)
+                screen.draw()
             _drain(events, fetched_at + LEAST_S)
     except ConnectionLost:
         pass
@@ -103,15 +105,49 @@ def _drain(events: Response, until: float) -> None:
         _has_changed(events, b"", left)
 
 
-def _draw(view: View, warning: Sequence[str] = ()) -> None:
-    columns, height = size()
-    room = max(2, height - 1)
-    rows = [*[cut(line, columns) for line in warning], *view.rows(columns, room)]
-    if len(rows) > room:
-        rows = [*rows[: room - 1], f"… {len(rows) - room + 1} more"]
-    head = head_line(view.head(), strftime("%H:%M:%S"), columns)
-    # No newline after the last line: it would scroll a full screen.
-    out(HOME + "\n".join(f"{line}{REST_OF_LINE}" for line in [head, *rows]) + REST_OF_SCREEN)
+class _Screen:
+    """Draws a view, again if the window changes its size meanwhile."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._warning: Sequence[str] = ()
+        self._is_drawing = False
+        self._is_resized = False
+
+    def draw(self, warning: Sequence[str] = ()) -> None:
+        self._warning = warning
+        self._is_drawing = True
+        try:
+            while True:
+                self._is_resized = False
+                out(self._picture())
+                if not self._is_resized:
+                    return
+        finally:
+            self._is_drawing = False
+
+    def resize(self) -> None:
+        """Called by a signal, perhaps in the middle of drawing."""
+        self._is_resized = True
+        if not self._is_drawing:
+            self.draw(self._warning)
+
+    def _picture(self) -> str:
+        columns, height = size()
+        room = max(1, height - 1)
+        rows = [*self._warning, *self._view.rows(columns, room)]
+        if len(rows) > room:
+            rows = [*rows[: room - 1], f"… {len(rows) - room + 1} more"]
+        head = head_line(self._view.head(), strftime("%H:%M:%S"), columns)
+        lines = [_ended(clipped(line, columns), columns) for line in [head, *rows]]
+        # A terminal that became narrower has wrapped the lines it showed, so what is left of them is cleared as well.
+        # No newline after the last line: it would scroll a full screen.
+        return HOME + "\n".join(lines) + REST_OF_SCREEN
+
+
+def _ended(line: str, columns: int) -> str:
+    """With the rest of the line cleared. Behind a full line, the cursor is on its last character."""
+    return line if plain_cells(line) >= columns else line + REST_OF_LINE
 
 
 def head_line(summary: str, clock: str, columns: int) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from signal import SIG_DFL, SIGHUP, SIGINT, SIGPIPE, SIGTERM, signal
+    from signal import SIG_DFL, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH, signal
 else:
-    from _signal import SIG_DFL, SIGHUP, SIGINT, SIGPIPE, SIGTERM, signal
+    from _signal import SIG_DFL, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH, signal
 
-__all__ = ["SIGHUP", "SIGINT", "SIGPIPE", "SIGTERM", "leave_to_kernel", "named", "on", "signal_name"]
+__all__ = ["SIGHUP", "SIGINT", "SIGPIPE", "SIGTERM", "SIGWINCH", "leave_to_kernel", "named", "on", "signal_name"]
 
 NAMES = {
     1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL",

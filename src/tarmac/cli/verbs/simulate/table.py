@@ -54,7 +54,7 @@ def _figures(scenarios: Sequence[Scenario], width: int | None) -> list[str]:
 def _waits(scenarios: Sequence[Scenario], width: int | None) -> list[str]:
     rows = list(_rows(scenarios))
     columns = [
-        Column("WAITED", [group for group, _, _ in rows], most=20),
+        Column("WAITED", [group for group, _, _ in rows], least=8),
         Column("JOBS", [f"{waits.jobs:,}" for _, _, waits in rows], is_right=True),
         Column("POLICY", [label for _, label, _ in rows]),
     ]
