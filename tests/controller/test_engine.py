@@ -33,6 +33,7 @@ from tarmac.core.model.note import note
 from tarmac.core.model.queue import Mode, Reservation
 from tarmac.core.model.status import Failed
 from tarmac.core.state import State
+from tarmac.core.transitions import TRANSITIONS, ImpossibleTransition
 from tarmac.nodes.reports import GpuProcess, GpuReading
 from tarmac.refusal import Refused, conflict
 from tarmac.store.rows import pack_environment
@@ -142,6 +143,21 @@ def test_a_freed_gpu_is_given_to_the_next_job_in_the_commit_of_the_exit(tmp_path
         await controller.engine.commit(exited(1))
         assert fleet.jobs_in("forget") == [1]
         assert fleet.jobs_in("start") == [1, 2]
+
+    run(tmp_path, story)
+
+
+def test_an_impossible_transition_is_reported_with_the_story_of_its_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story(controller: Controller, _: RecordingFleet) -> None:
+        await submit(controller, specs())
+        monkeypatch.setitem(TRANSITIONS, ("starting", "StopAsked"), ())
+        with pytest.raises(ImpossibleTransition, match="job 1: starting -> stopping because of StopAsked") as caught:
+            await controller.engine.commit(StopAsked(job=JobId(1), by="ann"))
+        for text in (str(caught.value), caplog.text):
+            assert "attempt 0 JobSubmitted" in text
+            assert "attempt 1 Decided" in text
 
     run(tmp_path, story)
 

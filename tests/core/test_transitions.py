@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tarmac.core import transitions
-from tarmac.core.model.status import STATUS_TYPES
+from tarmac.core.model.status import STATUS_TYPES, Draft
+from tarmac.core.story import enter, tell
 from tarmac.core.transitions import TRANSITIONS, ImpossibleTransition
+from tests.core.support.builders import a_job, a_node, a_state
 from tests.core.write_diagram import PAGE, with_diagram
 
 
@@ -52,6 +54,20 @@ def test_every_state_can_be_reached_and_every_state_can_end() -> None:
 def test_a_transition_outside_the_table_raises_and_names_the_job(source: str, cause: str, target: str) -> None:
     with pytest.raises(ImpossibleTransition, match=f"job 7: {source} -> {target} because of {cause}"):
         transitions.check(source, cause, target, 7)
+
+
+def test_the_message_has_the_end_of_the_jobs_story() -> None:
+    job, other = a_job(7), a_job(8)
+    state = a_state(a_node(), jobs=(job, other))
+    for one in (job, other, job):
+        tell(state, one, "JobMoved", 5.0, {"by": one.id})
+    with pytest.raises(ImpossibleTransition) as caught:
+        enter(state, job, Draft(), "JobsHeld", 6.0, {})
+    caught.value.add_story(["1.000 attempt 0 JobSubmitted"])
+    moved = "\n  5.000 attempt 0 JobMoved {'by': 7}"
+    assert str(caught.value) == (
+        "job 7: queued -> draft because of JobsHeld; the end of its story:\n  1.000 attempt 0 JobSubmitted" + 2 * moved
+    )
 
 
 def test_a_transition_in_the_table_passes() -> None:

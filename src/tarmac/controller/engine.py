@@ -23,6 +23,7 @@ from tarmac.core.forecast.wakeups import next_due
 from tarmac.core.handlers.clock import set_clock
 from tarmac.core.machine import handle
 from tarmac.core.model.status import is_ended
+from tarmac.core.transitions import ImpossibleTransition, story_text
 from tarmac.refusal import Refused, unavailable
 from tarmac.shared import crashpoint
 from tarmac.store.files import FilesRemoved
@@ -137,6 +138,7 @@ class Engine:
         try:
             turn = self._decide(pending)
         except Exception as error:
+            self._add_stored_story(error)
             events = [event for one in pending if one.decision is not None for event in one.decision.events]
             log.exception("a decision failed; its events: %.2000r", events)
             self._fail(error, pending)
@@ -148,6 +150,11 @@ class Engine:
             self._carry_out(turn)
             resolve(pending, None)
             self._wake_when_due()
+
+    def _add_stored_story(self, error: Exception) -> None:
+        if isinstance(error, ImpossibleTransition):
+            stored = self._store.reader.story(error.job)
+            error.add_story(story_text(line.at, line.attempt, line.kind, line.detail) for line in stored)
 
     def _decide(self, pending: list[Pending]) -> Turn:
         self._follow_clock()

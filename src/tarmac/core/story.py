@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tarmac.core import transitions
 from tarmac.core.changes import StoryLine
 from tarmac.core.model.status import state_name
+from tarmac.core.transitions import ImpossibleTransition, story_text
 
 if TYPE_CHECKING:
     from tarmac.core.model.job import Job
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
 
 
 def enter(state: State, job: Job, status: Status, cause: str, now: float, detail: dict[str, Any]) -> None:
-    transitions.check(state_name(job.status), cause, state_name(status), job.id)
+    try:
+        transitions.check(state_name(job.status), cause, state_name(status), job.id)
+    except ImpossibleTransition as error:
+        lines = [line for line in state.changes.story if line.job == job.id]
+        error.add_story(story_text(line.at, line.attempt, line.kind, line.detail) for line in lines)
+        raise
     state.enter(job, status)
     tell(state, job, cause, now, detail)
 

@@ -7,6 +7,14 @@ node repeats the report until it is stored.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+STORY_LINES = 10  # in the message of an impossible transition
+
 # (state, cause) -> the states it may lead to. Causes are events, plus some that the core concludes:
 # Decided   a scheduling pass gave the job its GPUs
 # RunMissing   a node came back and has no record of the attempt
@@ -74,7 +82,23 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
 
 
 class ImpossibleTransition(AssertionError):
-    """A defect in the core; the message names the transition."""
+    """A defect in the core. The message names the transition and the last lines of the job's story.
+
+    `add_story` puts earlier lines first: the core knows only those that are not stored yet.
+    """
+
+    def __init__(self, job: int, transition: str) -> None:
+        super().__init__(transition)
+        self.job = job
+        self._transition = transition
+        self._story: list[str] = []
+
+    def add_story(self, before: Iterable[str]) -> None:
+        self._story[:0] = before
+
+    def __str__(self) -> str:
+        lines = "".join(f"\n  {line}" for line in self._story[-STORY_LINES:])
+        return f"job {self.job}: {self._transition}; the end of its story:{lines or ' nothing yet'}"
 
 
 def is_expected(state: str, cause: str) -> bool:
@@ -83,7 +107,12 @@ def is_expected(state: str, cause: str) -> bool:
 
 def check(state: str, cause: str, target: str, job: int) -> None:
     if target not in TRANSITIONS.get((state, cause), ()):
-        raise ImpossibleTransition(f"job {job}: {state} -> {target} because of {cause}")
+        raise ImpossibleTransition(job, f"{state} -> {target} because of {cause}")
+
+
+def story_text(at: float, attempt: int, kind: str, detail: dict[str, Any]) -> str:
+    """A line of a story, for a developer."""
+    return f"{at:.3f} attempt {attempt} {kind} {detail or ''}".rstrip()
 
 
 def diagram() -> str:
