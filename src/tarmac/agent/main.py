@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import gc
+import json
 import os
 import signal
 import sys
 import time
-from typing import List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 from zlib import crc32
 
 from tarmac.agent.loop import Loop, log, log_to
@@ -20,7 +21,7 @@ from tarmac.agent.shutdown import Shutdown
 from tarmac.shared import crashpoint, file_limit, kernel, proc, process_title, sockets, strict_modes
 
 _REACHABLE_S = 20.0
-_USAGE = "usage: python -m tarmac.agent --state DIR [--ready-fd N]"
+_USAGE = "usage: python -m tarmac.agent --state DIR [--ready-fd N | --check]"
 # Blocked in the agent and therefore in its shims, which only SIGKILL may end. Commands get an empty mask.
 _BLOCKED = (
     signal.SIGTERM,
@@ -39,6 +40,9 @@ def main(arguments: List[str]) -> int:
     except (IndexError, ValueError):
         sys.stderr.write(_USAGE + "\n")
         return 2
+    if "--check" in arguments:
+        print(json.dumps(_check(state)))
+        return 0
     try:
         return _serve(state, ready_fd)
     except OSError as error:
@@ -84,6 +88,15 @@ def _serve(state: str, ready_fd: Optional[int]) -> int:
         cgroup.remove_base(base)
     log(f"agent {os.getpid()} ends, its jobs continue")
     return 0
+
+
+def _check(state: str) -> Dict[str, Optional[str]]:
+    """Try how jobs would be contained, and leave nothing behind. An agent may be running: its cgroups stay."""
+    base, reason = containment.choose(instance_of(state))
+    if base is None:
+        return {"containment": "scan", "containment_reason": reason}
+    cgroup.remove_base(base)
+    return {"containment": "cgroup", "containment_reason": None}
 
 
 def _read_arguments(arguments: List[str]) -> Tuple[str, Optional[int]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
+import json
 import logging
 import os
 import signal
@@ -15,6 +16,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import uvloop
 
@@ -26,7 +28,7 @@ from tarmac.api.wording.refusals import refusal
 from tarmac.controller.ageing import is_cleaned, keep_fresh
 from tarmac.controller.controller import Controller, composed
 from tarmac.controller.log_file import LINE, log_to_file
-from tarmac.controller.settings.config import LISTED, load_config
+from tarmac.controller.settings.config import LISTED, load_config, read_config
 from tarmac.controller.settings.node_entries import NODES
 from tarmac.controller.settings.settings import Settings
 from tarmac.controller.socket_watch import SocketWatch
@@ -34,7 +36,11 @@ from tarmac.controller.state_lock import StateLock
 from tarmac.errors import TarmacError, Unavailable, UserError
 from tarmac.refusal import Refused
 from tarmac.shared import crashpoint, file_limit, process_title, sockets
+from tarmac.store.database import inspect
 from tarmac.store.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 log = logging.getLogger("tarmac.controller")
 
@@ -47,7 +53,10 @@ def main() -> int:
     sys.setswitchinterval(0.0005)  # the writer and the loop alternate at every commit
     file_limit.raise_soft()  # one descriptor for each client that waits
     os.umask(0o077)  # the database stores the environments of jobs, which may contain secrets
-    state_folder = Path(options.state)
+    state_folder = Path(options.state or paths.state_folder())
+    if options.check_config or options.check_all:
+        print(json.dumps(_problems(state_folder, with_database=options.check_all)))
+        return 0
     say = _Ready(options.ready_fd)
     logging.basicConfig(level=logging.INFO, format=LINE)
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)  # start and end are in our own words
@@ -166,6 +175,25 @@ def _answers(state_folder: Path) -> bool:
     return True
 
 
+def _problems(state_folder: Path, *, with_database: bool) -> list[dict[str, str | None]]:
+    """What would keep a controller from starting."""
+    checks: list[tuple[str, Callable[[], object]]] = [("config", lambda: read_config(Path(paths.config_path())))]
+    if with_database:
+        checks.append(("database", lambda: inspect(state_folder / "tarmac.db")))
+    found: list[dict[str, str | None]] = []
+    for name, check in checks:
+        try:
+            check()
+        except Refused as refused:
+            words = refusal(refused)
+            found.append({"check": name, "text": words.message, "advice": words.hint})
+        except TarmacError as error:
+            found.append({"check": name, "text": error.message, "advice": error.hint})
+        except OSError as error:
+            found.append({"check": name, "text": str(error), "advice": None})
+    return found
+
+
 class _Ready:
     """The pipe on which the starting process waits for one line; without one, the terminal."""
 
@@ -185,8 +213,10 @@ class _Ready:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tarmac.controller")
-    parser.add_argument("--state", default=paths.state_folder())
+    parser.add_argument("--state", default=None)
     parser.add_argument("--ready-fd", type=int)
+    parser.add_argument("--check-config", action="store_true", help="print what is wrong with it, as JSON, and exit")
+    parser.add_argument("--check-all", action="store_true", help="the same for the config file and the database")
     return parser.parse_args()
 
 

@@ -33,6 +33,14 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def inspect(path: Path) -> None:
+    """Raises UserError if the file is not a Tarmac database, is newer, or cannot be read. Changes nothing."""
+    try:
+        _refuse_what_is_not_ours(path)
+    except sqlite3.DatabaseError as error:
+        raise refused(path, error) from error
+
+
 def connect_reader(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, isolation_level=None)
     connection.execute("PRAGMA query_only = 1")

@@ -14,7 +14,8 @@ from tarmac.shared.units import duration, size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from tarmac.cli.parser import Values
     from tarmac.client.records import Gpu, Node, Status
@@ -81,7 +82,7 @@ def _agent(status: Status) -> str:
     return f"pid {status['agent_pid']}{silent}"
 
 
-def containment(status: Status) -> str:
+def containment(status: Mapping[str, Any]) -> str:
     kind = status["containment"]
     if kind == "cgroup":
         return "cgroup: no process of a job can escape"

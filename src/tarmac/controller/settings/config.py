@@ -25,11 +25,19 @@ def load_config(path: Path) -> dict[str, Any]:
     """Its values by name; empty if there is no file. A file that another user could have written is refused."""
     try:
         strict_modes.secure(strict_modes.problems_of_config(str(path)))
+    except strict_modes.Unsafe as error:
+        raise invalid("config.unsafe", text=error.problem.text, fix=error.problem.fix) from error
+    except OSError as error:
+        raise invalid("config.unreadable", path=path, error=error) from error
+    return read_config(path)
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """The same, whoever may write to the file."""
+    try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
-    except strict_modes.Unsafe as error:
-        raise invalid("config.unsafe", text=error.problem.text, fix=error.problem.fix) from error
     except (OSError, UnicodeDecodeError) as error:
         raise invalid("config.unreadable", path=path, error=error) from error
     try:

@@ -1,133 +1,64 @@
-"""The checks of `tarmac doctor`, one function each."""
+"""Checks the controller, the database, the agents and the GPUs, without starting any of them."""
 
 from __future__ import annotations
 
 import os
-import sys
 
-from tarmac import __version__, paths
+from tarmac import __version__
 from tarmac.cli.session import connect
+from tarmac.cli.verbs.doctor.finding import Finding
+from tarmac.cli.verbs.doctor.installation import check_containment
 from tarmac.client.transport import NoController
 from tarmac.errors import TarmacError
 from tarmac.shared.units import size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from tarmac.client import Client
     from tarmac.client.records import Status
 
-LOW_SPACE_BYTES = 1 << 30
-NO_SPACE_BYTES = 64 << 20
 ANSWER_S = 5  # short: people run this because something hangs
 
 
-class Finding:
-    """`verdict` is ok, warning or bad; `advice` says what to do."""
+class Reached:
+    """The controller, if it answers; `trouble` says why it does not."""
 
-    __slots__ = ("advice", "name", "text", "verdict")
+    def __init__(self) -> None:
+        self.client: Client | None = None
+        self.status: Status | None = None
+        self.trouble: TarmacError | None = None
+        try:
+            self.client = connect(start=False)
+            self.client.on_trouble = self.client.on_stale = None  # reported as findings
+            self.client.answer_s = ANSWER_S
+            self.status = self.client.status()
+        except TarmacError as error:
+            self.trouble = error
 
-    def __init__(self, verdict: str, name: str, text: str, advice: str | None = None) -> None:
-        self.verdict = verdict
-        self.name = name
-        self.text = text
-        self.advice = advice
-
-    def as_json(self) -> dict[str, str | None]:
-        return {"check": self.name, "verdict": self.verdict, "text": self.text, "advice": self.advice}
-
-
-def examine() -> list[Finding]:
-    return [*_installation(), *_config(), *_state_folder(), *_running()]
-
-
-def _installation() -> Iterator[Finding]:
-    version = ".".join(map(str, sys.version_info[:3]))
-    old = sys.version_info < (3, 11)
-    yield Finding(
-        "bad" if old else "ok",
-        "python",
-        f"{version} at {sys.executable}",
-        "Tarmac needs Python 3.11 or newer" if old else None,
-    )
-    yield Finding("ok", "tarmac", __version__)
+    @property
+    def is_absent(self) -> bool:
+        return isinstance(self.trouble, NoController)
 
 
-def _config() -> Iterator[Finding]:
-    import tomllib
-
-    path = paths.config_path()
-    try:
-        with open(path, "rb") as file:
-            tomllib.load(file)
-        yield Finding("ok", "config", path)
-    except FileNotFoundError:
-        yield Finding("ok", "config", f"none, so defaults apply ({path})")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        yield Finding(
-            "bad", "config", f"{path}: {reason}", "fix it or move it away; the controller cannot start with it"
-        )
-
-
-def _state_folder() -> Iterator[Finding]:
-    wanted = paths.wanted_state_folder()
-    try:
-        state = paths.state_folder()
-    except TarmacError as error:
-        yield Finding("bad", "state directory", error.message, error.hint)
-        return
-    if (kind := paths.network_file_system(state)) is not None:
-        yield Finding(
-            "bad", "state directory", f"{state} is on a network file system ({kind})", "set TARMAC_HOME to a local disk"
-        )
-    elif state != wanted:
-        yield Finding(
-            "warning", "state directory", paths.moved_note() or state, "set TARMAC_HOME to choose another place"
-        )
-    elif not os.path.isdir(state):
-        yield Finding("ok", "state directory", f"{state}, created by the first command")
-    elif not os.access(state, os.W_OK | os.X_OK):
-        yield Finding("bad", "state directory", f"{state} cannot be written to", "fix its mode, or set TARMAC_HOME")
-    else:
-        yield Finding("ok", "state directory", f"{state}, on a local disk")
-    yield _space(state)
-
-
-def _space(state: str) -> Finding:
-    existing = state
-    while not os.path.exists(existing):
-        existing = os.path.dirname(existing)
-    disk = os.statvfs(existing)
-    free = disk.f_bavail * disk.f_frsize
-    verdict = "bad" if free < NO_SPACE_BYTES else "warning" if free < LOW_SPACE_BYTES else "ok"
-    return Finding(
-        verdict,
-        "free space",
-        f"{size(free)} on the disk of the state directory",
-        None if verdict == "ok" else "free some space: without it no job can be accepted, and logs are cut",
-    )
-
-
-def _running() -> Iterator[Finding]:
-    try:
-        client = connect(start=False)
-        client.on_trouble = client.on_stale = None  # reported as findings
-        client.answer_s = ANSWER_S
-        status = client.status()
-    except NoController:
+def check_running(state: str, reached: Reached) -> Iterator[Finding]:
+    client, status = reached.client, reached.status
+    if reached.is_absent:
         yield Finding("ok", "controller", "not running; the next `tarmac` command starts it")
-        yield from _database_at_rest()
+        yield from _database_at_rest(state)
+        yield from check_containment(state)
         return
-    except TarmacError as error:
-        yield Finding("bad", "controller", error.message, error.hint)
-        yield from _database_at_rest()
+    if reached.trouble is not None:
+        yield Finding("bad", "controller", reached.trouble.message, reached.trouble.hint)
+    if client is None or status is None:
         return
     yield _controller(status)
     yield _database(status)
     yield _agent(status)
-    yield _containment(status)
+    yield from _nodes(status)
+    yield containment_finding(status)
     try:
         yield _gpus(client)
     except TarmacError as error:
@@ -153,11 +84,11 @@ def _database(status: Status) -> Finding:
     return Finding("ok", "database", size(status.get("database_bytes")))
 
 
-def _database_at_rest() -> Iterator[Finding]:
+def _database_at_rest(state: str) -> Iterator[Finding]:
     """Check the database without a controller, and without creating files beside it."""
     import sqlite3
 
-    path = os.path.join(paths.state_folder(), "tarmac.db")
+    path = os.path.join(state, "tarmac.db")
     if not os.path.exists(path):
         return
     try:
@@ -201,7 +132,18 @@ def _agent(status: Status) -> Finding:
     return Finding("bad", "agent", "not connected, so no job can start", "see `tarmac log agent`")
 
 
-def _containment(status: Status) -> Finding:
+def _nodes(status: Status) -> Iterator[Finding]:
+    """Those beside the controller's own machine, which has an agent of its own here."""
+    for node in status.get("nodes", [])[1:]:
+        if node["connected"]:
+            yield Finding("ok", f"node {node['name']}", f"agent pid {node['agent_pid']}, {node['gpus']} GPUs")
+        else:
+            reason = f": {node['problem']}" if node["problem"] else ""
+            advice = "check [[nodes]] in the config file; `tarmac log controller` shows every attempt"
+            yield Finding("bad", f"node {node['name']}", f"not connected since {node['since']}{reason}", advice)
+
+
+def containment_finding(status: Mapping[str, Any]) -> Finding:
     from tarmac.cli.verbs.status import containment
 
     if status["containment"] == "cgroup":

@@ -1,0 +1,58 @@
+"""`tarmac doctor`: tries what the first command would do, and suggests fixes. It starts nothing and leaves nothing."""
+
+from __future__ import annotations
+
+from tarmac.cli.parser import JSON, Verb
+from tarmac.cli.render.text import safe
+from tarmac.cli.term.terminal import has_colours, out, out_json, paint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+    from tarmac.cli.verbs.doctor.finding import Finding
+
+SIGNS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "bad": ("✗", "bold red")}
+
+
+def run(values: Values, _: list[str]) -> int:
+    findings = _examine()
+    if values["json"]:
+        out_json([finding.as_json() for finding in findings])
+    else:
+        colours = has_colours()
+        for finding in findings:
+            sign, style = SIGNS[finding.verdict]
+            out(f"{paint(sign, style) if colours else sign} {finding.name}: {safe(finding.text)}\n")
+            if finding.advice:
+                out(f"    {safe(finding.advice)}\n")
+    return 1 if any(finding.verdict == "bad" for finding in findings) else 0
+
+
+def _examine() -> list[Finding]:
+    from tarmac.cli.verbs.doctor.installation import check_installation, check_start
+    from tarmac.cli.verbs.doctor.running import Reached, check_running
+    from tarmac.cli.verbs.doctor.state import check_state, locate_state
+
+    state, trouble = locate_state()
+    if state is None:
+        return [*check_installation(), *check_start(None, at_rest=False), *([trouble] if trouble else [])]
+    reached = Reached()
+    found = [*check_installation(), *check_start(state, at_rest=reached.is_absent), *check_state(state)]
+    refused = {finding.name for finding in found if finding.verdict == "bad"}
+    running = check_running(state, reached)
+    return found + [finding for finding in running if finding.name not in refused or finding.verdict == "bad"]
+
+
+VERB = Verb(
+    "doctor",
+    "check the installation and suggest fixes",
+    usage=("tarmac doctor [--json]",),
+    run=run,
+    takes_words=False,
+    options=(JSON,),
+    examples=(("tarmac doctor", "exits with 1 if something is wrong"),),
+    notes=(
+        "It tries what the first command would do, in the state directory itself, and leaves nothing behind.",
+        "It does not start a controller. GPUs and nodes are checked only if one is running.",
+    ),
+)
