@@ -21,6 +21,8 @@ def test_every_process_has_its_own_title(home: Home, tmp_path: Path) -> None:
     job = home.add("-c", f"touch {tmp_path}/ready; while [ ! -e {tmp_path}/go ]; do sleep 0.01; done")
     assert until((tmp_path / "ready").exists)
     assert until(lambda: len(begin(home, f"tarmac: shim {job}.1 ")) == 1)
+    assert home.tarmac("log", str(job)).returncode == 0
+    assert begin(home, "tarmac: file helper ")
     assert begin(home, f"tarmac: controller -m tarmac.controller --state {home.path}") == [home.pid_of("controller")]
     assert begin(home, f"tarmac: agent -m tarmac.agent --state {home.path}") == [home.pid_of("agent")]
     assert len(begin(home, "tarmac: probe ")) == 1

@@ -11,7 +11,7 @@ from tarmac.agent.files.trail import Trail
 from tarmac.agent.files.work import Worker
 from tarmac.agent.loop import READ, WRITE, Loop, log
 from tarmac.agent.procs.watch import ProcessWatch
-from tarmac.shared import kernel
+from tarmac.shared import kernel, process_title
 from tarmac.shared.protocol import Decoder, ProtocolError, decode, encode, read_frame
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ def _become_helper(channel_fd: int, inotify_fd: Optional[int], trail: Trail, sta
         kernel.die_with_parent()
         kernel.close_all_but(channel_fd, *([] if inotify_fd is None else [inotify_fd]))
         kernel.set_name(b"tarmac-files")
+        process_title.change("tarmac: file helper")
         worker = Worker(trail, inotify_fd, state)
         while True:
             request = read_frame(channel_fd)
