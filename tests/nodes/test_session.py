@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ from tarmac import __version__
 from tarmac.core.events import Event, NodeJoined, NodeLeft
 from tarmac.core.model.ids import NodeName
 from tarmac.nodes.local import LocalConnector
+from tarmac.nodes.node_clock import NodeClock
+from tarmac.nodes.reports import GpuReading
 from tarmac.nodes.session import AgentSession
-from tarmac.shared import protocol, sockets
+from tarmac.shared import boot_clock, protocol, sockets
 
 
 class Posted:
@@ -19,15 +22,19 @@ class Posted:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
+        self.readings: list[list[GpuReading]] = []
+        self.renewals = 0
         self.changed = asyncio.Event()
 
     def post(self, event: Event) -> None:
         self.events.append(event)
         self.changed.set()
 
-    def take(self, *_: Any) -> None: ...
+    def take(self, _: NodeName, readings: list[GpuReading], *__: Any) -> None:
+        self.readings.append(readings)
 
-    def renew(self, *_: Any) -> None: ...
+    def renew(self, *_: Any) -> None:
+        self.renewals += 1
 
     async def until(self, kind: type) -> Any:
         async with asyncio.timeout(10):
@@ -81,6 +88,8 @@ class PlayedAgent:
             "memory_bytes": 1,
             "containment": "scan",
             "runs": self.runs,
+            "at": time.time(),
+            "boot_s": boot_clock.seconds(),
         }
 
 
@@ -125,6 +134,37 @@ def test_a_command_decided_before_a_connection_joined_is_not_sent_on_it(tmp_path
         assert agent.received == ["hello", "hello", "start"]
 
     play(tmp_path, story)
+
+
+class ShiftedSession(AgentSession):
+    """A session whose wall clock shows `ahead_s` more than the real one."""
+
+    ahead_s = 0.0
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more, clock=NodeClock(lambda: time.time() + self.ahead_s))
+
+
+def test_ages_of_processes_do_not_follow_a_clock_that_is_set(tmp_path: Path) -> None:
+    """The agent does not repeat a reading in which nothing changed."""
+    boot_s = boot_clock.seconds()
+    process = {"pid": 5, "started_at": time.time(), "start_time": int((boot_s - 60.0) * 100)}
+    frame = {"type": "gpus", "gpus": [{"index": 0, "uuid": "GPU-a", "processes": [process]}]}
+
+    async def story(session: AgentSession, agent: PlayedAgent, posted: Posted) -> None:
+        assert isinstance(session, ShiftedSession)
+        assert agent.writer is not None
+        agent.writer.write(protocol.encode(frame) + protocol.encode({"type": "gpus_unchanged"}))
+        assert await until(lambda: posted.renewals == 1)
+        session.ahead_s = -7200.0
+        agent.writer.write(2 * protocol.encode({"type": "gpus_unchanged"}))
+        assert await until(lambda: posted.renewals == 2), "and once it was taken again"
+        first, second = (readings[0].processes[0].started_at for readings in posted.readings)
+        assert first is not None
+        assert second is not None
+        assert abs(first - second - 7200.0) < 1.0
+
+    play(tmp_path, story, ShiftedSession)
 
 
 class FailingSession(AgentSession):

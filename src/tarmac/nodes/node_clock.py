@@ -35,7 +35,14 @@ class NodeClock:
         """Return a moment of the node by our wall clock as it is set now. Without `boot_s`, by its wall clock alone."""
         if boot_s is None or self._ahead_s is None:
             return at + self._wall_ahead_s
+        return self.booted_at() + min(boot_s + self._ahead_s, self._own_clock())
+
+    def booted_at(self) -> float:
+        """When our machine booted, by our wall clock: it changes only if the clock is set.
+
+        So the same moment always gives the same time, although reading two clocks takes a varying while.
+        """
         booted_at = self._wall_clock() - self._own_clock()
         if abs(booted_at - self._booted_at) > _STEP_S:
-            self._booted_at = booted_at  # otherwise unchanged, so that the same moment always gives the same number
-        return self._booted_at + min(boot_s + self._ahead_s, self._own_clock())
+            self._booted_at = booted_at
+        return self._booted_at

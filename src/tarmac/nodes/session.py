@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -78,11 +78,22 @@ class Hello(msgspec.Struct, kw_only=True):
     origins: list[OriginEntry] = []
 
 
+class _Reading(NamedTuple):
+    frame: AnyFrame
+    booted_at: float  # by our clock as it was set then
+
+
 class AgentSession:
     """Connects to one agent, reconnects when the stream breaks, and posts what the agent reports as events."""
 
     def __init__(
-        self, name: NodeName, connector: Connector, *, post: Callable[[Event], None], readings: ReadingsListener
+        self,
+        name: NodeName,
+        connector: Connector,
+        *,
+        post: Callable[[Event], None],
+        readings: ReadingsListener,
+        clock: NodeClock | None = None,
     ) -> None:
         self.name = name
         self.hello: Hello | None = None
@@ -92,9 +103,10 @@ class AgentSession:
         self._post = post
         self._readings = readings
         self._link: Link | None = None
-        self._clock = NodeClock()
+        self._clock = clock or NodeClock()
         self._is_admitted = False
         self._gpus: tuple[Gpu, ...] | None = None  # as last posted
+        self._reading: _Reading | None = None  # the last one of this connection
         self._liveness = liveness.Liveness(lambda: self.send({"type": "ping"}))
         self.problem: str | None = None  # why the last attempt to connect failed
         self._was_connected = False
@@ -229,6 +241,7 @@ class AgentSession:
         self._link = None
         self._is_admitted = False
         self._gpus = None
+        self._reading = None
         if self.hello is not None:
             self._post(NodeLeft(node=self.name))
             self.hello = None
@@ -254,7 +267,7 @@ class AgentSession:
         elif frame["type"] == "gpus":
             self._take_gpus(frame)
         elif frame["type"] == "gpus_unchanged":
-            self._readings.renew(self.name)
+            self._renew_gpus()
 
     def _join(self, hello: Hello) -> None:
         if self._is_outdated(hello):
@@ -289,7 +302,15 @@ class AgentSession:
         is_same = (hello.version, hello.protocol) == (__version__, protocol.PROTOCOL)
         return not is_same and not self._connector.has_started(hello.pid)
 
+    def _renew_gpus(self) -> None:
+        """Take the last reading again if our clock was set since: the times in it are by our clock."""
+        if self._reading is not None and self._reading.booted_at != self._clock.booted_at():
+            self._take_gpus(self._reading.frame)
+        else:
+            self._readings.renew(self.name)
+
     def _take_gpus(self, frame: AnyFrame) -> None:
+        self._reading = _Reading(frame, self._clock.booted_at())
         readings, host = readings_of(frame, self._clock)
         gpus = tuple(reading.as_gpu() for reading in readings)
         if gpus != self._gpus:
