@@ -1,12 +1,15 @@
 """A set clock: elapsed times go on as if nothing had happened."""
 
+from dataclasses import replace
+
 import pytest
 
 from tarmac.core.events import JobStarted
 from tarmac.core.handlers.clock import set_clock
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.plan import RestsOn
-from tests.core.support.builders import BOX, a_spec
+from tarmac.core.model.status import Running
+from tests.core.support.builders import BOX, a_booking, a_job, a_spec, lost
 from tests.core.support.scene import Scene
 
 STEPS_S = [86400.0, -86400.0, 365 * 86400.0]
@@ -80,3 +83,21 @@ def test_the_next_attempt_begins_anew() -> None:
     began_ago(scene, job, 30.0)
     scene.finish(job)
     assert scene.state.runtimes.began == {}
+
+
+@pytest.mark.parametrize("lead_s", [86400.0, -86400.0])
+def test_a_job_that_ended_while_the_controller_was_away_counts_the_time_it_ran(lead_s: float) -> None:
+    """The clock was set meanwhile, and the end is the first report."""
+    scene = Scene(gpus=1)
+    scene.add(a_job(status=Running(booking=a_booking(0), pid=41, started_at=scene.now + lead_s)))
+    scene.finish(1, started_at=scene.now + 1.0 - 40.0)
+    assert sum(scene.state.changes.hours.values()) == pytest.approx(40.0)
+
+
+@pytest.mark.parametrize("lead_s", [86400.0, -86400.0])
+def test_a_joining_node_says_how_long_a_job_without_its_shim_has_run(lead_s: float) -> None:
+    scene = Scene(gpus=1)
+    (job,) = scene.submit(a_spec())
+    began_ago(scene, job, -lead_s)
+    scene.join(replace(lost(job, is_alive=True), started_at=scene.now + 1.0 - 40.0))
+    assert scene.state.runtimes.elapsed_s(scene.jobs[job], scene.now) == 40.0

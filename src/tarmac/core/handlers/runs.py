@@ -49,7 +49,7 @@ def take_report(state: State, node: NodeName, report: RunReport, now: float) -> 
     job = job_of(state, node, run_of(report))
     commands: list[Command] = []
     if job is not None:
-        if isinstance(report, JobStarted):
+        if not isinstance(report, LaunchFailed) and report.started_at is not None:
             state.note_begin(job, report.started_at)  # also if it is known to run: the clock may have been set since
         _apply(state, job, report, now)
         if is_ended(job.status):
