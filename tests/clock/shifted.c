@@ -1,4 +1,4 @@
-/* Preloaded into a process, shifts its wall clock by the seconds stored in the file that SHIFTED_CLOCK names.
+/* Preloaded into a process, shifts its wall clock by the seconds stored in the file that TARMAC_SHIFTED_CLOCK names.
  * The file may change at any time. Monotonic clocks are not affected, as when an administrator sets the date.
  *
  * A timer on the wall clock is an eventfd here: a thread makes it readable when it is due by the shifted clock, and when
@@ -28,7 +28,7 @@ static int64_t shift_when_armed;
 
 __attribute__((constructor)) static void map_shift(void)
 {
-	const char *path = getenv("SHIFTED_CLOCK");
+	const char *path = getenv("TARMAC_SHIFTED_CLOCK");
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	if (fd < 0)
 		return;

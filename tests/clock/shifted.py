@@ -16,7 +16,7 @@ class ShiftedClock:
 
     def __init__(self, library: Path, path: Path) -> None:
         self._path = path
-        self.environment = {"LD_PRELOAD": str(library), "SHIFTED_CLOCK": str(path)}
+        self.environment = {"LD_PRELOAD": str(library), "TARMAC_SHIFTED_CLOCK": str(path)}
         path.touch()
         self.set(0)
 
