@@ -63,6 +63,21 @@ def test_a_program_is_ignored_until_forgotten(shared_home: Home) -> None:
     assert "sunshine" not in taken["ignored"]
 
 
+def test_the_ignored_programs_are_listed_with_their_origin(shared_home: Home) -> None:
+    shared_home.tarmac("gpu", "ignore-process", "sunshine")
+    assert shared_home.tarmac("gpu", "ignore-process", "--off", "Xorg").returncode == 0
+    shown = [line.split(maxsplit=1) for line in shared_home.tarmac("gpu", "ignore-process").stdout.splitlines()]
+    assert shown[0] == ["PROCESS", "ORIGIN"]
+    assert ["Xorg", "default, off"] in shown
+    assert ["Xwayland", "default"] in shown
+    assert ["sunshine", "user"] in shown
+    listed = json.loads(shared_home.tarmac("gpu", "ignore-process", "--json").stdout)
+    assert {"program": "sunshine", "pid": None, "node": None, "origin": "user", "off": False} in listed
+    assert shared_home.tarmac("gpu", "ignore-process", "--forget", "Xwayland").returncode == 2
+    shared_home.tarmac("gpu", "ignore-process", "Xorg")
+    shared_home.tarmac("gpu", "ignore-process", "--forget", "sunshine")
+
+
 def test_a_setting_is_in_force_at_once_and_survives_a_restart(home: Home) -> None:
     assert home.tarmac("set", "max_load", "30%").returncode == 0
     home.tarmac("stop")

@@ -49,13 +49,21 @@ class Admin(Link):
         """Let this many jobs use each of these GPUs at once, if they don't request memory or a share."""
         return self._of_gpus("slots", gpus, slots=slots)
 
-    def ignore_process(self, process: int | str, *, forget: bool = False, node: str | None = None) -> list[Any]:
-        """Ignore a foreign process (a pid or a program), so that its GPU counts as free; `forget` undoes it.
+    def ignored(self) -> list[dict[str, Any]]:
+        """The programs and pids that do not count on GPUs, each with its origin: default, config or user."""
+        ignored: list[dict[str, Any]] = self.call("GET", "/gpus/ignore")["ignored"]
+        return ignored
 
-        Returns everything that is ignored now.
+    def ignore_process(
+        self, process: int | str, *, forget: bool = False, off: bool = False, node: str | None = None
+    ) -> list[Any]:
+        """Ignore a foreign process (a pid or a program), so that its GPU counts as free.
+
+        `forget` undoes it; `off` counts a program that is ignored by default. Returns the programs, or the pids, that
+        are ignored now.
         """
         which = {"pid": process} if isinstance(process, int) else {"command": process}
-        body = {**which, "forget": forget, **({} if node is None else {"node": node})}
+        body = {**which, "forget": forget, **({"off": True} if off else {}), **({} if node is None else {"node": node})}
         ignored: list[Any] = self.call("POST", "/gpus/ignore", body=body)["ignored"]
         return ignored
 

@@ -63,3 +63,51 @@ def test_contradictory_settings_are_refused(api: Served) -> None:
 def test_either_a_pid_or_a_program_is_named(api: Served, body: dict[str, object], key: str) -> None:
     status, answer = api.ask("POST", "/gpus/ignore", body)
     assert (status, answer["error"]["key"]) == (400, key)
+
+
+def ignored(api: Served) -> dict[str, tuple[str, bool]]:
+    listed = api.ask("GET", "/gpus/ignore")[1]["ignored"]
+    return {one["program"] or one["pid"]: (one["origin"], one["off"]) for one in listed}
+
+
+def test_forgetting_does_not_remove_a_default(api: Served) -> None:
+    status, answer = api.ask("POST", "/gpus/ignore", {"command": "Xorg", "forget": True})
+    assert (status, answer["error"]["key"]) == (409, "process.ignored_by_default")
+    assert "--off Xorg" in answer["error"]["hint"]
+    assert ignored(api)["Xorg"] == ("default", False)
+    api.ask("POST", "/gpus/ignore", {"command": "Xorg"})
+    status, _ = api.ask("POST", "/gpus/ignore", {"command": "Xorg", "forget": True})
+    assert status == 409, "adding a default adds nothing"
+    assert api.ask("GET", "/settings/ignore_processes")[1]["origin"] == "default"
+
+
+def test_a_default_is_switched_off_and_on_again(api: Served) -> None:
+    before = api.ask("GET", "/settings/ignore_processes")[1]
+    assert api.ask("POST", "/gpus/ignore", {"command": "Xorg", "off": True})[0] == 200
+    assert ignored(api)["Xorg"] == ("default", True)
+    assert api.ask("POST", "/gpus/ignore", {"command": "Xorg", "off": True})[0] == 404
+    assert api.ask("POST", "/gpus/ignore", {"command": "Xorg"})[0] == 200
+    assert ignored(api)["Xorg"] == ("default", False)
+    assert api.ask("GET", "/settings/ignore_processes")[1] == before
+
+
+def test_the_list_shows_what_a_user_added(api: Served, sleeper: int) -> None:
+    api.ask("POST", "/gpus/ignore", {"command": "sunshine"})
+    api.ask("POST", "/gpus/ignore", {"pid": sleeper})
+    listed = ignored(api)
+    assert (listed["sunshine"], listed[sleeper]) == (("user", False), ("user", False))
+    api.ask("POST", "/gpus/ignore", {"command": "sunshine", "forget": True})
+    api.ask("POST", "/gpus/ignore", {"pid": sleeper, "forget": True})
+    assert not {"sunshine", sleeper} & {*ignored(api)}
+
+
+def test_a_program_that_a_pattern_matches_is_not_called_counted(api: Served) -> None:
+    status, answer = api.ask("POST", "/gpus/ignore", {"command": "kwin_wayland", "forget": True})
+    assert (status, answer["error"]["message"]) == (409, "kwin_wayland is ignored because it matches kwin_*")
+    assert "--off 'kwin_*'" in answer["error"]["hint"]
+
+
+@pytest.mark.parametrize("body", [{"pid": 7, "off": True}, {"command": "Xorg", "off": True, "forget": True}])
+def test_off_is_for_defaults_alone(api: Served, body: dict[str, object]) -> None:
+    status, answer = api.ask("POST", "/gpus/ignore", body)
+    assert (status, answer["error"]["key"]) == (400, "process.off_is_for_programs")

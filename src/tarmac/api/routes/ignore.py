@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from tarmac.api.deps import Context
-from tarmac.api.schemas.gpus import IgnoreAnswer, IgnoreRequest
+from tarmac.api.schemas.gpus import IgnoreAnswer, Ignored, IgnoredList, IgnoredOrigin, IgnoreRequest
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
 from tarmac.controller.gpus.ignored import SETTING
@@ -14,11 +15,14 @@ from tarmac.controller.settings.kinds import parsed
 from tarmac.controller.settings.table import SETTINGS
 from tarmac.core.model.ids import NodeName
 from tarmac.nodes.facts import describe_processes
-from tarmac.refusal import invalid, not_found
+from tarmac.refusal import conflict, invalid, not_found
 
 if TYPE_CHECKING:
     from tarmac.controller.settings.settings import Settings
     from tarmac.core.state import State
+
+
+NAME = "ignore_processes"
 
 
 async def ignore_process(context: Context, body: IgnoreRequest) -> IgnoreAnswer:
@@ -27,11 +31,13 @@ async def ignore_process(context: Context, body: IgnoreRequest) -> IgnoreAnswer:
         raise invalid("process.none_named")
     if body.pid is not None and body.command is not None:
         raise invalid("process.pid_and_program")
+    if body.off and (body.pid is not None or body.forget):
+        raise invalid("process.off_is_for_programs")
     controller = context.controller
     if body.pid is not None:
         return await _ignore_pid(context, body, body.pid)
     if not context.is_carried_out:
-        await _ignore_program(context, str(body.command), forget=body.forget)
+        await _ignore_program(context, str(body.command), body)
     return IgnoreAnswer(ignored=[*controller.settings.in_force.ignore_processes])
 
 
@@ -73,18 +79,48 @@ def _node(controller: Controller, body: IgnoreRequest, pid: int) -> NodeName:
     return node_of_process(controller, body.node, pid).name
 
 
-async def _ignore_program(context: Context, program: str, *, forget: bool) -> None:
+async def _ignore_program(context: Context, program: str, body: IgnoreRequest) -> None:
     if "," in program:
         raise invalid("process.program_with_comma", program=program)
 
     def text_after(settings: Settings) -> str | None:
-        before = settings.in_force.ignore_processes
-        if forget and program not in before:
-            raise not_found("process.program_not_ignored", program=program, ignored=before)
-        others = tuple(name for name in before if name != program)
-        programs = others if forget else (*others, program)
-        parsed(SETTINGS["ignore_processes"], programs)
+        before, base = settings.in_force.ignore_processes, settings.without_live(NAME)
+        if body.forget or body.off:
+            _refuse_undoing(program, before, base, off=body.off)
+            wanted = {*before} - {program}
+        else:
+            wanted = {*before, program}
+        listed = dict.fromkeys((*base, *before, program))
+        programs = tuple(name for name in listed if name in wanted)
+        parsed(SETTINGS[NAME], programs)
         # Back at the configured value, the live setting is dropped and the config file counts again.
-        return None if programs == settings.without_live("ignore_processes") else ",".join(programs)
+        return None if programs == base else ",".join(programs)
 
-    await context.controller.change_setting("ignore_processes", text_after, context.key)
+    await context.controller.change_setting(NAME, text_after, context.key)
+
+
+def _refuse_undoing(program: str, before: tuple[str, ...], base: tuple[str, ...], *, off: bool) -> None:
+    """`forget` undoes what a user added. A default is switched off only if that is asked for."""
+    if program not in before:
+        pattern = next((name for name in before if fnmatchcase(program, name)), None)
+        if pattern is not None:
+            raise conflict("process.matches_pattern", program=program, pattern=pattern, is_default=pattern in base)
+        raise not_found("process.program_not_ignored", program=program, ignored=before)
+    if program in base and not off:
+        raise conflict("process.ignored_by_default", program=program)
+
+
+async def list_ignored(context: Context) -> IgnoredList:
+    """The programs and processes that do not count as use of a GPU, and where each comes from."""
+    controller = context.controller
+    settings = controller.settings
+    in_force, base = settings.in_force.ignore_processes, settings.without_live(NAME)
+    configured: IgnoredOrigin = "config" if NAME in settings.config else "default"
+    programs = [Ignored(program=name, origin=configured, off=name not in in_force) for name in base]
+    programs += [Ignored(program=name, origin="user") for name in in_force if name not in base]
+    pids = [
+        Ignored(pid=pid, node=name, origin="user")
+        for name in sorted(controller.state.nodes)
+        for pid in sorted(controller.ignored.starts_on(name))
+    ]
+    return IgnoredList(ignored=[*programs, *pids])

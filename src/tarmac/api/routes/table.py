@@ -20,6 +20,7 @@ from tarmac.api.schemas.gpus import (
     GpusAnswer,
     GpuSelection,
     IgnoreAnswer,
+    IgnoredList,
     IgnoreRequest,
     SamplesQuery,
     SlotsRequest,
@@ -113,6 +114,7 @@ ROUTES = (
     Route("POST", "/gpus/resume", gpus.resume_gpus, body=GpuSelection, answer=GpusAnswer),
     Route("POST", "/gpus/forget", gpus.forget_gpus, body=GpuSelection, answer=GpusAnswer),
     Route("POST", "/gpus/slots", gpus.set_slots, body=SlotsRequest, answer=GpusAnswer),
+    Route("GET", "/gpus/ignore", ignore.list_ignored, answer=IgnoredList),
     Route("POST", "/gpus/ignore", ignore.ignore_process, body=IgnoreRequest, answer=IgnoreAnswer),
 
     Route("GET", "/settings", settings.list_settings, answer=SettingList),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
@@ -109,8 +109,26 @@ class IgnoreRequest(Struct, kw_only=True, forbid_unknown_fields=True):
 
     pid: Pid | None = None
     command: Annotated[str, Meta(min_length=1, max_length=4096)] | None = None
-    forget: bool = False
+    forget: bool = False  # undo what a user added
+    off: bool = False  # count a program that is ignored by default
     node: str | None = None  # of the pid; needed if several nodes could be meant
+
+
+IgnoredOrigin: TypeAlias = Literal["default", "config", "user"]
+
+
+class Ignored(Struct, kw_only=True):
+    """A program, or a process by its pid. `off`: a default that was switched off."""
+
+    program: str | None = None
+    pid: int | None = None
+    node: str | None = None
+    origin: IgnoredOrigin
+    off: bool = False
+
+
+class IgnoredList(Struct, kw_only=True):
+    ignored: list[Ignored]
 
 
 class IgnoreAnswer(Struct, kw_only=True):

@@ -25,6 +25,17 @@ MESSAGES: dict[str, Message] = {
     "process.program_not_ignored": Message(
         "{program} is not ignored", "choose an ignored program: {ignored:list none}"
     ),
+    "process.ignored_by_default": Message(
+        "{program} is ignored by default, so there is nothing to undo",
+        "to count it on GPUs nevertheless, run `tarmac gpu ignore-process --off {program}`",
+    ),
+    "process.matches_pattern": Message(
+        "{program} is ignored because it matches {pattern}",
+        "run `tarmac gpu ignore-process {is_default:select True=--off|False=--forget} '{pattern}'`",
+    ),
+    "process.off_is_for_programs": Message(
+        "`off` is for a program that is ignored by default", "use `forget` to undo what a user added"
+    ),
     "process.program_with_comma": Message(
         "{program} is not the name of a program: it contains a comma", "give one program at a time"
     ),

@@ -1,4 +1,4 @@
-"""`tarmac gpu ignore-process`: ignore a foreign process, so that its GPU counts as free."""
+"""`tarmac gpu ignore-process`: ignore foreign processes, so that their GPUs count as free; list the ignored ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tarmac.cli.args.values import integer
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.render.text import safe
 from tarmac.cli.session import connect
-from tarmac.cli.term.terminal import out_json, say
+from tarmac.cli.term.terminal import out, out_json, say, width
 from tarmac.errors import UserError
 
 TYPE_CHECKING = False
@@ -15,38 +15,66 @@ if TYPE_CHECKING:
 
 
 def run(values: Values, words: list[str]) -> int:
-    if len(words) != 1 or not words[0]:
+    if len(words) > 1 or words == [""]:
         raise UserError(
-            "gpu ignore-process: no process given",
+            "gpu ignore-process takes one process",
             "give a pid or the name of a program: `tarmac gpu ignore-process Xorg`",
         )
+    if values["forget"] and values["off"]:
+        raise UserError("gpu ignore-process: --forget and --off exclude each other", "--off is for defaults")
+    if not words:
+        return _list(values)
     is_pid = words[0].isdecimal()
+    if is_pid and values["off"]:
+        raise UserError("gpu ignore-process: --off takes the name of a program", "use --forget for a pid")
     process = integer(words[0]) if is_pid else words[0]
-    ignored = connect().ignore_process(process, forget=values["forget"], node=values["node"])
+    ignored = connect().ignore_process(process, forget=values["forget"], off=values["off"], node=values["node"])
     if values["json"]:
         out_json({"ignored": ignored})
         return 0
     who = f"pid {words[0]}" if is_pid else words[0]
-    say(f"{safe(who)} {'is no longer ignored' if values['forget'] else 'is ignored from now on'}")
+    is_undone = values["forget"] or values["off"]
+    say(f"{safe(who)} {'is no longer ignored' if is_undone else 'is ignored from now on'}")
+    return 0
+
+
+def _list(values: Values) -> int:
+    if values["forget"] or values["off"] or values["node"] is not None:
+        raise UserError("gpu ignore-process: no process given", "give a pid or the name of a program")
+    ignored = connect().ignored()
+    if values["json"]:
+        out_json(ignored)
+        return 0
+    from tarmac.cli.render.table import Column, lines
+
+    columns = [
+        Column("PROCESS", [one["program"] or f"pid {one['pid']} on {one['node']}" for one in ignored], least=12),
+        Column("ORIGIN", [one["origin"] + (", off" if one["off"] else "") for one in ignored]),
+    ]
+    out("\n".join(lines(columns, width())) + "\n")
     return 0
 
 
 VERB = Verb(
     "gpu ignore-process",
     "ignore a foreign process, so that its GPU counts as free",
-    usage=("tarmac gpu ignore-process PID|NAME [options]",),
+    usage=("tarmac gpu ignore-process [PID|NAME] [options]",),
     run=run,
     options=(
-        Option("--forget", None, "stop ignoring it"),
+        Option("--forget", None, "undo it: stop ignoring what a user added"),
+        Option("--off", None, "count a program that is ignored by default"),
         Option("--node", None, "node of the pid, if there are several", "NODE"),
         JSON,
     ),
     examples=(
-        ("tarmac gpu ignore-process Xorg", "every process of that program"),
+        ("tarmac gpu ignore-process sunshine", "every process of that program"),
         ("tarmac gpu ignore-process 4242", "this process, until it ends"),
-        ("tarmac gpu ignore-process --forget Xorg", "stop ignoring it"),
+        ("tarmac gpu ignore-process --forget sunshine", "stop ignoring it"),
+        ("tarmac gpu ignore-process --off Xorg", "count it, although it is ignored by default"),
+        ("tarmac gpu ignore-process", "list what is ignored, and which are defaults"),
     ),
     notes=(
+        "ORIGIN: default, config (the config file) or user. `off` marks a default that was switched off.",
         "Both survive restarts of Tarmac; a pid is removed when its process ends.",
         "Display servers and processes with little memory are always ignored: see `tarmac set`.",
     ),
