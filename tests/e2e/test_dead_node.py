@@ -73,3 +73,13 @@ def test_a_node_that_is_lost_and_comes_back(two: Home, tmp_path: Path) -> None:
     assert node(two, DEAD)["problem"] is None
     assert "not connected" not in two.tarmac("gpus").stdout
     assert not any(gpu.stale_s for gpu in two.client().gpus())
+
+
+def test_an_agent_of_this_machine_that_cannot_start(home: Home) -> None:
+    (home.path / "agent" / "agent.lock").mkdir(parents=True, mode=0o700)
+    home.path.chmod(0o700)
+    assert until(lambda: "Is a directory" in home.tarmac("status").stdout)
+    said = home.tarmac("status").stdout
+    assert "not connected since" in next(line for line in said.splitlines() if line.startswith("agent"))
+    (home.path / "agent" / "agent.lock").rmdir()
+    assert until(lambda: "not connected" not in home.tarmac("status").stdout)

@@ -100,6 +100,10 @@ def log_to(path: str) -> None:
     _own_log.open()
 
 
+def has_log_file() -> bool:
+    return _own_log is not None
+
+
 def log(line: str) -> None:
     """Write to agent.log, or to standard error before it is open. A full disk must not stop the agent."""
     text = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}"

@@ -12,7 +12,7 @@ import time
 from typing import Dict, List, Optional, Tuple
 from zlib import crc32
 
-from tarmac.agent.loop import Loop, log, log_to
+from tarmac.agent.loop import Loop, has_log_file, log, log_to
 from tarmac.agent.procs import cgroup, containment
 from tarmac.agent.run.run_folders import RunFolders
 from tarmac.agent.run.shim_pool import AgentContext
@@ -47,7 +47,7 @@ def main(arguments: List[str]) -> int:
         return _serve(state, ready_fd)
     except OSError as error:
         _announce(ready_fd, f"error: {error}\n")
-        if ready_fd is None:  # otherwise the controller has it
+        if ready_fd is None or has_log_file():  # otherwise the controller logs it
             log(f"the agent cannot start: {error}")
         return 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import time
 
 from tarmac.cli.parser import JSON, Verb
-from tarmac.cli.render.nodes import memory, summary
+from tarmac.cli.render.nodes import absence, memory, summary
 from tarmac.cli.render.queue_mode import folded
 from tarmac.cli.render.text import safe
 from tarmac.cli.session import connect
@@ -77,7 +77,8 @@ def _mode(status: Status) -> str:
 
 def _agent(status: Status) -> str:
     if not status["agent_pid"]:
-        return "not connected; see `tarmac log agent`"
+        nodes = status.get("nodes")
+        return absence(nodes[0], time()) if nodes else "not connected; see `tarmac log agent`"
     silent = "" if status.get("agent_answers", True) else " does not answer; run `tarmac doctor`"
     return f"pid {status['agent_pid']}{silent}"
 
