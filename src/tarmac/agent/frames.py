@@ -48,6 +48,7 @@ class ProcessInfo(TypedDict):
     started_at: Optional[float]
     cgroup: Optional[str]
     marks: List[str]
+    tag: Optional[int]  # in its limits
     ancestors: Sequence[Sequence[int]]  # pid and start time of the process itself and of all its ancestors
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
-from typing import TYPE_CHECKING, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Dict, List, Optional, Set, Union
 
 from tarmac import __version__
 from tarmac.agent import facts
@@ -316,6 +316,12 @@ class Service:
         attempt.folder.remove()
         if attempt.leaf is not None:
             attempt.leaf.remove()
+
+    def guards(self, attempt: Attempt) -> Set[int]:
+        """Return the agent's own processes and the shims of other attempts: no job's process is among them."""
+        others = [other for other in self._attempts.values() if other is not attempt]
+        shims = {other.shim_pid for other in others} | {other.earlier_shim_pid for other in others}
+        return {pid for pid in shims if pid is not None} | self._gpus.pids | set(self._shims.pids)
 
     def orphans(self, stats: Dict[int, Stat]) -> List[int]:
         """Return children that the agent did not fork: a killed shim left them behind. Reap the dead ones."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 from pathlib import Path
 
+from tarmac.agent.procs.proc_scan import descendants, read_all
 from tests.agent_peer import AgentPeer, Site, eventually, is_alive
 
 
@@ -210,3 +212,54 @@ def test_idle_shims_end_with_their_agent(site: Site, peer: AgentPeer) -> None:
     shims = [int(pid) for pid in Path(f"/proc/{site.agent.pid}/task/{site.agent.pid}/children").read_text().split()]
     site.kill_agent()
     eventually(lambda: not any(is_alive(pid) for pid in shims))
+
+
+# Sheds every trait of its job but the limits.
+HIDDEN = "setsid env -i sh -c 'echo $$; exec >&- 2>&- <&-; while :; do sleep 0.05; done'"
+
+
+def start_hidden(site: Site, peer: AgentPeer) -> int:
+    """Start a job whose hidden process is the only one left: shim, command and agent are killed together."""
+    peer.start(1, shell=f"{HIDDEN} & disown; sleep 1000", stdout=site.path("log1"))
+    pid = int(eventually(lambda: site.text("log1")))
+    peer.expect("started", 1)
+    start = site.record(1)
+    site.agent.kill()
+    for one in (start["shim_pid"], start["pid"]):
+        os.kill(one, signal.SIGKILL)
+    site.agent.wait()
+    eventually(lambda: not is_alive(start["shim_pid"]))
+    return pid
+
+
+def test_hidden_process_is_found_although_shim_and_agent_were_killed_together(site: Site, peer: AgentPeer) -> None:
+    pid = start_hidden(site, peer)
+    peer = site.boot()
+    (run,) = peer.hello["runs"]
+    assert run["type"] == "gone" or (run["type"], run["alive"]) == ("lost", True)
+    if run["type"] != "gone":
+        peer.expect("gone", 1)
+    assert not is_alive(pid), "it was ended before its GPUs are free"
+
+
+def test_job_under_a_real_limit_keeps_its_gpus_until_it_is_killed(tmp_path: Path) -> None:
+    """It cannot be tagged, so nobody knows whether a hidden process is left."""
+    site = Site(tmp_path, "scan")
+    peer = site.boot()
+    for pid in descendants(read_all(), {site.agent.pid}):
+        resource.prlimit(pid, resource.RLIMIT_RTTIME, (200_000, 200_000))
+    pid = start_hidden(site, peer)
+    assert resource.prlimit(pid, resource.RLIMIT_RTTIME) == (200_000, 200_000), "the limit of the user stays"
+    try:
+        peer = site.boot()
+        (run,) = peer.hello["runs"]
+        assert (run["type"], run["alive"]) == ("lost", True)
+        assert "kill the job to release its GPUs" in run["message"]
+        site.kill_agent()
+        peer = site.boot()
+        assert peer.hello["runs"][0]["alive"] is True, "also the second time"
+        peer.signal(1, signal.SIGTERM, 0)
+        peer.expect("gone", 1)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        site.clean_up()

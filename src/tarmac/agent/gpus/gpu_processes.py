@@ -9,6 +9,7 @@ import pwd
 import time
 from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Tuple
 
+from tarmac.agent.procs.limit_tag import read_tag
 from tarmac.shared import boot_clock
 from tarmac.shared.boot_clock import Moment
 from tarmac.shared.proc import TICKS_PER_S, Stat, read_stat
@@ -54,6 +55,7 @@ class ProcessTable:
             "started_at": round(self._boot_at + stat.start_time / TICKS_PER_S, 2) if stat else None,
             "cgroup": _cgroup_of(pid),
             "marks": _marks_of(pid),
+            "tag": read_tag(pid),
             "ancestors": _ancestors_of(stat),
         }
 

@@ -1,13 +1,15 @@
-"""Finds the attempt that a process belongs to: by its cgroup, by the mark in its environment, by its ancestors.
+"""Finds the attempt that a process belongs to: by its cgroup, the mark in its environment, the tag in its limits, or
+its ancestors.
 
-All three are needed: a machine may have no cgroups, a program that sets its title overwrites the mark, and an adopted
-process has neither.
+All are needed: a machine may have no cgroups, a program that sets its title overwrites the mark, an attempt under a
+real limit has no tag, and an adopted process has none of them.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Dict, Iterable, NamedTuple, Optional, Sequence
 
+from tarmac.agent.procs import limit_tag
 from tarmac.agent.run.attempt import Attempt
 from tarmac.agent.run.attempt_key import AttemptKey, parse_key
 
@@ -27,6 +29,7 @@ class Attribution:
     """Knows the attempts that exist now; created for each reading that has processes."""
 
     def __init__(self, instance: str, attempts: Iterable[Attempt]) -> None:
+        self._instance = instance
         self._mark = instance + ":"
         self._folder = f"/tarmac-{instance}/"
         self._leaves: Dict[str, AttemptKey] = {}
@@ -54,7 +57,10 @@ class Attribution:
 
     def key_of(self, process: ProcessInfo) -> Optional[AttemptKey]:
         return (
-            self._by_cgroup(process["cgroup"]) or self._by_mark(process["marks"]) or self._by_pid(process["ancestors"])
+            self._by_cgroup(process["cgroup"])
+            or self._by_mark(process["marks"])
+            or self._by_tag(process["tag"])
+            or self._by_pid(process["ancestors"])
         )
 
     def _by_cgroup(self, path: Optional[str]) -> Optional[AttemptKey]:
@@ -68,6 +74,11 @@ class Attribution:
                 if key is not None:
                     return key
         return None
+
+    def _by_tag(self, tag: Optional[int]) -> Optional[AttemptKey]:
+        if tag is None or tag == limit_tag.own_limit():  # as every process, if the agent was started from within a job
+            return None
+        return limit_tag.key_of_tag(self._instance, tag)
 
     def _by_pid(self, ancestors: Iterable[Sequence[int]]) -> Optional[AttemptKey]:
         for pid, start_time in ancestors:

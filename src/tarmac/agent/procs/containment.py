@@ -77,4 +77,5 @@ def from_record(start: Record, mark: str) -> Containment:
     tree = ProcessTree(mark, start["shim_pid"], start["shim_start_time"])
     tree.main = start["pid"]
     tree.main_start_time = start["start_time"]
+    tree.tag = start.get("tag")  # records of older agents have none
     return Containment(Leaf(start["cgroup"]) if start["cgroup"] else None, tree)

@@ -1,7 +1,8 @@
 """Finds a job's processes in /proc: as descendants of its shim, or after the shim was killed, by other traits.
 
-While the shim lives, it is the subreaper, so its descendants are all there is. Afterwards: the mark in the environment,
-the session of the command, processes seen before, orphans that the agent inherited, and all descendants of these.
+While the shim lives, it is the subreaper, so its descendants are all there is. Afterwards: the tag in the limits, the
+mark in the environment, the session of the command, processes seen before, orphans that the agent inherited, and all
+descendants of these. A process can lose each of these traits but the tag, see limit_tag.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 from typing import Callable, Dict, List, Optional, Set
 
+from tarmac.agent.procs import limit_tag
 from tarmac.shared import proc
 from tarmac.shared.proc import Stat
 
@@ -21,7 +23,9 @@ class ProcessTree:
         self.shim = shim
         self.shim_start_time = shim_start_time
         self.main: Optional[int] = None  # leads the command's session
-        self.main_start_time = 0
+        self.main_start_time = 0  # no process of the attempt is older
+        self.tag: Optional[int] = None
+        self.guards: Callable[[], Set[int]] = set  # the agent, and the shims of other attempts
         self.orphans: Callable[[Dict[int, Stat]], List[int]] = lambda _: []  # candidates that have no other trait
         self._known: Dict[int, int] = {}  # pid → start time of all processes ever seen
 
@@ -31,6 +35,8 @@ class ProcessTree:
         if shim is not None and shim.start_time == self.shim_start_time and shim.is_alive:
             found = descendants(stats, {self.shim}) - {self.shim}
         else:
+            for pid in self.guards() | {os.getpid()}:
+                stats.pop(pid, None)  # with what descends from them: they may have been started from within this job
             found = descendants(stats, self._strays(stats))
         alive = [stats[pid] for pid in sorted(found) if stats[pid].is_alive]
         self._known.update((stat.pid, stat.start_time) for stat in alive)
@@ -39,11 +45,21 @@ class ProcessTree:
     def _strays(self, stats: Dict[int, Stat]) -> Set[int]:
         strays = {pid for pid, start in self._known.items() if pid in stats and stats[pid].start_time == start}
         strays.update(self._session(stats))
-        mark = f"{MARK}={self.mark}".encode()
-        me = os.getpid()
-        strays.update(pid for pid in stats if pid != me and mark in read_marks(pid))
-        strays.update(pid for pid in self.orphans(stats) if not read_marks(pid))
+        orphans = set(self.orphans(stats))
+        own_limit = limit_tag.own_limit()
+        for stat in stats.values():
+            if stat.start_time >= self.main_start_time and stat.pid not in strays:
+                tag = limit_tag.read_tag(stat.pid)
+                # The agent's own one says nothing: the agent was started from within a job.
+                if self._has_trait(stat.pid, None if tag == own_limit else tag, is_orphan=stat.pid in orphans):
+                    strays.add(stat.pid)
         return strays
+
+    def _has_trait(self, pid: int, tag: Optional[int], *, is_orphan: bool) -> bool:
+        if tag is not None and tag == self.tag:
+            return True
+        marks = read_marks(pid)
+        return f"{MARK}={self.mark}".encode() in marks or (is_orphan and not marks and tag is None)
 
     def _session(self, stats: Dict[int, Stat]) -> List[int]:
         if self.main is None:

@@ -11,9 +11,10 @@ import os
 import signal
 import socket
 import time
-from typing import TYPE_CHECKING, Dict, List, Optional, Protocol, cast
+from typing import TYPE_CHECKING, Dict, List, Optional, Protocol, Set, cast
 
 from tarmac.agent.loop import Loop, log
+from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.cgroup import Leaf
 from tarmac.agent.procs.leftovers import describe
 from tarmac.agent.procs.watch import ProcessWatch
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _UNDECIDED_S = 0.02
 _SHIM_LINGERS_S = 1.0
+_UNPROVED = "its shim was killed, and some of its processes may be left; kill the job to release its GPUs"
 
 
 class AttemptHost(Protocol):
@@ -48,6 +50,8 @@ class AttemptHost(Protocol):
     def release(self, attempt: Attempt) -> None: ...
 
     def orphans(self, stats: Dict[int, Stat]) -> List[int]: ...
+
+    def guards(self, attempt: Attempt) -> Set[int]: ...
 
 
 class Attempt:
@@ -66,6 +70,8 @@ class Attempt:
         self.is_forgotten = False
         self.start_time: Optional[int] = None  # of an adopted process
         self.shim_pid: Optional[int] = None  # if this agent forked the shim
+        self.earlier_shim_pid: Optional[int] = None  # if an earlier agent forked it
+        self._has_own_shim = False
         self.escalation = Escalation(self)
         self._final: Optional[ReportFrame] = None  # known, but the process tree is not gone yet
         self._channel: Optional[socket.socket] = None
@@ -94,6 +100,7 @@ class Attempt:
         """Listen to a shim of this agent that has just received the job."""
         self.start = start
         self.shim_pid = shim.pid
+        self._has_own_shim = True
         self.leaf = shim.leaf
         self.shim = shim
         self._channel = shim.channel
@@ -104,6 +111,7 @@ class Attempt:
     def follow_earlier(self, start: Record) -> None:
         """Watch a shim that an earlier agent forked and that is still alive."""
         self.leaf = Leaf(start["cgroup"]) if start["cgroup"] else None
+        self.earlier_shim_pid = start["shim_pid"]
         self._report(self._started(start))
         self._watch = ProcessWatch(
             self.host.loop, start["shim_pid"], start["shim_start_time"], self._earlier_shim_ended, self.name
@@ -167,6 +175,7 @@ class Attempt:
         """Report what the records say: the shim is gone, so they are final."""
         self.is_shim_gone = True
         self.shim = None
+        self.earlier_shim_pid = None
         if self.is_over:
             self._release_when_possible()
             return
@@ -194,7 +203,7 @@ class Attempt:
             self.latest = self._started(start)
         members = self.escalation.containment().members()
         is_alive = bool(members)
-        if self._final is None:
+        if self._final is None and (is_alive or self._is_tree_known()):
             log(f"{self.name}: its shim was killed, its processes are {'still there' if is_alive else 'gone'}")
             self._report(self._lost("its shim was killed, so its exit status is unknown", alive=is_alive))
             self._enforce_limit(start)
@@ -229,8 +238,19 @@ class Attempt:
             self._watch = ProcessWatch(self.host.loop, pid, members[pid], self.check_tree, self.name)
         elif self._final is not None:
             self._report(self._final)
-        else:
+        elif self._is_tree_known() or self.escalation.is_requested:
             self._report(protocol.gone(*self.key, at=boot_clock.now(), started_s=self._started_s()))
+        else:
+            self._report(self._lost(_UNPROVED, alive=True))
+
+    def _is_tree_known(self) -> bool:
+        """True if no process can have escaped: by its cgroup, its tag, or because the agent inherits them.
+
+        Otherwise the GPUs stay booked until someone asks to stop the job.
+        """
+        start = self.read(START)
+        tag = start.get("tag") if start else None
+        return self.leaf is not None or self._has_own_shim or tag not in (None, limit_tag.own_limit())
 
     def _end_stragglers(self, members: Dict[int, int]) -> None:
         leftovers = describe(members) if self.read(LEFT) is None else None

@@ -101,6 +101,7 @@ class Escalation:
             return self._below_shim(mark)
         self._containment = containment.from_record(start, mark)
         self._containment.tree.orphans = self._attempt.host.orphans
+        self._containment.tree.guards = lambda: self._attempt.host.guards(self._attempt)
         return self._containment
 
     def _below_shim(self, mark: str) -> Containment:

@@ -12,7 +12,9 @@ import signal
 import stat
 from typing import TYPE_CHECKING, Dict, List, NoReturn, Optional, cast
 
+from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.proc_scan import MARK
+from tarmac.agent.run.attempt_key import AttemptKey
 from tarmac.agent.run.start_request import StartRequest, read
 from tarmac.shared import crashpoint, file_limit, process_title
 from tarmac.shared.own_files import OwnFiles
@@ -72,7 +74,9 @@ def _run(assign: AssignFrame, request: StartRequest, instance: str, shim_fd: int
     os.nice(request.options.get("nice", 0))
     env = request.env
     env["MASTER_PORT"] = str(assign["port"])
-    env[MARK] = f"{instance}:{request.job}.{request.attempt}"
+    key = AttemptKey(request.job, request.attempt)
+    env[MARK] = f"{instance}:{key}"
+    limit_tag.apply(limit_tag.tag_for(instance, key))
     _send(failure_fd, READY)
     # The end of the pipe instead of a byte: the shim died before the start was on record, so nothing may run.
     if os.read(shim_fd, 1):

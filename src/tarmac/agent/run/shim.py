@@ -11,6 +11,7 @@ import signal
 import time
 from typing import TYPE_CHECKING, NoReturn, Optional, Tuple, Union, cast
 
+from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.cgroup import Leaf
 from tarmac.agent.procs.containment import Containment
 from tarmac.agent.procs.leftovers import describe
@@ -182,6 +183,7 @@ class Shim:
                 "cgroup": self.leaf.path if self.leaf else None,
                 "limit": _limit_record(self.limit),
                 "origin": self.origin,
+                "tag": limit_tag.tag_for(self.instance, self.key),
             },
         )
         crashpoint.reach("shim:after-start-record")
