@@ -10,8 +10,8 @@ from starlette.types import ASGIApp
 
 from tarmac.api.app import build_app
 from tarmac.api.auth import Guard, authenticate
+from tarmac.api.protocol import PEER_UID
 from tarmac.api.route import PREFIX
-from tarmac.api.server import PEER_UID
 from tarmac.controller.controller import Controller
 from tarmac.controller.permissions import Caller, is_admin
 from tarmac.controller.settings.settings import Settings

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from starlette.types import Scope
 
-from tarmac.api.server import PEER_UID
+from tarmac.api.protocol import PEER_UID
 from tarmac.controller.permissions import Caller, account, caller_with
 from tarmac.controller.settings.settings import Settings
 from tarmac.refusal import not_allowed

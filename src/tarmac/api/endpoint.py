@@ -13,13 +13,14 @@ from tarmac.api import errors
 from tarmac.api.answers import json_answer
 from tarmac.api.body import refuse_other_types
 from tarmac.api.deps import Context
+from tarmac.api.protocol import IS_CROWDED
 from tarmac.api.route import JSON
 from tarmac.api.wording.catalogue import speak
 from tarmac.api.wording.degraded import degraded_words, silent_words
 from tarmac.api.wording.times import tell_in_zone
 from tarmac.controller.permissions import need_admin
 from tarmac.controller.repeats import Key
-from tarmac.refusal import Refused, invalid
+from tarmac.refusal import Refused, invalid, unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -78,6 +79,8 @@ class Endpoint:
         if route.admins_may is not None:
             need_admin(caller, route.admins_may)
         errors.refuse_newer_clients(headers.get("tarmac-api"))
+        if route.may_last and scope["extensions"].get(IS_CROWDED):
+            raise unavailable("server.crowded")
         refuse_other_types(route, headers)
         key = _key(headers, caller.name)
         context = Context(

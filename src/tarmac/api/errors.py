@@ -38,7 +38,13 @@ STATUS_OF = {
     "too_new": 426,
     "unavailable": 503,
 }
-_STATUS_OF_KEY = {"request.wrong_method": 405, "request.too_large": 413, "request.not_declared_json": 415}
+_STATUS_OF_KEY = {
+    "request.wrong_method": 405,
+    "request.too_slow": 408,
+    "request.too_large": 413,
+    "request.not_declared_json": 415,
+    "request.head_too_large": 431,
+}
 
 
 def from_refused(refused: Refused) -> Response:

@@ -44,6 +44,7 @@ class Route:
     status: int = field(default=200, kw_only=True)
     other_statuses: Mapping[int, str] = field(default_factory=dict, kw_only=True)  # with the same answer, and when
     largest_body_bytes: int = field(default=LARGEST_BODY_BYTES, kw_only=True)
+    may_last: bool = field(default=False, kw_only=True)  # its answer may take as long as a job
     admins_may: AdminAction | None = field(default=None, kw_only=True)  # None: every user may
 
     @property

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tarmac.api.app import build_app
+from tarmac.api.protocol import PEER_UID
 from tarmac.api.route import PREFIX
-from tarmac.api.server import PEER_UID
 from tarmac.api.views.job import Viewer
 from tarmac.controller.controller import Controller
 from tarmac.core.events import JobsHeld, JobsReleased, JobsSubmitted

@@ -87,8 +87,8 @@ ROUTES = (
     Route("POST", "/jobs/{id}/move", hold.move_job, body=MoveRequest, answer=MoveAnswer),
     Route("POST", "/jobs/{id}/start", hold.start_job, body=StartRequest, answer=StartAnswer, admins_may="start"),
     Route("GET", "/jobs/{id}/events", jobs.job_story, answer=Story),
-    Route("GET", "/jobs/{id}/log", log.job_log, query=LogQuery, answer=bytes, media_type=BYTES),
-    Route("GET", "/jobs/wait", jobs.wait_for_jobs, query=WaitQuery, answer=WaitAnswer),
+    Route("GET", "/jobs/{id}/log", log.job_log, query=LogQuery, answer=bytes, media_type=BYTES, may_last=True),
+    Route("GET", "/jobs/wait", jobs.wait_for_jobs, query=WaitQuery, answer=WaitAnswer, may_last=True),
     Route("POST", "/jobs/kill", jobs.kill_jobs, body=KillRequest, answer=KillAnswer),
     Route("POST", "/jobs/edit", edit.edit_jobs, body=EditManyRequest, answer=EditAnswer),
     Route("POST", "/jobs/move", hold.move_jobs, body=MoveManyRequest, answer=MoveManyAnswer),
@@ -124,7 +124,7 @@ ROUTES = (
     Route("DELETE", "/settings/{name}", settings.reset_setting, answer=SettingView, admins_may="set"),
 
     Route("GET", "/status", status.status, answer=StatusView),
-    Route("GET", "/events", events.events, query=EventsQuery, answer=bytes, media_type=EVENTS),
+    Route("GET", "/events", events.events, query=EventsQuery, answer=bytes, media_type=EVENTS, may_last=True),
     Route("POST", "/stop", status.stop, body=StopRequest, answer=StopAnswer, status=202),
     Route("GET", "/openapi.json", openapi, answer=dict[str, Any]),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from tarmac.api.server import ABORT
+from tarmac.api.protocol import ABORT
 from tarmac.api.sse import events
 from tarmac.api.sse.backlog import PIECE_BYTES, Piece, join
 from tarmac.api.wording.dialect import current_dialect

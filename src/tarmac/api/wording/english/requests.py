@@ -23,6 +23,11 @@ MESSAGES: dict[str, Message] = {
     ),
     "request.repeated_parameter": Message("{name:quoted} is given more than once", "give each parameter once"),
     "request.too_many_parameters": Message("the query has more than {most} parameters", "give each parameter once"),
+    "request.not_http": Message("this is not an HTTP request", "see docs/api.md"),
+    "request.head_too_large": Message(
+        "the address and the headers exceed {most} bytes or 100 headers", "name jobs by ranges, such as 1-500"
+    ),
+    "request.too_slow": Message("the request did not arrive in time", "send it again"),
     "request.too_large": Message("the body exceeds {most} bytes", "submit fewer jobs at once"),
     # fields
     "field.missing": Message("{field} is missing"),

@@ -33,6 +33,13 @@ MESSAGES: dict[str, Message] = {
         "the state could not be written: {error}",
         "nothing was accepted, and running jobs continue; free disk space, then try again",
     ),
+    "server.too_many_connections": Message(
+        "too many connections are open", "end some of the commands that wait for jobs, then try again"
+    ),
+    "server.crowded": Message(
+        "too many commands wait already",
+        "end some of them, then try again; `tarmac status`, `tarmac ls` and `tarmac kill` still work",
+    ),
     "server.too_many_bodies": Message("too many large submits are under way", "try again in a moment"),
     "server.failed": Message("the controller failed: {error}", "run `tarmac log controller` to see where"),
 }
