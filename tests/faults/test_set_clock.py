@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -109,9 +110,20 @@ def expect_short(home: Home, job: int) -> None:
 
 @pytest.mark.parametrize("step_s", [DAY_S, -DAY_S, 400 * DAY_S])
 def test_elapsed_times_do_not_follow_the_clock(home: Home, shifted_clock: ShiftedClock, step_s: int) -> None:
+    """Not even if controller or agent are killed and learn about the job from its records."""
     job = home.add("sleep", "600")
     assert until(lambda: state(home, job) == "running")
     shifted_clock.set(step_s)
+    expect_short(home, job)
+    os.kill(home.pid_of("controller"), signal.SIGKILL)
+    eventually(lambda: home.tarmac("status").returncode == 0, "another controller")
+    eventually(lambda: home.client().status()["agent_pid"], "the agent has joined")
+    expect_short(home, job)
+    os.kill(home.pid_of("agent"), signal.SIGKILL)
+    eventually(lambda: home.client().status()["agent_pid"], "another agent")
+    expect_short(home, job)
+    home.tarmac("kill", str(job), "--grace", "0")
+    home.tarmac("wait", str(job))
     expect_short(home, job)
     again = home.add("true")
     assert home.tarmac("wait", str(again)).returncode == 0
