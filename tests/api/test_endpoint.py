@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import time
 from functools import partial
 from typing import Any
 
@@ -17,13 +18,19 @@ from tarmac.nodes.fleet import Fleet
 from tarmac.refusal import Refused, unavailable
 from tests.api.asgi import Answer, send
 
+SINCE = time.strftime("%H:%M", time.localtime(1_800_000_000 - 90))
+
 
 class Bare:
     """A controller that no handler could work with."""
 
     settings = Settings({}, {})
     degraded: Refused | None = None
+    degraded_s = 90.0
     fleet = Fleet()
+
+    def now(self) -> float:
+        return 1_800_000_000.0
 
 
 def answered(*request: Any, controller: Any = None, **more: Any) -> Answer:
@@ -86,7 +93,7 @@ def test_every_wrong_parameter_is_named() -> None:
 
 def test_an_unknown_parameter_is_refused_with_the_known_ones() -> None:
     answer = answered("GET", "/jobs/wait?ids=1&timeout_s=x&timeout=5")
-    unknown = "timeout is not a parameter of this address, which accepts ids, timeout_s"
+    unknown = "timeout is not a parameter of this address, which accepts ids, known, timeout_s"
     wrong = "timeout_s must be a duration from 0s to 5m, in seconds"
     assert (answer.status, error(answer)["message"]) == (400, f"{unknown}; {wrong}")
 
@@ -176,7 +183,7 @@ def test_a_degraded_controller_says_so_in_every_answer() -> None:
     degraded.degraded = unavailable("store.cannot_write", error="disk full: größer")
     assert "tarmac-degraded" not in answered("GET", "/openapi.json").headers
     answer = answered("GET", "/openapi.json", controller=degraded)
-    assert answer.headers["tarmac-degraded"] == "the state could not be written: disk full: gr??er"
+    assert answer.headers["tarmac-degraded"] == f"the state could not be written: disk full: gr??er (since {SINCE})"
 
 
 def test_the_header_of_a_degraded_controller_is_one_line() -> None:

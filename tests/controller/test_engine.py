@@ -59,6 +59,10 @@ class RecordingFleet:
     def send_command(self, node: NodeName, frame: dict[str, Any]) -> None:
         self.sent.append(SentFrame(node, frame))
 
+    def send_at_once(self, node: NodeName, frame: dict[str, Any]) -> bool:
+        self.sent.append(SentFrame(node, frame))
+        return True
+
     def admit(self, node: NodeName) -> None:
         self.admitted.append(node)
 
@@ -450,7 +454,7 @@ def test_a_job_is_stopped_with_its_own_signal(tmp_path: Path) -> None:
     async def story(controller: Controller, fleet: RecordingFleet) -> None:
         spec = replace(specs().specs[0], signal=10, grace_s=3.0)
         await submit(controller, JobsSubmitted(specs=(spec,)))
-        assert controller.signal_now(JobId(1), None)
+        assert controller.signal_now(StopAsked(job=JobId(1), by="ann"))
         sent = [(frame["signal"], frame["grace_s"]) for frame in fleet.frames("signal")]
         assert sent == [(10, 3.0)]
 

@@ -116,3 +116,16 @@ def test_a_closed_pipe_ends_it_quietly(home: Home) -> None:
     assert running.stderr is not None
     assert running.stderr.read() == b""
     running.stderr.close()
+
+
+def test_run_on_a_paused_queue_says_so_at_once(home: Home) -> None:
+    """Also in a script, where nobody looks at a terminal."""
+    home.tarmac("queue", "pause", "--reason", "Wartung läuft")
+    running = home.start("run", "echo", "done")
+    assert running.stderr is not None
+    said = running.stderr.readline().decode()
+    assert "waiting:" in said
+    assert "Wartung läuft" in said
+    home.tarmac("queue", "resume")
+    assert running.wait(30) == 0
+    assert running.communicate() == (b"done\n", b"")

@@ -82,3 +82,55 @@ def test_ctrl_c_ends_only_the_wait(home: Home) -> None:
         assert terminal.ends() == 130
         assert "Traceback" not in terminal.text
     assert until(lambda: home.client().job(number).state == "running")
+
+
+@pytest.mark.parametrize("words", [["wait"], ["log", "-f"]])
+def test_who_waits_on_a_paused_queue_says_so_at_once(home: Home, words: list[str]) -> None:
+    home.tarmac("queue", "pause", "--reason", "new driver")
+    job = home.add("true")
+    waiting = home.start(*words, str(job))
+    assert waiting.stderr is not None
+    said = waiting.stderr.readline().decode()
+    assert "waiting:" in said
+    assert "paused the queue" in said
+    assert "new driver" in said
+    home.tarmac("queue", "resume")
+    assert waiting.wait(30) == 0
+    assert waiting.communicate()[1] == b""
+
+
+def test_wait_says_when_the_queue_is_paused_meanwhile(home: Home) -> None:
+    running = home.add("-g", "2", "sleep", "600")
+    job = home.add("-g", "2", "true")
+    waiting = home.start("wait", str(job))
+    assert until(lambda: is_connected(waiting.pid))
+    home.tarmac("queue", "pause")
+    assert waiting.stderr is not None
+    assert "paused the queue" in waiting.stderr.readline().decode()
+    home.tarmac("queue", "resume")
+    home.tarmac("kill", str(running))
+    assert waiting.wait(30) == 0
+    waiting.communicate()
+
+
+def test_wait_for_a_held_job_says_how_to_release_it(home: Home) -> None:
+    job = home.add("--hold", "true")
+    waiting = home.start("wait", str(job))
+    assert waiting.stderr is not None
+    assert f"tarmac release {job}" in waiting.stderr.readline().decode()
+    home.tarmac("release", str(job))
+    assert waiting.wait(30) == 0
+    waiting.communicate()
+
+
+def test_the_api_answers_a_wait_only_for_the_end_unless_it_is_asked_for_notices(home: Home) -> None:
+    home.tarmac("queue", "pause")
+    job = home.add("true")
+    with home.client() as client:
+        answer = client.call("GET", "/jobs/wait", query={"ids": job, "timeout_s": 0})
+        assert answer["pending"] == [job]
+        assert "paused the queue" in answer["notice"]
+        told = client.call("GET", "/jobs/wait", query={"ids": job, "timeout_s": 30, "known": ""})
+        assert told["notice"] == answer["notice"]
+        again = client.call("GET", "/jobs/wait", query={"ids": job, "timeout_s": 0.1, "known": told["notice"]})
+        assert again["notice"] == answer["notice"]

@@ -2,14 +2,16 @@
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tarmac.shared.clocks import epoch
 from tests.faults.judge import expect_all_well
 from tests.faults.world import World, eventually
-from tests.home import Home
+from tests.home import Home, is_connected
 from tests.services import need
 
 DISK_BYTES = 6 * 1024 * 1024
@@ -117,3 +119,131 @@ def test_everything_is_recovered_after_all_died_on_a_full_disk(world: World, dis
     world.wake()
     expect_all_well(world)
     assert sorted(world.started()) == sorted(jobs + waiting)
+
+
+def has_ended(pid: int) -> bool:
+    return not os.path.exists(f"/proc/{pid}")
+
+
+def fill_and_notice(world: World, disk: Disk) -> None:
+    disk.fill()
+    assert world.home.tarmac("add", "true").returncode == 5
+
+
+def test_the_first_kill_stops_a_job_and_it_ends_cancelled(world: World, disk: Disk) -> None:
+    world.hold()
+    (job,) = world.run(1)
+    (waiting,) = world.run(1, gpus=4)
+    eventually(lambda: world.state(job) == "running", "the job runs")
+    pid = world.pid_of(job)
+    disk.fill()
+    killed = world.home.tarmac("kill", str(job))
+    assert killed.returncode == 0, killed.stderr
+    assert "once the state can be written" in killed.stderr
+    eventually(lambda: has_ended(pid), "the job has ended, although nothing can be written")
+    refused = world.home.tarmac("kill", str(waiting))
+    assert refused.returncode == 5, "a waiting job cannot be cancelled without writing"
+    disk.make_room()
+    eventually(lambda: world.state(job) == "cancelled", "it ends as it was asked to")
+    world.stopped.add(job)
+    world.let_go()
+    world.wait_for_all()
+
+
+def test_a_kill_on_a_full_disk_counts_after_a_restart_of_the_controller(world: World, disk: Disk) -> None:
+    world.hold()
+    (job,) = world.run(1)
+    eventually(lambda: world.state(job) == "running", "the job runs")
+    pid = world.pid_of(job)
+    disk.fill()
+    assert world.home.tarmac("kill", str(job)).returncode == 0
+    eventually(lambda: has_ended(pid), "the job has ended")
+    world.kill_all("controller")
+    disk.make_room()
+    world.wake()
+    eventually(lambda: world.state(job) == "cancelled", "its node says that it was asked to stop")
+    world.stopped.add(job)
+    world.let_go()
+
+
+def test_a_job_that_ended_before_the_kill_keeps_its_own_outcome(world: World, disk: Disk) -> None:
+    world.hold()
+    (job,) = world.run(1)
+    eventually(lambda: world.state(job) == "running", "the job runs")
+    pid = world.pid_of(job)
+    fill_and_notice(world, disk)
+    world.let_go()
+    eventually(lambda: has_ended(pid), "the job has ended by itself")
+    world.home.tarmac("kill", str(job))
+    disk.make_room()
+    eventually(lambda: world.state(job) == "succeeded", "it was not cancelled")
+
+
+def test_states_are_marked_as_stale_and_the_exit_has_its_own_time(world: World, disk: Disk) -> None:
+    world.hold()
+    (job,) = world.run(1)
+    eventually(lambda: world.state(job) == "running", "the job runs")
+    pid = world.pid_of(job)
+    fill_and_notice(world, disk)
+    world.let_go()
+    eventually(lambda: has_ended(pid), "the job has ended")
+    over_at = time.time()
+    listed = world.home.tarmac("ls")
+    assert "running, stale" in listed.stdout
+    assert "full" in listed.stderr
+    with world.home.client() as client:
+        client.on_trouble = None
+        shown, status = client.job(job), client.status()
+        assert shown.stale_s is not None
+        assert "full" in str(shown.stale_reason)
+        assert "full" in str(status["degraded"])
+        assert status["degraded_since"] is not None
+    assert "stale" in world.home.tarmac("show", str(job)).stdout
+    disk.make_room()
+    eventually(lambda: world.state(job) == "succeeded", "service returns")
+    with world.home.client() as client:
+        ended = client.job(job)
+        assert ended.stale_s is None
+        assert ended.ended_at is not None
+        assert ended.ended_at.timestamp() <= over_at
+        (told,) = [event for event in client.story(job) if event["kind"] == "JobExited"]
+        assert epoch(told["at"]) <= over_at
+        assert client.status()["degraded_since"] is None
+
+
+@pytest.mark.parametrize("verb", ["wait", "run"])
+def test_who_waits_on_a_full_disk_says_why(world: World, disk: Disk, tmp_path: Path, verb: str) -> None:
+    go = tmp_path / "go"
+    command = ["-g", "0", "-c", f"while [ ! -e {go} ]; do sleep 0.01; done"]
+    if verb == "wait":
+        world.home.add(*command)
+        waiting = world.home.start("wait", "1")
+    else:
+        waiting = world.home.start("run", *command)
+    eventually(lambda: [job.state for job in world.home.client().jobs()] == ["running"], "the job runs")
+    eventually(lambda: is_connected(waiting.pid), "the command waits")
+    fill_and_notice(world, disk)
+    go.touch()
+    assert waiting.stderr is not None
+    said = waiting.stderr.readline()
+    assert b"waiting:" in said
+    assert b"full" in said
+    disk.make_room()
+    assert waiting.wait(60) == 0
+    waiting.communicate()
+
+
+def test_the_agent_and_its_jobs_outlive_the_controller_on_a_full_disk(world: World, disk: Disk) -> None:
+    world.hold()
+    (job,) = world.run(1)
+    eventually(lambda: world.state(job) == "running", "the job runs")
+    agent = world.home.pid_of("agent")
+    fill_and_notice(world, disk)
+    assert world.home.tarmac("stop", "--keep-agent").returncode == 0
+    assert os.path.exists(f"/proc/{agent}")
+    disk.make_room()
+    world.wake()
+    assert world.home.pid_of("agent") == agent
+    world.let_go()
+    world.wait_for_all()
+    expect_all_well(world)

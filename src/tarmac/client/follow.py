@@ -27,11 +27,19 @@ SILENT_RETRY_S = 1
 AT_ONCE = 500  # ids in one long poll, so that its URL stays short
 
 
-def ended_jobs(client: Link, ids: Sequence[int], timeout_s: float | None = None) -> Iterator[Job]:
-    """Yield each job once it has ended. Waiting batch by batch takes no longer than waiting for all at once."""
+def ended_jobs(
+    client: Link,
+    ids: Sequence[int],
+    timeout_s: float | None = None,
+    on_notice: Callable[[str], None] | None = None,
+) -> Iterator[Job]:
+    """Yield each job once it has ended. Waiting batch by batch takes no longer than waiting for all at once.
+
+    `on_notice` is called with why the jobs may not end for a while, such as a paused queue or a full disk.
+    """
     deadline = None if timeout_s is None else monotonic() + timeout_s
     for start in range(0, len(ids), AT_ONCE):
-        yield from _batch(client, list(ids[start : start + AT_ONCE]), deadline)
+        yield from _batch(client, list(ids[start : start + AT_ONCE]), deadline, on_notice)
 
 
 def resolved(client: Jobs, query: dict[str, object]) -> list[int]:
@@ -39,12 +47,15 @@ def resolved(client: Jobs, query: dict[str, object]) -> list[int]:
     return [job["id"] for page in client.pages({**query, "fields": "id"}) for job in page]
 
 
-def _batch(client: Link, ids: list[int], deadline: float | None) -> Iterator[Job]:
-    pending = ids
+def _batch(
+    client: Link, ids: list[int], deadline: float | None, on_notice: Callable[[str], None] | None
+) -> Iterator[Job]:
+    pending, known = ids, ""
     while pending:
         asked_at = monotonic()
         left = WAIT_S if deadline is None else min(WAIT_S, deadline - asked_at)
-        query = {"ids": ",".join(map(str, pending)), "timeout_s": max(0, left)}
+        query: dict[str, object] = {"ids": ",".join(map(str, pending)), "timeout_s": max(0, left)}
+        query["known"] = None if on_notice is None else known
         answer = keep_asking(
             client,
             client.call,
@@ -56,7 +67,10 @@ def _batch(client: Link, ids: list[int], deadline: float | None) -> Iterator[Job
         )
         ended = [job for job in map(Job, answer["jobs"]) if job.is_ended]
         yield from ended
-        if not ended and monotonic() - asked_at < min(left, 1):
+        before, known = known, answer.get("notice") or ""
+        if on_notice is not None and known not in {"", before}:
+            on_notice(known)
+        if not ended and known == before and monotonic() - asked_at < min(left, 1):
             sleep(0.05)  # a controller on its way out answers at once
         done = {job.id for job in ended}
         pending = [number for number in pending if number not in done]
@@ -79,9 +93,12 @@ def log_bytes(
     attempt: int | None = None,
     on_cut: Callable[[], None] | None = None,
     on_begin: Callable[[Mapping[str, str]], None] | None = None,
+    on_notice: Callable[[str], None] | None = None,
 ) -> Iterator[bytes]:
     """Continue at the same position after a restart of the controller, and with the next attempt after an attempt."""
     query: dict[str, object] = {"stream": stream, "follow": 1 if follow else None, "attempt": attempt}
+    query["notices"] = 1 if follow and on_notice is not None else None
+    notice: str | None = None
     begin: dict[str, object] = {"offset": offset or None} if lines is None else {"lines": lines}
     path: str | None = None
     while True:
@@ -91,6 +108,9 @@ def log_bytes(
             response.close()
             offset, begin = 0, {}
             continue
+        said, notice = notice, response.fields.get("tarmac-notice")
+        if on_notice is not None and notice not in {None, said}:
+            on_notice(_decoded(notice or ""))
         offset = int(response.fields.get("tarmac-log-offset", offset))
         if on_begin is not None:
             on_begin(response.fields)
@@ -122,6 +142,12 @@ def _opened(client: Link, path: str, query: dict[str, object], *, is_patient: bo
             if client.on_stale is not None:
                 client.on_stale(f"{error.message}; waiting for it")
             sleep(SILENT_RETRY_S)
+
+
+def _decoded(header: str) -> str:
+    from urllib.parse import unquote
+
+    return unquote(header)
 
 
 def _was_last(client: Link, job: Id, response: Response) -> bool:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Unpack
 
-    from tarmac.client.records import GpuRef, Job, StoryEvent, Why
+    from tarmac.client.records import GpuRef, Job, Killed, StoryEvent, Why
     from tarmac.client.requests import Environment, JobOptions, JobRequest
 
     Id = int | str | Job  # 7, "3-7", "last", "all", or what `submit` returned
@@ -140,12 +140,14 @@ class Jobs(Link):
         attempt: int | None = None,
         on_cut: Callable[[], None] | None = None,
         on_begin: Callable[[Mapping[str, str]], None] | None = None,
+        on_notice: Callable[[str], None] | None = None,
     ) -> Iterator[bytes]:
         """The output, byte for byte, or its last lines; with `follow`, until the job has ended.
 
         Without `attempt`, it is the newest attempt, and `follow` continues with the next one.
         `on_cut` is called if the last lines are too long and their beginning is missing. `on_begin` is called with the
         headers of the answer: `tarmac-log-attempt`, `tarmac-log-path` and `tarmac-log-offset`.
+        `on_notice` of a follower is called with why the job may not start or end for a while.
         """
         from tarmac.client.follow import log_bytes
 
@@ -160,16 +162,15 @@ class Jobs(Link):
             attempt=attempt,
             on_cut=on_cut,
             on_begin=on_begin,
+            on_notice=on_notice,
         )
 
-    def kill(self, *ids: Id, grace_s: float | None = None, **filters: str | None) -> dict[str, list[int]]:
+    def kill(self, *ids: Id, grace_s: float | None = None, **filters: str | None) -> Killed:
         """Ask jobs to stop, without waiting for it. Returns the jobs that were asked, and those that had ended.
 
         Raises NotFound if a filter matches nothing, like the other methods that take filters.
         """
-        answer: dict[str, list[int]] = self.call(
-            "POST", "/jobs/kill", body={**selection(ids, filters), "grace_s": grace_s}
-        )
+        answer: Killed = self.call("POST", "/jobs/kill", body={**selection(ids, filters), "grace_s": grace_s})
         return answer
 
     def rm(self, *ids: Id, **filters: str | None) -> list[int]:

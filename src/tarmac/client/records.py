@@ -45,6 +45,12 @@ if TYPE_CHECKING:
         count: int
         processes: list[LeftProcess]  # some of them
 
+    class Killed(TypedDict):
+        asked: list[int]
+        already_ended: list[int]
+        not_asked: list[int]  # waiting jobs, while nothing can be written
+        unwritten: str | None  # why the request is not on disk yet
+
     class StoryEvent(TypedDict):
         id: int
         at: str
@@ -129,7 +135,8 @@ if TYPE_CHECKING:
         home: str
         uptime_s: float
         database_bytes: int
-        degraded: str | None
+        degraded: str | None  # why nothing can be written
+        degraded_since: str | None
         nodes: list[Node]  # the controller's own machine first
 
 
@@ -220,7 +227,8 @@ class Job(Record):
     waits_for: list[int] | None  # the jobs in `after` that have not ended
     position: int | None  # place among its owner's waiting jobs
     held_by: str | None
-    stale_s: float | None  # how old its state is, if the agent of its node does not answer
+    stale_s: float | None  # how old its state is, if its agent does not answer or nothing can be written
+    stale_reason: str | None
     # Options, written by `python -m tests.shared.write_job_options`.
     name: str | None
     priority: int

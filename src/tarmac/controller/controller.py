@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tarmac.controller.repeats import Key
     from tarmac.controller.settings.node_entries import LocalNodeEntry
     from tarmac.controller.settings.settings import Settings
+    from tarmac.core.events import StopAsked
     from tarmac.core.model.job import Job
     from tarmac.core.model.note import Note
     from tarmac.core.state import State
@@ -107,6 +108,10 @@ class Controller:
     def degraded(self) -> Refused | None:
         return self.engine.degraded
 
+    @property
+    def degraded_s(self) -> float | None:
+        return self.engine.degraded_s
+
     def now(self) -> float:
         return self.engine.now()
 
@@ -156,15 +161,16 @@ class Controller:
         self.readings.refresh()
         return changed
 
-    def signal_now(self, job: JobId, grace_s: float | None) -> bool:
-        """Signal a job without a record of it. While nothing can be written, what fills the disk must be stoppable."""
-        live = self.state.jobs.get(job)
-        booking = None if live is None else holds_booking(live.status)
-        if live is None or booking is None:
+    def signal_now(self, stop: StopAsked) -> bool:
+        """Signal a job at once, and record that later: what fills the disk must be stoppable while it is full."""
+        job = self.state.jobs.get(stop.job)
+        booking = None if job is None else holds_booking(job.status)
+        if job is None or booking is None:
             return False
-        grace_s = live.spec.grace_s if grace_s is None else grace_s
-        command = stop_signal(live, booking.node, grace_s)
-        self.dispatcher.carry_out([command], self.state, self.settings)
+        grace_s = job.spec.grace_s if stop.grace_s is None else stop.grace_s
+        if not self.dispatcher.signal_at_once(stop_signal(job, booking.node, grace_s)):
+            return False
+        self.engine.record_later(stop)
         return True
 
     # The end

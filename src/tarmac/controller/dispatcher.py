@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.status import Booking
     from tarmac.core.state import State
     from tarmac.nodes.fleet import Fleet
+    from tarmac.shared.frames.to_agent import SignalFrame
     from tarmac.store.reader import Reader
 
 log = logging.getLogger(__name__)
@@ -110,17 +111,12 @@ class Dispatcher:
             },
         )
 
+    def signal_at_once(self, command: SignalJob) -> bool:
+        """Signal a job although this could not be committed. False if its node is not connected."""
+        return self._fleet.send_at_once(command.node, _signal_frame(command))
+
     def _signal(self, command: SignalJob) -> None:
-        self._fleet.send_command(
-            command.node,
-            {
-                "type": "signal",
-                "job": command.job,
-                "attempt": command.attempt,
-                "signal": command.signal,
-                "grace_s": command.grace_s,
-            },
-        )
+        self._fleet.send_command(command.node, _signal_frame(command))
 
     def _forget(self, command: ForgetRun) -> None:
         self._fleet.send_command(command.node, {"type": "forget", "job": command.job, "attempt": command.attempt})
@@ -132,6 +128,16 @@ class Dispatcher:
                 self._environments.clear()
             known = self._environments[digest] = self._reader.environment(digest)
         return known
+
+
+def _signal_frame(command: SignalJob) -> SignalFrame:
+    return {
+        "type": "signal",
+        "job": command.job,
+        "attempt": command.attempt,
+        "signal": command.signal,
+        "grace_s": command.grace_s,
+    }
 
 
 def _with_current_indices(booking: Booking, state: State) -> Booking:

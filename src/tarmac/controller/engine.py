@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from tarmac.controller import unknown_runs
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
     from tarmac.controller.gpus.usage import UsageBook
     from tarmac.controller.publisher import Publisher
     from tarmac.controller.settings.settings import Settings
-    from tarmac.core.events import Event
-    from tarmac.core.model.ids import JobId
+    from tarmac.core.events import Event, StopAsked
+    from tarmac.core.model.ids import JobId, NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
     from tarmac.store.store import Store
@@ -63,6 +64,9 @@ class Engine:
     ) -> None:
         self.settings = settings
         self.degraded: Refused | None = None  # why nothing can be written at the moment
+        self._degraded_at = 0.0  # since when, on the monotonic clock
+        self._unrecorded: dict[JobId, StopAsked] = {}  # stops that were signalled, but could not be written
+        self._must_reload = False  # the memory is ahead of the disk, which could not be read
         self.generation = 0  # counts decisions, so that caches of the state know whether they are old
         self.under_way: dict[JobId, Job] = {}  # jobs changed by the commit that has not returned yet
         self.after_commit: list[Callable[[], None]] = []
@@ -89,6 +93,11 @@ class Engine:
     def now(self) -> float:
         self._follow_clock()
         return self._clock()
+
+    @property
+    def degraded_s(self) -> float | None:
+        """For how long nothing could be written."""
+        return None if self.degraded is None else monotonic() - self._degraded_at
 
     # In
 
@@ -119,6 +128,10 @@ class Engine:
         if self.degraded is None:
             self._inbox.append(Pending(lambda _: decision))
             self._take_turn()
+
+    def record_later(self, stop: StopAsked) -> None:
+        """Decide on a stop that was signalled already, once it can be written and its node has joined again."""
+        self._unrecorded[stop.job] = stop
 
     def install(self, settings: Settings) -> Callable[[], None]:
         """Put settings in force, as a part of a decision. Returns what takes them back."""
@@ -228,7 +241,14 @@ class Engine:
     def _carry_out(self, turn: Turn) -> None:
         for event in turn.joined:
             self._dispatcher.admit(event.node)
+            self._record_stops(event.node)
         self._dispatcher.carry_out(turn.commands, self.state, self.settings)
+
+    def _record_stops(self, node: NodeName) -> None:
+        for job in [job for job in self._unrecorded if job not in self.state.jobs]:
+            del self._unrecorded[job]  # ended: its node reported that it was asked to stop
+        for job in [job for job in self._unrecorded if job in self.state.node(node).host]:
+            self.post(self._unrecorded.pop(job))
 
     # Timed changes
 
@@ -274,10 +294,20 @@ class Engine:
         resolve([*pending, *waiting], error)
         while self._undo:
             self._undo.pop()()
-        self._reload()
+        self._must_reload = not self._has_reloaded()
         if self.degraded is None:
             self.degraded = error if isinstance(error, Refused) else unavailable("server.failed", error=str(error))
+            self._degraded_at = monotonic()
+            self._publisher.wake_all()  # requests that wait say why
             self._recovery = self._loop.create_task(self._recover())
+
+    def _has_reloaded(self) -> bool:
+        try:
+            self._reload()
+        except Exception:  # the disk cannot be read either; nothing is decided or carried out until it can
+            log.exception("the state cannot be loaded")
+            return False
+        return True
 
     def _reload(self) -> None:
         """Return to what is on disk. The nodes report again what really runs once writing works."""
@@ -307,10 +337,11 @@ class Engine:
     async def _recover(self) -> None:
         while True:
             await asyncio.sleep(RETRY_AFTER_FULL_S)
-            if await self._can_write():
+            if await self._can_write() and not (self._must_reload and not self._has_reloaded()):
                 break
         log.info("the state can be written again")
-        self.degraded = None
+        self.degraded, self._must_reload = None, False
+        self._publisher.wake_all()
         for call in self.after_recovery:
             call()
         self._wake_when_due()

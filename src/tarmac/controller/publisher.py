@@ -113,8 +113,9 @@ class Publisher:
         self.publish(JobChanged(job, self.last_event) for job in changed)
         if changes.mode is not None:
             self.publish([QueueChanged()])
+            self.wake_all()  # who waits for jobs says that the queue is paused
 
     def wake_all(self) -> None:
-        """Wake every listener, so that streams notice that the controller ends."""
+        """Wake every listener, so that it notices that the controller ends, or can no longer write."""
         for listener in self._to_everything.union(*self._to_job.values()):
             listener.woken.set()

@@ -40,7 +40,8 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("draft", "StopAsked"): ("cancelled",),
     ("draft", "DependencyFailed"): ("failed",),
     ("starting", "JobStarted"): ("running",),
-    ("starting", "JobExited"): ("succeeded", "failed", "unknown"),
+    # Cancelled by a stop that could not be written, because the disk was full.
+    ("starting", "JobExited"): ("succeeded", "failed", "unknown", "cancelled"),
     ("starting", "LaunchFailed"): ("failed",),
     ("starting", "JobLost"): ("unknown",),
     ("starting", "TreeGone"): ("unknown",),
@@ -51,7 +52,7 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     # an attempt that was taken in has its GPUs.
     ("starting", "RunMissing"): ("starting", "queued"),
     ("starting", "TakenIn"): ("unknown",),
-    ("running", "JobExited"): ("succeeded", "failed", "unknown"),
+    ("running", "JobExited"): ("succeeded", "failed", "unknown", "cancelled"),
     # The node reports a start as soon as the process is there; finding the program may still fail.
     ("running", "LaunchFailed"): ("failed",),
     ("running", "JobLost"): ("unknown",),

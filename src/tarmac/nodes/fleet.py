@@ -101,6 +101,14 @@ class Fleet:
         if (session := self.get(node)) is not None:
             session.send_command(frame)
 
+    def send_at_once(self, node: NodeName, frame: AttemptFrame) -> bool:
+        """Send a signal that was not decided by the core. False if the node is not connected."""
+        session = self.get(node)
+        if session is None or not session.is_connected:
+            return False
+        session.send(frame)
+        return True
+
     async def ask(self, node: NodeName, frame: QuestionFrame) -> AnyFrame:
         """The node's answer. Raises Refused if it is unknown, unreachable, or does not answer."""
         session = self.get(node)

@@ -201,7 +201,7 @@ def test_killing_a_queued_job_starts_nothing_and_frees_its_place(api: Served) ->
     running, waiting, following = api.ids({**SLEEP, "gpus": 2}, {**SLEEP, "gpus": 2}, {**SLEEP, "gpus": 2})
     api.until(running, "running")
     answer = api.ask("POST", "/jobs/kill", {"ids": [str(waiting)]})[1]
-    assert answer == {"asked": [waiting], "already_ended": []}
+    assert answer == {"asked": [waiting], "already_ended": [], "not_asked": [], "unwritten": None}
     assert api.until(waiting, "cancelled")["started_at"] is None
     assert api.ask("POST", "/jobs/kill", {"ids": [str(waiting)]})[1]["already_ended"] == [waiting]
     api.ask("POST", "/jobs/kill", {"ids": [str(running)]})

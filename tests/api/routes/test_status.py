@@ -195,7 +195,7 @@ def test_a_running_job_can_be_stopped_while_nothing_can_be_written(cramped: Home
     assert here.ask("POST", "/jobs/kill", {"ids": [str(job)], "grace_s": 1})[1]["asked"] == [job]
     assert until(lambda: not Path(f"/proc/{pid}").exists())
     (small_disk / "fill").unlink()
-    assert until(lambda: here.ask("GET", f"/jobs/{job}")[1]["state"] == "failed")
+    assert until(lambda: here.ask("GET", f"/jobs/{job}")[1]["state"] == "cancelled")
 
 
 def test_status_shows_the_name_of_the_node_not_of_the_host(tmp_path: Path) -> None:

@@ -45,3 +45,23 @@ def test_a_stopped_job_that_reaches_its_limit_is_cancelled() -> None:
     scene.stop(1)
     scene.finish(1, exit_code=None, signal=9, timed_out=True)
     assert isinstance(scene.status(1), Cancelled)
+
+
+@pytest.mark.parametrize("state", ["starting", "running"])
+def test_a_stop_that_could_not_be_written_cancels_the_job(state: str) -> None:
+    """Its node signalled it while the disk was full."""
+    scene = Scene(gpus=1)
+    scene.submit() if state == "starting" else scene.run()
+    assert scene.state_of(1) == state
+    scene.finish(1, exit_code=None, signal=15, was_signalled=True)
+    assert scene.state_of(1) == "cancelled"
+
+
+def test_an_exit_is_told_with_the_time_it_happened() -> None:
+    scene = Scene(gpus=1)
+    scene.run()
+    ended_at = scene.now
+    scene.now += 3600
+    scene.finish(1, ended_at=ended_at)
+    (told,) = [line for line in scene.state.changes.story if line.kind == "JobExited"]
+    assert told.at == ended_at

@@ -15,6 +15,7 @@ from tarmac.api.schemas.job import WholeJobView
 from tarmac.api.schemas.jobs import JobPage, JobsQuery, Story, StoryEvent, SubmitAnswer, WaitAnswer, WaitQuery
 from tarmac.api.schemas.selection import KillAnswer, KillRequest, RemoveAnswer, Selection
 from tarmac.api.views.job import Viewer, checked_fields
+from tarmac.api.wording.degraded import degraded_words, wait_words
 from tarmac.api.wording.notes import story_detail
 from tarmac.api.wording.times import iso
 from tarmac.controller.controller import Controller
@@ -33,7 +34,7 @@ from tarmac.core.events import JobsSubmitted, StopAsked
 from tarmac.core.limits import refusal_at_submit
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.status import Draft, Held, Queued, holds_booking, is_ended
-from tarmac.refusal import conflict, invalid, not_found
+from tarmac.refusal import Refused, conflict, invalid, not_found
 from tarmac.store.rows import pack_environment
 
 if TYPE_CHECKING:
@@ -137,13 +138,13 @@ async def job_story(context: Context, word: str) -> Story:
 
 
 async def wait_for_jobs(context: Context, query: WaitQuery) -> WaitAnswer:
-    """Return when all jobs have ended, or at the timeout with those that have."""
+    """Return when all jobs have ended, at the timeout with those that have, or when there is something to say."""
     controller, reader = context.controller, context.controller.store.reader
     words = list(_words(query.ids))
     numbers = reader.select_ids(job_filter(reader, context.caller.name, ids=words))
     if not numbers and "all" not in words:
         raise not_found("jobs.no_match")
-    pending = [job for job in numbers if not controller.is_ended(job)]
+    pending, notice = [job for job in numbers if not controller.is_ended(job)], query.known
     listener = controller.publisher.listen(pending if len(pending) <= MOST_WATCHED else None)
     try:
         with suppress(TimeoutError):
@@ -151,30 +152,47 @@ async def wait_for_jobs(context: Context, query: WaitQuery) -> WaitAnswer:
                 while (
                     pending := [job for job in pending if not controller.is_ended(job)]
                 ) and not controller.is_ending:
+                    notice = wait_words(controller, pending) or ""
+                    if query.known not in {None, notice}:
+                        break
                     await listener.take(query.timeout_s)
     finally:
         controller.publisher.unlisten(listener)
     viewer = Viewer(controller)
     ended = controller.jobs(sorted(set(numbers) - set(pending)))
-    return WaitAnswer(jobs=[viewer.job(job) for job in ended], pending=pending)
+    return WaitAnswer(jobs=[viewer.job(job) for job in ended], pending=pending, notice=notice or None)
 
 
 async def kill_jobs(context: Context, body: KillRequest) -> KillAnswer:
-    """Cancel waiting jobs; send running ones TERM, and KILL after the grace period."""
+    """Cancel waiting jobs; send running ones TERM, and KILL after the grace period.
+
+    While nothing can be written, running jobs are signalled all the same: one of them may be what fills the disk.
+    """
     controller = context.controller
     numbers = selected_own(context, body)
     alive = [number for number in numbers if number in controller.state.jobs]
     asked = set(alive)
-    if controller.degraded is not None and (
-        stoppable := [number for number in alive if controller.signal_now(JobId(number), body.grace_s)]
-    ):
-        return KillAnswer(asked=stoppable, already_ended=[])
     answer = KillAnswer(asked=alive, already_ended=[number for number in numbers if number not in asked])
     if not alive:
         return answer
     await controller.fleet.check_liveness()  # so that the answer can say that the signal comes late
-    events = [_stop(alive, context.caller.name, body.grace_s)]
-    return await context.decide(lambda _: Decision(answer=answer, events=events))
+    stop = _stop(alive, context.caller.name, body.grace_s)
+    try:
+        return await context.decide(lambda _: Decision(answer=answer, events=[stop]))
+    except Refused as refused:
+        signalled = [one.job for one in stop.one_by_one() if controller.signal_now(one)] if _is_full(refused) else []
+        if not signalled:
+            raise
+        return KillAnswer(
+            asked=list(signalled),
+            already_ended=answer.already_ended,
+            not_asked=[number for number in alive if number not in signalled],
+            unwritten=degraded_words(controller),
+        )
+
+
+def _is_full(refused: Refused) -> bool:
+    return refused.key in {"store.cannot_write", "server.cannot_write"}
 
 
 def _stop(numbers: Sequence[int], caller: str, grace_s: float | None = None) -> StopAsked:

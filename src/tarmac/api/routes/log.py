@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import base64
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from starlette.responses import StreamingResponse
 
 from tarmac.api.deps import Context
 from tarmac.api.routes.jobs import find_job
 from tarmac.api.schemas.jobs import LogQuery
+from tarmac.api.wording.degraded import wait_words
 from tarmac.controller.controller import Controller
 from tarmac.controller.log_paths import is_elsewhere, stderr_path, stdout_path
 from tarmac.core.model.status import is_ended
 from tarmac.refusal import Refused, invalid, not_found, unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Container
 
     from tarmac.controller.publisher import Listener
     from tarmac.core.model.ids import NodeName
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 1 << 18
 LOOK_AGAIN_S = 30.0
 TRY_AGAIN_S = 2.0  # after a watch failed: there is no file yet, or the node is away
+ANY_NOTICE: frozenset[str | None] = frozenset()
 
 
 async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResponse:
@@ -42,12 +45,15 @@ async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResp
     if query.lines is not None:
         first, is_cut = await _tail_offset(controller, job, which, path, query.lines)
     headers = {"Tarmac-Log-Cut": "1"} if is_cut else {}
+    notice = wait_words(controller, [job.id]) if query.follow else None
+    headers |= {} if notice is None else {"Tarmac-Notice": quote(notice)}
     headers |= {
         "Tarmac-Log-Attempt": str(which),
         "Tarmac-Log-Path": path.encode("ascii", "backslashreplace").decode(),
         "Tarmac-Log-Offset": str(first),  # to go on from when the stream breaks
     }
-    output = _output(controller, job, which, path, first, follow=query.follow)
+    ends_with = {notice} if query.notices else ANY_NOTICE
+    output = _output(controller, job, which, path, first, follow=query.follow, notices=ends_with)
     return StreamingResponse(output, media_type="application/octet-stream", headers=headers)
 
 
@@ -101,9 +107,19 @@ async def _tail_offset(controller: Controller, job: Job, attempt: int, path: str
 
 
 async def _output(
-    controller: Controller, job: Job, attempt: int, path: str, offset: int, *, follow: bool
+    controller: Controller,
+    job: Job,
+    attempt: int,
+    path: str,
+    offset: int,
+    *,
+    follow: bool,
+    notices: Container[str | None],
 ) -> AsyncIterator[bytes]:
-    """The output of one attempt. A follower asks again for the next attempt, which may write to another file."""
+    """The output of one attempt. A follower asks again for the next attempt, which may write to another file.
+
+    The stream ends when there is a notice other than `notices`: only the next answer can carry it.
+    """
     listener = controller.publisher.listen([job.id])
     try:
         while True:
@@ -116,6 +132,8 @@ async def _output(
                 yield chunk
                 answer = await _read(controller, job, attempt, path, offset)
             if not follow or now is None or is_over or controller.is_ending:
+                return
+            if notices is not ANY_NOTICE and wait_words(controller, [job.id]) not in notices:
                 return
             if _has_run(now) and answer.get("is_missing"):
                 return  # the next request reports the removal

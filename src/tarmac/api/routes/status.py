@@ -10,8 +10,9 @@ from tarmac.api.schemas.status import StatusView, StopAnswer, StopRequest
 from tarmac.api.views.job_fields import rounded
 from tarmac.api.views.node import node_views
 from tarmac.api.views.queue import queued_count, running_count
-from tarmac.api.wording.degraded import degraded_words
+from tarmac.api.wording.degraded import degraded_since, degraded_words
 from tarmac.api.wording.notes import words
+from tarmac.api.wording.times import iso
 from tarmac.shared.names import API
 
 AGENT_ANSWERS_WITHIN_S = 2.0
@@ -44,6 +45,7 @@ async def status(context: Context) -> StatusView:
         uptime_s=round(controller.uptime_s(), 3),
         database_bytes=controller.store.size_bytes(),
         degraded=degraded_words(controller),
+        degraded_since=iso(degraded_since(controller)),
         nodes=node_views(controller),
     )
 

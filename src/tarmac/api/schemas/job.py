@@ -62,7 +62,8 @@ class JobView(Struct, kw_only=True):
     index: int | None
     position: int | None
     held_by: str | None
-    stale_s: float | None  # how old its state is, if the agent of its node does not answer
+    stale_s: float | None  # how old its state is, if its agent does not answer or nothing can be written
+    stale_reason: str | None
 
 
 class WholeJobView(JobView, kw_only=True):

@@ -38,13 +38,19 @@ class JobPage(Struct, kw_only=True):
 
 
 class WaitQuery(Struct, kw_only=True, forbid_unknown_fields=True):
+    """`known`: the last `notice`, empty at first. With it, the answer comes as soon as there is another one."""
+
     ids: str
+    known: str | None = None
     timeout_s: Annotated[float, Meta(ge=0, le=LONGEST_WAIT_S)] = 30.0
 
 
 class WaitAnswer(Struct, kw_only=True):
+    """`notice`: why the jobs may not end for a while, such as a paused queue or a full disk."""
+
     jobs: list[JobView]
     pending: list[int]
+    notice: str | None
 
 
 class LogQuery(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -53,6 +59,7 @@ class LogQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     lines: Annotated[int, Meta(ge=0, le=10**12)] | None = None
     offset: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
     follow: bool = False
+    notices: bool = False  # of a follower: the stream also ends when there is another notice
 
 
 class StoryEvent(Struct, kw_only=True):

@@ -25,8 +25,12 @@ class KillRequest(Selection, kw_only=True, forbid_unknown_fields=True):
 
 
 class KillAnswer(Struct, kw_only=True):
+    """`unwritten`: why the request is not on disk yet. Running jobs were signalled; `not_asked` are the others."""
+
     asked: list[int]
     already_ended: list[int]
+    not_asked: list[int] = []
+    unwritten: str | None = None
 
 
 class EditManyRequest(Selection, kw_only=True, forbid_unknown_fields=True):

@@ -26,7 +26,8 @@ class StatusView(Struct, kw_only=True):
     home: str
     uptime_s: float
     database_bytes: int
-    degraded: str | None
+    degraded: str | None  # why nothing can be written
+    degraded_since: str | None
     nodes: list[NodeView]  # every configured one, the controller's own machine first
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tarmac.api.schemas.job import GpuRef, JobView, Leftovers, LeftProcess
 from tarmac.api.wording.catalogue import say
+from tarmac.api.wording.degraded import stale_words
 from tarmac.api.wording.notes import basis_words
 from tarmac.api.wording.times import iso
 from tarmac.controller.log_paths import stdout_path
@@ -97,8 +98,11 @@ def rounded(seconds: float | None) -> float | None:
 
 
 def _stale_s(viewer: Viewer, job: Job) -> float | None:
-    booking = holds_booking(job.status)
-    return None if booking is None else rounded(viewer.controller.fleet.silent_s(booking.node))
+    booking, controller = holds_booking(job.status), viewer.controller
+    if booking is None:
+        return None
+    ages = (controller.fleet.silent_s(booking.node), controller.degraded_s)
+    return rounded(max((age for age in ages if age is not None), default=None))
 
 
 def _node(_: Viewer, job: Job) -> str | None:
@@ -170,6 +174,7 @@ COMPUTED: dict[str, Getter] = {
     "begin_at": lambda _, job: iso(job.spec.begin_at),
     "position": lambda viewer, job: viewer.place(job),
     "stale_s": _stale_s,
+    "stale_reason": lambda viewer, job: stale_words(viewer.controller, job),
     "held_by": lambda _, job: job.status.by if isinstance(job.status, Held) else None,
 }
 

@@ -39,10 +39,14 @@ def state_words(job: Job) -> str:
 
 
 def state_and_attempt(job: Job) -> str:
-    """With the attempt it is at, or waits for, if that is not the first: it was preempted or requeued."""
+    """With the attempt it is at, or waits for, if that is not the first: it was preempted or requeued.
+
+    Stale: it may have changed since, but its agent does not answer, or nothing can be written.
+    """
     attempt = job.attempt or 0
     number = attempt + 1 if job.state in {"queued", "held"} else attempt
-    return f"{job.state}, attempt {number}" if number > 1 and job.state not in ENDED else state_words(job)
+    words = f"{job.state}, attempt {number}" if number > 1 and job.state not in ENDED else state_words(job)
+    return words if job.stale_s is None else f"{words}, stale"
 
 
 def command_of(job: Job) -> str:

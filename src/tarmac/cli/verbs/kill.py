@@ -5,9 +5,10 @@ from __future__ import annotations
 from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, filters_of, ids_of, require
 from tarmac.cli.args.values import seconds
 from tarmac.cli.parser import JSON, Option, Verb
-from tarmac.cli.render.text import counted
+from tarmac.cli.render.text import counted, safe
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import err, out_json, say
+from tarmac.errors import Unavailable
 from tarmac.shared.units import spans
 
 TYPE_CHECKING = False
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
 def run(values: Values, words: list[str]) -> int:
     require("kill", values, words)
     answer = connect().kill(*ids_of(words), grace_s=values["grace"], **filters_of(values))
+    left, unwritten = answer.get("not_asked", []), answer.get("unwritten")
+    if unwritten is not None:
+        err(f"tarmac: the stop is recorded once the state can be written: {safe(unwritten)}\n")
     if values["json"]:
         out_json(answer)
-        return 0
+        return Unavailable.exit_code if left else 0
     asked, ended = answer["asked"], answer["already_ended"]
     if asked:
         say(f"asked {counted(len(asked), 'job')} to stop: {spans(asked)}")
@@ -28,7 +32,9 @@ def run(values: Values, words: list[str]) -> int:
         err(f"tarmac: {'job' if len(ended) == 1 else 'jobs'} {spans(ended)} had already ended\n")
     if not asked and not ended:
         err("tarmac: there are no jobs; nothing was stopped\n")
-    return 0
+    if left:
+        err(f"tarmac: {'job' if len(left) == 1 else 'jobs'} {spans(left)} cannot be cancelled until then; try again\n")
+    return Unavailable.exit_code if left else 0
 
 
 VERB = Verb(

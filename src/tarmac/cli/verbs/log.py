@@ -8,6 +8,7 @@ from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.args.values import count, positive
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.session import connect
+from tarmac.cli.term.notices import tell
 from tarmac.cli.term.terminal import err, out, out_bytes, out_json
 from tarmac.errors import NotAllowed, NotFound, UserError
 
@@ -44,6 +45,7 @@ def run(values: Values, words: list[str]) -> int:
             stream=stream,
             attempt=values["attempt"],
             on_cut=_say_cut,
+            on_notice=tell,
         )
         for data in output:
             out_bytes(data)

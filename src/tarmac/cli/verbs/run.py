@@ -11,6 +11,7 @@ from tarmac.cli.args.job_options import options_of, submit
 from tarmac.cli.parser import JSON, Verb
 from tarmac.cli.session import connect
 from tarmac.cli.term import signals
+from tarmac.cli.term.notices import tell
 from tarmac.cli.term.terminal import err, err_bytes, out_bytes, out_json, say
 from tarmac.errors import NotFound, TarmacError, Unavailable
 
@@ -30,9 +31,10 @@ def run(values: Values, words: list[str]) -> int:
     interrupt = _Interrupt(client, job)
     signals.on(signals.SIGINT, interrupt)
     _tell_why_it_waits(client, job)
+    client.on_trouble = None  # a notice says it
     show = err_bytes if values["json"] else out_bytes
     try:
-        for data in client.logs(job, follow=True, offset=offset):
+        for data in client.logs(job, follow=True, offset=offset, on_notice=tell):
             show(data)
     except (NotFound, Unavailable) as error:
         if isinstance(error, Unavailable) and error.key != "log.silent":
@@ -40,7 +42,7 @@ def run(values: Values, words: list[str]) -> int:
         err(f"tarmac: {error.message}\n")  # its log is not there, or cannot be read; still wait for its end
     from tarmac.client.follow import ended_jobs
 
-    ended = next(ended_jobs(client, [job]))
+    ended = next(ended_jobs(client, [job], on_notice=tell))
     if values["json"]:
         out_json(client.job(job).raw)
     return _outcome(ended, client, was_interrupted=interrupt.is_asked)

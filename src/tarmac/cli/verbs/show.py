@@ -104,6 +104,8 @@ def _news(job: Job) -> Iterator[tuple[str, str]]:
     """What most users look for first."""
     if job.message:
         yield "message", safe(job.message)
+    if job.stale_reason:
+        yield "stale", safe(job.stale_reason)
     for line in job.warnings or ():
         yield "warning", safe(line)
     for line in job.why or ():

@@ -7,6 +7,7 @@ from tarmac.cli.args.values import seconds
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.render.job import state_words
 from tarmac.cli.session import connect
+from tarmac.cli.term.notices import tell
 from tarmac.cli.term.terminal import err, out_json, say
 from tarmac.shared.units import spans
 
@@ -26,8 +27,9 @@ def run(values: Values, words: list[str]) -> int:
     ids = _awaited(client, values, words)
     if not ids:
         say("there are no jobs to wait for")
+    client.on_trouble = None  # a notice says it
     try:
-        ended = list(ended_jobs(client, ids, values["timeout"]))
+        ended = list(ended_jobs(client, ids, values["timeout"], tell))
     except TimeoutError as error:
         err(f"tarmac: {error}\n")
         return TIMED_OUT

@@ -80,6 +80,7 @@ def _is_still_open(state: State, report: RunReport) -> bool:
 
 
 def _apply(state: State, job: Job, report: RunReport, now: float) -> None:
+    """The story says when it happened: a full disk may have delayed the commit for hours."""
     cause = type(report).__name__
     if not transitions.is_expected(state_name(job.status), cause):
         return
@@ -92,19 +93,22 @@ def _apply(state: State, job: Job, report: RunReport, now: float) -> None:
             detail = {"exit_code": report.exit_code, "signal": report.signal}
             if report.timed_out:
                 detail["timed_out"] = True
-            enter(state, job, _exited(status, report, now), cause, now, detail)
-            _tell_leftovers(state, job, report.leftovers, now)
+            at = min(now, report.ended_at)
+            enter(state, job, _exited(status, report, now), cause, at, detail)
+            _tell_leftovers(state, job, report.leftovers, at)
         case LaunchFailed():
-            enter(state, job, _not_launched(status, report, now), cause, now, {"message": report.message})
+            failed = _not_launched(status, report, now)
+            enter(state, job, failed, cause, min(now, report.at), {"message": report.message})
         case JobLost():
             lost = _lost(status, report)
             if lost != status:  # a node repeats it whenever it joins
-                enter(state, job, lost, cause, now, {"message": lost.message, "processes_left": report.is_alive})
-                _tell_leftovers(state, job, lost.leftovers, now)
+                at = min(now, report.at)
+                enter(state, job, lost, cause, at, {"message": lost.message, "processes_left": report.is_alive})
+                _tell_leftovers(state, job, lost.leftovers, at)
         case TreeGone():
-            gone = _gone(status, report)
-            enter(state, job, gone, cause, now, {"message": gone.message})
-            _tell_leftovers(state, job, report.leftovers, now)
+            gone, at = _gone(status, report), min(now, report.at)
+            enter(state, job, gone, cause, at, {"message": gone.message})
+            _tell_leftovers(state, job, report.leftovers, at)
         case _:
             assert_never(report)
 
@@ -128,7 +132,7 @@ def _exited(status: Booked, report: JobExited, now: float) -> Status:
         # and ours do not. If the node cannot say, the job runs again, because a requeued job must never get lost.
         if report.was_signalled is not False and not report.timed_out:
             return Queued(since=now, requeued=status.requeue)
-    elif isinstance(status, Stopping) or (isinstance(status, Unknown) and status.stop_grace_s is not None):
+    elif _is_stopped(status, report):
         return Cancelled(
             booking=status.booking,
             pid=report.pid,
@@ -139,6 +143,13 @@ def _exited(status: Booked, report: JobExited, now: float) -> Status:
             leftovers=report.leftovers,
         )
     return _ended_by_itself(status, report)
+
+
+def _is_stopped(status: Booked, report: JobExited) -> bool:
+    if isinstance(status, Unknown):
+        return status.stop_grace_s is not None
+    # Only a stop that could not be written signals a job that is not stopping.
+    return isinstance(status, Stopping) or bool(report.was_signalled)
 
 
 def _ended_by_itself(status: Booked, report: JobExited) -> Succeeded | Failed | Unknown:

@@ -9,6 +9,18 @@ MESSAGES: dict[str, Message] = {
         "the agent{node:prefixed  of node } is unreachable", "try again in a moment; run `tarmac log agent` to see why"
     ),
     "server.cannot_write": Message("requests cannot be accepted now: {problem}", "{problem:hint}"),
+    "server.degraded": Message("{problem} (since {since})"),
+    "job.stale_unwritten": Message("the state of the job is as of then: {problem}"),
+    "wait.unwritten": Message("waiting: {problem}; the end of a job is known once the state can be written again"),
+    "wait.paused": Message(
+        "waiting: {by} paused the queue{since:prefixed  at }{reason:prefixed : }; "
+        "no job starts until `tarmac queue resume`"
+    ),
+    "wait.held": Message(
+        "waiting: {jobs:jobs} {jobs:plural is|are} held; "
+        "run `tarmac release {first}` to release {jobs:plural it|the first}"
+    ),
+    "wait.node_away": Message("waiting: the agent of node {node} is not connected; run `tarmac doctor` to see why"),
     "agent.silent": Message(
         "the agent{node:prefixed  of node } does not answer",
         "check that it is not stopped and that no disk hangs; run `tarmac log agent` to see more",
