@@ -1,6 +1,7 @@
 """The event loop: descriptors, timers, nothing else. One thread, because the agent forks.
 
-A callback that raises is logged under its name and does not affect others. Callbacks must tolerate spurious calls.
+A callback that raises is logged under its name and does not affect others. One that lacks descriptors or memory is
+called again a second later. Callbacks must tolerate spurious calls.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ import heapq
 import select
 import sys
 import time
-from typing import Callable, Dict, List, Optional, Tuple
+from typing import Callable, Dict, List, Optional, Set, Tuple
 
 from tarmac.shared.own_log import OwnLog
+from tarmac.shared.shortage import is_shortage
 
 READ = select.EPOLLIN
 WRITE = select.EPOLLOUT
 
+_AFTER_SHORTAGE_S = 1.0
 _LONGEST_POLL_S = 3600.0  # epoll accepts at most 24 days
 
 Callback = Callable[[], None]
@@ -36,6 +39,8 @@ class Loop:
     def __init__(self) -> None:
         self._epoll = select.epoll()
         self._watched: Dict[int, Tuple[Callback, str]] = {}
+        self._events: Dict[int, int] = {}
+        self._muted: Set[int] = set()  # not listened to for a while
         self._timers: List[Tuple[float, int, Timer]] = []
         self._timer_count = 0
         self._stopped = False
@@ -43,14 +48,20 @@ class Loop:
     def watch(self, fd: int, callback: Callback, name: str, events: int = READ) -> None:
         self._epoll.register(fd, events)
         self._watched[fd] = (callback, name)
+        self._events[fd] = events
 
     def change(self, fd: int, events: int) -> None:
-        self._epoll.modify(fd, events)
+        self._events[fd] = events
+        if fd not in self._muted:
+            self._epoll.modify(fd, events)
 
     def unwatch(self, fd: int) -> None:
         """Call this before closing the descriptor: a copy in a forked child would keep it in the epoll set."""
-        del self._watched[fd]
-        self._epoll.unregister(fd)
+        del self._watched[fd], self._events[fd]
+        if fd in self._muted:
+            self._muted.discard(fd)
+        else:
+            self._epoll.unregister(fd)
 
     def after(self, seconds: float, callback: Callback, name: str) -> Timer:
         timer = Timer(callback, name)
@@ -66,7 +77,7 @@ class Loop:
             for fd, _ in self._epoll.poll(self._timeout()):
                 watched = self._watched.get(fd)
                 if watched:
-                    _guarded(*watched)
+                    self._call(*watched, fd=fd)
             self._run_due_timers()
 
     def _timeout(self) -> float:
@@ -80,14 +91,34 @@ class Loop:
         while self._timers and self._timers[0][0] <= time.monotonic():
             timer = heapq.heappop(self._timers)[2]
             if timer.callback is not None:
-                _guarded(timer.callback, timer.name)
+                self._call(timer.callback, timer.name)
 
+    def _call(self, callback: Callback, name: str, fd: Optional[int] = None) -> None:
+        try:
+            callback()
+        except OSError as error:
+            if is_shortage(error):
+                self._call_later(callback, name, fd, error)
+            else:
+                log_exception(name)
+        except Exception:  # noqa: BLE001  one job's trouble must not become another's
+            log_exception(name)
 
-def _guarded(callback: Callback, name: str) -> None:
-    try:
-        callback()
-    except Exception:  # noqa: BLE001  one job's trouble must not become another's
-        log_exception(name)
+    def _call_later(self, callback: Callback, name: str, fd: Optional[int], error: OSError) -> None:
+        log(f"{name}: {error.strerror}, trying again")
+        if fd is None or fd not in self._watched or self._watched[fd][0] != callback:
+            self.after(_AFTER_SHORTAGE_S, callback, name)
+            return
+        # It would be called at once, again and again.
+        self._muted.add(fd)
+        self._epoll.unregister(fd)
+        self.after(_AFTER_SHORTAGE_S, lambda: self._unmute(fd, callback, name), name)
+
+    def _unmute(self, fd: int, callback: Callback, name: str) -> None:
+        if fd in self._muted and self._watched[fd][0] == callback:
+            self._muted.discard(fd)
+            self._epoll.register(fd, self._events[fd])
+            self._call(callback, name, fd=fd)
 
 
 _own_log: Optional[OwnLog] = None
@@ -118,7 +149,13 @@ def log(line: str) -> None:
 
 
 def log_exception(name: str) -> None:
-    """Log the exception being handled. Imports the module only now: every fork copies the agent's pages."""
-    import traceback
-
-    log(f"{name}: unexpected error\n{traceback.format_exc()}")
+    """Log the exception being handled. Without the module `traceback`, which opens source files: there may be no
+    descriptor left."""
+    kind, error, trace = sys.exc_info()
+    lines = [f"{name}: unexpected error", "Traceback (most recent call last):"]
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        lines.append(f'  File "{code.co_filename}", line {trace.tb_lineno}, in {code.co_name}')
+        trace = trace.tb_next
+    lines.append(f"{kind.__name__ if kind else None}: {error}")
+    log("\n".join(lines))

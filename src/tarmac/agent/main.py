@@ -36,7 +36,7 @@ _BLOCKED = (
 
 def main(arguments: List[str]) -> int:
     try:
-        state, ready_fd = _read_arguments(arguments)
+        state, ready = _read_arguments(arguments)
     except (IndexError, ValueError):
         sys.stderr.write(_USAGE + "\n")
         return 2
@@ -44,27 +44,26 @@ def main(arguments: List[str]) -> int:
         print(json.dumps(_check(state)))
         return 0
     try:
-        return _serve(state, ready_fd)
+        return _serve(state, ready)
     except OSError as error:
-        _announce(ready_fd, f"error: {error}\n")
-        if ready_fd is None or has_log_file():  # otherwise the controller logs it
+        if not ready.say(f"error: {error}\n") or has_log_file():  # otherwise the controller logs it
             log(f"the agent cannot start: {error}")
         return 1
 
 
-def _serve(state: str, ready_fd: Optional[int]) -> int:
-    if ready_fd is not None:
-        kernel.close_all_but(ready_fd)  # files that the caller left open must not reach a job
+def _serve(state: str, ready: Ready) -> int:
+    if ready.fd is not None:
+        kernel.close_all_but(ready.fd)  # files that the caller left open must not reach a job
     os.umask(0o077)
     folder = os.path.join(state, "agent")
     strict_modes.make_directories(folder)
     strict_modes.secure(strict_modes.problems_of_agent(state))
     socket_path = os.path.join(folder, "agent.sock")
     if not _become_the_only_one(os.path.join(folder, "agent.lock"), socket_path):
-        _announce(ready_fd, "ready\n")
+        ready.say("ready\n")
         return 0
-    if ready_fd is not None:
-        _detach(os.path.join(folder, "agent.log"), ready_fd)
+    if ready.fd is not None:
+        _detach(os.path.join(folder, "agent.log"), ready.fd)
     crashpoint.reach("agent:after-lock")
     loop = Loop()
     signal_fd = _prepare_process()
@@ -81,7 +80,7 @@ def _serve(state: str, ready_fd: Optional[int]) -> int:
     _end_without_socket(socket_path, loop)
     crashpoint.reach("agent:after-listen")
     log(f"agent {os.getpid()} listens, containment {f'cgroup {base}' if base else f'scan ({reason})'}")
-    _announce(ready_fd, "ready\n")
+    ready.say("ready\n")
     loop.run()
     if base is not None:
         cgroup.sweep(base, ())
@@ -99,10 +98,29 @@ def _check(state: str) -> Dict[str, Optional[str]]:
     return {"containment": "cgroup", "containment_reason": None}
 
 
-def _read_arguments(arguments: List[str]) -> Tuple[str, Optional[int]]:
+class Ready:
+    """The pipe on which the controller that starts the agent waits for one line. None: there is none."""
+
+    def __init__(self, fd: Optional[int]) -> None:
+        self.fd = fd
+
+    def say(self, line: str) -> bool:
+        """False if nobody listens. The descriptor is forgotten, because its number is soon used for something else."""
+        fd, self.fd = self.fd, None
+        if fd is None:
+            return False
+        try:
+            os.write(fd, line.encode())
+        except BrokenPipeError:
+            pass  # the controller that started us is gone; the next one will find the socket
+        os.close(fd)
+        return True
+
+
+def _read_arguments(arguments: List[str]) -> Tuple[str, Ready]:
     state = arguments[arguments.index("--state") + 1]
     ready_fd = int(arguments[arguments.index("--ready-fd") + 1]) if "--ready-fd" in arguments else None
-    return os.path.abspath(state), ready_fd
+    return os.path.abspath(state), Ready(ready_fd)
 
 
 def instance_of(state: str) -> str:
@@ -179,16 +197,6 @@ def _end_on_signal(shutdown: Shutdown, fd: int) -> None:
         return
     if signum in (signal.SIGTERM, signal.SIGINT):
         shutdown.begin()
-
-
-def _announce(ready_fd: Optional[int], line: str) -> None:
-    if ready_fd is None:
-        return
-    try:
-        os.write(ready_fd, line.encode())
-    except BrokenPipeError:
-        pass  # the controller that started us is gone; the next one will find the socket
-    os.close(ready_fd)
 
 
 def _detach(log_path: str, ready_fd: int) -> None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Dict, List, Optional, Set, Union
 
 from tarmac import __version__
 from tarmac.agent import facts
-from tarmac.agent.connection import Connection, UnknownFrame, is_allowed
+from tarmac.agent.connection import Connection, UnknownFrame
 from tarmac.agent.files.service import FileService
 from tarmac.agent.gpus.monitor import GpuMonitor
+from tarmac.agent.listener import Listener
 from tarmac.agent.loop import Loop, log, log_exception
 from tarmac.agent.procs.attribution import Attribution
 from tarmac.agent.run import start_request
@@ -21,10 +22,12 @@ from tarmac.agent.run.attempt_key import AttemptKey, key_of_frame
 from tarmac.agent.run.handoff import Start, hand_over
 from tarmac.agent.run.ports import Ports
 from tarmac.agent.run.recover import recover
+from tarmac.agent.run.retries import StartRetries
 from tarmac.agent.run.shim_pool import AgentContext, ShimPool
 from tarmac.agent.shutdown import Shutdown
 from tarmac.shared import boot_clock, crashpoint, protocol
 from tarmac.shared.proc import Stat
+from tarmac.shared.shortage import is_shortage, is_shortage_at_fork
 
 if TYPE_CHECKING:
     from tarmac.shared.frames.to_agent import (
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from tarmac.shared.frames.to_controller import AgentFrame, OriginEntry, ReportFrame
 
 _LAUNCH_TRIES = 3
+_AFTER_SHORTAGE_S = 1.0
 _UNDECIDED_S = 0.005
 _DECIDED_WITHIN_S = 5.0  # a frozen shim must not delay the answer for long
 
@@ -49,10 +53,11 @@ class Service:
         self.loop = loop
         self.context = context
         self._containment_reason = containment_reason
-        self._listener: Optional[socket.socket] = None
+        self._listener: Optional[Listener] = None
         self._connection: Optional[Connection] = None
         self._ports = Ports()
         self._shims = ShimPool(loop, context)
+        self._retries = StartRetries(loop, self._launch)
         self._launches = 0
         self._tries: Dict[AttemptKey, int] = {}
         self._gpus = GpuMonitor(
@@ -72,26 +77,12 @@ class Service:
                 self._ports.reserve(attempt.port)
 
     def open(self, listener: socket.socket) -> None:
-        self._listener = listener
-        self.loop.watch(listener.fileno(), self._accept, "listener")
+        self._listener = Listener(self.loop, listener, self._handle, self._connection_closed)
         self._gpus.begin()
         self._shims.refill()
         self._files.open()
 
     # The connection
-
-    def _accept(self) -> None:
-        assert self._listener is not None
-        try:
-            sock, _ = self._listener.accept()
-        except BlockingIOError:
-            return
-        if not is_allowed(sock):
-            log("refused a connection of another user")
-            sock.close()
-            return
-        sock.setblocking(False)
-        Connection(self.loop, sock, self._handle, self._connection_closed)  # the loop keeps it alive
 
     def _connection_closed(self, connection: Connection) -> None:
         if connection is self._connection:
@@ -102,7 +93,10 @@ class Service:
         """Make this the connection of the controller: a hello makes it newer than any other."""
         if self._connection is not None and self._connection is not connection:
             self._connection.close()
+        if self._listener is not None:
+            self._listener.said_hello(connection)
         self._connection = connection
+        self._retries.drop_all()  # the controller decides anew about what has left no trace
         self.shutdown.cancel()
 
     def send(self, frame: AgentFrame) -> None:
@@ -120,8 +114,24 @@ class Service:
             self._dispatch(connection, frame, data)
         except UnknownFrame as error:
             log(f"ignored a frame of unknown type {str(error)[:100]!r}")
+        except OSError as error:
+            self._handle_later(error, connection, frame, data)
         except Exception:  # noqa: BLE001  one job's trouble must not become another's
             log_exception(f"{frame['type']} of job {frame.get('job')}")
+
+    def _handle_later(self, error: OSError, connection: Connection, frame: ControllerFrame, data: bytes) -> None:
+        """A command must not be lost because there was no descriptor left."""
+        name = f"{frame['type']} of job {frame.get('job')}"
+        if not is_shortage(error):
+            log_exception(name)
+            return
+        log(f"{name}: {error.strerror}, trying again")
+
+        def handle() -> None:
+            if connection is self._connection:
+                self._handle(connection, frame, data)
+
+        self.loop.after(_AFTER_SHORTAGE_S, handle, name)
 
     def _dispatch(self, connection: Connection, frame: ControllerFrame, data: bytes) -> None:
         if frame["type"] == "start":
@@ -206,6 +216,8 @@ class Service:
         except ValueError as error:
             self._refuse(key, str(error))
             return
+        if self._retries.has(key):
+            return
         if attempt is not None:
             attempt.start = start  # undecided whether it started: if it turns out that it did not, start it then
         else:
@@ -219,7 +231,7 @@ class Service:
             shim = self._shims.take(is_fresh=key in self._tries)
         except OSError as error:
             self._ports.release(port)
-            self._refuse(key, f"cannot be started: {error.strerror or error}")
+            self._retry_or_refuse(key, start, error)
             return
         try:
             self._launches += 1
@@ -229,10 +241,19 @@ class Service:
         except OSError as error:
             self._ports.release(port)
             self._shims.discard(shim)
-            self._refuse(key, f"cannot be started: {error.strerror or error}")
+            self._retry_or_refuse(key, start, error)
             return
+        self._retries.drop(key)
         attempt = self._attempts[key] = Attempt(self, key, shim.folder, port)
         attempt.follow(shim, start)
+
+    def _retry_or_refuse(self, key: AttemptKey, start: Start, error: OSError) -> None:
+        reason = f"cannot be started: {error.strerror or error}"
+        # The run folder of the last try may still be there.
+        is_own = isinstance(error, FileExistsError) and self._retries.has(key)
+        if not ((is_own or is_shortage_at_fork(error)) and self._retries.add(key, start, reason)):
+            self._retries.drop(key)
+            self._refuse(key, reason)
 
     def _adopt(self, frame: AdoptFrame) -> None:
         key = key_of_frame(frame)
@@ -255,7 +276,11 @@ class Service:
         self.send(protocol.launch_failed(*key, message=message, at=boot_clock.now()))
 
     def _signal(self, frame: SignalFrame) -> None:
-        attempt = self._attempts.get(key_of_frame(frame))
+        key = key_of_frame(frame)
+        attempt = self._attempts.get(key)
+        if attempt is None and self._retries.has(key):
+            self._retries.drop(key)
+            self._refuse(key, "stopped before it started")
         if attempt is not None:
             attempt.escalation.request(start_request.read_signal(frame["signal"]), float(frame["grace_s"]))
 

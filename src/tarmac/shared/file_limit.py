@@ -24,4 +24,8 @@ def raise_soft() -> int:
 
 def restore() -> None:
     """Return to the limit with which this process was started. Also safe between fork and exec: one system call."""
-    resource.setrlimit(resource.RLIMIT_NOFILE, _original)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, _original)
+    except ValueError:  # the hard limit was lowered meanwhile (prlimit)
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(_original[0], hard), hard))

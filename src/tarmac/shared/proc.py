@@ -6,6 +6,7 @@ import os
 from typing import NamedTuple, Optional
 
 from tarmac.shared import kernel
+from tarmac.shared.shortage import is_shortage
 
 TICKS_PER_S = 100  # the unit of /proc, independent of the kernel's own clock rate
 
@@ -34,10 +35,12 @@ def read_boot_id() -> str:
 
 
 def read_stat(pid: int) -> Optional[Stat]:
-    """None if the process does not exist."""
+    """None if the process does not exist. Raises OSError if there is no descriptor left to look."""
     try:
         fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
+    except OSError as error:
+        if is_shortage(error):
+            raise
         return None
     try:
         line = os.read(fd, 4096)

@@ -37,10 +37,15 @@ class ProbeProcess:
         self._steps = 0
         self._stalled = 0  # consecutive checks without progress
         read_fd, write_fd = os.pipe()
-        self.pid = os.fork()
-        if self.pid == 0:
-            _become_probe(write_fd, self._heartbeat, scope)
-        os.close(write_fd)
+        try:
+            self.pid = os.fork()
+            if self.pid == 0:
+                _become_probe(write_fd, self._heartbeat, scope)
+        except OSError:
+            os.close(read_fd)
+            raise
+        finally:
+            os.close(write_fd)
         self._fd: Optional[int] = read_fd
         loop.watch(read_fd, self._read, "GPU probe")
         ProcessWatch(loop, self.pid, None, self._reap, "GPU probe")

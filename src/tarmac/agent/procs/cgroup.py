@@ -13,6 +13,7 @@ import time
 from typing import Collection, List, NamedTuple, NoReturn, Optional
 
 from tarmac.shared import crashpoint, kernel
+from tarmac.shared.shortage import is_shortage
 
 _TRIES = 100
 _AGAIN_S = 0.001
@@ -78,8 +79,11 @@ class Leaf:
             os._exit(126)
 
     def is_empty(self) -> bool:
-        """True also for a cgroup that does not exist."""
-        return b"populated 1" not in _read(f"{self.path}/cgroup.events")
+        """True also for a cgroup that does not exist. False while there is no descriptor left to look."""
+        try:
+            return b"populated 1" not in _read(f"{self.path}/cgroup.events")
+        except OSError:
+            return False
 
     def kill(self) -> bool:
         """False before Linux 5.14: the caller must kill the members one by one."""
@@ -222,16 +226,20 @@ def _below(path: str) -> List[str]:
         try:
             with os.scandir(folder) as entries:
                 folders += sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
-        except OSError:
+        except OSError as error:
+            if is_shortage(error):
+                raise
             continue
     return folders
 
 
 def _read(path: str) -> bytes:
-    """Return nothing if the cgroup is gone."""
+    """Return nothing if the cgroup is gone. Raises OSError if there is no descriptor left to look."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
+    except OSError as error:
+        if is_shortage(error):
+            raise
         return b""
     try:
         # Without a file object, which takes nine system calls: a hand-over waits for this.

@@ -13,6 +13,7 @@ from typing import Callable, Dict, List, Optional, Set
 from tarmac.agent.procs import limit_tag
 from tarmac.shared import proc
 from tarmac.shared.proc import Stat
+from tarmac.shared.shortage import is_shortage
 
 MARK = "TARMAC_MARK"
 
@@ -102,5 +103,7 @@ def read_marks(pid: int) -> List[bytes]:
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return [entry for entry in file.read().split(b"\0") if entry.startswith(b"TARMAC_MARK=")]
-    except OSError:
+    except OSError as error:
+        if is_shortage(error):
+            raise
         return []

@@ -22,9 +22,8 @@ class ProcessWatch:
         if self._pidfd is not None:
             loop.watch(self._pidfd, self._fire, name)
             return
-        stat = proc.read_stat(pid)
         self._pid = pid
-        self._start_time = start_time if start_time is not None else (stat.start_time if stat else 0)
+        self._start_time = start_time
         self._timer = loop.after(0.0, self._poll, name)
 
     def cancel(self) -> None:
@@ -36,10 +35,15 @@ class ProcessWatch:
             self._timer.cancel()
 
     def _poll(self) -> None:
-        if proc.is_same(self._pid, self._start_time):
+        if self._is_alive():
             self._timer = self._loop.after(_POLL_S, self._poll, self._name)
         else:
             self._fire()
+
+    def _is_alive(self) -> bool:
+        if self._start_time is None:
+            return os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        return proc.is_same(self._pid, self._start_time)
 
     def _fire(self) -> None:
         self.cancel()

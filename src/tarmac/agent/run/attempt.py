@@ -29,7 +29,7 @@ from tarmac.shared.proc import Stat, send_signal
 from tarmac.shared.protocol import Decoder
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames.base import Origin
+    from tarmac.shared.frames.base import AnyFrame, Origin
     from tarmac.shared.frames.to_controller import Leftovers, LostFrame, ReportFrame, StartedFrame
 
 _UNDECIDED_S = 0.02
@@ -76,6 +76,7 @@ class Attempt:
         self._final: Optional[ReportFrame] = None  # known, but the process tree is not gone yet
         self._channel: Optional[socket.socket] = None
         self._decoder = Decoder()
+        self._reports: List[AnyFrame] = []  # of the shim, not handled yet
         self._watch: Optional[ProcessWatch] = None
 
     @property
@@ -129,6 +130,7 @@ class Attempt:
             self.settle()
 
     def _read_reports(self) -> None:
+        self._take_in_reports()
         channel = self._channel
         if channel is None:
             return
@@ -138,16 +140,25 @@ class Attempt:
             return
         except OSError:
             data = b""  # the shim was killed before it had read its job
-        for frame in self._decoder.feed(data):
-            if frame["type"] == "idle":
-                self.is_shim_idle = True
-                self._release_when_possible()
-            else:
-                self._report(cast("ReportFrame", frame))
+        self._reports += self._decoder.feed(data)
         if not data:
             self._release_channel()
             channel.close()
+        self._take_in_reports()
+        if not data:
             self.is_shim_idle = False  # it is ending; its watch will say so
+
+    def _take_in_reports(self) -> None:
+        """Those that remain after a failure are handled by the next call."""
+        while self._reports:
+            frame = self._reports[0]
+            if frame["type"] == "idle":
+                self.is_shim_idle = True
+            else:
+                self._report(cast("ReportFrame", frame))
+            self._reports.pop(0)
+            if frame["type"] == "idle":
+                self._release_when_possible()
 
     def _release_channel(self) -> None:
         if self._channel is not None:
@@ -155,11 +166,12 @@ class Attempt:
             self._channel = None
 
     def _own_shim_ended(self) -> None:
-        assert self.shim_pid is not None
-        os.waitpid(self.shim_pid, 0)
-        self.shim_pid = None
+        if self.shim_pid is not None:
+            os.waitpid(self.shim_pid, 0)
+            self.shim_pid = None
         while self._channel is not None:
             self._read_reports()
+        self._take_in_reports()
         self.settle()
 
     def _earlier_shim_ended(self) -> None:

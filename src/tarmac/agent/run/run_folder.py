@@ -14,6 +14,8 @@ import os
 from typing import Any, Dict, Mapping, Optional
 from zlib import crc32
 
+from tarmac.shared.shortage import is_shortage
+
 Record = Dict[str, Any]
 
 START = "start.json"
@@ -67,10 +69,12 @@ class RunFolder:
             os.close(fd)
 
     def read(self, name: str) -> Optional[Record]:
-        """None when absent, torn or unreadable."""
+        """None when absent, torn or unreadable. Raises OSError if there is no descriptor left to look."""
         try:
             fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.fd)
-        except OSError:
+        except OSError as error:
+            if is_shortage(error):
+                raise
             return None
         try:
             return _unseal(os.read(fd, 1024 * 1024))

@@ -26,7 +26,11 @@ class RunFolders:
         """Create a folder without an attempt. In advance: on disk, which takes a millisecond."""
         name = self._new_name()
         os.mkdir(name, 0o700, dir_fd=self._spare_fd)
-        folder = RunFolder(self._spare_fd, name)
+        try:
+            folder = RunFolder(self._spare_fd, name)
+        except OSError:
+            os.rmdir(name, dir_fd=self._spare_fd)
+            raise
         try:
             if in_advance:
                 self._make_durable(folder)

@@ -5,7 +5,9 @@ A shim whose attempt is over takes another (see decision 0008). An idle shim end
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
 import socket
 from typing import List, NamedTuple, NoReturn, Optional, Tuple
 
@@ -23,6 +25,7 @@ _MOST = 16
 _TRIM_S = 10.0  # more than the fewest stay that long
 _REFILL_S = 0.005  # later: the job just started needs the processor now
 _AFTER_TROUBLE_S = 1.0
+_RESERVE = 64  # descriptors
 
 
 class AgentContext(NamedTuple):
@@ -126,7 +129,11 @@ class ShimPool:
         # Locked before the fork: the shim inherits the lock, so the folder is never unlocked.
         lock_fd = folder.take_lock()
         assert lock_fd is not None, "a new folder is not locked"
-        ours, theirs = socket.socketpair()
+        try:
+            ours, theirs = _channel()
+        except OSError:
+            os.close(lock_fd)
+            raise
         try:
             pid = os.fork()
             if pid == 0:
@@ -157,6 +164,18 @@ class ShimPool:
                 shims.remove(shim)
         _remove(shim.folder, shim.leaf)
         self._refill_in(_AFTER_TROUBLE_S)
+
+
+def _channel() -> Tuple[socket.socket, socket.socket]:
+    """Raises OSError also if few descriptors are left: connections, scans and stops need some."""
+    ours, theirs = socket.socketpair()
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    # The kernel gives out the lowest free number, so almost all below it are taken.
+    if limit != resource.RLIM_INFINITY and theirs.fileno() >= limit - min(_RESERVE, limit // 4):
+        ours.close()
+        theirs.close()
+        raise OSError(errno.EMFILE, f"the agent's limit of {limit} open files is reached; raise it (ulimit -Hn)")
+    return ours, theirs
 
 
 def _remove(folder: RunFolder, leaf: Optional[Leaf]) -> None:

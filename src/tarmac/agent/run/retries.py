@@ -1,0 +1,55 @@
+"""Starts that lack descriptors, memory or processes: tried again every second for a minute, then refused.
+
+The shortage usually ends with another job. A start that waits has left no trace, so a new connection of the controller
+decides anew about it.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Callable, Dict
+
+from tarmac.agent.loop import Loop, Timer, log
+from tarmac.agent.run.attempt_key import AttemptKey
+from tarmac.agent.run.handoff import Start
+
+_AGAIN_S = 1.0
+_FOR_S = 60.0
+
+
+class StartRetries:
+    def __init__(self, loop: Loop, launch: Callable[[AttemptKey, Start], None]) -> None:
+        self._loop = loop
+        self._launch = launch
+        self._timers: Dict[AttemptKey, Timer] = {}
+        self._until: Dict[AttemptKey, float] = {}
+
+    def has(self, key: AttemptKey) -> bool:
+        """True if it waits, or is being tried again."""
+        return key in self._until
+
+    def add(self, key: AttemptKey, start: Start, reason: str) -> bool:
+        """False if it was tried for long enough."""
+        if key not in self._until:
+            log(f"job {key}: {reason}; trying again for {_FOR_S:.0f} s")
+        until = self._until.setdefault(key, time.monotonic() + _FOR_S)
+        if time.monotonic() >= until:
+            self.drop(key)
+            return False
+        self._timers[key] = self._loop.after(_AGAIN_S, lambda: self._try(key, start), f"job {key}")
+        return True
+
+    def drop(self, key: AttemptKey) -> None:
+        """It has started, or must not start."""
+        self._until.pop(key, None)
+        timer = self._timers.pop(key, None)
+        if timer is not None:
+            timer.cancel()
+
+    def drop_all(self) -> None:
+        for key in list(self._until):
+            self.drop(key)
+
+    def _try(self, key: AttemptKey, start: Start) -> None:
+        self._timers.pop(key, None)
+        self._launch(key, start)
