@@ -38,8 +38,11 @@ def test_a_normal_life_writes_no_warning(home: Home) -> None:
 def test_a_stop_while_others_wait_writes_no_warning(home: Home) -> None:
     job = home.add("-g", "0", "--", "sleep", "600")
     watching = [home.start("log", "-f", str(job)), home.start("wait", str(job))]
+    listening = home.client().stream("/events", {})
+    next(iter(listening.chunks()))  # hello
     until(lambda: len(home.processes()) >= 2 + len(watching))
     assert home.tarmac("stop").returncode == 0
+    listening.close()
     assert home.tarmac("kill", str(job)).returncode == 0
     for one in watching:
         one.communicate(timeout=60)
