@@ -22,7 +22,7 @@ def take_away(home: Home, names: tuple[str, ...]) -> None:
 
 def crash(home: Home) -> None:
     """Kill the controller and wait for its end."""
-    pid = home.pid_of("controller")
+    pid = int((home.path / "controller.lock").read_text())
     os.kill(pid, signal.SIGKILL)
     assert until(lambda: pid not in home.processes())
 
@@ -37,6 +37,7 @@ def test_a_submit_after_the_database_was_removed_is_not_lost(home: Home, names: 
     take_away(home, names)
     added = [home.add("--gpus", "2", "true") for _ in range(3)]
     crash(home)
+    assert "it was restored, and nothing is lost" in (home.path / "controller.log").read_text()
     assert sorted(states(home)) == [running, *added]
     assert states(home)[running] == "running"
 
@@ -48,7 +49,6 @@ def test_the_database_comes_back_even_if_nobody_submits(home: Home) -> None:
     assert until((home.path / "tarmac.db").exists)
     crash(home)
     assert home.tarmac("show", str(added)).returncode == 0
-    assert "it was restored, and nothing is lost" in (home.path / "controller.log").read_text()
 
 
 def test_a_replaced_database_is_not_written_to_and_nothing_is_acknowledged(home: Home, tmp_path: Path) -> None:
@@ -69,6 +69,17 @@ def test_a_replaced_database_is_not_written_to_and_nothing_is_acknowledged(home:
     home.tarmac("stop")
     assert "sleep 1" in home.tarmac("ls").stdout
     other.clean()
+
+
+def test_a_submit_into_an_overwritten_database_is_not_acknowledged(home: Home) -> None:
+    home.add("true")
+    home.tarmac("wait", "1")
+    (home.path / "tarmac.db").write_bytes(b"overwritten" * 1000)
+    done = home.tarmac("add", "true")
+    assert done.returncode == 5, done
+    crash(home)
+    take_away(home, DATABASE)
+    assert home.tarmac("ls").returncode == 0
 
 
 def remove(folder: Path) -> None:

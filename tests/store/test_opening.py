@@ -103,6 +103,17 @@ def _overwrite(path: Path, start: int, stop: int) -> None:
     path.write_bytes(content)
 
 
+def test_an_empty_file_beside_a_log_is_refused_and_the_log_is_kept(path: Path) -> None:
+    with opened(path) as store:
+        commit(store, new(a_job(1)))
+        commit(store, new(a_job(2)))
+        log = Path(f"{path}-wal").read_bytes()
+    path.write_bytes(b"")
+    Path(f"{path}-wal").write_bytes(log)
+    assert "the file is empty, but the log beside it is not" in refusal(path).message
+    assert Path(f"{path}-wal").read_bytes() == log
+
+
 def test_a_damaged_first_page_is_refused(path: Path) -> None:
     ours(path)
     _overwrite(path, 100, 4000)

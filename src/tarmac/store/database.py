@@ -48,7 +48,11 @@ def connect_reader(path: Path) -> sqlite3.Connection:
 
 
 def _refuse_what_is_not_ours(path: Path) -> None:
-    if not path.exists() or path.stat().st_size == 0:
+    if not path.exists():
+        return
+    if path.stat().st_size == 0:
+        if _has_log(path):  # SQLite would delete it, although it holds the newest commits
+            raise sqlite3.DatabaseError("the file is empty, but the log beside it is not")
         return
     with _looking_at(path) as reader:
         application_id = reader.execute("PRAGMA application_id").fetchone()[0]

@@ -304,4 +304,6 @@ def _write_settings(connection: sqlite3.Connection, settings: dict[str, str | No
 def _translated(error: Exception) -> Exception:
     if isinstance(error, sqlite3.OperationalError):
         return unavailable("store.cannot_write", error=str(error))
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+        return unavailable("store.damaged", error=str(error))
     return error

@@ -41,6 +41,10 @@ MESSAGES: dict[str, Message] = {
         "{path} was replaced by another file while it was in use; everything up to now is in {saved}",
         "move one of the two to {path} after `tarmac stop`; running jobs continue",
     ),
+    "store.damaged": Message(
+        "tarmac.db was overwritten or damaged while it was in use: {error}",
+        "run `tarmac stop`, then restore it from a backup, or move it away with its log; running jobs continue",
+    ),
     "store.cannot_write": Message(
         "the state could not be written: {error}",
         "nothing was accepted, and running jobs continue; free disk space, then try again",
