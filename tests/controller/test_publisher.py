@@ -44,3 +44,21 @@ def test_all_listeners_are_woken_at_the_end() -> None:
             assert await listener.take(20) == []
 
     asyncio.run(story())
+
+
+def test_thousands_are_answered_in_turns() -> None:
+    async def story() -> None:
+        told, answered = Publisher(), 0
+
+        async def answer() -> None:
+            nonlocal answered
+            async with told.turn():
+                answered += 1
+
+        answers = asyncio.gather(*[answer() for _ in range(1000)])
+        await asyncio.sleep(0)
+        assert answered == publisher.ANSWERED_AT_ONCE
+        await answers
+        assert answered == 1000
+
+    asyncio.run(story())

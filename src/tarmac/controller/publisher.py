@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import AsyncIterator, Collection, Iterable
 
     from tarmac.core.changes import Changes
     from tarmac.core.model.ids import JobId
 
 MOST_PENDING = 10_000
+ANSWERED_AT_ONCE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class Listener:
 class Publisher:
     def __init__(self, last_event: int = 0) -> None:
         self.last_event = last_event  # id of the newest stored event
+        self._turns = asyncio.Semaphore(ANSWERED_AT_ONCE)
         self._to_everything: set[Listener] = set()
         self._to_job: dict[int, set[Listener]] = {}
 
@@ -92,6 +95,13 @@ class Publisher:
             listening.discard(listener)
             if not listening:
                 self._to_job.pop(job, None)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """A turn to answer. Thousands that wait for one job are answered in slices, with other requests in between."""
+        async with self._turns:
+            yield
+            await asyncio.sleep(0)
 
     def publish(self, notices: Iterable[Notice]) -> None:
         if not self._to_everything and not self._to_job:

@@ -154,3 +154,12 @@ def test_a_missing_file_is_only_called_missing(api: Served, tmp_path: Path) -> N
     assert status == 404
     assert answer["error"]["message"] == f"the output of job {job} is not there: {tmp_path / 'log'} does not exist"
     assert "who" not in answer["error"]["hint"]
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\x1b[2Jb", "ü", "a\tb", "a\x7fb", "\U0001f600"])
+def test_a_log_may_have_any_name(api: Served, tmp_path: Path, name: str) -> None:
+    (job,) = api.ids({"command": ["echo", "hello"], "gpus": 0, "log": str(tmp_path / name)})
+    api.until(job, "succeeded")
+    answer = api.get(f"/jobs/{job}/log")
+    assert answer.read() == b"hello\n"
+    assert answer.headers["Tarmac-Log-Path"].startswith(str(tmp_path))

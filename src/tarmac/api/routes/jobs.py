@@ -158,9 +158,10 @@ async def wait_for_jobs(context: Context, query: WaitQuery) -> WaitAnswer:
                     await listener.take(query.timeout_s)
     finally:
         controller.publisher.unlisten(listener)
-    viewer = Viewer(controller)
-    ended = controller.jobs(sorted(set(numbers) - set(pending)))
-    return WaitAnswer(jobs=[viewer.job(job) for job in ended], pending=pending, notice=notice or None)
+    async with controller.publisher.turn():
+        viewer = Viewer(controller)
+        ended = controller.jobs(sorted(set(numbers) - set(pending)))
+        return WaitAnswer(jobs=[viewer.job(job) for job in ended], pending=pending, notice=notice or None)
 
 
 async def kill_jobs(context: Context, body: KillRequest) -> KillAnswer:

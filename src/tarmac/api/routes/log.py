@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from starlette.responses import StreamingResponse
 
+from tarmac.api.answers import header_text
 from tarmac.api.deps import Context
 from tarmac.api.routes.jobs import find_job
 from tarmac.api.schemas.jobs import LogQuery
@@ -49,7 +50,7 @@ async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResp
     headers |= {} if notice is None else {"Tarmac-Notice": quote(notice)}
     headers |= {
         "Tarmac-Log-Attempt": str(which),
-        "Tarmac-Log-Path": path.encode("ascii", "backslashreplace").decode(),
+        "Tarmac-Log-Path": header_text(path),
         "Tarmac-Log-Offset": str(first),  # to go on from when the stream breaks
     }
     ends_with = {notice} if query.notices else ANY_NOTICE
