@@ -114,6 +114,40 @@ def test_the_log_of_an_earlier_attempt_is_read_on_the_node_of_that_attempt(
     with_controller(tmp_path, story)
 
 
+class LateLog(Logs):
+    """The job starts and ends just after its log was found missing."""
+
+    def __init__(self, controller: Controller) -> None:
+        super().__init__()
+        self._controller = controller
+        self._is_there = False
+
+    async def ask(self, node: NodeName, frame: Any) -> dict[str, Any]:
+        if self._is_there:
+            return await super().ask(node, frame)
+        self._is_there = True
+        post = self._controller.engine.post
+        post(StartForced(job=JOB, node=DESK, gpus=(GpuUuid("G0"),), by="eve"))
+        post(Reported(node=DESK, report=JobStarted(job=JOB, attempt=1, pid=7, started_at=1000.0)))
+        end = JobExited(job=JOB, attempt=1, exit_code=0, signal=None, started_at=1000.0, ended_at=1000.0, pid=7)
+        post(Reported(node=DESK, report=end))
+        await self._controller.engine.decide(lambda _: Decision(answer=None))
+        return {"type": "log", "error": "No such file or directory", "is_missing": True}
+
+
+@pytest.mark.parametrize("query", ["", "?follow=1"])
+def test_a_job_that_runs_while_its_log_is_looked_for_has_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    async def story(controller: Controller) -> None:
+        monkeypatch.setattr(controller, "fleet", LateLog(controller))
+        answer = await send(controller, "GET", f"/jobs/1/log{query}")
+        assert answer is not None
+        assert (answer.status, answer.body) == (200, b"desk")
+
+    with_controller(tmp_path, story)
+
+
 @pytest.mark.parametrize("query", ["?attempt=2", "?attempt=2&follow=1", "?attempt=99&lines=3"])
 def test_an_attempt_that_never_was_is_not_called_removed(api: Served, query: str) -> None:
     (job,) = api.ids({"shell": "echo hi", "gpus": 0})

@@ -80,13 +80,17 @@ def _refuse_what_has_no_file(controller: Controller, job: Job, query: LogQuery) 
 
 async def _must_exist(controller: Controller, job: Job, attempt: int, path: str, *, follow: bool) -> None:
     """Refuse output that is missing. A follower may come before the file exists."""
+    had_run = _has_run(job) or attempt < job.attempt  # before it is asked: the job goes on meanwhile
     answer = await _ask(controller, job, attempt, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
     if "error" not in answer:
         return
     if answer.get("is_silent"):
         raise unavailable("log.silent", job=job.id, error=answer["error"])
-    if answer.get("is_missing") and (_has_run(job) or attempt < job.attempt):
+    if answer.get("is_missing") and had_run:
         raise not_found("log.gone", job=job.id, path=path)
+    if _has_run(controller.job(job.id) or job) and not had_run:
+        await _must_exist(controller, controller.job(job.id) or job, attempt, path, follow=follow)
+        return
     if follow and answer.get("is_missing"):
         return
     if job.attempt == 0:
@@ -127,6 +131,7 @@ async def _output(
             # Looked up before reading, so that everything an ended job wrote is read.
             now = controller.state.jobs.get(job.id)
             is_over = now is None or now.attempt > attempt
+            had_run = now is not None and _has_run(now)
             answer = await _read(controller, job, attempt, path, offset)
             while chunk := base64.b64decode(answer.get("data", "")):
                 offset += len(chunk)
@@ -136,7 +141,7 @@ async def _output(
                 return
             if notices is not ANY_NOTICE and wait_words(controller, [job.id]) not in notices:
                 return
-            if _has_run(now) and answer.get("is_missing"):
+            if had_run and answer.get("is_missing"):
                 return  # the next request reports the removal
             if answer.get("size", offset) < offset:
                 offset = 0  # truncated; everything from now on is new
