@@ -13,6 +13,7 @@ from tarmac.api.schemas.jobs import StoryEvent
 from tarmac.api.schemas.nodes import NodeView
 from tarmac.api.schemas.queue import QueueView
 from tarmac.api.schemas.reservations import MadeReservation, ReservedGpu
+from tarmac.api.schemas.selection import KillAnswer
 from tarmac.api.schemas.settings import SettingView
 from tarmac.api.schemas.status import StatusView
 from tarmac.api.schemas.why import WhyView
@@ -31,6 +32,7 @@ DICTS: dict[str, type[Struct] | None] = {
     "GpuReservation": GpuReservation,
     "Reservation": MadeReservation,
     "Why": WhyView,
+    "Killed": KillAnswer,
     "Queue": QueueView,
     "Node": NodeView,
     "Status": StatusView,
