@@ -119,3 +119,14 @@ def test_the_python_client_repeats_a_submit(world: World) -> None:
         for name in [name for name in os.environ if name.startswith("TARMAC_")]:
             del os.environ[name]
     assert jobs(world) == [job.id]
+
+
+def test_a_controller_that_is_killed_while_it_starts_is_started_again(world: World) -> None:
+    """Kill three of them before they can say anything; the command does not mind."""
+    command = world.home.start("add", "-g", "0", "--hold", "true")
+    for _ in range(4):
+        (controller,) = eventually(lambda: world.seen("controller"), "a controller starts")
+        world.kill_one(controller)
+    out, err = command.communicate(timeout=120)
+    assert (command.returncode, err) == (0, b"")
+    assert jobs(world) == [int(out)]

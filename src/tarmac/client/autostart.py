@@ -29,7 +29,9 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 class EndedEarly(Unavailable):
-    """The controller ended before it was ready, without a message."""
+    """The controller ended before it was ready. `has_words`: its log says something; otherwise it was killed."""
+
+    has_words = False
 
 
 def start_controller(state: str, home: str | None, on_silence: Callable[[int, float], None] | None = None) -> None:
@@ -52,6 +54,7 @@ def start_controller(state: str, home: str | None, on_silence: Callable[[int, fl
             f"the state directory {state} cannot be used: {error.strerror}",
             "set TARMAC_HOME to a directory on a local disk that you can write to",
         ) from None
+    log_size = os.fstat(log).st_size
     reader, writer = os.pipe()
     try:
         _spawn(state, home, log, writer)
@@ -63,7 +66,7 @@ def start_controller(state: str, home: str | None, on_silence: Callable[[int, fl
     finally:
         os.close(reader)
     if not answer.startswith("ready"):
-        raise _failure(answer, state)
+        raise _failure(answer, state, log_size)
 
 
 def _spawn(state: str, home: str | None, log: int, writer: int) -> None:
@@ -110,20 +113,24 @@ def _answer(reader: int, on_silence: Callable[[int, float], None] | None) -> str
     return said.decode("utf-8", "replace").strip()
 
 
-def _failure(answer: str, state: str) -> TarmacError:
+def _failure(answer: str, state: str, log_size: int) -> TarmacError:
     first, _, rest = answer.partition("\n")
     message = first.removeprefix("error:").strip()
     if first.startswith("error: config"):
         return UserError(message, rest or f"edit {paths.config_path()} and try again")
     if message:
         return Unavailable(f"the controller does not start: {message}", rest or "see `tarmac log controller`")
-    last = _last_lines(paths.controller_log(state))
-    return EndedEarly(
+    last = _last_line(paths.controller_log(state), log_size)
+    error = EndedEarly(
         f"the controller ended before it was ready{': ' if last else ''}{last}", "see `tarmac log controller`"
     )
+    error.has_words = bool(last)
+    return error
 
 
-def _last_lines(path: str) -> str:
+def _last_line(path: str, start: int) -> str:
+    """The last line that was written after `start`. A log that is shorter was rotated meanwhile."""
+    size = os.path.getsize(path)
     with open(path, "rb") as log:
-        log.seek(max(0, os.path.getsize(path) - 4096))
+        log.seek(max(start if start <= size else 0, size - 4096))
         return b"\n".join(log.read().strip().splitlines()[-1:]).decode("utf-8", "replace")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Request: TypeAlias = tuple[str, str, bytes | None, Mapping[str, str] | None]
 
 BASE = "/api/v1"
-START_TRIES = 3
+START_TRIES = 3  # of a controller that ends with a message; one that was killed is started again
 ANSWER_S = 60  # the longest an ordinary request may take; a suspended controller would never answer
 LASTING = frozenset({"agent.silent", "log.silent"})  # keys of refusals that a retry does not change
 PATIENCE_S = 60  # how long to wait for a controller that is away
@@ -208,26 +208,29 @@ class Link:
         return connection
 
     def _new_connection(self) -> Connection:
-        failure: Unavailable | None = None
-        for _ in range(START_TRIES):
-            failure = None
+        """Starts a controller if none listens, again if it is gone before it can be asked."""
+        crashes, began_at = 0, 0.0
+        while True:
             try:
                 return Connection(paths.socket_path(self.state), self._tell_silence)
             except NoController:
-                if not self.start:
+                from time import monotonic, sleep
+
+                if not self.start or (began_at and monotonic() > began_at + self.patience_s):
                     raise
-            if self.on_start is not None:
-                self.on_start()
             from tarmac.client.autostart import EndedEarly, start_controller
 
+            began_at = began_at or monotonic()
+            if self.on_start is not None:
+                self.on_start()
             # The controller that reported ready may be an old one that is just ending.
             try:
                 start_controller(self.state, self.home, self.on_silence)
             except EndedEarly as error:
-                failure = error  # it may have been killed
-        if failure is not None:
-            raise failure
-        return Connection(paths.socket_path(self.state), self._tell_silence)
+                crashes += error.has_words
+                if crashes >= START_TRIES or monotonic() > began_at + self.patience_s:
+                    raise
+                sleep(PAUSE_S)
 
 
 def keep_asking(client: Link, ask: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
