@@ -49,7 +49,7 @@ HEADERS = (
     "-", ",", ";", "en-" * 2000, ",".join(f"x{n};q=0.{n}" for n in range(3000)), "1,2", "%00", "null", "chunked",
 )  # fmt: skip
 HEADER_NAMES = (
-    "Last-Event-ID", "Tarmac-Api", "Tarmac-Zone", "Accept-Language", "Accept", "Content-Type", "Host", "Cookie", "Origin", "Range",
+    "Last-Event-ID", "Idempotency-Key", "Tarmac-Api", "Tarmac-Zone", "Accept-Language", "Accept", "Content-Type", "Host", "Cookie", "Origin", "Range",
     "If-None-Match", "Expect", "TE", "Upgrade", "Connection", "X-Forwarded-For", "Content-Encoding", "Accept-Encoding", "User-Agent",
 )  # fmt: skip
 
