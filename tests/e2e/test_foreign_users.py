@@ -168,6 +168,21 @@ def test_a_config_file_that_the_group_may_write_is_refused_wherever_it_is(reacha
     assert f"chmod go-w {config}" in done.stderr
 
 
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_the_directory_of_another_node_is_checked_by_its_agent(reachable: Home, is_empty: bool) -> None:
+    second = reachable.path.parent / "second"
+    second.mkdir()
+    second.chmod(0o777)
+    if not is_empty:
+        (second / "agent").mkdir(0o700)
+    config = f"[[nodes]]\nname = 'second'\nkind = 'local'\nstate = '{second}'\n"
+    (reachable.path / "config.toml").write_text(config)
+    reachable.tarmac("status")
+    words = "✓ node second" if is_empty else f"{second} can be changed by other users (mode 0777)"
+    assert until(lambda: words in reachable.tarmac("doctor").stdout)
+    assert second.stat().st_mode & 0o777 == (0o700 if is_empty else 0o777)
+
+
 def test_nothing_is_open_to_others_under_a_umask_of_zero(reachable: Home) -> None:
     deep = Home(reachable.path / "a" / "b" / "c")
     before = os.umask(0)

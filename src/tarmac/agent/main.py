@@ -56,8 +56,9 @@ def _serve(state: str, ready: Ready) -> int:
         kernel.close_all_but(ready.fd)  # files that the caller left open must not reach a job
     os.umask(0o077)
     folder = os.path.join(state, "agent")
+    strict_modes.make_directories(state)
+    strict_modes.secure(strict_modes.problems_of_agent(state))  # an empty directory is taken over: not after mkdir
     strict_modes.make_directories(folder)
-    strict_modes.secure(strict_modes.problems_of_agent(state))
     socket_path = os.path.join(folder, "agent.sock")
     if not _become_the_only_one(os.path.join(folder, "agent.lock"), socket_path):
         ready.say("ready\n")

@@ -27,6 +27,7 @@ class DatabaseFiles:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._paths = [f"{path}{suffix}" for suffix in _SUFFIXES]
         self._known = self._look()
         self._own = {None, self._known[0]}  # what may be in the place without being another's
         self._saved: Path | None = None  # a copy, made because another file has taken the place
@@ -57,15 +58,15 @@ class DatabaseFiles:
 
     def clear_away(self) -> None:
         """Remove what belongs to the earlier file, before the new one is opened."""
-        for suffix in _SUFFIXES[1:]:
+        for path in self._paths[1:]:
             with suppress(FileNotFoundError):
-                os.unlink(f"{self.path}{suffix}")
+                os.unlink(path)
 
     def _take_log_away(self) -> None:
         """Remove our own WAL file, or it would be applied to the other database when that is opened."""
-        for suffix, known in zip(_SUFFIXES[1:], self._known[1:], strict=True):
-            if _identity(f"{self.path}{suffix}") == known is not None:
-                os.unlink(f"{self.path}{suffix}")
+        for path, known in zip(self._paths[1:], self._known[1:], strict=True):
+            if _identity(path) == known is not None:
+                os.unlink(path)
 
     def _copy(self, connection: sqlite3.Connection) -> Path:
         copy = self.path.with_name(f"{self.path.name}.copy")
@@ -84,7 +85,7 @@ class DatabaseFiles:
         return _identity(str(self.path)) not in self._own
 
     def _look(self) -> list[tuple[int, int] | None]:
-        return [_identity(f"{self.path}{suffix}") for suffix in _SUFFIXES]
+        return [_identity(path) for path in self._paths]
 
 
 def _identity(path: str) -> tuple[int, int] | None:
