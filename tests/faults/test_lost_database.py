@@ -1,4 +1,4 @@
-"""The database is moved away, cut short or restored while jobs run: they are found again and keep their GPUs."""
+"""The database or run directories are lost while jobs run: the jobs are found again and keep their GPUs."""
 
 import os
 import shutil
@@ -192,3 +192,23 @@ def test_the_first_job_of_a_new_database_is_not_mistaken_for_an_old_run(world: W
     assert world.started() == [1, 1]
     os.kill(agent, signal.SIGTERM)
     eventually(lambda: not is_alive(agent), "the second agent has ended")
+
+
+@pytest.mark.parametrize("removed", ["one", "all"])
+@pytest.mark.parametrize("killed", [("agent",), ("agent", "controller"), ("shim", "agent")], ids=" and ".join)
+def test_a_job_without_its_run_directory_keeps_its_gpus(world: World, killed: tuple[str, ...], removed: str) -> None:
+    world.wake()
+    (job,) = hold_jobs(world, 4)
+    runs = world.home.path / "agent/runs"
+    shutil.rmtree(runs / f"{job}.1" if removed == "one" else runs)
+    world.kill_all(*killed)
+    (after,) = world.run(1)
+    eventually(lambda: world.seen("agent"), "there is a new agent")
+    world.wake()
+    assert (world.state(after), is_alive(world.pid_of(job))) == ("queued", True)
+    assert len(gpus_of(world, job)) == 4
+    world.stop(job)
+    eventually(lambda: not is_alive(world.pid_of(job)), "it can be killed")
+    world.let_go()
+    world.wait_for_all()
+    assert world.started() == [job, after]

@@ -223,12 +223,12 @@ class Service:
         else:
             self._launch(key, start)
 
-    def _launch(self, key: AttemptKey, start: Start) -> None:
+    def _launch(self, key: AttemptKey, start: Start, *, is_fresh: bool = False) -> None:
         port = 0
         try:
             port = self._ports.take()
             # If a shim was killed, the other idle ones may have been, too.
-            shim = self._shims.take(is_fresh=key in self._tries)
+            shim = self._shims.take(is_fresh=is_fresh or key in self._tries)
         except OSError as error:
             self._ports.release(port)
             self._retry_or_refuse(key, start, error)
@@ -241,7 +241,10 @@ class Service:
         except OSError as error:
             self._ports.release(port)
             self._shims.discard(shim)
-            self._retry_or_refuse(key, start, error)
+            if isinstance(error, FileNotFoundError) and not is_fresh:
+                self._launch(key, start, is_fresh=True)  # someone removed the folder of the idle shim
+            else:
+                self._retry_or_refuse(key, start, error)
             return
         self._retries.drop(key)
         attempt = self._attempts[key] = Attempt(self, key, shim.folder, port)

@@ -53,7 +53,7 @@ class ProcessTable:
             "user": self._user_of(pid),
             "command": command_of(pid),
             "started_at": round(self._boot_at + stat.start_time / TICKS_PER_S, 2) if stat else None,
-            "cgroup": _cgroup_of(pid),
+            "cgroup": cgroup_of(pid),
             "marks": _marks_of(pid),
             "tag": read_tag(pid),
             "ancestors": _ancestors_of(stat),
@@ -89,7 +89,7 @@ def command_of(pid: int) -> Optional[str]:
     return words.decode("utf-8", "replace")[:COMMAND_CHARS] or None
 
 
-def _cgroup_of(pid: int) -> Optional[str]:
+def cgroup_of(pid: int) -> Optional[str]:
     for line in _read(pid, "cgroup").splitlines():
         if line.startswith(b"0::"):
             return line[3:].decode("utf-8", "replace")

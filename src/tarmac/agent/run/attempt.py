@@ -18,6 +18,7 @@ from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.cgroup import Leaf
 from tarmac.agent.procs.leftovers import describe
 from tarmac.agent.procs.watch import ProcessWatch
+from tarmac.agent.run import traces
 from tarmac.agent.run.attempt_key import AttemptKey, key_of_record
 from tarmac.agent.run.escalation import Escalation
 from tarmac.agent.run.handoff import Start
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from tarmac.shared.frames.to_controller import Leftovers, LostFrame, ReportFrame, StartedFrame
 
 _UNDECIDED_S = 0.02
+_SEARCH_S = 1.0  # a search for processes takes a while
 _SHIM_LINGERS_S = 1.0
 _UNPROVED = "its shim was killed, and some of its processes may be left; kill the job to release its GPUs"
 
@@ -70,8 +72,10 @@ class Attempt:
         self.is_forgotten = False
         self.start_time: Optional[int] = None  # of an adopted process
         self.shim_pid: Optional[int] = None  # if this agent forked the shim
+        self.found: Optional[Record] = None  # the start record as it was found, in case it is removed
         self.earlier_shim_pid: Optional[int] = None  # if an earlier agent forked it
         self._has_own_shim = False
+        self._search_at = 0.0
         self.escalation = Escalation(self)
         self._final: Optional[ReportFrame] = None  # known, but the process tree is not gone yet
         self._channel: Optional[socket.socket] = None
@@ -121,13 +125,24 @@ class Attempt:
 
     def await_decision(self) -> None:
         """Wait for the start record of a locked folder: it appears within moments, or the lock is released."""
-        start = self.read(START)
+        start = self.read(START) or self._rebuilt_if_begun()
         if start is not None:
             self.follow_earlier(start)
         elif self.folder.is_locked():
             self.host.loop.after(_UNDECIDED_S, self.await_decision, self.name)
         else:
             self.settle()
+
+    def _rebuilt_if_begun(self) -> Optional[Record]:
+        """The start record, from the processes, if it cannot be read although the command runs."""
+        if time.monotonic() < self._search_at:
+            return None
+        self._search_at = time.monotonic() + _SEARCH_S
+        processes = traces.search(self.host.context).get(self.key)
+        if processes and traces.has_begun(self.host.context, self.key, processes):
+            self.found = traces.rebuild(self.host.context, self.key, processes)
+            traces.store(self.host.context, self.folder, self.key, self.found)
+        return self.found
 
     def _read_reports(self) -> None:
         self._take_in_reports()
@@ -207,6 +222,13 @@ class Attempt:
     def _settle_without_start(self) -> None:
         if self._final is not None:
             self._report(of_earlier_boot(self._final))  # or of this one, which cannot be known without a start record
+            return
+        processes = traces.search(self.host.context).get(self.key)
+        if processes is not None:
+            self.found = traces.rebuild(self.host.context, self.key, processes)
+            self._settle_tree(self.found)
+        elif self.latest is not None or not self.folder.exists():
+            self._report(self._lost("its run directory was removed, so its exit status is unknown", alive=False))
         else:
             self.host.never_started(self)
 
@@ -315,7 +337,9 @@ class Attempt:
     def read(self, name: str) -> Optional[Record]:
         """Return a record of this attempt. The folder may still hold one of the attempt that used it before."""
         record = self.folder.read(name)
-        return record if key_of_record(record) == self.key else None
+        if key_of_record(record) == self.key:
+            return record
+        return self.found if name == START else None
 
     def _lost(self, message: str, *, alive: bool) -> LostFrame:
         return protocol.lost(*self.key, message=message, alive=alive, at=boot_clock.now(), started_s=self._started_s())

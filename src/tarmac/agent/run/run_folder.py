@@ -38,6 +38,13 @@ class RunFolder:
         self.is_on_disk = False  # with both records: writing one changes only its content
         self.fd = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=parent_fd)
 
+    def exists(self) -> bool:
+        """False if the folder was removed, or another one has its place."""
+        try:
+            return os.path.samestat(os.fstat(self.fd), os.stat(self.name, dir_fd=self.parent_fd))
+        except OSError:
+            return False
+
     def close(self) -> None:
         os.close(self.fd)
 

@@ -25,7 +25,11 @@ class RunFolders:
     def create(self, *, in_advance: bool) -> RunFolder:
         """Create a folder without an attempt. In advance: on disk, which takes a millisecond."""
         name = self._new_name()
-        os.mkdir(name, 0o700, dir_fd=self._spare_fd)
+        try:
+            os.mkdir(name, 0o700, dir_fd=self._spare_fd)
+        except FileNotFoundError:
+            self._spare_fd = _open_folder(os.path.join(self.path, "spare"))  # it was removed
+            os.mkdir(name, 0o700, dir_fd=self._spare_fd)
         try:
             folder = RunFolder(self._spare_fd, name)
         except OSError:
@@ -40,8 +44,13 @@ class RunFolders:
         return folder
 
     def assign(self, folder: RunFolder, name: str) -> None:
-        """Raises FileExistsError if the attempt has a folder: it must not start a second time."""
-        self._move(folder, self.runs_fd, name)
+        """Raises FileExistsError if the attempt has a folder: it must not start a second time. FileNotFoundError if
+        someone removed this folder."""
+        try:
+            self._move(folder, self.runs_fd, name)
+        except FileNotFoundError:
+            self.runs_fd = _open_folder(os.path.join(self.path, "runs"))  # it was removed
+            self._move(folder, self.runs_fd, name)
 
     def reuse(self, folder: RunFolder) -> None:
         """Clear a folder whose attempt is forgotten, for another attempt."""

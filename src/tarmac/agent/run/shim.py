@@ -225,11 +225,25 @@ class Shim:
         try:
             self.folder.write_durably(EXIT, final)
         except FileNotFoundError:
-            return True  # the attempt is already forgotten
+            return self._record_exit_anew(final)
         except OSError:
             return False
         crashpoint.reach("shim:after-exit-record")
         self.folder.is_on_disk = True
+        return True
+
+    def _record_exit_anew(self, final: ReportFrame) -> bool:
+        """Someone removed the run folder, and an agent may have created it again. Otherwise it is forgotten."""
+        try:
+            folder = RunFolder(self.folder.parent_fd, str(self.key))
+        except OSError:
+            return True
+        try:
+            folder.write_durably(EXIT, final)
+        except OSError:
+            return False
+        finally:
+            folder.close()
         return True
 
     def _with_leftovers(self, final: ReportFrame) -> ReportFrame:
