@@ -21,11 +21,18 @@ class AnEngine:
         return 1000.0
 
 
+class NoProgress:
+    read_at = 0.0
+
+    def ends(self) -> dict[int, float]:
+        return {}
+
+
 @pytest.fixture
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[State]:
     found: list[State] = []
 
-    def look(state: State, _: float) -> dict[Any, Any]:
+    def look(state: State, *_: object) -> dict[Any, Any]:
         found.append(state)
         return {}
 
@@ -35,7 +42,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[State]:
 
 def test_a_forecast_is_reused_until_something_is_decided(looks: list[State]) -> None:
     engine = AnEngine()
-    cache = ForecastCache(engine)  # type: ignore[arg-type]
+    cache = ForecastCache(engine, NoProgress())  # type: ignore[arg-type]
     assert cache.now() is cache.now(is_fresh=True)
     assert len(looks) == 1
     engine.generation += 1
@@ -45,8 +52,8 @@ def test_a_forecast_is_reused_until_something_is_decided(looks: list[State]) -> 
 
 def test_an_expensive_forecast_is_reused_for_longer(looks: list[State], monkeypatch: pytest.MonkeyPatch) -> None:
     engine, clock = AnEngine(), iter([0.0, 1.0, 2.0, 3.0, 3.0, 4.0, 99.0, 99.0, 99.5])
-    monkeypatch.setattr(forecast_cache, "perf_counter", lambda: next(clock))
-    cache = ForecastCache(engine)  # type: ignore[arg-type]
+    monkeypatch.setattr(forecast_cache, "monotonic", lambda: next(clock))
+    cache = ForecastCache(engine, NoProgress())  # type: ignore[arg-type]
     first = cache.now()  # takes a second
     engine.generation += 1
     assert cache.now() is first, "a list may be a little old"

@@ -291,3 +291,28 @@ def test_head_closes_the_pipe_without_an_error(shared_home: Home) -> None:
     script = f"{BIN / 'tarmac'} ls --state draft | head -n 1; {BIN / 'tarmac'} why last | head -n 1"
     ended = subprocess.run(["sh", "-c", script], env=shared_home.environment, capture_output=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+def test_why_ls_and_show_agree_on_the_end_that_progress_promises(home: Home) -> None:
+    """`ls` shows the time left, so `why` knows when the GPUs come free."""
+    bar = "printf '50%%|#####     | 50/100 [10:00<10:00, 12.00s/it]'; sleep 600"
+    running = home.add("-g", "2", "-c", bar)
+    waiting = home.add("-g", "2", "true")
+    assert until(lambda: home.client().job(running).progress), "its progress is read"
+    with home.client() as client:
+        why, job = client.why(waiting), client.job(waiting)
+        assert all(gpu["until"] for gpu in why["gpus"])
+        assert why["estimated_start"] == job.raw["estimated_start"] is not None
+        assert "progress" in str(why["estimate_basis"])
+    text = home.tarmac("why", str(waiting)).stdout
+    assert "its end is not known" not in text
+    assert "based on its progress" in text
+    assert "LEFT" in home.tarmac("ls").stdout
+    assert "~" in home.tarmac("ls", str(waiting)).stdout
+
+
+def test_a_delayed_job_with_free_gpus_has_an_estimated_start(home: Home) -> None:
+    job = home.add("--begin", "in 2h", "true")
+    why = home.client().why(job)
+    assert why["estimated_start"] == home.client().job(job).raw["begin_at"]
+    assert "based on its begin time" in home.tarmac("why", str(job)).stdout

@@ -97,8 +97,9 @@ def log_bytes(
 ) -> Iterator[bytes]:
     """Continue at the same position after a restart of the controller, and with the next attempt after an attempt."""
     query: dict[str, object] = {"stream": stream, "follow": 1 if follow else None, "attempt": attempt}
-    query["notices"] = 1 if follow and on_notice is not None else None
+    query["notices"] = 1 if follow and attempt is None and on_notice is not None else None
     notice: str | None = None
+    has_ended = False  # the job, so that the next answer is the rest of its output
     begin: dict[str, object] = {"offset": offset or None} if lines is None else {"lines": lines}
     path: str | None = None
     while True:
@@ -108,9 +109,7 @@ def log_bytes(
             response.close()
             offset, begin = 0, {}
             continue
-        said, notice = notice, response.fields.get("tarmac-notice")
-        if on_notice is not None and notice not in {None, said}:
-            on_notice(_decoded(notice or ""))
+        notice = _told(response, notice, on_notice)
         offset = int(response.fields.get("tarmac-log-offset", offset))
         if on_begin is not None:
             on_begin(response.fields)
@@ -124,8 +123,11 @@ def log_bytes(
         except ConnectionLost:
             pass  # continue after what has arrived
         else:
-            if not follow or attempt is not None or _was_last(client, job, response):
+            if not follow or attempt is not None or has_ended:
                 return
+            has_ended = _was_last(client, job, response)
+            if has_ended and not query["notices"]:
+                return  # otherwise a notice may have ended the stream before the job ended
         finally:
             response.close()
         begin = {"offset": offset}
@@ -144,10 +146,14 @@ def _opened(client: Link, path: str, query: dict[str, object], *, is_patient: bo
             sleep(SILENT_RETRY_S)
 
 
-def _decoded(header: str) -> str:
-    from urllib.parse import unquote
+def _told(response: Response, before: str | None, on_notice: Callable[[str], None] | None) -> str | None:
+    """The notice of this answer, passed on if it is new."""
+    notice = response.fields.get("tarmac-notice")
+    if on_notice is not None and notice is not None and notice != before:
+        from urllib.parse import unquote
 
-    return unquote(header)
+        on_notice(unquote(notice))
+    return notice
 
 
 def _was_last(client: Link, job: Id, response: Response) -> bool:

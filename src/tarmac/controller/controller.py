@@ -82,7 +82,7 @@ class Controller:
         self.readings = GpuReadings(self.engine, self.usage, self.publisher, self.ignored)
         self.progress = ProgressReader(self.engine, self.fleet, state_folder)
         self.start_waits = StartWaits(self.fleet, state_folder)
-        self.forecast = ForecastCache(self.engine)
+        self.forecast = ForecastCache(self.engine, self.progress)
         self.submissions = Submissions(self.engine, store.reader)
         self.output_files = OutputFiles()
         self.own_directories = [str(state_folder)]  # no job may write to a file in them

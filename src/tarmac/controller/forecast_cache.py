@@ -6,7 +6,7 @@ Both cost a walk over the queue, so lists share one answer. The longer that walk
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import perf_counter
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from tarmac.core.forecast.queue_forecast import estimates
@@ -15,6 +15,7 @@ from tarmac.core.queue import turn_of
 
 if TYPE_CHECKING:
     from tarmac.controller.engine import Engine
+    from tarmac.controller.progress.reader import ProgressReader
     from tarmac.core.forecast.queue_forecast import Estimate
     from tarmac.core.model.ids import JobId
     from tarmac.core.model.job import Job
@@ -29,14 +30,16 @@ ESTIMATES_GOOD_S = 1.0
 class Forecast:
     places: dict[JobId, int]  # among the waiting jobs of its owner and tier; the first is 1
     estimates: dict[JobId, Estimate]
+    progress: dict[JobId, float]  # when running jobs end by their own progress
     generation: int
     at: float
     cost_s: float
 
 
 class ForecastCache:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, progress: ProgressReader) -> None:
         self._engine = engine
+        self._progress = progress
         self._known: Forecast | None = None
 
     def now(self, *, is_fresh: bool = False) -> Forecast:
@@ -47,19 +50,27 @@ class ForecastCache:
         return known
 
     def _is_good(self, known: Forecast, *, is_fresh: bool) -> bool:
-        age_s = perf_counter() - known.at
+        if self._progress.read_at > known.at and known.cost_s <= CHEAP_S:
+            return False
+        age_s = monotonic() - known.at
         if known.generation == self._engine.generation:
             return age_s < max(ESTIMATES_GOOD_S, REUSED_FACTOR * known.cost_s)
         return not is_fresh and known.cost_s > CHEAP_S and age_s < REUSED_FACTOR * known.cost_s
 
     def _compute(self) -> Forecast:
-        began = perf_counter()
+        began = monotonic()
         state = self._engine.state
-        found = estimates(state, self._engine.now())
+        ends = self._progress.ends()
+        found = estimates(state, self._engine.now(), ends)
         ordered = places(state)
-        ended = perf_counter()
+        ended = monotonic()
         return Forecast(
-            places=ordered, estimates=found, generation=self._engine.generation, at=ended, cost_s=ended - began
+            places=ordered,
+            estimates=found,
+            progress=ends,
+            generation=self._engine.generation,
+            at=ended,
+            cost_s=ended - began,
         )
 
 

@@ -43,7 +43,9 @@ def test_waiting_jobs_are_in_queue_order_before_held_jobs() -> None:
     ("fields", "words"),
     [
         ({"waits_for": [7, 8], "estimated_start": "2027-01-15T09:30:00.000Z"}, "waits for 7-8"),
-        ({"begin_at": "2027-01-15T09:30:00.000Z"}, "at 09:30"),
+        ({"begin_at": "2027-01-15T09:30:00.000Z"}, "from 09:30"),
+        ({"begin_at": "2027-01-15T09:30:00.000Z", "estimated_start": "2027-01-15T09:30:00.000Z"}, "at 09:30"),
+        ({"begin_at": "2027-01-15T09:30:00.000Z", "estimated_start": "2027-01-15T10:30:00.000Z"}, "~10:30"),
         ({"begin_at": "2027-01-15T07:30:00.000Z", "estimated_start": "2027-01-16T09:30:00.000Z"}, "~Sat 09:30"),
         ({"estimated_start": "2027-01-15T09:30:00.000Z"}, "~09:30"),
     ],

@@ -10,6 +10,7 @@ from tarmac.core.events import JobsHeld, QueuePaused, ReservationMade
 from tarmac.core.forecast import queue_forecast
 from tarmac.core.forecast.queue_forecast import Estimate, estimates, line_up, position_of
 from tarmac.core.model.ids import GpuUuid, JobId
+from tarmac.core.model.job import After
 from tarmac.core.model.queue import Reservation
 from tarmac.core.model.rules import PerName
 from tests.core.support.builders import BOX, a_spec
@@ -144,3 +145,45 @@ def test_estimates_wait_for_reservations_of_others() -> None:
     )))  # fmt: skip
     scene.submit(a_spec(time_limit_s=49.0), a_spec(time_limit_s=51.0))
     assert starts(scene) == {2: 1101.0 - scene.now, 3: 2000.0 - scene.now}
+
+
+@pytest.mark.parametrize("gpus", [0, 1])
+def test_a_delayed_job_with_free_gpus_starts_at_its_begin_time(gpus: int) -> None:
+    scene = Scene(gpus=2)
+    begin = scene.now + 500.0
+    (job,) = scene.submit(a_spec(gpus=gpus, begin_at=begin))
+    assert estimates(scene.state, scene.now) == {job: Estimate(start_at=begin, rests_on=frozenset({"begin"}))}
+
+
+def test_a_delayed_job_waits_for_gpus_that_are_taken_for_longer() -> None:
+    scene = a_full_node(3600.0)
+    (job,) = scene.submit(a_spec(begin_at=scene.now + 60.0))
+    estimate = estimates(scene.state, scene.now)[job]
+    assert estimate.start_at > scene.now + 3500
+    assert estimate.rests_on == {"limit"}
+
+
+def test_a_delayed_job_that_also_waits_for_another_job_has_no_estimate() -> None:
+    scene = Scene(gpus=2)
+    (first,) = scene.run()
+    (job,) = scene.submit(a_spec(begin_at=scene.now + 60.0, after=(After(job=first, on="ok"),)))
+    assert job not in estimates(scene.state, scene.now)
+
+
+def test_estimates_rest_on_the_progress_of_running_jobs() -> None:
+    scene = a_full_node(None)
+    scene.begin()
+    (job,) = scene.submit(a_spec())
+    assert job not in estimates(scene.state, scene.now)
+    found = estimates(scene.state, scene.now, {JobId(1): scene.now + 90.0})
+    assert found[job] == Estimate(start_at=scene.now + 90.0, rests_on=frozenset({"progress"}))
+
+
+def test_a_time_limit_holds_whatever_the_progress_says() -> None:
+    scene = a_full_node(60.0)
+    scene.begin()
+    (job,) = scene.submit(a_spec())
+    limited = estimates(scene.state, scene.now)[job]
+    assert estimates(scene.state, scene.now, {JobId(1): scene.now + 9000.0})[job] == limited
+    sooner = estimates(scene.state, scene.now, {JobId(1): scene.now + 5.0})[job]
+    assert sooner.rests_on == {"progress"}

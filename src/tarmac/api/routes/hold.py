@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tarmac.api.deps import Context
-from tarmac.api.routes.jobs import find_job, selected_own
+from tarmac.api.routes.jobs import find_job, jobs_at_work, selected_own
 from tarmac.api.schemas.job import GpuRef
 from tarmac.api.schemas.jobs import MoveAnswer, MoveRequest, StartAnswer, StartRequest
 from tarmac.api.schemas.selection import (
@@ -134,7 +134,11 @@ def _started_on(booking: Booking, state: State) -> StartAnswer:
 async def why_job(context: Context, word: str) -> WhyView:
     """Explain why a job waits: its place, its request, what is free, what it waits for, and when it may start."""
     controller, job = context.controller, find_job(context, word)
-    await asyncio.gather(controller.fleet.check_liveness(), controller.start_waits.refresh(job))
+    await asyncio.gather(
+        controller.fleet.check_liveness(),
+        controller.start_waits.refresh(job),
+        controller.progress.refresh(jobs_at_work(controller)),
+    )
     return why_view(controller, find_job(context, word))
 
 

@@ -37,6 +37,8 @@ from tarmac.core.model.status import Draft, Held, Queued, holds_booking, is_ende
 from tarmac.refusal import Refused, conflict, invalid, not_found
 from tarmac.store.rows import pack_environment
 
+FROM_AGENTS = frozenset({"progress", "estimated_start", "estimate_basis"})
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -103,7 +105,7 @@ async def list_jobs(context: Context, query: JobsQuery) -> JobPage:
     numbers = reader.select_ids(wanted, after=query.after, limit=query.limit + 1, descending=query.order == "desc")
     page = numbers[: query.limit]
     jobs = controller.jobs(page)
-    if fields is None or "progress" in fields:
+    if fields is None or not FROM_AGENTS.isdisjoint(fields):
         await _renew(controller, jobs)
     viewer = Viewer(controller)
     rows: list[Any] = [viewer.job(job) for job in jobs] if fields is None else viewer.fields(jobs, fields)
@@ -119,9 +121,19 @@ async def show_job(context: Context, word: str) -> WholeJobView:
 
 
 async def _renew(controller: Controller, jobs: list[Job]) -> None:
-    """Read what the agents know about these jobs, and whether they answer. Takes half a second at most."""
+    """Read what the agents know about these jobs, and whether they answer. Takes half a second at most.
+
+    The start of a waiting job depends on the progress of those that run.
+    """
+    if any(isinstance(job.status, Queued) for job in jobs):
+        jobs = jobs_at_work(controller)
     if any(holds_booking(job.status) is not None for job in jobs):
         await asyncio.gather(controller.progress.refresh(jobs), controller.fleet.check_liveness())
+
+
+def jobs_at_work(controller: Controller) -> list[Job]:
+    state = controller.state
+    return [state.jobs[number] for node in state.nodes.values() for number in node.host]
 
 
 async def job_story(context: Context, word: str) -> Story:

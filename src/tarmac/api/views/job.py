@@ -13,8 +13,9 @@ from tarmac.api.wording.catalogue import say
 from tarmac.api.wording.degraded import still_true, unwritten
 from tarmac.api.wording.notes import status_message
 from tarmac.api.wording.reasons import ahead_words, gpu_lines, sentences
+from tarmac.api.wording.why import with_estimates
 from tarmac.controller.log_paths import stderr_path, stdout_path
-from tarmac.core.explain import Explainer, TooFewGpus
+from tarmac.core.explain import Explainer, KeptFor, TooFewGpus
 from tarmac.core.forecast.queue_forecast import position_of
 from tarmac.core.model.status import Queued
 from tarmac.refusal import invalid
@@ -85,9 +86,9 @@ class Viewer:
             return degraded
         reasons = self._reasons(job)
         if reasons not in self._sentences:
-            self._sentences[reasons] = (
-                "; ".join(sentences(reasons, self.controller.now(), len(self.controller.state.nodes))) or None
-            )
+            self._sentences[reasons] = "; ".join(
+                sentences(reasons, self.controller.now(), len(self.controller.state.nodes))
+            ) or say("waiting.about_to_start")
         return self._sentences[reasons]
 
     def place(self, job: Job) -> int | None:
@@ -104,7 +105,10 @@ class Viewer:
     def _reasons(self, job: Job) -> tuple[Reason, ...]:
         if self._explainer is None:
             self._explainer = Explainer(self.controller.state, self.controller.now())
-        return still_true(self.controller, self._explainer.reasons(job))
+        reasons = still_true(self.controller, self._explainer.reasons(job))
+        if not any(isinstance(reason, KeptFor) for reason in reasons):
+            return reasons
+        return with_estimates(reasons, self._look_ahead().estimates)
 
     def _why(self, job: Job) -> list[str]:
         """In a few lines; GET /jobs/ID/why has everything."""

@@ -58,7 +58,9 @@ def basis_words(rests_on: Iterable[RestsOn]) -> str:
     bases = {
         "stop": say("basis.stop"),
         "limit": say("basis.limit"),
+        "begin": say("basis.begin"),
         "history": say("basis.history"),
+        "progress": say("basis.progress"),
         "reservation": say("basis.reservation"),
     }
     known = [words for basis, words in bases.items() if basis in found]

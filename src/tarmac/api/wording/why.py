@@ -6,7 +6,7 @@ The functions that decide also give the reasons; nothing is decided here.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,16 +26,21 @@ from tarmac.api.wording.reasons import (
 )
 from tarmac.api.wording.requested import requested_fields, requested_words
 from tarmac.api.wording.times import at_clock, iso
-from tarmac.core.explain import Explainer, ReservedFor, TooFewGpus
+from tarmac.core.explain import Explainer, KeptFor, ReservedFor, TooFewGpus
 from tarmac.core.fit.gpu_fit import Taken, TooLittleMemory, refusal_of
+from tarmac.core.forecast.expected_end import NO_PROGRESS, expected_end
 from tarmac.core.forecast.queue_forecast import position_of
 from tarmac.core.model.job import Request
 from tarmac.core.model.status import Queued, Running, Starting, Stopping, Unknown, holds_booking, state_name
 from tarmac.core.policy.eligibility import Paused
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tarmac.controller.controller import Controller
-    from tarmac.core.explain import KeptFor, Reason
+    from tarmac.core.explain import Reason
+    from tarmac.core.forecast.expected_end import Progress
+    from tarmac.core.forecast.queue_forecast import Estimate
     from tarmac.core.model.gpu import Gpu
     from tarmac.core.model.ids import GpuUuid, JobId, NodeName
     from tarmac.core.model.job import Job
@@ -61,14 +66,19 @@ def why_view(controller: Controller, job: Job) -> WhyView:
     state, now = controller.state, controller.now()
     forecast = controller.forecast.now(is_fresh=True)
     explainer = Explainer(state, now)
-    reasons = still_true(controller, explainer.reasons(job))
+    reasons = with_estimates(still_true(controller, explainer.reasons(job)), forecast.estimates)
     not_kept = unwritten(controller, job)
     untold = [] if not_kept is None else [not_kept]
     path = controller.start_waits.of(job)
     hanging = [] if path is None else [say("waiting.silent_path", path=path)]
     is_queued = isinstance(job.status, Queued) and job.id in state.jobs
     has_gpus = is_queued and job.spec.request.gpus > 0
-    gpus = [gpu for node in state.nodes.values() for gpu in gpus_of(explainer, node, job)] if has_gpus else []
+    gpus = (
+        [gpu for node in state.nodes.values() for gpu in gpus_of(explainer, node, job, forecast.progress)]
+        if has_gpus
+        else []
+    )
+    soon = [say("waiting.about_to_start")] if is_queued and not (reasons or untold or hanging) else []
     ahead = position_of(state, job, now) - 1 if is_queued and job.id not in state.blocked else None
     estimate = forecast.estimates.get(job.id)
     return WhyView(
@@ -82,6 +92,7 @@ def why_view(controller: Controller, job: Job) -> WhyView:
             *[WhyReason(kind="unwritten", text=text) for text in untold],
             *[WhyReason(kind="silent_path", text=text) for text in hanging],
             *[reason_view(reason, now, len(state.nodes)) for reason in reasons],
+            *[WhyReason(kind="about_to_start", text=text) for text in soon],
         ],
         gpus=[_gpu_view(gpu) for gpu in gpus],
         estimated_start=None if estimate is None else iso(estimate.start_at),
@@ -89,13 +100,14 @@ def why_view(controller: Controller, job: Job) -> WhyView:
         lines=[
             _title(job, ahead),
             say("why.requested", request=requested_words(job.spec, state.nodes.values(), now)),
-            *_runs_line(state, job, now),
+            *_runs_line(state, job, now, forecast.progress),
             *_free_lines(gpus, job),
             *untold,
             *hanging,
             *sentences(reasons, now, len(state.nodes)),
+            *soon,
             *_gpu_lines(gpus, state),
-            *_kept_lines(explainer, job, now),
+            *_kept_lines(explainer, job, now, None if estimate is None else estimate.start_at),
             *_others_line(state, job, ahead),
             *(
                 [say("why.estimate", at=at_clock(estimate.start_at, now), basis=basis_words(estimate.rests_on))]
@@ -103,6 +115,16 @@ def why_view(controller: Controller, job: Job) -> WhyView:
                 else _no_estimate(is_queued=is_queued)
             ),
         ],
+    )
+
+
+def with_estimates(reasons: tuple[Reason, ...], estimates: Mapping[JobId, Estimate]) -> tuple[Reason, ...]:
+    """Say the same about the start of another job as that job itself does."""
+    return tuple(
+        replace(reason, at=estimates[reason.job].start_at)
+        if isinstance(reason, KeptFor) and reason.job in estimates
+        else reason
+        for reason in reasons
     )
 
 
@@ -138,26 +160,29 @@ def free_for(state: State, gpus: list[GpuVerdict]) -> WhyFree:
     )
 
 
-def gpus_of(explainer: Explainer, node: Node, job: Job) -> list[GpuVerdict]:
+def gpus_of(explainer: Explainer, node: Node, job: Job, progress: Progress = NO_PROGRESS) -> list[GpuVerdict]:
     if not node.is_connected:
         return []
     kept = explainer.unavailable_gpus(job, node)
-    return [_gpu(explainer.state, node, gpu, job, explainer.now, kept.get(gpu.uuid)) for gpu in node.gpus.values()]
+    return [_gpu(explainer, node, gpu, job, kept.get(gpu.uuid), progress) for gpu in node.gpus.values()]
 
 
-def _gpu(state: State, node: Node, gpu: Gpu, job: Job, now: float, kept: KeptFor | ReservedFor | None) -> GpuVerdict:
+def _gpu(
+    explainer: Explainer, node: Node, gpu: Gpu, job: Job, kept: KeptFor | ReservedFor | None, progress: Progress
+) -> GpuVerdict:
+    state, now = explainer.state, explainer.now
     reason = refusal_of(node, gpu, job.spec.request, state.rules)
     jobs = node.holders(gpu.uuid)
-    ends = [state.runtimes.end_of(state.jobs[holder], now) for holder in jobs]
+    ends = [expected_end(state, state.jobs[holder], now, progress) for holder in jobs]
     known = [end.at for end in ends if end is not None]
     if reason is None and kept is not None:
         text = say("gpu.free_but", kept=kept_words(kept, now))
     elif reason is None:
         text = say("gpu.available_shared", jobs=jobs) if jobs else say("gpu.available")
     elif isinstance(reason, Taken):
-        text = joined([_holder(state, holder, now) for holder in jobs], "; ")
+        text = joined([_holder(state, holder, now, progress) for holder in jobs], "; ")
     elif isinstance(reason, TooLittleMemory) and jobs:
-        text = joined([gpu_words(reason, now), *(_holder(state, holder, now) for holder in jobs)], "; ")
+        text = joined([gpu_words(reason, now), *(_holder(state, holder, now, progress) for holder in jobs)], "; ")
     else:
         text = gpu_words(reason, now)
     if reason is not None and isinstance(kept, ReservedFor):
@@ -173,10 +198,10 @@ def _gpu(state: State, node: Node, gpu: Gpu, job: Job, now: float, kept: KeptFor
     )
 
 
-def _holder(state: State, number: JobId, now: float) -> str:
+def _holder(state: State, number: JobId, now: float, progress: Progress) -> str:
     """Which job holds it, since when and until when."""
     job = state.jobs[number]
-    since, until = _held_since(job, now), _held_until(state, job, now)
+    since, until = _held_since(job, now), _held_until(state, job, now, progress)
     return say("run.holder", job=number, owner=job.spec.owner, since=since, until=until)
 
 
@@ -191,8 +216,8 @@ def _held_since(job: Job, now: float) -> str | None:
             return None
 
 
-def _held_until(state: State, job: Job, now: float) -> str:
-    end = state.runtimes.end_of(job, now)
+def _held_until(state: State, job: Job, now: float, progress: Progress) -> str:
+    end = expected_end(state, job, now, progress)
     if end is None:
         return say("run.until_unknown")
     at = at_clock(end.at, now)
@@ -201,6 +226,8 @@ def _held_until(state: State, job: Job, now: float) -> str:
             return say("run.until_limit", at=at)
         case "stop":
             return say("run.until_stopped", at=at)
+        case "progress":
+            return say("run.until_progress", at=at)
         case _:
             return say("run.until_history", at=at)
 
@@ -220,12 +247,13 @@ def _title(job: Job, ahead: int | None) -> str:
     return say("why.title", job=job.id, name=spec.name, owner=spec.owner, state=state_name(job.status), place=place)
 
 
-def _runs_line(state: State, job: Job, now: float) -> list[str]:
+def _runs_line(state: State, job: Job, now: float, progress: Progress) -> list[str]:
     """Where a job with a booking is, since when and until when."""
     booking = holds_booking(job.status)
     if booking is None or job.id not in state.jobs:
         return []
-    gpus, since, until = spans(gpu.index for gpu in booking.gpus), _held_since(job, now), _held_until(state, job, now)
+    gpus, since = spans(gpu.index for gpu in booking.gpus), _held_since(job, now)
+    until = _held_until(state, job, now, progress)
     return [say("run.place", node=booking.node, gpus=gpus, since=since, until=until)]
 
 
@@ -249,14 +277,15 @@ def _name(state: State, gpu: GpuVerdict) -> int | GpuUuid:
     return gpu.uuid if index is None else index
 
 
-def _kept_lines(explainer: Explainer, job: Job, now: float) -> list[str]:
+def _kept_lines(explainer: Explainer, job: Job, now: float, estimated_at: float | None) -> list[str]:
     planned = explainer.planned
     if planned is None or planned.job != job.id:
         return []
     node, gpus = planned.node, len(planned.gpus)
-    if planned.at is None:
+    at = planned.at if estimated_at is None else estimated_at
+    if at is None:
         return [say("why.held_back_starved", node=node, gpus=gpus)]
-    return [say("why.held_back", node=node, gpus=gpus, at=at_clock(planned.at, now))]
+    return [say("why.held_back", node=node, gpus=gpus, at=at_clock(at, now))]
 
 
 def _others_line(state: State, job: Job, ahead: int | None) -> list[str]:

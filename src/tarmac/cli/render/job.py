@@ -78,7 +78,7 @@ def progress(value: Progress | None) -> tuple[str, str]:
 
 
 def starts(job: Job, now: float) -> str:
-    """`waits for 7`, `at 22:00`, or an estimate: `~14:30`."""
+    """`waits for 7`, `at 22:00`, an estimate: `~14:30`, or `from 22:00` if it is not known when after that."""
     if job.state != "queued":
         return ""
     if job.waits_for:
@@ -86,8 +86,8 @@ def starts(job: Job, now: float) -> str:
         return f"waits for {numbers}" if len(numbers) <= MOST_NAMES else f"waits for {len(job.waits_for)} jobs"
     raw = job.raw
     begin, estimate = raw.get("begin_at"), raw.get("estimated_start")
-    if begin is not None and epoch(begin) > now:
-        return f"at {_clock(begin, now)}"
+    if begin is not None and epoch(begin) > now and estimate in {None, begin}:
+        return f"{'from' if estimate is None else 'at'} {_clock(begin, now)}"
     return "" if estimate is None else f"~{_clock(estimate, now)}"
 
 

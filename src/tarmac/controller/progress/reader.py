@@ -40,6 +40,7 @@ class ProgressReader:
         self._engine = engine
         self._fleet = fleet
         self._state_folder = state_folder
+        self.read_at = 0.0  # when the newest reading came in
         self._known: dict[JobId, _Reading] = {}
         self._under_way: dict[JobId, asyncio.Task[None]] = {}
 
@@ -47,6 +48,15 @@ class ProgressReader:
         """As last read."""
         known = self._known.get(job)
         return None if known is None else known.progress
+
+    def ends(self) -> dict[JobId, float]:
+        """When jobs end by their own progress."""
+        now, at = self._engine.now(), monotonic()
+        return {
+            job: now + known.progress.eta_s - (at - known.read_at)
+            for job, known in self._known.items()
+            if known.progress is not None and known.progress.eta_s is not None and known.progress.fraction > 0
+        }
 
     async def refresh(self, jobs: Iterable[Job]) -> None:
         stale_before = monotonic() - FRESH_S
@@ -77,4 +87,5 @@ class ProgressReader:
             )
         except Refused:
             return
-        self._known[job.id] = _Reading(monotonic(), read_progress(base64.b64decode(tail.get("data", ""))))
+        self.read_at = monotonic()
+        self._known[job.id] = _Reading(self.read_at, read_progress(base64.b64decode(tail.get("data", ""))))

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from tarmac.core.fit.gpu_fit import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable, refusal_of
 from tarmac.core.fit.node_fit import host_fits, is_short_of_memory
 from tarmac.core.fit.what_if import without
+from tarmac.core.forecast.expected_end import NO_PROGRESS, expected_end
 from tarmac.core.policy.reservations import in_the_way
 
 if TYPE_CHECKING:
+    from tarmac.core.forecast.expected_end import Progress
     from tarmac.core.model.ids import GpuUuid, JobId
     from tarmac.core.model.job import Job
     from tarmac.core.model.node import Node
@@ -38,22 +40,24 @@ class Opening:
     rests_on: frozenset[RestsOn]
 
 
-def slots_of(state: State, node: Node, now: float) -> dict[GpuUuid, Slot]:
+def slots_of(state: State, node: Node, now: float, progress: Progress = NO_PROGRESS) -> dict[GpuUuid, Slot]:
     found: dict[GpuUuid, Slot] = {}
     for uuid in node.gpus:
-        ends = [state.runtimes.end_of(state.jobs[job], now) for job in node.booked.get(uuid, ())]
+        ends = [expected_end(state, state.jobs[job], now, progress) for job in node.booked.get(uuid, ())]
         known = [end for end in ends if end is not None]
         at = max((end.at for end in known), default=now) if len(known) == len(ends) else inf
         found[uuid] = Slot(max(now, at), frozenset(end.rests_on for end in known))
     return found
 
 
-def opening_on(state: State, node: Node, job: Job, slots: dict[GpuUuid, Slot], start_at: float) -> Opening | None:
+def opening_on(
+    state: State, node: Node, job: Job, slots: dict[GpuUuid, Slot], start_at: float, progress: Progress = NO_PROGRESS
+) -> Opening | None:
     """From `start_at` on; None if the node could not serve the job even when empty."""
     usable = {uuid: slot for uuid, slot in slots.items() if _could_serve(state, node, uuid, job)}
     if len(usable) < job.spec.request.gpus:
         return None
-    host_at, host_rests_on = _host_at(state, node, job, start_at)
+    host_at, host_rests_on = _host_at(state, node, job, start_at, progress)
     moments = {max(host_at, slot.at) for slot in usable.values()}
     ends = {one.ends_at for one in state.reservations.values() if one.node == node.name and one.ends_at > host_at}
     for at in sorted(moments | ends):
@@ -76,14 +80,16 @@ def _chosen_at(state: State, node: Node, job: Job, usable: dict[GpuUuid, Slot], 
     return tuple(free[:wanted]) if len(free) >= wanted else None
 
 
-def _host_at(state: State, node: Node, job: Job, start_at: float) -> tuple[float, frozenset[RestsOn]]:
+def _host_at(
+    state: State, node: Node, job: Job, start_at: float, progress: Progress
+) -> tuple[float, frozenset[RestsOn]]:
     """When the host has the memory and CPUs that the job asks for, by current bookings."""
     request = job.spec.request
     if host_fits(node, request, state.rules):
         return start_at, NOTHING
     if is_short_of_memory(node, state.rules):
         return inf, NOTHING
-    ends = {holder: state.runtimes.end_of(state.jobs[holder], start_at) for holder in node.host}
+    ends = {holder: expected_end(state, state.jobs[holder], start_at, progress) for holder in node.host}
     known = sorted((end.at, holder, end.rests_on) for holder, end in ends.items() if end is not None)
     gone: list[JobId] = []
     rests_on: set[RestsOn] = set()

@@ -7,6 +7,8 @@ from heapq import heapify, heappop, heapreplace, nsmallest
 from math import inf
 from typing import TYPE_CHECKING
 
+from tarmac.core.fit.node_fit import fits
+from tarmac.core.forecast.expected_end import NO_PROGRESS
 from tarmac.core.forecast.gpu_availability import opening_on, slots_of
 from tarmac.core.limits import gpus_asked
 from tarmac.core.policy.eligibility import gate
@@ -15,6 +17,7 @@ from tarmac.core.policy.starvation import waits_since
 from tarmac.core.queue import Turn, turn_of
 
 if TYPE_CHECKING:
+    from tarmac.core.forecast.expected_end import Progress
     from tarmac.core.forecast.gpu_availability import Opening, Slot
     from tarmac.core.model.ids import GpuUuid, JobId, NodeName
     from tarmac.core.model.job import Job
@@ -66,19 +69,20 @@ def position_of(state: State, job: Job, now: float) -> int:
     return ahead + 1
 
 
-def estimates(state: State, now: float) -> dict[JobId, Estimate]:
+def estimates(state: State, now: float, progress: Progress = NO_PROGRESS) -> dict[JobId, Estimate]:
     """Plan the queue ahead on known ends. Jobs whose start cannot be estimated are left out."""
     if state.mode.is_paused:
         return {}
     most = max(10, min(MOST_LINED_UP // 2, MOST_LOOKS // max(1, len(state.nodes))))
-    slots = {name: slots_of(state, node, now) for name, node in state.nodes.items() if node.is_connected}
+    nodes = [node for node in state.nodes.values() if node.is_connected]
+    slots = {node.name: slots_of(state, node, now, progress) for node in nodes}
     found: dict[JobId, Estimate] = {}
     not_before, is_kept_back = now, False
     for number in line_up(state, now, most):
         job = state.jobs[number]
         if not job.spec.request.gpus or gate(state, job, now) is not None:
             continue
-        opening = _first_opening(state, job, slots, not_before)
+        opening = _first_opening(state, job, slots, not_before, progress)
         if opening is None:
             continue
         if opening.at < inf:
@@ -88,13 +92,43 @@ def estimates(state: State, now: float) -> dict[JobId, Estimate]:
             _take(state, job, opening)
         if not state.rules.is_backfilling:
             not_before = opening.at  # without backfill no later job starts earlier
+    for job, begin_at in _delayed_jobs(state, now)[:most]:
+        if gate(state, job, now) is None:
+            estimate = _start_from(state, job, max(begin_at, not_before), slots, progress)
+            found |= {} if estimate is None else {job.id: estimate}
     return found
 
 
+def _delayed_jobs(state: State, now: float) -> list[tuple[Job, float]]:
+    """Jobs that wait for their begin time alone, by that time."""
+    found = [
+        (job, job.spec.begin_at)
+        for job in state.blocked.values()
+        if job.spec.begin_at is not None and job.spec.begin_at > now and all(after.is_met for after in job.spec.after)
+    ]
+    return sorted(found, key=lambda one: (one[1], one[0].id))
+
+
+def _start_from(
+    state: State, job: Job, begin_at: float, slots: dict[NodeName, dict[GpuUuid, Slot]], progress: Progress
+) -> Estimate | None:
+    if begin_at == inf:
+        return None
+    if not job.spec.request.gpus:
+        has_room = any(fits(state.nodes[name], job.spec.request, state.rules) for name in slots)
+        return Estimate(start_at=begin_at, rests_on=frozenset({"begin"})) if has_room else None
+    opening = _first_opening(state, job, slots, begin_at, progress)
+    if opening is None or opening.at == inf:
+        return None
+    _take(state, job, opening)
+    basis: frozenset[RestsOn] = frozenset({"begin"}) if opening.at <= begin_at else frozenset()
+    return Estimate(start_at=opening.at, rests_on=opening.rests_on | basis)
+
+
 def _first_opening(
-    state: State, job: Job, slots: dict[NodeName, dict[GpuUuid, Slot]], not_before: float
+    state: State, job: Job, slots: dict[NodeName, dict[GpuUuid, Slot]], not_before: float, progress: Progress
 ) -> Opening | None:
-    openings = (opening_on(state, state.nodes[name], job, gpus, not_before) for name, gpus in slots.items())
+    openings = (opening_on(state, state.nodes[name], job, gpus, not_before, progress) for name, gpus in slots.items())
     return min((one for one in openings if one is not None), key=lambda one: one.at, default=None)
 
 

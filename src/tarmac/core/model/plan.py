@@ -8,7 +8,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 
-RestsOn: TypeAlias = Literal["stop", "limit", "history", "reservation"]  # what an expected end relies on
+RestsOn: TypeAlias = Literal[
+    "stop", "limit", "history", "progress", "reservation", "begin"
+]  # what an expectation relies on
 
 FREE, ENDS, ENDLESS, FOREIGN = range(4)  # kinds of availability; lower means sooner
 

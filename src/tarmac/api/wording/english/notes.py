@@ -41,6 +41,8 @@ MESSAGES: dict[str, Message] = {
     "basis.stop": Message("jobs that are stopping"),
     "basis.limit": Message("the time limits of jobs"),
     "basis.history": Message("how long earlier jobs of this kind took"),
+    "basis.progress": Message("the progress of jobs"),
+    "basis.begin": Message("its begin time"),
     "basis.reservation": Message("the end of a reservation"),
     "basis.free_now": Message("what is free now"),
     "basis.several": Message("{bases:join  and }"),

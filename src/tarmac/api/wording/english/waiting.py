@@ -6,6 +6,7 @@ from tarmac.api.wording.message import Message
 
 MESSAGES: dict[str, Message] = {
     "waiting.unwritten": Message("nothing can be written, and nothing starts until it can: {problem}"),
+    "waiting.about_to_start": Message("nothing keeps it from starting: it is about to start"),
     "waiting.held": Message("held by {by} since {since}; run `tarmac release` to release it"),
     "waiting.draft": Message("this is a draft; run `tarmac release` to queue it"),
     "waiting.after": Message(
@@ -59,6 +60,7 @@ MESSAGES: dict[str, Message] = {
     "run.place": Message("on {node}{gpus:prefixed  GPU }{since:prefixed  since }, {until}"),
     "run.until_limit": Message("until {at} at the latest (time limit)"),
     "run.until_history": Message("until ~{at} (based on earlier runs)"),
+    "run.until_progress": Message("until ~{at} (based on its progress)"),
     "run.until_stopped": Message("until {at} at the latest (it is being stopped)"),
     "run.until_unknown": Message("its end is not known"),
     # the answer to `why`
