@@ -41,4 +41,4 @@ def _problem(session: AgentSession) -> str | None:
         return None
     if session.problem is not None:
         return say("node.unreachable", error=session.problem)
-    return say("node.lost" if session.is_lost else "node.joining")
+    return say("node.lost") if session.is_lost else say("node.joining")
