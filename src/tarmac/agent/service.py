@@ -27,7 +27,7 @@ from tarmac.agent.run.shim_pool import AgentContext, ShimPool
 from tarmac.agent.shutdown import Shutdown
 from tarmac.shared import boot_clock, crashpoint, protocol
 from tarmac.shared.proc import Stat
-from tarmac.shared.shortage import is_shortage, is_shortage_at_fork
+from tarmac.shared.shortage import is_shortage
 
 if TYPE_CHECKING:
     from tarmac.shared.frames.to_agent import (
@@ -57,7 +57,7 @@ class Service:
         self._connection: Optional[Connection] = None
         self._ports = Ports()
         self._shims = ShimPool(loop, context)
-        self._retries = StartRetries(loop, self._launch)
+        self._retries = StartRetries(loop, self._launch, self._refuse)
         self._launches = 0
         self._tries: Dict[AttemptKey, int] = {}
         self._gpus = GpuMonitor(
@@ -231,7 +231,7 @@ class Service:
             shim = self._shims.take(is_fresh=is_fresh or key in self._tries)
         except OSError as error:
             self._ports.release(port)
-            self._retry_or_refuse(key, start, error)
+            self._retries.failed(key, start, error)
             return
         try:
             self._launches += 1
@@ -244,19 +244,11 @@ class Service:
             if isinstance(error, FileNotFoundError) and not is_fresh:
                 self._launch(key, start, is_fresh=True)  # someone removed the folder of the idle shim
             else:
-                self._retry_or_refuse(key, start, error)
+                self._retries.failed(key, start, error)
             return
         self._retries.drop(key)
         attempt = self._attempts[key] = Attempt(self, key, shim.folder, port)
         attempt.follow(shim, start)
-
-    def _retry_or_refuse(self, key: AttemptKey, start: Start, error: OSError) -> None:
-        reason = f"cannot be started: {error.strerror or error}"
-        # The run folder of the last try may still be there.
-        is_own = isinstance(error, FileExistsError) and self._retries.has(key)
-        if not ((is_own or is_shortage_at_fork(error)) and self._retries.add(key, start, reason)):
-            self._retries.drop(key)
-            self._refuse(key, reason)
 
     def _adopt(self, frame: AdoptFrame) -> None:
         key = key_of_frame(frame)
@@ -281,9 +273,7 @@ class Service:
     def _signal(self, frame: SignalFrame) -> None:
         key = key_of_frame(frame)
         attempt = self._attempts.get(key)
-        if attempt is None and self._retries.has(key):
-            self._retries.drop(key)
-            self._refuse(key, "stopped before it started")
+        self._retries.stop(key)
         if attempt is not None:
             attempt.escalation.request(start_request.read_signal(frame["signal"]), float(frame["grace_s"]))
 

@@ -57,7 +57,7 @@ class Fleet:
         return None if session is None or session.hello is None else session.hello.boot_id
 
     async def check_liveness(self) -> None:
-        """Make sure that `silent_s` is true of all agents. Takes half a second at most."""
+        """Make sure that `silent_s` is true of all agents. Takes less than a second."""
         await asyncio.gather(*(session.check_liveness() for session in self))
 
     def silent_s(self, node: NodeName) -> float | None:

@@ -12,15 +12,22 @@ from typing import Callable, Dict
 from tarmac.agent.loop import Loop, Timer, log
 from tarmac.agent.run.attempt_key import AttemptKey
 from tarmac.agent.run.handoff import Start
+from tarmac.shared.shortage import is_shortage_at_fork
 
 _AGAIN_S = 1.0
 _FOR_S = 60.0
 
 
 class StartRetries:
-    def __init__(self, loop: Loop, launch: Callable[[AttemptKey, Start], None]) -> None:
+    def __init__(
+        self,
+        loop: Loop,
+        launch: Callable[[AttemptKey, Start], None],
+        refuse: Callable[[AttemptKey, str], None],
+    ) -> None:
         self._loop = loop
         self._launch = launch
+        self._refuse = refuse
         self._timers: Dict[AttemptKey, Timer] = {}
         self._until: Dict[AttemptKey, float] = {}
 
@@ -28,13 +35,26 @@ class StartRetries:
         """True if it waits, or is being tried again."""
         return key in self._until
 
-    def add(self, key: AttemptKey, start: Start, reason: str) -> bool:
+    def failed(self, key: AttemptKey, start: Start, error: OSError) -> None:
+        """Try again or refuse."""
+        reason = f"cannot be started: {error.strerror or error}"
+        # The run folder of the last try may still be there.
+        is_own = isinstance(error, FileExistsError) and self.has(key)
+        if not ((is_own or is_shortage_at_fork(error)) and self._add(key, start, reason)):
+            self.drop(key)
+            self._refuse(key, reason)
+
+    def stop(self, key: AttemptKey) -> None:
+        if self.has(key):
+            self.drop(key)
+            self._refuse(key, "stopped before it started")
+
+    def _add(self, key: AttemptKey, start: Start, reason: str) -> bool:
         """False if it was tried for long enough."""
         if key not in self._until:
             log(f"job {key}: {reason}; trying again for {_FOR_S:.0f} s")
         until = self._until.setdefault(key, time.monotonic() + _FOR_S)
         if time.monotonic() >= until:
-            self.drop(key)
             return False
         self._timers[key] = self._loop.after(_AGAIN_S, lambda: self._try(key, start), f"job {key}")
         return True

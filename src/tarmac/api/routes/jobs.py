@@ -121,7 +121,7 @@ async def show_job(context: Context, word: str) -> WholeJobView:
 
 
 async def _renew(controller: Controller, jobs: list[Job]) -> None:
-    """Read what the agents know about these jobs, and whether they answer. Takes half a second at most.
+    """Read what the agents know about these jobs, and whether they answer. Takes less than a second.
 
     The start of a waiting job depends on the progress of those that run.
     """
