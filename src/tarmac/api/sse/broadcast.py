@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 PING_EVERY_S = 15.0
 STALLED_S = 60.0  # a stream that could not be written to for so long is dropped
-LONGEST_PAUSE_S = 1.0
+LONGEST_PAUSE_S = 2.0
 _JOBS_AT_ONCE = 25
 _STREAMS_AT_ONCE = 10
 
@@ -84,8 +84,8 @@ class Broadcast:
                 if self.backlog.end > before:
                     self._drop_slow(began)
                     await self._wake_streams()
-                # Many listeners take at most a third of the loop's time.
-                await asyncio.sleep(min(2 * (loop.time() - began), LONGEST_PAUSE_S))
+                # Many listeners take at most a fifth of the loop's time.
+                await asyncio.sleep(min(4 * (loop.time() - began), LONGEST_PAUSE_S))
         finally:
             publisher.unlisten(listener)
         self.is_over = True
