@@ -212,3 +212,22 @@ def test_a_job_without_its_run_directory_keeps_its_gpus(world: World, killed: tu
     world.let_go()
     world.wait_for_all()
     assert world.started() == [job, after]
+
+
+def test_jobs_keep_their_gpus_although_the_database_and_all_run_directories_are_gone(world: World) -> None:
+    world.wake()
+    (job,) = hold_jobs(world, 3)
+    world.kill_all("controller", "agent")
+    move_away(world)
+    shutil.rmtree(world.home.path / "agent/runs")
+    world.wake()
+    found = world.job(job)
+    assert (found["state"], len(found["gpus"])) == ("unknown", 3)
+    (small, large) = (*world.run(1, gpus=1), *world.run(1, gpus=2))
+    eventually(lambda: world.state(small) == "running", "it gets the free GPU")
+    assert world.state(large) == "queued"
+    assert not set(gpus_of(world, small)) & set(gpus_of(world, job))
+    world.stop(job)
+    eventually(lambda: not is_alive(world.pid_of(job)), "it can be killed")
+    world.let_go()
+    world.wait_for_all()

@@ -15,7 +15,7 @@ from tarmac.agent.gpus.monitor import GpuMonitor
 from tarmac.agent.listener import Listener
 from tarmac.agent.loop import Loop, log, log_exception
 from tarmac.agent.procs.attribution import Attribution
-from tarmac.agent.run import start_request
+from tarmac.agent.run import start_request, traces
 from tarmac.agent.run.adopt import adopt
 from tarmac.agent.run.attempt import Attempt
 from tarmac.agent.run.attempt_key import AttemptKey, key_of_frame
@@ -23,6 +23,7 @@ from tarmac.agent.run.handoff import Start, hand_over
 from tarmac.agent.run.ports import Ports
 from tarmac.agent.run.recover import recover
 from tarmac.agent.run.retries import StartRetries
+from tarmac.agent.run.run_folder import START
 from tarmac.agent.run.shim_pool import AgentContext, ShimPool
 from tarmac.agent.shutdown import Shutdown
 from tarmac.shared import boot_clock, crashpoint, protocol
@@ -178,7 +179,9 @@ class Service:
             return
         attempts = [attempt for attempt in self._attempts.values() if not attempt.is_forgotten]
         reports = [attempt.present_report() for attempt in attempts]
-        if None in reports and time.monotonic() < deadline:
+        lost = [attempt for attempt in attempts if not attempt.is_over and attempt.origin() is None]
+        is_waiting = self._gpus.latest is None and any(map(_has_gpus, lost))
+        if (None in reports or is_waiting) and time.monotonic() < deadline:
             self.loop.after(_UNDECIDED_S, lambda: self._answer_hello(connection, deadline), "hello")
             return
         self.send(
@@ -197,10 +200,18 @@ class Service:
                 "at": time.time(),
                 "boot_s": boot_clock.seconds(),
                 "origins": [entry for entry in map(_origin_entry, attempts) if entry is not None],
+                "guesses": [entry for entry in map(self._guess, lost) if entry is not None],
             }
         )
         if self._gpus.latest is not None:
             self.send(self._gpus.latest)
+
+    def _guess(self, attempt: Attempt) -> Optional[OriginEntry]:
+        record = attempt.read(START)
+        if record is None:
+            return None
+        body = traces.guess(record, self._gpus.latest["gpus"] if self._gpus.latest else ())
+        return {"job": attempt.key.job, "attempt": attempt.key.attempt, "body": body}
 
     def _start(self, frame: StartFrame, data: bytes) -> None:
         key = key_of_frame(frame)
@@ -363,3 +374,8 @@ def _origin_entry(attempt: Attempt) -> Optional[OriginEntry]:
     if origin is None:
         return None
     return {"job": attempt.key.job, "attempt": attempt.key.attempt, "body": origin["body"]}
+
+
+def _has_gpus(attempt: Attempt) -> bool:
+    record = attempt.read(START)
+    return record is not None and bool(traces.gpus_of(record["pid"]))

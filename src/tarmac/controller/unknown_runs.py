@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tarmac.core.handlers.taking_in import is_known
+from tarmac.core.handlers.taking_in import is_known, job_of
 from tarmac.core.model.ids import JobId
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class SkippedIds:
 
 def with_records(event: NodeJoined, state: State, reader: Reader, skipped: SkippedIds) -> NodeJoined:
     """The event with what the store says about the attempts that no live job has."""
+    event = _with_guesses(event, state, reader)
     unknown = [origin for origin in event.origins if not is_known(state, event.node, origin)]
     if not unknown:
         return event
@@ -54,6 +55,16 @@ def with_records(event: NodeJoined, state: State, reader: Reader, skipped: Skipp
     free = {origin.run.job for origin in unknown} - given - stored.keys() - state.jobs.keys()
     ended = {origin.run for origin in unknown if _is_stored(origin, event, stored.get(origin.run.job), given, reader)}
     return replace(event, ended=frozenset(ended), free_ids=frozenset(free))
+
+
+def _with_guesses(event: NodeJoined, state: State, reader: Reader) -> NodeJoined:
+    """Turn guesses into origins, except those of live jobs. A guess belongs to the job with its id, if there is one."""
+    origins = list(event.origins)
+    for guess in event.guesses:
+        if job_of(state, event.node, guess.run) is None:
+            job = state.jobs.get(guess.run.job) or reader.job(guess.run.job)
+            origins.append(guess if job is None else replace(guess, submitted_at=job.submitted_at))
+    return replace(event, origins=tuple(origins), guesses=()) if event.guesses else event
 
 
 def _is_stored(origin: RunOrigin, event: NodeJoined, job: Job | None, given: set[JobId], reader: Reader) -> bool:

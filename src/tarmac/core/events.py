@@ -226,6 +226,7 @@ class NodeJoined:
     cpus: int = 0
     memory_total_bytes: int = 0
     origins: tuple[RunOrigin, ...] = ()  # of the attempts in `runs`; those of older agents have none
+    guesses: tuple[RunOrigin, ...] = ()  # from processes, where the record is lost; their submit times are not known
     ended: frozenset[RunName] = frozenset()  # attempts in `runs` that no live job has and whose end is stored
     free_ids: frozenset[JobId] = frozenset()  # ids in `runs` that this database never gave to a job
 

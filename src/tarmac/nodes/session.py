@@ -76,6 +76,7 @@ class Hello(msgspec.Struct, kw_only=True):
     at: float | None = None  # what its clocks show; older agents do not say
     boot_s: float | None = None
     origins: list[OriginEntry] = []
+    guesses: list[OriginEntry] = []
 
 
 class _Reading(NamedTuple):
@@ -286,12 +287,13 @@ class AgentSession:
                 runs=runs,
                 cpus=hello.cpus,
                 memory_total_bytes=hello.memory_bytes,
-                origins=tuple(self._origins(hello)),
+                origins=tuple(self._origins(hello.origins)),
+                guesses=tuple(self._origins(hello.guesses)),
             )
         )
 
-    def _origins(self, hello: Hello) -> Iterator[RunOrigin]:
-        for entry in hello.origins:
+    def _origins(self, entries: list[OriginEntry]) -> Iterator[RunOrigin]:
+        for entry in entries:
             try:
                 yield unpacked(entry)
             except msgspec.DecodeError as error:

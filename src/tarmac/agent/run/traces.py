@@ -5,8 +5,9 @@ The start record is written anew from what the processes tell. From then on, it 
 
 from __future__ import annotations
 
+import json
 import os
-from typing import Dict, List, Optional
+from typing import TYPE_CHECKING, Dict, Iterable, List, Optional
 
 from tarmac.agent.gpus import gpu_processes
 from tarmac.agent.loop import log
@@ -17,6 +18,9 @@ from tarmac.agent.run.run_folder import START, Record, RunFolder
 from tarmac.agent.run.shim_pool import AgentContext
 from tarmac.shared import proc
 from tarmac.shared.proc import Stat
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames.to_controller import GpuEntry
 
 _NO_PID = 1 << 30  # more than the kernel ever gives; 0 would mean a whole process group
 Traces = Dict[AttemptKey, List[Stat]]
@@ -82,6 +86,40 @@ def rebuild(context: AgentContext, key: AttemptKey, processes: List[Stat]) -> Re
         "origin": None,
         "tag": max(limit_tag.read_tag(stat.pid) or 0 for stat in processes) or None,
     }
+
+
+def gpus_of(pid: int) -> List[int]:
+    """Return the indices of the GPUs that its job got, from its environment."""
+    words = _environment(pid).get(b"TARMAC_GPUS", b"").split(b",")
+    return [int(word) for word in words if word.isdigit()]
+
+
+def guess(record: Record, gpus: Iterable[GpuEntry]) -> str:
+    """Return the body of an origin from what the command's process tells, for a controller that lacks the job."""
+    pid = record["pid"]
+    indices = gpus_of(pid)
+    booked = [
+        {"uuid": gpu["uuid"], "index": gpu["index"], "parent": gpu["parent"]} for gpu in gpus if gpu["index"] in indices
+    ]
+    spec = {
+        "owner": gpu_processes.ProcessTable().look_up(pid)["user"] or "",
+        "command": (gpu_processes.command_of(pid) or "?").split(" "),
+        "shell": None,
+        "cwd": _environment(pid).get(b"PWD", b"/").decode("utf-8", "replace"),
+        "umask": 0o022,
+        "environment": "",
+        "request": {"gpus": len(booked)},
+    }
+    return json.dumps({"submitted_at": record["started_at"], "spec": spec, "gpus": booked})
+
+
+def _environment(pid: int) -> Dict[bytes, bytes]:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            entries = file.read().split(b"\0")
+    except OSError:
+        return {}
+    return {name: value for name, _, value in (entry.partition(b"=") for entry in entries)}
 
 
 def store(context: AgentContext, folder: Optional[RunFolder], key: AttemptKey, record: Record) -> RunFolder:

@@ -111,6 +111,7 @@ class AgentHelloFrame(TypedDict):
     at: float  # what the node's wall clock shows
     boot_s: float  # and its boot clock
     origins: List[OriginEntry]
+    guesses: List[OriginEntry]  # instead of an origin that is lost: what the processes tell
 
 
 class HostMemory(TypedDict):
