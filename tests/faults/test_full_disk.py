@@ -247,3 +247,20 @@ def test_the_agent_and_its_jobs_outlive_the_controller_on_a_full_disk(world: Wor
     world.let_go()
     world.wait_for_all()
     expect_all_well(world)
+
+
+def test_a_job_that_failed_on_a_full_disk_says_so(world: World, disk: Disk) -> None:
+    full = world.home.add("-g", "0", "-c", f"cat /dev/zero > {disk.path}/zeros; exit 3")
+    eventually(lambda: full_and_over(world, disk), "the job has filled the disk and ended")
+    (disk.path / "zeros").unlink()
+    eventually(lambda: world.state(full) == "failed", "its end is known")
+    assert "the disk of its log was full when it ended" in world.home.tarmac("show", str(full)).stdout
+    later = world.home.add("-g", "0", "-c", "exit 3")
+    eventually(lambda: world.state(later) == "failed", "another job fails")
+    assert "the disk" not in world.home.tarmac("show", str(later)).stdout
+
+
+def full_and_over(world: World, disk: Disk) -> bool:
+    free = os.statvfs(disk.path)
+    writers = [line for line in world.home.processes().values() if "/dev/zero" in line]
+    return free.f_bavail == 0 and not writers

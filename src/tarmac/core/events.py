@@ -153,6 +153,7 @@ class JobExited:
     ended_at: float
     timed_out: bool = False  # it reached its time limit and was stopped
     leftovers: Leftovers | None = None  # that were ended after the command
+    is_disk_full: bool = False  # it failed, and the disk of its log was full then
     was_signalled: bool | None = None  # asked to stop while its command still ran; None: the node cannot say
 
 

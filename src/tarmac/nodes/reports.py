@@ -47,6 +47,7 @@ class _Exited(msgspec.Struct, tag="exited", tag_field="type"):
     timed_out: bool = False  # records of older agents lack it
     signalled: bool | None = None  # and this one
     leftovers: _Leftovers | None = None
+    full_disk: bool = False
 
 
 class _LaunchFailed(msgspec.Struct, tag="launch_failed", tag_field="type"):
@@ -180,6 +181,7 @@ def _exited(report: _Exited, clock: NodeClock) -> JobExited:
         ended_at=ended_at,
         timed_out=report.timed_out,
         was_signalled=report.signalled,
+        is_disk_full=report.full_disk,
         leftovers=_leftovers(report.leftovers),
     )
 

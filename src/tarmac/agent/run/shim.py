@@ -18,6 +18,7 @@ from tarmac.agent.procs.leftovers import describe
 from tarmac.agent.procs.proc_scan import ProcessTree
 from tarmac.agent.run import exec_command
 from tarmac.agent.run.attempt_key import AttemptKey, key_of_record
+from tarmac.agent.run.log_disk import is_full
 from tarmac.agent.run.run_folder import EXIT, LEFT, SPEC, START, STOP, Record, RunFolder, was_signalled
 from tarmac.agent.run.start_request import Limit
 from tarmac.agent.run.time_limit import TimeLimit
@@ -81,7 +82,7 @@ class Shim:
         if trouble is None:
             self._send(protocol.started(*self.key, pid=self.pid, at=self.started))
             process_title.change(f"tarmac: shim {self.key}")  # last: the job need not wait for it
-            self._conclude(self._wait())
+            self._conclude(self._wait(start))
         else:
             self._conclude(protocol.launch_failed(*self.key, message=trouble, at=boot_clock.now()))
 
@@ -188,7 +189,7 @@ class Shim:
         )
         crashpoint.reach("shim:after-start-record")
 
-    def _wait(self) -> ExitedFrame:
+    def _wait(self, start: bytes) -> ExitedFrame:
         """Wait until the command itself ends. Orphans of its tree that end before are reaped on the way."""
         limit = self.time_limit
         while True:
@@ -197,7 +198,7 @@ class Shim:
                 break
             if pid == 0 and limit:
                 limit.wait()
-        return protocol.exited(
+        final = protocol.exited(
             *self.key,
             status=status,
             pid=pid,
@@ -206,6 +207,9 @@ class Shim:
             timed_out=limit is not None and limit.has_fired,
             signalled=was_signalled(self._read_stop()),
         )
+        if status != 0 and is_full(str(protocol.decode(start).get("stdout"))):
+            final["full_disk"] = True
+        return final
 
     def _conclude(self, final: ReportFrame) -> None:
         is_recorded = self._record_exit(final)

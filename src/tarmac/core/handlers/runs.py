@@ -172,6 +172,7 @@ def _ended_by_itself(status: Booked, report: JobExited) -> Succeeded | Failed | 
         reason="timeout" if report.timed_out else reason,
         exit_code=report.exit_code,
         signal=report.signal,
+        message=note("failed.full_disk") if report.is_disk_full else None,
         leftovers=report.leftovers,
     )
 

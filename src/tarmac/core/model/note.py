@@ -9,6 +9,7 @@ NoteKey: TypeAlias = Literal[
     "requeue.preempted",
     "requeue.queue_stopped",
     "dependency.unmet",
+    "failed.full_disk",
     "unknown.adopted",
     "unknown.still_running",
     "unknown.gone",

@@ -35,6 +35,7 @@ class Leftovers(TypedDict):
 
 class _ExitedOptions(TypedDict, total=False):
     leftovers: Leftovers
+    full_disk: bool  # it failed, and the disk of its log was full then
     adopted: bool  # the exit status of an adopted process is unknown
     signalled: bool  # a stop was requested while the command was still running; records of older agents lack it
 

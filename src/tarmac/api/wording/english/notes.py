@@ -38,6 +38,7 @@ MESSAGES: dict[str, Message] = {
     "unsuitable.mig": Message("a MIG instance; a job can use only one"),
     "unsuitable.size": Message("too small"),
     "unsuitable.kept": Message("too small, because keep_gpu_memory reserves part of it"),
+    "failed.full_disk": Message("the disk of its log was full when it ended"),
     "basis.stop": Message("jobs that are stopping"),
     "basis.limit": Message("the time limits of jobs"),
     "basis.history": Message("how long earlier jobs of this kind took"),
