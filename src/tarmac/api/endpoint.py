@@ -82,7 +82,7 @@ class Endpoint:
         if route.may_last and scope["extensions"].get(IS_CROWDED):
             raise unavailable("server.crowded")
         refuse_other_types(route, headers)
-        key = _key(headers, caller.name)
+        key = _key(headers, caller.name, scope)
         context = Context(
             controller=self._controller,
             caller=caller,
@@ -116,13 +116,14 @@ class Endpoint:
         return content if isinstance(content, Response) else json_answer(content, route.status)
 
 
-def _key(headers: Headers, caller: str) -> Key | None:
+def _key(headers: Headers, caller: str, scope: Scope) -> Key | None:
+    """The key counts for requests to one route and path, so that no other request gets the kept answer."""
     text = headers.get("idempotency-key")
     if text is None:
         return None
     if not 0 < len(text) <= LONGEST_KEY:
         raise invalid("request.wrong_key", most=LONGEST_KEY)
-    return Key(caller, text)
+    return Key(caller, f"{scope['method']} {scope['path']} {text}")
 
 
 def _header_text(text: str) -> str:

@@ -28,14 +28,24 @@ CARRIED_OUT = b""  # kept where the answer is read from the state again
 
 class Key(NamedTuple):
     owner: str
-    text: str  # the owner's client generates a new one for each request
+    text: str  # method and path of the request, and what the owner's client generates for each request
+
+
+class _Turn:
+    """Lets one request after the other pass. Forgotten when the last of them is answered."""
+
+    __slots__ = ("lock", "users")
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.users = 0
 
 
 class Repeats:
     def __init__(self, engine: Engine, reader: Reader) -> None:
         self._engine = engine
         self._reader = reader
-        self._turns: dict[Key, asyncio.Lock] = {}
+        self._turns: dict[Key, _Turn] = {}
 
     def kept(self, key: Key | None) -> bytes | None:
         """The answer to an earlier request with this key; CARRIED_OUT if it must be formed again."""
@@ -44,13 +54,19 @@ class Repeats:
     @asynccontextmanager
     async def turn(self, key: Key) -> AsyncIterator[None]:
         """Let a repetition wait while the first request with its key is under way."""
-        lock = self._turns.setdefault(key, asyncio.Lock())
+        turn = self._turns.setdefault(key, _Turn())
+        turn.users += 1
         try:
-            async with lock:
+            async with turn.lock:
                 yield
         finally:
-            if not lock.locked():
-                self._turns.pop(key, None)
+            turn.users -= 1
+            if not turn.users:
+                del self._turns[key]
+
+    @property
+    def under_way(self) -> int:
+        return len(self._turns)
 
     def keeping(self, key: Key | None, plan: Plan[T], *, is_answer: bool) -> Plan[T]:
         """The plan, with its answer kept by the key. Without `is_answer`, only that it was carried out is kept."""
