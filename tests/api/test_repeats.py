@@ -91,7 +91,9 @@ def calm(api: Served) -> Iterator[Served]:
     api.ask("POST", "/queue/resume", {})
     for reservation in api.ask("GET", "/reservations")[1]["reservations"]:
         api.ask("POST", f"/reservations/{reservation['id']}/end", {})
-    api.ask("POST", "/gpus/resume", {"gpus": ["all"]})
+    api.ask("POST", "/gpus/resume", {"gpus": ["0"]})
+    api.ask("POST", "/gpus/slots", {"gpus": ["0"], "slots": 1})
+    api.ask("DELETE", "/settings/max_load")
     for process in api.processes:  # type: ignore[attr-defined]
         process.kill()
         process.wait()
@@ -113,6 +115,53 @@ def test_a_repetition_gets_the_same_answer(calm: Served, route: str) -> None:
     assert unchanging(again) == unchanging(first)
 
 
+# What another person does between a request and its repetition, and where the result can be seen.
+MEANWHILE: dict[str, tuple[str, str, Any, str]] = {
+    "PATCH /jobs/{id}": ("PATCH", "/jobs/last", {"priority": 4}, "/jobs/last"),
+    "POST /jobs/edit": ("PATCH", "/jobs/last", {"priority": 4}, "/jobs/last"),
+    "POST /jobs/hold": ("POST", "/jobs/release", {"ids": ["last"]}, "/jobs/last"),
+    "POST /queue/pause": ("POST", "/queue/resume", {}, "/queue"),
+    "POST /queue/resume": ("POST", "/queue/pause", {"reason": "y"}, "/queue"),
+    "POST /queue/drain": ("POST", "/queue/resume", {}, "/queue"),
+    "POST /queue/stop": ("POST", "/queue/resume", {}, "/queue"),
+    "POST /gpus/drain": ("POST", "/gpus/resume", {"gpus": ["0"]}, "/gpus"),
+    "POST /gpus/resume": ("POST", "/gpus/drain", {"gpus": ["0"], "reason": "y"}, "/gpus"),
+    "POST /gpus/slots": ("POST", "/gpus/slots", {"gpus": ["0"], "slots": 2}, "/gpus"),
+    "PUT /settings/{name}": ("PUT", "/settings/max_load", {"value": "0.9"}, "/settings/max_load"),
+    "DELETE /settings/{name}": ("PUT", "/settings/max_load", {"value": "0.9"}, "/settings/max_load"),
+}
+SEEN = ("priority", "state", "paused", "draining", "reason", "drained", "slots", "value")
+
+
+@pytest.mark.parametrize("route", MEANWHILE)
+def test_a_repetition_does_not_undo_what_happened_meanwhile(calm: Served, route: str) -> None:
+    path, body = REQUESTS[route](calm)
+    method = route.partition(" ")[0]
+    key = {"Idempotency-Key": os.urandom(16).hex()}
+    assert calm.ask(method, path, body, key)[0] < 400
+    other_method, other_path, other_body, shown_at = MEANWHILE[route]
+    before = seen(calm.ask("GET", shown_at)[1])
+    assert calm.ask(other_method, other_path, other_body)[0] < 400
+    meanwhile = seen(calm.ask("GET", shown_at)[1])
+    assert meanwhile != before
+    assert calm.ask(method, path, body, key)[0] < 400
+    assert seen(calm.ask("GET", shown_at)[1]) == meanwhile
+
+
+def seen(view: dict[str, Any]) -> list[Any]:
+    return [{name: one.get(name) for name in SEEN} for one in view.get("gpus") or [view] if isinstance(one, dict)]
+
+
+def test_a_key_counts_for_its_own_route_only(calm: Served) -> None:
+    key = {"Idempotency-Key": os.urandom(16).hex()}
+    assert calm.ask("POST", "/queue/pause", {"reason": "x"}, key)[1]["paused"]
+    assert not calm.ask("POST", "/queue/resume", {}, key)[1]["paused"]
+    (first,) = calm.ids(NOTHING, entry="held")
+    (second,) = calm.ids(NOTHING, entry="held")
+    for job in (first, second):
+        assert calm.ask("PATCH", f"/jobs/{job}", {"priority": 3}, key)[1]["priority"] == 3
+
+
 def unchanging(answer: tuple[int, Any]) -> tuple[int, Any]:
     """Without what may change by itself between two looks at a job."""
     status, content = answer
@@ -124,7 +173,8 @@ def test_a_repetition_is_not_carried_out_again(calm: Served) -> None:
     calm.ask("POST", "/reservations", {"gpus": 1, "from": 4e9, "for_s": 60}, key)
     calm.ask("POST", "/reservations", {"gpus": 1, "from": 4e9, "for_s": 60}, key)
     assert len(calm.ask("GET", "/reservations")[1]["reservations"]) == 1
-    calm.ask("POST", "/reservations", {"gpus": 1, "from": 4e9, "for_s": 60}, {"Idempotency-Key": "another"})
+    another = calm.ask("POST", "/reservations", {"gpus": 1, "from": 4e9, "for_s": 60}, {"Idempotency-Key": "another"})
+    assert another[0] == 201, another
     assert len(calm.ask("GET", "/reservations")[1]["reservations"]) == 2
 
 

@@ -66,10 +66,9 @@ async def drain_gpus(context: Context, body: DrainRequest) -> GpusAnswer:
     """Start no more jobs on these GPUs. Running jobs continue."""
     named = _named(context.controller, body.gpus)
     by = context.caller.name
-    await context.controller.engine.commit(
-        *(GpusDrained(node=node, gpus=gpus, by=by, reason=body.reason or None) for node, gpus in named.items())
-    )
-    return _answer(named)
+    reason = body.reason or None
+    events = [GpusDrained(node=node, gpus=gpus, by=by, reason=reason) for node, gpus in named.items()]
+    return await context.decide(lambda _: Decision(answer=_answer(named), events=events))
 
 
 async def resume_gpus(context: Context, body: GpuSelection) -> GpusAnswer:
@@ -82,8 +81,8 @@ async def resume_gpus(context: Context, body: GpuSelection) -> GpusAnswer:
             nodes = controller.state.nodes
             name = name_of(nodes[node], unhealthy[0].as_gpu().uuid, nodes.values())
             raise conflict("gpu.unhealthy", gpu=name, health=unhealthy[0].health)
-    await controller.engine.commit(*(GpusResumed(node=node, gpus=gpus) for node, gpus in named.items()))
-    return _answer(named)
+    events = [GpusResumed(node=node, gpus=gpus) for node, gpus in named.items()]
+    return await context.decide(lambda _: Decision(answer=_answer(named), events=events))
 
 
 async def forget_gpus(context: Context, body: GpuSelection) -> GpusAnswer:
@@ -105,10 +104,8 @@ async def forget_gpus(context: Context, body: GpuSelection) -> GpusAnswer:
 async def set_slots(context: Context, body: SlotsRequest) -> GpusAnswer:
     """Offer each of these GPUs `slots` times. Running jobs keep what they have."""
     named = _named(context.controller, body.gpus)
-    await context.controller.engine.commit(
-        *(SlotsSet(node=node, gpus=gpus, slots=body.slots) for node, gpus in named.items())
-    )
-    return _answer(named)
+    events = [SlotsSet(node=node, gpus=gpus, slots=body.slots) for node, gpus in named.items()]
+    return await context.decide(lambda _: Decision(answer=_answer(named), events=events))
 
 
 def _named(controller: Controller, words: list[str]) -> GpusByNode:

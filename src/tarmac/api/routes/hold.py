@@ -43,26 +43,34 @@ MOST_MOVED = 100  # each move walks along the queue
 
 async def hold_jobs(context: Context, body: Selection) -> HoldAnswer:
     """Keep waiting jobs from starting until they are released. Running jobs continue."""
-    controller = context.controller
     numbers = selected_own(context, body)
-    waiting = [job for number in numbers if (job := _waiting(controller, number, Queued)) is not None]
-    if waiting:
-        event = JobsHeld(jobs=tuple(job.id for job in waiting), by=context.caller.name)
-        await controller.engine.commit(event)
-    held = {number for number in numbers if _waiting(controller, number, Held) is not None}
-    return HoldAnswer(held=sorted(held), not_waiting=[number for number in numbers if number not in held])
+
+    def plan(state: State) -> Decision[HoldAnswer]:
+        queued = [job.id for number in numbers if (job := _waiting(state, number, Queued)) is not None]
+        held = {*queued, *(number for number in numbers if _waiting(state, number, Held) is not None)}
+        others = [number for number in numbers if number not in held]
+        return Decision(
+            answer=HoldAnswer(held=sorted(held), not_waiting=others),
+            events=[JobsHeld(jobs=tuple(queued), by=context.caller.name)] if queued else (),
+        )
+
+    return await context.decide(plan)
 
 
 async def release_jobs(context: Context, body: Selection) -> ReleaseAnswer:
     """Put held jobs and drafts into the queue, each at its place."""
-    controller = context.controller
     numbers = selected_own(context, body)
-    held = {number for number in numbers if _waiting(controller, number, Held, Draft) is not None}
-    answer = ReleaseAnswer(released=sorted(held), not_held=[number for number in numbers if number not in held])
-    if not held:
-        return answer
-    event = JobsReleased(jobs=tuple(map(JobId, sorted(held))), by=context.caller.name)
-    return await context.decide(lambda _: Decision(answer=answer, events=[event]))
+
+    def plan(state: State) -> Decision[ReleaseAnswer]:
+        held = {number for number in numbers if _waiting(state, number, Held, Draft) is not None}
+        others = [number for number in numbers if number not in held]
+        jobs = tuple(map(JobId, sorted(held)))
+        return Decision(
+            answer=ReleaseAnswer(released=sorted(held), not_held=others),
+            events=[JobsReleased(jobs=jobs, by=context.caller.name)] if jobs else (),
+        )
+
+    return await context.decide(plan)
 
 
 async def move_job(context: Context, word: str, body: MoveRequest) -> MoveAnswer:
@@ -86,7 +94,7 @@ async def move_jobs(context: Context, body: MoveManyRequest) -> MoveManyAnswer:
     """Move the waiting jobs of a selection to one place, in their order. Other jobs of the selection stay."""
     controller = context.controller
     numbers = selected_own(context, body)
-    waiting = [job.id for number in numbers if (job := _waiting(controller, number, Queued)) is not None]
+    waiting = [job.id for number in numbers if (job := _waiting(controller.state, number, Queued)) is not None]
     if len(waiting) > MOST_MOVED:
         raise invalid("move.too_many", jobs=len(waiting), most=MOST_MOVED)
 
@@ -142,8 +150,8 @@ async def why_job(context: Context, word: str) -> WhyView:
     return why_view(controller, find_job(context, word))
 
 
-def _waiting(controller: Controller, number: int, *kinds: type[Queued | Held | Draft]) -> Job | None:
-    job = controller.state.jobs.get(JobId(number))
+def _waiting(state: State, number: int, *kinds: type[Queued | Held | Draft]) -> Job | None:
+    job = state.jobs.get(JobId(number))
     return job if job is not None and isinstance(job.status, kinds) else None
 
 

@@ -64,5 +64,5 @@ def _is_requeued(job: Job) -> bool:
 
 
 async def _changed(context: Context, event: Event) -> QueueView:
-    await context.controller.engine.commit(event)
+    await context.carry_out(lambda _: Decision(answer=None, events=[event]))
     return queue_view(context.controller.state)

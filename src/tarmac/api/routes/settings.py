@@ -21,15 +21,19 @@ async def change_setting(context: Context, name: str, body: SettingRequest) -> S
     """Change a setting, at once and permanently. The value is written as on the command line."""
     setting = find(name)
     parsed(setting, body.value)
-    changed = await context.controller.change_setting(setting.name, lambda _: body.value)
-    return SettingView(**changed.view(setting.name))
+    return await _changed(context, setting.name, body.value)
 
 
 async def reset_setting(context: Context, name: str) -> SettingView:
     """Reset a setting to its value in the config file, or to its default."""
-    setting = find(name)
-    changed = await context.controller.change_setting(setting.name, lambda _: None)
-    return SettingView(**changed.view(setting.name))
+    return await _changed(context, find(name).name, None)
+
+
+async def _changed(context: Context, name: str, text: str | None) -> SettingView:
+    if context.is_carried_out:
+        return _view(context, name)
+    changed = await context.controller.change_setting(name, lambda _: text, context.key)
+    return SettingView(**changed.view(name))
 
 
 def _view(context: Context, name: str) -> SettingView:
