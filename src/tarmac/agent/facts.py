@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, List, Optional
 
-from tarmac.agent.gpus.gpu_processes import uid_of
 from tarmac.agent.output_files import OutputFiles
+from tarmac.agent.procs.owner import uid_of
 from tarmac.shared import proc
 from tarmac.shared.own_files import OwnFiles
 

@@ -15,11 +15,16 @@ import pytest
 from tarmac.agent.gpus.gpu_processes import ProcessTable
 from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.attribution import Attribution
+from tarmac.agent.procs.proc_scan import MARK, ProcessTree
+from tarmac.agent.run import traces
 from tarmac.agent.run.attempt_key import AttemptKey
 from tests.agent_peer import eventually
+from tests.services import need
 
 INSTANCE = "0123456789abcdef"
 KEY = AttemptKey(5, 2)
+STRANGER = 65534
+NO_PID = 1 << 30
 NEST = """
 import sys
 from tarmac.agent.procs import limit_tag
@@ -56,6 +61,39 @@ def test_a_process_that_sheds_everything_else_keeps_its_tag() -> None:
         assert limit_tag.key_of_tag("fedcba9876543210", tag) is None
         found = Attribution(INSTANCE, []).key_of(ProcessTable().look_up(pid))
         assert found == KEY, "a process on a GPU is known by it, too"
+
+
+def is_found(pid: int, tag: int) -> dict[str, bool]:
+    """Which parts of the agent count this process as one of the attempt."""
+    tree = ProcessTree(f"{INSTANCE}:{KEY}", NO_PID, 0)
+    tree.tag = tag
+    return {
+        "on a GPU": Attribution(INSTANCE, []).key_of(ProcessTable().look_up(pid)) == KEY,
+        "by scan": pid in [stat.pid for stat in tree.members()],
+        "at the start": pid in [stat.pid for stat in traces.search(INSTANCE).get(KEY, [])],
+    }
+
+
+@pytest.mark.parametrize("trait", ["tag", "mark"])
+@pytest.mark.parametrize("is_ours", [True, False], ids=["setuid program", "stranger"])
+def test_only_processes_with_our_real_uid_count(trait: str, is_ours: bool) -> None:
+    """Everyone can set a limit and an environment. A program with the setuid bit keeps its real uid."""
+    need("root")
+    tag = limit_tag.tag_for(INSTANCE, KEY)
+    assert tag is not None
+
+    def change() -> None:
+        if trait == "tag":
+            limit_tag.apply(tag)
+        os.setresuid(os.getuid() if is_ours else STRANGER, STRANGER, STRANGER)
+
+    environment = {MARK: f"{INSTANCE}:{KEY}"} if trait == "mark" else {}
+    child = subprocess.Popen(["/bin/sleep", "600"], env=environment, preexec_fn=change)  # noqa: PLW1509 - one thread
+    try:
+        assert set(is_found(child.pid, tag).values()) == {is_ours}, is_found(child.pid, tag)
+    finally:
+        child.kill()
+        child.wait()
 
 
 def test_processes_without_a_tag_have_none() -> None:

@@ -5,11 +5,13 @@ Each process is read once. Later readings only check that the pid still belongs 
 
 from __future__ import annotations
 
+import os
 import pwd
 import time
 from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Tuple
 
 from tarmac.agent.procs.limit_tag import read_tag
+from tarmac.agent.procs.owner import uid_of
 from tarmac.shared import boot_clock
 from tarmac.shared.boot_clock import Moment
 from tarmac.shared.proc import TICKS_PER_S, Stat, read_stat
@@ -48,19 +50,20 @@ class ProcessTable:
         self._known, self._used = self._used, {}
 
     def _read(self, pid: int, stat: Optional[Stat]) -> ProcessInfo:
+        uid = uid_of(pid)
+        is_ours = uid == os.getuid()  # what others carry proves nothing
         return {
             "pid": pid,
-            "user": self._user_of(pid),
+            "user": self._user_of(uid),
             "command": command_of(pid),
             "started_at": round(self._boot_at + stat.start_time / TICKS_PER_S, 2) if stat else None,
             "cgroup": cgroup_of(pid),
-            "marks": _marks_of(pid),
-            "tag": read_tag(pid),
+            "marks": _marks_of(pid) if is_ours else [],
+            "tag": read_tag(pid) if is_ours else None,
             "ancestors": _ancestors_of(stat),
         }
 
-    def _user_of(self, pid: int) -> Optional[str]:
-        uid = uid_of(pid)
+    def _user_of(self, uid: Optional[int]) -> Optional[str]:
         if uid is None:
             return None
         if uid not in self._users:
@@ -69,14 +72,6 @@ class ProcessTable:
             except KeyError:
                 self._users[uid] = str(uid)
         return self._users[uid]
-
-
-def uid_of(pid: int) -> Optional[int]:
-    """Return the real uid. The owner of /proc/PID will not do: it is root for programs that protect their memory."""
-    for line in _read(pid, "status").splitlines():
-        if line.startswith(b"Uid:"):
-            return int(line.split()[1])
-    return None
 
 
 def started(stat: Stat) -> Moment:

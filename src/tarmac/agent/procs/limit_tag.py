@@ -14,6 +14,7 @@ import resource
 from typing import Optional
 
 from tarmac.agent.run.attempt_key import AttemptKey
+from tarmac.shared.shortage import is_shortage
 
 _INSTANCE_BITS, _JOB_BITS, _ATTEMPT_BITS = 22, 28, 10
 _LEVEL_SHIFT = _INSTANCE_BITS + _JOB_BITS + _ATTEMPT_BITS
@@ -43,7 +44,7 @@ def own_limit() -> int:
 
 
 def read_tag(pid: int) -> Optional[int]:
-    """Return the tag of a process, of whichever instance; None if it has none."""
+    """Return the tag of a process, of whichever instance; None if it has none. Every user can set one: see owner."""
     try:
         limit = resource.prlimit(pid, resource.RLIMIT_RTTIME)[1]
     except PermissionError:
@@ -73,10 +74,15 @@ def _of_attempt(instance: str, key: AttemptKey) -> int:
 
 
 def _read_limit(pid: int) -> int:
-    """Return the hard limit as everyone can read it; 0 if it is unlimited or the process is gone."""
+    """Return the hard limit as everyone can read it; 0 if it is unlimited or the process is gone.
+
+    Raises OSError if there is no descriptor left to look.
+    """
     try:
         with open(f"/proc/{pid}/limits", "rb") as file:
             fields = file.read().rpartition(b"Max realtime timeout")[2].split()
-    except OSError:
+    except OSError as error:
+        if is_shortage(error):
+            raise
         return 0
     return int(fields[1]) if len(fields) > 1 and fields[1].isdigit() else 0

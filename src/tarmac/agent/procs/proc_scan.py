@@ -2,7 +2,8 @@
 
 While the shim lives, it is the subreaper, so its descendants are all there is. Afterwards: the tag in the limits, the
 mark in the environment, the session of the command, processes seen before, orphans that the agent inherited, and all
-descendants of these. A process can lose each of these traits but the tag, see limit_tag.
+descendants of these. A process can lose each of these traits but the tag, see limit_tag. Other users can copy tags and
+marks, so these count only on our own processes and on orphans.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 from typing import Callable, Dict, List, Optional, Set
 
 from tarmac.agent.procs import limit_tag
+from tarmac.agent.procs.owner import is_ours
 from tarmac.shared import proc
 from tarmac.shared.proc import Stat
 from tarmac.shared.shortage import is_shortage
@@ -52,7 +54,9 @@ class ProcessTree:
             if stat.start_time >= self.main_start_time and stat.pid not in strays:
                 tag = limit_tag.read_tag(stat.pid)
                 # The agent's own one says nothing: the agent was started from within a job.
-                if self._has_trait(stat.pid, None if tag == own_limit else tag, is_orphan=stat.pid in orphans):
+                is_orphan = stat.pid in orphans
+                has_trait = self._has_trait(stat.pid, None if tag == own_limit else tag, is_orphan=is_orphan)
+                if has_trait and (is_orphan or is_ours(stat.pid)):
                     strays.add(stat.pid)
         return strays
 

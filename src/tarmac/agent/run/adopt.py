@@ -14,6 +14,7 @@ from tarmac.agent.gpus import gpu_processes
 from tarmac.agent.loop import log
 from tarmac.agent.procs.attribution import Attribution
 from tarmac.agent.procs.containment import Containment
+from tarmac.agent.procs.owner import uid_of
 from tarmac.agent.procs.proc_scan import ProcessTree, descendants, read_all
 from tarmac.agent.procs.watch import ProcessWatch
 from tarmac.agent.run.attempt import Attempt, AttemptHost, of_earlier_boot, started_of
@@ -164,7 +165,7 @@ def _examine(frame: AdoptFrame, attribution: Attribution) -> Stat:
 
 def _check_owner(pid: int, requested_by: Optional[int]) -> None:
     """The process must belong to the requesting user, and the agent must be allowed to signal it."""
-    uid = gpu_processes.uid_of(pid)
+    uid = uid_of(pid)
     own = os.getuid()
     if uid is None or (own not in (0, uid)) or requested_by not in (None, uid):
         raise ValueError(f"pid {pid} belongs to {_name(uid)}: only its owner can adopt it")

@@ -138,7 +138,7 @@ class Attempt:
         if time.monotonic() < self._search_at:
             return None
         self._search_at = time.monotonic() + _SEARCH_S
-        processes = traces.search(self.host.context).get(self.key)
+        processes = traces.search(self.host.context.instance).get(self.key)
         if processes and traces.has_begun(self.host.context, self.key, processes):
             self.found = traces.rebuild(self.host.context, self.key, processes)
             traces.store(self.host.context, self.folder, self.key, self.found)
@@ -223,7 +223,7 @@ class Attempt:
         if self._final is not None:
             self._report(of_earlier_boot(self._final))  # or of this one, which cannot be known without a start record
             return
-        processes = traces.search(self.host.context).get(self.key)
+        processes = traces.search(self.host.context.instance).get(self.key)
         if processes is not None:
             self.found = traces.rebuild(self.host.context, self.key, processes)
             self._settle_tree(self.found)

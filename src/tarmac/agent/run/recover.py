@@ -21,7 +21,7 @@ from tarmac.shared import proc
 
 def recover(host: AttemptHost) -> Dict[AttemptKey, Attempt]:
     attempts: Dict[AttemptKey, Attempt] = {}
-    found = traces.search(host.context)
+    found = traces.search(host.context.instance)
     for folder in host.context.folders.open_all():
         _recover_folder(host, folder, attempts, found)
     for key in sorted(found.keys() - attempts.keys()):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Dict, Iterable, List, Optional
 from tarmac.agent.gpus import gpu_processes
 from tarmac.agent.loop import log
 from tarmac.agent.procs import limit_tag
+from tarmac.agent.procs.owner import is_ours
 from tarmac.agent.procs.proc_scan import MARK, read_all, read_marks
 from tarmac.agent.run.attempt_key import AttemptKey, parse_key
 from tarmac.agent.run.run_folder import START, Record, RunFolder
@@ -26,13 +27,13 @@ _NO_PID = 1 << 30  # more than the kernel ever gives; 0 would mean a whole proce
 Traces = Dict[AttemptKey, List[Stat]]
 
 
-def search(context: AgentContext) -> Traces:
-    """Return all living processes that carry the mark or the tag of an attempt, by attempt."""
+def search(instance: str) -> Traces:
+    """Return all our living processes that carry the mark or the tag of an attempt, by attempt."""
     found: Traces = {}
-    own = _Own(context.instance)
+    own = _Own(instance)
     for stat in read_all().values():
         key = own.key_of(stat.pid) if stat.is_alive and stat.pid != os.getpid() else None
-        if key is not None:
+        if key is not None and is_ours(stat.pid):
             found.setdefault(key, []).append(stat)
     return found
 
