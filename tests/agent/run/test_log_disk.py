@@ -4,6 +4,9 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
+from tarmac.agent.files import mounts
 from tarmac.agent.run.log_disk import is_full
 from tests.services import need
 
@@ -32,3 +35,55 @@ def test_a_disk_without_space_or_without_inodes_is_full(tmp_path: Path) -> None:
         assert is_full(str(disk / "log"))
     finally:
         subprocess.run(["umount", "-l", disk], check=True)
+
+
+HANGING = [
+    "nfs4",
+    "fuse.sshfs",
+    "wekafs",
+    "panfs",
+    "virtiofs",
+    "pvfs2",
+    "gfs2",
+    "ocfs2",
+    "vboxsf",
+    "daos",
+    "of tomorrow",
+]
+FIRST = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw"
+
+
+def statvfs_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *lines: str) -> list[str]:
+    """Replace the kernel's table of mounts; return the list that the paths asked about are added to."""
+    table = tmp_path / "mountinfo"
+    table.write_text("".join(line + "\n" for line in (FIRST, *lines)))
+    asked: list[str] = []
+    monkeypatch.setattr(mounts, "open", lambda _, **how: table.open(**how), raising=False)
+    monkeypatch.setattr(os, "statvfs", lambda path: asked.append(path) or os.fstatvfs(0))
+    return asked
+
+
+@pytest.mark.parametrize("kind", HANGING)
+@pytest.mark.parametrize("point", ["/data", "/", "/data/runs"])
+def test_only_known_local_file_systems_are_asked(
+    kind: str, point: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any other may hang, which would keep the exit from being recorded."""
+    asked = statvfs_calls(monkeypatch, tmp_path, f"30 22 0:40 / {point} rw - {kind} remote rw")
+    assert not is_full("/data/runs/log")
+    assert asked == []
+
+
+def test_a_local_disk_below_a_remote_one_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The way to it leads through the remote one."""
+    remote, local = "30 22 0:40 / /data rw - nfs4 remote:/ rw", "31 30 8:2 / /data/runs rw shared:2 - xfs /dev/sdb1 rw"
+    asked = statvfs_calls(monkeypatch, tmp_path, local, remote)
+    assert not is_full("/data/runs/log")
+    assert asked == []
+
+
+def test_the_visible_one_of_two_mounts_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trigger, disk = "30 22 0:40 / /a\\134b rw - autofs systemd-1 rw", "31 30 8:2 / /a\\134b rw - xfs /dev/sdb1 rw"
+    asked = statvfs_calls(monkeypatch, tmp_path, trigger, disk)
+    is_full("/a\\b/log")
+    assert asked == ["/a\\b"]

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import List
+from typing import Dict, List
 
 _ESCAPES = (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\"))
 
 
 def read_mounts() -> List[str]:
     """Return all mount points, the longest first."""
+    return sorted(read_kinds(), key=len, reverse=True)
+
+
+def read_kinds() -> Dict[str, str]:
+    """Return mount point → type of its file system. Of several on the same point, the last one is visible."""
+    kinds = {}
     with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
-        points = {_unescape(line.split(" ", 5)[4]) for line in file}
-    return sorted(points, key=len, reverse=True)
+        for line in file:
+            fields, _, rest = line.partition(" - ")
+            kinds[_unescape(fields.split(" ", 5)[4])] = rest.partition(" ")[0]
+    return kinds
 
 
 def mount_of(path: str, mounts: List[str]) -> str:
