@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,3 +96,16 @@ def test_the_jobs_of_an_environment_are_found_without_reading_all_jobs(store: St
     plan = reader.execute(f"EXPLAIN QUERY PLAN SELECT 1 FROM jobs WHERE {rows.ENVIRONMENT_OF_JOB} = 'x'").fetchall()
     reader.close()
     assert "jobs_environment" in str(plan)
+
+
+def test_commits_do_not_wait_for_a_program_that_reads(store: Store, path: Path) -> None:
+    """Such as a shell of sqlite3 that somebody left open. Each wait would take SQLite's 5 s."""
+    reader = sqlite3.connect(path, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM jobs").fetchone()
+    began = time.monotonic()
+    for number in range(1, 7):
+        commit(store, new(a_job(number, status=a_status("succeeded"))))
+        commit(store, removed(number))
+    assert time.monotonic() - began < 20
+    reader.close()

@@ -175,11 +175,18 @@ class Writer:
 
 
 def _empty_log(connection: sqlite3.Connection) -> bool:
-    """Truncate the WAL file, which still holds pages as they were before. False while the reader is in the way."""
+    """Truncate the WAL file, which still holds pages as they were before. False while a reader is in the way.
+
+    It does not wait for the reader, which may be another program that holds on to the database for hours.
+    """
+    wait_ms = connection.execute("PRAGMA busy_timeout").fetchone()[0]
+    connection.execute("PRAGMA busy_timeout = 0")
     try:
         is_busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
     except sqlite3.OperationalError:
         return False  # the commit itself is on disk
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {wait_ms}")
     return not is_busy
 
 
