@@ -62,7 +62,11 @@ def open_same(pid: int, start_time: int) -> Optional[int]:
     if pidfd is None:
         return None
     # Read after opening: the pidfd pins the process, so the stat of the pid is that of the pidfd.
-    stat = read_stat(pid)
+    try:
+        stat = read_stat(pid)
+    except OSError:
+        os.close(pidfd)
+        raise
     if stat is None or stat.start_time != start_time:
         os.close(pidfd)
         return None
