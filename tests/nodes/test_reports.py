@@ -137,3 +137,10 @@ def test_the_same_moment_gives_the_same_time_as_long_as_no_clock_is_set() -> Non
     first = clocks.node.convert(0.0, 20.0)
     clocks.wall, clocks.boot_s = clocks.wall + 5.0, clocks.boot_s + 5.001
     assert clocks.node.convert(0.0, 20.0) == first
+
+
+def test_a_hello_that_waited_does_not_move_the_times_of_our_own_machine() -> None:
+    clocks = Clocks()
+    clocks.node.relate(clocks.boot_s - 3.0, clocks.wall - 3.0, is_same_boot=True)
+    assert clocks.node.convert(0.0, clocks.boot_s - 5.0) == clocks.wall - 5.0
+    assert clocks.node.convert(clocks.wall - 5.0, None) == clocks.wall - 5.0

@@ -26,8 +26,11 @@ class NodeClock:
         self._wall_ahead_s = 0.0  # our wall clock, of the node's
         self._booted_at = 0.0  # our boot, by our wall clock
 
-    def relate(self, boot_s: float | None, at: float | None) -> None:
-        """Take what the node's clocks show now. An older agent does not say."""
+    def relate(self, boot_s: float | None, at: float | None, *, is_same_boot: bool = False) -> None:
+        """Take what the node's clocks show now. An older agent does not say. On our own machine they are ours."""
+        if is_same_boot:
+            self._ahead_s, self._wall_ahead_s = 0.0, 0.0  # the hello may have waited before it was read
+            return
         self._ahead_s = None if boot_s is None else self._own_clock() - boot_s
         self._wall_ahead_s = 0.0 if at is None else self._wall_clock() - at
 

@@ -20,6 +20,7 @@ from tarmac.nodes.node_clock import NodeClock
 from tarmac.nodes.reports import REPORT_TYPES, readings_of, report_of
 from tarmac.nodes.run_origins import OriginEntry, unpacked
 from tarmac.shared import protocol
+from tarmac.shared.proc import read_boot_id
 
 if TYPE_CHECKING:
     import socket
@@ -275,7 +276,7 @@ class AgentSession:
             log.info("agent %s of %s is replaced by %s", hello.version, self.name, __version__)
             self.send({"type": "shutdown", "is_replaced": True})
             return
-        self._clock.relate(hello.boot_s, hello.at)
+        self._clock.relate(hello.boot_s, hello.at, is_same_boot=hello.boot_id == read_boot_id())
         runs = tuple(report_of(run, self._clock) for run in hello.runs)
         self.hello, self.problem = hello, None
         self._changed_at, self._was_connected = monotonic(), True
