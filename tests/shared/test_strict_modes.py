@@ -1,7 +1,10 @@
 """Files and directories that another user could have changed."""
 
 import os
+import pwd
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -225,3 +228,41 @@ def test_new_directories_are_private_whatever_the_umask_is(place: Path) -> None:
     finally:
         os.umask(before)
     assert [mode(place / path) for path in ("a", "a/b", "a/b/c")] == [0o700] * 3
+
+
+GAMES = pwd.getpwnam("games") if "games" in {user.pw_name for user in pwd.getpwall()} else None
+as_a_user_with_a_private_group = pytest.mark.skipif(
+    os.getuid() != 0 or GAMES is None, reason="needs root and a user whose group has the same name"
+)
+
+
+def problems_seen_by_games(state: Path, group: int) -> str:
+    """What a user finds whose directories all have mode 0775 and this group."""
+    assert GAMES is not None
+    for path in (state.parent, state, *state.rglob("*")):
+        os.chown(path, GAMES.pw_uid, GAMES.pw_gid)
+    os.chown(state.parent, GAMES.pw_uid, group)
+    os.chown(state / "tarmac.db", GAMES.pw_uid, group)
+    state.parent.chmod(0o775)
+    (state / "tarmac.db").chmod(0o664)
+    look = (
+        "import os; from tarmac.shared.strict_modes import *;"  # first, as the interpreter may be closed to that user
+        f"os.setgroups([]); os.setgid({GAMES.pw_gid}); os.setuid({GAMES.pw_uid});"
+        f"config = problems_of_config({str(state / 'tarmac.db')!r});"
+        f"print([problem.path for problem in problems_of_state({str(state)!r}) if problem.safe_mode is None], config)"
+    )
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True)
+    assert not done.stderr
+    return done.stdout
+
+
+@as_a_user_with_a_private_group
+def test_a_private_group_does_not_count_as_others(state: Path) -> None:
+    assert GAMES is not None
+    seen = problems_seen_by_games(state, GAMES.pw_gid)
+    assert seen.startswith("[] "), seen
+
+
+@as_a_user_with_a_private_group
+def test_a_group_with_another_name_counts_as_others(state: Path) -> None:
+    assert str(state.parent) in problems_seen_by_games(state, NOBODY)

@@ -3,13 +3,17 @@
 Every directory above must belong to this user or to root, and only they may write to it. A sticky directory such as
 /tmp is allowed, because the owner of each entry is checked. Links on the way are followed, and checked as well.
 
+Where each user has a private group, directories are often open to it. Only the user is in it, so it does not count.
+
 A mode that is too open is put right without a word if no other user could get there: some directory above denies them
 access. Otherwise it may be too late, and a person has to look.
 """
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import stat
 from typing import Iterator, List, NamedTuple, Optional, Tuple
 
@@ -89,7 +93,7 @@ def problems_of_config(path: str) -> List[Problem]:
     if info.st_uid not in (os.getuid(), _ROOT):
         return [_foreign(path, info, "move it away")]
     if info.st_mode & _OTHERS_WRITE:
-        can_change = is_closed and info.st_uid == os.getuid()
+        can_change = info.st_uid == os.getuid() and (is_closed or not _is_open(info))
         return [_writable(path, info, stat.S_IMODE(info.st_mode) & ~_OTHERS_WRITE if can_change else None)]
     return []
 
@@ -108,8 +112,9 @@ def _problems_of_top(state: str) -> Tuple[List[Problem], bool]:
     found: List[Problem] = []
     if mode & _OTHERS_WRITE:
         # An empty directory holds nothing that another user could have put there.
-        is_empty = not is_closed and not os.listdir(state)
-        safe_mode = 0o700 if is_empty else mode & ~_OTHERS_WRITE if is_closed else None
+        is_safe = is_closed or not _is_open(info)
+        is_empty = not is_safe and not os.listdir(state)
+        safe_mode = 0o700 if is_empty else mode & ~_OTHERS_WRITE if is_safe else None
         found = [_writable(state, info, safe_mode, must_be_empty=is_empty)]
     return found, is_closed or not mode & _OTHERS_ENTER
 
@@ -158,7 +163,7 @@ def _problems_of_mode(path: str, info: os.stat_result, wanted: int, *, is_closed
     if info.st_uid != os.getuid():
         return [_foreign(path, info, f"check who created it, then run `rm -r {path}`")]
     if info.st_mode & _OTHERS_WRITE:
-        return [_writable(path, info, wanted if is_closed else None)]
+        return [_writable(path, info, wanted if is_closed or not _is_open(info) else None)]
     if info.st_mode & _OTHERS:
         text = f"{path} can be read by other users (mode {_shown(info)})"
         return [Problem(path, text, f"run `chmod go= {path}`", wanted)]
@@ -186,7 +191,7 @@ def _look_at_chain(folder: str) -> Tuple[Optional[Problem], bool]:
             break  # not yet created
         if not _is_trusted(info.st_uid):
             return _foreign(above, info, _ELSEWHERE), is_closed
-        if info.st_mode & _OTHERS_WRITE and not info.st_mode & stat.S_ISVTX and not is_closed:
+        if _is_open(info) and not info.st_mode & stat.S_ISVTX and not is_closed:
             return _writable(above, info, None), is_closed
         is_closed = is_closed or not info.st_mode & _OTHERS_ENTER
     return None, is_closed
@@ -222,6 +227,23 @@ def _chain(folder: str) -> Iterator[str]:
 
 def _is_trusted(uid: int) -> bool:
     return uid in (os.getuid(), _ROOT) or _is_outside(uid)
+
+
+def _is_open(info: os.stat_result) -> bool:
+    """May other users write to it?"""
+    if info.st_mode & stat.S_IWGRP and not _is_private_group(info):
+        return True
+    return bool(info.st_mode & stat.S_IWOTH)
+
+
+def _is_private_group(info: os.stat_result) -> bool:
+    """True if the group is that of its owner alone. root has none: its group may have grown over the years."""
+    try:
+        owner, group = pwd.getpwuid(info.st_uid), grp.getgrgid(info.st_gid)
+    except KeyError:
+        return False
+    is_own = owner.pw_uid != _ROOT and owner.pw_gid == group.gr_gid and owner.pw_name == group.gr_name
+    return is_own and set(group.gr_mem) <= {owner.pw_name}
 
 
 def _is_outside(uid: int) -> bool:
