@@ -71,7 +71,7 @@ def test_every_transition_reaches_the_store_with_a_story_line() -> None:
     assert told == [
         ("Decided", 1, 1001.0, {"node": "box", "gpus": [0]}),
         ("JobStarted", 1, 1002.0, {"pid": 41}),
-        ("JobExited", 1, 1003.0, {"exit_code": 0, "signal": None}),
+        ("JobExited", 1, 130.0, {"exit_code": 0, "signal": None}),  # when it happened, not when it was reported
     ]
 
 
