@@ -36,7 +36,7 @@ def test_a_silent_agent_is_waited_for_once() -> None:
         first = agent.liveness.silent_s
         assert first is not None
         async with asyncio.timeout(10):
-            await agent.liveness.check(3600)  # at once
+            await agent.liveness.check(0.05)  # at once
         assert agent.liveness.silent_s is not None
         assert agent.liveness.silent_s >= first > 0
         agent.liveness.heard()
@@ -44,6 +44,23 @@ def test_a_silent_agent_is_waited_for_once() -> None:
         agent.is_frozen = False
         await agent.liveness.check()
         assert agent.questions == 2
+
+    asyncio.run(story())
+
+
+def test_more_patience_waits_longer_for_an_agent_that_was_silent() -> None:
+    async def story() -> None:
+        agent = Agent()
+        agent.is_frozen = True
+        await agent.liveness.check(0.05)
+        assert agent.liveness.silent_s is not None
+        patient = asyncio.ensure_future(agent.liveness.check(3600))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not patient.done()
+        agent.liveness.heard()
+        await patient
+        assert agent.liveness.silent_s is None
 
     asyncio.run(story())
 

@@ -49,12 +49,11 @@ async def _run(command: str, notice: Notify, message: str) -> None:
         "TARMAC_JOB_ID": "" if notice.job is None else str(notice.job),
     }
     try:
-        process = await asyncio.create_subprocess_shell(
-            command,
+        process = await asyncio.create_subprocess_exec(
+            *file_limit.with_original(["/bin/sh", "-c", command]),
             env=environment,
             stdin=asyncio.subprocess.DEVNULL,
             start_new_session=True,
-            preexec_fn=file_limit.restore,
         )
     except OSError as error:
         log.warning("cannot run notify_command: %s", error)

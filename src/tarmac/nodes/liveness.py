@@ -39,9 +39,7 @@ class Liveness:
         return monotonic() - self._heard_at if self._is_silent else None
 
     async def check(self, within_s: float = ANSWER_WITHIN_S) -> None:
-        """Make sure that `silent_s` is true now. Returns at once for an agent that was silent before."""
-        if self._is_silent:
-            return
+        """Make sure that `silent_s` is true now. Returns at once for an agent that has been silent for that long."""
         if self._asked_at is None:
             self._asked_at = monotonic()
             self._heard.clear()

@@ -51,16 +51,21 @@ class LocalConnector:
         ready, theirs = os.pipe()
         try:
             # In its own session: Ctrl-C on `tarmac serve` must not reach it.
+            agent = [sys.executable, "-m", "tarmac.agent", "--state", str(self._state_folder)]
             self._agent = subprocess.Popen(  # noqa: ASYNC220 - a few milliseconds, once in an agent's life
-                [sys.executable, "-m", "tarmac.agent", "--state", str(self._state_folder), "--ready-fd", str(theirs)],
+                file_limit.with_original([*agent, "--ready-fd", str(theirs)]),
                 pass_fds=(theirs,),
                 stdin=subprocess.DEVNULL,
                 cwd="/",
                 env={**own_environment(os.environ), **self._environment},
                 start_new_session=True,
-                preexec_fn=file_limit.restore,  # noqa: PLW1509 - one system call
             )
+        except BaseException:
+            os.close(ready)
+            raise
+        finally:
             os.close(theirs)
+        try:
             line = await _read_line(ready)
         finally:
             os.close(ready)

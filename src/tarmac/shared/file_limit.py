@@ -6,6 +6,7 @@ Programs that use `select` fail with descriptors above 1,023, so a raised limit 
 from __future__ import annotations
 
 import resource
+from typing import List
 
 MOST = 1 << 20  # the kernel's own default limit of one process, and plenty
 
@@ -29,3 +30,10 @@ def restore() -> None:
     except ValueError:  # the hard limit was lowered meanwhile (prlimit)
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(_original[0], hard), hard))
+
+
+def with_original(argv: List[str]) -> List[str]:
+    """A command that starts `argv` with the original soft limit. For processes with threads, which must not fork."""
+    soft = _original[0]
+    wanted = "unlimited" if soft == resource.RLIM_INFINITY else str(soft)
+    return ["/bin/sh", "-c", 'ulimit -Sn "$0"; exec "$@"', wanted, *argv]
