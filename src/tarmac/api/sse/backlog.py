@@ -29,11 +29,15 @@ class Entry:
 
 @dataclass(slots=True)
 class Piece:
-    """Some events of a round. The last piece of a round with jobs has the number that the round reaches."""
+    """Some events of a round. The last piece of a round with jobs has the number that the round reaches.
+
+    Streams of some jobs flush what they selected at `is_last`; a round without jobs reaches no number.
+    """
 
     turn: int  # of the round
     entries: list[Entry]
     reaches: int | None = None
+    is_last: bool = False
     _joined: dict[Dialect, bytes] = field(default_factory=dict)
 
     def size(self) -> int:

@@ -48,6 +48,8 @@ class Broadcast:
     def join(self, stream: EventStream) -> None:
         """From now on the stream gets every change. The first stream starts the rounds."""
         self._streams.add(stream)
+        stream.position = self.backlog.end
+        stream.first_turn = self.turn + 1  # a round that has begun may lack this stream's jobs or dialect
         if self._task is None:
             self._reached = self.controller.publisher.last_event
             self._task = asyncio.get_running_loop().create_task(self._run())
@@ -115,6 +117,7 @@ class Broadcast:
         cut = list(pieces(self.turn, entries))
         if cut:
             cut[-1].reaches = reaches
+            cut[-1].is_last = True
         self._reached = reaches or self._reached
         for piece in cut:
             self.backlog.append(piece)

@@ -41,11 +41,10 @@ class EventStream(Response):
         self.dialect = current_dialect()
         self.woken = asyncio.Event()
         self.blocked_since: float | None = None  # since when the client has not taken what was sent
-        self.position = broadcast.backlog.end
+        self.position = self.first_turn = 0  # set when it joins
         self._broadcast = broadcast
         self._controller = broadcast.controller
         self._after = after
-        self._turn = broadcast.turn + 1  # a round that has begun may lack this stream's jobs or dialect
         self._held: list[bytes] = []  # selected events of a round that is not complete
         self._is_gone = False
         self._cutoff = asyncio.timeout(None)
@@ -94,10 +93,13 @@ class EventStream(Response):
             async for data in self._replay(self._after, last_event):
                 yield data
         while not self._is_gone:
-            piece = self._broadcast.backlog.piece(self.position)
+            backlog = self._broadcast.backlog
+            if self.position < backlog.first:
+                raise TimeoutError  # as `drop` does, whose cut-off may come after the send that was under way
+            piece = backlog.piece(self.position)
             if piece is not None:
                 self.position += 1
-                if piece.turn >= self._turn and (data := self._text(piece)):
+                if piece.turn >= self.first_turn and (data := self._text(piece)):
                     yield data
             elif self._broadcast.is_over:
                 return
@@ -109,7 +111,7 @@ class EventStream(Response):
         if self.jobs is None:
             return piece.whole(self.dialect)
         self._held += piece.selected(self.dialect, self.jobs)
-        if piece.reaches is not None:
+        if piece.is_last:
             data, self._held = join(self._held, piece.reaches), []
         elif sum(map(len, self._held)) > PIECE_BYTES:
             data, self._held = b"".join(self._held[:-1]), self._held[-1:]  # the last one may become the resume point
