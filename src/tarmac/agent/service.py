@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import socket
-import time
 from typing import TYPE_CHECKING, Dict, List, Optional, Set, Union
 
-from tarmac import __version__
 from tarmac.agent import facts
 from tarmac.agent.connection import Connection, UnknownFrame
 from tarmac.agent.files.service import FileService
 from tarmac.agent.gpus.monitor import GpuMonitor
+from tarmac.agent.hello import HelloAnswer, Node
 from tarmac.agent.listener import Listener
 from tarmac.agent.loop import Loop, log, log_exception
 from tarmac.agent.procs.attribution import Attribution
-from tarmac.agent.run import start_request, traces
+from tarmac.agent.run import start_request
 from tarmac.agent.run.adopt import adopt
 from tarmac.agent.run.attempt import Attempt
 from tarmac.agent.run.attempt_key import AttemptKey, key_of_frame
@@ -23,7 +22,6 @@ from tarmac.agent.run.handoff import Start, hand_over
 from tarmac.agent.run.ports import Ports
 from tarmac.agent.run.recover import recover
 from tarmac.agent.run.retries import StartRetries
-from tarmac.agent.run.run_folder import START
 from tarmac.agent.run.shim_pool import AgentContext, ShimPool
 from tarmac.agent.shutdown import Shutdown
 from tarmac.shared import boot_clock, crashpoint, protocol
@@ -41,12 +39,10 @@ if TYPE_CHECKING:
         SignalFrame,
         StartFrame,
     )
-    from tarmac.shared.frames.to_controller import AgentFrame, OriginEntry, ReportFrame
+    from tarmac.shared.frames.to_controller import AgentFrame, ReportFrame
 
 _LAUNCH_TRIES = 3
 _AFTER_SHORTAGE_S = 1.0
-_UNDECIDED_S = 0.005
-_DECIDED_WITHIN_S = 5.0  # a frozen shim must not delay the answer for long
 
 
 class Service:
@@ -144,7 +140,7 @@ class Service:
         elif frame["type"] == "adopt":
             self._adopt(frame)
         elif frame["type"] == "hello":
-            self._hello()
+            self._hello(connection)
         else:
             self._answer(connection, frame)
 
@@ -170,48 +166,9 @@ class Service:
 
     # Frames
 
-    def _hello(self) -> None:
-        """Answer once it is decided for every attempt whether it starts: a missing one counts as never started."""
-        self._answer_hello(self._connection, time.monotonic() + _DECIDED_WITHIN_S)
-
-    def _answer_hello(self, connection: Optional[Connection], deadline: float) -> None:
-        if connection is not self._connection:
-            return
-        attempts = [attempt for attempt in self._attempts.values() if not attempt.is_forgotten]
-        reports = [attempt.present_report() for attempt in attempts]
-        lost = [attempt for attempt in attempts if not attempt.is_over and attempt.origin() is None]
-        is_waiting = self._gpus.latest is None and any(map(_has_gpus, lost))
-        if (None in reports or is_waiting) and time.monotonic() < deadline:
-            self.loop.after(_UNDECIDED_S, lambda: self._answer_hello(connection, deadline), "hello")
-            return
-        self.send(
-            {
-                "type": "hello",
-                "protocol": protocol.PROTOCOL,
-                "version": __version__,
-                "node": socket.gethostname(),
-                "boot_id": self.context.boot_id,
-                "pid": os.getpid(),
-                "cpus": len(os.sched_getaffinity(0)),
-                "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-                "containment": "cgroup" if self.context.cgroup_base else "scan",
-                "containment_reason": self._containment_reason,
-                "runs": [report for report in reports if report is not None],
-                "at": time.time(),
-                "boot_s": boot_clock.seconds(),
-                "origins": [entry for entry in map(_origin_entry, attempts) if entry is not None],
-                "guesses": [entry for entry in map(self._guess, lost) if entry is not None],
-            }
-        )
-        if self._gpus.latest is not None:
-            self.send(self._gpus.latest)
-
-    def _guess(self, attempt: Attempt) -> Optional[OriginEntry]:
-        record = attempt.read(START)
-        if record is None:
-            return None
-        body = traces.guess(record, self._gpus.latest["gpus"] if self._gpus.latest else ())
-        return {"job": attempt.key.job, "attempt": attempt.key.attempt, "body": body}
+    def _hello(self, connection: Connection) -> None:
+        node = Node(self.context, self._containment_reason, self._attempts, self._gpus)
+        HelloAnswer(self.loop, node, self.send).send_when_decided(lambda: connection is self._connection)
 
     def _start(self, frame: StartFrame, data: bytes) -> None:
         key = key_of_frame(frame)
@@ -367,15 +324,3 @@ def _is_of_another_job(attempt: Attempt, frame: Union[StartFrame, AdoptFrame]) -
     """The controller has another database, in which another job has the same id."""
     ours, theirs = attempt.origin(), frame.get("origin")
     return ours is not None and theirs is not None and ours["identity"] != theirs["identity"]
-
-
-def _origin_entry(attempt: Attempt) -> Optional[OriginEntry]:
-    origin = attempt.origin()
-    if origin is None:
-        return None
-    return {"job": attempt.key.job, "attempt": attempt.key.attempt, "body": origin["body"]}
-
-
-def _has_gpus(attempt: Attempt) -> bool:
-    record = attempt.read(START)
-    return record is not None and bool(traces.gpus_of(record["pid"]))

@@ -74,6 +74,8 @@ class Attempt:
         self.shim_pid: Optional[int] = None  # if this agent forked the shim
         self.found: Optional[Record] = None  # the start record as it was found, in case it is removed
         self.earlier_shim_pid: Optional[int] = None  # if an earlier agent forked it
+        self._origin: Optional[Origin] = None
+        self._is_origin_known = False  # the start record was read
         self._has_own_shim = False
         self._search_at = 0.0
         self.escalation = Escalation(self)
@@ -96,8 +98,11 @@ class Attempt:
         """None for an attempt that an older agent started."""
         if self.start is not None:
             return self.start.origin
-        record = self.read(START)
-        return record.get("origin") if record else None
+        if not self._is_origin_known:
+            record = self.read(START)
+            self._is_origin_known = record is not None
+            self._origin = record.get("origin") if record else None
+        return self._origin
 
     # The shim
 
