@@ -1,5 +1,6 @@
 """Places and estimates are worked out once for a whole list, and anew once something was decided."""
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,16 +52,28 @@ def test_a_forecast_is_reused_until_something_is_decided(looks: list[State]) -> 
 
 
 def test_an_expensive_forecast_is_reused_for_longer(looks: list[State], monkeypatch: pytest.MonkeyPatch) -> None:
-    engine, clock = AnEngine(), iter([0.0, 1.0, 2.0, 3.0, 3.0, 4.0, 99.0, 99.0, 99.5])
+    engine, clock, work = AnEngine(), iter([1.0, 2.0, 3.0, 4.0, 99.0, 99.5]), itertools.count(0.0)
     monkeypatch.setattr(forecast_cache, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(forecast_cache, "thread_time", lambda: next(work))
     cache = ForecastCache(engine, NoProgress())  # type: ignore[arg-type]
-    first = cache.now()  # takes a second
+    first = cache.now()  # takes a second of work
     engine.generation += 1
     assert cache.now() is first, "a list may be a little old"
     assert cache.now(is_fresh=True) is not first, "what somebody asked about one job is not"
     engine.generation += 1
     cache.now()
     assert len(looks) == 3, "but not for ever"
+
+
+def test_a_busy_machine_does_not_make_a_forecast_expensive(looks: list[State], monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, clock = AnEngine(), iter([1.0, 1.1, 1.2])  # the controller hardly ran meanwhile
+    monkeypatch.setattr(forecast_cache, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(forecast_cache, "thread_time", lambda: 0.0)
+    cache = ForecastCache(engine, NoProgress())  # type: ignore[arg-type]
+    cache.now()
+    engine.generation += 1
+    cache.now()
+    assert len(looks) == 2
 
 
 def test_places_count_among_the_waiting_jobs_of_one_owner_and_tier() -> None:
