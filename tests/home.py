@@ -23,6 +23,7 @@ class Home:
         self.path = path
         kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
         self.environment = {**kept, "TARMAC_HOME": str(path), "TARMAC_FAKE_GPUS": gpus, "TERM": "xterm-256color"}
+        self._started: list[subprocess.Popen[bytes]] = []
 
     def tarmac(self, *words: str, timeout_s: float = 60, **options: Any) -> subprocess.CompletedProcess[str]:
         environment = {**self.environment, **options.pop("env", {})}
@@ -33,7 +34,9 @@ class Home:
     def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:
         """Like a call, but without waiting for its end."""
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-        return subprocess.Popen([str(BIN / "tarmac"), *words], env=self.environment, **options)
+        process = subprocess.Popen([str(BIN / "tarmac"), *words], env=self.environment, **options)
+        self._started.append(process)
+        return process
 
     def client(self) -> Client:
         """Never starts a controller, which would inherit the test's environment."""
@@ -69,6 +72,11 @@ class Home:
         left = self.processes()
         for pid in left:
             _kill(pid)
+        for process in self._started:
+            process.wait(10)
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                if pipe is not None:
+                    pipe.close()
         return left
 
 

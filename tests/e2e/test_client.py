@@ -69,7 +69,8 @@ def test_paths_are_relative_to_the_callers_directory(
 
 def test_kill_and_rm(client: Client) -> None:
     job = client.submit(["sleep", "600"])
-    assert client.kill("last") == {"asked": [job.id], "already_ended": []}
+    answer = {"asked": [job.id], "already_ended": [], "not_asked": [], "unwritten": None}
+    assert client.kill("last") == answer
     assert client.wait("last")[0].state == "cancelled"
     assert client.rm(job.id) == [job.id]
     with pytest.raises(NotFound):

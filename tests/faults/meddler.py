@@ -5,6 +5,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from tarmac.client import Client
@@ -106,4 +107,5 @@ class Meddler:
     def _clear_up(self) -> None:
         """Undo everything that would keep jobs from ending."""
         self._ask(self._client.resume_queue)
-        self._release()
+        with suppress(NotFound):  # nothing is held
+            self._release()

@@ -14,7 +14,7 @@ from tests.home import Home, until
 from tests.hung_mount import hung
 from tests.services import need
 
-OTHERS_S = 5.0  # they take a fraction of a second; without the fix, they hang for good
+OTHERS_S = 15.0  # they take a fraction of a second; without the fix, they hang for good
 READER_S = 20.0
 
 
