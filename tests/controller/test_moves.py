@@ -1,11 +1,16 @@
 """Several jobs take one place and the following ones, in their order."""
 
 import itertools
+from collections import Counter
 
 import pytest
 
-from tarmac.controller.moves import _of_line
+from tarmac.controller import moves as moving
+from tarmac.controller.moves import _of_line, moves
 from tarmac.core.model.ids import JobId
+from tarmac.core.model.job import Job
+from tarmac.core.queue import Turn, turn_of
+from tests.core.support.builders import a_job, a_state
 
 LINE = [JobId(number) for number in range(1, 7)]
 
@@ -27,3 +32,37 @@ def test_every_choice_ends_up_together_at_its_place(position: int) -> None:
             at = min(position - 1, len(others))
             expected = [*others[:at], *map(int, chosen), *others[at:]]
             assert moved(LINE, set(chosen), position) == expected, (chosen, position)
+
+
+class CountingId(int):
+    """A job id that counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        CountingId.compared += 1
+        return int(self) == other
+
+    def __hash__(self) -> int:
+        return hash(int(self))
+
+
+def test_the_cost_does_not_grow_with_the_chosen_jobs_times_the_queue() -> None:
+    line = [JobId(CountingId(number)) for number in range(2000)]
+    CountingId.compared = 0
+    assert len(list(_of_line(line, set(line[1000:]), 1))) == 1000
+    assert CountingId.compared < 10 * len(line)
+
+
+def test_lines_without_a_chosen_job_are_not_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
+    owners: Counter[str] = Counter()
+
+    def counting(job: Job) -> Turn:
+        owners[job.spec.owner] += 1
+        return turn_of(job)
+
+    monkeypatch.setattr(moving, "turn_of", counting)
+    jobs = [a_job(number, owner="ann" if number % 2 else "bob") for number in range(1, 11)]
+    chosen = [JobId(9), JobId(99)]  # the second was removed
+    assert list(moves(a_state(jobs=tuple(jobs)), chosen, 1)) == [(JobId(9), 1)]
+    assert owners == {"ann": 5}

@@ -17,18 +17,23 @@ if TYPE_CHECKING:
 
 def moves(state: State, jobs: Collection[JobId], position: int) -> Iterator[tuple[JobId, int]]:
     """Each job and its place, from 1, in the order in which they have to be moved. Each owner and tier has a line."""
-    lines: dict[tuple[str, str], list[Job]] = {}
+    chosen = {job for job in jobs if job in state.jobs}
+    lines: dict[tuple[str, str], list[Job]] = {_line_of(state.jobs[job]): [] for job in chosen}
     for job in state.jobs.values():
-        if isinstance(job.status, Queued):
-            lines.setdefault((job.spec.owner, job.spec.tier), []).append(job)
+        if isinstance(job.status, Queued) and (line := lines.get(_line_of(job))) is not None:
+            line.append(job)
     for line in lines.values():
-        yield from _of_line([job.id for job in sorted(line, key=turn_of)], set(jobs), position)
+        yield from _of_line([job.id for job in sorted(line, key=turn_of)], chosen, position)
+
+
+def _line_of(job: Job) -> tuple[str, str]:
+    return job.spec.owner, job.spec.tier
 
 
 def _of_line(line: list[JobId], chosen: set[JobId], position: int) -> Iterator[tuple[JobId, int]]:
     """A move shifts the jobs between its two places, so the last goes back first, and the first comes forward first."""
-    block = [job for job in line if job in chosen]
+    block = [(before, job) for before, job in enumerate(line) if job in chosen]
     first = min(position - 1, len(line) - len(block))
-    places = [(job, line.index(job), first + offset) for offset, job in enumerate(block)]
+    places = [(job, before, after) for after, (before, job) in enumerate(block, first)]
     yield from [(job, after + 1) for job, before, after in reversed(places) if before < after]
     yield from [(job, after + 1) for job, before, after in places if before > after]
