@@ -138,7 +138,7 @@ def test_a_body_that_turns_out_too_large_is_refused() -> None:
 
 
 def test_large_bodies_share_a_budget_that_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body, "MOST_AT_ONCE_BYTES", 3 << 20)
+    monkeypatch.setattr(body, "MOST_AT_ONCE_BYTES", 6 << 20)  # one user gets half
     chunk = b" " * (1 << 20)
 
     async def story() -> list[int]:

@@ -5,6 +5,7 @@ A browser's form cannot declare `application/json`, so no page that a user visit
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import ClientDisconnect
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
     from tarmac.api.route import Route
 
-SMALL_BYTES = 1 << 20  # such bodies are always read
-MOST_AT_ONCE_BYTES = 1 << 30  # of all larger bodies together
+SMALL_BYTES = 1 << 16  # such bodies are always read
+MOST_AT_ONCE_BYTES = 1 << 30  # of all larger bodies together; one user gets at most half
 _WITH_BODY = {"POST", "PUT", "PATCH"}
 
 
@@ -37,9 +38,9 @@ class BodyReader:
     """Reads bodies. All that are being read share one budget, so that together they cannot fill the memory."""
 
     def __init__(self) -> None:
-        self._left = MOST_AT_ONCE_BYTES
+        self._charged: Counter[int] = Counter()  # bytes, by uid
 
-    async def read(self, route: Route, headers: Headers, receive: Receive) -> Any:
+    async def read(self, route: Route, headers: Headers, receive: Receive, uid: int) -> Any:
         """The decoded body. Refuses a body that is too large as soon as that is known."""
         assert route.decoder is not None
         most = route.largest_body_bytes
@@ -53,17 +54,20 @@ class BodyReader:
                 if size > most:
                     raise invalid("request.too_large", most=most)
                 if size > SMALL_BYTES:
-                    self._charge(size - charged)
+                    self._charge(uid, size - charged)
                     charged = size
                 chunks.append(chunk)
             return decoded_body(route.decoder, b"".join(chunks))
         finally:
-            self._left += charged
+            self._charged[uid] -= charged
+            if not self._charged[uid]:
+                del self._charged[uid]
 
-    def _charge(self, size: int) -> None:
-        if size > self._left:
+    def _charge(self, uid: int, size: int) -> None:
+        total, own = self._charged.total() + size, self._charged[uid] + size
+        if total > MOST_AT_ONCE_BYTES or own > MOST_AT_ONCE_BYTES // 2:
             raise unavailable("server.too_many_bodies")
-        self._left -= size
+        self._charged[uid] = own
 
 
 async def _chunks(receive: Receive) -> Any:

@@ -13,7 +13,7 @@ from tarmac.api import errors
 from tarmac.api.answers import json_answer
 from tarmac.api.body import refuse_other_types
 from tarmac.api.deps import Context
-from tarmac.api.protocol import IS_CROWDED
+from tarmac.api.protocol import IS_CROWDED, PEER_UID
 from tarmac.api.route import JSON
 from tarmac.api.wording.catalogue import speak
 from tarmac.api.wording.degraded import degraded_words, silent_words
@@ -95,7 +95,7 @@ class Endpoint:
         if route.query is not None:
             arguments.append(errors.decoded_query(route.query, _parameters(scope)))
         if route.decoder is not None:
-            arguments.append(await self._bodies.read(route, headers, receive))
+            arguments.append(await self._bodies.read(route, headers, receive, scope["extensions"][PEER_UID]))
         answer = await self._handled(route, context, arguments)
         if (degraded := degraded_words(self._controller)) is not None:
             answer.headers["Tarmac-Degraded"] = _header_text(degraded)

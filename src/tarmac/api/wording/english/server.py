@@ -56,6 +56,6 @@ MESSAGES: dict[str, Message] = {
         "too many commands wait already",
         "end some of them, then try again; `tarmac status`, `tarmac ls` and `tarmac kill` still work",
     ),
-    "server.too_many_bodies": Message("too many large submits are under way", "try again in a moment"),
+    "server.too_many_bodies": Message("too many large requests are under way", "try again in a moment"),
     "server.failed": Message("the controller failed: {error}", "run `tarmac log controller` to see where"),
 }
