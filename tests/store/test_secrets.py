@@ -8,6 +8,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tarmac.core.model.job import Job
 from tarmac.store import rows
 from tarmac.store.store import Store
@@ -78,10 +80,14 @@ def test_what_a_killed_controller_had_removed_is_not_found_after_the_next_commit
         assert not any(body in file.read_bytes() for file in copy.iterdir() if file.name.endswith("-wal"))
 
 
-def test_environments_that_earlier_versions_left_are_deleted(path: Path) -> None:
+@pytest.mark.parametrize("spec", [None, "not JSON", "{}"])
+def test_environments_that_earlier_versions_left_are_deleted(path: Path, spec: str | None) -> None:
+    """Also if a job of the database is damaged."""
     shutil.copy(FOLDER / "v5.db", path)
     digest, body = rows.pack_environment({"TOKEN": SECRET})
     old = sqlite3.connect(path)
+    if spec is not None:
+        old.execute("UPDATE jobs SET spec = ? WHERE id = 7", (spec,))
     old.execute("INSERT INTO environments VALUES (?, ?)", (digest, body))
     old.commit()
     old.close()

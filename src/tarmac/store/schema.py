@@ -153,7 +153,9 @@ STEPS: tuple[str, ...] = (
     -- An environment, which may contain secrets, is deleted with the last job that refers to it.
     CREATE INDEX jobs_environment ON jobs (CASE WHEN json_valid(spec) THEN json_extract(spec, '$.environment') END);
     DELETE FROM environments
-    WHERE hash NOT IN (SELECT CASE WHEN json_valid(spec) THEN json_extract(spec, '$.environment') END FROM jobs);
+    WHERE NOT EXISTS (
+        SELECT 1 FROM jobs WHERE CASE WHEN json_valid(spec) THEN json_extract(spec, '$.environment') END = hash
+    );
     """,
 )
 
