@@ -71,6 +71,18 @@ def test_a_replaced_database_is_not_written_to_and_nothing_is_acknowledged(home:
     other.clean()
 
 
+def test_a_running_job_can_be_killed_although_the_database_was_replaced(home: Home, tmp_path: Path) -> None:
+    running = home.add("sleep", "1000")
+    client = home.client()
+    assert until(lambda: client.job(running).state == "running")
+    pid = client.job(running).pid
+    (tmp_path / "other.db").write_bytes(b"something else")
+    os.rename(tmp_path / "other.db", home.path / "tarmac.db")
+    killed = client.kill(running, grace_s=0)
+    assert killed["asked"] == [running]
+    assert until(lambda: not Path(f"/proc/{pid}").exists())
+
+
 def test_a_submit_into_an_overwritten_database_is_not_acknowledged(home: Home) -> None:
     home.add("true")
     home.tarmac("wait", "1")

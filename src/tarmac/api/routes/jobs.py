@@ -34,7 +34,7 @@ from tarmac.core.events import JobsSubmitted, StopAsked
 from tarmac.core.limits import refusal_at_submit
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.status import Draft, Held, Queued, holds_booking, is_ended
-from tarmac.refusal import Refused, conflict, invalid, not_found
+from tarmac.refusal import conflict, invalid, not_found
 from tarmac.store.rows import pack_environment
 
 FROM_AGENTS = frozenset({"progress", "estimated_start", "estimate_basis"})
@@ -192,8 +192,9 @@ async def kill_jobs(context: Context, body: KillRequest) -> KillAnswer:
     stop = _stop(alive, context.caller.name, body.grace_s)
     try:
         return await context.decide(lambda _: Decision(answer=answer, events=[stop]))
-    except Refused as refused:
-        signalled = [one.job for one in stop.one_by_one() if controller.signal_now(one)] if _is_full(refused) else []
+    except Exception:
+        is_writable = controller.degraded is None
+        signalled = [] if is_writable else [one.job for one in stop.one_by_one() if controller.signal_now(one)]
         if not signalled:
             raise
         return KillAnswer(
@@ -202,10 +203,6 @@ async def kill_jobs(context: Context, body: KillRequest) -> KillAnswer:
             not_asked=[number for number in alive if number not in signalled],
             unwritten=degraded_words(controller),
         )
-
-
-def _is_full(refused: Refused) -> bool:
-    return refused.key in {"store.cannot_write", "server.cannot_write"}
 
 
 def _stop(numbers: Sequence[int], caller: str, grace_s: float | None = None) -> StopAsked:
