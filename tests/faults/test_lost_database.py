@@ -1,5 +1,6 @@
 """The database or run directories are lost while jobs run: the jobs are found again and keep their GPUs."""
 
+import json
 import os
 import shutil
 import signal
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tarmac.agent.run.run_folder import START, RunFolder
 from tests.agent_peer import is_alive
 from tests.faults.world import World, eventually
 
@@ -227,6 +229,33 @@ def test_jobs_keep_their_gpus_although_the_database_and_all_run_directories_are_
     eventually(lambda: world.state(small) == "running", "it gets the free GPU")
     assert world.state(large) == "queued"
     assert not set(gpus_of(world, small)) & set(gpus_of(world, job))
+    world.stop(job)
+    eventually(lambda: not is_alive(world.pid_of(job)), "it can be killed")
+    world.let_go()
+    world.wait_for_all()
+
+
+def test_jobs_of_another_version_keep_their_gpus_without_the_database(world: World) -> None:
+    """It wrote their origins in a form that this version does not understand."""
+    world.wake()
+    (job,) = hold_jobs(world, 3)
+    world.kill_all("controller", "agent")
+    move_away(world)
+    runs = os.open(world.home.path / "agent/runs", os.O_RDONLY)
+    folder = RunFolder(runs, f"{job}.1")
+    record = folder.read(START)
+    assert record is not None
+    body = json.loads(record["origin"]["body"])
+    record["origin"]["body"] = json.dumps({**body, "spec": {"program": body["spec"]["command"]}})
+    folder.write_durably(START, record)
+    folder.close()
+    os.close(runs)
+    world.wake()
+    found = world.job(job)
+    assert (found["state"], len(found["gpus"])) == ("unknown", 3)
+    (small, large) = (*world.run(1, gpus=1), *world.run(1, gpus=2))
+    eventually(lambda: world.state(small) == "running", "it gets the free GPU")
+    assert world.state(large) == "queued"
     world.stop(job)
     eventually(lambda: not is_alive(world.pid_of(job)), "it can be killed")
     world.let_go()

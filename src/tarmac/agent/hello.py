@@ -22,7 +22,7 @@ from tarmac.agent.run.shim_pool import AgentContext
 from tarmac.shared import boot_clock, protocol
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames.to_controller import AgentFrame, OriginEntry
+    from tarmac.shared.frames.to_controller import AgentFrame, GuessEntry, OriginEntry
 
 _AGAIN_S = 0.05
 _WITHIN_S = 5.0  # a frozen shim or driver must not delay the answer for long
@@ -99,13 +99,9 @@ class HelloAnswer:
         if latest is not None:
             self._send(latest)
 
-    def _guess(self, attempt: Attempt) -> Optional[OriginEntry]:
-        record = attempt.read(START)
-        if record is None:
-            return None
-        latest = self._node.gpus.latest
-        body = traces.guess(record, latest["gpus"] if latest else ())
-        return {"job": attempt.key.job, "attempt": attempt.key.attempt, "body": body}
+    def _guess(self, attempt: Attempt) -> Optional[GuessEntry]:
+        record, latest = attempt.read(START), self._node.gpus.latest
+        return traces.guess(attempt.key, record, latest["gpus"] if latest else ()) if record else None
 
 
 def _origin_entry(attempt: Attempt) -> Optional[OriginEntry]:

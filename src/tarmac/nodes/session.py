@@ -18,15 +18,15 @@ from tarmac.nodes import liveness
 from tarmac.nodes.link import Link, NoAnswer, Unreachable
 from tarmac.nodes.node_clock import NodeClock
 from tarmac.nodes.reports import REPORT_TYPES, readings_of, report_of
-from tarmac.nodes.run_origins import OriginEntry, unpacked
+from tarmac.nodes.run_origins import OriginEntry, read_origins
 from tarmac.shared import protocol
 from tarmac.shared.proc import read_boot_id
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from tarmac.core.events import Event, RunOrigin
+    from tarmac.core.events import Event
     from tarmac.core.model.gpu import Gpu
     from tarmac.core.model.ids import NodeName
     from tarmac.nodes.reports import GpuReading, HostReading
@@ -77,7 +77,7 @@ class Hello(msgspec.Struct, kw_only=True):
     at: float | None = None  # what its clocks show; older agents do not say
     boot_s: float | None = None
     origins: list[OriginEntry] = []
-    guesses: list[OriginEntry] = []
+    guesses: list[Any] = []  # see run_origins: their form must not keep an older agent from being replaced
 
 
 class _Reading(NamedTuple):
@@ -278,6 +278,7 @@ class AgentSession:
             return
         self._clock.relate(hello.boot_s, hello.at, is_same_boot=hello.boot_id == read_boot_id())
         runs = tuple(report_of(run, self._clock) for run in hello.runs)
+        origins = read_origins(hello.origins, hello.guesses)
         self.hello, self.problem = hello, None
         self._changed_at, self._was_connected = monotonic(), True
         log.info("agent pid %d on %s, containment %s", hello.pid, self.name, hello.containment)
@@ -288,17 +289,10 @@ class AgentSession:
                 runs=runs,
                 cpus=hello.cpus,
                 memory_total_bytes=hello.memory_bytes,
-                origins=tuple(self._origins(hello.origins)),
-                guesses=tuple(self._origins(hello.guesses)),
+                origins=origins.certain,
+                guesses=origins.guessed,
             )
         )
-
-    def _origins(self, entries: list[OriginEntry]) -> Iterator[RunOrigin]:
-        for entry in entries:
-            try:
-                yield unpacked(entry)
-            except msgspec.DecodeError as error:
-                log.error("agent of %s: job %d has an invalid origin: %s", self.name, entry.job, error)  # noqa: TRY400
 
     def _is_outdated(self, hello: Hello) -> bool:
         """An agent that this connector started is never outdated: starting it again would give the same version."""

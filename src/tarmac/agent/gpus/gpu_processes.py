@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tarmac.agent.frames import ProcessInfo
 
 COMMAND_CHARS = 300
+ARGV_BYTES = 4096
 MOST_ANCESTORS = 64
 
 
@@ -82,6 +83,12 @@ def started(stat: Stat) -> Moment:
 def command_of(pid: int) -> Optional[str]:
     words = _read(pid, "cmdline").rstrip(b"\0").replace(b"\0", b" ") or _read(pid, "comm").strip()
     return words.decode("utf-8", "replace")[:COMMAND_CHARS] or None
+
+
+def argv_of(pid: int) -> List[str]:
+    """Return the words of the command, at most ARGV_BYTES in all. Empty for a process that has ended."""
+    words = _read(pid, "cmdline")[:ARGV_BYTES].rstrip(b"\0")
+    return [word.decode("utf-8", "replace") for word in words.split(b"\0")] if words else []
 
 
 def cgroup_of(pid: int) -> Optional[str]:

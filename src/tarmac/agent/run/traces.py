@@ -5,7 +5,6 @@ The start record is written anew from what the processes tell. From then on, it 
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Dict, Iterable, List, Optional
 
@@ -21,7 +20,7 @@ from tarmac.shared import proc
 from tarmac.shared.proc import Stat
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames.to_controller import GpuEntry
+    from tarmac.shared.frames.to_controller import GpuEntry, GuessEntry
 
 _NO_PID = 1 << 30  # more than the kernel ever gives; 0 would mean a whole process group
 Traces = Dict[AttemptKey, List[Stat]]
@@ -95,23 +94,25 @@ def gpus_of(pid: int) -> List[int]:
     return [int(word) for word in words if word.isdigit()]
 
 
-def guess(record: Record, gpus: Iterable[GpuEntry]) -> str:
-    """Return the body of an origin from what the command's process tells, for a controller that lacks the job."""
+def guess(key: AttemptKey, record: Record, gpus: Iterable[GpuEntry]) -> GuessEntry:
+    """Return what the command's process tells, for a controller that lacks the job."""
     pid = record["pid"]
     indices = gpus_of(pid)
-    booked = [
-        {"uuid": gpu["uuid"], "index": gpu["index"], "parent": gpu["parent"]} for gpu in gpus if gpu["index"] in indices
-    ]
-    spec = {
-        "owner": gpu_processes.ProcessTable().look_up(pid)["user"] or "",
-        "command": (gpu_processes.command_of(pid) or "?").split(" "),
-        "shell": None,
-        "cwd": _environment(pid).get(b"PWD", b"/").decode("utf-8", "replace"),
-        "umask": 0o022,
-        "environment": "",
-        "request": {"gpus": len(booked)},
+    cwd = _environment(pid).get(b"PWD")
+    return {
+        "job": key.job,
+        "attempt": key.attempt,
+        "pid": pid,
+        "started_at": record["started_at"],
+        "user": gpu_processes.ProcessTable().look_up(pid)["user"],
+        "argv": gpu_processes.argv_of(pid),
+        "cwd": cwd.decode("utf-8", "replace") if cwd else None,
+        "gpus": [
+            {"uuid": gpu["uuid"], "index": gpu["index"], "parent": gpu["parent"]}
+            for gpu in gpus
+            if gpu["index"] in indices
+        ],
     }
-    return json.dumps({"submitted_at": record["started_at"], "spec": spec, "gpus": booked})
 
 
 def _environment(pid: int) -> Dict[bytes, bytes]:

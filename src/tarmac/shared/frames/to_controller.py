@@ -95,6 +95,23 @@ class OriginEntry(OfAttempt):
     body: str  # see Origin
 
 
+class GuessedGpu(TypedDict):
+    uuid: str
+    index: int
+    parent: Optional[str]
+
+
+class GuessEntry(OfAttempt):
+    """An attempt whose origin is lost: what the process of its command tells."""
+
+    pid: int
+    started_at: float
+    user: Optional[str]
+    argv: List[str]  # of a long command, the beginning
+    cwd: Optional[str]
+    gpus: List[GuessedGpu]
+
+
 class AgentHelloFrame(TypedDict):
     """An attempt that `runs` does not list was never started here. `origins` has those of attempts in `runs`."""
 
@@ -112,7 +129,7 @@ class AgentHelloFrame(TypedDict):
     at: float  # what the node's wall clock shows
     boot_s: float  # and its boot clock
     origins: List[OriginEntry]
-    guesses: List[OriginEntry]  # instead of an origin that is lost: what the processes tell
+    guesses: List[GuessEntry]
 
 
 class HostMemory(TypedDict):
