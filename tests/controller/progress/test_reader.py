@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -45,13 +46,74 @@ def test_a_reading_that_hangs_continues_in_the_background(monkeypatch: Any) -> N
             await progress.refresh(jobs)
             await progress.refresh(jobs)
         assert disk.questions == len(jobs), "each job is asked about once"
-        assert progress.get(jobs[0].id) is None
+        assert progress.get(jobs[0]) is None
         disk.answers.set()
         async with asyncio.timeout(10):
-            while progress.get(jobs[1].id) is None:  # noqa: ASYNC110 - it reports to nobody
+            while progress.get(jobs[1]) is None:  # noqa: ASYNC110 - it reports to nobody
                 await asyncio.sleep(0.001)
-        found = progress.get(jobs[0].id)
+        found = progress.get(jobs[0])
         assert found is not None
         assert found.fraction == 0.25
+
+    asyncio.run(story())
+
+
+class Logs:
+    """Answers with what each file contains."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, bytes] = {}
+        self.gates: dict[str, asyncio.Event] = {}
+
+    async def ask(self, node: str, frame: dict[str, Any]) -> dict[str, Any]:
+        name = Path(frame["path"]).name
+        if name in self.gates:
+            await self.gates[name].wait()
+        return {"data": base64.b64encode(self.texts.get(name, b"")).decode()}
+
+
+def test_a_new_attempt_does_not_begin_with_the_progress_of_the_last() -> None:
+    async def story() -> None:
+        logs, job = Logs(), running(1)
+        logs.texts["1.1.log"] = b" 45%|####      | 45/100 [00:12<00:15,  3.60it/s]"
+        state = SimpleNamespace(jobs={job.id: job})
+        engine: Any = SimpleNamespace(state=state, now=lambda: 1000.0)
+        progress = ProgressReader(engine, logs, Path("/state"))  # type: ignore[arg-type]
+        await progress.refresh([job])
+        assert progress.get(job) is not None
+        assert list(progress.ends()) == [job.id]
+        again = state.jobs[job.id] = replace(job, attempt=2)
+        assert progress.get(again) is None
+        assert not progress.ends()
+        await progress.refresh([again])
+        assert progress.get(again) is None, "it has not printed anything yet"
+        assert not progress.ends()
+
+    asyncio.run(story())
+
+
+def test_a_late_reading_of_an_earlier_attempt_is_not_taken_for_the_new_one(monkeypatch: Any) -> None:
+    monkeypatch.setattr(reader, "PATIENCE_S", 0.05)
+
+    async def story() -> None:
+        logs, job = Logs(), running(1)
+        logs.texts = {"1.1.log": b" 45%|####      | 45/100 [00:12<00:15,  3.60it/s]", "1.2.log": b"step 1/4"}
+        gate = logs.gates["1.1.log"] = asyncio.Event()
+        state = SimpleNamespace(jobs={job.id: job})
+        engine: Any = SimpleNamespace(state=state, now=lambda: 1000.0)
+        progress = ProgressReader(engine, logs, Path("/state"))  # type: ignore[arg-type]
+        await progress.refresh([job])
+        again = state.jobs[job.id] = replace(job, attempt=2)
+        monkeypatch.setattr(reader, "PATIENCE_S", 10.0)
+        await progress.refresh([again])
+        read_at = progress.read_at
+        gate.set()
+        async with asyncio.timeout(10):
+            while progress.read_at == read_at:  # noqa: ASYNC110 - it reports to nobody
+                await asyncio.sleep(0.001)
+        found = progress.get(again)
+        assert found is not None
+        assert found.fraction == 0.25
+        assert not progress.ends()
 
     asyncio.run(story())

@@ -157,7 +157,7 @@ COMPUTED: dict[str, Getter] = {
     "ended_at": _time_of_status("ended_at"),
     "elapsed_s": _elapsed_s,
     "estimated_start": _estimated_start,
-    "progress": lambda viewer, job: viewer.controller.progress.get(job.id),
+    "progress": lambda viewer, job: viewer.controller.progress.get(job),
     "peak_gpu_memory_bytes": lambda viewer, job: viewer.usage(job)[0],
     "log_path": _log_path,
     "after": lambda _, job: [f"{after.job}:{after.on}" for after in job.spec.after],

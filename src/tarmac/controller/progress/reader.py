@@ -30,6 +30,13 @@ PATIENCE_S = 0.3
 MOST_AT_ONCE = 200  # a longer list does not wait for the rest
 
 
+class _Attempt(NamedTuple):
+    """What was read of one attempt says nothing about the next."""
+
+    job: JobId
+    number: int
+
+
 class _Reading(NamedTuple):
     read_at: float
     progress: Progress | None
@@ -41,21 +48,24 @@ class ProgressReader:
         self._fleet = fleet
         self._state_folder = state_folder
         self.read_at = 0.0  # when the newest reading came in
-        self._known: dict[JobId, _Reading] = {}
-        self._under_way: dict[JobId, asyncio.Task[None]] = {}
+        self._known: dict[_Attempt, _Reading] = {}
+        self._under_way: dict[_Attempt, asyncio.Task[None]] = {}
 
-    def get(self, job: JobId) -> Progress | None:
-        """As last read."""
-        known = self._known.get(job)
+    def get(self, job: Job) -> Progress | None:
+        """The progress of its latest attempt, as last read."""
+        known = self._known.get(_attempt_of(job))
         return None if known is None else known.progress
 
     def ends(self) -> dict[JobId, float]:
         """When jobs end by their own progress."""
         now, at = self._engine.now(), monotonic()
         return {
-            job: now + known.progress.eta_s - (at - known.read_at)
-            for job, known in self._known.items()
-            if known.progress is not None and known.progress.eta_s is not None and known.progress.fraction > 0
+            attempt.job: now + known.progress.eta_s - (at - known.read_at)
+            for attempt, known in self._known.items()
+            if self._is_latest(attempt)
+            and known.progress is not None
+            and known.progress.eta_s is not None
+            and known.progress.fraction > 0
         }
 
     async def refresh(self, jobs: Iterable[Job]) -> None:
@@ -68,19 +78,25 @@ class ProgressReader:
         begun = [self._begin(job, node) for job, node in stale[:MOST_AT_ONCE]]
         if begun:
             await asyncio.wait(begun, timeout=PATIENCE_S)
-        self._known = {job: known for job, known in self._known.items() if job in self._engine.state.jobs}
+        self._known = {attempt: known for attempt, known in self._known.items() if self._is_latest(attempt)}
+
+    def _is_latest(self, attempt: _Attempt) -> bool:
+        job = self._engine.state.jobs.get(attempt.job)
+        return job is not None and job.attempt == attempt.number
 
     def _is_stale(self, job: Job, before: float) -> bool:
-        known = self._known.get(job.id)
-        return job.id not in self._under_way and (known is None or known.read_at < before)
+        attempt = _attempt_of(job)
+        known = self._known.get(attempt)
+        return attempt not in self._under_way and (known is None or known.read_at < before)
 
     def _begin(self, job: Job, node: NodeName) -> asyncio.Task[None]:
-        task = self._under_way[job.id] = asyncio.create_task(self._read(job, node))
-        task.add_done_callback(lambda _: self._under_way.pop(job.id))
+        attempt = _attempt_of(job)
+        path = stdout_path(self._state_folder, job, job.attempt)
+        task = self._under_way[attempt] = asyncio.create_task(self._read(attempt, path, node))
+        task.add_done_callback(lambda _: self._under_way.pop(attempt))
         return task
 
-    async def _read(self, job: Job, node: NodeName) -> None:
-        path = stdout_path(self._state_folder, job, job.attempt)
+    async def _read(self, attempt: _Attempt, path: str, node: NodeName) -> None:
         try:
             tail = await self._fleet.ask(
                 node, {"type": "read_log", "path": path, "offset": -TAIL_BYTES, "limit": TAIL_BYTES}
@@ -88,4 +104,8 @@ class ProgressReader:
         except Refused:
             return
         self.read_at = monotonic()
-        self._known[job.id] = _Reading(self.read_at, read_progress(base64.b64decode(tail.get("data", ""))))
+        self._known[attempt] = _Reading(self.read_at, read_progress(base64.b64decode(tail.get("data", ""))))
+
+
+def _attempt_of(job: Job) -> _Attempt:
+    return _Attempt(job.id, job.attempt)
