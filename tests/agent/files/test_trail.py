@@ -32,18 +32,31 @@ def test_links_are_followed_to_where_they_lead(tmp_path: Path) -> None:
     (tmp_path / "absolute").symlink_to(tmp_path / "relative")
     one = Trail()
     one.begin([])
+    (tmp_path / "real" / "deep" / "log").touch()
     one.follow(str(tmp_path / "absolute" / ".." / "deep" / "log"))
-    assert one.read() == str(tmp_path / "real" / "deep" / "log") or one.read() == str(tmp_path / "real" / "deep")
+    assert one.read() == str(tmp_path / "real" / "deep" / "log")
     one.end()
     assert one.read() == ""
 
 
-def test_a_loop_of_links_ends(tmp_path: Path) -> None:
-    (tmp_path / "a").symlink_to("b")
-    (tmp_path / "b").symlink_to("a")
+def test_a_path_that_does_not_exist_is_followed_as_far_as_it_goes(tmp_path: Path) -> None:
     one = Trail()
     one.begin([])
-    one.follow(str(tmp_path / "a" / "log"))
+    one.follow(str(tmp_path / "missing" / "log"))
+    assert one.read() == str(tmp_path)
+
+
+def test_a_loop_of_links_ends(tmp_path: Path, touched: list[str]) -> None:
+    loop = [tmp_path / "a", tmp_path / "b"]
+    loop[0].symlink_to(loop[1])
+    loop[1].symlink_to(loop[0])
+    one = Trail()
+    one.begin([])
+    one.follow(str(loop[0] / "log"))
+    looked_at = [path for path in touched if Path(path) in loop]
+    assert looked_at[:4] == [str(loop[0]), str(loop[1])] * 2
+    assert len(looked_at) == trail._MOST_LINKS + 1
+    assert one.read() in map(str, loop)
 
 
 def test_a_mount_that_hangs_is_not_touched(tmp_path: Path, touched: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
