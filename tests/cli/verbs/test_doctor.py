@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,6 +44,42 @@ def mounted(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("mounting is not allowed here")
     yield place
     subprocess.run(["umount", place], check=True)
+
+
+HANGING = """
+import sys, time
+from tarmac.cli.main import main
+from tarmac.cli.verbs.doctor import state
+
+def hang(trial):
+    open(trial, "x").close()
+    print("trying", flush=True)
+    time.sleep(60)
+
+state._ATTEMPTS = (("hang", hang),)
+sys.argv = ["tarmac", "doctor"]
+main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("is_running", [False, True])
+def test_nothing_is_left_behind_if_it_is_interrupted(home: Home, number: signal.Signals, *, is_running: bool) -> None:
+    state = home.path if is_running else home.path / "a" / "b"
+    home.path.mkdir(0o700)
+    if is_running:
+        home.tarmac("status")
+    command = [sys.executable, "-c", HANGING]
+    environment = {**home.environment, "TARMAC_HOME": str(state)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as doctor:
+        assert doctor.stdout is not None
+        assert doctor.stderr is not None
+        assert doctor.stdout.readline() == b"trying\n"
+        doctor.send_signal(number)
+        assert doctor.wait(20) == 128 + number
+        assert (doctor.stdout.read(), doctor.stderr.read()) == (b"", b"")
+    assert not list(home.path.glob(".doctor*"))
+    assert is_running or everything(home.path) == []
 
 
 def test_nothing_is_left_behind(home: Home) -> None:
