@@ -125,6 +125,60 @@ def test_a_change_that_is_never_answered_is_reported_as_unknown(path: Path) -> N
     assert not client.is_unsure
 
 
+def turned_away(key: str = "server.too_many_connections") -> bytes:
+    error = {"code": "unavailable", "key": key, "message": "your user has too many connections", "hint": None}
+    return answer(json.dumps({"error": error}).encode(), "503 Service Unavailable", "connection: close")
+
+
+@pytest.mark.parametrize("key", ["server.too_many_connections", "server.crowded", "server.too_many_bodies"])
+def test_a_request_that_is_turned_away_is_repeated(path: Path, key: str) -> None:
+    with serving(path, turned_away(key), turned_away(key), answer(b'{"removed": [3]}')) as stub:
+        assert a_client(path).rm(3) == [3]
+    assert len({key_of(request) for request in stub.requests}) == 1
+    assert len(stub.requests) == 3
+
+
+def test_a_request_that_is_always_turned_away_was_not_carried_out(path: Path) -> None:
+    with serving(path, *[turned_away()] * 9):
+        client = a_client(path)
+        client.patience_s = 0.1
+        with pytest.raises(Unavailable, match="too many connections") as caught:
+            client.rm(3)
+    assert not isinstance(caught.value, OutcomeUnknown)
+    assert not client.is_unsure
+
+
+def test_a_repetition_that_is_turned_away_leaves_the_outcome_unknown(path: Path) -> None:
+    with serving(path, None, *[turned_away()] * 9):
+        client = a_client(path)
+        client.patience_s = 0.1
+        with pytest.raises(OutcomeUnknown, match="too many connections"):
+            client.rm(3)
+
+
+def test_a_stream_that_is_turned_away_is_asked_for_again(path: Path) -> None:
+    with serving(path, turned_away("server.crowded"), turned_away(), chunked(b"output")) as stub:
+        client = a_client(path)
+        assert keep_asking(client, client.stream, "/jobs/3/log").read() == b"output"
+    assert len(stub.requests) == 3
+
+
+def test_a_request_that_is_turned_away_for_long_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tarmac.client.connection.SAY_AFTER_S", 0.05)
+    told: list[str] = []
+    with serving(path, *[turned_away()] * 3, answer(b'{"paused": false}')):
+        client = a_client(path)
+        client.on_stale = told.append
+        client.queue()
+    assert set(told) == {"your user has too many connections; trying again"}
+
+
+def test_other_refusals_of_the_controller_are_final(path: Path) -> None:
+    with serving(path, turned_away("server.cannot_write")) as stub, pytest.raises(Unavailable):
+        a_client(path).rm(3)
+    assert len(stub.requests) == 1
+
+
 def test_a_change_that_was_never_sent_is_not_unknown(path: Path) -> None:
     with pytest.raises(NoController):
         a_client(path).rm(3)

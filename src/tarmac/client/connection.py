@@ -26,8 +26,12 @@ BASE = "/api/v1"
 START_TRIES = 3  # of a controller that ends with a message; one that was killed is started again
 ANSWER_S = 60  # the longest an ordinary request may take; a suspended controller would never answer
 LASTING = frozenset({"agent.silent", "log.silent"})  # keys of refusals that a retry does not change
-PATIENCE_S = 60  # how long to wait for a controller that is away
+# Keys of refusals that come before a request is looked at, because there are too many of them.
+TURNED_AWAY = frozenset({"server.too_many_connections", "server.crowded", "server.too_many_bodies"})
+PATIENCE_S = 60  # how long to wait for a controller that is away, or turns requests away
 PAUSE_S = 0.05  # between two tries
+LONGEST_PAUSE_S = 1.0  # … of a request that is turned away
+SAY_AFTER_S = 5  # that a request is turned away
 CRASHED_S = 1  # … before starting a new one, if the old one left its socket behind
 CHECK_STREAM_S = 30  # how often a silent stream is checked
 STOPPED_S = 20  # … before starting a new one, if the old one was stopped, perhaps for an upgrade
@@ -89,10 +93,10 @@ class Link:
         try:
             try:
                 response, text = self._read(request, within_s, waits_s)
-            except ConnectionLost:
-                if not self.repeats:
+            except Unavailable as error:
+                if not self.repeats or not (isinstance(error, ConnectionLost) or error.key in TURNED_AWAY):
                     raise
-                response, text = self._repeated(request, within_s, waits_s)
+                response, text = self._repeated(request, within_s, waits_s, error)
         except KeyboardInterrupt as interrupt:
             if self.is_unsure:
                 interrupt.add_note("it is unknown whether the request was carried out")
@@ -121,20 +125,24 @@ class Link:
             raise _error(response.status, response.read().decode("utf-8", "replace"))
         return response
 
-    def _repeated(self, request: Request, within_s: float | None, waits_s: float) -> tuple[Response, str]:
-        """The answer to a request whose connection broke. A controller that is gone is started again."""
-        from time import monotonic, sleep
-
-        deadline = monotonic() + self.patience_s
+    def _repeated(
+        self, request: Request, within_s: float | None, waits_s: float, error: TarmacError
+    ) -> tuple[Response, str]:
+        """The answer to a request whose connection broke, or that was turned away. Starts a controller that is gone."""
+        patience, is_unsure = _Patience(self), isinstance(error, ConnectionLost)
+        if not is_unsure:
+            patience.pause(error)
         while True:
             try:
                 return self._read(request, within_s, waits_s)
             except NoAnswer:
                 raise  # it says whether the request may still be carried out
-            except TarmacError as error:  # gone again, or killed before it was ready, or it cannot be started
-                if not isinstance(error, Unavailable) or monotonic() > deadline:
-                    raise error if request[0] == "GET" else _unknown(error) from None
-            sleep(PAUSE_S)
+            except TarmacError as again:  # gone again, or killed before it was ready, or it cannot be started
+                error, is_unsure = again, is_unsure or isinstance(again, ConnectionLost)
+            self.is_unsure = is_unsure and request[0] != "GET"
+            if not isinstance(error, Unavailable) or patience.is_over:
+                raise _unknown(error) if self.is_unsure else error
+            patience.pause(error)
 
     def _read(self, request: Request, within_s: float | None, waits_s: float = 0) -> tuple[Response, str]:
         connection = self._connection()
@@ -152,6 +160,9 @@ class Link:
             else:
                 connection.close()
         self._heed(response)
+        if response.status == Unavailable.status and (error := _error(response.status, text)).key in TURNED_AWAY:
+            self.is_unsure = False  # it was not looked at
+            raise error
         return response, text
 
     def _tell_silence(self, pid: int, silent_s: float) -> None:
@@ -233,14 +244,43 @@ class Link:
                 sleep(PAUSE_S)
 
 
+class _Patience:
+    """How long to repeat a request that was not served, and how often."""
+
+    def __init__(self, client: Link) -> None:
+        from time import monotonic
+
+        self._client = client
+        self._since = monotonic()
+        self._pause_s = PAUSE_S
+
+    @property
+    def waited_s(self) -> float:
+        from time import monotonic
+
+        return monotonic() - self._since
+
+    @property
+    def is_over(self) -> bool:
+        return self.waited_s > self._client.patience_s
+
+    def pause(self, error: TarmacError) -> None:
+        """Longer each time if the request is turned away, because it is one of many."""
+        from time import sleep
+
+        if error.key in TURNED_AWAY and self.waited_s > SAY_AFTER_S and self._client.on_stale is not None:
+            self._client.on_stale(f"{error.message}; trying again")
+        sleep(self._pause_s)
+        self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S) if error.key in TURNED_AWAY else PAUSE_S
+
+
 def keep_asking(client: Link, ask: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-    """Repeat the request while the controller is away, for as long as a restart may take.
+    """Repeat the request while the controller is away or turns it away, for as long as a restart may take.
 
     A controller that was reached before is not replaced at once: it may be restarting, or was stopped on purpose.
     """
-    from time import monotonic, sleep
-
-    may_start, repeats, lost_at = client.start, client.repeats, None
+    may_start, repeats = client.start, client.repeats
+    patience: _Patience | None = None
     client.start, client.repeats = may_start and not client.was_reached, False
     try:
         while True:
@@ -249,12 +289,11 @@ def keep_asking(client: Link, ask: Callable[P, T], *args: P.args, **options: P.k
             except NoAnswer:
                 raise  # already waited for it
             except Unavailable as error:
-                now = monotonic()
-                lost_at = now if lost_at is None else lost_at
-                if error.key in LASTING or not client.was_reached or now - lost_at > client.patience_s:
+                patience = patience or _Patience(client)
+                if error.key in LASTING or not client.was_reached or patience.is_over:
                     raise
-                client.start = may_start and now - lost_at > _restart_after_s(error)
-                sleep(PAUSE_S)
+                client.start = may_start and patience.waited_s > _restart_after_s(error)
+                patience.pause(error)
     finally:
         client.start, client.repeats = may_start, repeats
 
