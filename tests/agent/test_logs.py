@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tarmac.agent import logs
 from tests.agent_peer import AgentPeer, Site
 
 MIB = 1024 * 1024
@@ -77,6 +78,16 @@ def test_gigabyte_in_one_line_is_searched_in_bounded_memory(site: Site, peer: Ag
     assert (found["size"], found["offset"]) == (1024 * MIB, (1024 - 64) * MIB)
     assert len(read(peer, path, found["offset"], 1024 * MIB)) == 4 * MIB
     assert resident_bytes(site.agent.pid) - before < 40 * MIB
+
+
+def test_a_search_that_takes_too_long_says_that_it_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "_MAX_SEARCH_S", -1.0)
+    log = tmp_path / "log"
+    log.write_bytes(b"first\n" + b"." * (3 << 20))
+    answer = logs.find_tail({"type": "tail_log", "ref": 1, "path": str(log), "lines": 2})
+    assert "is_cut" in answer
+    assert answer["is_cut"]
+    assert answer["offset"] > 0
 
 
 def resident_bytes(pid: int) -> int:

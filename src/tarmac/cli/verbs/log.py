@@ -75,7 +75,7 @@ def _as_json(client: Client, job: int, stream: str, values: Values) -> dict[str,
 
 
 def _say_cut() -> None:
-    err("tarmac: only the last 64 MiB were searched for lines; earlier output is left out\n")
+    err("tarmac: stopped searching for earlier lines after 64 MiB or 3 s; earlier output is left out\n")
 
 
 def _own(values: Values, words: list[str]) -> int:
