@@ -1,7 +1,7 @@
 """The lock that makes a process the controller of its state directory, until the process ends, however it ends.
 
 Both the file `controller.lock` and the directory itself are locked. The file tells people the pid. The directory is
-the same one through every link and bind mount, and it is still locked if somebody removes or replaces the files in it.
+the same one through every link and bind mount, and it is still locked if the files in it are removed or replaced.
 systemd-tmpfiles leaves a locked directory alone, which matters in /var/tmp.
 """
 

@@ -150,7 +150,7 @@ class AgentSession:
 
     @property
     def is_lost(self) -> bool:
-        """It was connected, and is not any more."""
+        """It was connected before, and is not now."""
         return self._was_connected and not self.is_connected
 
     def _note_problem(self, problem: str) -> None:

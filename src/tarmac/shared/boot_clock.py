@@ -1,7 +1,7 @@
 """The clock that durations are measured with: seconds since boot, including the time the machine was suspended.
 
 All processes of one boot share it, and nobody can set it. The wall clock can be set at any time, and that of another
-machine may be wrong, so a wall time is good for showing it to people only.
+machine may be wrong: use wall times for display only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What `ps` shows for a process of Tarmac: `tarmac: shim 7.1 -m tarmac.agent …` instead of `python -m tarmac.agent …`.
 
 The kernel reads a command line from the memory of its process, which may overwrite it. Only the first word is replaced:
-whoever looks for `-m tarmac.agent --state DIR` still finds it. A fork inherits its parent's title, and exec ends it.
+a search for `-m tarmac.agent --state DIR` still finds it. A fork inherits its parent's title, and exec ends it.
 """
 
 from __future__ import annotations

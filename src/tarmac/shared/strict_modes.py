@@ -5,7 +5,7 @@ Every directory above must belong to this user or to root, and only they may wri
 
 Where each user has a private group, directories are often open to it. Only the user is in it, so it does not count.
 
-A mode that is too open is put right without a word if no other user could get there: some directory above denies them
+A mode that is too open is silently corrected if no other user could get there: some directory above denies them
 access. Otherwise it may be too late, and a person has to look.
 """
 

@@ -186,7 +186,7 @@ def test_a_missing_file_is_only_called_missing(api: Served, tmp_path: Path) -> N
     (tmp_path / "log").unlink()
     status, answer = api.ask("GET", f"/jobs/{job}/log")
     assert status == 404
-    assert answer["error"]["message"] == f"the output of job {job} is not there: {tmp_path / 'log'} does not exist"
+    assert answer["error"]["message"] == f"the output of job {job} is missing: {tmp_path / 'log'} does not exist"
     assert "who" not in answer["error"]["hint"]
 
 

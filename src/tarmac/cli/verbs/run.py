@@ -39,7 +39,7 @@ def run(values: Values, words: list[str]) -> int:
     except (NotFound, Unavailable) as error:
         if isinstance(error, Unavailable) and error.key != "log.silent":
             raise
-        err(f"tarmac: {error.message}\n")  # its log is not there, or cannot be read; still wait for its end
+        err(f"tarmac: {error.message}\n")  # its log is missing or unreadable; still wait for its end
     from tarmac.client.follow import ended_jobs
 
     ended = next(ended_jobs(client, [job], on_notice=tell))

@@ -33,7 +33,7 @@ def load_config(path: Path) -> dict[str, Any]:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """The same, whoever may write to the file."""
+    """The same, without checking who can write to the file."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -27,7 +27,7 @@ MESSAGES: dict[str, Message] = {
     ),
     "process.ignored_by_default": Message(
         "{program} is ignored by default, so there is nothing to undo",
-        "to count it on GPUs nevertheless, run `tarmac gpu ignore-process --off {program}`",
+        "to count it on GPUs anyway, run `tarmac gpu ignore-process --off {program}`",
     ),
     "process.matches_pattern": Message(
         "{program} is ignored because it matches {pattern}",

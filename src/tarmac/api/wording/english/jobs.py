@@ -74,7 +74,7 @@ MESSAGES: dict[str, Message] = {
         "job {job} was adopted: Tarmac does not capture its output", "look where you started the process"
     ),
     "log.gone": Message(
-        "the output of job {job} is not there: {path} does not exist",
+        "the output of job {job} is missing: {path} does not exist",
         "the file may have been moved or removed; run `tarmac show {job}` to see what is known about the job",
     ),
     "log.no_attempt": Message(

@@ -25,7 +25,8 @@ MESSAGES: dict[str, Message] = {
     "request.too_many_parameters": Message("the query has more than {most} parameters", "give each parameter once"),
     "request.not_http": Message("this is not an HTTP request", "see docs/api.md"),
     "request.head_too_large": Message(
-        "the address and the headers exceed {most} bytes or 100 headers", "name jobs by ranges, such as 1-500"
+        "the address and the headers exceed {most} bytes, or there are more than 100 headers",
+        "name jobs by ranges, such as 1-500",
     ),
     "request.too_slow": Message("the request did not arrive in time", "send it again"),
     "request.too_large": Message("the body exceeds {most} bytes", "submit fewer jobs at once"),

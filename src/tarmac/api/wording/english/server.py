@@ -10,7 +10,7 @@ MESSAGES: dict[str, Message] = {
     ),
     "server.cannot_write": Message("requests cannot be accepted now: {problem}", "{problem:hint}"),
     "server.degraded": Message("{problem} (since {since})"),
-    "job.stale_unwritten": Message("the state of the job is as of then: {problem}"),
+    "job.stale_unwritten": Message("this state may be out of date: {problem}"),
     "wait.unwritten": Message("waiting: {problem}; the end of a job is known once the state can be written again"),
     "wait.paused": Message(
         "waiting: {by} paused the queue{since:prefixed  at }{reason:prefixed : }; "
