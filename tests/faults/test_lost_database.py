@@ -138,6 +138,25 @@ def test_a_job_that_an_old_database_has_as_queued_does_not_start_a_second_time(w
     assert world.started() == [job]
 
 
+@pytest.mark.parametrize("killed", KILLED, ids=" and ".join)
+def test_a_job_that_already_ran_does_not_run_again_from_an_old_database(world: World, killed: tuple[str, ...]) -> None:
+    world.wake()
+    world.home.tarmac("queue", "pause")
+    job, other = world.run(2, gpus=1)
+    backup = copy_of(world)
+    world.home.tarmac("queue", "resume")
+    world.wait_for_all()
+    eventually(lambda: not os.listdir(world.home.path / "agent" / "runs"), "the node has forgotten both")
+    world.kill_all(*killed)
+    restore(world, backup)
+    world.wake()
+    world.home.tarmac("queue", "resume")
+    world.wait_for_all()
+    assert [world.state(number) for number in (job, other)] == ["unknown", "unknown"]
+    assert "already ran" in world.home.tarmac("show", str(job)).stdout
+    assert sorted(world.started()) == [job, other], "each started once"
+
+
 def test_a_job_that_ended_in_an_old_database_and_still_runs_holds_its_gpus(world: World) -> None:
     """It is cancelled and removed there before the node says that it runs."""
     world.wake()

@@ -19,6 +19,7 @@ from tarmac.agent.run.adopt import adopt
 from tarmac.agent.run.attempt import Attempt
 from tarmac.agent.run.attempt_key import AttemptKey, key_of_frame
 from tarmac.agent.run.handoff import Start, hand_over
+from tarmac.agent.run.past_attempts import PastAttempts
 from tarmac.agent.run.ports import Ports
 from tarmac.agent.run.recover import recover
 from tarmac.agent.run.retries import StartRetries
@@ -53,6 +54,7 @@ class Service:
         self._listener: Optional[Listener] = None
         self._connection: Optional[Connection] = None
         self._ports = Ports()
+        self._past = PastAttempts(context.folders.path)
         self._shims = ShimPool(loop, context)
         self._retries = StartRetries(loop, self._launch, self._refuse)
         self._launches = 0
@@ -186,7 +188,11 @@ class Service:
             return
         if self._retries.has(key):
             return
-        if attempt is not None:
+        if attempt is None and self._past.has(key, start.origin):
+            log(f"job {key}: it already ran, and its records are gone")
+            message = "this attempt already ran; how it ended is no longer on record"
+            self.send(protocol.lost(*key, message=message, alive=False, at=boot_clock.now()))
+        elif attempt is not None:
             attempt.start = start  # undecided whether it started: if it turns out that it did not, start it then
         else:
             self._launch(key, start)
@@ -249,6 +255,7 @@ class Service:
         attempt = self._attempts.get(key_of_frame(frame))
         if attempt is not None and attempt.is_over and not attempt.is_forgotten:
             crashpoint.reach("agent:before-forget")
+            self._past.add(attempt.key, attempt.origin())
             attempt.forget()
             crashpoint.reach("agent:after-forget")
 

@@ -23,7 +23,7 @@ _OTHERS_ENTER = 0o011
 _OTHERS = 0o077
 _MOST_LINKS = 40
 _FILES = ("tarmac.db", "tarmac.db-wal", "tarmac.db-shm", "controller.lock", "controller.log", "tarmac.sock")
-_AGENT_FILES = ("agent.lock", "agent.log", "agent.sock", "node", "cards.json")
+_AGENT_FILES = ("agent.lock", "agent.log", "agent.sock", "node", "cards.json", "past")
 _ELSEWHERE = "set TARMAC_HOME to a directory that you own"
 
 
