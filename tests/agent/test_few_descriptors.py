@@ -129,6 +129,33 @@ def test_an_end_is_reported(site: Site, peer: AgentPeer) -> None:
     assert peer.expect("exited", 2)["exit_code"] == 0
 
 
+def pauses(pid: int) -> int:
+    """How often the process has waited for something."""
+    fields = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return int(fields["voluntary_ctxt_switches"])
+
+
+@pytest.mark.parametrize("limit_s", [None, 3.0], ids=["at the end", "at the time limit"])
+def test_a_shim_waits_for_descriptors_to_end_what_is_left(site: Site, peer: AgentPeer, limit_s: float | None) -> None:
+    go, left = site.path("go"), site.path("left")
+    script = f"sleep 300 & echo $! > {left}; trap 'exit 3' TERM; until [ -e {go} ]; do sleep 0.01; done; exit 3"
+    peer.start(1, shell=script, stdout=site.path("log"), limit_s=limit_s, stop_signal=15, grace_s=5.0)
+    pid = peer.expect("started", 1)["pid"]
+    straggler = int(eventually(lambda: site.text("left").strip()))
+    shim = site.record(1)["shim_pid"]
+    with none_left(shim):
+        if limit_s is None:
+            Path(go).touch()
+            eventually(lambda: not Path(f"/proc/{pid}").exists(), "the end of the command")
+        before = pauses(shim)
+        eventually(lambda: not is_alive(shim) or pauses(shim) > before + 5, "the shim waits")
+        assert is_alive(shim)
+        assert is_alive(straggler)
+    exited = peer.expect("exited", 1)
+    assert (exited["exit_code"], exited["timed_out"]) == (3, limit_s is not None)
+    eventually(lambda: not is_alive(straggler), "the straggler is ended")
+
+
 def test_a_new_controller_is_served_when_there_is_room_again(site: Site, peer: AgentPeer) -> None:
     with none_left(site.agent.pid):
         sock = socket.socket(socket.AF_UNIX)

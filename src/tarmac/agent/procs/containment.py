@@ -49,7 +49,13 @@ class Containment:
 
     def signal(self, signum: int) -> None:
         """Signal the processes that exist now. Those they start in response, such as to save their work, are spared."""
-        send(self.members(), signum)
+        self.send(self.members(), signum)
+
+    def send(self, members: Dict[int, int], signum: int) -> None:
+        for pid, start_time in members.items():
+            self._send_to(pid, start_time, signum)
+            if signum not in _HANDLED_WHILE_STOPPED:
+                self._send_to(pid, start_time, signal.SIGCONT)
 
     def kill(self) -> None:
         """Send SIGKILL to all processes, also to those that appear meanwhile. The caller repeats it as needed."""
@@ -61,15 +67,11 @@ class Containment:
             if not fresh:
                 return
             for pid, start_time in fresh.items():
-                proc.send_signal(pid, start_time, signal.SIGKILL)
+                self._send_to(pid, start_time, signal.SIGKILL)
             seen.update(fresh)
 
-
-def send(members: Dict[int, int], signum: int) -> None:
-    for pid, start_time in members.items():
+    def _send_to(self, pid: int, start_time: int, signum: int) -> None:
         proc.send_signal(pid, start_time, signum)
-        if signum not in _HANDLED_WHILE_STOPPED:
-            proc.send_signal(pid, start_time, signal.SIGCONT)
 
 
 def from_record(start: Record, mark: str) -> Containment:

@@ -15,6 +15,7 @@ from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.cgroup import Leaf
 from tarmac.agent.procs.containment import Containment
 from tarmac.agent.procs.leftovers import describe
+from tarmac.agent.procs.patience import PatientContainment, patiently
 from tarmac.agent.procs.proc_scan import ProcessTree
 from tarmac.agent.run import exec_command
 from tarmac.agent.run.attempt_key import AttemptKey, key_of_record
@@ -295,7 +296,7 @@ class Shim:
             signal.sigtimedwait([signal.SIGCHLD], max(0.0, deadline - time.monotonic()))
 
     def _containment(self) -> Containment:
-        return Containment(self.leaf, ProcessTree(f"{self.instance}:{self.key}", self.me, self.my_start_time))
+        return PatientContainment(self.leaf, ProcessTree(f"{self.instance}:{self.key}", self.me, self.my_start_time))
 
     def _stop_deadline(self) -> Optional[float]:
         stop = self._read_stop()
@@ -303,7 +304,7 @@ class Shim:
 
     def _read_stop(self) -> Optional[Record]:
         """Return the request to stop this attempt, if there is one."""
-        stop = self.folder.read(STOP)
+        stop = patiently(lambda: self.folder.read(STOP))
         return stop if key_of_record(stop) == self.key else None
 
     def _send(self, frame: Union[ReportFrame, IdleFrame]) -> None:

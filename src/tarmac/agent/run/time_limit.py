@@ -11,7 +11,6 @@ import signal
 import time
 from typing import Callable, Optional
 
-from tarmac.agent.procs import containment
 from tarmac.agent.procs.containment import Containment
 from tarmac.agent.run.start_request import Limit
 
@@ -63,7 +62,7 @@ class TimeLimit:
         if self._limit.signal == signal.SIGKILL:
             self.kill_at = self._next_at = time.monotonic()
         elif self._limit.grace_s > 0:
-            containment.send(members, self._limit.signal)
+            self._tree.send(members, self._limit.signal)
 
     def _kill(self) -> None:
         self._tree.kill()
