@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
-import struct
 from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -17,6 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from tarmac.api.admission import Place
 from tarmac.api.errors import from_refused
 from tarmac.refusal import Refused, invalid, unavailable
+from tarmac.shared.sockets import peer_uid
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
@@ -40,7 +39,6 @@ BODY_LOOK_EVERY_S = 20.0
 BODY_BYTES_PER_LOOK = 20_000
 ANSWER_TAKEN_WITHIN_S = 60.0
 LINGER_S = 2.0
-_CREDENTIALS = struct.Struct("3i")
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -62,8 +60,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         connection = transport.get_extra_info("socket")
-        packed = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        self._peer_uid = _CREDENTIALS.unpack(packed)[1]
+        self._peer_uid = peer_uid(connection)
         self._place = self._admission.enter(self._peer_uid, connection.fileno())
         if self._place is Place.NONE:
             self._refuse(unavailable("server.too_many_connections"))
