@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from tarmac.refusal import Refused
+from tarmac.shared.frames.to_controller import OutputVerdict
 from tarmac.shared.protocol import MAX_FRAME_BYTES
 
 if TYPE_CHECKING:
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
     from tarmac.core.model.ids import NodeName
     from tarmac.nodes.fleet import Fleet
     from tarmac.shared.frames.to_agent import CheckPathsFrame
-
-OutputVerdict: TypeAlias = Literal[
-    "good", "has_content", "no_directory", "is_directory", "not_writable", "reserved", "silent"
-]
 
 # Of directories and of outputs each. Short questions keep the agent from working on one for long.
 PATHS_PER_QUESTION = 4000

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import JobSpec, Request
     from tarmac.core.state import State
-    from tarmac.nodes.facts import OutputVerdict, PathFacts
+    from tarmac.nodes.facts import PathFacts
     from tarmac.nodes.fleet import Fleet
     from tarmac.refusal import Refused
+    from tarmac.shared.frames.to_controller import OutputVerdict
 
 
 class _Output(NamedTuple):
