@@ -13,7 +13,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING
 
-from tarmac.shared import kernel
+from tarmac.shared import boot_clock, kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ class ClockSteps:
 
     def _look(self) -> float:
         while True:
-            before = time.clock_gettime(time.CLOCK_BOOTTIME)
+            before = boot_clock.seconds()
             lead_s = self._clock() - before
-            if time.clock_gettime(time.CLOCK_BOOTTIME) - before < SLOW_LOOK_S:
+            if boot_clock.seconds() - before < SLOW_LOOK_S:
                 return lead_s
