@@ -13,9 +13,9 @@ INTERRUPTED = 130
 def connect(*, start: bool = True) -> Client:
     client = Client(start=start)
     client.on_start = _tell_where
-    client.on_trouble = _Trouble(client)
+    client.on_trouble = _Once("the controller cannot write: ")
     client.on_silence = tell_silence
-    client.on_stale = _Stale(client)
+    client.on_stale = _Once()
     signals.on(signals.SIGINT, _Interrupt(client))
     return client
 
@@ -53,32 +53,21 @@ def silence(pid: int, silent_s: float) -> list[str]:
     return [*lines, f"  it is suspended; run `kill -CONT {pid}` to continue it"] if is_stopped(pid) else lines
 
 
-class _Trouble:
-    """Print the reason once, although every answer repeats it."""
+class _Once:
+    """Print a reason once, although every answer repeats it."""
 
-    def __init__(self, client: Client) -> None:
-        self.client = client
-
-    def __call__(self, trouble: str) -> None:
-        from tarmac.cli.render.text import safe
-        from tarmac.cli.term.terminal import err
-
-        self.client.on_trouble = None
-        err(f"tarmac: the controller cannot write: {safe(trouble)}\n")
-
-
-class _Stale:
-    """Print once that an agent does not answer."""
-
-    def __init__(self, client: Client) -> None:
-        self.client = client
+    def __init__(self, what: str = "") -> None:
+        self.what = what
+        self.is_told = False
 
     def __call__(self, reason: str) -> None:
+        if self.is_told:
+            return
         from tarmac.cli.render.text import safe
         from tarmac.cli.term.terminal import err
 
-        self.client.on_stale = None
-        err(f"tarmac: {safe(reason)}\n")
+        self.is_told = True
+        err(f"tarmac: {self.what}{safe(reason)}\n")
 
 
 def _tell_where() -> None:
