@@ -41,7 +41,7 @@ class Server(uvicorn.Server):
             )
         )
         self._ended = asyncio.Event()
-        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # clients could fill the log with warnings
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # clients could fill the log
 
     def end(self) -> None:
         self.should_exit = True

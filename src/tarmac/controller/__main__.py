@@ -59,7 +59,6 @@ def main() -> int:
         return 0
     say = _Ready(options.ready_fd)
     logging.basicConfig(level=logging.INFO, format=LINE)
-    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)  # start and end are in our own words
     try:
         paths.make_private(str(state_folder))
         if not _become_controller(state_folder, say):
