@@ -183,11 +183,15 @@ def test_a_degraded_controller_says_so_in_every_answer() -> None:
     degraded.degraded = unavailable("store.cannot_write", error="disk full: größer")
     assert "tarmac-degraded" not in answered("GET", "/openapi.json").headers
     answer = answered("GET", "/openapi.json", controller=degraded)
-    assert answer.headers["tarmac-degraded"] == f"the state could not be written: disk full: gr??er (since {SINCE})"
+    assert (
+        answer.headers["tarmac-degraded"]
+        == f"the state could not be written: disk full: gr%C3%B6%C3%9Fer (since {SINCE})"
+    )
 
 
 def test_the_header_of_a_degraded_controller_is_one_line() -> None:
     degraded = Bare()
     degraded.degraded = unavailable("store.cannot_write", error="disk\x1b full\r\nSet-Cookie: a=b")
     answer = answered("GET", "/openapi.json", controller=degraded)
-    assert answer.headers["tarmac-degraded"] == "the state could not be written: disk? full"
+    expected = f"the state could not be written: disk%1B full%0D%0ASet-Cookie: a=b (since {SINCE})"
+    assert answer.headers["tarmac-degraded"] == expected

@@ -39,3 +39,11 @@ class Controller:
 def test_an_attempt_that_ended_before_it_was_followed_is_read() -> None:
     output = log_bytes(Controller(), 1, follow=True, lines=None, stream="stdout")  # type: ignore[arg-type]
     assert b"".join(output) == b"one\ntwo\n"
+
+
+def test_the_headers_of_the_answer_are_decoded() -> None:
+    controller, begun = Controller(), dict[str, str]()
+    controller.attempts[0].fields["tarmac-log-path"] = "/logs/gr%C3%B6%C3%9Fe 100%25"
+    output = log_bytes(controller, 1, follow=False, lines=None, stream="stdout", on_begin=begun.update)  # type: ignore[arg-type]
+    assert b"".join(output) == b"one\n"
+    assert begun["tarmac-log-path"] == "/logs/größe 100%"

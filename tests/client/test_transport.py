@@ -468,9 +468,9 @@ def test_nothing_is_sent_to_a_socket_of_another_user(path: Path) -> None:
 
 def test_the_client_reports_a_controller_that_cannot_write(path: Path) -> None:
     heard: list[str] = []
-    with serving(path, answer(b"{}", "200 OK", "Tarmac-Degraded: disk full"), answer(b"{}")):
+    with serving(path, answer(b"{}", "200 OK", "Tarmac-Degraded: disk full: gr%C3%B6%C3%9Fer, 100%25"), answer(b"{}")):
         client = a_client(path)
         client.on_trouble = heard.append
         client.status()
         client.status()
-    assert heard == ["disk full"]
+    assert heard == ["disk full: größer, 100%"]

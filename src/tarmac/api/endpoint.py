@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from tarmac.api import errors
-from tarmac.api.answers import json_answer
+from tarmac.api.answers import header_text, json_answer
 from tarmac.api.body import refuse_other_types
 from tarmac.api.deps import Context
 from tarmac.api.protocol import IS_CROWDED, PEER_UID
@@ -98,9 +98,9 @@ class Endpoint:
             arguments.append(await self._bodies.read(route, headers, receive, scope["extensions"][PEER_UID]))
         answer = await self._handled(route, context, arguments)
         if (degraded := degraded_words(self._controller)) is not None:
-            answer.headers["Tarmac-Degraded"] = _header_text(degraded)
+            answer.headers["Tarmac-Degraded"] = header_text(degraded)
         if (silent := silent_words(self._controller)) is not None:
-            answer.headers["Tarmac-Stale"] = _header_text(silent)
+            answer.headers["Tarmac-Stale"] = header_text(silent)
         return answer
 
     async def _handled(self, route: Route, context: Context, arguments: list[Any]) -> Response:
@@ -124,12 +124,6 @@ def _key(headers: Headers, caller: str, scope: Scope) -> Key | None:
     if not 0 < len(text) <= LONGEST_KEY:
         raise invalid("request.wrong_key", most=LONGEST_KEY)
     return Key(caller, f"{scope['method']} {scope['path']} {text}")
-
-
-def _header_text(text: str) -> str:
-    """The first line, as far as a header can hold it."""
-    line = next(iter(text.splitlines()), "")
-    return "".join(one if " " <= one <= "~" else "?" for one in line)
 
 
 def _parameters(scope: Scope) -> dict[str, str]:

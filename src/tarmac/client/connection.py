@@ -37,6 +37,15 @@ CHECK_STREAM_S = 30  # how often a silent stream is checked
 STOPPED_S = 20  # … before starting a new one, if the old one was stopped, perhaps for an upgrade
 
 
+def header_text(value: str) -> str:
+    """The text of a header, which is percent-encoded unless it is printable ASCII."""
+    if "%" not in value:
+        return value
+    from urllib.parse import unquote
+
+    return unquote(value)
+
+
 class Link:
     """`home` is a TARMAC_HOME; `start=False` never starts a controller."""
 
@@ -202,9 +211,9 @@ class Link:
 
     def _heed(self, response: Response) -> None:
         if "tarmac-degraded" in response.fields and self.on_trouble is not None:
-            self.on_trouble(response.fields["tarmac-degraded"])
+            self.on_trouble(header_text(response.fields["tarmac-degraded"]))
         if "tarmac-stale" in response.fields and self.on_stale is not None:
-            self.on_stale(response.fields["tarmac-stale"])
+            self.on_stale(header_text(response.fields["tarmac-stale"]))
 
     def _connection(self) -> Connection:
         if self._pid != os.getpid():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from time import monotonic, sleep
 
-from tarmac.client.connection import keep_asking
+from tarmac.client.connection import header_text, keep_asking
 from tarmac.client.fast.json_codec import decode
 from tarmac.client.records import Job
 from tarmac.errors import ConnectionLost, Unavailable
@@ -112,7 +112,7 @@ def log_bytes(
         notice = _told(response, notice, on_notice)
         offset = int(response.fields.get("tarmac-log-offset", offset))
         if on_begin is not None:
-            on_begin(response.fields)
+            on_begin({name: header_text(value) for name, value in response.fields.items()})
             on_begin = None
         if on_cut is not None and "tarmac-log-cut" in response.fields:
             on_cut()
@@ -150,9 +150,7 @@ def _told(response: Response, before: str | None, on_notice: Callable[[str], Non
     """The notice of this answer, passed on if it is new."""
     notice = response.fields.get("tarmac-notice")
     if on_notice is not None and notice is not None and notice != before:
-        from urllib.parse import unquote
-
-        on_notice(unquote(notice))
+        on_notice(header_text(notice))
     return notice
 
 

@@ -4,6 +4,7 @@ import base64
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -196,4 +197,4 @@ def test_a_log_may_have_any_name(api: Served, tmp_path: Path, name: str) -> None
     api.until(job, "succeeded")
     answer = api.get(f"/jobs/{job}/log")
     assert answer.read() == b"hello\n"
-    assert answer.headers["Tarmac-Log-Path"].startswith(str(tmp_path))
+    assert unquote(answer.headers["Tarmac-Log-Path"]) == str(tmp_path / name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from starlette.responses import StreamingResponse
 
@@ -47,7 +46,7 @@ async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResp
         first, is_cut = await _tail_offset(controller, job, which, path, query.lines)
     headers = {"Tarmac-Log-Cut": "1"} if is_cut else {}
     notice = wait_words(controller, [job.id]) if query.follow else None
-    headers |= {} if notice is None else {"Tarmac-Notice": quote(notice)}
+    headers |= {} if notice is None else {"Tarmac-Notice": header_text(notice)}
     headers |= {
         "Tarmac-Log-Attempt": str(which),
         "Tarmac-Log-Path": header_text(path),
