@@ -160,3 +160,19 @@ def test_tarmacs_logs_can_be_read_without_a_controller(home: Home) -> None:
     assert home.tarmac("log", "agent", "-n", "1").stdout.count("\n") == 1
     assert home.tarmac("log", "controller").returncode == 0
     assert not home.processes()
+
+
+def test_a_follower_outlives_the_agent_without_a_traceback(home: Home, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    number = home.add("-c", f"echo first; until [ -e {go} ]; do sleep 0.05; done; echo second")
+    with home.start("log", "-f", str(number)) as follower:
+        assert follower.stdout is not None
+        assert follower.stdout.readline() == b"first\n"
+        agent = home.pid_of("agent")
+        os.kill(agent, signal.SIGKILL)
+        assert until(lambda: home.pid_of("agent") not in {None, agent})
+        go.touch()
+        assert follower.communicate(timeout=60) == (b"second\n", b"")
+    log = (home.path / "controller.log").read_text()
+    assert "Traceback" not in log
+    assert "ASGI" not in log

@@ -10,6 +10,7 @@ from starlette.responses import StreamingResponse
 
 from tarmac.api.answers import header_text
 from tarmac.api.deps import Context
+from tarmac.api.protocol import ABORT
 from tarmac.api.routes.jobs import find_job
 from tarmac.api.schemas.jobs import LogQuery
 from tarmac.api.wording.degraded import wait_words
@@ -19,7 +20,9 @@ from tarmac.core.model.status import is_ended
 from tarmac.refusal import Refused, invalid, not_found, unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Container
+    from collections.abc import AsyncIterator, Callable, Container
+
+    from starlette.types import Receive, Scope, Send
 
     from tarmac.controller.publisher import Listener
     from tarmac.core.model.ids import NodeName
@@ -32,7 +35,29 @@ TRY_AGAIN_S = 2.0  # after a watch failed: there is no file yet, or the node is 
 ANY_NOTICE: frozenset[str | None] = frozenset()
 
 
-async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResponse:
+class LogStream(StreamingResponse):
+    """Resets the connection if the output cannot be read on, so that the client notices and asks again."""
+
+    _abort: Callable[[], None] | None = None
+    _is_broken = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._abort = scope["extensions"].get(ABORT)
+        await super().__call__(scope, receive, send)
+        while self._is_broken and (await receive())["type"] != "http.disconnect":
+            pass  # until the connection is gone
+
+    async def stream_response(self, send: Send) -> None:
+        try:
+            await super().stream_response(send)
+        except Refused:
+            if self._abort is None:
+                raise
+            self._abort()
+            self._is_broken = True
+
+
+async def job_log(context: Context, word: str, query: LogQuery) -> LogStream:
     """All of the output, its last `lines`, or from `offset` on. With `follow=1` the stream lasts until the job ends."""
     controller = context.controller
     job = find_job(context, word)
@@ -54,7 +79,7 @@ async def job_log(context: Context, word: str, query: LogQuery) -> StreamingResp
     }
     ends_with = {notice} if query.notices else ANY_NOTICE
     output = _output(controller, job, which, path, first, follow=query.follow, notices=ends_with)
-    return StreamingResponse(output, media_type="application/octet-stream", headers=headers)
+    return LogStream(output, media_type="application/octet-stream", headers=headers)
 
 
 def _refuse_what_has_no_file(controller: Controller, job: Job, query: LogQuery) -> None:
