@@ -1,5 +1,8 @@
 """`ls -w` and `gpus -w` in windows of all sizes, also while the size changes."""
 
+import os
+import signal
+
 import pytest
 
 from tarmac.cli.render.text import cells
@@ -51,3 +54,28 @@ def test_ls_and_gpus_fit_the_terminal(shared_home: Home, columns: int) -> None:
         with Terminal(shared_home, verb, columns=columns, NO_COLOR="1") as terminal:
             assert terminal.ends() == 0
             assert all(cells(line) <= columns for line in terminal.text.splitlines())
+
+
+@pytest.mark.parametrize("verb", ["ls", "gpus"])
+def test_the_screen_says_why_states_are_stale_while_they_are(home: Home, verb: str) -> None:
+    home.add("sleep", "600")
+    agent = home.pid_of("agent")
+    with Terminal(home, verb, "-w", columns=120, lines=20, NO_COLOR="1") as terminal:
+        assert until(lambda: len(terminal.frames()) > 1)
+        assert not is_noted(terminal)
+        os.kill(agent, signal.SIGSTOP)
+        try:
+            assert until(lambda: is_noted(terminal))
+            seen = len(terminal.frames())
+            assert until(lambda: len(terminal.frames()) > seen + 2)
+            assert is_noted(terminal), "as long as it is so"
+        finally:
+            os.kill(agent, signal.SIGCONT)
+        assert until(lambda: not is_noted(terminal))
+        terminal.type(b"q")
+        assert terminal.ends() == 0
+
+
+def is_noted(terminal: Terminal) -> bool:
+    """In the last complete frame."""
+    return any("has not answered" in line for line in terminal.frames()[-2])

@@ -9,11 +9,11 @@ import gc
 import os
 from time import monotonic, strftime
 
-from tarmac.cli.render.text import cells, clipped, cut, plain_cells
+from tarmac.cli.render.text import cells, clipped, cut, plain_cells, safe, wrapped
 from tarmac.cli.session import connect, silence
 from tarmac.cli.term import signals
 from tarmac.cli.term.keys import Keys
-from tarmac.cli.term.terminal import STDOUT, is_terminal, out, size
+from tarmac.cli.term.terminal import STDOUT, has_colours, is_terminal, out, paint, size
 from tarmac.client.connection import keep_asking
 from tarmac.errors import ConnectionLost, UserError
 
@@ -53,6 +53,8 @@ def watch(verb: str, view: View) -> int:
     view.fetch(client)  # report errors before taking over the screen
     keys, screen = Keys(), _Screen(view)
     client.on_silence = lambda pid, silent_s: screen.draw(silence(pid, silent_s))
+    client.on_trouble = lambda reason: screen.note("trouble", f"the controller cannot write: {reason}")
+    client.on_stale = lambda reason: screen.note("stale", reason)
 
     def leave(number: int) -> None:
         keys.restore()
@@ -76,6 +78,7 @@ def _until_lost(client: Client, view: View, screen: _Screen) -> None:
     events = keep_asking(client, client.stream, "/events", None, {"Accept": "text/event-stream"})
     try:
         while True:
+            screen.notes = {}  # each answer says again what is wrong
             keep_asking(client, view.fetch, client)
             fetched_at = monotonic()
             screen.draw()
@@ -110,6 +113,7 @@ class _Screen:
 
     def __init__(self, view: View) -> None:
         self._view = view
+        self.notes: dict[str, str] = {}  # why what is shown may be old, one reason of each kind
         self._warning: Sequence[str] = ()
         self._is_drawing = False
         self._is_resized = False
@@ -126,6 +130,9 @@ class _Screen:
         finally:
             self._is_drawing = False
 
+    def note(self, kind: str, reason: str) -> None:
+        self.notes[kind] = safe(reason)
+
     def resize(self) -> None:
         """Called by a signal, perhaps in the middle of drawing."""
         self._is_resized = True
@@ -135,7 +142,7 @@ class _Screen:
     def _picture(self) -> str:
         columns, height = size()
         room = max(1, height - 1)
-        rows = [*self._warning, *self._view.rows(columns, room)]
+        rows = [*self._warning, *self._noted(columns), *self._view.rows(columns, room)]
         if len(rows) > room:
             rows = [*rows[: room - 1], f"… {len(rows) - room + 1} more"]
         head = head_line(self._view.head(), strftime("%H:%M:%S"), columns)
@@ -143,6 +150,10 @@ class _Screen:
         # A terminal that became narrower has wrapped the lines it showed, so what is left of them is cleared as well.
         # No newline after the last line: it would scroll a full screen.
         return HOME + "\n".join(lines) + REST_OF_SCREEN
+
+    def _noted(self, columns: int) -> list[str]:
+        lines = [line for note in self.notes.values() for line in wrapped(note, columns)]
+        return [paint(line, "bold red") for line in lines] if has_colours() else lines
 
 
 def _ended(line: str, columns: int) -> str:
