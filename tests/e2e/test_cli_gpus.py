@@ -72,9 +72,11 @@ def test_the_ignored_programs_are_listed_with_their_origin(shared_home: Home) ->
     assert ["Xwayland", "default"] in shown
     assert ["sunshine", "user"] in shown
     listed = json.loads(shared_home.tarmac("gpu", "ignore-process", "--json").stdout)
-    assert {"program": "sunshine", "pid": None, "node": None, "origin": "user", "off": False} in listed
+    assert {"program": "sunshine", "pid": None, "node": None, "origin": "user", "off": False} in listed["ignored"]
     assert shared_home.tarmac("gpu", "ignore-process", "--forget", "Xwayland").returncode == 2
-    shared_home.tarmac("gpu", "ignore-process", "Xorg")
+    assert shared_home.tarmac("gpu", "ignore-process", "--forget", "Xorg").returncode == 0
+    shown = [line.split() for line in shared_home.tarmac("gpu", "ignore-process").stdout.splitlines()]
+    assert ["Xorg", "default"] in shown
     shared_home.tarmac("gpu", "ignore-process", "--forget", "sunshine")
 
 

@@ -176,3 +176,9 @@ def test_a_follower_outlives_the_agent_without_a_traceback(home: Home, tmp_path:
     log = (home.path / "controller.log").read_text()
     assert "Traceback" not in log
     assert "ASGI" not in log
+
+
+def test_options_for_jobs_are_refused_for_tarmacs_own_logs(home: Home) -> None:
+    for words in (("controller", "--stderr"), ("agent", "--attempt", "2")):
+        done = home.tarmac("log", *words)
+        assert (done.returncode, "--stderr and --attempt are for jobs" in done.stderr) == (2, True)

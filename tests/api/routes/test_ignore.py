@@ -86,9 +86,12 @@ def test_a_default_is_switched_off_and_on_again(api: Served) -> None:
     assert api.ask("POST", "/gpus/ignore", {"command": "Xorg", "off": True})[0] == 200
     assert ignored(api)["Xorg"] == ("default", True)
     assert api.ask("POST", "/gpus/ignore", {"command": "Xorg", "off": True})[0] == 404
+    for undo in ({"command": "Xorg"}, {"command": "Xorg", "forget": True}):
+        assert api.ask("POST", "/gpus/ignore", undo)[0] == 200
+        assert ignored(api)["Xorg"] == ("default", False)
+        assert api.ask("GET", "/settings/ignore_processes")[1] == before
+        assert api.ask("POST", "/gpus/ignore", {"command": "Xorg", "off": True})[0] == 200
     assert api.ask("POST", "/gpus/ignore", {"command": "Xorg"})[0] == 200
-    assert ignored(api)["Xorg"] == ("default", False)
-    assert api.ask("GET", "/settings/ignore_processes")[1] == before
 
 
 def test_the_list_shows_what_a_user_added(api: Served, sleeper: int) -> None:

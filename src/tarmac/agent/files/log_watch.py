@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tarmac.shared.frames.to_controller import LogGrewErrorFrame, LogGrewFrame
 
 _POLL_S = 1.0
-_WITHIN_S = 5.0
+_WITHIN_S = 4.0
 _EVENT = struct.Struct("iIII")
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
     from tarmac.shared.frames.to_controller import LogGrewErrorFrame, LogGrewFrame
 
-_READ_WITHIN_S = 5.0
+_READ_WITHIN_S = 4.0  # before a client wonders whether the controller still answers
 _CHECK_WITHIN_S = 0.4  # twice that is less than the controller waits
 
 

@@ -85,7 +85,8 @@ async def _ignore_program(context: Context, program: str, body: IgnoreRequest) -
 
     def text_after(settings: Settings) -> str | None:
         before, base = settings.in_force.ignore_processes, settings.without_live(NAME)
-        if body.forget or body.off:
+        is_switched_off = program in base and program not in before
+        if (body.forget or body.off) and not (body.forget and is_switched_off):  # `forget` undoes `off`, too
             _refuse_undoing(program, before, base, off=body.off)
             wanted = {*before} - {program}
         else:

@@ -82,7 +82,9 @@ def _own(values: Values, words: list[str]) -> int:
     """Print a log of Tarmac from its file, which works even if nothing else does."""
     from tarmac import paths
 
-    if len(words) > 1 or values["stderr"] or values["attempt"] is not None:
+    if values["stderr"] or values["attempt"] is not None:
+        raise UserError("--stderr and --attempt are for jobs", f"run `tarmac log {words[0]}` without them")
+    if len(words) > 1:
         raise UserError("log prints one log at a time", "run `tarmac log controller` or `tarmac log agent`")
     state = paths.state_folder()
     path = paths.controller_log(state) if words[0] == "controller" else paths.agent_log(state)

@@ -43,7 +43,7 @@ def _list(values: Values) -> int:
         raise UserError("gpu ignore-process: no process given", "give a pid or the name of a program")
     ignored = connect().ignored()
     if values["json"]:
-        out_json(ignored)
+        out_json({"ignored": ignored})
         return 0
     from tarmac.cli.render.table import Column, lines
 
@@ -61,7 +61,7 @@ VERB = Verb(
     usage=("tarmac gpu ignore-process [PID|NAME] [options]",),
     run=run,
     options=(
-        Option("--forget", None, "undo it: stop ignoring what a user added"),
+        Option("--forget", None, "undo what a user did: stop ignoring a process, or switch a default on again"),
         Option("--off", None, "count a program that is ignored by default"),
         Option("--node", None, "node of the pid, if there are several", "NODE"),
         JSON,
