@@ -77,7 +77,8 @@ def main() -> int:
         say(f"error: {error}")
         return error.exit_code
     except OSError as error:
-        say(f"error: {error}")
+        path = error.filename2 or error.filename  # of a rename, the target
+        say(f"error: {path}: {error.strerror}" if path and error.strerror else f"error: {error}")
         return 5
     return 0
 

@@ -82,6 +82,29 @@ def test_nothing_is_left_behind_if_it_is_interrupted(home: Home, number: signal.
     assert is_running or everything(home.path) == []
 
 
+@pytest.mark.parametrize("name", ["tarmac.sock", "tarmac.db", "controller.log", "controller.lock", "agent/agent.lock"])
+def test_a_directory_in_the_place_of_a_file_is_reported(home: Home, name: str) -> None:
+    (home.path / name).mkdir(0o700, parents=True)
+    home.path.chmod(0o700)
+    assert "is a directory, so it cannot be used" in examined(home)["state directory"]["text"]
+
+
+def test_a_file_in_the_place_of_a_directory_is_reported(home: Home) -> None:
+    home.path.mkdir(0o700)
+    (home.path / "logs").touch(0o600)
+    assert "logs is not a directory" in examined(home)["state directory"]["text"]
+
+
+def test_a_controller_that_cannot_create_its_socket_names_it(home: Home) -> None:
+    (home.path / "tarmac.sock").mkdir(0o700, parents=True)
+    home.path.chmod(0o700)
+    done = home.tarmac("status")
+    assert done.returncode == 5
+    assert f"{home.path}/tarmac.sock: Is a directory" in done.stderr
+    (home.path / "tarmac.sock").rmdir()
+    assert home.tarmac("status").returncode == 0
+
+
 def test_nothing_is_left_behind(home: Home) -> None:
     nested = {"TARMAC_HOME": str(home.path / "a" / "b")}
     home.path.mkdir(0o700)

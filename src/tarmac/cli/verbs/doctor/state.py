@@ -19,6 +19,8 @@ LOW_SPACE_BYTES = 1 << 30
 NO_SPACE_BYTES = 64 << 20
 FEW_FILES = 1000
 NAME = "state directory"
+_FILES = ("tarmac.db", "tarmac.sock", "controller.log", "controller.lock", "agent/agent.sock", "agent/agent.lock")
+_DIRECTORIES = ("agent", "agent/runs", "logs")
 ELSEWHERE = "set TARMAC_HOME to a directory on a local disk that you can write to"
 
 
@@ -65,9 +67,12 @@ def _place(state: str, *, is_missing: bool) -> Finding:
 
 def _failures(state: str) -> Iterator[Finding]:
     """What does not work there."""
-    for name in ("tarmac.db", "controller.log", "controller.lock", "agent", "logs"):
+    for name in (*_FILES, *_DIRECTORIES):
         path = os.path.join(state, name)
-        if os.path.exists(path) and not os.access(path, os.W_OK):
+        if os.path.lexists(path) and os.path.isdir(path) != (name in _DIRECTORIES):
+            what = "is not a directory" if name in _DIRECTORIES else "is a directory, so it cannot be used as a file"
+            yield Finding("bad", NAME, f"{path} {what}", f"move it away: `mv {path} {path}.away`")
+        elif os.path.exists(path) and not os.access(path, os.W_OK):
             yield Finding("bad", NAME, f"{path} cannot be written to", f"run `chmod u+w {path}`")
     trial = os.path.join(state, f".doctor-{os.getpid()}")
     for what, attempt in _ATTEMPTS:
