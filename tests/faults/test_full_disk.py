@@ -199,6 +199,9 @@ def test_states_are_marked_as_stale_and_the_exit_has_its_own_time(world: World, 
         assert "full" in str(status["degraded"])
         assert status["degraded_since"] is not None
     assert "stale" in world.home.tarmac("show", str(job)).stdout
+    removed = world.home.tarmac("rm", str(job))
+    assert f"the state of job {job} is stale" in removed.stderr
+    assert "tarmac kill" not in removed.stderr
     disk.make_room()
     eventually(lambda: world.state(job) == "succeeded", "service returns")
     with world.home.client() as client:

@@ -236,6 +236,8 @@ def _none_running(controller: Controller, numbers: list[int]) -> list[Job]:
     jobs = controller.jobs(numbers)
     busy = [job.id for job in jobs if not is_ended(job.status) and not isinstance(job.status, Queued | Held | Draft)]
     if busy:
+        if controller.degraded is not None:  # they may have ended, and that could not be written
+            raise conflict("jobs.maybe_running", jobs=busy, first=busy[0])
         raise conflict("jobs.still_running", jobs=busy, first=busy[0])
     return jobs
 

@@ -41,6 +41,11 @@ MESSAGES: dict[str, Message] = {
         "{jobs:jobs} {jobs:plural is|are} still running; nothing was removed",
         "run `tarmac kill {first}` and wait for its end first",
     ),
+    "jobs.maybe_running": Message(
+        "the state of {jobs:jobs} is stale: nothing can be written, so {jobs:plural its|their} end is not known; "
+        "nothing was removed",
+        "run `tarmac show {first}` to see more; try again once the state can be written",
+    ),
     "job.not_waiting": Message(
         "job {job} is not waiting: it {state:select ended=has ended|starting=is starting|running=is running|"
         "stopping=is stopping|unknown=is unknown}",
