@@ -71,7 +71,7 @@ def agent_log(state: str) -> str:
 
 def make_private(state: str) -> None:
     """Create the state directory if it is missing. Refuse one that another user owns or could have changed."""
-    from tarmac.shared import strict_modes
+    from tarmac.shared.own import strict_modes
 
     if os.path.lexists(state):
         _check_own(state)

@@ -13,7 +13,7 @@ from tarmac.api.auth import Guard, authenticate
 from tarmac.api.protocol import PEER_UID
 from tarmac.api.route import PREFIX
 from tarmac.controller.controller import Controller
-from tarmac.controller.permissions import Caller, is_admin
+from tarmac.controller.requests.permissions import Caller, is_admin
 from tarmac.controller.settings.settings import Settings
 from tarmac.core.events import GpusSeen, JobsSubmitted, NodeJoined
 from tarmac.core.model.gpu import Gpu

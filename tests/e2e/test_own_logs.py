@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tarmac.shared.own_log import MOST_BYTES
+from tarmac.shared.own.log import MOST_BYTES
 from tests.home import Home, until
 
 LARGE = MOST_BYTES + 1

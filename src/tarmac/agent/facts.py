@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, List, Optional
 from tarmac.agent.output_files import OutputFiles
 from tarmac.agent.procs.owner import uid_of
 from tarmac.shared import proc
-from tarmac.shared.own_files import OwnFiles
+from tarmac.shared.own.files import OwnFiles
 
 if TYPE_CHECKING:
     from tarmac.shared.frames.to_agent import CheckPathsFrame, DescribeProcessesFrame

@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Callable, Dict, List, Optional, Set, Tuple
 
-from tarmac.shared.own_log import OwnLog
+from tarmac.shared.own.log import OwnLog
 from tarmac.shared.shortage import is_shortage
 
 READ = select.EPOLLIN

@@ -18,7 +18,8 @@ from tarmac.agent.run.run_folders import RunFolders
 from tarmac.agent.run.shim_pool import AgentContext
 from tarmac.agent.service import Service
 from tarmac.agent.shutdown import Shutdown
-from tarmac.shared import crashpoint, file_limit, kernel, proc, process_title, sockets, strict_modes
+from tarmac.shared import crashpoint, kernel, proc, sockets
+from tarmac.shared.own import file_limit, process_title, strict_modes
 
 _REACHABLE_S = 20.0
 _USAGE = "usage: python -m tarmac.agent --state DIR [--ready-fd N | --check]"

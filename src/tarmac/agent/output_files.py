@@ -10,7 +10,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional
 
-from tarmac.shared.own_files import OwnFiles
+from tarmac.shared.own.files import OwnFiles
 
 if TYPE_CHECKING:
     from tarmac.shared.frames.to_controller import OutputVerdict

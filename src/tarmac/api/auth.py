@@ -9,7 +9,7 @@ from typing import TypeAlias
 from starlette.types import Scope
 
 from tarmac.api.protocol import PEER_UID
-from tarmac.controller.permissions import Caller, account, caller_with
+from tarmac.controller.requests.permissions import Caller, account, caller_with
 from tarmac.controller.settings.settings import Settings
 from tarmac.refusal import not_allowed
 

@@ -10,8 +10,8 @@ from starlette.datastructures import Headers
 
 from tarmac.api.sse.broadcast import Broadcast
 from tarmac.controller.controller import Controller
-from tarmac.controller.permissions import Caller
-from tarmac.controller.repeats import Key
+from tarmac.controller.requests.permissions import Caller
+from tarmac.controller.requests.repeats import Key
 
 if TYPE_CHECKING:
     from tarmac.controller.decision import Plan

@@ -18,8 +18,8 @@ from tarmac.api.route import JSON
 from tarmac.api.wording.catalogue import speak
 from tarmac.api.wording.degraded import degraded_words, silent_words
 from tarmac.api.wording.times import tell_in_zone
-from tarmac.controller.permissions import need_admin
-from tarmac.controller.repeats import Key
+from tarmac.controller.requests.permissions import need_admin
+from tarmac.controller.requests.repeats import Key
 from tarmac.refusal import Refused, invalid, unavailable
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from starlette.convertors import IntegerConvertor, register_url_convertor
 
-from tarmac.controller.permissions import AdminAction
+from tarmac.controller.requests.permissions import AdminAction
 
 PREFIX = "/api/v1"
 JSON = "application/json"

@@ -72,7 +72,7 @@ def start_controller(state: str, home: str | None, on_silence: Callable[[int, fl
 def _spawn(state: str, home: str | None, log: int, writer: int) -> None:
     import subprocess
 
-    from tarmac.shared.own_environment import own_environment
+    from tarmac.shared.own.environment import own_environment
 
     environment = own_environment(os.environ)
     if home is not None:

@@ -25,17 +25,18 @@ from tarmac.api.app import build_app
 from tarmac.api.server import Server
 from tarmac.api.wording.notes import note_words
 from tarmac.api.wording.refusals import refusal
-from tarmac.controller.ageing import is_cleaned, keep_fresh
 from tarmac.controller.controller import Controller, composed
-from tarmac.controller.log_file import LINE, log_to_file
 from tarmac.controller.settings.config import LISTED, load_config, read_config
 from tarmac.controller.settings.node_entries import NODES
 from tarmac.controller.settings.settings import Settings
-from tarmac.controller.socket_watch import SocketWatch
-from tarmac.controller.state_lock import StateLock
+from tarmac.controller.state_directory.ageing import is_cleaned, keep_fresh
+from tarmac.controller.state_directory.log_file import LINE, log_to_file
+from tarmac.controller.state_directory.socket_watch import SocketWatch
+from tarmac.controller.state_directory.state_lock import StateLock
 from tarmac.errors import TarmacError, Unavailable, UserError
 from tarmac.refusal import Refused
-from tarmac.shared import crashpoint, file_limit, process_title, sockets
+from tarmac.shared import crashpoint, sockets
+from tarmac.shared.own import file_limit, process_title
 from tarmac.store.database import inspect
 from tarmac.store.store import Store
 

@@ -20,7 +20,7 @@ from tarmac.controller.gpus.readings import GpuReadings
 from tarmac.controller.gpus.usage import UsageBook, jobs_with_gpus
 from tarmac.controller.progress.reader import ProgressReader
 from tarmac.controller.publisher import Publisher
-from tarmac.controller.repeats import Repeats
+from tarmac.controller.requests.repeats import Repeats
 from tarmac.controller.start_waits import StartWaits
 from tarmac.controller.submit.output_files import OutputFiles
 from tarmac.controller.submit.submissions import Submissions
@@ -37,7 +37,7 @@ from tarmac.refusal import Refused, invalid
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tarmac.controller.repeats import Key
+    from tarmac.controller.requests.repeats import Key
     from tarmac.controller.settings.node_entries import LocalNodeEntry
     from tarmac.controller.settings.settings import Settings
     from tarmac.core.events import StopAsked

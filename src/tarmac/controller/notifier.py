@@ -7,7 +7,7 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from tarmac.shared import file_limit
+from tarmac.shared.own import file_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

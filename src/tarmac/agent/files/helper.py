@@ -11,7 +11,8 @@ from tarmac.agent.files.trail import Trail
 from tarmac.agent.files.work import Worker
 from tarmac.agent.loop import READ, WRITE, Loop, log
 from tarmac.agent.procs.watch import ProcessWatch
-from tarmac.shared import kernel, process_title
+from tarmac.shared import kernel
+from tarmac.shared.own import process_title
 from tarmac.shared.protocol import Decoder, ProtocolError, decode, encode, read_frame
 
 if TYPE_CHECKING:

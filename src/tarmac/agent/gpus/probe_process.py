@@ -11,7 +11,8 @@ from tarmac.agent.gpus.heartbeat import DriverSpot, Heartbeat
 from tarmac.agent.gpus.probe import ProbeScope
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.procs.watch import ProcessWatch
-from tarmac.shared import kernel, proc, process_title
+from tarmac.shared import kernel, proc
+from tarmac.shared.own import process_title
 from tarmac.shared.protocol import Decoder, ProtocolError
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.proc_scan import MARK
 from tarmac.agent.run.attempt_key import AttemptKey
 from tarmac.agent.run.start_request import StartRequest, read
-from tarmac.shared import crashpoint, file_limit, process_title
-from tarmac.shared.own_files import OwnFiles
+from tarmac.shared import crashpoint
+from tarmac.shared.own import file_limit, process_title
+from tarmac.shared.own.files import OwnFiles
 from tarmac.shared.protocol import decode, encode, read_frame
 
 if TYPE_CHECKING:

@@ -7,11 +7,13 @@ put back, the job waits in it again, and only the node knows that it already ran
 from __future__ import annotations
 
 import os
-from typing import Dict, Optional
+from typing import TYPE_CHECKING, Dict, Optional
 
 from tarmac.agent.loop import log
 from tarmac.agent.run.attempt_key import AttemptKey
-from tarmac.shared.frames.base import Origin
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames.base import Origin
 
 MOST = 100_000  # the file has twice as many lines at most
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW

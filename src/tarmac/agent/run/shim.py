@@ -23,8 +23,9 @@ from tarmac.agent.run.log_disk import is_full
 from tarmac.agent.run.run_folder import EXIT, LEFT, SPEC, START, STOP, Record, RunFolder, was_signalled
 from tarmac.agent.run.start_request import Limit
 from tarmac.agent.run.time_limit import TimeLimit
-from tarmac.shared import boot_clock, crashpoint, kernel, proc, process_title, protocol
+from tarmac.shared import boot_clock, crashpoint, kernel, proc, protocol
 from tarmac.shared.boot_clock import Moment
+from tarmac.shared.own import process_title
 
 if TYPE_CHECKING:
     from tarmac.agent.frames import AssignFrame, IdleFrame

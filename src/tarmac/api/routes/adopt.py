@@ -10,7 +10,7 @@ from tarmac.api.deps import Context
 from tarmac.api.schemas.jobs import AdoptAnswer, AdoptRequest
 from tarmac.controller.decision import Decision
 from tarmac.controller.gpus.selection import gpus_named
-from tarmac.controller.node_choice import node_of_process
+from tarmac.controller.requests.node_choice import node_of_process
 from tarmac.core.events import ProcessAdopted
 from tarmac.core.model.ids import GpuUuid
 from tarmac.core.model.job import JobSpec, Request

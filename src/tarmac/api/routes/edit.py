@@ -14,7 +14,7 @@ from tarmac.api.schemas.job import WholeJobView
 from tarmac.api.schemas.selection import EditAnswer, EditManyRequest
 from tarmac.api.views.job import Viewer
 from tarmac.controller.decision import Decision
-from tarmac.controller.permissions import need_admin, refuse_others_jobs
+from tarmac.controller.requests.permissions import need_admin, refuse_others_jobs
 from tarmac.controller.submit.dependencies import Dependencies, refuse_circle_with
 from tarmac.controller.submit.request import EditRequest, is_for_admins
 from tarmac.core.events import JobEdited
@@ -26,7 +26,7 @@ from tarmac.refusal import invalid
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tarmac.controller.permissions import Caller
+    from tarmac.controller.requests.permissions import Caller
     from tarmac.core.events import Event
     from tarmac.core.model.job import Job
     from tarmac.core.state import State

@@ -23,8 +23,8 @@ from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
 from tarmac.controller.forecast_cache import places
 from tarmac.controller.gpus.selection import gpus_named
-from tarmac.controller.moves import moves
-from tarmac.controller.permissions import refuse_others_jobs
+from tarmac.controller.requests.moves import moves
+from tarmac.controller.requests.permissions import refuse_others_jobs
 from tarmac.controller.submit.gpu_names import name_of, name_with
 from tarmac.core.events import JobMoved, JobsHeld, JobsReleased, StartForced
 from tarmac.core.model.ids import JobId

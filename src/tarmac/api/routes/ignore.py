@@ -10,7 +10,7 @@ from tarmac.api.schemas.gpus import IgnoreAnswer, Ignored, IgnoredList, IgnoredO
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
 from tarmac.controller.gpus.ignored import SETTING
-from tarmac.controller.node_choice import node_of_process
+from tarmac.controller.requests.node_choice import node_of_process
 from tarmac.controller.settings.kinds import parsed
 from tarmac.controller.settings.table import SETTINGS
 from tarmac.core.model.ids import NodeName

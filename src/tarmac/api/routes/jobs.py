@@ -21,8 +21,8 @@ from tarmac.api.wording.times import iso
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
 from tarmac.controller.log_paths import default_log
-from tarmac.controller.permissions import need_admin, refuse_others_jobs
-from tarmac.controller.selectors import job_filter, job_number
+from tarmac.controller.requests.permissions import need_admin, refuse_others_jobs
+from tarmac.controller.requests.selectors import job_filter, job_number
 from tarmac.controller.start_frame import ARRAY_COUNT
 from tarmac.controller.submit.checks import checked_specs
 from tarmac.controller.submit.dependencies import Dependencies

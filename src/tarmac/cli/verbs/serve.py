@@ -11,7 +11,7 @@ from tarmac.cli.term.terminal import err
 from tarmac.client.transport import NoController
 from tarmac.errors import Conflict
 from tarmac.paths import make_private, moved_note
-from tarmac.shared.own_environment import own_environment
+from tarmac.shared.own.environment import own_environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

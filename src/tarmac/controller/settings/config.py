@@ -11,7 +11,7 @@ from tarmac.controller.settings.kinds import parsed, read_size
 from tarmac.controller.settings.node_entries import NODES, read_nodes
 from tarmac.controller.settings.table import SETTINGS
 from tarmac.refusal import Refused, invalid
-from tarmac.shared import strict_modes
+from tarmac.shared.own import strict_modes
 
 if TYPE_CHECKING:
     from pathlib import Path

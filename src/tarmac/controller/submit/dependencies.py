@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from tarmac.controller.selectors import job_number
+from tarmac.controller.requests.selectors import job_number
 from tarmac.core.events import JobEdited, JobsSubmitted
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import After

@@ -8,8 +8,8 @@ import sys
 
 from tarmac import __version__, paths
 from tarmac.cli.verbs.doctor.finding import Finding
-from tarmac.shared import strict_modes
-from tarmac.shared.own_environment import own_environment
+from tarmac.shared.own import strict_modes
+from tarmac.shared.own.environment import own_environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

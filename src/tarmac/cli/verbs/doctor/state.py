@@ -8,7 +8,7 @@ from tarmac import paths
 from tarmac.cli.verbs.doctor.finding import Finding
 from tarmac.cli.verbs.doctor.installation import mode_finding
 from tarmac.errors import TarmacError
-from tarmac.shared import strict_modes
+from tarmac.shared.own import strict_modes
 from tarmac.shared.units import size
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ import os
 
 from tarmac import paths
 from tarmac.errors import UserError
-from tarmac.shared.own_files import OwnFiles
+from tarmac.shared.own.files import OwnFiles
 
 SVG = b"<svg"
 

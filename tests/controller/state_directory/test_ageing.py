@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.controller.ageing import is_cleaned, refresh
+from tarmac.controller.state_directory.ageing import is_cleaned, refresh
 
 LONG_AGO = 1_000_000_000
 

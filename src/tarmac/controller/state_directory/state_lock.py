@@ -12,7 +12,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tarmac.shared import strict_modes
+from tarmac.shared.own import strict_modes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
-from tarmac.controller import moves as moving
-from tarmac.controller.moves import _of_line, moves
+from tarmac.controller.requests import moves as moving
+from tarmac.controller.requests.moves import _of_line, moves
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job
 from tarmac.core.queue import Turn, turn_of

@@ -10,7 +10,7 @@ SHOW = "print(open('/proc/self/cmdline', 'rb').read().rstrip(b'\\0').split(b'\\0
 
 
 def run(code: str, *words: str) -> str:
-    program = f"from tarmac.shared import process_title\nimport os, subprocess\n{code}"
+    program = f"from tarmac.shared.own import process_title\nimport os, subprocess\n{code}"
     done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
     return done.stdout
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.controller.state_lock import StateLock
+from tarmac.controller.state_directory.state_lock import StateLock
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.shared.own_files import OwnFiles
+from tarmac.shared.own.files import OwnFiles
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from typing import get_args
 import pytest
 
 from tarmac.api.wording.catalogue import say
-from tarmac.controller import permissions
-from tarmac.controller.permissions import (
+from tarmac.controller.requests import permissions
+from tarmac.controller.requests.permissions import (
     AdminAction,
     Caller,
     account,

@@ -11,8 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.shared import strict_modes
-from tarmac.shared.strict_modes import Problem, Unsafe, problems_of_agent, problems_of_config, problems_of_state, secure
+from tarmac.shared.own import strict_modes
+from tarmac.shared.own.strict_modes import (
+    Problem,
+    Unsafe,
+    problems_of_agent,
+    problems_of_config,
+    problems_of_state,
+    secure,
+)
 
 NOBODY = 65534
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give files to another user")
@@ -246,7 +253,7 @@ def problems_seen_by_games(state: Path, group: int) -> str:
     state.parent.chmod(0o775)
     (state / "tarmac.db").chmod(0o664)
     look = (
-        "import os; from tarmac.shared.strict_modes import *;"  # first, as the interpreter may be closed to that user
+        "import os; from tarmac.shared.own.strict_modes import *;"  # first: Python may be closed to that user
         f"os.setgroups([]); os.setgid({GAMES.pw_gid}); os.setuid({GAMES.pw_uid});"
         f"config = problems_of_config({str(state / 'tarmac.db')!r});"
         f"print([problem.path for problem in problems_of_state({str(state)!r}) if problem.safe_mode is None], config)"

@@ -1,4 +1,4 @@
-from tarmac.shared.own_environment import own_environment
+from tarmac.shared.own.environment import own_environment
 
 
 def test_tarmac_keeps_what_it_needs_and_nothing_else() -> None:

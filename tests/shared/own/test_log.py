@@ -10,7 +10,7 @@ import pytest
 
 from tests.services import need
 
-SMALL = "from tarmac.shared import own_log; own_log.MOST_BYTES = 20_000\n"
+SMALL = "from tarmac.shared.own import log as own_log; own_log.MOST_BYTES = 20_000\n"
 WRITERS = """
 import os, sys
 log = own_log.OwnLog(sys.argv[1]); log.open()

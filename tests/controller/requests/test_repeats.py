@@ -1,7 +1,7 @@
 import asyncio
 from typing import Any, cast
 
-from tarmac.controller.repeats import Key, Repeats
+from tarmac.controller.requests.repeats import Key, Repeats
 
 KEY = Key("ann", "POST /queue/pause key")
 

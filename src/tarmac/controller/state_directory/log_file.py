@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from tarmac.shared.own_log import OwnLog
+from tarmac.shared.own.log import OwnLog
 
 LINE = "%(asctime)s %(levelname)s %(name)s %(message)s"
 

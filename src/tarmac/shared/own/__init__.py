@@ -1,0 +1,1 @@
+"""Tarmac's own processes and files, as opposed to those of jobs."""
