@@ -96,8 +96,6 @@ class Attempt:
 
     def origin(self) -> Optional[Origin]:
         """None for an attempt that an older agent started."""
-        if self.start is not None:
-            return self.start.origin
         if not self._is_origin_known:
             record = self.read(START)
             self._is_origin_known = record is not None
@@ -109,6 +107,7 @@ class Attempt:
     def follow(self, shim: IdleShim, start: Start) -> None:
         """Listen to a shim of this agent that has just received the job."""
         self.start = start
+        self._origin, self._is_origin_known = start.origin, True
         self.shim_pid = shim.pid
         self._has_own_shim = True
         self.leaf = shim.leaf
