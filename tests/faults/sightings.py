@@ -5,7 +5,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from tarmac.agent.run.run_folder import RunFolder
+from tarmac.agent.records.run_folder import RunFolder
 
 Key = tuple[int, int]  # job and attempt
 

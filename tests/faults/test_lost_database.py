@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.agent.run.run_folder import START, RunFolder
+from tarmac.agent.records.run_folder import START, RunFolder
 from tests.agent_peer import is_alive
 from tests.faults.world import World, eventually
 

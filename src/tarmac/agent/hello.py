@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, NamedTuple, Opt
 from tarmac import __version__
 from tarmac.agent.gpus.monitor import GpuMonitor
 from tarmac.agent.loop import Loop
+from tarmac.agent.records.attempt_key import AttemptKey
+from tarmac.agent.records.run_folder import START
 from tarmac.agent.run import traces
 from tarmac.agent.run.attempt import Attempt
-from tarmac.agent.run.attempt_key import AttemptKey
-from tarmac.agent.run.run_folder import START
 from tarmac.agent.run.shim_pool import AgentContext
 from tarmac.shared import boot_clock, protocol
 

@@ -14,7 +14,7 @@ from zlib import crc32
 
 from tarmac.agent.loop import Loop, has_log_file, log, log_to
 from tarmac.agent.procs import cgroup, containment
-from tarmac.agent.run.run_folders import RunFolders
+from tarmac.agent.records.run_folders import RunFolders
 from tarmac.agent.run.shim_pool import AgentContext
 from tarmac.agent.service import Service
 from tarmac.agent.shutdown import Shutdown

@@ -14,12 +14,12 @@ from tarmac.agent.hello import HelloAnswer, Node
 from tarmac.agent.listener import Listener
 from tarmac.agent.loop import Loop, log, log_exception
 from tarmac.agent.procs.attribution import Attribution
+from tarmac.agent.records.attempt_key import AttemptKey, key_of_frame
+from tarmac.agent.records.past_attempts import PastAttempts
 from tarmac.agent.run import start_request
 from tarmac.agent.run.adopt import adopt
 from tarmac.agent.run.attempt import Attempt
-from tarmac.agent.run.attempt_key import AttemptKey, key_of_frame
 from tarmac.agent.run.handoff import Start, hand_over
-from tarmac.agent.run.past_attempts import PastAttempts
 from tarmac.agent.run.ports import Ports
 from tarmac.agent.run.recover import recover
 from tarmac.agent.run.retries import StartRetries

@@ -16,8 +16,8 @@ from tarmac.agent.gpus.gpu_processes import ProcessTable
 from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.attribution import Attribution
 from tarmac.agent.procs.proc_scan import MARK, ProcessTree
+from tarmac.agent.records.attempt_key import AttemptKey
 from tarmac.agent.run import traces
-from tarmac.agent.run.attempt_key import AttemptKey
 from tests.agent_peer import eventually
 from tests.services import need
 
@@ -28,7 +28,7 @@ NO_PID = 1 << 30
 NEST = """
 import sys
 from tarmac.agent.procs import limit_tag
-from tarmac.agent.run.attempt_key import AttemptKey
+from tarmac.agent.records.attempt_key import AttemptKey
 limits = []
 while True:
     tag = limit_tag.tag_for(sys.argv[1], AttemptKey(7, 1))
@@ -110,7 +110,7 @@ def test_a_real_limit_stays() -> None:
     script = f"""
 import resource
 from tarmac.agent.procs import limit_tag
-from tarmac.agent.run.attempt_key import AttemptKey
+from tarmac.agent.records.attempt_key import AttemptKey
 resource.setrlimit(resource.RLIMIT_RTTIME, (200_000, 200_000))
 assert limit_tag.tag_for({INSTANCE!r}, AttemptKey(5, 2)) is None
 limit_tag.apply(None)

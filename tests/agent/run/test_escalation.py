@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from tarmac.agent.run.run_folder import RunFolder
+from tarmac.agent.records.run_folder import RunFolder
 from tests.agent_peer import AgentPeer, Site, eventually, is_alive
 
 DAEMON = """

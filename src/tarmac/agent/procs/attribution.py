@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Dict, Iterable, NamedTuple, Optional, Sequence
 
 from tarmac.agent.procs import limit_tag
+from tarmac.agent.records.attempt_key import AttemptKey, parse_key
 from tarmac.agent.run.attempt import Attempt
-from tarmac.agent.run.attempt_key import AttemptKey, parse_key
 
 if TYPE_CHECKING:
     from tarmac.agent.frames import ProbedProcess, ProcessInfo

@@ -12,7 +12,7 @@ from typing import Dict, Optional
 from tarmac.agent.procs import cgroup
 from tarmac.agent.procs.cgroup import CgroupBase, Leaf
 from tarmac.agent.procs.proc_scan import ProcessTree
-from tarmac.agent.run.run_folder import Record
+from tarmac.agent.records.run_folder import Record
 from tarmac.shared import proc
 
 # A stopped process handles any other signal only after SIGCONT.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import resource
 from typing import Optional
 
-from tarmac.agent.run.attempt_key import AttemptKey
+from tarmac.agent.records.attempt_key import AttemptKey
 from tarmac.shared.shortage import is_shortage
 
 _INSTANCE_BITS, _JOB_BITS, _ATTEMPT_BITS = 22, 28, 10

@@ -17,10 +17,10 @@ from tarmac.agent.procs.containment import Containment
 from tarmac.agent.procs.owner import uid_of
 from tarmac.agent.procs.proc_scan import ProcessTree, descendants, read_all
 from tarmac.agent.procs.watch import ProcessWatch
+from tarmac.agent.records.attempt_key import AttemptKey
+from tarmac.agent.records.run_folder import EXIT, START, Record, RunFolder
 from tarmac.agent.run.attempt import Attempt, AttemptHost, of_earlier_boot, started_of
-from tarmac.agent.run.attempt_key import AttemptKey
 from tarmac.agent.run.escalation import Escalation
-from tarmac.agent.run.run_folder import EXIT, START, Record, RunFolder
 from tarmac.shared import boot_clock, proc, protocol
 from tarmac.shared.proc import Stat
 

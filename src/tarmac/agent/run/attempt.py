@@ -18,11 +18,11 @@ from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.cgroup import Leaf
 from tarmac.agent.procs.leftovers import describe
 from tarmac.agent.procs.watch import ProcessWatch
+from tarmac.agent.records.attempt_key import AttemptKey, key_of_record
+from tarmac.agent.records.run_folder import EXIT, LEFT, START, Record, RunFolder
 from tarmac.agent.run import traces
-from tarmac.agent.run.attempt_key import AttemptKey, key_of_record
 from tarmac.agent.run.escalation import Escalation
 from tarmac.agent.run.handoff import Start
-from tarmac.agent.run.run_folder import EXIT, LEFT, START, Record, RunFolder
 from tarmac.agent.run.shim_pool import AgentContext, IdleShim
 from tarmac.shared import boot_clock, protocol
 from tarmac.shared.boot_clock import Moment

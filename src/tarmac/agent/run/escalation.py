@@ -14,7 +14,7 @@ from tarmac.agent.loop import Timer, log
 from tarmac.agent.procs import containment
 from tarmac.agent.procs.containment import Containment
 from tarmac.agent.procs.proc_scan import ProcessTree
-from tarmac.agent.run.run_folder import START, STOP, was_signalled
+from tarmac.agent.records.run_folder import START, STOP, was_signalled
 from tarmac.agent.run.shim import STRAGGLER_GRACE_S
 from tarmac.shared import proc, protocol
 

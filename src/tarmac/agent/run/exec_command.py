@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Dict, List, NoReturn, Optional, cast
 
 from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.proc_scan import MARK
-from tarmac.agent.run.attempt_key import AttemptKey
+from tarmac.agent.records.attempt_key import AttemptKey
 from tarmac.agent.run.start_request import StartRequest, read
 from tarmac.shared import crashpoint
 from tarmac.shared.own import file_limit, process_title

@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple, Optional, cast
 
-from tarmac.agent.run.attempt_key import AttemptKey
-from tarmac.agent.run.run_folder import SPEC
+from tarmac.agent.records.attempt_key import AttemptKey
+from tarmac.agent.records.run_folder import SPEC
 from tarmac.agent.run.shim_pool import AgentContext, IdleShim
 from tarmac.agent.run.start_request import Limit
 from tarmac.shared import crashpoint

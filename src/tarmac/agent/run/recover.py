@@ -10,11 +10,11 @@ from typing import Dict, Optional
 from tarmac.agent.loop import log
 from tarmac.agent.procs import cgroup
 from tarmac.agent.procs.cgroup import Leaf
+from tarmac.agent.records.attempt_key import AttemptKey, key_of_record, parse_key
+from tarmac.agent.records.run_folder import EXIT, START, Record, RunFolder
 from tarmac.agent.run import traces
 from tarmac.agent.run.adopt import AdoptedAttempt
 from tarmac.agent.run.attempt import Attempt, AttemptHost
-from tarmac.agent.run.attempt_key import AttemptKey, key_of_record, parse_key
-from tarmac.agent.run.run_folder import EXIT, START, Record, RunFolder
 from tarmac.agent.run.traces import Traces
 from tarmac.shared import proc
 

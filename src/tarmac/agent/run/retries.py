@@ -10,7 +10,7 @@ import time
 from typing import Callable, Dict
 
 from tarmac.agent.loop import Loop, Timer, log
-from tarmac.agent.run.attempt_key import AttemptKey
+from tarmac.agent.records.attempt_key import AttemptKey
 from tarmac.agent.run.handoff import Start
 from tarmac.shared.shortage import is_shortage_at_fork
 

@@ -17,10 +17,10 @@ from tarmac.agent.procs.containment import Containment
 from tarmac.agent.procs.leftovers import describe
 from tarmac.agent.procs.patience import PatientContainment, patiently
 from tarmac.agent.procs.proc_scan import ProcessTree
+from tarmac.agent.records.attempt_key import AttemptKey, key_of_record
+from tarmac.agent.records.run_folder import EXIT, LEFT, SPEC, START, STOP, Record, RunFolder, was_signalled
 from tarmac.agent.run import exec_command
-from tarmac.agent.run.attempt_key import AttemptKey, key_of_record
 from tarmac.agent.run.log_disk import is_full
-from tarmac.agent.run.run_folder import EXIT, LEFT, SPEC, START, STOP, Record, RunFolder, was_signalled
 from tarmac.agent.run.start_request import Limit
 from tarmac.agent.run.time_limit import TimeLimit
 from tarmac.shared import boot_clock, crashpoint, kernel, proc, protocol

@@ -14,9 +14,9 @@ from typing import List, NamedTuple, NoReturn, Optional, Tuple
 from tarmac.agent.loop import Loop, Timer, log, log_exception
 from tarmac.agent.procs.cgroup import Leaf
 from tarmac.agent.procs.watch import ProcessWatch
-from tarmac.agent.run.attempt_key import AttemptKey
-from tarmac.agent.run.run_folder import RunFolder
-from tarmac.agent.run.run_folders import RunFolders
+from tarmac.agent.records.attempt_key import AttemptKey
+from tarmac.agent.records.run_folder import RunFolder
+from tarmac.agent.records.run_folders import RunFolders
 from tarmac.agent.run.shim import Shim
 from tarmac.shared import crashpoint, kernel
 

@@ -13,8 +13,8 @@ from tarmac.agent.loop import log
 from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.owner import is_ours
 from tarmac.agent.procs.proc_scan import MARK, read_all, read_marks
-from tarmac.agent.run.attempt_key import AttemptKey, parse_key
-from tarmac.agent.run.run_folder import START, Record, RunFolder
+from tarmac.agent.records.attempt_key import AttemptKey, parse_key
+from tarmac.agent.records.run_folder import START, Record, RunFolder
 from tarmac.agent.run.shim_pool import AgentContext
 from tarmac.shared import proc
 from tarmac.shared.proc import Stat

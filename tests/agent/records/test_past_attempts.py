@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.agent.run import past_attempts
-from tarmac.agent.run.attempt_key import AttemptKey
-from tarmac.agent.run.past_attempts import PastAttempts
+from tarmac.agent.records import past_attempts
+from tarmac.agent.records.attempt_key import AttemptKey
+from tarmac.agent.records.past_attempts import PastAttempts
 from tarmac.shared.frames.base import Origin
 
 OURS: Origin = {"identity": "100.5", "body": ""}

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Dict, Optional
 
 from tarmac.agent.loop import log
-from tarmac.agent.run.attempt_key import AttemptKey
+from tarmac.agent.records.attempt_key import AttemptKey
 
 if TYPE_CHECKING:
     from tarmac.shared.frames.base import Origin

@@ -10,7 +10,7 @@ import fcntl
 import os
 from typing import List
 
-from tarmac.agent.run.run_folder import EXIT, START, STOP, RunFolder
+from tarmac.agent.records.run_folder import EXIT, START, STOP, RunFolder
 from tarmac.shared import crashpoint
 
 

@@ -1,0 +1,1 @@
+"""What an agent keeps on disk about attempts, for itself and for the agents after it."""
