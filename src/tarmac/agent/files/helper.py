@@ -120,6 +120,8 @@ def _become_helper(channel_fd: int, inotify_fd: Optional[int], trail: Trail, sta
             answer = memoryview(encode(worker.perform(decode(request))))
             while answer:
                 answer = answer[os.write(channel_fd, answer) :]
+    except ConnectionError:
+        os._exit(0)  # the agent ended, or gave up on this helper, before it read the answer
     except BaseException as error:  # noqa: BLE001  the outermost frame of a process
         log(f"file helper: {type(error).__name__}: {error}")
     finally:
