@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import inf, nan
 from typing import Any, TypeVar
 
 import pytest
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tarmac.core import invariants
-from tarmac.core.events import Event, NodeJoined, NodeLeft, Reported, RunReport, StopAsked
+from tarmac.core.events import Event, NodeJoined, NodeLeft, ProgressSeen, Reported, RunReport, StopAsked
 from tarmac.core.model.ids import JobId
+from tarmac.core.model.plan import EndByProgress
 from tarmac.core.model.status import is_ended
 from tests.core.support.builders import a_spec, exited, gone, launch_failed, lost, started, submitted
 from tests.core.support.driver import Driver
@@ -216,6 +218,19 @@ class Histories(RuleBasedStateMachine):
         for node in self.nodes:
             if attempt != job.attempt or on is None or node.name != on.node:
                 self.feed(Reported(node=node.name, report=says(job.id, attempt=attempt)))
+
+    @precondition(lambda self: self.driver.state.jobs)
+    @rule(
+        number=one_of,
+        left_s=st.sampled_from([None, 60.0, 3600.0, 0.0, -60.0, 1e12, inf, nan]),
+        attempt=st.sampled_from([0, 0, -1, 1]),
+    )
+    def see_progress(self, number: int, left_s: float | None, attempt: int) -> None:
+        """A job prints a bar, perhaps a senseless one. The reading may be of another attempt."""
+        job = pick(list(self.driver.state.jobs.values()), number)
+        at = None if left_s is None else self.driver.now + left_s
+        self.feed(ProgressSeen(ends=(EndByProgress(job.id, job.attempt + attempt, at),)))
+        self.then()
 
     # Failures of the controller
 

@@ -205,6 +205,14 @@ def _learn_a_negative_runtime(state: State) -> None:
     state.runtimes.recent_s["ann", "train"] = deque([-1.0])
 
 
+def _note_the_progress_of_a_stopping_job(state: State) -> None:
+    state.runtimes.ends_by_progress[JobId(2)] = 900.0
+
+
+def _note_the_progress_of_a_job_that_is_gone(state: State) -> None:
+    state.runtimes.ends_by_progress[JobId(99)] = 900.0
+
+
 def _give_a_live_job_an_outcome(state: State) -> None:
     state.outcomes[JobId(3)] = "ok"
 
@@ -286,6 +294,8 @@ DAMAGE = {
     _count_hours_for_a_project_only: "projects had 60.0 GPU-seconds",
     _fade_below_nothing: "faded GPU-seconds of ann",
     _learn_a_negative_runtime: "runtimes of",
+    _note_the_progress_of_a_stopping_job: "job 2 has an end by its progress",
+    _note_the_progress_of_a_job_that_is_gone: "job 99 has an end by its progress",
     _give_a_live_job_an_outcome: "lives and has an outcome",
     _leave_a_fit_stale: "is thought to fit",
     _reorder_fits: "is tried on nodes",

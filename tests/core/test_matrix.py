@@ -8,9 +8,10 @@ import pytest
 
 from tarmac.core import invariants
 from tarmac.core.commands import ForgetRun
-from tarmac.core.events import Event, NodeJoined, Reported, RunReport, StopAsked, is_final
+from tarmac.core.events import Event, NodeJoined, ProgressSeen, Reported, RunReport, StopAsked, is_final
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId
+from tarmac.core.model.plan import EndByProgress
 from tarmac.core.model.status import holds_booking, is_ended, state_name
 from tarmac.core.transitions import TRANSITIONS
 from tests.core.support.builders import (
@@ -61,6 +62,30 @@ def test_a_final_report_frees_the_gpus_and_lets_the_node_forget(state: str, repo
     assert is_ended(job.status) == is_final(said)
     assert (len(free_gpus(world.nodes[BOX])) == 2) == is_final(said)
     assert (ForgetRun(node=BOX, job=JobId(1), attempt=1) in commands) == is_final(said)
+
+
+@pytest.mark.parametrize("state", ["queued", *BOOKED])
+@pytest.mark.parametrize("attempt", [0, 1, 2])
+def test_progress_is_noted_of_the_running_attempt_only_and_changes_no_state(state: str, attempt: int) -> None:
+    job = a_job(status=a_status(state), gpus=1)
+    world = a_state(a_node(gpus=0 if state == "queued" else 2), jobs=(job,))
+    before = job.status
+    commands = handle(world, ProgressSeen(ends=(EndByProgress(JobId(1), attempt, 300.0),)), 200.0)
+    is_noted = state == "running" and attempt == job.attempt
+    assert world.runtimes.ends_by_progress == ({JobId(1): 300.0} if is_noted else {})
+    assert job.status is before
+    assert not commands
+    assert not world.changes, "it is not written to disk"
+    assert invariants.violations(world) == []
+
+
+@pytest.mark.parametrize(("state", "report"), list(product(["running"], REPORTS)), ids=str)
+def test_an_attempt_that_no_longer_runs_has_no_end_by_progress(state: str, report: tuple[str, RunReport]) -> None:
+    job = a_job(status=a_status(state))
+    world = a_state(a_node(), jobs=(job,))
+    handle(world, ProgressSeen(ends=(EndByProgress(JobId(1), 1, 300.0),)), 200.0)
+    handle(world, Reported(node=BOX, report=report[1]), 200.0)
+    assert bool(world.runtimes.ends_by_progress) == (state_name(job.status) == "running")
 
 
 @pytest.mark.parametrize("state", ["queued", *BOOKED])

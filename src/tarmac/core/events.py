@@ -14,6 +14,7 @@ from tarmac.core.model.job import JobSpec
 from tarmac.core.model.leftovers import Leftovers
 from tarmac.core.model.names import Entry, Outcome
 from tarmac.core.model.note import Note
+from tarmac.core.model.plan import EndByProgress
 from tarmac.core.model.queue import Reservation
 from tarmac.core.model.rules import Rules
 from tarmac.core.model.status import RunName
@@ -256,6 +257,13 @@ class NodeSampled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressSeen:
+    """Running jobs print other progress than before. It shapes plans; no promise rests on it."""
+
+    ends: tuple[EndByProgress, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TimePassed:
     """No other event occurred, but something timed may be due."""
 
@@ -334,6 +342,7 @@ Event: TypeAlias = (
     | NodeLeft
     | GpusSeen
     | NodeSampled
+    | ProgressSeen
     | TimePassed
     | GpusDrained
     | GpusResumed

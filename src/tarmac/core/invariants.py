@@ -298,7 +298,20 @@ def _runtimes(state: State) -> list[str]:
     idle = [
         job for job in state.runtimes.began if job not in state.jobs or holds_booking(state.jobs[job].status) is None
     ]
-    return [f"job {job} began and holds no booking" for job in idle] + [
+    not_running = [job for job in state.runtimes.ends_by_progress if not _is_running(state, job)]
+    return [
+        *(f"job {job} began and holds no booking" for job in idle),
+        *(f"job {job} has an end by its progress and does not run" for job in not_running),
+        *_wrong_runtimes(state),
+    ]
+
+
+def _is_running(state: State, job: JobId) -> bool:
+    return job in state.jobs and isinstance(state.jobs[job].status, Running)
+
+
+def _wrong_runtimes(state: State) -> list[str]:
+    return [
         f"runtimes of {kind} are {list(recent)}"
         for kind, recent in state.runtimes.recent_s.items()
         if not 0 < len(recent) <= LAST_ATTEMPTS or min(recent) < 0

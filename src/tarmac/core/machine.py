@@ -24,6 +24,7 @@ from tarmac.core.events import (
     NodeLeft,
     NodeSampled,
     ProcessAdopted,
+    ProgressSeen,
     QueueDrained,
     QueuePaused,
     QueueResumed,
@@ -37,7 +38,7 @@ from tarmac.core.events import (
     StopAsked,
     TimePassed,
 )
-from tarmac.core.handlers import inventory, queue_mode, queueing, reservations, runs, stopping
+from tarmac.core.handlers import inventory, progress, queue_mode, queueing, reservations, runs, stopping
 from tarmac.core.handlers.health import is_fresh, note_reading, watch_gpus, watch_jobs
 from tarmac.core.handlers.taking_in import next_attempt
 from tarmac.core.model.gpu import BookedGpu
@@ -85,6 +86,8 @@ def _apply(state: State, event: Event, now: float) -> list[Command]:
             queue_mode.change(state, event, now)
         case NodeLeft() | GpusSeen() | GpusDrained() | GpusResumed() | GpusForgotten() | SlotsSet() | RulesSet():
             inventory.change(state, event, now)
+        case ProgressSeen():
+            progress.note_ends(state, event, now)
         case StopAsked() | QueueStopped():
             return stopping.ask(state, event, now)
         case StartForced():

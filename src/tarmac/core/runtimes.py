@@ -34,6 +34,9 @@ class Runtimes:
     # When attempts began, on the clock as it is set now: the time that elapsed since is right even if the clock was set
     # in between. Their `started_at` is what the clock showed then.
     began: dict[JobId, float] = field(default_factory=dict)
+    # When running jobs end by the progress that they print, on the clock as it is set now. A moment that has passed was
+    # wrong. Jobs print what they like, so no promise may rest on it.
+    ends_by_progress: dict[JobId, float] = field(default_factory=dict)
 
     def learn(self, job: Job) -> None:
         """Learn from attempts that succeeded."""

@@ -185,6 +185,8 @@ class State(Indexes):
         elif has is not None:
             self.add_booked(job)
             self.fit_cache.touch(has.node)  # its expected end may have changed
+        if not isinstance(status, Running):
+            self.runtimes.ends_by_progress.pop(job.id, None)
         if isinstance(status, Queued):
             self.enqueue([job], self.now)
         elif is_ended(status):
@@ -228,6 +230,18 @@ class State(Indexes):
         booking = holds_booking(job.status)
         if booking is not None:
             self.fit_cache.touch(booking.node)  # its expected end may have changed
+
+    def note_end_by_progress(self, job: Job, at: float | None) -> None:
+        """When a running job ends by its own progress; None if it does not say."""
+        ends = self.runtimes.ends_by_progress
+        booking = holds_booking(job.status)
+        if booking is None or ends.get(job.id) == at:
+            return
+        if at is None:
+            del ends[job.id]
+        else:
+            ends[job.id] = at
+        self.fit_cache.touch(booking.node)  # it holds expected ends
 
     def keep_begins(self, began: dict[JobId, float]) -> None:
         """Keep what was known before the state was loaded again."""

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from tarmac.core.events import JobStarted
+from tarmac.core.events import JobStarted, ProgressSeen
 from tarmac.core.handlers.clock import set_clock
 from tarmac.core.model.ids import JobId
-from tarmac.core.model.plan import RestsOn
+from tarmac.core.model.plan import EndByProgress, RestsOn
 from tarmac.core.model.status import Running
 from tests.core.support.builders import BOX, a_booking, a_job, a_spec, lost
 from tests.core.support.scene import Scene
@@ -36,6 +36,17 @@ def test_the_time_that_is_left_stays_the_same(step_s: float) -> None:
     set_clock(scene.state, step_s)
     assert end_of(scene, job) == (70.0, "limit")
     assert scene.state.runtimes.elapsed_s(scene.jobs[job], scene.now) == 30.0
+
+
+@pytest.mark.parametrize("step_s", STEPS_S)
+def test_the_time_that_is_left_by_the_progress_of_a_job_stays_the_same(step_s: float) -> None:
+    scene = Scene(gpus=1)
+    (job,) = scene.run()
+    scene.happen(ProgressSeen(ends=(EndByProgress(job, 1, scene.now + 70.0),)))
+    left_s = scene.state.runtimes.ends_by_progress[job] - scene.now
+    scene.now += step_s
+    set_clock(scene.state, step_s)
+    assert scene.state.runtimes.ends_by_progress[job] - scene.now == left_s
 
 
 @pytest.mark.parametrize("step_s", STEPS_S)

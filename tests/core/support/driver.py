@@ -75,8 +75,8 @@ class Driver:
         floor = Floor(self.told, [job for job in jobs if job.id not in decided])
         waiting = [job for job in jobs if reference.is_waiting(job) or job.id in decided]
         starts = [_start(self.state.jobs[number]) for number in decided]
-        if any(isinstance(job.status, Stopping) for job in jobs):
-            # Their latest ends are known, so GPUs may be held back for a wide job: fewer jobs start than fit.
+        if self.state.runtimes.ends_by_progress or any(isinstance(job.status, Stopping) for job in jobs):
+            # Their ends are known, so GPUs may be held back for a wide job: fewer jobs start than fit.
             for start in starts:
                 floor.take(*start)
         else:

@@ -23,6 +23,7 @@ from tarmac.core.events import (
     JobStarted,
     NodeJoined,
     NodeLeft,
+    ProgressSeen,
     QueueDrained,
     QueuePaused,
     QueueResumed,
@@ -41,6 +42,7 @@ from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job
 from tarmac.core.model.node import Node
+from tarmac.core.model.plan import EndByProgress
 from tarmac.core.model.queue import Reservation
 from tarmac.core.model.rules import Rules
 from tarmac.core.model.status import Booked, Draft, Held, Queued, Running, Starting, Stopping, holds_booking
@@ -58,6 +60,7 @@ Step: TypeAlias = tuple[str, int, Any]
 WORDS = (
     "begin", "begin", "end", "end", "end", "fail", "stop", "hold", "release", "move", "edit", "pause", "resume",
     "drain", "halt", "drain GPU", "resume GPU", "slots", "force", "reserve", "give back", "leave", "join", "wait",
+    "progress",
 )  # fmt: skip
 
 
@@ -108,6 +111,8 @@ class Play:
             yield self._tend(word, number)
         elif word in {"reserve", "give back"}:
             yield from self._reserve(word, number, more)
+        elif word == "progress":
+            yield self._progress(number, more)
         else:
             yield from self._steer(word, more)
 
@@ -137,6 +142,11 @@ class Play:
         if booking is not None and not list(double_booked(self.state, booking)):
             self.forced.add((job.id, job.attempt + 1))
             yield StartForced(job=job.id, node=booking.node, gpus=tuple(gpu.uuid for gpu in booking.gpus), by="root")
+
+    def _progress(self, number: int, left_s: float) -> Event:
+        """Some jobs print a bar. It may be a false one, or show that the job should be over."""
+        jobs = [job for job in self.state.jobs.values() if (job.id + number) % 3]
+        return ProgressSeen(ends=tuple(EndByProgress(job.id, job.attempt, self.now + left_s) for job in jobs))
 
     def _tend(self, word: str, number: int) -> Event:
         node = pick(list(self.state.nodes.values()), number)

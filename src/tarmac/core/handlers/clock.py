@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def set_clock(state: State, by_s: float) -> None:
-    began = state.runtimes.began
-    for job in began:
-        began[job] += by_s
+    for moments in (state.runtimes.began, state.runtimes.ends_by_progress):
+        for job in moments:
+            moments[job] += by_s
     for waiting in state.stuck_since:
         state.stuck_since[waiting] += by_s
     state.ledger.shift(by_s)

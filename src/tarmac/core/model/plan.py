@@ -15,6 +15,14 @@ RestsOn: TypeAlias = Literal[
 FREE, ENDS, ENDLESS, FOREIGN = range(4)  # kinds of availability; lower means sooner
 
 
+class EndByProgress(NamedTuple):
+    """When an attempt ends by the progress that it prints; None if it prints none, or none that can be true."""
+
+    job: JobId
+    attempt: int
+    at: float | None
+
+
 class GpuAvailability(NamedTuple):
     """When one GPU comes free. Sorts by preference: free GPUs, known ends, unknown ends, foreign processes."""
 
