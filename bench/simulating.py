@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from bench.clock import timed
 from bench.figures import Figure
-from tarmac.sim.comparison import Scenario, played
+from tarmac.sim.comparison import Scenario, Variant, played
 from tarmac.sim.machines import Machine, SimulatedGpu
 from tarmac.sim.synthetic import made_up
 
@@ -41,7 +41,8 @@ def mean_wait_s(*, is_backfilling: bool) -> float:
 
 
 def simulated(jobs: int, machines: list[Machine], *, is_backfilling: bool = True) -> Scenario:
-    return played(made_up(jobs, machines, SEED), machines, "fifo", is_backfilling=is_backfilling)
+    variant = Variant(policy="fifo", is_backfilling=is_backfilling)
+    return played(made_up(jobs, machines, SEED), machines, variant)
 
 
 def nodes(count: int) -> list[Machine]:

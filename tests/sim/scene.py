@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tarmac.sim.comparison import Scenario, played
+from tarmac.sim.comparison import Scenario, Variant, played
 from tarmac.sim.machines import Machine, SimulatedGpu
 from tarmac.sim.trace import TraceJob, trace_job
 
@@ -20,7 +20,7 @@ def nodes(count: int, gpus: int, memory_bytes: int = 0, **host: Any) -> list[Mac
 def outcome_of(
     trace: list[TraceJob], machines: list[Machine], policy: str = "fifo", *, is_backfilling: bool = True
 ) -> Scenario:
-    return played(trace, machines, policy, is_backfilling=is_backfilling)
+    return played(trace, machines, Variant(policy=policy, is_backfilling=is_backfilling))
 
 
 def waits(scenario: Scenario) -> list[float | None]:

@@ -1,19 +1,45 @@
-"""How evenly the GPUs were shared: which fraction of its fair share each owner had.
+"""How the GPUs were shared: what each owner's fair share was, by how much they fell short of it, and what was idle.
 
-A fair share: all GPUs divided equally among the owners who want some; GPUs that one does not need go to the others.
+A fair share: all GPUs divided equally among the owners who want some; GPUs that one does not need go to the others
+(max-min). Figures are exact: they are integrated from each change to the next.
 """
 
 from __future__ import annotations
 
-from itertools import chain
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from tarmac.sim.max_min import Change, MaxMin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from tarmac.sim.outcome import Outcome
 
-MOMENTS = 2_000  # sampled points in time: a long trace has a million changes, and little happens between samples
+
+class OwnerShare(NamedTuple):
+    """GPU-seconds of one owner."""
+
+    due: float  # the fair share
+    short: float  # by how much they had less, whenever they had less
+
+    @property
+    def part(self) -> float:
+        """The fraction of the fair share that they had, at most 1."""
+        return 1.0 - self.short / self.due if self.due else 1.0
+
+
+class Sharing(NamedTuple):
+    by_owner: dict[str, OwnerShare]  # owners who wanted GPUs
+    idle: float  # GPU-seconds that were not booked while a job waited for GPUs
+
+    @property
+    def short(self) -> float:
+        return sum(share.short for share in self.by_owner.values())
+
+    @property
+    def due(self) -> float:
+        return sum(share.due for share in self.by_owner.values())
 
 
 def jain(parts: Sequence[float]) -> float:
@@ -22,53 +48,30 @@ def jain(parts: Sequence[float]) -> float:
     return sum(parts) ** 2 / (len(parts) * squares) if squares else 1.0
 
 
-def parts_of_share(outcome: Outcome) -> dict[str, float]:
-    """For each owner who wanted GPUs: the fraction of the fair share that they had, at most 1."""
-    had: dict[str, float] = {}
-    due: dict[str, float] = {}
-    for held, wanted in _moments(outcome):
-        for owner, share in shares(wanted, outcome.gpus).items():
-            due[owner] = due.get(owner, 0.0) + share
-            had[owner] = had.get(owner, 0.0) + min(share, held.get(owner, 0.0))
-    return {owner: had[owner] / due[owner] for owner in due}
+def sharing_of(outcome: Outcome) -> Sharing:
+    changes = sorted(_changes(outcome), key=itemgetter(0))
+    if not changes:
+        return Sharing({}, 0.0)
+    sums = MaxMin(outcome.gpus, changes[0].at)
+    for change in changes:
+        sums.add(change)
+    sums.finish(max(changes[-1].at, outcome.ends_at))
+    return Sharing({name: OwnerShare(owner.due, owner.short) for name, owner in sums.owners.items()}, sums.idle)
 
 
-def shares(wanted: Mapping[str, float], gpus: float) -> dict[str, float]:
-    """Serve owners who want least first; each gets at most an equal part of what is left."""
-    left, shared = gpus, {}
-    for place, (owner, asked) in enumerate(sorted(wanted.items(), key=lambda item: (item[1], item[0]))):
-        shared[owner] = min(asked, left / (len(wanted) - place))
-        left -= shared[owner]
-    return shared
-
-
-def _moments(outcome: Outcome) -> Iterator[tuple[dict[str, float], dict[str, float]]]:
-    """What each owner holds, and wants including that, sampled in the middle of equal intervals."""
-    changes = sorted(_changes(outcome), key=lambda change: change[0])
-    begins_at = outcome.begins_at
-    step_s = (outcome.ends_at - begins_at) / MOMENTS
-    held: dict[str, float] = {}
-    wanted: dict[str, float] = {}
-    done = 0
-    for number in range(MOMENTS):
-        moment = begins_at + (number + 0.5) * step_s
-        while done < len(changes) and changes[done][0] <= moment:
-            _, owner, more_held, more_wanted = changes[done]
-            held[owner] = held.get(owner, 0.0) + more_held
-            wanted[owner] = wanted.get(owner, 0.0) + more_wanted
-            done += 1
-        yield held, {owner: gpus for owner, gpus in wanted.items() if gpus > 1e-9}
-
-
-def _changes(outcome: Outcome) -> Iterator[tuple[float, str, float, float]]:
-    return chain.from_iterable(_of_job(outcome, number) for number in range(len(outcome.trace)))
-
-
-def _of_job(outcome: Outcome, number: int) -> Iterator[tuple[float, str, float, float]]:
-    """A job wants GPUs from its submit and holds them from its last start, both until its end."""
-    job, start, end = outcome.trace[number], outcome.starts[number], outcome.ends[number]
-    gpus = job.request.gpus * (job.request.gpu_share or 1.0)
-    if gpus and start is not None and end is not None:
-        yield job.submit_s, job.owner, 0.0, gpus
-        yield start, job.owner, gpus, 0.0
-        yield end, job.owner, -gpus, -gpus
+def _changes(outcome: Outcome) -> Iterator[Change]:
+    """A job wants GPUs from its submit until its end, and holds them during each attempt."""
+    for number, job in enumerate(outcome.trace):
+        gpus = outcome.gpus_of(number)
+        if not gpus or number in outcome.refused:
+            continue
+        start, end = outcome.starts[number], outcome.ends[number]
+        yield Change(job.submit_s, job.owner, 0.0, gpus, 1)
+        if start is not None and end is not None:
+            yield Change(start, job.owner, gpus, 0.0, -1)
+            yield Change(end, job.owner, -gpus, -gpus, 0)
+    for attempt in outcome.preempted:
+        owner = outcome.trace[attempt.number].owner
+        if attempt.gpus:
+            yield Change(attempt.starts_at, owner, attempt.gpus, 0.0, -1)
+            yield Change(attempt.ends_at, owner, -attempt.gpus, 0.0, 1)

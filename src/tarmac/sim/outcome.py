@@ -5,12 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tarmac.sim.trace import TraceJob
+
+
+class Attempt(NamedTuple):
+    """GPUs that a job had for some time."""
+
+    number: int  # the job's number in the trace
+    starts_at: float
+    ends_at: float
+    gpus: float
 
 
 @dataclass(slots=True, kw_only=True)
@@ -21,6 +30,8 @@ class Outcome:
     gpus: int
     starts: list[float | None]
     ends: list[float | None]
+    preempted: list[Attempt] = field(default_factory=list)  # earlier attempts of jobs
+    booked: dict[int, float] = field(default_factory=dict)  # by number: GPUs of the last attempt
     refused: set[int] = field(default_factory=set)  # jobs that could never start
     preemptions: int = 0
     timeouts: int = 0
@@ -32,6 +43,16 @@ class Outcome:
         if started_at is None or self.ends[number] is None:
             return None
         return started_at - self.trace[number].submit_s
+
+    def run_s(self, number: int) -> float | None:
+        """How long the last attempt ran."""
+        started_at, ended_at = self.starts[number], self.ends[number]
+        return None if started_at is None or ended_at is None else ended_at - started_at
+
+    def gpus_of(self, number: int) -> float:
+        """The GPUs that a job booked, or would book; a fraction of each if it shares them."""
+        request = self.trace[number].request
+        return self.booked.get(number, request.gpus * (request.gpu_share or 1.0))
 
     @property
     def begins_at(self) -> float:

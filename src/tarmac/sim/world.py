@@ -20,7 +20,7 @@ from tarmac.core.model.job import TERM
 from tarmac.core.policy.feasibility import lack
 from tarmac.core.state import State
 from tarmac.sim.machines import joinings
-from tarmac.sim.outcome import Outcome
+from tarmac.sim.outcome import Attempt, Outcome
 from tarmac.sim.trace import spec_of
 
 if TYPE_CHECKING:
@@ -173,7 +173,10 @@ class _World:
             timed_out=is_timed_out,
         )
         self._feed(Reported(node=run.node, report=report), now)
-        if run.job not in self.state.jobs:  # otherwise it was requeued, and may already run again
+        if run.job in self.state.jobs:  # it was requeued, and may already run again
+            self.outcome.preempted.append(Attempt(run.number, run.started_at, now, run.gpus))
+        else:
             self.outcome.starts[run.number], self.outcome.ends[run.number] = run.started_at, now
+            self.outcome.booked[run.number] = run.gpus
             self.outcome.timeouts += is_timed_out
             del self.numbers[run.job]

@@ -13,9 +13,13 @@ import pytest
 from tarmac.cli.main import run_line
 from tarmac.cli.verbs.simulate.nodes import machines
 from tarmac.cli.verbs.simulate.past import machines_here, past_trace
+from tarmac.cli.verbs.simulate.table import tables
 from tarmac.client.records import Gpu, Job
 from tarmac.errors import UserError
+from tarmac.sim.comparison import ALL_POLICIES, Variant, compare
+from tarmac.sim.limits import Limits
 from tarmac.sim.machines import Machine, SimulatedGpu
+from tarmac.sim.synthetic import made_up
 from tests.sim.scene import a_row
 
 HEADER = "submit_s,owner,gpus,duration_s,limit_s\n"
@@ -38,11 +42,33 @@ def test_the_comparison_of_policies_fits_80_columns(capfd: pytest.CaptureFixture
     lines = [line.split() for line in printed.splitlines()]
     assert code == 0
     assert printed.startswith("4 jobs of 2 owners on 1 node with 2 GPUs\n")
-    assert ["fifo", "73.8%", "0.936", "3.5m", "1"] in lines
-    assert ["all", "jobs", "4", "fifo", "58s", "50s", "2.2m", "2.2m"] in lines
-    assert ["4", "fifo,", "no", "backfill", "1.5m", "1.9m", "2.3m", "2.3m"] in lines
+    assert ["fifo", "yes", "73.8%", "11.9%", "27.8%", "0.936", "3.5m", "1"] in lines
+    assert ["all", "jobs", "4", "fifo", "yes", "58s", "0.62×", "50s", "2.2m", "2.2m", "2.04"] in lines
+    assert ["4", "fifo", "no", "1.5m", "1.00×", "1.9m", "2.3m", "2.3m", "2.74"] in lines
     assert {"balance", "fairshare"} <= {word for line in lines for word in line}
     assert max(map(len, printed.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+@pytest.mark.parametrize("backfill", [(True,), (True, False)], ids=["with backfill", "with and without"])
+@pytest.mark.parametrize("limits", [("none",), ("as-given", "none")], ids=["one kind of limits", "two"])
+def test_figures_are_whole_on_any_terminal(width: int, backfill: tuple[bool, ...], limits: tuple[Limits, ...]):
+    variants = [
+        Variant(policy=policy, is_backfilling=is_backfilling, limits=kind)
+        for policy in ALL_POLICIES
+        for is_backfilling in backfill
+        for kind in limits
+    ]
+    trace = [*made_up(60, machines("1x8", cpus=0, memory_bytes=0), seed=1), a_row(0, "an-owner-with-a-long-name", 1, 9)]
+    printed = tables(compare(trace, machines("1x8", cpus=0, memory_bytes=0), variants), width)
+    assert max(map(len, printed)) <= width
+    titles = [line.split("  ") for line in printed if line.startswith(("POLICY", "WAITED"))]
+    shown = {title.strip() for line in titles for title in line}
+    assert {"POLICY", "IN USE", "IDLE", "SHORT", "WAITED", "MEAN", "VS FIFO"} <= shown
+    assert ("BACKFILL" in shown, "LIMITS" in shown) == (len(backfill) > 1, len(limits) > 1)
+    assert not any("…" in word for line in printed for word in line.split()[-5:]), "only names are cut"
+    if width == 200:
+        assert {"FAIRNESS", "MAKESPAN", "JOBS", "MEDIAN", "P95", "P99", "SLOWDOWN"} <= shown
 
 
 def test_the_same_arguments_give_the_same_bytes(capfd: pytest.CaptureFixture[str], tmp_path: Path):
@@ -78,6 +104,18 @@ def test_json_has_every_figure(capfd: pytest.CaptureFixture[str], tmp_path: Path
     data = json.loads(printed)
     assert [one["policy"] for one in data] == ["fifo", "balance"]
     assert data[0]["wait"]["mean_s"] == 57.5
+
+
+def test_several_kinds_of_limits_are_compared(capfd: pytest.CaptureFixture[str], tmp_path: Path):
+    words = ("--trace", traced(tmp_path, ROWS), "--nodes", "1x2", "--policy", "fifo", "--limits", "none,as-given,none")
+    _, printed, _ = asked(capfd, *words)
+    assert [line.split()[:2] for line in printed.splitlines()[2:5]] == [
+        ["POLICY", "LIMITS"],
+        ["fifo", "none"],
+        ["fifo", "as-given"],
+    ]
+    data = json.loads(asked(capfd, *words, "--json")[1])
+    assert [(one["limits"], one["timeouts"]) for one in data] == [("none", 0), ("as-given", 1)]
 
 
 def test_columns_may_be_in_any_order_and_optional(capfd: pytest.CaptureFixture[str], tmp_path: Path):
@@ -144,6 +182,8 @@ def test_a_trace_that_is_not_text_is_refused(capfd: pytest.CaptureFixture[str], 
         ("--trace synthetic:0 --nodes 1x2", "from 1 to 1,000,000 jobs"),
         ("--trace synthetic:many --nodes 1x2", "from 1 to 1,000,000 jobs"),
         ("--trace synthetic:9 --nodes 1x2 --policy fifo,lottery", "it must be one or more of fifo, balance, fairshare"),
+        ("--trace synthetic:9 --nodes 1x2 --limits x3", "it must be one or more of as-given, none, x2"),
+        ("--trace synthetic:9 --nodes 1x2 --limits", "--limits"),
         (f"--trace {os.devnull} --nodes 1x2 --seed 1", "--seed applies only to generated traces"),
         ("--from-history --seed 1", "--seed applies only to generated traces"),
     ],

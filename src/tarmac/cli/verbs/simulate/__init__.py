@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tarmac.cli.parser import Values
     from tarmac.sim.comparison import Scenario
+    from tarmac.sim.limits import Limits
     from tarmac.sim.machines import Machine
     from tarmac.sim.trace import TraceJob
 
@@ -24,7 +25,7 @@ def run(values: Values, _: list[str]) -> int:
     from tarmac.cli.verbs.simulate.table import tables, title_of
 
     title = title_of(trace, machines)
-    scenarios = _played(values, trace, machines)
+    scenarios = _compared(values, trace, machines)
     if values["json"]:
         from tarmac.sim.comparison import as_data
 
@@ -87,23 +88,36 @@ def _made_up_jobs(word: str) -> int:
     return jobs
 
 
-def _played(values: Values, trace: list[TraceJob], machines: list[Machine]) -> list[Scenario]:
-    from tarmac.sim.comparison import ALL_POLICIES, label_of, played
+def _compared(values: Values, trace: list[TraceJob], machines: list[Machine]) -> list[Scenario]:
+    from tarmac.sim.comparison import ALL_POLICIES, Variant, compare
 
-    scenarios = []
-    for policy in values["policy"] or ALL_POLICIES:
-        for is_backfilling in (True, False) if values["no_backfill"] else (True,):
-            say(f"simulating {label_of(policy, is_backfilling=is_backfilling)} …")
-            scenarios.append(played(trace, machines, policy, is_backfilling=is_backfilling))
-    return scenarios
+    all_limits: list[Limits] = values["limits"] or ["as-given"]
+    variants = [
+        Variant(policy=policy, is_backfilling=is_backfilling, limits=limits)
+        for policy in values["policy"] or ALL_POLICIES
+        for is_backfilling in ((True, False) if values["no_backfill"] else (True,))
+        for limits in all_limits
+    ]
+    return compare(trace, machines, variants, lambda label: say(f"simulating {label} …"))
 
 
 def _policies(word: str) -> list[str]:
     from tarmac.shared.names import POLICIES
 
+    return _names(word, POLICIES)
+
+
+def _limits(word: str) -> list[str]:
+    from tarmac.sim.limits import ALL_LIMITS
+
+    return _names(word, ALL_LIMITS)
+
+
+def _names(word: str, known: tuple[str, ...]) -> list[str]:
+    """Some of the known names, each once, separated by commas."""
     names = list(dict.fromkeys(name.strip() for name in word.split(",")))
-    if not set(names) <= set(POLICIES):
-        raise ValueError(f"it must be one or more of {', '.join(POLICIES)}")
+    if not set(names) <= set(known):
+        raise ValueError(f"it must be one or more of {', '.join(known)}")
     return names
 
 
@@ -120,6 +134,13 @@ VERB = Verb(
         Option("--cpus", None, "CPU cores of each node (default: unlimited)", "N", count),
         Option("--mem", None, "memory of each node (default: unlimited)", "SIZE", size),
         Option("--policy", None, "one or more of fifo, balance, fairshare (default: all)", "NAME,…", _policies),
+        Option(
+            "--limits",
+            None,
+            "time limits of the jobs: as-given (default), none, x2 (twice the duration)",
+            "NAME,…",
+            _limits,
+        ),
         Option("--no-backfill", None, "also run each policy without backfill"),
         Option("--seed", None, "seed of the generated trace (default 0)", "N", count),
         Option("--svg", None, "write a chart to this file", "FILE"),
@@ -128,6 +149,7 @@ VERB = Verb(
     examples=(
         ("tarmac simulate --trace jobs.csv --nodes 4x8", "all policies side by side"),
         ("tarmac simulate --trace jobs.csv --nodes 4x8 --no-backfill", "with and without backfill"),
+        ("tarmac simulate --trace jobs.csv --nodes 4x8 --limits as-given,none", "with and without time limits"),
         ("tarmac simulate --from-history --nodes 1x8", "your own history on 8 GPUs"),
         ("tarmac simulate --trace synthetic:1000 --nodes 4x8 --svg a.svg", "generated jobs, with a chart"),
     ),
@@ -135,6 +157,12 @@ VERB = Verb(
         "Columns of a trace: submit_s, owner, gpus, duration_s. Optional: limit_s, name,",
         "project, tier, priority, gpu_memory, gpu_share, gpu_model, min_gpu_memory,",
         "cpus, memory.",
+        "Limits: as-given: those of the trace; none: no job has one; x2: twice the",
+        "duration of every job. With none and x2, every job runs to its end.",
+        "VS FIFO: mean wait relative to fifo without backfill.",
+        "SLOWDOWN: mean of (wait + run) / run; a run counts as 10 s at least.",
+        "IDLE: GPU time that was free while jobs waited for GPUs.",
+        "SHORT: GPU time by which owners had less than an equal share.",
         "No job is started, and no file is written except with --svg.",
     ),
 )

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from tarmac.cli.render.table import Column, lines
 from tarmac.cli.render.text import counted
 from tarmac.shared.units import short_duration
+from tarmac.sim.figures import of_all, of_owner, of_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tarmac.sim.comparison import Scenario
-    from tarmac.sim.figures import Waits
+    from tarmac.sim.figures import Group, Waits
     from tarmac.sim.machines import Machine
     from tarmac.sim.trace import TraceJob
 
 MOST_ROWS = 5  # groups by owner, and by number of GPUs; --json has all
+# Columns that a narrow terminal has no room for, the first one first.
+FIGURES_GIVE_WAY = ("MAKESPAN", "FAIRNESS", "PREEMPTED")
+WAITS_GIVE_WAY = ("P99", "MEDIAN", "JOBS", "P95", "SLOWDOWN")
 
 
 def title_of(trace: Sequence[TraceJob], machines: Sequence[Machine]) -> str:
@@ -34,8 +39,10 @@ def _figures(scenarios: Sequence[Scenario], width: int | None) -> list[str]:
     """Omits columns that are zero under every policy."""
     figures = [scenario.figures for scenario in scenarios]
     columns = [
-        Column("POLICY", [scenario.label for scenario in scenarios]),
+        *_variants(scenarios),
         Column("IN USE", [f"{one.utilization:.1%}" for one in figures], is_right=True),
+        Column("IDLE", [f"{one.idle_part:.1%}" for one in figures], is_right=True),
+        Column("SHORT", [f"{one.short_part:.1%}" for one in figures], is_right=True),
         Column("FAIRNESS", [f"{one.fairness:.3f}" for one in figures], is_right=True),
         Column("MAKESPAN", [short_duration(one.makespan_s) for one in figures], is_right=True),
     ]
@@ -48,36 +55,69 @@ def _figures(scenarios: Sequence[Scenario], width: int | None) -> list[str]:
     for title, numbers in counts.items():
         if any(numbers):
             columns.append(Column(title, [f"{number:,}" for number in numbers], is_right=True))
-    return lines(columns, width)
+    return lines(columns, width, give_way=FIGURES_GIVE_WAY)
+
+
+def _variants(rows: Sequence[Scenario]) -> list[Column]:
+    """What distinguishes the rows."""
+    columns = [Column("POLICY", [row.variant.policy for row in rows])]
+    others: dict[str, list[str]] = {
+        "BACKFILL": ["yes" if row.variant.is_backfilling else "no" for row in rows],
+        "LIMITS": [str(row.variant.limits) for row in rows],
+    }
+    return columns + [Column(title, values) for title, values in others.items() if len(set(values)) > 1]
 
 
 def _waits(scenarios: Sequence[Scenario], width: int | None) -> list[str]:
     rows = list(_rows(scenarios))
+    waits = [row.waits for row in rows]
     columns = [
-        Column("WAITED", [group for group, _, _ in rows], least=8),
-        Column("JOBS", [f"{waits.jobs:,}" for _, _, waits in rows], is_right=True),
-        Column("POLICY", [label for _, label, _ in rows]),
+        Column("WAITED", [row.group for row in rows], least=8),
+        Column("JOBS", [f"{one.jobs:,}" for one in waits], is_right=True),
+        *_variants([row.scenario for row in rows]),
+        Column("MEAN", [short_duration(one.mean_s) for one in waits], is_right=True),
+        Column("VS FIFO", [_times(row.relative) for row in rows], is_right=True),
+        Column("MEDIAN", [short_duration(one.median_s) for one in waits], is_right=True),
+        Column("P95", [short_duration(one.p95_s) for one in waits], is_right=True),
+        Column("P99", [short_duration(one.p99_s) for one in waits], is_right=True),
+        Column("SLOWDOWN", [_digits(one.mean_slowdown) for one in waits], is_right=True),
     ]
-    for name in ("mean", "median", "p95", "p99"):
-        values = [short_duration(getattr(waits, f"{name}_s")) for _, _, waits in rows]
-        columns.append(Column(name.upper(), values, is_right=True))
-    return lines(columns, width)
+    return lines(columns, width, give_way=WAITS_GIVE_WAY)
 
 
-def _rows(scenarios: Sequence[Scenario]) -> Iterator[tuple[str, str, Waits]]:
+class Row(NamedTuple):
+    group: str  # empty below the first row of a group
+    scenario: Scenario
+    waits: Waits
+    relative: float | None  # to plain FIFO
+
+
+def _rows(scenarios: Sequence[Scenario]) -> Iterator[Row]:
     """Rows by group, so that the policies of a group are adjacent."""
-    for index, scenario in enumerate(scenarios):
-        yield "" if index else "all jobs", scenario.label, scenario.figures.waits
     first = scenarios[0].figures
-    most = sorted(first.by_gpus, key=lambda group: -group[1].jobs)[:MOST_ROWS]
-    for gpus, _ in sorted(most):
-        for index, scenario in enumerate(scenarios):
-            waits = dict(scenario.figures.by_gpus)[gpus]
-            yield "" if index else counted(gpus, "GPU"), scenario.label, waits
-    for owner, _ in first.by_owner[:MOST_ROWS]:
-        for index, scenario in enumerate(scenarios):
-            waits = dict(scenario.figures.by_owner)[owner]
-            yield "" if index else f"by {owner}", scenario.label, waits
+    most = sorted(first.by_gpus, key=lambda gpus: -first.by_gpus[gpus].jobs)[:MOST_ROWS]
+    yield from _group("all jobs", scenarios, of_all)
+    for gpus in sorted(most):
+        yield from _group(counted(gpus, "GPU"), scenarios, of_size(gpus))
+    for owner in islice(first.by_owner, MOST_ROWS):
+        yield from _group(f"by {owner}", scenarios, of_owner(owner))
+
+
+def _group(name: str, scenarios: Sequence[Scenario], waits: Group) -> Iterator[Row]:
+    for index, scenario in enumerate(scenarios):
+        relative = scenario.relative_wait(waits)
+        yield Row("" if index else name, scenario, waits(scenario.figures), relative)
+
+
+def _times(number: float | None) -> str:
+    return "-" if number is None else f"{_digits(number)}×"
+
+
+def _digits(number: float | None) -> str:
+    """Two digits behind the point, fewer in larger numbers."""
+    if number is None:
+        return "-"
+    return f"{number:.2f}" if number < 9.995 else f"{number:.1f}" if number < 99.95 else f"{number:,.0f}"
 
 
 def _left_out(scenarios: Sequence[Scenario]) -> list[str]:
