@@ -14,6 +14,7 @@ from tarmac.cli.main import run_line
 from tarmac.cli.verbs.simulate.nodes import machines
 from tarmac.cli.verbs.simulate.past import machines_here, past_trace
 from tarmac.cli.verbs.simulate.table import tables
+from tarmac.cli.verbs.simulate.trace_file import trace_of
 from tarmac.client.records import Gpu, Job
 from tarmac.errors import UserError
 from tarmac.sim.comparison import ALL_POLICIES, Variant, compare
@@ -127,6 +128,16 @@ def test_columns_may_be_in_any_order_and_optional(capfd: pytest.CaptureFixture[s
     assert json.loads(printed)[0]["refused"] == 1
 
 
+def test_a_limit_may_be_a_multiple_of_the_duration():
+    rows = ("submit_s,owner,gpus,duration_s,factor,share", "0,ann,1,100,1.5,", "0,ann,1,100,0.5,0.25", "0,ann,1,0,2,")
+    assert trace_of([*rows, "0,ann,1,9,,"], "stdin") == [
+        a_row(0, "ann", 1, 100, 150),
+        a_row(0, "ann", 1, 100, 50, gpu_share=0.25),
+        a_row(0, "ann", 1, 0, 1),
+        a_row(0, "ann", 1, 9),
+    ]
+
+
 def test_a_trace_is_read_from_stdin(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sys.stdin", ROWS.splitlines(keepends=True))
     assert asked(capfd, "--trace", "-", "--nodes", "1x2")[1].startswith("4 jobs")
@@ -154,6 +165,15 @@ def test_a_trace_is_read_from_stdin(capfd: pytest.CaptureFixture[str], monkeypat
             "submit_s,owner,gpus,duration_s,tier\n0,ann,1,9,vip\n",
             "tier vip: it must be one of urgent, normal",
         ),
+        ("submit_s,owner,gpus,duration_s,factor\n0,ann,1,9,0\n", "line 2: factor 0: it must be a number above 0"),
+        ("submit_s,owner,gpus,duration_s,factor\n0,ann,1,9,-1\n", "line 2: factor -1: it must be a number above 0"),
+        ("submit_s,owner,gpus,duration_s,factor,limit_s\n0,ann,1,9,2,8\n", "line 2: limit_s and factor exclude"),
+        (
+            "submit_s,owner,gpus,duration_s,share,gpu_share\n0,ann,1,9,,\n",
+            "line 1: columns share and gpu_share are the same",
+        ),
+        ("submit_s,owner,gpus,duration_s,share,gpu_memory\n0,ann,1,9,0.5,8G\n", "line 2: gpu_memory and share exclude"),
+        ("submit_s,owner,gpus,duration_s,share\n0,ann,1,9,1.5\n", "line 2: share 1.5: it must be a part of one GPU"),
         ("submit_s,owner,gpus,duration_s,gpu_memory,gpu_share\n0,ann,1,9,8G,0.5\n", "line 2: gpu_memory and gpu_share"),
     ],
 )

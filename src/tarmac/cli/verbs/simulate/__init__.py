@@ -154,9 +154,9 @@ VERB = Verb(
         ("tarmac simulate --trace synthetic:1000 --nodes 4x8 --svg a.svg", "generated jobs, with a chart"),
     ),
     notes=(
-        "Columns of a trace: submit_s, owner, gpus, duration_s. Optional: limit_s, name,",
-        "project, tier, priority, gpu_memory, gpu_share, gpu_model, min_gpu_memory,",
-        "cpus, memory.",
+        "Columns of a trace: submit_s, owner, gpus, duration_s. Optional: limit_s, factor",
+        "(the limit as a multiple of duration_s), name, project, tier, priority,",
+        "gpu_memory, gpu_share (or share), gpu_model, min_gpu_memory, cpus, memory.",
         "Limits: as-given: those of the trace; none: no job has one; x2: twice the",
         "duration of every job. With none and x2, every job runs to its end.",
         "VS FIFO: mean wait relative to fifo without backfill.",

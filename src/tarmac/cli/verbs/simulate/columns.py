@@ -8,6 +8,7 @@ from tarmac.cli.args import values as readers
 from tarmac.cli.args.values import count, seconds
 from tarmac.cli.parser import text
 from tarmac.shared.job_options import JOB_OPTIONS
+from tarmac.shared.units import parse_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +20,8 @@ RENAMED = {"time_limit_s": "limit_s"}  # the simulator uses another name
 TRACE_FIELDS = {
     option.column: (option, RENAMED.get(option.wire, option.wire)) for option in JOB_OPTIONS if option.column
 }
+FACTOR = "factor"
+EXCLUSIVE = (("gpu_memory_bytes", "gpu_share"), ("limit_s", FACTOR))  # fields of which a job may have one
 NEEDED = ("submit_s", "owner", "gpus", "duration_s")
 
 
@@ -28,6 +31,14 @@ def limit(word: str) -> float:
     if not limit_s:
         raise ValueError("it must be more than 0; leave it empty for no limit")
     return limit_s
+
+
+def factor(word: str) -> float:
+    """How many times its duration the limit of a job is."""
+    number = parse_decimal(word)
+    if not number:
+        raise ValueError("it must be a number above 0, such as 1.5; leave it empty for no limit")
+    return number
 
 
 def _reader(option: JobOption) -> Callable[[str], object]:
@@ -42,4 +53,6 @@ COLUMNS: dict[str, tuple[str, Callable[[str], object]]] = {
     "gpus": ("gpus", count),
     "duration_s": ("duration_s", seconds),
     **{column: (field, _reader(option)) for column, (option, field) in TRACE_FIELDS.items()},
+    FACTOR: (FACTOR, factor),
 }
+COLUMNS["share"] = COLUMNS["gpu_share"]

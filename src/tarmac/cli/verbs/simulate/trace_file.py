@@ -7,8 +7,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tarmac.cli.parser import shown
-from tarmac.cli.verbs.simulate.columns import COLUMNS, NEEDED
+from tarmac.cli.verbs.simulate.columns import COLUMNS, EXCLUSIVE, FACTOR, NEEDED
 from tarmac.errors import UserError
+from tarmac.sim.limits import multiple
 from tarmac.sim.trace import TraceJob, trace_job
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ def _columns(header: list[str], where: str) -> list[str]:
             raise UserError(f"{where}, line 1: unknown column {shown(name)}", hint)
         if names.count(name) > 1:
             raise UserError(f"{where}, line 1: column {name} occurs twice", hint)
+        if same := [other for other in names if other != name and COLUMNS.get(other) == COLUMNS[name]]:
+            raise UserError(f"{where}, line 1: columns {name} and {same[0]} are the same", hint)
     return names
 
 
@@ -56,16 +59,22 @@ def _job(row: list[str], columns: list[str], where: str) -> TraceJob:
     if len(row) != len(columns):
         raise UserError(f"{where}: has {len(row)} values for {len(columns)} columns")
     fields: dict[str, Any] = {}
+    given: dict[str, str] = {}  # field -> column
     for column, word in zip(columns, map(str.strip, row), strict=True):
         name, read = COLUMNS[column]
         if not word:
             if column in NEEDED:
                 raise UserError(f"{where}: {column} is empty")
             continue
+        given[name] = column
         try:
             fields[name] = read(word)
         except ValueError as error:
             raise UserError(f"{where}: {column} {shown(word)}: {error}") from None
-    if "gpu_share" in fields and "gpu_memory_bytes" in fields:
-        raise UserError(f"{where}: gpu_memory and gpu_share exclude each other")
+    for one, other in EXCLUSIVE:
+        if one in given and other in given:
+            raise UserError(f"{where}: {given[one]} and {given[other]} exclude each other")
+    factor = fields.pop(FACTOR, None)
+    if factor is not None:
+        fields["limit_s"] = multiple(factor, fields["duration_s"])
     return trace_job(**fields)
