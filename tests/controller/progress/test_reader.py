@@ -7,6 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from tarmac.controller.progress import reader
 from tarmac.controller.progress.reader import ProgressReader
 from tarmac.core.model.ids import GpuUuid, NodeName
@@ -117,3 +119,101 @@ def test_a_late_reading_of_an_earlier_attempt_is_not_taken_for_the_new_one(monke
         assert not progress.ends()
 
     asyncio.run(story())
+
+
+def test_a_bar_that_stands_still_does_not_put_the_end_off(monkeypatch: Any) -> None:
+    clock = SimpleNamespace(at=1000.0)
+    monkeypatch.setattr(reader, "monotonic", lambda: clock.at)
+
+    async def story() -> None:
+        logs, job = Logs(), running(1)
+        logs.texts["1.1.log"] = b" 45%|####      | 45/100 [00:12<10:00,  3.60it/s]"
+        engine: Any = SimpleNamespace(state=SimpleNamespace(jobs={job.id: job}), now=lambda: clock.at)
+        progress = ProgressReader(engine, logs, Path("/state"))  # type: ignore[arg-type]
+        await progress.refresh([job])
+        assert progress.ends() == {job.id: 1600.0}
+        clock.at += 300.0
+        await progress.refresh([job])
+        assert progress.ends() == {job.id: 1600.0}
+        clock.at += 300.0 + reader.LATE_S / 2
+        await progress.refresh([job])
+        assert progress.ends() == {job.id: 1600.0}, "it may be about to end"
+        clock.at += reader.LATE_S
+        await progress.refresh([job])
+        assert progress.ends() == {}, "it was wrong"
+        assert progress.get(job) is not None
+        clock.at += 5.0
+        logs.texts["1.1.log"] = b" 46%|####      | 46/100 [00:12<10:00,  3.60it/s]"
+        await progress.refresh([job])
+        assert progress.ends() == {job.id: clock.at + 600.0}
+
+    asyncio.run(story())
+
+
+def test_an_end_that_is_thousands_of_years_away_is_not_shown() -> None:
+    async def story() -> None:
+        logs, job = Logs(), running(1)
+        logs.texts["1.1.log"] = b" 1%|          | 1/100 [00:12<99999999:00:00,  3.60it/s]"
+        engine: Any = SimpleNamespace(state=SimpleNamespace(jobs={job.id: job}), now=lambda: 1000.0)
+        progress = ProgressReader(engine, logs, Path("/state"))  # type: ignore[arg-type]
+        await progress.refresh([job])
+        assert progress.get(job) is not None
+        assert progress.ends() == {}
+
+    asyncio.run(story())
+
+
+BAR = b" %d%%|####      | %d/100 [00:12<10:00,  3.60it/s]"
+
+
+@pytest.mark.parametrize(("attempt", "append"), [(2, False), (1, True)])
+def test_a_bar_that_an_earlier_attempt_left_in_the_file_says_nothing_about_the_end(attempt: int, append: bool) -> None:
+    async def story() -> None:
+        logs, job = Logs(), running(1)
+        job = replace(job, attempt=attempt, spec=replace(job.spec, stdout="/data/out.log", append=append))
+        logs.texts["out.log"] = BAR % (45, 45)
+        engine: Any = SimpleNamespace(state=SimpleNamespace(jobs={job.id: job}), now=lambda: 1000.0)
+        progress = ProgressReader(engine, logs, Path("/state"))  # type: ignore[arg-type]
+        for _ in range(2):
+            await progress.refresh([job])
+            age(progress, job)
+            assert not progress.ends()
+        logs.texts["out.log"] += b"\n" + BAR % (1, 1)
+        await progress.refresh([job])
+        assert list(progress.ends()) == [job.id]
+
+    asyncio.run(story())
+
+
+def test_the_first_bar_of_an_empty_file_is_believed() -> None:
+    async def story() -> None:
+        logs, job = Logs(), running(1)
+        job = replace(job, attempt=2, spec=replace(job.spec, stdout="/data/out.log"))
+        engine: Any = SimpleNamespace(state=SimpleNamespace(jobs={job.id: job}), now=lambda: 1000.0)
+        progress = ProgressReader(engine, logs, Path("/state"))  # type: ignore[arg-type]
+        await progress.refresh([job])
+        age(progress, job)
+        logs.texts["out.log"] = BAR % (45, 45)
+        await progress.refresh([job])
+        assert list(progress.ends()) == [job.id]
+
+    asyncio.run(story())
+
+
+def test_a_bar_on_stderr_counts_where_that_has_a_separate_file() -> None:
+    async def story() -> None:
+        logs, job = Logs(), running(1)
+        job = replace(job, spec=replace(job.spec, stderr="/data/err.log"))
+        logs.texts = {"1.1.log": b"loss 0.3", "err.log": BAR % (45, 45)}
+        engine: Any = SimpleNamespace(state=SimpleNamespace(jobs={job.id: job}), now=lambda: 1000.0)
+        progress = ProgressReader(engine, logs, Path("/state"))  # type: ignore[arg-type]
+        await progress.refresh([job])
+        assert list(progress.ends()) == [job.id]
+
+    asyncio.run(story())
+
+
+def age(progress: ProgressReader, job: Job) -> None:
+    """Make the reading old enough to be repeated."""
+    known = progress._known[reader.attempt_of(job)]
+    progress._known[reader.attempt_of(job)] = known._replace(read_at=known.read_at - 2 * reader.FRESH_S)

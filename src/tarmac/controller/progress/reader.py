@@ -1,4 +1,4 @@
-"""Reads the progress of running jobs from the end of their logs, on demand and at most once a second per job.
+"""Reads the progress of running jobs from the end of their logs, when asked to and at most once a second per job.
 
 A request waits for a moment only. A reading that takes longer, because a disk or an agent hangs, continues in the
 background, and later requests do not wait for it again.
@@ -11,8 +11,9 @@ import base64
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from tarmac.controller.log_paths import stdout_path
+from tarmac.controller.log_paths import stderr_path, stdout_path
 from tarmac.controller.progress.parser import TAIL_BYTES, Progress, read_progress
+from tarmac.core.handlers.progress import FARTHEST_S
 from tarmac.core.model.status import Running, Stopping
 from tarmac.refusal import Refused
 
@@ -27,19 +28,22 @@ if TYPE_CHECKING:
 
 FRESH_S = 1.0
 PATIENCE_S = 0.3
+LATE_S = 60.0  # a job that runs on for longer after its bar is full does something that the bar does not count
 MOST_AT_ONCE = 200  # a longer list does not wait for the rest
 
 
-class _Attempt(NamedTuple):
+class Attempt(NamedTuple):
     """What was read of one attempt says nothing about the next."""
 
     job: JobId
     number: int
 
 
-class _Reading(NamedTuple):
+class Reading(NamedTuple):
     read_at: float
     progress: Progress | None
+    seen_at: float  # when this progress was first read: a bar that stands still does not put the end off
+    is_own: bool = True  # False as long as another attempt may have printed it
 
 
 class ProgressReader:
@@ -48,27 +52,30 @@ class ProgressReader:
         self._fleet = fleet
         self._state_folder = state_folder
         self.read_at = 0.0  # when the newest reading came in
-        self._known: dict[_Attempt, _Reading] = {}
-        self._under_way: dict[_Attempt, asyncio.Task[None]] = {}
+        self._known: dict[Attempt, Reading] = {}
+        self._under_way: dict[Attempt, asyncio.Task[None]] = {}
 
     def get(self, job: Job) -> Progress | None:
         """The progress of its latest attempt, as last read."""
-        known = self._known.get(_attempt_of(job))
+        known = self._known.get(attempt_of(job))
         return None if known is None else known.progress
 
     def ends(self) -> dict[JobId, float]:
-        """When jobs end by their own progress."""
+        """When jobs end by their own progress. An end that was not kept, or is very far, is left out."""
         now, at = self._engine.now(), monotonic()
-        return {
-            attempt.job: now + known.progress.eta_s - (at - known.read_at)
+        left_s = {
+            attempt.job: known.progress.eta_s - (at - known.seen_at)
             for attempt, known in self._known.items()
             if self._is_latest(attempt)
+            and known.is_own
             and known.progress is not None
             and known.progress.eta_s is not None
             and known.progress.fraction > 0
         }
+        return {job: now + left for job, left in left_s.items() if -LATE_S <= left <= FARTHEST_S}
 
-    async def refresh(self, jobs: Iterable[Job]) -> None:
+    async def refresh(self, jobs: Iterable[Job], within_s: float | None = None) -> None:
+        """Read logs again. Returns when all are read, or after a moment: what takes longer is read all the same."""
         stale_before = monotonic() - FRESH_S
         stale = [
             (job, job.status.booking.node)  # taken now: the job may end before its log is read
@@ -77,35 +84,52 @@ class ProgressReader:
         ]
         begun = [self._begin(job, node) for job, node in stale[:MOST_AT_ONCE]]
         if begun:
-            await asyncio.wait(begun, timeout=PATIENCE_S)
+            await asyncio.wait(begun, timeout=PATIENCE_S if within_s is None else within_s)
         self._known = {attempt: known for attempt, known in self._known.items() if self._is_latest(attempt)}
 
-    def _is_latest(self, attempt: _Attempt) -> bool:
+    def _is_latest(self, attempt: Attempt) -> bool:
         job = self._engine.state.jobs.get(attempt.job)
         return job is not None and job.attempt == attempt.number
 
     def _is_stale(self, job: Job, before: float) -> bool:
-        attempt = _attempt_of(job)
+        attempt = attempt_of(job)
         known = self._known.get(attempt)
         return attempt not in self._under_way and (known is None or known.read_at < before)
 
     def _begin(self, job: Job, node: NodeName) -> asyncio.Task[None]:
-        attempt = _attempt_of(job)
-        path = stdout_path(self._state_folder, job, job.attempt)
-        task = self._under_way[attempt] = asyncio.create_task(self._read(attempt, path, node))
+        attempt = attempt_of(job)
+        task = self._under_way[attempt] = asyncio.create_task(self._read(job, attempt, node))
         task.add_done_callback(lambda _: self._under_way.pop(attempt))
         return task
 
-    async def _read(self, attempt: _Attempt, path: str, node: NodeName) -> None:
+    async def _read(self, job: Job, attempt: Attempt, node: NodeName) -> None:
+        paths = (find(self._state_folder, job, attempt.number) for find in (stdout_path, stderr_path))
         try:
-            tail = await self._fleet.ask(
-                node, {"type": "read_log", "path": path, "offset": -TAIL_BYTES, "limit": TAIL_BYTES}
-            )
+            for path in dict.fromkeys(paths):
+                progress = await self._read_file(path, node)
+                if progress is not None:
+                    break
         except Refused:
             return
         self.read_at = monotonic()
-        self._known[attempt] = _Reading(self.read_at, read_progress(base64.b64decode(tail.get("data", ""))))
+        known = self._known.get(attempt)
+        if known is not None and known.progress == progress:
+            self._known[attempt] = known._replace(read_at=self.read_at)
+        else:
+            is_own = known is not None or progress is None or not _has_older_output(job)
+            self._known[attempt] = Reading(self.read_at, progress, self.read_at, is_own)
+
+    async def _read_file(self, path: str, node: NodeName) -> Progress | None:
+        tail = await self._fleet.ask(
+            node, {"type": "read_log", "path": path, "offset": -TAIL_BYTES, "limit": TAIL_BYTES}
+        )
+        return read_progress(base64.b64decode(tail.get("data", "")))
 
 
-def _attempt_of(job: Job) -> _Attempt:
-    return _Attempt(job.id, job.attempt)
+def _has_older_output(job: Job) -> bool:
+    """May its file begin with the output of another attempt?"""
+    return (job.spec.stdout or job.spec.stderr) is not None and (job.attempt > 1 or job.spec.append)
+
+
+def attempt_of(job: Job) -> Attempt:
+    return Attempt(job.id, job.attempt)
