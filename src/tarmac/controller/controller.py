@@ -18,6 +18,7 @@ from tarmac.controller.gpus import ignored, usage
 from tarmac.controller.gpus.ignored import IgnoredProcesses
 from tarmac.controller.gpus.readings import GpuReadings
 from tarmac.controller.gpus.usage import UsageBook, jobs_with_gpus
+from tarmac.controller.progress.feed import ProgressFeed
 from tarmac.controller.progress.reader import ProgressReader
 from tarmac.controller.publisher import Publisher
 from tarmac.controller.requests.repeats import Repeats
@@ -81,6 +82,7 @@ class Controller:
         self.ignored = IgnoredProcesses(stored.get(ignored.SETTING), home, self.fleet.boot_id)
         self.readings = GpuReadings(self.engine, self.usage, self.publisher, self.ignored)
         self.progress = ProgressReader(self.engine, self.fleet, state_folder)
+        self.progress_feed = ProgressFeed(self.engine, self.progress)
         self.start_waits = StartWaits(self.fleet, state_folder)
         self.forecast = ForecastCache(self.engine, self.progress)
         self.submissions = Submissions(self.engine, store.reader)

@@ -1,4 +1,4 @@
-"""When a running job ends, as every display says it. Decisions do not trust a job's own progress; displays do."""
+"""When a running job ends, as every display says it, by the newest reading of its progress."""
 
 from __future__ import annotations
 
