@@ -13,7 +13,7 @@ from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import After, Request
 from tarmac.core.model.status import RunName
-from tarmac.core.policy.earliest_start import earliest_starts
+from tarmac.core.policy.earliest_start import earliest_starts, soonest_start
 from tarmac.core.queue import Turn
 from tarmac.core.state import State
 from tests.core.support.builders import BOX, a_booking, a_job, a_node, a_state, a_status
@@ -238,16 +238,31 @@ def _leave_an_earliest_start_stale(state: State) -> None:
 
 def _leave_availability_stale(state: State) -> None:
     earliest_starts(state, a_job(9, gpus=2), state.now)
-    assert state.fit_cache.availability[BOX]
-    state.fit_cache.starts.clear()
+    assert state.fit_cache.starts.availability.get(BOX)
     state.nodes[BOX].booked.clear()  # without a touch
+
+
+def _leave_an_end_stale(state: State) -> None:
+    soonest_start(state, a_job(9, gpus=2), state.now)
+    job = state.jobs[JobId(1)]
+    job.spec = replace(job.spec, time_limit_s=200.0)  # without a touch
+
+
+def _reorder_nodes(state: State) -> None:
+    soonest_start(state, a_job(9, gpus=2), state.now)
+    state.fit_cache.starts.orders[Request(gpus=2)].order.append((-1.0, 0))
+
+
+def _leave_an_order_stale(state: State) -> None:
+    soonest_start(state, a_job(9, gpus=2), state.now)
+    state.fit_cache.starts.orders[Request(gpus=2)].put(0, 5.0)
 
 
 def _leave_suitability_stale(state: State) -> None:
     job = a_job(9)
     job.spec = replace(job.spec, request=Request(gpu_models=("a100",)))
     earliest_starts(state, job, state.now)
-    (known,) = state.fit_cache.alike.values()
+    (known,) = state.fit_cache.starts.alike.values()
     for kind in known:
         known[kind] = not known[kind]
 
@@ -301,6 +316,9 @@ DAMAGE = {
     _reorder_fits: "is tried on nodes",
     _leave_an_earliest_start_stale: "is thought to start",
     _leave_availability_stale: "are thought to be available",
+    _leave_an_end_stale: "are thought to end",
+    _reorder_nodes: "are in the order",
+    _leave_an_order_stale: "is thought to start on box at 5.0",
     _leave_suitability_stale: "is thought to suit",
 }
 
@@ -316,10 +334,20 @@ def test_each_kind_of_damage_is_found(damage: Callable[[State], None], finding: 
     assert any(finding in line for line in invariants.violations(state))
 
 
+def snapshot(state: State) -> object:
+    """What the cache holds about nodes."""
+    starts = state.fit_cache.starts
+    by_request = {request: list(known.items()) for request, known in starts.by_request.items()}
+    orders = {request: (order.read, list(order.order)) for request, order in starts.orders.items()}
+    position = state.fit_cache.touched.position
+    return list(starts.availability.items()), list(starts.ends.items()), by_request, orders, position
+
+
 def test_the_check_does_not_change_the_cache() -> None:
     state = a_sound_state()
     earliest_starts(state, a_job(9, gpus=2), state.now)
-    before = dict(state.fit_cache.availability)
+    soonest_start(state, a_job(9, gpus=2), state.now)
     state.touch(state.nodes[BOX])
+    before = snapshot(state)
     invariants.violations(state)
-    assert state.fit_cache.availability == before
+    assert snapshot(state) == before

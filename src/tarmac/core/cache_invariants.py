@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, TypeVar
 
 from tarmac.core.fit.fit_cache import FitCache
 from tarmac.core.fit.gpu_fit import suits
 from tarmac.core.fit.node_fit import fitting_gpus
 from tarmac.core.model.status import Stopping
-from tarmac.core.policy.earliest_start import NO_GPUS, WHOLE_GPU, availability, earliest_start_on
+from tarmac.core.policy.earliest_start import NO_GPUS, WHOLE_GPU, availability, earliest_start_on, start_order
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tarmac.core.fit.fit_cache import Fits
+    from tarmac.core.fit.touched_nodes import PerNode
     from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import Request
     from tarmac.core.state import State
 
+Value = TypeVar("Value")
+
 
 def cache_violations(state: State) -> list[str]:
-    return [*_fits(state), *_earliest_starts(state), *_availability(state), *_alike(state)]
+    return [
+        *_fits(state), *_earliest_starts(state), *_orders_of_starts(state), *_ends(state), *_availability(state),
+        *_alike(state),
+    ]  # fmt: skip
 
 
 def _fits(state: State) -> list[str]:
     """A cached fit is what a fresh look finds, unless the node is marked for another look."""
     cache, found = state.fit_cache, []
     for request, fits in cache.fits.items():
-        touched = cache.touched_since(fits.read)
-        for name in (set(fits.usable) | set(state.nodes)) - touched:
+        touched = set(cache.touched.since(fits.read))
+        for name in set(cache.touched.names) - touched:
             gpus = fitting_gpus(state.nodes[name], request, state.rules)
             usable = None if gpus is None else len(gpus)
             if fits.usable.get(name) != usable:
@@ -45,28 +54,56 @@ def _order_of_fits(state: State, request: Request, fits: Fits) -> list[str]:
 
 
 def _earliest_starts(state: State) -> list[str]:
-    cache, now, found = state.fit_cache, state.now, []
+    now, found = state.now, []
     uncached = replace(state, fit_cache=FitCache())
-    for request, known in cache.starts.items():
-        touched = cache.touched_since(known.read)
-        for name, start in known.by_node.items():
-            if name in touched or start.good_until < now or _is_guessing(state, name):
-                continue
+    for request, starts in state.fit_cache.starts.by_request.items():
+        for name, start in _in_date(state, starts):
             fresh = earliest_start_on(uncached, state.nodes[name], request, now, NO_GPUS)
             if start != fresh:
                 found.append(f"{request} is thought to start on {name} as {start}, it is {fresh}")
     return found
 
 
+def _orders_of_starts(state: State) -> list[str]:
+    """Nodes are sorted by a moment, and nothing starts there before it."""
+    touched, found = state.fit_cache.touched, []
+    uncached = replace(state, fit_cache=FitCache())
+    for request, order in state.fit_cache.starts.orders.items():
+        if order.order != sorted((at, number) for number, at in order.at.items()):
+            found.append(f"nodes for {request} are in the order {order.order}")
+        fresh = start_order(uncached, request, state.now)
+        changed = set(touched.since(order.read))
+        for number, name in enumerate(touched.names):
+            if name in changed or _is_guessing(state, name):
+                continue
+            at, is_now = order.at.get(number, inf), fresh.at.get(number, inf)
+            if at != is_now:
+                found.append(f"{request} is thought to start on {name} at {at}, it is {is_now}")
+    return found
+
+
+def _ends(state: State) -> list[str]:
+    found = []
+    for name, ends in _in_date(state, state.fit_cache.starts.ends):
+        fresh = {job: state.runtimes.end_of(state.jobs[job], state.now) for job in state.nodes[name].host}
+        if ends != fresh:
+            found.append(f"jobs on {name} are thought to end as {ends}, it is {fresh}")
+    return found
+
+
 def _availability(state: State) -> list[str]:
-    now, found = state.now, []
-    for name, cached in state.fit_cache.untouched_availability().items():
-        if _is_guessing(state, name):
-            continue
-        fresh = sorted(availability(state, state.nodes[name], WHOLE_GPU, now))
-        if cached != fresh and all(gpu.good_until >= now for gpu in cached):
+    found = []
+    uncached = replace(state, fit_cache=FitCache())
+    for name, cached in _in_date(state, state.fit_cache.starts.availability):
+        fresh = sorted(availability(uncached, state.nodes[name], WHOLE_GPU, state.now))
+        if cached != fresh:
             found.append(f"GPUs of {name} are thought to be available as {cached}, it is {fresh}")
     return found
+
+
+def _in_date(state: State, values: PerNode[Value]) -> Iterator[tuple[NodeName, Value]]:
+    """What must be right: no job runs on the node whose end is a guess."""
+    return ((name, value) for name, value in values.items() if not _is_guessing(state, name))
 
 
 def _is_guessing(state: State, name: NodeName) -> bool:
@@ -85,7 +122,7 @@ def _alike(state: State) -> list[str]:
         for gpu in node.gpus.values()
         if gpu.parent is None
     }
-    for request, known in state.fit_cache.alike.items():
+    for request, known in state.fit_cache.starts.alike.items():
         for kind, is_suited in known.items():
             if kind in kinds and (suits(kinds[kind], request, state.rules) is None) != is_suited:
                 found.append(f"{kind} is thought to suit {request}: {is_suited}")

@@ -107,12 +107,12 @@ def test_only_a_changed_end_makes_plans_be_worked_out_again() -> None:
     scene = Scene(gpus=1)
     (job,) = scene.run()
     at = scene.now + 3600.0
-    read = len(scene.state.fit_cache._log)
+    read = scene.state.fit_cache.touched.position
     scene.happen(ProgressSeen(ends=(EndByProgress(job, 1, at),)))
-    assert scene.state.fit_cache.touched_since(read) == {BOX}
-    read = len(scene.state.fit_cache._log)
+    assert scene.state.fit_cache.touched.since(read) == [BOX]
+    read = scene.state.fit_cache.touched.position
     scene.happen(ProgressSeen(ends=(EndByProgress(job, 1, at), EndByProgress(JobId(99), 1, at))))
-    assert scene.state.fit_cache.touched_since(read) == set()
+    assert scene.state.fit_cache.touched.since(read) == []
 
 
 def test_nothing_is_left_to_start_after_a_changed_end() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 from typing import Literal, NamedTuple, TypeAlias
 
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
@@ -31,7 +30,6 @@ class GpuAvailability(NamedTuple):
     gpu_index: int
     gpu: GpuUuid
     rests_on: frozenset[RestsOn] = frozenset()
-    good_until: float = inf  # if the expected end has not come by then, it was wrong
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +40,6 @@ class EarliestStart:
     gpus: tuple[GpuUuid, ...]  # empty: never with the node's present GPUs
     free: int = 0  # how many of the GPUs are free now
     rests_on: frozenset[RestsOn] = frozenset()
-    good_until: float = inf
 
 
 NEVER = EarliestStart(at=None, gpus=())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,8 +15,11 @@ from tarmac.core.model.plan import ENDLESS, ENDS, FOREIGN, FREE, NEVER, Earliest
 from tarmac.core.policy.exclusions import Exclusions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator
 
+    from tarmac.core.fit.fit_cache import Fits
+    from tarmac.core.fit.start_cache import Ends, StartOrder
+    from tarmac.core.fit.touched_nodes import PerNode
     from tarmac.core.model.gpu import Gpu
     from tarmac.core.model.ids import GpuUuid, JobId, NodeName
     from tarmac.core.model.job import Job
@@ -27,43 +32,145 @@ WHOLE_GPU = Request()
 NO_GPUS: frozenset[GpuUuid] = frozenset()
 
 
-def earliest_starts(state: State, job: Job, now: float) -> Mapping[NodeName, EarliestStart]:
-    """The earliest start on each node. GPUs reserved for other owners are left out."""
+def soonest_start(
+    state: State, job: Job, now: float, excluded: Collection[NodeName] = ()
+) -> tuple[NodeName, EarliestStart] | None:
+    """Where the job could start first, apart from excluded nodes; None if no such moment is known.
+
+    Of equals, the node that joined first. GPUs reserved for other owners are left out.
+    """
     request = job.spec.request
-    cached = _refreshed(state, request, now)
-    if not state.reservations:
-        return cached
-    excluded = Exclusions(state, job, now, None)
+    reserved = _reserved(state, job, now)
+    bounds = _Bounds(state, request, now)
+    names, known = state.fit_cache.touched.names, state.fit_cache.starts.starts_of(request)
+    best: tuple[NodeName, EarliestStart] | None = None
+    best_place = (inf, 0)
+    for bound, number in bounds.in_order():
+        if (bound, number) > best_place:
+            break
+        name = names[number]
+        if name in excluded or name in reserved or (bounds.refined(bound, number), number) > best_place:
+            continue
+        start = _start_on(state, name, request, now, known)
+        if start.at is not None and (start.at, number) < best_place:
+            best, best_place = (name, start), (start.at, number)
+    for name, off in reserved.items():
+        start = earliest_start_on(state, state.nodes[name], request, now, off)
+        place = (inf if start.at is None else start.at, state.fit_cache.touched.numbers[name])
+        if name not in excluded and place < best_place:
+            best, best_place = (name, start), place
+    return best
+
+
+def earliest_starts(state: State, job: Job, now: float) -> dict[NodeName, EarliestStart]:
+    """The earliest start on each node, in the order they joined. GPUs reserved for other owners are left out."""
+    state.fit_cache.starts.expire(now)
+    reserved, known = _reserved(state, job, now), state.fit_cache.starts.starts_of(job.spec.request)
     return {
-        name: earliest_start_on(state, node, request, now, off) if (off := excluded.reserved(node)) else cached[name]
+        name: earliest_start_on(state, node, job.spec.request, now, off)
+        if (off := reserved.get(name))
+        else _start_on(state, name, job.spec.request, now, known)
         for name, node in state.nodes.items()
     }
 
 
-def _refreshed(state: State, request: Request, now: float) -> dict[NodeName, EarliestStart]:
-    """The cached starts of the request, computed anew for nodes that changed or whose expectation ran out."""
-    known, stale = state.fit_cache.starts_of(request, state.nodes, now)
-    for name in stale:
-        known[name] = earliest_start_on(state, state.nodes[name], request, now, NO_GPUS)
-    return known
+def _reserved(state: State, job: Job, now: float) -> dict[NodeName, frozenset[GpuUuid]]:
+    """By node: the GPUs that the job must not use because others reserved them."""
+    if not state.reservations:
+        return {}
+    excluded = Exclusions(state, job, now, None)
+    names = {one.node for one in state.reservations.values() if one.node in state.nodes}
+    return {name: off for name in names if (off := excluded.reserved(state.nodes[name]))}
+
+
+class _Bounds:
+    """Moments before which a request cannot start, by the number of the node. For whole GPUs they are exact."""
+
+    def __init__(self, state: State, request: Request, now: float) -> None:
+        state.fit_cache.starts.expire(now)
+        self._fits: Fits | None = None
+        self._state, self._request, self._now = state, request, now
+        if _waits_for_releases(request):
+            self._fits = state.fit_cache.fits_of(state.nodes, request, state.rules)
+            self._first_ends = start_order(state, None, now)
+
+    def in_order(self) -> Iterable[tuple[float, int]]:
+        """In ascending order."""
+        if self._fits is None:
+            return start_order(self._state, self._request, self._now).order
+        if not self._request.is_shared:
+            return start_order(self._state, replace(self._request, memory_bytes=0, cpus=0), self._now).order
+        free = sorted(number for numbers in self._fits.by_usable.values() for number in numbers)
+        return chain(((0.0, number) for number in free), self._first_ends.order)
+
+    def refined(self, bound: float, number: int) -> float:
+        """Where the request does not fit now, at least one job must end first."""
+        if self._fits is None or self._state.fit_cache.touched.names[number] in self._fits.usable:
+            return bound
+        return max(bound, self._first_ends.at.get(number, inf))
+
+
+def _waits_for_releases(request: Request) -> bool:
+    """It asks for parts of GPUs or of the host, which jobs release one by one as they end."""
+    return bool(request.is_shared or request.memory_bytes or request.cpus)
+
+
+def start_order(state: State, request: Request | None, now: float) -> StartOrder:
+    """Nodes by when the request could start there; without one, by when the first of their jobs ends."""
+    touched = state.fit_cache.touched
+    touched.add_new(state.nodes)
+    order = state.fit_cache.starts.order_of(request)
+    for name in touched.since(order.read):
+        node = state.nodes[name]
+        at = _first_end(state, node, now) if request is None else _start_at(state, node, request, now)
+        order.put(touched.numbers[name], at)
+    order.read = touched.position
+    return order
+
+
+def _first_end(state: State, node: Node, now: float) -> float:
+    return min((end.at for end in _ends_on(state, node, now).values() if end is not None), default=inf)
+
+
+def _start_at(state: State, node: Node, request: Request, now: float) -> float:
+    """When a request for whole GPUs could start on the node; inf if that is not known."""
+    if not node.is_connected or not 0 < request.gpus <= len(node.gpus) or is_short_of_memory(node, state.rules):
+        return inf
+    if node.slots:
+        at = _by_release(state, node, request, now, NO_GPUS, 0.0).at
+        return inf if at is None else at
+    gpus = _available(state, node, request, now, NO_GPUS)
+    if len(gpus) < request.gpus or gpus[request.gpus - 1].kind > ENDS:
+        return inf
+    return gpus[request.gpus - 1].at
+
+
+def _start_on(
+    state: State, name: NodeName, request: Request, now: float, known: PerNode[EarliestStart]
+) -> EarliestStart:
+    start = known.get(name)
+    if start is None:
+        start = known.put(name, earliest_start_on(state, state.nodes[name], request, now, NO_GPUS))
+    return start
 
 
 def earliest_start_on(state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid]) -> EarliestStart:
     if not node.is_connected or not 0 < request.gpus <= len(node.gpus):
         return NEVER  # no start is planned for jobs without GPUs either: one slot is as good as another
-    if request.is_shared or request.memory_bytes or request.cpus or node.slots:
-        return _by_release(state, node, request, now, off)
+    if request.is_shared or node.slots:
+        return _by_release(state, node, request, now, off, 0.0)
     gpus = _available(state, node, request, now, off)[: request.gpus]
     if len(gpus) < request.gpus:
         return NEVER
     latest = gpus[-1]
+    if _waits_for_releases(request):
+        return _by_release(state, node, request, now, off, latest.at if latest.kind <= ENDS else inf)
     is_known = latest.kind <= ENDS and not is_short_of_memory(node, state.rules)
     return EarliestStart(
         at=latest.at if is_known else None,
         gpus=tuple(one.gpu for one in gpus),
         free=sum(one.kind == FREE for one in gpus),
         rests_on=frozenset().union(*(one.rests_on for one in gpus)),
-        good_until=min(one.good_until for one in gpus),
     )
 
 
@@ -71,13 +178,14 @@ def _available(
     state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid]
 ) -> list[GpuAvailability]:
     """The GPUs that suit the request, best first. All requests for whole GPUs share one cached list per node."""
+    gpus: list[GpuAvailability] | None
     if request.idle_below is not None:
         gpus = sorted(availability(state, node, request, now))
-    elif (cached := state.fit_cache.availability_on(node.name, now)) is not None:
-        gpus = cached
     else:
-        gpus = sorted(availability(state, node, WHOLE_GPU, now))
-        state.fit_cache.availability[node.name] = gpus
+        known = state.fit_cache.starts.availability
+        gpus = known.get(node.name)
+        if gpus is None:
+            gpus = known.put(node.name, sorted(availability(state, node, WHOLE_GPU, now)))
     has_instances = request.gpus > 1 and any(gpu.parent is not None for gpu in node.gpus.values())
     if not off and not has_instances and not has_conditions(request):
         return gpus
@@ -88,7 +196,7 @@ def _suits(state: State, gpu: Gpu, request: Request) -> bool:
     """Unless the request names GPUs one by one, GPUs of the same model and size are alike."""
     if request.gpus_on or request.exclude_gpus or gpu.parent is not None:
         return suits(gpu, request, state.rules) is None
-    alike = state.fit_cache.alike.setdefault(request, {})
+    alike = state.fit_cache.starts.alike.setdefault(request, {})
     kind = (gpu.model, gpu.memory_total_bytes)
     known = alike.get(kind)
     if known is None:
@@ -98,24 +206,34 @@ def _suits(state: State, gpu: Gpu, request: Request) -> bool:
 
 def availability(state: State, node: Node, request: Request, now: float) -> Iterator[GpuAvailability]:
     """When each GPU that could serve the request comes free, in index order."""
+    ends = _ends_on(state, node, now)
     for gpu in node.gpus.values():
         reason = refusal_of(node, gpu, request, state.rules)
         if reason is None:
             yield GpuAvailability(FREE, 0.0, gpu.index, gpu.uuid)
         elif isinstance(reason, Taken):
-            end = _last_end(state.runtimes.end_of(state.jobs[job], now) for job in reason.jobs)
+            end = _last_end(ends.get(job) for job in reason.jobs)
             if end is None:
                 yield GpuAvailability(ENDLESS, 0.0, gpu.index, gpu.uuid)
             else:
-                yield GpuAvailability(ENDS, end.at, gpu.index, gpu.uuid, end.rests_on, end.good_until)
+                yield GpuAvailability(ENDS, end.at, gpu.index, gpu.uuid, end.rests_on)
         elif isinstance(reason, OutsideUse):
             yield GpuAvailability(FOREIGN, 0.0, gpu.index, gpu.uuid)
+
+
+def _ends_on(state: State, node: Node, now: float) -> Ends:
+    """When the jobs on the node end. A job that runs longer than its history suggests may run for any time."""
+    known = state.fit_cache.starts.ends.get(node.name)
+    if known is not None:
+        return known
+    ends = {job: state.runtimes.end_of(state.jobs[job], now) for job in node.host}
+    good_until = min((end.at for end in ends.values() if end is not None and end.rests_on == "history"), default=inf)
+    return state.fit_cache.starts.put_ends(node.name, ends, good_until)
 
 
 class LastEnd(NamedTuple):
     at: float
     rests_on: frozenset[RestsOn]
-    good_until: float
 
 
 def _last_end(ends: Iterable[End | None]) -> LastEnd | None:
@@ -125,27 +243,26 @@ def _last_end(ends: Iterable[End | None]) -> LastEnd | None:
         if end is None:
             return None
         known.append(end)
-    return LastEnd(max(end.at for end in known), _basis(known), _good_until(known))
+    return LastEnd(max(end.at for end in known), _basis(known))
 
 
 def _basis(ends: list[End]) -> frozenset[RestsOn]:
     return frozenset(end.rests_on for end in ends)
 
 
-def _good_until(ends: list[End]) -> float:
-    """A job that runs longer than its history suggests may run for any time."""
-    return min((end.at for end in ends if end.rests_on == "history"), default=inf)
-
-
-def _by_release(state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid]) -> EarliestStart:
+def _by_release(
+    state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid], not_before: float
+) -> EarliestStart:
     """The general case, for parts of GPUs and of the host: let jobs end one after the other until it fits."""
-    ends = {job: state.runtimes.end_of(state.jobs[job], now) for job in node.host}
+    ends = _ends_on(state, node, now)
     known = sorted((end.at, job) for job, end in ends.items() if end is not None)
     unknown = [job for job, end in ends.items() if end is None]
     gone: list[JobId] = []
     for at, job in [(0.0, None), *known, *((inf, job) for job in unknown)]:
         if job is not None:
             gone.append(job)
+        if at < not_before:
+            continue
         fitting = fitting_gpus(without(node, gone), request, state.rules)
         gpus = [gpu for gpu in fitting or () if gpu.uuid not in off]
         if fitting is not None and len(gpus) >= request.gpus:
@@ -156,6 +273,5 @@ def _by_release(state: State, node: Node, request: Request, now: float, off: fro
                 gpus=chosen,
                 free=sum(uuid not in node.booked for uuid in chosen),
                 rests_on=_basis(awaited),
-                good_until=_good_until(awaited),
             )
     return NEVER
