@@ -1,20 +1,63 @@
-"""`python -m bench [--json]`: measures the floors, then Tarmac, and prints the ratios."""
+"""`python -m bench`: measures the floors of this machine, then Tarmac, and prints the ratios."""
 
-import itertools
 import json
 import os
 import shutil
 import sys
 import tempfile
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterator
 from dataclasses import asdict
 
 from bench import floors, idling, listening, passing, sampling, simulating, starting, submitting
 from bench.figures import Figure, milliseconds, table
 from bench.home import compile_program
+from bench.scheduling import rows as scheduling
 
 
 def main() -> int:
+    asked = arguments()
     warn_of_load()
+    figures = [printed(figure) for figure in measured(asked)]
+    if asked.json:
+        print(json.dumps([asdict(figure) | {"verdict": figure.verdict} for figure in figures]))
+    else:
+        print("\n".join(table(figures)))
+    return int(any(figure.verdict == "MISS" for figure in figures))
+
+
+def arguments() -> Namespace:
+    parser = ArgumentParser(prog="python -m bench", description="Measure Tarmac, as ratios to this machine's limits.")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument(
+        "--trace",
+        metavar="FILE",
+        help="measure only schedules, on jobs from a CSV file (submit_s, owner, gpus, duration_s, factor)",
+    )
+    parser.add_argument(
+        "--only",
+        metavar="ROWS",
+        type=row_names,
+        help=f"measure only these rows about schedules: {','.join(scheduling.ROWS)}",
+    )
+    return parser.parse_args()
+
+
+def row_names(words: str) -> list[str]:
+    names = words.split(",")
+    if unknown := [name for name in names if name not in scheduling.ROWS]:
+        raise ArgumentTypeError(f"unknown: {', '.join(unknown)}; the rows are {', '.join(scheduling.ROWS)}")
+    return names
+
+
+def measured(asked: Namespace) -> Iterator[Figure]:
+    if asked.trace is None and asked.only is None:
+        yield from of_this_machine()
+        yield from simulating.figures()
+    yield from scheduling.figures(asked.trace, asked.only)
+
+
+def of_this_machine() -> Iterator[Figure]:
     folder = tempfile.mkdtemp(prefix="tarmac-bench-")
     try:
         program = compile_program(folder)
@@ -22,29 +65,20 @@ def main() -> int:
         starts = starting.measure(program)
         found = floors.least(before, floors.measure(folder, program))
         say("floors here: " + "  ".join(f"{name[0].upper()} {milliseconds(t)}" for name, t in asdict(found).items()))
-        parts = (
-            starting.figures(starts, found),
-            submitting.figures(program),
-            listening.figures(program),
-            idling.figures(program),
-            sampling.figures(),
-            passing.figures(),
-            simulating.figures(),
-        )
-        figures = [printed(figure) for figure in itertools.chain(*parts)]
+        yield from starting.figures(starts, found)
+        yield from submitting.figures(program)
+        yield from listening.figures(program)
+        yield from idling.figures(program)
+        yield from sampling.figures()
+        yield from passing.figures()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    if "--json" in sys.argv:
-        print(json.dumps({"floors": asdict(found), "figures": [asdict(f) | {"verdict": f.verdict} for f in figures]}))
-    else:
-        print("\n".join(table(figures)))
-    return int(any(figure.verdict == "MISS" for figure in figures))
 
 
 def warn_of_load() -> None:
     load = os.getloadavg()[0]
     if load > 1:
-        say(f"note: the machine is busy (load {load:.1f}); the figures are unreliable")
+        say(f"note: the machine is busy (load {load:.1f}); measured times are unreliable")
 
 
 def printed(figure: Figure) -> Figure:

@@ -1,8 +1,7 @@
-"""The speed of the simulator, and the benefit of backfill that it computes."""
+"""The benefit of backfill that the simulator computes."""
 
 from collections.abc import Iterator
 
-from bench.clock import timed
 from bench.figures import Figure
 from tarmac.sim.comparison import Scenario, Variant, played
 from tarmac.sim.machines import Machine, SimulatedGpu
@@ -10,7 +9,7 @@ from tarmac.sim.synthetic import made_up
 
 SEED = 1
 COMPARED = 5_000  # jobs, on 8 × 8 GPUs
-JOBS, NODES, GPUS = 100_000, 1_000, 8
+GPUS = 8
 
 
 def figures() -> Iterator[Figure]:
@@ -22,15 +21,6 @@ def figures() -> Iterator[Figure]:
         unit="×",
         must=0.99,
         aim=0.5,
-    )
-    taken_s = timed(lambda: simulated(JOBS, nodes(NODES)))
-    yield Figure(
-        what=f"simulate {JOBS:,} jobs on {NODES:,} × {GPUS} GPUs",
-        measured=f"{taken_s:.1f} s",
-        ratio=taken_s,
-        unit="s",
-        must=120,
-        aim=60,
     )
 
 
