@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tarmac.sim.limits import Limits
     from tarmac.sim.machines import Machine
     from tarmac.sim.outcome import Outcome
+    from tarmac.sim.past import PastRun
     from tarmac.sim.trace import TraceJob
 
 ALL_POLICIES: tuple[Policy, ...] = get_args(Policy)
@@ -66,15 +67,16 @@ def compare(
     machines: Sequence[Machine],
     variants: Iterable[Variant],
     notify: Callable[[str], None] = lambda _: None,
+    past: Sequence[PastRun] = (),
 ) -> list[Scenario]:
-    """Run each variant, and plain FIFO once for each kind of limits. `notify` is told what runs next."""
+    """Run each variant, and plain FIFO once for each kind of limits. `notify` is called with what runs next."""
     done: dict[Variant, Scenario] = {}
 
     def run(variant: Variant, label: str) -> Scenario:
         if variant not in done:
             notify(label)
             limited = with_limits(trace, variant.limits)
-            done[variant] = played(limited, machines, variant)
+            done[variant] = played(limited, machines, variant, past)
         return done[variant]
 
     return [
@@ -85,13 +87,15 @@ def compare(
     ]
 
 
-def played(trace: Sequence[TraceJob], machines: Sequence[Machine], variant: Variant) -> Scenario:
+def played(
+    trace: Sequence[TraceJob], machines: Sequence[Machine], variant: Variant, past: Sequence[PastRun] = ()
+) -> Scenario:
     """Failures never pause a simulated queue, because nobody could resume it."""
     rules = Rules(policy=variant.policy, is_backfilling=variant.is_backfilling, pause_after_failures=0)
     was_collecting = gc.isenabled()
     gc.disable()  # there are no reference cycles, and scanning 100,000 jobs for them is slow
     try:
-        outcome = simulate(trace, machines, rules)
+        outcome = simulate(trace, machines, rules, past)
     finally:
         if was_collecting:
             gc.enable()

@@ -19,9 +19,11 @@ class OptionalFields(TypedDict, total=False):
 
     limit_s: float | None
     name: str | None
+    command: tuple[str, ...] | None
     project: str | None
     tier: Tier
     priority: int
+    is_failed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +33,12 @@ class TraceJob:
     request: Request
     duration_s: float  # how long it runs unless it is stopped
     limit_s: float | None = None  # when it is stopped; the scheduler knows this
-    name: str | None = None  # runtimes are learned per owner and name
+    name: str | None = None  # runtimes are learned per owner and name, or command
+    command: tuple[str, ...] | None = None
     project: str | None = None
     tier: Tier = "normal"
     priority: int = DEFAULT_PRIORITY
+    is_failed: bool = False  # it does not succeed even if nothing stops it, so its runtime is not learned
 
     @property
     def run_s(self) -> float:
@@ -78,10 +82,10 @@ def trace_job(
 
 
 def spec_of(job: TraceJob, number: int) -> JobSpec:
-    """A job without a name gets a unique command, so that no runtimes are learned for it."""
+    """A job without name and command gets a unique command, so that no other job is taken for another run of it."""
     return JobSpec(
         owner=job.owner,
-        command=("trace", job.name or str(number)),
+        command=job.command or ("trace", job.name or str(number)),
         shell=None,
         cwd="/",
         umask=0o022,

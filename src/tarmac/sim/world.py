@@ -21,6 +21,7 @@ from tarmac.core.policy.feasibility import lack
 from tarmac.core.state import State
 from tarmac.sim.machines import joinings
 from tarmac.sim.outcome import Attempt, Outcome
+from tarmac.sim.past import Past
 from tarmac.sim.trace import spec_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import JobSpec, Request
     from tarmac.core.model.rules import Rules
     from tarmac.sim.machines import Machine
+    from tarmac.sim.past import PastRun
     from tarmac.sim.trace import TraceJob
 
 PID = 1
@@ -51,15 +53,20 @@ class Run:
     is_asked_to_leave: bool = False
 
 
-def simulate(trace: Sequence[TraceJob], machines: Sequence[Machine], rules: Rules) -> Outcome:
-    """The outcome of these jobs on these machines under these rules."""
-    return _World(trace, machines, rules).play()
+def simulate(
+    trace: Sequence[TraceJob], machines: Sequence[Machine], rules: Rules, past: Sequence[PastRun] = ()
+) -> Outcome:
+    """The outcome of these jobs on these machines under these rules. The scheduler remembers the past runs."""
+    return _World(trace, machines, rules, past).play()
 
 
 class _World:
-    def __init__(self, trace: Sequence[TraceJob], machines: Sequence[Machine], rules: Rules) -> None:
+    def __init__(
+        self, trace: Sequence[TraceJob], machines: Sequence[Machine], rules: Rules, past: Sequence[PastRun]
+    ) -> None:
         self.trace = trace
         self.state = State()
+        self.past = Past(past)
         self.numbers: dict[JobId, int] = {}
         self.runs: dict[JobId, Run] = {}
         self.ends: list[tuple[float, int, Run]] = []  # a heap; the number breaks ties
@@ -74,6 +81,7 @@ class _World:
         begins_at = self.outcome.begins_at if trace else 0.0
         for event in (RulesSet(rules=rules), *joinings(machines)):
             self._feed(event, begins_at)
+        self.past.load_hours(self.state, begins_at)
 
     def play(self) -> Outcome:
         for submit_s, numbers in self._arrivals():
@@ -121,6 +129,7 @@ class _World:
                     pass  # ForgetRun and Notify have no effect here
 
     def _handled(self, event: Event, now: float) -> list[object]:
+        self.past.learn_until(self.state, now)
         commands = handle(self.state, event, now)
         self.state.take_changes()  # not stored; they would take most of the memory
         return list(commands)
@@ -165,7 +174,7 @@ class _World:
         report = JobExited(
             job=run.job,
             attempt=run.attempt,
-            exit_code=None if is_signalled else 0,
+            exit_code=None if is_signalled else int(self.trace[run.number].is_failed),
             signal=TERM if is_signalled else None,
             pid=PID,
             started_at=run.started_at,

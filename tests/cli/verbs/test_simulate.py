@@ -12,14 +12,16 @@ import pytest
 
 from tarmac.cli.main import run_line
 from tarmac.cli.verbs.simulate.nodes import machines
-from tarmac.cli.verbs.simulate.past import machines_here, past_trace
+from tarmac.cli.verbs.simulate.past import History, history, machines_here
 from tarmac.cli.verbs.simulate.table import tables
 from tarmac.cli.verbs.simulate.trace_file import trace_of
 from tarmac.client.records import Gpu, Job
 from tarmac.errors import UserError
+from tarmac.shared.clocks import epoch
 from tarmac.sim.comparison import ALL_POLICIES, Variant, compare
 from tarmac.sim.limits import Limits
 from tarmac.sim.machines import Machine, SimulatedGpu
+from tarmac.sim.past import PastRun
 from tarmac.sim.synthetic import made_up
 from tests.sim.scene import a_row
 
@@ -205,6 +207,8 @@ def test_a_trace_that_is_not_text_is_refused(capfd: pytest.CaptureFixture[str], 
         ("--trace synthetic:9 --nodes 1x2 --limits x3", "it must be one or more of as-given, none, x2"),
         ("--trace synthetic:9 --nodes 1x2 --limits", "--limits"),
         (f"--trace {os.devnull} --nodes 1x2 --seed 1", "--seed applies only to generated traces"),
+        ("--trace synthetic:9 --nodes 1x2 --last 7d", "--last applies only to --from-history"),
+        ("--from-history --last 7", "which unit?"),
         ("--from-history --seed 1", "--seed applies only to generated traces"),
     ],
 )
@@ -237,24 +241,78 @@ class Remembering:
 
 
 RAN = {
+    "id": 7,
     "owner": "ann",
+    "state": "succeeded",
+    "command": ["python", "train.py"],
     "gpus_asked": 2,
     "priority": 5,
+    "after": [],
     "submitted_at": "2026-11-15T10:00:00Z",
     "started_at": "2026-11-15T10:01:00Z",
     "ended_at": "2026-11-15T10:03:00.5Z",
 }
+TRAIN = {"priority": 5, "command": ("python", "train.py")}
+
+
+def remembered(*jobs: dict[str, Any], last_s: float | None = None) -> History:
+    return history(Remembering(*jobs), last_s)  # type: ignore[arg-type]
 
 
 def test_history_becomes_a_trace_of_started_jobs():
     later = {**RAN, "submitted_at": "2026-11-15T10:00:30Z", "time_limit_s": 3600, "tier": "urgent", "gpu_share": 0.5}
+    named = {**RAN, "name": "train"}
     never = {**RAN, "started_at": None}
-    assert past_trace(Remembering(RAN, later, never)) == [  # type: ignore[arg-type]
-        a_row(0, "ann", 2, 120.5, priority=5),
-        a_row(30, "ann", 2, 120.5, 3600, priority=5, tier="urgent", gpu_share=0.5),
-    ]
+    assert remembered(RAN, later, named, never) == (
+        [
+            a_row(0, "ann", 2, 120.5, **TRAIN),
+            a_row(30, "ann", 2, 120.5, 3600, **TRAIN, tier="urgent", gpu_share=0.5),
+            a_row(0, "ann", 2, 120.5, **TRAIN, name="train"),
+        ],
+        [],
+    )
     with pytest.raises(UserError, match="no job has ended yet"):
-        past_trace(Remembering(never))  # type: ignore[arg-type]
+        remembered(never)
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [("failed", "exit"), ("failed", "signal"), ("cancelled", None), ("unknown", "lost")],
+)
+def test_a_job_that_did_not_succeed_fails_again(state: str, reason: str | None):
+    (job,), _ = remembered({**RAN, "state": state, "reason": reason})
+    assert job == a_row(0, "ann", 2, 120.5, **TRAIN, is_failed=True)
+
+
+@pytest.mark.parametrize("limit_s", [120, 120.5, 121], ids=["ran longer", "ran as long", "seems to have run shorter"])
+def test_a_job_that_reached_its_limit_reaches_it_again(limit_s: float):
+    (job,), _ = remembered({**RAN, "state": "failed", "reason": "timeout", "time_limit_s": limit_s})
+    assert (job.limit_s, job.run_s, job.is_cut_short) == (limit_s, limit_s, True)
+
+
+def test_a_job_that_ended_by_itself_does_not_reach_its_limit():
+    (job,), _ = remembered({**RAN, "time_limit_s": 120})
+    assert (job.run_s, job.is_cut_short) == (120.5, False)
+
+
+def test_a_job_is_submitted_once_nothing_but_its_turn_keeps_it_back():
+    begun = {**RAN, "id": 8, "begin_at": "2026-11-15T10:00:45Z"}
+    dependent = {**RAN, "id": 9, "after": ["7:ok", "5:any"], "started_at": "2026-11-15T10:05:00Z"}
+    dependent["ended_at"] = "2026-11-15T10:06:00Z"
+    trace, _ = remembered(RAN, begun, dependent)
+    assert [job.submit_s for job in trace] == [0, 45, 180.5]
+
+
+def test_earlier_jobs_are_not_simulated_but_known(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("tarmac.cli.verbs.simulate.past.time", lambda: epoch("2026-11-15T11:00:00Z"))
+    later = {**RAN, "submitted_at": "2026-11-15T10:30:00Z", "started_at": "2026-11-15T10:31:00Z"}
+    later["ended_at"] = "2026-11-15T10:32:00Z"
+    trace, past = remembered(RAN, later, last_s=3599)
+    assert trace == [a_row(1800, "ann", 2, 60, **TRAIN)]
+    assert past == [PastRun(job=a_row(0, "ann", 2, 120.5, **TRAIN), starts_at=60, ends_at=180.5)]
+    assert remembered(RAN, later, last_s=7200) == remembered(RAN, later)
+    with pytest.raises(UserError, match="no job that has ended was submitted in the last 5 min"):
+        remembered(RAN, later, last_s=300)
 
 
 def test_history_is_simulated_on_the_local_gpus():

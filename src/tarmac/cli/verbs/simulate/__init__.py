@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.args.values import count, size
+from tarmac.cli.args.values import count, duration, size
 from tarmac.cli.parser import Option, Verb
 from tarmac.cli.term.terminal import out, out_json, say, width
 from tarmac.cli.verbs.simulate import picture_file
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tarmac.sim.comparison import Scenario
     from tarmac.sim.limits import Limits
     from tarmac.sim.machines import Machine
+    from tarmac.sim.past import PastRun
     from tarmac.sim.trace import TraceJob
 
 MADE_UP = "synthetic:"
@@ -21,11 +22,11 @@ MOST_MADE_UP = 1_000_000
 
 
 def run(values: Values, _: list[str]) -> int:
-    trace, machines = _asked(values)
+    trace, machines, past = _asked(values)
     from tarmac.cli.verbs.simulate.table import tables, title_of
 
     title = title_of(trace, machines)
-    scenarios = _compared(values, trace, machines)
+    scenarios = _compared(values, trace, machines, past)
     if values["json"]:
         from tarmac.sim.comparison import as_data
 
@@ -39,26 +40,29 @@ def run(values: Values, _: list[str]) -> int:
     return 0
 
 
-def _asked(values: Values) -> tuple[list[TraceJob], list[Machine]]:
+def _asked(values: Values) -> tuple[list[TraceJob], list[Machine], list[PastRun]]:
     """Refuse wrong options before anything is simulated."""
     if bool(values["trace"]) == values["from_history"]:
         raise UserError("simulate: no jobs given", "use one of --trace FILE, --trace synthetic:1000 and --from-history")
     if values["seed"] is not None and not (values["trace"] or "").startswith(MADE_UP):
         raise UserError("simulate: --seed applies only to generated traces (--trace synthetic:1000)")
+    if values["last"] is not None and not values["from_history"]:
+        raise UserError("simulate: --last applies only to --from-history")
     if values["svg"] is not None:
         picture_file.check(values["svg"])
     host = {"cpus": values["cpus"] or 0, "memory_bytes": values["mem"] or 0}
     if values["from_history"]:
         from tarmac.cli.session import connect
-        from tarmac.cli.verbs.simulate.past import machines_here, past_trace
+        from tarmac.cli.verbs.simulate.past import history, machines_here
 
         client = connect()
         machines = machines_here(client, **host) if values["nodes"] is None else _machines(values["nodes"], host)
-        return past_trace(client), machines
+        found = history(client, values["last"])
+        return found.trace, machines, found.past
     if values["nodes"] is None:
         raise UserError("simulate: no machines given", "use --nodes 4x8 for four nodes with 8 GPUs each")
     machines = _machines(values["nodes"], host)
-    return _trace(values["trace"], machines, values["seed"]), machines
+    return _trace(values["trace"], machines, values["seed"]), machines, []
 
 
 def _machines(word: str, host: dict[str, int]) -> list[Machine]:
@@ -88,7 +92,7 @@ def _made_up_jobs(word: str) -> int:
     return jobs
 
 
-def _compared(values: Values, trace: list[TraceJob], machines: list[Machine]) -> list[Scenario]:
+def _compared(values: Values, trace: list[TraceJob], machines: list[Machine], past: list[PastRun]) -> list[Scenario]:
     from tarmac.sim.comparison import ALL_POLICIES, Variant, compare
 
     all_limits: list[Limits] = values["limits"] or ["as-given"]
@@ -98,7 +102,7 @@ def _compared(values: Values, trace: list[TraceJob], machines: list[Machine]) ->
         for is_backfilling in ((True, False) if values["no_backfill"] else (True,))
         for limits in all_limits
     ]
-    return compare(trace, machines, variants, lambda label: say(f"simulating {label} …"))
+    return compare(trace, machines, variants, lambda label: say(f"simulating {label} …"), past)
 
 
 def _policies(word: str) -> list[str]:
@@ -130,6 +134,7 @@ VERB = Verb(
     options=(
         Option("--trace", None, "jobs as CSV (- for stdin), or synthetic:N to generate N jobs", "FILE"),
         Option("--from-history", None, "use the jobs that have ended here instead of a trace"),
+        Option("--last", None, "with --from-history: only jobs submitted in this time: 7d", "DURATION", duration),
         Option("--nodes", None, "nodes x GPUs: 4x8, or with memory and model: 2x8:80G:H100,4x4:24G", "NODES"),
         Option("--cpus", None, "CPU cores of each node (default: unlimited)", "N", count),
         Option("--mem", None, "memory of each node (default: unlimited)", "SIZE", size),

@@ -1,13 +1,17 @@
-"""A trace from history: the ended jobs that the controller remembers, and its GPUs."""
+"""A trace from history: the ended jobs that the controller remembers, what it knew before them, and its GPUs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from math import inf, nextafter
+from time import time
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tarmac.cli.verbs.simulate.columns import TRACE_FIELDS
 from tarmac.errors import UserError
 from tarmac.shared.clocks import epoch
+from tarmac.shared.units import duration_words
 from tarmac.sim.machines import Machine, SimulatedGpu
+from tarmac.sim.past import PastRun
 from tarmac.sim.trace import trace_job
 
 if TYPE_CHECKING:
@@ -16,28 +20,66 @@ if TYPE_CHECKING:
     from tarmac.sim.trace import TraceJob
 
 ASKED = {option.view: field for option, field in TRACE_FIELDS.values() if option.view}
-FIELDS = ("id", "owner", "gpus_asked", "submitted_at", "started_at", "ended_at", *ASKED)
+TIMES = ("submitted_at", "begin_at", "started_at", "ended_at")
+FIELDS = ("id", "owner", "state", "reason", "command", "gpus_asked", "after", *TIMES, *ASKED)
 
 
-def past_trace(client: Client) -> list[TraceJob]:
-    """Every job that ever started. A killed job counts with the time it ran."""
+class History(NamedTuple):
+    trace: list[TraceJob]
+    past: list[PastRun]  # runs that are not simulated, but the scheduler knew them
+
+
+def history(client: Client, last_s: float | None = None) -> History:
+    """Every job that ever started, or was submitted in the last seconds. Earlier ones are the past."""
     jobs = [job for job in client.jobs(state="ended", fields=FIELDS) if job.raw["started_at"] and job.raw["ended_at"]]
     if not jobs:
         raise UserError("no job has ended yet, so there is no history to simulate", "use `--trace FILE`")
+    ends = {job.raw["id"]: epoch(job.raw["ended_at"]) for job in jobs}
     first = min(epoch(job.raw["submitted_at"]) for job in jobs)
-    return [_trace_job(job, first) for job in jobs]
+    since = first if last_s is None else time() - last_s
+    simulated = [job for job in jobs if epoch(job.raw["submitted_at"]) >= since]
+    if not simulated:
+        raise UserError(
+            f"no job that has ended was submitted in the last {duration_words(last_s or 0.0)}", "use a longer `--last`"
+        )
+    earlier = [job for job in jobs if epoch(job.raw["submitted_at"]) < since]
+    return History(
+        [_trace_job(job, first, ends) for job in simulated],
+        [_past_run(job, first, ends) for job in earlier],
+    )
 
 
-def _trace_job(job: Job, first: float) -> TraceJob:
-    submitted, started, ended = (epoch(job.raw[name]) for name in ("submitted_at", "started_at", "ended_at"))
+def _past_run(job: Job, first: float, ends: dict[int, float]) -> PastRun:
+    started, ended = epoch(job.raw["started_at"]) - first, epoch(job.raw["ended_at"]) - first
+    return PastRun(job=_trace_job(job, first, ends), starts_at=started, ends_at=max(started, ended))
+
+
+def _trace_job(job: Job, first: float, ends: dict[int, float]) -> TraceJob:
+    """A job that failed or was killed runs as long as it did, and fails. One that reached its limit does so again."""
     given: dict[str, Any] = {field: job.raw[name] for name, field in ASKED.items() if job.raw[name] is not None}
+    ran_s = max(0.0, epoch(job.raw["ended_at"]) - epoch(job.raw["started_at"]))
+    limit_s = given.get("limit_s")
+    if limit_s is not None and job.raw["reason"] == "timeout":
+        ran_s = max(ran_s, nextafter(limit_s, inf))
+    elif limit_s is not None:
+        given["limit_s"] = max(limit_s, ran_s)  # it ended by itself, only its processes took longer to go
     return trace_job(
-        submit_s=submitted - first,
+        submit_s=_eligible_at(job, ends) - first,
         owner=job.owner,
         gpus=job.gpus_asked,
-        duration_s=max(0.0, ended - started),
+        duration_s=ran_s,
+        command=tuple(job.raw["command"]) or None,
+        is_failed=job.raw["state"] != "succeeded",
         **given,
     )
+
+
+def _eligible_at(job: Job, ends: dict[int, float]) -> float:
+    """When it could have started: at its submit, its begin time, or the end of the last job it waited for."""
+    moments = [epoch(job.raw[name]) for name in ("submitted_at", "begin_at") if job.raw[name]]
+    waited_for = (int(word.partition(":")[0]) for word in job.raw["after"])
+    moments += [ends[number] for number in waited_for if number in ends]
+    return min(max(moments), epoch(job.raw["started_at"]))
 
 
 def machines_here(client: Client, *, cpus: int, memory_bytes: int) -> list[Machine]:
