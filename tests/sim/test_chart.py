@@ -4,6 +4,8 @@ import pytest
 
 from tarmac.sim.axis import span_ticks
 from tarmac.sim.chart import picture
+from tarmac.sim.comparison import Variant, compare
+from tarmac.sim.limits import ALL_LIMITS
 from tests.sim.scene import WIDE_AND_NARROW, a_row, nodes, outcome_of
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -38,6 +40,22 @@ def test_a_trace_without_data_is_still_drawn(gpus: int):
     root = ET.fromstring(picture([outcome_of([a_row(0, "ann", gpus, 10)], nodes(1, 1))], "little"))
     assert root.tag == f"{SVG}svg"
     assert "little" in [text.text for text in root.iter(f"{SVG}text")]
+
+
+def test_many_long_labels_take_several_rows_within_the_chart():
+    variants = [
+        Variant(policy="fairshare", is_backfilling=is_backfilling, limits=limits)
+        for limits in ALL_LIMITS
+        for is_backfilling in (True, False)
+    ]
+    root = ET.fromstring(picture(compare(WIDE_AND_NARROW, nodes(1, 2), variants), "t"))
+    labels = {variant.label for variant in variants}
+    rights = [float(one.get("x", 0)) + 7 * len(one.text or "") for one in root.iter(f"{SVG}text") if one.text in labels]
+    heads = [float(one.get("y", 0)) for one in root.iter(f"{SVG}text") if one.get("class") == "head"]
+    rows = {float(one.get("y", 0)) for one in root.iter(f"{SVG}text") if one.text in labels}
+    assert len(rights) == 6
+    assert max(rights) <= float(root.get("width", 0))
+    assert max(rows) < min(heads)
 
 
 def test_the_same_figures_give_the_same_chart():

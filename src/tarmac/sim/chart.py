@@ -55,19 +55,31 @@ class Frame:
 def picture(scenarios: Sequence[Scenario], title: str) -> str:
     scenarios = scenarios[:MOST_DRAWN]
     half = (WIDTH - 2 * LEFT - RIGHT - 30) / 2
-    bars, spread = Frame(LEFT, 110, half, 190), Frame(WIDTH - RIGHT - half, 110, half, 190)
-    busy = Frame(LEFT, 400, WIDTH - LEFT - RIGHT, 190)
-    parts = [text(24, 32, title, style="title"), *_legend(scenarios)]
+    places = _legend_places(scenarios)
+    down = places[-1][1] - places[0][1]  # the height of further rows of the legend
+    bars, spread = Frame(LEFT, 110 + down, half, 190), Frame(WIDTH - RIGHT - half, 110 + down, half, 190)
+    busy = Frame(LEFT, 400 + down, WIDTH - LEFT - RIGHT, 190)
+    parts = [text(24, 32, title, style="title"), *_legend(scenarios, places)]
     parts += [*_bars(bars, scenarios), *_spread(spread, scenarios), *_busy(busy, scenarios)]
-    return document(WIDTH, HEIGHT, title, parts)
+    return document(WIDTH, HEIGHT + down, title, parts)
 
 
-def _legend(scenarios: Sequence[Scenario]) -> Iterator[str]:
-    x = 24.0
-    for index, scenario in enumerate(scenarios):
-        yield line(x, 54, x + 26, 54, f"l{index}")
-        yield text(x + 33, 58, scenario.label)
-        x += 33 + 7.2 * len(scenario.label) + 24
+def _legend_places(scenarios: Sequence[Scenario]) -> list[tuple[float, int]]:
+    """Where each label begins; a row that is full is continued below."""
+    places, x, y = [], 24.0, 54
+    for scenario in scenarios:
+        wide = 33 + 7.2 * len(scenario.label)
+        if x > 24 and x + wide > WIDTH:
+            x, y = 24.0, y + 20
+        places.append((x, y))
+        x += wide + 24
+    return places
+
+
+def _legend(scenarios: Sequence[Scenario], places: Sequence[tuple[float, int]]) -> Iterator[str]:
+    for index, (scenario, (x, y)) in enumerate(zip(scenarios, places, strict=True)):
+        yield line(x, y, x + 26, y, f"l{index}")
+        yield text(x + 33, y + 4, scenario.label)
 
 
 def _bars(frame: Frame, scenarios: Sequence[Scenario]) -> Iterator[str]:

@@ -333,6 +333,12 @@ def test_a_chart_overwrites_only_an_svg(capfd: pytest.CaptureFixture[str], tmp_p
     assert drawn.read_text(encoding="utf-8").startswith("<svg")
 
 
+def test_it_is_said_if_a_chart_does_not_show_everything(capfd: pytest.CaptureFixture[str], tmp_path: Path):
+    words = ("--trace", traced(tmp_path, ROWS), "--nodes", "1x2", "--svg", str(tmp_path / "a.svg"), "--no-backfill")
+    assert "the chart shows" not in asked(capfd, *words)[2]
+    assert "the chart shows the first 6 of 12 rows" in asked(capfd, *words, "--limits", "none,x2")[2]
+
+
 def test_a_chart_is_not_written_among_the_files_of_tarmac(
     capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

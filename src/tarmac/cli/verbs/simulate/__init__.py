@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tarmac.cli.args.values import count, duration, size
 from tarmac.cli.parser import Option, Verb
-from tarmac.cli.term.terminal import out, out_json, say, width
+from tarmac.cli.term.terminal import err, out, out_json, say, width
 from tarmac.cli.verbs.simulate import picture_file
 from tarmac.errors import UserError
 
@@ -34,9 +34,11 @@ def run(values: Values, _: list[str]) -> int:
     else:
         out("\n".join([title, "", *tables(scenarios, width())]) + "\n")
     if values["svg"] is not None:
-        from tarmac.sim.chart import picture
+        from tarmac.sim.chart import MOST_DRAWN, picture
 
         picture_file.write(values["svg"], picture(scenarios, title))
+        if len(scenarios) > MOST_DRAWN:
+            err(f"tarmac: the chart shows the first {MOST_DRAWN} of {len(scenarios)} rows\n")
     return 0
 
 
