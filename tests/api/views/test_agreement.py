@@ -14,7 +14,8 @@ from tarmac.api.wording.times import at_clock, iso
 from tarmac.api.wording.why import why_view
 from tarmac.controller.controller import Controller
 from tarmac.controller.progress.parser import Progress
-from tarmac.controller.progress.reader import Reading, attempt_of
+from tarmac.controller.progress.reader import attempt_of
+from tarmac.controller.progress.track import new_track
 from tarmac.controller.settings.settings import Settings
 from tarmac.core.events import JobsHeld, QueuePaused, ReservationMade
 from tarmac.core.forecast.expected_end import expected_end
@@ -81,9 +82,9 @@ def test_all_answers_agree(folder: Path, seed: int) -> None:
         controller.engine.generation += 1
         for job in scene.state.jobs.values():
             if isinstance(job.status, Running) and chance.random() < 0.5:
-                at = asyncio.get_running_loop().time()
-                reading = Reading(at, Progress(fraction=0.5, eta_s=900.0), at)
-                controller.progress._known[attempt_of(job)] = reading
+                half = Progress(fraction=0.5, eta_s=900.0)
+                track = new_track(half, asyncio.get_running_loop().time(), has_older_output=False)
+                controller.progress._known[attempt_of(job)] = track
         try:
             for job in list(scene.state.jobs.values()):
                 expect_one_answer(controller, int(job.id), now)

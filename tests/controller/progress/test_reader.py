@@ -11,6 +11,7 @@ import pytest
 
 from tarmac.controller.progress import reader
 from tarmac.controller.progress.reader import ProgressReader
+from tarmac.controller.progress.track import LATE_S
 from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.core.model.job import Job
 from tarmac.core.model.status import BookedGpu, Booking, Running
@@ -135,10 +136,10 @@ def test_a_bar_that_stands_still_does_not_put_the_end_off(monkeypatch: Any) -> N
         clock.at += 300.0
         await progress.refresh([job])
         assert progress.ends() == {job.id: 1600.0}
-        clock.at += 300.0 + reader.LATE_S / 2
+        clock.at += 300.0 + LATE_S / 2
         await progress.refresh([job])
         assert progress.ends() == {job.id: 1600.0}, "it may be about to end"
-        clock.at += reader.LATE_S
+        clock.at += LATE_S
         await progress.refresh([job])
         assert progress.ends() == {}, "it was wrong"
         assert progress.get(job) is not None
@@ -215,5 +216,4 @@ def test_a_bar_on_stderr_counts_where_that_has_a_separate_file() -> None:
 
 def age(progress: ProgressReader, job: Job) -> None:
     """Make the reading old enough to be repeated."""
-    known = progress._known[reader.attempt_of(job)]
-    progress._known[reader.attempt_of(job)] = known._replace(read_at=known.read_at - 2 * reader.FRESH_S)
+    progress._known[reader.attempt_of(job)].read_at -= 2 * reader.FRESH_S

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tarmac.controller.log_paths import stderr_path, stdout_path
 from tarmac.controller.progress.parser import TAIL_BYTES, Progress, read_progress
+from tarmac.controller.progress.track import new_track
 from tarmac.core.handlers.progress import FARTHEST_S
 from tarmac.core.model.status import Running, Stopping
 from tarmac.refusal import Refused
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tarmac.controller.engine import Engine
+    from tarmac.controller.progress.track import Track
     from tarmac.core.model.ids import JobId, NodeName
     from tarmac.core.model.job import Job
     from tarmac.nodes.fleet import Fleet
 
 FRESH_S = 1.0
 PATIENCE_S = 0.3
-LATE_S = 60.0  # a job that runs on for longer after its bar is full does something that the bar does not count
 MOST_AT_ONCE = 200  # a longer list does not wait for the rest
 
 
@@ -39,20 +40,13 @@ class Attempt(NamedTuple):
     number: int
 
 
-class Reading(NamedTuple):
-    read_at: float
-    progress: Progress | None
-    seen_at: float  # when this progress was first read: a bar that stands still does not put the end off
-    is_own: bool = True  # False as long as another attempt may have printed it
-
-
 class ProgressReader:
     def __init__(self, engine: Engine, fleet: Fleet, state_folder: Path) -> None:
         self._engine = engine
         self._fleet = fleet
         self._state_folder = state_folder
         self.read_at = 0.0  # when the newest reading came in
-        self._known: dict[Attempt, Reading] = {}
+        self._known: dict[Attempt, Track] = {}
         self._under_way: dict[Attempt, asyncio.Task[None]] = {}
 
     def get(self, job: Job) -> Progress | None:
@@ -61,18 +55,10 @@ class ProgressReader:
         return None if known is None else known.progress
 
     def ends(self) -> dict[JobId, float]:
-        """When jobs end by their own progress. An end that was not kept, or is very far, is left out."""
+        """When jobs end by their own progress. An end that is very far is left out."""
         now, at = self._engine.now(), monotonic()
-        left_s = {
-            attempt.job: known.progress.eta_s - (at - known.seen_at)
-            for attempt, known in self._known.items()
-            if self._is_latest(attempt)
-            and known.is_own
-            and known.progress is not None
-            and known.progress.eta_s is not None
-            and known.progress.fraction > 0
-        }
-        return {job: now + left for job, left in left_s.items() if -LATE_S <= left <= FARTHEST_S}
+        left_s = {one.job: known.left_s(at) for one, known in self._known.items() if self._is_latest(one)}
+        return {job: now + left for job, left in left_s.items() if left is not None and left <= FARTHEST_S}
 
     async def refresh(self, jobs: Iterable[Job], within_s: float | None = None) -> None:
         """Read logs again. Returns when all are read, or after a moment: what takes longer is read all the same."""
@@ -103,6 +89,7 @@ class ProgressReader:
         return task
 
     async def _read(self, job: Job, attempt: Attempt, node: NodeName) -> None:
+        has_older_output = _has_older_output(job)
         paths = (find(self._state_folder, job, attempt.number) for find in (stdout_path, stderr_path))
         try:
             for path in dict.fromkeys(paths):
@@ -113,11 +100,10 @@ class ProgressReader:
             return
         self.read_at = monotonic()
         known = self._known.get(attempt)
-        if known is not None and known.progress == progress:
-            self._known[attempt] = known._replace(read_at=self.read_at)
+        if known is None:
+            self._known[attempt] = new_track(progress, self.read_at, has_older_output=has_older_output)
         else:
-            is_own = known is not None or progress is None or not _has_older_output(job)
-            self._known[attempt] = Reading(self.read_at, progress, self.read_at, is_own)
+            known.note(progress, self.read_at)
 
     async def _read_file(self, path: str, node: NodeName) -> Progress | None:
         tail = await self._fleet.ask(
