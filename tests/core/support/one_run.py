@@ -9,7 +9,7 @@ from random import Random
 
 from tarmac.core.model.job import Request
 from tarmac.core.model.rules import PerName, Rules
-from tarmac.sim.comparison import as_data, played
+from tarmac.sim.comparison import Variant, as_data, played
 from tarmac.sim.synthetic import made_up
 from tests.core.support.builders import a_node, a_spec
 from tests.core.support.clockwork import Clockwork
@@ -31,7 +31,7 @@ def main() -> None:
         for line in works.log:
             print(policy, *line)
     machines = nodes_of_trace(4, 8)
-    print(as_data(played(made_up(300, machines, 7), machines, "balance", is_backfilling=True)))
+    print(as_data(played(made_up(300, machines, 7), machines, Variant(policy="balance"))))
 
 
 def _spec(random: Random) -> object:
