@@ -124,7 +124,17 @@ def test_a_duration_in_a_table_has_two_units(seconds: float, shown: str) -> None
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(None, "-"), (0, "0s"), (2.46, "2.5s"), (59, "59s"), (90, "1.5m"), (3600, "1h"), (40000, "11h"), (200000, "2.3d")],
+    [
+        (9.97 * 3600, "10h"),
+        (None, "-"),
+        (0, "0s"),
+        (2.46, "2.5s"),
+        (59, "59s"),
+        (90, "1.5m"),
+        (3600, "1h"),
+        (40000, "11h"),
+        (200000, "2.3d"),
+    ],
 )
 def test_a_duration_in_statistics_has_two_digits(seconds: float | None, words: str):
     assert short_duration(seconds) == words

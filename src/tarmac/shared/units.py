@@ -104,7 +104,7 @@ def short_duration(seconds: Optional[float]) -> str:
         number = seconds / _SECONDS[unit]
         if number >= 1 or unit == "s":
             break
-    return f"{number:.0f}{unit}" if number >= 10 or number == int(number) else f"{number:.1f}{unit}"
+    return f"{number:.0f}{unit}" if number >= 9.95 or number == int(number) else f"{number:.1f}{unit}"
 
 
 def duration_words(seconds: float) -> str:
