@@ -8,6 +8,9 @@ import pytest
 
 from tarmac.controller import forecast_cache
 from tarmac.controller.forecast_cache import ForecastCache, places
+from tarmac.core.model.ids import JobId
+from tarmac.core.model.job import After
+from tarmac.core.model.rules import Rules
 from tarmac.core.model.status import Held
 from tarmac.core.state import State
 from tests.core.support.builders import a_job, a_spec, a_state
@@ -89,3 +92,16 @@ def test_places_count_among_the_waiting_jobs_of_one_owner_and_tier() -> None:
     )
     state = a_state(jobs=jobs)
     assert places(state) == {2: 1, 4: 2, 1: 3, 3: 1, 6: 1}
+
+
+def test_places_follow_the_order_by_expected_length() -> None:
+    """Also those of jobs that wait for another job."""
+    jobs = tuple(a_job(number) for number in range(1, 5))
+    for job, limit_s in zip(jobs, (900.0, 100.0, 500.0, 50.0), strict=True):
+        job.spec = a_spec(time_limit_s=limit_s, after=(After(job=JobId(1)),) if job.id == 4 else ())
+    state = a_state(jobs=jobs)
+    assert places(state) == {1: 1, 2: 2, 3: 3, 4: 4}
+    state.rules = Rules(order="expected")
+    assert places(state) == {4: 1, 2: 2, 3: 3, 1: 4}
+    state.put(jobs[3], 2.5)
+    assert places(state) == {2: 1, 1: 2, 4: 3, 3: 4}

@@ -173,6 +173,11 @@ def _change_a_rank_behind_the_queues_back(state: State) -> None:
     state.jobs[JobId(3)].position = 99.0
 
 
+def _forget_a_moved_job(state: State) -> None:
+    state.put(state.jobs[JobId(3)], 0.5)
+    state.queue.moved.spots.clear()
+
+
 def _stick_a_running_job(state: State) -> None:
     state.stuck_since[JobId(1)] = 1.0
 
@@ -282,6 +287,7 @@ DAMAGE = {
     _lose_a_class_of_an_owner: "classes by owner",
     _lose_a_class_of_a_request: "classes by request",
     _change_a_rank_behind_the_queues_back: "classes of the queue",
+    _forget_a_moved_job: "moved jobs are",
     _retain_an_ended_job: "has ended and is still here",
     _file_a_job_wrongly: "is filed under 3",
     _fall_behind_with_ids: "is not below 6",

@@ -11,7 +11,12 @@ from tarmac.shared import names
 
 @pytest.mark.parametrize(
     ("words", "kind"),
-    [(names.TIERS, types.Tier), (names.CONDITIONS, types.Condition), (names.POLICIES, types.Policy)],
+    [
+        (names.TIERS, types.Tier),
+        (names.CONDITIONS, types.Condition),
+        (names.POLICIES, types.Policy),
+        (names.ORDERS, types.Order),
+    ],
 )
 def test_each_tuple_of_names_matches_its_type(words: tuple[str, ...], kind: object) -> None:
     assert words == get_args(kind)

@@ -46,6 +46,21 @@ def test_a_job_is_stopped_at_its_time_limit(shared_home: Home) -> None:
     assert "failed, timeout" in done(shared_home, "ls", "last")
 
 
+def test_short_jobs_go_first_if_the_order_says_so(full_home: Home) -> None:
+    long, short = (full_home.add("-g", "2", "--time", time, "sleep", "600") for time in ("9h", "1h"))
+    assert listed(full_home, "--state", "queued") == [long, short]
+    done(full_home, "set", "order", "expected")
+    assert listed(full_home, "--state", "queued") == [short, long]
+    assert "order   expected" in done(full_home, "queue")
+    assert "1 job ahead" in done(full_home, "why", str(long))
+    done(full_home, "move", str(long), "first")
+    assert listed(full_home, "--state", "queued") == [long, short]
+    assert full_home.tarmac("stop").returncode == 0
+    assert listed(full_home, "--state", "queued") == [long, short], "also after a restart"
+    done(full_home, "kill", "1")
+    assert has_state(full_home, long, "running")
+
+
 def test_a_job_is_stopped_with_its_own_signal(shared_home: Home) -> None:
     script = "trap 'echo saved; exit 0' USR1; echo ready; while :; do sleep 0.05; done"
     number = shared_home.add("-g", "0", "--signal", "USR1", "-c", script)

@@ -104,6 +104,7 @@ if TYPE_CHECKING:
         queued: int
         running: int
         policy: str
+        order: str
 
     class Node(TypedDict):
         name: str
@@ -124,6 +125,7 @@ if TYPE_CHECKING:
         version: str
         api: int
         policy: str
+        order: str
         paused: bool
         paused_reason: str | None
         draining: bool

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.core.forecast.queue_forecast import estimates
 from tarmac.core.model.status import Queued
-from tarmac.core.queue import turn_of
+from tarmac.core.policy.own_order import sorted_in_own_order
 
 if TYPE_CHECKING:
     from tarmac.controller.engine import Engine
@@ -78,4 +78,4 @@ def places(state: State) -> dict[JobId, int]:
     for job in state.jobs.values():
         if isinstance(job.status, Queued):
             lines.setdefault((job.spec.owner, job.spec.tier), []).append(job)
-    return {job.id: place for line in lines.values() for place, job in enumerate(sorted(line, key=turn_of), 1)}
+    return {job.id: place for line in lines.values() for place, job in enumerate(sorted_in_own_order(state, line), 1)}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tarmac.core.cache_invariants import cache_violations
 from tarmac.core.fit.gpu_fit import size
 from tarmac.core.model.status import Held, Queued, Running, Starting, Stopping, holds_booking, is_ended
+from tarmac.core.moved_jobs import MovedJobs
 from tarmac.core.queue import Turn, class_key
 from tarmac.core.runtimes import LAST_ATTEMPTS
 
@@ -142,7 +143,7 @@ def _classes(state: State) -> list[str]:
         found.append(f"classes by owner are {list(queue.owners)}, should be {by_owner}")
     if {key: set(own.classes) for key, own in requests.items()} != by_request:
         found.append(f"classes by request are {list(requests)}, should be {by_request}")
-    return found + _first_classes([*queue.owners.values(), *requests.values()])
+    return found + _first_classes([*queue.owners.values(), *requests.values()]) + _moved(state)
 
 
 def _first_classes(groups: Iterable[Classes]) -> list[str]:
@@ -152,6 +153,13 @@ def _first_classes(groups: Iterable[Classes]) -> list[str]:
         if group.turn() != best:
             found.append(f"the first class of {group.owner} begins with {group.turn()}, should begin with {best}")
     return found
+
+
+def _moved(state: State) -> list[str]:
+    expected = MovedJobs()
+    expected.add_many([state.jobs[job] for job in state.queue.in_order()])
+    spots = state.queue.moved.spots
+    return [] if spots == expected.spots else [f"moved jobs are {spots}, should be {expected.spots}"]
 
 
 def _blocked(state: State) -> list[str]:

@@ -166,6 +166,7 @@ def _start_by_force(state: State, event: StartForced, now: float) -> list[Comman
 def _start_what_fits(state: State, now: float) -> list[Command]:
     """Repeat passes until one leaves nothing to decide: a backfilled start may change whose turn it is."""
     commands: list[Command] = []
+    state.pass_at = now
     is_settled = False
     while not is_settled:
         turn = Pass(state, now)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job, Request
+from tarmac.core.moved_jobs import MovedJobs
 from tarmac.shared.names import TIERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterator
 
 Rank: TypeAlias = tuple[int, float]  # priority and position
 Entry: TypeAlias = tuple[Rank, JobId]  # plain tuples: a heap of 100,000 of them is built at one submit
@@ -134,11 +135,13 @@ class Queue:
     classes: dict[ClassKey, JobClass] = field(default_factory=dict)
     owners: dict[str, Classes] = field(default_factory=dict)
     requests: dict[Request, dict[str, Classes]] = field(default_factory=dict)  # by request, then by owner
+    moved: MovedJobs = field(default_factory=MovedJobs)
 
     def __len__(self) -> int:
         return sum(len(klass.waiting) for klass in self.classes.values())
 
-    def add_many(self, jobs: Iterable[Job]) -> None:
+    def add_many(self, jobs: Collection[Job]) -> None:
+        self.moved.add_many(jobs)
         grown: dict[ClassKey, list[Job]] = {}
         for job in jobs:
             grown.setdefault(class_key(job), []).append(job)
@@ -150,6 +153,7 @@ class Queue:
         key = class_key(job)
         klass = self.classes[key]
         klass.remove(job.id)
+        self.moved.remove(job)
         self._changed(key)
         if not klass.waiting:
             self._drop(key)

@@ -61,6 +61,7 @@ class State(Indexes):
     next_id: int = 1
     next_reservation: int = 1
     now: float = 0.0  # time of the last event
+    pass_at: float = 0.0  # time of the last scheduling pass
     changes: Changes = field(default_factory=Changes)
 
     def take_changes(self) -> Changes:
@@ -77,7 +78,7 @@ class State(Indexes):
 
     def load(self, jobs: Iterable[Job], *, next_id: int, now: float = 0.0) -> None:
         """Take over the jobs that have not ended."""
-        self.now = now
+        self.now = self.pass_at = now
         waiting = []
         for job in jobs:
             self.jobs[job.id] = job

@@ -10,5 +10,6 @@ STATE_GROUPS = ("waiting", "active", "ended")  # words for several states: `acti
 TIERS = ("urgent", "normal", "preemptible")  # the first goes first; the last may be preempted
 CONDITIONS = ("ok", "fail", "any")  # on which outcome of another job a dependent job starts
 POLICIES = ("fifo", "balance", "fairshare")
+ORDERS = ("submitted", "expected")  # of one owner's jobs
 
 API = 2  # the version of the HTTP API; a controller refuses clients that speak a newer one

@@ -90,6 +90,21 @@ def test_a_moved_job_has_the_place_it_was_given(api: Served, busy: int) -> None:
     assert look(api, first)["state"] == "queued"
 
 
+def test_a_move_wins_over_the_order_by_expected_length(api: Served, busy: int) -> None:
+    api.ask("PUT", "/settings/order", {"value": "expected"})
+    jobs = api.ids(*({**WIDE, "time_limit_s": limit_s} for limit_s in (9e5, 1e5, 5e4)))
+    first, second, third = jobs
+    assert [look(api, job)["position"] for job in jobs] == [3, 2, 1]
+    assert api.ask("POST", f"/jobs/{first}/move", {"position": 1})[1]["position"] == 1
+    assert [look(api, job)["position"] for job in jobs] == [1, 3, 2]
+    body = {"ids": [str(second)], "position": 2}
+    assert api.ask("POST", "/jobs/move", body)[1]["moved"][0]["position"] == 2
+    assert [look(api, job)["position"] for job in jobs] == [1, 2, 3]
+    api.ask("POST", "/jobs/kill", {"ids": [str(busy)]})
+    api.until(first, "running")
+    assert look(api, third)["state"] == "queued"
+
+
 def test_a_moved_job_takes_over_the_priority_that_its_place_needs(api: Served, busy: int) -> None:
     first, second = api.ids({**WIDE, "priority": 3}, WIDE)
     assert api.ask("POST", f"/jobs/{second}/move", {"position": 1})[1] == {"position": 1, "priority": 3}

@@ -85,6 +85,13 @@ def test_the_current_policy_is_shown(api: Served) -> None:
     assert api.ask("GET", "/status")[1]["policy"] == "fifo"
 
 
+def test_the_current_order_is_shown(api: Served) -> None:
+    assert api.ask("GET", "/queue")[1]["order"] == "submitted"
+    limit(api, "order", "expected")
+    assert api.ask("GET", "/status")[1]["order"] == "expected"
+    assert api.ask("GET", "/queue")[1]["order"] == "expected"
+
+
 @pytest.mark.parametrize("body", [{"reason": "x" * 4097}, {"why": "x"}, []])
 def test_invalid_requests_are_refused(api: Served, body: Any) -> None:
     assert api.ask("POST", "/queue/pause", body)[0] == 400

@@ -17,6 +17,7 @@ NOW = 1_800_000_000.0  # 2027-01-15T08:00:00Z
 QUEUE: dict[str, Any] = {
     "paused": False, "draining": False, "by": None, "reason": None, "since": None, "queued": 3, "running": 2,
     "policy": "balance",
+    "order": "submitted",
 }  # fmt: skip
 RESERVATION: dict[str, Any] = {
     "id": 3, "owner": "ann", "node": "n", "gpus": [{"index": n, "uuid": f"GPU-{n}", "name": str(n)} for n in (0, 1)],
@@ -260,7 +261,7 @@ def test_queue_alone_shows_its_mode(socket: Path, capfd: pytest.CaptureFixture[s
         assert run_line(["queue"]) == 0
     first, *rest = capfd.readouterr().out.splitlines()
     assert first.startswith("queue   paused since 2020-01-01 ")
-    assert rest == ["jobs    2 running, 3 queued", "policy  balance"]
+    assert rest == ["jobs    2 running, 3 queued", "policy  balance", "order   submitted"]
 
 
 @pytest.mark.parametrize("verb", ["pause", "resume", "drain", "stop"])

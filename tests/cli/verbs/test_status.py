@@ -6,7 +6,8 @@ from tarmac.cli.verbs.status import lines
 
 STATUS: dict[str, Any] = {
     "running": 2, "queued": 3, "paused": False, "paused_reason": None, "draining": False, "controller_pid": 41,
-    "version": "0", "agent_pid": 42, "containment": "cgroup", "policy": "fifo", "home": "/home/ann/" + "deep/" * 20,
+    "version": "0", "agent_pid": 42, "containment": "cgroup", "policy": "fifo", "order": "submitted",
+    "home": "/home/ann/" + "deep/" * 20,
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from tarmac.controller.requests import moves as moving
 from tarmac.controller.requests.moves import _of_line, moves
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job
+from tarmac.core.model.rules import Rules
 from tarmac.core.queue import Turn, turn_of
 from tests.core.support.builders import a_job, a_state
 
@@ -32,6 +33,14 @@ def test_every_choice_ends_up_together_at_its_place(position: int) -> None:
             at = min(position - 1, len(others))
             expected = [*others[:at], *map(int, chosen), *others[at:]]
             assert moved(LINE, set(chosen), position) == expected, (chosen, position)
+
+
+def test_under_another_order_jobs_that_have_their_place_are_moved_there() -> None:
+    state = a_state(jobs=tuple(a_job(number) for number in LINE))
+    chosen = [JobId(1), JobId(2), JobId(5)]
+    assert dict(moves(state, chosen, 1)) == {5: 3}
+    state.rules = Rules(order="expected")
+    assert dict(moves(state, chosen, 1)) == {5: 3, 1: 1, 2: 2}
 
 
 class CountingId(int):

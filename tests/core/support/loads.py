@@ -85,6 +85,7 @@ def per_name(*numbers: float) -> st.SearchStrategy[PerName]:
 rules = st.builds(
     Rules,
     policy=st.sampled_from(["fifo", "balance", "fairshare"]),
+    order=st.sampled_from(["submitted", "submitted", "expected"]),
     shares=per_name(1.0, 1.0, 2.0, 0.5, 0.0),
     is_backfilling=st.sampled_from([True, True, False]),
     starvation_s=st.sampled_from([0.0, 30.0, 1e18]),
@@ -94,6 +95,7 @@ rules = st.builds(
 limits = st.builds(
     Rules,
     policy=st.sampled_from(["fifo", "balance", "fairshare"]),
+    order=st.sampled_from(["submitted", "submitted", "expected"]),
     max_gpus_per_user=per_name(0.0, 1.0, 2.5, 4.0),
     max_gpus_per_project=per_name(0.0, 1.5, 3.0),
     max_gpus_per_job=st.sampled_from([0, 0, 2]),

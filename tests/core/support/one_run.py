@@ -8,6 +8,7 @@ from __future__ import annotations
 from random import Random
 
 from tarmac.core.model.job import Request
+from tarmac.core.model.names import Order, Policy
 from tarmac.core.model.rules import PerName, Rules
 from tarmac.sim.comparison import Variant, as_data, played
 from tarmac.sim.synthetic import made_up
@@ -15,11 +16,13 @@ from tests.core.support.builders import a_node, a_spec
 from tests.core.support.clockwork import Clockwork
 from tests.sim.scene import nodes as nodes_of_trace
 
+EXPECTED: tuple[tuple[Policy, Order], ...] = (("fifo", "expected"), ("balance", "expected"))
+
 
 def main() -> None:
-    for policy in ("fifo", "balance", "fairshare"):
+    for policy, order in (("fifo", "submitted"), ("balance", "submitted"), ("fairshare", "submitted"), *EXPECTED):
         random = Random(7)
-        rules = Rules(policy=policy, shares=PerName(1.0, (("bob", 2.0),)), starvation_s=40.0)
+        rules = Rules(policy=policy, order=order, shares=PerName(1.0, (("bob", 2.0),)), starvation_s=40.0)
         nodes = [a_node(gpus=random.choice([2, 4]), name=f"node-{number}") for number in range(6)]
         works = Clockwork(nodes, rules, [random.random() for _ in range(50)])
         for _ in range(60):
@@ -29,7 +32,7 @@ def main() -> None:
         while works.ends:
             works.end_next()
         for line in works.log:
-            print(policy, *line)
+            print(policy, order, *line)
     machines = nodes_of_trace(4, 8)
     print(as_data(played(made_up(300, machines, 7), machines, Variant(policy="balance"))))
 

@@ -33,6 +33,7 @@ async def status(context: Context) -> StatusView:
         version=__version__,
         api=API,
         policy=state.rules.policy,
+        order=state.rules.order,
         paused=state.mode.is_paused,
         paused_reason=words(state.mode.reason),
         draining=state.mode.is_draining,

@@ -18,6 +18,7 @@ class QueueView(Struct, kw_only=True):
     queued: int
     running: int
     policy: str
+    order: str
 
 
 class QueueRequest(Struct, kw_only=True, forbid_unknown_fields=True):

@@ -15,6 +15,7 @@ class StatusView(Struct, kw_only=True):
     version: str
     api: int
     policy: str
+    order: str
     paused: bool
     paused_reason: str | None
     draining: bool

@@ -23,6 +23,7 @@ def queue_view(state: State) -> QueueView:
         queued=queued_count(state),
         running=running_count(state),
         policy=state.rules.policy,
+        order=state.rules.order,
     )
 
 

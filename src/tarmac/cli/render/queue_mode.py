@@ -55,3 +55,4 @@ def facts(queue: Queue) -> Iterator[tuple[str, str, str | None]]:
     yield "queue", words or "open", "bold red" if words else "green"
     yield "jobs", f"{queue['running']:,} running, {queue['queued']:,} queued", None
     yield "policy", safe(str(queue["policy"])), None
+    yield "order", safe(str(queue["order"])), None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 NOTHING: Queue = {
     "paused": False, "draining": False, "by": None, "reason": None, "since": None, "queued": 0, "running": 0,
-    "policy": "",
+    "policy": "", "order": "",
 }  # fmt: skip
 
 

@@ -53,6 +53,7 @@ def _facts(status: Status, gpus: list[Gpu]) -> Iterator[tuple[str, str]]:
     yield "containment", containment(status)
     yield from _nodes(status.get("nodes") or [])
     yield "policy", safe(str(status["policy"]))
+    yield "order", safe(str(status["order"]))
     if status.get("home"):
         kept = f", {size(status['database_bytes'])} of database" if status.get("database_bytes") else ""
         yield "state", safe(str(status["home"])) + kept

@@ -23,17 +23,25 @@ def moves(state: State, jobs: Collection[JobId], position: int) -> Iterator[tupl
         if isinstance(job.status, Queued) and (line := lines.get(_line_of(job))) is not None:
             line.append(job)
     for line in lines.values():
-        yield from _of_line([job.id for job in sorted(line, key=turn_of)], chosen, position)
+        by_position = [job.id for job in sorted(line, key=turn_of)]
+        yield from _of_line(by_position, chosen, position, are_all_moved=state.rules.order != "submitted")
 
 
 def _line_of(job: Job) -> tuple[str, str]:
     return job.spec.owner, job.spec.tier
 
 
-def _of_line(line: list[JobId], chosen: set[JobId], position: int) -> Iterator[tuple[JobId, int]]:
-    """A move shifts the jobs between its two places, so the last goes back first, and the first comes forward first."""
+def _of_line(
+    line: list[JobId], chosen: set[JobId], position: int, *, are_all_moved: bool = False
+) -> Iterator[tuple[JobId, int]]:
+    """A move shifts the jobs between its two places, so the last goes back first, and the first comes forward first.
+
+    With `are_all_moved`, jobs that have their place already are moved there, too: it no longer depends on their length.
+    """
     block = [(before, job) for before, job in enumerate(line) if job in chosen]
     first = min(position - 1, len(line) - len(block))
     places = [(job, before, after) for after, (before, job) in enumerate(block, first)]
     yield from [(job, after + 1) for job, before, after in reversed(places) if before < after]
     yield from [(job, after + 1) for job, before, after in places if before > after]
+    if are_all_moved:
+        yield from [(job, after + 1) for job, before, after in places if before == after]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tarmac.controller.settings.per_user import MOST
 from tarmac.controller.settings.setting import Setting
 from tarmac.core.model.rules import Rules
-from tarmac.shared.names import POLICIES
+from tarmac.shared.names import ORDERS, POLICIES
 from tarmac.shared.units import MINUTE_S
 
 _RULES = Rules()
@@ -17,6 +17,13 @@ QUEUE_SETTINGS: tuple[Setting, ...] = (
         default=_RULES.policy,
         choices=POLICIES,
         meaning="who goes first: fifo by priority and place; balance by running GPUs; fairshare by past GPU-hours",
+    ),
+    Setting(
+        name="order",
+        kind="choice",
+        default=_RULES.order,
+        choices=ORDERS,
+        meaning="which of a user's jobs goes first: submitted by place; expected by wait relative to expected length",
     ),
     Setting(
         name="shares",

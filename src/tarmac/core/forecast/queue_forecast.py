@@ -13,8 +13,9 @@ from tarmac.core.forecast.gpu_availability import opening_on, slots_of
 from tarmac.core.limits import gpus_asked
 from tarmac.core.policy.eligibility import gate
 from tarmac.core.policy.order import Score, owner_score
+from tarmac.core.policy.own_order import in_own_order
 from tarmac.core.policy.starvation import waits_since
-from tarmac.core.queue import Turn, turn_of
+from tarmac.core.queue import turn_of
 
 if TYPE_CHECKING:
     from tarmac.core.forecast.expected_end import Progress
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.ids import GpuUuid, JobId, NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.model.plan import RestsOn
+    from tarmac.core.queue import Turn
     from tarmac.core.state import State
 
 MOST_LINED_UP = 1000
@@ -36,26 +38,49 @@ class Estimate:
 
 def line_up(state: State, now: float, most: int = MOST_LINED_UP) -> list[JobId]:
     """The first waiting jobs in the order they will be tried if nothing changes."""
-    own: dict[str, list[Turn]] = {}
+    classes: dict[str, list[list[Job]]] = {}
     for klass in state.queue.classes.values():
         firsts = nsmallest(most, ((*rank, job) for job, rank in klass.waiting.items()))
-        own.setdefault(klass.owner, []).extend(Turn(klass.key.tier, *first) for first in firsts)
-    for turns in own.values():
-        turns.sort(reverse=True)
-    more = dict.fromkeys(own, 0.0)  # GPUs of those that are in the list already
-    heap = [(_key(state, owner, turns[-1], now, 0.0), owner) for owner, turns in own.items()]
+        classes.setdefault(klass.owner, []).append([state.jobs[job] for _, _, job in firsts])
+    lines = {owner: _Line(state, own) for owner, own in classes.items()}
+    heap = [(_key(state, owner, line.earliest(), now, 0.0), owner) for owner, line in lines.items()]
     heapify(heap)
     found: list[JobId] = []
     while heap and len(found) < most:
         owner = heap[0][1]
-        job = state.jobs[own[owner].pop().job]
-        found.append(job.id)
-        more[owner] += gpus_asked(job.spec)
-        if own[owner]:
-            heapreplace(heap, (_key(state, owner, own[owner][-1], now, more[owner]), owner))
+        line = lines[owner]
+        found.append(line.take())
+        if line:
+            heapreplace(heap, (_key(state, owner, line.earliest(), now, line.gpus), owner))
         else:
             heappop(heap)
     return found
+
+
+class _Line:
+    """The first jobs of one owner, in their own order."""
+
+    def __init__(self, state: State, classes: list[list[Job]]) -> None:
+        self.gpus = 0.0  # of the jobs taken so far
+        self._jobs = in_own_order(state, classes, state.queue.moved)
+        self._turns = sorted((turn_of(job) for own in classes for job in own), reverse=True)  # of jobs that are left
+        self._taken: set[JobId] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._turns)
+
+    def earliest(self) -> Turn:
+        """The turn of the job with the first position: the owner's place depends on it."""
+        return self._turns[-1]
+
+    def take(self) -> JobId:
+        """The next job."""
+        job = next(self._jobs)
+        self.gpus += gpus_asked(job.spec)
+        self._taken.add(job.id)
+        while self._turns and self._turns[-1].job in self._taken:
+            self._turns.pop()
+        return job.id
 
 
 def position_of(state: State, job: Job, now: float) -> int:

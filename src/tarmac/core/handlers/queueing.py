@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from heapq import heappop
+from math import inf
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from tarmac.core.events import JobEdited, JobMoved, JobsHeld, JobsReleased, JobsSubmitted
@@ -11,6 +12,7 @@ from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import After, Job
 from tarmac.core.model.note import note
 from tarmac.core.model.status import Draft, Failed, Held, Queued
+from tarmac.core.positions import new_position, spread
 from tarmac.core.queue import turn_of
 from tarmac.core.story import enter, tell
 
@@ -100,13 +102,14 @@ def _move(state: State, event: JobMoved, now: float) -> None:
     priority = _priority_between(job, before, behind)
     if priority != job.spec.priority:
         state.edit(job, replace(job.spec, priority=priority))
-    low = before.position if before is not None and before.spec.priority == priority else None
-    high = behind.position if behind is not None and behind.spec.priority == priority else None
-    if low is not None and high is not None and not low < (low + high) / 2 < high:
-        _spread([other for other in others if other.spec.priority == priority], state)
+    low = before.position if before is not None and before.spec.priority == priority else -inf
+    high = behind.position if behind is not None and behind.spec.priority == priority else inf
+    position = new_position(job, low, high)
+    if position is None:
+        spread(state, [other for other in others if other.spec.priority == priority])
         _move(state, event, now)
         return
-    state.put(job, _between(low, high, job.position))
+    state.put(job, position)
     tell(state, job, "JobMoved", now, {"by": event.by, "place": place + 1})
 
 
@@ -194,20 +197,3 @@ def _priority_between(job: Job, before: Job | None, behind: Job | None) -> int:
     if before is not None and priority < before.spec.priority:
         return before.spec.priority
     return priority
-
-
-def _between(low: float | None, high: float | None, own: float) -> float:
-    if low is not None and high is not None:
-        return (low + high) / 2
-    if low is not None:
-        return low + 1 if own <= low else own
-    if high is not None:
-        return high - 1 if own >= high else own
-    return own
-
-
-def _spread(jobs: list[Job], state: State) -> None:
-    """Spread positions that are too close for another job to fit between."""
-    low, high = jobs[0].position, max(jobs[-1].position, jobs[0].position + len(jobs))
-    for number, job in enumerate(jobs):
-        state.put(job, low + (high - low) * number / max(1, len(jobs) - 1))

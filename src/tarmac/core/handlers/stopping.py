@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from tarmac.core.events import StopAsked
@@ -73,13 +74,14 @@ def stop_all(state: State, event: QueueStopped, now: float) -> list[Command]:
     reason = note("paused.stopped")
     state.set_mode(Mode(is_paused=True, is_draining=state.mode.is_draining, by=event.by, reason=reason, since=now))
     running = [job for job in state.jobs.values() if isinstance(job.status, Starting | Running)]
-    first = min((job.position for job in state.jobs.values() if isinstance(job.status, Queued)), default=None)
+    first = min((job.position for job in state.jobs.values() if isinstance(job.status, Queued)), default=inf)
     commands: list[Command] = []
     for job in sorted(running, key=lambda job: job.rank, reverse=True):
         requeue = Requeue(why="queue_stopped", by=event.by)
         signals = _requeue(state, job, "QueueStopped", requeue, now, grace_s=event.grace_s)
-        if signals and first is not None:
-            first = min(first - 1, job.position)  # before the queue, and before running jobs that rank behind it
+        if signals:
+            # Before the queue, and before running jobs that rank behind it. It counts as moved under every order.
+            first = min(first - 1, job.id - 0.5, job.position)
             state.put(job, first)
         commands += signals
     return commands

@@ -97,6 +97,19 @@ class Job:
         return (self.spec.priority, self.position)
 
     @property
+    def is_moved(self) -> bool:
+        """A user, or a stop of the queue, gave it another place than its submit did."""
+        return self.position != self.id
+
+    @property
+    def waits_since(self) -> float:
+        """Since when it may start, for a job that waits."""
+        since = self.submitted_at
+        if isinstance(self.status, Queued) and self.status.since is not None:
+            since = self.status.since
+        return max(since, self.spec.begin_at or since)
+
+    @property
     def run(self) -> RunName:
         """The node's name for the latest attempt."""
         renamed = self.status.booking.run if isinstance(self.status, Booked) else None

@@ -13,4 +13,5 @@ Failure: TypeAlias = Literal["exit", "signal", "timeout", "launch", "dependency"
 Outcome: TypeAlias = Literal["ok", "fail"]
 Condition: TypeAlias = Literal["ok", "fail", "any"]
 Policy: TypeAlias = Literal["fifo", "balance", "fairshare"]
+Order: TypeAlias = Literal["submitted", "expected"]
 Action: TypeAlias = Literal["none", "warn", "stop"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tarmac.core.model.names import Action, Policy
+from tarmac.core.model.names import Action, Order, Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,7 @@ class Rules:
     """Scheduling settings. Fractions refer to a whole GPU or host; a limit of 0 means no limit."""
 
     policy: Policy = "balance"
+    order: Order = "submitted"  # of one owner's jobs with the same priority
     shares: PerName = PerName(1.0)
     half_life_s: float = 7 * 86400.0  # fairshare: GPU-hours this old count half
     is_backfilling: bool = True

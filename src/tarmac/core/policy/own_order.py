@@ -1,0 +1,204 @@
+"""Which of an owner's jobs goes first. Tier and priority always win; within them, the rule `order` decides.
+
+- `submitted`: by position, the order in which people typed the jobs.
+- `expected`: by (wait ÷ expected length)³ × GPUs. A job that has waited for `LONGEST_WAIT_S` goes before these, by
+  position, so that no job starves. A job that was moved keeps its place among the positions.
+
+Jobs of one class always keep their positions. Waits count until the last pass, so that the order stays the same for all
+who ask about it before the next.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush, heapreplace, merge
+from typing import TYPE_CHECKING, TypeAlias
+
+from tarmac.core.moved_jobs import MovedJobs
+from tarmac.core.queue import Classes, JobClass, class_key, turn_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tarmac.core.model.ids import JobId
+    from tarmac.core.model.job import Job
+    from tarmac.core.moved_jobs import Spot
+    from tarmac.core.queue import ClassKey, Turn
+    from tarmac.core.state import State
+
+Source: TypeAlias = Classes | JobClass
+Place: TypeAlias = "tuple[Turn, int, Source]"  # the number keeps equal turns from comparing sources
+# Tier, priority, the last moved job up to here, group, score or position, position, job. The lower goes first.
+Key: TypeAlias = "tuple[int, int, Spot, int, float, float, JobId]"
+GROUP = 3
+MOVED, LONG, OTHER = range(3)  # groups
+
+LONGEST_WAIT_S = 72 * 3600.0
+SHORTEST_WAIT_S = 60.0  # a shorter wait counts as this one: jobs submitted together are ordered by length at once
+SHORTEST_RUN_S = 1.0
+UNKNOWN_S = 3600.0
+
+
+def score(wait_s: float, expected_s: float, gpus: int) -> float:
+    """The higher goes first. A job without GPUs counts as one with a single GPU."""
+    ratio = max(wait_s, SHORTEST_WAIT_S) / max(expected_s, SHORTEST_RUN_S)
+    return ratio**3 * max(1, gpus)
+
+
+def expected_key(state: State, job: Job, moved: MovedJobs) -> Key:
+    """The place of a job under `expected`."""
+    tier, priority, position, number = turn_of(job)
+    behind = moved.last_up_to(job)
+    if job.is_moved:
+        return (tier, priority, behind, MOVED, 0.0, position, number)
+    wait_s = state.pass_at - job.waits_since
+    if wait_s >= LONGEST_WAIT_S:
+        return (tier, priority, behind, LONG, 0.0, position, number)
+    points = score(wait_s, state.runtimes.expected_s(job.spec) or UNKNOWN_S, job.spec.request.gpus)
+    return (tier, priority, behind, OTHER, -points, position, number)
+
+
+def in_own_order(state: State, classes: Iterable[Iterable[Job]], moved: MovedJobs) -> Iterator[Job]:
+    """The jobs of one owner as they go. Expects the jobs of each class by position."""
+    if state.rules.order == "submitted":
+        return merge(*classes, key=turn_of)
+    return merge(*classes, key=lambda job: expected_key(state, job, moved))
+
+
+def sorted_in_own_order(state: State, jobs: Iterable[Job]) -> list[Job]:
+    """Any jobs of one owner as they go, also those that wait for something other than GPUs."""
+    by_position = sorted(jobs, key=turn_of)
+    if state.rules.order == "submitted":
+        return by_position
+    classes: dict[ClassKey, list[Job]] = {}
+    for job in by_position:
+        classes.setdefault(class_key(job), []).append(job)
+    moved = MovedJobs()
+    moved.add_many(by_position)
+    return list(in_own_order(state, classes.values(), moved))
+
+
+class SubmittedLine:
+    """One owner's classes by position. Classes stand together and are split up only once one of them is set aside."""
+
+    __slots__ = ("_number", "_places")
+
+    def __init__(self, sources: list[Source]) -> None:
+        self._places: list[Place] = [(source.turn(), number, source) for number, source in enumerate(sources)]
+        self._number = len(sources)
+        heapify(self._places)
+
+    def __bool__(self) -> bool:
+        return bool(self._places)
+
+    def earliest(self) -> Turn:
+        """The turn of the owner's job with the first position."""
+        return self._places[0][0]
+
+    def first(self) -> JobClass:
+        return _first_class(self._places[0][2])
+
+    def set_aside(self) -> None:
+        _, _, source = heappop(self._places)
+        first = _first_class(source)
+        for klass in classes_of(source):
+            if klass is not first:
+                self._number += 1
+                heappush(self._places, (klass.turn(), self._number, klass))
+
+    def set_gpus_aside(self) -> None:
+        """Drop every class that asks for a GPU."""
+        classes = (klass for _, _, source in self._places for klass in classes_of(source) if not klass.request.gpus)
+        self._places = [(klass.turn(), self._number + number, klass) for number, klass in enumerate(classes, 1)]
+        self._number += len(self._places)
+        heapify(self._places)
+
+    def started(self) -> None:
+        """Note that the first job of the first class has left the queue."""
+        _, number, source = self._places[0]
+        if source.classes if isinstance(source, Classes) else source.waiting:
+            heapreplace(self._places, (source.turn(), number, source))
+        else:
+            heappop(self._places)
+
+
+class ExpectedLine:
+    """One owner's classes by expected length. They are compared only once it is the owner's turn."""
+
+    __slots__ = ("_by_key", "_by_turn", "_left", "_sources", "_state")
+
+    def __init__(self, state: State, sources: list[Source]) -> None:
+        self._state = state
+        self._sources = sources  # until it is the owner's turn
+        self._left: set[JobClass] = set()
+        self._by_key: list[tuple[Key, JobClass]] = []
+        self._by_turn: list[tuple[Turn, JobClass]] = []  # may contain classes that are not left, and old turns
+
+    def __bool__(self) -> bool:
+        return bool(self._sources or self._left)
+
+    def earliest(self) -> Turn:
+        """The turn of the owner's job with the first position, which need not be the first to go."""
+        if self._sources:
+            return min(source.turn() for source in self._sources)
+        while True:
+            turn, klass = self._by_turn[0]
+            if klass not in self._left:
+                heappop(self._by_turn)
+            elif klass.turn() != turn:
+                heapreplace(self._by_turn, (klass.turn(), klass))
+            else:
+                return turn
+
+    def first(self) -> JobClass:
+        if self._sources:
+            self._compare()
+        return self._by_key[0][1]
+
+    def set_aside(self) -> None:
+        _, klass = heappop(self._by_key)
+        self._left.remove(klass)
+
+    def set_gpus_aside(self) -> None:
+        """Drop every class that asks for a GPU."""
+        self._by_key = [(key, klass) for key, klass in self._by_key if not klass.request.gpus]
+        self._left = {klass for _, klass in self._by_key}
+        heapify(self._by_key)
+
+    def started(self) -> None:
+        """Note that the first job of the first class has left the queue."""
+        key, klass = self._by_key[0]
+        if klass.waiting:
+            heapreplace(self._by_key, (self._key(klass), klass))
+        else:
+            self.set_aside()
+        if key[GROUP] == MOVED:  # the jobs behind it are no longer
+            self._by_key = [(self._key(klass), klass) for _, klass in self._by_key]
+            heapify(self._by_key)
+
+    def _compare(self) -> None:
+        classes = [klass for source in self._sources for klass in classes_of(source)]
+        self._sources = []
+        self._left = set(classes)
+        self._by_key = [(self._key(klass), klass) for klass in classes]
+        self._by_turn = [(klass.turn(), klass) for klass in classes]
+        heapify(self._by_key)
+        heapify(self._by_turn)
+
+    def _key(self, klass: JobClass) -> Key:
+        state = self._state
+        return expected_key(state, state.jobs[klass.head_job()], state.queue.moved)
+
+
+Line: TypeAlias = SubmittedLine | ExpectedLine
+
+
+def own_line(state: State, sources: list[Source]) -> Line:
+    return ExpectedLine(state, sources) if state.rules.order == "expected" else SubmittedLine(sources)
+
+
+def _first_class(source: Source) -> JobClass:
+    return source.first() if isinstance(source, Classes) else source
+
+
+def classes_of(source: Source) -> Iterable[JobClass]:
+    return source.classes.values() if isinstance(source, Classes) else (source,)
