@@ -1,6 +1,8 @@
 """Scheduling from the command line: time limits, dependencies, arrays, held jobs, queue modes, reservations."""
 
 import json
+import os
+import signal
 import subprocess
 from typing import Any
 
@@ -326,13 +328,16 @@ def test_why_ls_and_show_agree_on_the_end_that_progress_promises(home: Home) -> 
     assert "~" in home.tarmac("ls", str(waiting)).stdout
 
 
-def test_a_job_that_ends_before_a_progress_bar_does_starts_in_the_gap(home: Home) -> None:
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_job_that_ends_before_a_progress_bar_does_starts_in_the_gap(home: Home, is_restarted: bool) -> None:
     """The wide job waits for the running one, which prints that it needs five hours."""
     bar = "printf '50%%|#####     | 50/100 [5:00:00<5:00:00, 360.00s/it]'; sleep 600"
     running = home.add("-c", bar)
     wide = home.add("-g", "2", "true")
+    if is_restarted:
+        os.kill(home.pid_of("controller"), signal.SIGKILL)
     filler = home.add("--time", "3h", "sleep", "600")
-    assert until(lambda: home.client().job(filler).state == "running"), "the core knows the bar"
+    assert until(lambda: home.client().job(filler).state == "running", 60), "the core knows the bar"
     assert home.client().job(running).state == "running"
     assert home.client().job(wide).state == "queued"
     assert "based on its progress" in home.tarmac("why", str(wide)).stdout
