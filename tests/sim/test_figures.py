@@ -17,6 +17,7 @@ def test_the_figures_of_a_small_trace():
     assert data == {
         "policy": "fifo",
         "backfill": True,
+        "order": "submitted",
         "limits": "as-given",
         "utilization": pytest.approx((100 + 2 * 50 + 50 + 60) / (2 * 210), abs=1e-6),
         "idle_while_waiting": pytest.approx((10 + 40) / (2 * 210), abs=1e-6),  # until 10, and from 60 to 100

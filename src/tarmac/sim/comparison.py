@@ -6,7 +6,7 @@ import gc
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
-from tarmac.core.model.names import Policy
+from tarmac.core.model.names import Order, Policy
 from tarmac.core.model.rules import Rules
 from tarmac.shared.units import HOUR_S
 from tarmac.sim.figures import figures_of, of_all, of_owner, of_size
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tarmac.sim.trace import TraceJob
 
 ALL_POLICIES: tuple[Policy, ...] = get_args(Policy)
+DEFAULT_ORDER: tuple[Order] = ("submitted",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +33,15 @@ class Variant:
 
     policy: Policy
     is_backfilling: bool = True
+    order: Order = "submitted"
     limits: Limits = "as-given"
 
     @property
     def label(self) -> str:
         backfill = "" if self.is_backfilling else ", no backfill"
         limits = {"as-given": "", "none": ", no limits", "x2": ", limits x2"}[self.limits]
-        return f"{self.policy}{backfill}{limits}"
+        order = "" if self.order == "submitted" else f", order {self.order}"
+        return f"{self.policy}{backfill}{order}{limits}"
 
     @property
     def plain(self) -> Variant:
@@ -91,7 +94,9 @@ def played(
     trace: Sequence[TraceJob], machines: Sequence[Machine], variant: Variant, past: Sequence[PastRun] = ()
 ) -> Scenario:
     """Failures never pause a simulated queue, because nobody could resume it."""
-    rules = Rules(policy=variant.policy, is_backfilling=variant.is_backfilling, pause_after_failures=0)
+    rules = Rules(
+        policy=variant.policy, order=variant.order, is_backfilling=variant.is_backfilling, pause_after_failures=0
+    )
     was_collecting = gc.isenabled()
     gc.disable()  # there are no reference cycles, and scanning 100,000 jobs for them is slow
     try:
@@ -108,6 +113,7 @@ def as_data(scenario: Scenario) -> dict[str, Any]:
     return {
         "policy": scenario.variant.policy,
         "backfill": scenario.variant.is_backfilling,
+        "order": scenario.variant.order,
         "limits": scenario.variant.limits,
         "utilization": _rounded(figures.utilization),
         "idle_while_waiting": _rounded(figures.idle_part),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 Limits: TypeAlias = Literal["as-given", "none", "x2"]
 ALL_LIMITS: tuple[Limits, ...] = get_args(Limits)
+DEFAULT_LIMITS: tuple[Limits] = ("as-given",)
 LEAST_S = 1.0  # a limit of 0 s is not a limit
 
 

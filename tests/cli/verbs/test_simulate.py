@@ -68,7 +68,7 @@ def test_figures_are_whole_on_any_terminal(width: int, backfill: tuple[bool, ...
     titles = [line.split("  ") for line in printed if line.startswith(("POLICY", "WAITED"))]
     shown = {title.strip() for line in titles for title in line}
     assert {"POLICY", "IN USE", "IDLE", "SHORT", "WAITED", "MEAN", "VS FIFO"} <= shown
-    assert ("BACKFILL" in shown, "LIMITS" in shown) == (len(backfill) > 1, len(limits) > 1)
+    assert ("BACKFILL" in shown, "LIMITS" in shown, "ORDER" in shown) == (len(backfill) > 1, True, False)
     assert not any("…" in word for line in printed for word in line.split()[-5:]), "only names are cut"
     if width == 200:
         assert {"FAIRNESS", "MAKESPAN", "JOBS", "MEDIAN", "P95", "P99", "SLOWDOWN"} <= shown
@@ -119,6 +119,16 @@ def test_several_kinds_of_limits_are_compared(capfd: pytest.CaptureFixture[str],
     ]
     data = json.loads(asked(capfd, *words, "--json")[1])
     assert [(one["limits"], one["timeouts"]) for one in data] == [("none", 0), ("as-given", 1)]
+
+
+def test_orders_are_compared(capfd: pytest.CaptureFixture[str], tmp_path: Path):
+    text = HEADER + "0,ann,1,100,100\n0,ann,1,1000,1000\n0,ann,1,10,10\n"
+    words = ("--trace", traced(tmp_path, text), "--nodes", "1x1", "--policy", "balance", "--order")
+    data = json.loads(asked(capfd, *words, "submitted,expected", "--json")[1])
+    assert [(one["order"], one["wait"]["mean_s"]) for one in data] == [("submitted", 400), ("expected", 40)]
+    assert [one["wait"]["vs_plain_fifo"] for one in data] == [1, 0.1]
+    _, printed, _ = asked(capfd, *words, "expected")
+    assert [line.split()[:2] for line in printed.splitlines()[2:4]] == [["POLICY", "ORDER"], ["balance", "expected"]]
 
 
 def test_columns_may_be_in_any_order_and_optional(capfd: pytest.CaptureFixture[str], tmp_path: Path):
@@ -205,6 +215,7 @@ def test_a_trace_that_is_not_text_is_refused(capfd: pytest.CaptureFixture[str], 
         ("--trace synthetic:many --nodes 1x2", "from 1 to 1,000,000 jobs"),
         ("--trace synthetic:9 --nodes 1x2 --policy fifo,lottery", "it must be one or more of fifo, balance, fairshare"),
         ("--trace synthetic:9 --nodes 1x2 --limits x3", "it must be one or more of as-given, none, x2"),
+        ("--trace synthetic:9 --nodes 1x2 --order longest", "it must be one or more of submitted, expected"),
         ("--trace synthetic:9 --nodes 1x2 --limits", "--limits"),
         (f"--trace {os.devnull} --nodes 1x2 --seed 1", "--seed applies only to generated traces"),
         ("--trace synthetic:9 --nodes 1x2 --last 7d", "--last applies only to --from-history"),

@@ -12,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tarmac.cli.parser import Values
     from tarmac.sim.comparison import Scenario
-    from tarmac.sim.limits import Limits
     from tarmac.sim.machines import Machine
     from tarmac.sim.past import PastRun
     from tarmac.sim.trace import TraceJob
@@ -95,14 +94,15 @@ def _made_up_jobs(word: str) -> int:
 
 
 def _compared(values: Values, trace: list[TraceJob], machines: list[Machine], past: list[PastRun]) -> list[Scenario]:
-    from tarmac.sim.comparison import ALL_POLICIES, Variant, compare
+    from tarmac.sim.comparison import ALL_POLICIES, DEFAULT_ORDER, Variant, compare
+    from tarmac.sim.limits import DEFAULT_LIMITS
 
-    all_limits: list[Limits] = values["limits"] or ["as-given"]
     variants = [
-        Variant(policy=policy, is_backfilling=is_backfilling, limits=limits)
+        Variant(policy=policy, is_backfilling=is_backfilling, order=order, limits=limits)
         for policy in values["policy"] or ALL_POLICIES
         for is_backfilling in ((True, False) if values["no_backfill"] else (True,))
-        for limits in all_limits
+        for order in values["order"] or DEFAULT_ORDER
+        for limits in values["limits"] or DEFAULT_LIMITS
     ]
     return compare(trace, machines, variants, lambda label: say(f"simulating {label} …"), past)
 
@@ -111,6 +111,12 @@ def _policies(word: str) -> list[str]:
     from tarmac.shared.names import POLICIES
 
     return _names(word, POLICIES)
+
+
+def _orders(word: str) -> list[str]:
+    from tarmac.shared.names import ORDERS
+
+    return _names(word, ORDERS)
 
 
 def _limits(word: str) -> list[str]:
@@ -141,6 +147,7 @@ VERB = Verb(
         Option("--cpus", None, "CPU cores of each node (default: unlimited)", "N", count),
         Option("--mem", None, "memory of each node (default: unlimited)", "SIZE", size),
         Option("--policy", None, "one or more of fifo, balance, fairshare (default: all)", "NAME,…", _policies),
+        Option("--order", None, "order of each owner's jobs: submitted (default), expected", "NAME,…", _orders),
         Option(
             "--limits",
             None,
@@ -164,6 +171,7 @@ VERB = Verb(
         "Columns of a trace: submit_s, owner, gpus, duration_s. Optional: limit_s, factor",
         "(the limit as a multiple of duration_s), name, project, tier, priority,",
         "gpu_memory, gpu_share (or share), gpu_model, min_gpu_memory, cpus, memory.",
+        "Order: submitted: first come, first served; expected: short jobs first.",
         "Limits: as-given: those of the trace; none: no job has one; x2: twice the",
         "duration of every job. With none and x2, every job runs to its end.",
         "VS FIFO: mean wait relative to fifo without backfill.",

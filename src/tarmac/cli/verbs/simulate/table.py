@@ -59,13 +59,15 @@ def _figures(scenarios: Sequence[Scenario], width: int | None) -> list[str]:
 
 
 def _variants(rows: Sequence[Scenario]) -> list[Column]:
-    """What distinguishes the rows."""
-    columns = [Column("POLICY", [row.variant.policy for row in rows])]
-    others: dict[str, list[str]] = {
-        "BACKFILL": ["yes" if row.variant.is_backfilling else "no" for row in rows],
-        "LIMITS": [str(row.variant.limits) for row in rows],
+    """What distinguishes the rows, or is not the default."""
+    variants = [row.variant for row in rows]
+    others: dict[str, tuple[str, list[str]]] = {  # title -> the default, and the values
+        "BACKFILL": ("yes", ["yes" if variant.is_backfilling else "no" for variant in variants]),
+        "ORDER": ("submitted", [str(variant.order) for variant in variants]),
+        "LIMITS": ("as-given", [str(variant.limits) for variant in variants]),
     }
-    return columns + [Column(title, values) for title, values in others.items() if len(set(values)) > 1]
+    columns = [Column("POLICY", [variant.policy for variant in variants])]
+    return columns + [Column(title, values) for title, (usual, values) in others.items() if set(values) != {usual}]
 
 
 def _waits(scenarios: Sequence[Scenario], width: int | None) -> list[str]:
