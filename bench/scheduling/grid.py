@@ -69,7 +69,9 @@ class Grid:
                 print(f"    {setting}: {name}: {wait_h:.2f} h, {percent:.1f} % in use", file=sys.stderr, flush=True)
 
     def wait_ratio(self, setting: Setting, scheduler: str, other: str) -> float:
-        return self.results[setting, scheduler].mean_wait_s / self.results[setting, other].mean_wait_s
+        """Mean wait ÷ mean wait. Less than a second counts as a second, because there may be no queue."""
+        wait_s, other_s = (max(1.0, self.results[setting, name].mean_wait_s) for name in (scheduler, other))
+        return wait_s / other_s
 
     def _jobs(self, setting: Setting) -> list[Job]:
         window = windows(self.trace, WINDOWS, WINDOW_JOBS[setting.nodes])[setting.window]

@@ -16,6 +16,7 @@ from bench.scheduling.workload import nodes
 from tarmac.core.model.rules import Rules
 from tarmac.sim.trace import trace_job
 from tarmac.sim.world import simulate
+from tests.core.support.effort import tries
 
 NEVER_S = 1e12
 FIFO = Rules(policy="fifo", pause_after_failures=0, starvation_s=NEVER_S)
@@ -61,23 +62,27 @@ def core_starts(jobs: list[Job], node_count: int, rules: Rules, *, by_length: bo
 
 
 @pytest.mark.parametrize("node_count", [1, 3])
+@tries(60)
 @given(jobs=workloads((1, 2, 4, 8)))
 def test_fifo_without_backfill_is_plain_fifo(node_count: int, jobs: list[Job]) -> None:
     assert core_starts(jobs, node_count, PLAIN) == by_reference(jobs, node_count, Fifo).starts
 
 
 @pytest.mark.parametrize("node_count", [1, 3])
+@tries(60)
 @given(jobs=workloads())
 def test_fifo_is_easy_backfill(node_count: int, jobs: list[Job]) -> None:
     assert core_starts(jobs, node_count, FIFO) == by_reference(jobs, node_count, Easy).starts
 
 
+@tries(60)
 @given(jobs=workloads())
 def test_balance_on_one_node_is_max_min_sharing_with_easy_backfill(jobs: list[Job]) -> None:
     assert core_starts(jobs, 1, BALANCE) == by_reference(jobs, 1, MaxMin).starts
 
 
 @pytest.mark.parametrize("node_count", [1, 3])
+@tries(60)
 @given(jobs=workloads())
 def test_fifo_with_priorities_by_length_is_the_sjf_oracle(node_count: int, jobs: list[Job]) -> None:
     assert core_starts(jobs, node_count, FIFO, by_length=True) == by_reference(jobs, node_count, ShortestFirst).starts
