@@ -34,7 +34,7 @@ def cache_violations(state: State) -> list[str]:
 def _fits(state: State) -> list[str]:
     """A cached fit is what a fresh look finds, unless the node is marked for another look."""
     cache, found = state.fit_cache, []
-    for request, fits in cache.fits.items():
+    for request, fits in [*cache.fits.items(), *cache.least.items()]:
         touched = set(cache.touched.since(fits.read))
         for name in set(cache.touched.names) - touched:
             gpus = fitting_gpus(state.nodes[name], request, state.rules)

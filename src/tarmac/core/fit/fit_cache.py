@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING
 from tarmac.core.fit.node_fit import fitting_gpus
 from tarmac.core.fit.start_cache import StartCache
 from tarmac.core.fit.touched_nodes import TouchedNodes
+from tarmac.core.model.job import Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tarmac.core.model.ids import NodeName
-    from tarmac.core.model.job import Request
     from tarmac.core.model.node import Node
     from tarmac.core.model.rules import Rules
 
 MAX_REQUESTS = 2_000  # whose fitting nodes are remembered
+LEAST_WHOLE = Request()
+LEAST_SHARED = Request(gpu_memory_bytes=1)
+LEAST_SHARE = 0.001  # a smaller one may round to no memory at all
 
 
 @dataclass(slots=True, eq=False)
@@ -55,6 +58,7 @@ class Fits:
 class FitCache:
     touched: TouchedNodes = field(default_factory=TouchedNodes)
     fits: dict[Request, Fits] = field(default_factory=dict)
+    least: dict[Request, Fits] = field(default_factory=dict)  # of requests that can use what many others can
     starts: StartCache = field(init=False)
 
     def __post_init__(self) -> None:
@@ -66,7 +70,7 @@ class FitCache:
 
     def clear(self) -> None:
         """Forget everything, as after a change of the rules."""
-        self.fits = {}
+        self.fits, self.least = {}, {}
         self.starts = StartCache(self.touched)
 
     def fitting(self, nodes: dict[NodeName, Node], request: Request, rules: Rules) -> Iterator[Node]:
@@ -78,15 +82,35 @@ class FitCache:
         return bool(self.fits_of(nodes, request, rules).usable)
 
     def fits_of(self, nodes: dict[NodeName, Node], request: Request, rules: Rules) -> Fits:
-        touched = self.touched
-        touched.add_new(nodes)
         fits = self.fits.get(request)
         if fits is None:
             if len(self.fits) >= MAX_REQUESTS:
-                self.fits = {}
+                del self.fits[next(iter(self.fits))]
             fits = self.fits[request] = Fits()
+        self.touched.add_new(nodes)
+        if fits.read != self.touched.position:
+            self._refresh(fits, nodes, request, rules)
+        return fits
+
+    def _refresh(self, fits: Fits, nodes: dict[NodeName, Node], request: Request, rules: Rules) -> None:
+        """Look at the nodes that changed. On a full one, a request that others share saves the closer look."""
+        touched, least = self.touched, _least(request)
+        if least is not None:
+            known = self.least.setdefault(least, Fits())
+            if known.read != touched.position:
+                self._refresh(known, nodes, least, rules)
         for name in touched.since(fits.read):
-            gpus = fitting_gpus(nodes[name], request, rules)
+            is_possible = least is None or known.usable.get(name, 0) >= request.gpus
+            gpus = fitting_gpus(nodes[name], request, rules) if is_possible else None
             fits.put(name, touched.numbers[name], None if gpus is None else len(gpus))
         fits.read = touched.position
-        return fits
+
+
+def _least(request: Request) -> Request | None:
+    """A request that can use every GPU that this one can; None if it is not known, or the request itself."""
+    if not request.gpus or request.idle_below is not None or request in (LEAST_WHOLE, LEAST_SHARED):
+        return None
+    if not request.is_shared:
+        return LEAST_WHOLE
+    is_tiny = request.gpu_memory_bytes is None and (request.gpu_share or 0) < LEAST_SHARE
+    return None if is_tiny else LEAST_SHARED
