@@ -147,13 +147,13 @@ def _count_fading_gpus_twice(state: State) -> None:
     state.ledger.faded["ann"].gpus += 1.0
 
 
-def _swap_first_classes(state: State) -> None:
+def _swap_classes(state: State) -> None:
     own = state.queue.owners["ann"]
     state.queue.add_many([a_job(7, gpus=2)])
     state.jobs[JobId(7)] = a_job(7, gpus=2)
     state.next_id = 8
     state.waiting_counts.add(state.jobs[JobId(7)].spec)
-    own._first = max(own.classes.values(), key=lambda klass: klass.turn())
+    own.in_order().reverse()
 
 
 def _remember_a_wrong_turn(state: State) -> None:
@@ -283,7 +283,7 @@ DAMAGE = {
     _queue_a_job_twice: "is twice in the queue",
     _damage_the_heap_of_a_class: "the heap of class ann",
     _remember_a_wrong_turn: "the head of class ann",
-    _swap_first_classes: "the first class of ann",
+    _swap_classes: "the classes of ann stand",
     _lose_a_class_of_an_owner: "classes by owner",
     _lose_a_class_of_a_request: "classes by request",
     _change_a_rank_behind_the_queues_back: "classes of the queue",

@@ -143,15 +143,15 @@ def _classes(state: State) -> list[str]:
         found.append(f"classes by owner are {list(queue.owners)}, should be {by_owner}")
     if {key: set(own.classes) for key, own in requests.items()} != by_request:
         found.append(f"classes by request are {list(requests)}, should be {by_request}")
-    return found + _first_classes([*queue.owners.values(), *requests.values()]) + _moved(state)
+    return found + _order_of_classes([*queue.owners.values(), *requests.values()]) + _moved(state)
 
 
-def _first_classes(groups: Iterable[Classes]) -> list[str]:
+def _order_of_classes(groups: Iterable[Classes]) -> list[str]:
     found = []
     for group in groups:
-        best = min(klass.turn() for klass in group.classes.values())
-        if group.turn() != best:
-            found.append(f"the first class of {group.owner} begins with {group.turn()}, should begin with {best}")
+        turns = sorted(klass.turn() for klass in group.classes.values())
+        if [(turn, klass.turn()) for turn, klass in group.in_order()] != [(turn, turn) for turn in turns]:
+            found.append(f"the classes of {group.owner} stand as {group.in_order()}, should be {turns}")
     return found
 
 

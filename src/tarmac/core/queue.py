@@ -6,6 +6,7 @@ Jobs that wait for something other than GPUs (another job, their begin time, a p
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -112,22 +113,47 @@ class JobClass:
 
 @dataclass(slots=True, eq=False)
 class Classes:
-    """Several classes of one owner. Which goes first is remembered until one of them changes."""
+    """Several classes of one owner, sorted by their turns. Only those that changed are sorted in again."""
 
     owner: str
     classes: dict[ClassKey, JobClass] = field(default_factory=dict)
-    _first: JobClass | None = None
+    _order: list[tuple[Turn, JobClass]] = field(default_factory=list)
+    _turns: dict[JobClass, Turn] = field(default_factory=dict)  # under which each stands in the order
+    _changed: set[JobClass] = field(default_factory=set)
 
     def first(self) -> JobClass:
-        if self._first is None:
-            self._first = min(self.classes.values(), key=JobClass.turn)
-        return self._first
+        return self.in_order()[0][1]
 
     def turn(self) -> Turn:
-        return self.first().turn()
+        return self.in_order()[0][0]
 
-    def changed(self) -> None:
-        self._first = None
+    def changed(self, klass: JobClass) -> None:
+        """Note that the class was added, grew, or lost a job."""
+        self._changed.add(klass)
+
+    def in_order(self) -> list[tuple[Turn, JobClass]]:
+        """The classes by turn."""
+        if self._changed:
+            self._sort_in()
+        return self._order
+
+    def _sort_in(self) -> None:
+        changed, self._changed = self._changed, set()
+        if len(changed) * 8 > len(self.classes):
+            self._order = sorted(((klass.turn(), klass) for klass in self.classes.values()), key=_turn)
+            self._turns = {klass: turn for turn, klass in self._order}
+            return
+        for klass in changed:
+            if (turn := self._turns.pop(klass, None)) is not None:
+                del self._order[bisect_left(self._order, turn, key=_turn)]
+        for klass in changed:
+            if klass.waiting:
+                turn = self._turns[klass] = klass.turn()
+                insort(self._order, (turn, klass), key=_turn)
+
+
+def _turn(entry: tuple[Turn, JobClass]) -> Turn:
+    return entry[0]
 
 
 @dataclass(slots=True)
@@ -146,15 +172,16 @@ class Queue:
         for job in jobs:
             grown.setdefault(class_key(job), []).append(job)
         for key, together in grown.items():
-            self._class_of(key).add_many(together)
-            self._changed(key)
+            klass = self._class_of(key)
+            klass.add_many(together)
+            self._changed(klass)
 
     def remove(self, job: Job) -> None:
         key = class_key(job)
         klass = self.classes[key]
         klass.remove(job.id)
         self.moved.remove(job)
-        self._changed(key)
+        self._changed(klass)
         if not klass.waiting:
             self._drop(key)
 
@@ -175,9 +202,9 @@ class Queue:
             same_request.setdefault(owner, Classes(owner)).classes[key] = klass
         return klass
 
-    def _changed(self, key: ClassKey) -> None:
-        self.owners[key.owner].changed()
-        self.requests[key.request][key.owner].changed()
+    def _changed(self, klass: JobClass) -> None:
+        self.owners[klass.owner].changed(klass)
+        self.requests[klass.request][klass.owner].changed(klass)
 
     def _drop(self, key: ClassKey) -> None:
         del self.classes[key]
