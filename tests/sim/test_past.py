@@ -21,40 +21,50 @@ def starts(trace: list[TraceJob], *past: PastRun, gpus: int = 2, **rules: Any) -
     return simulate(trace, nodes(1, gpus), Rules(pause_after_failures=0, **rules), past).starts
 
 
-def scene(**more: Any) -> list[TraceJob]:
-    """The last job may pass the second, which waits until 2000, if it is known to take 10 s."""
+def scene(at: float = 1000, **more: Any) -> list[TraceJob]:
+    """The last job may pass the second, which waits for 1000 s, if it is known to take 10 s."""
     return [
-        a_row(1000, "ann", 1, 1000, 1000),
-        a_row(1000, "ann", 2, 1000, 1000),
-        a_row(1010, "bob", 1, 10, **more),
+        a_row(at, "ann", 1, 1000, 1000),
+        a_row(at, "ann", 2, 1000, 1000),
+        a_row(at + 10, "bob", 1, 10, **more),
     ]
 
 
-@pytest.mark.parametrize("kind", [{"name": "eval"}, {"command": ("python", "eval.py")}], ids=["name", "command"])
+PASSED, WAITED = 10, 2000  # when the last job starts, counted from the begin of the scene
+KINDS = pytest.mark.parametrize("kind", [{"name": "eval"}, {"command": ("python", "eval.py")}], ids=["name", "command"])
+ENDINGS = pytest.mark.parametrize(
+    ("ending", "started"), [("succeeded", PASSED), ("failed", WAITED), ("cancelled", WAITED)]
+)
+
+
+@KINDS
 def test_namesakes_of_the_past_say_how_long_a_job_takes(kind: dict[str, Any]):
     past = ran(a_row(0, "bob", 1, 10, **kind), 0)
-    assert starts(scene(**kind), past, policy="fifo")[2] == 1010
+    assert starts(scene(**kind), past, policy="fifo")[2] == 1000 + PASSED
 
 
-@pytest.mark.parametrize("kind", [{"name": "eval"}, {"command": ("python", "eval.py")}], ids=["name", "command"])
-def test_failures_teach_nothing(kind: dict[str, Any]):
-    """It succeeded in a long time and failed in a short one, so it is not expected to be short."""
-    long, short = a_row(0, "bob", 1, LONG_S, **kind), a_row(0, "bob", 1, 10, **kind, is_failed=True)
-    trace = [a_row(job.submit_s + LONG_S, job.owner, job.request.gpus, job.duration_s, job.limit_s, name=job.name,
-                   command=job.command) for job in scene(**kind)]  # fmt: skip
-    past = [ran(long, 0), *[ran(short, LONG_S + 10 * number) for number in range(9)]]
-    assert starts(trace, *past, policy="fifo")[2] == LONG_S + 3000
-    assert starts(trace, *[ran(a_row(0, "bob", 1, 10, **kind), 0)], policy="fifo")[2] == LONG_S + 1010
+@KINDS
+@ENDINGS
+def test_only_runs_that_succeeded_say_how_long_their_namesakes_take(kind: dict[str, Any], ending: Any, started: float):
+    """The last five count, so the first one is forgotten only if the others succeeded."""
+    begin = 2 * LONG_S
+    long, short = a_row(0, "bob", 1, LONG_S, **kind), a_row(0, "bob", 1, 10, **kind, ending=ending)
+    past = [ran(long, 0), *[ran(short, LONG_S + 10 * number) for number in range(5)]]
+    assert starts(scene(begin, **kind), *past, policy="fifo")[2] == begin + started
 
 
-def test_a_simulated_job_that_fails_teaches_nothing():
-    first = [a_row(0, "bob", 1, 10, name="eval", is_failed=is_failed) for is_failed in (False, True)]
-    long = a_row(0, "bob", 1, 900, name="eval")
-    assert starts([first[0], *scene(name="eval")], policy="fifo")[3] == 1010
-    assert (
-        starts([long, first[1], *scene(name="eval")], policy="fifo")[4]
-        == starts([long, a_row(0, "bob", 1, 10), *scene(name="eval")], policy="fifo")[4]
-    )
+@ENDINGS
+def test_simulated_runs_end_as_they_did(ending: Any, started: float):
+    begin = 2 * LONG_S
+    long, short = (a_row(0, "bob", 1, LONG_S, name="eval"), a_row(LONG_S + 1, "bob", 1, 10, name="eval", ending=ending))
+    assert starts([long, *[short] * 5, *scene(begin, name="eval")], policy="fifo")[8] == begin + started
+
+
+def test_a_run_that_was_stopped_at_its_limit_does_not_say_how_long_its_namesakes_take():
+    begin = 2 * LONG_S
+    long, stopped = a_row(0, "bob", 1, LONG_S, name="eval"), a_row(0, "bob", 1, 900, 10, name="eval")
+    past = [ran(long, 0), *[ran(stopped, LONG_S + 10 * number) for number in range(5)]]
+    assert starts(scene(begin, name="eval"), *past, policy="fifo")[2] == begin + WAITED
 
 
 def test_a_run_is_known_only_once_it_has_ended():

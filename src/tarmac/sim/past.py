@@ -9,13 +9,14 @@ from tarmac.core.ledger import Ledger
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import Job
-from tarmac.core.model.status import Booking, Succeeded
+from tarmac.core.model.status import Booking, Cancelled, Failed, Succeeded
 from tarmac.sim.trace import spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tarmac.core.ledger import HourRow
+    from tarmac.core.model.names import Failure
     from tarmac.core.state import State
     from tarmac.sim.trace import TraceJob
 
@@ -43,24 +44,30 @@ class Past:
         state.load_hours([row for run in self._runs for row in _hours(run, now)], now)
 
     def learn_until(self, state: State, now: float) -> None:
-        """Learn what had ended by now, unless it failed."""
+        """Learn what had ended by now."""
         while self._learned < len(self._runs) and self._runs[self._learned].ends_at <= now:
-            run = self._runs[self._learned]
+            state.load_runtimes([_ended(self._runs[self._learned])])
             self._learned += 1
-            if not run.job.is_failed and not run.job.is_cut_short:
-                state.load_runtimes([_ended(run)])
 
 
 def _ended(run: PastRun) -> Job:
-    status = Succeeded(booking=_booking(run), pid=None, started_at=run.starts_at, ended_at=run.ends_at)
     return Job(
         id=JobId(NEVER),
         spec=spec_of(run.job, NEVER),
         submitted_at=run.job.submit_s,
         position=0.0,
         attempt=1,
-        status=status,
+        status=_status(run),
     )
+
+
+def _status(run: PastRun) -> Succeeded | Failed | Cancelled:
+    booking = _booking(run)
+    if run.job.is_cut_short or run.job.ending == "failed":
+        reason: Failure = "timeout" if run.job.is_cut_short else "exit"
+        return Failed(booking=booking, pid=None, started_at=run.starts_at, ended_at=run.ends_at, reason=reason)
+    kind = Succeeded if run.job.ending == "succeeded" else Cancelled
+    return kind(booking=booking, pid=None, started_at=run.starts_at, ended_at=run.ends_at)
 
 
 def _booking(run: PastRun) -> Booking:

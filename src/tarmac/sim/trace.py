@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from tarmac.core.model.job import DEFAULT_PRIORITY, JobSpec, Request
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from tarmac.core.model.names import Tier
+
+Ending: TypeAlias = Literal["succeeded", "failed", "cancelled"]
 
 
 class OptionalFields(TypedDict, total=False):
@@ -23,7 +25,7 @@ class OptionalFields(TypedDict, total=False):
     project: str | None
     tier: Tier
     priority: int
-    is_failed: bool
+    ending: Ending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +40,7 @@ class TraceJob:
     project: str | None = None
     tier: Tier = "normal"
     priority: int = DEFAULT_PRIORITY
-    is_failed: bool = False  # it does not succeed even if nothing stops it, so its runtime is not learned
+    ending: Ending = "succeeded"  # unless its limit stops it
 
     @property
     def run_s(self) -> float:

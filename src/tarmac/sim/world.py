@@ -169,17 +169,20 @@ class _World:
     def _end(self, run: Run, now: float) -> None:
         del self.runs[run.job]
         self.outcome.load(now, -run.gpus)
+        ending = self.trace[run.number].ending
         is_timed_out = run.is_cut_short and not run.is_asked_to_leave
-        is_signalled = run.is_cut_short or run.is_asked_to_leave
+        is_stopped = run.is_cut_short or run.is_asked_to_leave
+        is_signalled = is_stopped or ending == "cancelled"
         report = JobExited(
             job=run.job,
             attempt=run.attempt,
-            exit_code=None if is_signalled else int(self.trace[run.number].is_failed),
+            exit_code=None if is_signalled else int(ending == "failed"),
             signal=TERM if is_signalled else None,
             pid=PID,
             started_at=run.started_at,
             ended_at=now,
             timed_out=is_timed_out,
+            was_signalled=True if ending == "cancelled" and not is_stopped else None,
         )
         self._feed(Reported(node=run.node, report=report), now)
         if run.job in self.state.jobs:  # it was requeued, and may already run again

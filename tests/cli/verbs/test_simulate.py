@@ -287,12 +287,17 @@ def test_history_becomes_a_trace_of_started_jobs():
 
 
 @pytest.mark.parametrize(
-    ("state", "reason"),
-    [("failed", "exit"), ("failed", "signal"), ("cancelled", None), ("unknown", "lost")],
+    ("state", "reason", "ending"),
+    [
+        ("failed", "exit", "failed"),
+        ("failed", "signal", "failed"),
+        ("cancelled", None, "cancelled"),
+        ("unknown", "lost", "cancelled"),
+    ],
 )
-def test_a_job_that_did_not_succeed_fails_again(state: str, reason: str | None):
+def test_a_job_that_did_not_succeed_ends_as_it_did(state: str, reason: str | None, ending: str):
     (job,), _ = remembered({**RAN, "state": state, "reason": reason})
-    assert job == a_row(0, "ann", 2, 120.5, **TRAIN, is_failed=True)
+    assert job == a_row(0, "ann", 2, 120.5, **TRAIN, ending=ending)
 
 
 @pytest.mark.parametrize("limit_s", [120, 120.5, 121], ids=["ran longer", "ran as long", "seems to have run shorter"])

@@ -17,11 +17,13 @@ from tarmac.sim.trace import trace_job
 if TYPE_CHECKING:
     from tarmac.client import Client
     from tarmac.client.records import Job
-    from tarmac.sim.trace import TraceJob
+    from tarmac.sim.trace import Ending, TraceJob
 
 ASKED = {option.view: field for option, field in TRACE_FIELDS.values() if option.view}
 TIMES = ("submitted_at", "begin_at", "started_at", "ended_at")
 FIELDS = ("id", "owner", "state", "reason", "command", "gpus_asked", "after", *TIMES, *ASKED)
+
+ENDINGS: dict[str, Ending] = {"succeeded": "succeeded", "failed": "failed"}  # any other teaches nothing, like cancelled
 
 
 class History(NamedTuple):
@@ -55,7 +57,7 @@ def _past_run(job: Job, first: float, ends: dict[int, float]) -> PastRun:
 
 
 def _trace_job(job: Job, first: float, ends: dict[int, float]) -> TraceJob:
-    """A job that failed or was killed runs as long as it did, and fails. One that reached its limit does so again."""
+    """A job that failed or was killed runs as long as it did, and ends so. One that reached its limit does so again."""
     given: dict[str, Any] = {field: job.raw[name] for name, field in ASKED.items() if job.raw[name] is not None}
     ran_s = max(0.0, epoch(job.raw["ended_at"]) - epoch(job.raw["started_at"]))
     limit_s = given.get("limit_s")
@@ -69,7 +71,7 @@ def _trace_job(job: Job, first: float, ends: dict[int, float]) -> TraceJob:
         gpus=job.gpus_asked,
         duration_s=ran_s,
         command=tuple(job.raw["command"]) or None,
-        is_failed=job.raw["state"] != "succeeded",
+        ending=ENDINGS.get(job.raw["state"], "cancelled"),
         **given,
     )
 
