@@ -14,7 +14,7 @@ from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import After, Request
 from tarmac.core.model.status import RunName
 from tarmac.core.policy.earliest_start import earliest_starts, soonest_start
-from tarmac.core.queue import Turn
+from tarmac.core.queue import Turn, class_key
 from tarmac.core.state import State
 from tests.core.support.builders import BOX, a_booking, a_job, a_node, a_state, a_status
 
@@ -178,6 +178,10 @@ def _forget_a_moved_job(state: State) -> None:
     state.queue.moved.spots.clear()
 
 
+def _file_a_job_under_a_length_that_it_cannot_have(state: State) -> None:
+    state.queue.by_run[JobId(1)] = class_key(state.jobs[JobId(1)])
+
+
 def _stick_a_running_job(state: State) -> None:
     state.stuck_since[JobId(1)] = 1.0
 
@@ -288,6 +292,7 @@ DAMAGE = {
     _lose_a_class_of_a_request: "classes by request",
     _change_a_rank_behind_the_queues_back: "classes of the queue",
     _forget_a_moved_job: "moved jobs are",
+    _file_a_job_under_a_length_that_it_cannot_have: "the class of job 1",
     _retain_an_ended_job: "has ended and is still here",
     _file_a_job_wrongly: "is filed under 3",
     _fall_behind_with_ids: "is not below 6",

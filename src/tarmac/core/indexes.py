@@ -14,6 +14,7 @@ from tarmac.core.queue import Queue
 
 if TYPE_CHECKING:
     from tarmac.core.model.job import JobSpec
+    from tarmac.core.queue import RunTimes
 
 
 @dataclass(slots=True)
@@ -48,6 +49,11 @@ class Indexes:
     stopping: set[JobId] = field(default_factory=set)
     renamed: dict[tuple[NodeName, RunName], JobId] = field(default_factory=dict)  # attempts with another name there
 
+    @property
+    def run_s(self) -> RunTimes | None:
+        """How long earlier runs of a job took, if the queue is to be ordered by that."""
+        return None
+
     def enqueue(self, jobs: list[Job], now: float) -> None:
         """Put queued jobs into the queue, or aside where they wait for something other than GPUs."""
         ready = []
@@ -60,7 +66,7 @@ class Indexes:
                 self.blocked[job.id] = job
             else:
                 ready.append(job)
-        self.queue.add_many(ready)
+        self.queue.add_many(ready, self.run_s)
 
     def dequeue(self, job: Job) -> None:
         self.stuck_since.pop(job.id, None)

@@ -124,7 +124,7 @@ def _classes(state: State) -> list[str]:
     expected: dict[ClassKey, dict[JobId, tuple[int, float]]] = {}
     for job in state.jobs.values():
         if isinstance(job.status, Queued) and job.id not in state.blocked:
-            expected.setdefault(class_key(job), {})[job.id] = job.rank
+            expected.setdefault(queue.key_of(job), {})[job.id] = job.rank
     if {key: klass.waiting for key, klass in queue.classes.items()} != expected:
         found.append(f"classes of the queue are {list(queue.classes)}, should be {expected}")
     for key, klass in queue.classes.items():
@@ -158,8 +158,13 @@ def _order_of_classes(groups: Iterable[Classes]) -> list[str]:
 def _moved(state: State) -> list[str]:
     expected = MovedJobs()
     expected.add_many([state.jobs[job] for job in state.queue.in_order()])
+    found = []
+    for number, key in state.queue.by_run.items():
+        job = state.jobs.get(number)
+        if job is None or class_key(job) != key._replace(run_magnitude=-1) or key.run_magnitude < 0:
+            found.append(f"the class of job {number} is {key}")
     spots = state.queue.moved.spots
-    return [] if spots == expected.spots else [f"moved jobs are {spots}, should be {expected.spots}"]
+    return found if spots == expected.spots else [*found, f"moved jobs are {spots}, should be {expected.spots}"]
 
 
 def _blocked(state: State) -> list[str]:

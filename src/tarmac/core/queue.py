@@ -1,7 +1,7 @@
 """The waiting jobs, grouped by class so that a scheduling pass never walks the whole queue.
 
-A class holds one owner's jobs with equal requests and equal limits. If its first job does not fit, none of them does.
-Jobs that wait for something other than GPUs (another job, their begin time, a person) are not in the queue.
+A class holds one owner's jobs with equal requests and similar lengths. If its first job does not fit, none of them
+does. Jobs that wait for something other than GPUs (another job, their begin time, a person) are not in the queue.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ from tarmac.core.moved_jobs import MovedJobs
 from tarmac.shared.names import TIERS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    from tarmac.core.model.job import JobSpec
 
 Rank: TypeAlias = tuple[int, float]  # priority and position
+RunTimes: TypeAlias = "Callable[[JobSpec], float | None]"
 Entry: TypeAlias = tuple[Rank, JobId]  # plain tuples: a heap of 100,000 of them is built at one submit
 
 
@@ -29,6 +32,7 @@ class ClassKey(NamedTuple):
     tier: int  # rank of the tier, 0 goes first
     array: JobId | None  # the job's array, where that limits how many run at once
     limit_magnitude: int  # bits of the time limit in seconds; -1: no limit
+    run_magnitude: int  # without a limit, where lengths count: bits of the seconds that namesakes took; -1: unknown
     request: Request
 
 
@@ -41,15 +45,21 @@ class Turn(NamedTuple):
     job: JobId
 
 
+MOST_MOVED = 16  # jobs that get another class after one event
 _TIER_RANK = {tier: rank for rank, tier in enumerate(TIERS)}
 
 
-def class_key(job: Job) -> ClassKey:
-    """Only the magnitude of a time limit counts, so that jobs with similar limits share a class."""
+def class_key(job: Job, run_s: float | None = None) -> ClassKey:
+    """Only the magnitude of a length counts, so that jobs with similar ones share a class."""
     spec = job.spec
-    magnitude = -1 if spec.time_limit_s is None else int(spec.time_limit_s).bit_length()
+    limit_magnitude, run_magnitude = _magnitude(spec.time_limit_s), _magnitude(run_s)
     array = None if spec.max_running is None else job.group
-    return ClassKey(spec.owner, spec.project, _TIER_RANK[spec.tier], array, magnitude, spec.request)
+    tier = _TIER_RANK[spec.tier]
+    return ClassKey(spec.owner, spec.project, tier, array, limit_magnitude, run_magnitude, spec.request)
+
+
+def _magnitude(seconds: float | None) -> int:
+    return -1 if seconds is None else int(seconds).bit_length()
 
 
 def turn_of(job: Job) -> Turn:
@@ -162,22 +172,27 @@ class Queue:
     owners: dict[str, Classes] = field(default_factory=dict)
     requests: dict[Request, dict[str, Classes]] = field(default_factory=dict)  # by request, then by owner
     moved: MovedJobs = field(default_factory=MovedJobs)
+    by_run: dict[JobId, ClassKey] = field(default_factory=dict)  # of the jobs whose class has a run_magnitude
 
     def __len__(self) -> int:
         return sum(len(klass.waiting) for klass in self.classes.values())
 
-    def add_many(self, jobs: Collection[Job]) -> None:
+    def add_many(self, jobs: Collection[Job], run_s: RunTimes | None = None) -> None:
+        """`run_s` tells how long namesakes of a job took, where lengths count."""
         self.moved.add_many(jobs)
         grown: dict[ClassKey, list[Job]] = {}
         for job in jobs:
-            grown.setdefault(class_key(job), []).append(job)
+            key = class_key(job)
+            if run_s is not None and job.spec.time_limit_s is None and (seconds := run_s(job.spec)) is not None:
+                key = self.by_run[job.id] = class_key(job, seconds)
+            grown.setdefault(key, []).append(job)
         for key, together in grown.items():
             klass = self._class_of(key)
             klass.add_many(together)
             self._changed(klass)
 
     def remove(self, job: Job) -> None:
-        key = class_key(job)
+        key = self.by_run.pop(job.id, None) or class_key(job)
         klass = self.classes[key]
         klass.remove(job.id)
         self.moved.remove(job)
@@ -186,7 +201,24 @@ class Queue:
             self._drop(key)
 
     def class_of(self, job: Job) -> JobClass | None:
-        return self.classes.get(class_key(job))
+        return self.classes.get(self.key_of(job))
+
+    def key_of(self, job: Job) -> ClassKey:
+        return self.by_run.get(job.id) or class_key(job)
+
+    def learned(self, ended: JobSpec, jobs: Mapping[JobId, Job], run_s: RunTimes) -> None:
+        """Move first jobs to other classes whose length is known better now. Only a few, so that an end stays cheap."""
+        if ended.request not in self.requests or ended.owner not in self.requests[ended.request]:
+            return
+        left = MOST_MOVED
+        for klass in list(self.requests[ended.request][ended.owner].classes.values()):
+            while left and klass.waiting and klass.key.limit_magnitude < 0:
+                job = jobs[klass.head_job()]
+                if _magnitude(run_s(job.spec)) == klass.key.run_magnitude:
+                    break
+                self.remove(job)
+                self.add_many([job], run_s)
+                left -= 1
 
     def in_order(self) -> Iterator[JobId]:
         """Every waiting job by rank. For display; a scheduling pass does not use it."""

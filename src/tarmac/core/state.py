@@ -26,6 +26,7 @@ from tarmac.core.model.status import (
     holds_booking,
     is_ended,
 )
+from tarmac.core.queue import Queue
 from tarmac.core.runtimes import Runtimes
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.names import Outcome
     from tarmac.core.model.queue import Reservation
     from tarmac.core.model.status import Booking, Status
+    from tarmac.core.queue import RunTimes
 
 MAX_OUTCOMES = 4096
 CLOCKS_DIFFER_S = 1.0  # less than this is no sign that a clock was set
@@ -73,6 +75,10 @@ class State(Indexes):
         if node is None:
             node = self.nodes[name] = Node(name=name, cpu_job_slots=0)
         return node
+
+    @property
+    def run_s(self) -> RunTimes | None:
+        return self.runtimes.expected_s if self.rules.order == "expected" else None
 
     # Loading what the store remembers
 
@@ -141,8 +147,13 @@ class State(Indexes):
 
     def set_rules(self, rules: Rules) -> None:
         has_other_half_life = rules.half_life_s != self.rules.half_life_s
+        has_other_order = rules.order != self.rules.order
         self.rules = rules
         self.fit_cache.clear()
+        if has_other_order:
+            jobs = [self.jobs[number] for number in self.queue.in_order()]
+            self.queue = Queue()
+            self.queue.add_many(jobs, self.run_s)
         if has_other_half_life:
             self.ledger.fade_anew(self.now, rules.half_life_s)
 
@@ -262,6 +273,8 @@ class State(Indexes):
         self.remove_dependencies(job)
         self.remove_outputs(job)
         self.runtimes.learn(job)
+        if self.run_s is not None:
+            self.queue.learned(job.spec, self.jobs, self.run_s)
         self.outcomes[job.id] = "ok" if isinstance(job.status, Succeeded) else "fail"
         self.just_ended.append(job.id)
 

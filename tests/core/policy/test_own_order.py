@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 from tarmac.core.events import JobMoved, JobsHeld, JobsReleased, QueuePaused, QueueResumed, QueueStopped
 from tarmac.core.forecast.queue_forecast import line_up
+from tarmac.core.invariants import violations
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import JobSpec
 from tarmac.core.policy import own_order
 from tarmac.core.policy.own_order import LONGEST_WAIT_S, score, sorted_in_own_order
+from tarmac.core.queue import MOST_MOVED
+from tarmac.core.state import State
 from tests.core.support.builders import a_spec
 from tests.core.support.effort import tries
 from tests.core.support.loads import specs, whole
@@ -94,15 +97,63 @@ def test_a_wider_job_goes_first_if_the_rest_is_equal() -> None:
     assert started(scene) == [2, 1]
 
 
-def test_jobs_without_a_limit_are_ordered_by_how_long_their_namesakes_ran() -> None:
-    scene = Scene(gpus=2, order="expected")
-    for name, seconds in (("slow", 5000.0), ("fast", 20.0)):
+def ran(**seconds: float) -> Scene:
+    """One GPU, on which a job of each name ran for so long; then the queue was paused."""
+    scene = Scene(gpus=1, order="expected")
+    for name, run_s in seconds.items():
         (job,) = scene.run(a_spec(name=name))
-        scene.now += seconds
+        scene.now += run_s
         scene.finish(job)
     scene.happen(QueuePaused(by="root"))
-    scene.submit(a_spec(name="slow", gpus=2), a_spec(name="fast"))
-    assert line(scene) == [4, 3]
+    return scene
+
+
+def test_jobs_with_equal_requests_are_ordered_by_their_namesakes() -> None:
+    scene = ran(slow=5000.0, fast=20.0)
+    scene.submit(*(a_spec(name=name) for name in ("slow", "slow", "fast", "new", "fast")))
+    assert line(scene) == [5, 7, 6, 3, 4], "a new one is expected to take an hour"
+    assert [line(scene)[0]] == started(scene)
+
+
+def test_jobs_that_were_submitted_before_anything_was_known_are_ordered_once_it_is() -> None:
+    scene = Scene(gpus=1, order="expected")
+    slow, fast = scene.submit(a_spec(name="slow"), a_spec(name="fast"))
+    scene.begin(slow)
+    scene.submit(*(a_spec(name=name) for name in ("slow", "fast") * 3))
+    scene.now += 5000.0
+    scene.finish(slow)
+    assert [job for job, _ in scene.starts()] == [fast], "the others take an hour, for all that is known"
+    scene.begin(fast)
+    scene.finish(fast)
+    assert [job for job, _ in scene.starts()] == [4]
+    assert line(scene) == [6, 8, 3, 5, 7]
+
+
+def test_a_restart_keeps_the_order() -> None:
+    scene = ran(slow=5000.0, fast=20.0)
+    scene.submit(*(a_spec(name=name) for name in ("slow", "fast", "slow", "fast")))
+    fresh = State()
+    fresh.load(list(scene.state.jobs.values()), next_id=scene.state.next_id, now=scene.now)
+    fresh.runtimes = scene.state.runtimes
+    fresh.set_rules(scene.state.rules)
+    assert line_up(fresh, scene.now) == line_up(scene.state, scene.now) == [4, 6, 3, 5]
+    assert violations(fresh) == []
+
+
+def test_an_end_moves_only_a_few_jobs_to_other_classes() -> None:
+    """Jobs of one name that become known one end after the other; the order is right all the time."""
+    scene = Scene(gpus=1, order="expected")
+    scene.run(a_spec(name="sweep"))
+    scene.submit(*[a_spec(name="sweep")] * 100)
+    sizes = []
+    for job in range(1, 9):
+        scene.now += 45.0
+        scene.finish(job)
+        assert [started for started, _ in scene.starts()] == [job + 1]
+        scene.begin(job + 1)
+        sizes.append(sorted(len(klass.waiting) for klass in scene.state.queue.classes.values()))
+    assert sizes[0] == [MOST_MOVED - 1, 100 - MOST_MOVED]
+    assert sizes[-1] == [92]
 
 
 def test_priority_and_tier_win() -> None:

@@ -14,7 +14,7 @@ from heapq import heapify, heappop, heappush, heapreplace, merge
 from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.moved_jobs import MovedJobs
-from tarmac.core.queue import Classes, JobClass, class_key, turn_of
+from tarmac.core.queue import Classes, JobClass, turn_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,7 +71,7 @@ def sorted_in_own_order(state: State, jobs: Iterable[Job]) -> list[Job]:
         return by_position
     classes: dict[ClassKey, list[Job]] = {}
     for job in by_position:
-        classes.setdefault(class_key(job), []).append(job)
+        classes.setdefault(state.queue.key_of(job), []).append(job)
     moved = MovedJobs()
     moved.add_many(by_position)
     return list(in_own_order(state, classes.values(), moved))
