@@ -29,9 +29,12 @@ SCHEDULERS: dict[str, Callable[[Sequence[Job], int], Schedule]] = {
     "fifo, none": lambda jobs, nodes: by_core(jobs, nodes, FIFO, has_limits=False),
     "balance, limits": lambda jobs, nodes: by_core(jobs, nodes, BALANCE, has_limits=True),
     "balance, none": lambda jobs, nodes: by_core(jobs, nodes, BALANCE, has_limits=False),
+    "order = expected": lambda jobs, nodes: by_core(jobs, nodes, EXPECTED, has_limits=True),
+    "order = expected, none": lambda jobs, nodes: by_core(jobs, nodes, EXPECTED, has_limits=False),
 }
 FIFO = Rules(policy="fifo", pause_after_failures=0)
 BALANCE = Rules(policy="balance", pause_after_failures=0)
+EXPECTED = Rules(policy="balance", order="expected", pause_after_failures=0)
 
 
 class Setting(NamedTuple):
