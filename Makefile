@@ -11,7 +11,7 @@ help:
 	@echo "make demo     try Tarmac in a throw-away home (simulated GPUs where there are none)"
 	@echo "make test     run every test; make test ARGS='-k kill -x' runs some"
 	@echo "make check    formatting, lint, types, import arrows, the agent's oldest Python"
-	@echo "make bench    figures as ratios to this machine's own limits"
+	@echo "make bench    latencies as ratios to this machine's own limits, waits beside textbook schedulers"
 	@echo "make torture  1,000 kills over 10,000 jobs"
 	@echo "make lock     renew requirements.lock: the newest versions that pyproject.toml allows"
 	@echo "make format   apply the formatter;  make clean removes .venv and caches"
