@@ -15,7 +15,7 @@ SEEDS = (1, 2, 3, 4, 5)
 HOUR_S = 3600.0
 LASTS_S = 400 * HOUR_S
 MEDIAN_S, SPREAD, LONGEST_S = HOUR_S, 1.2, 12 * HOUR_S
-GAP_S = 1.9 * MEDIAN_S / 7.5  # keeps 7.5 GPUs busy
+GAP_S = 1.9 * MEDIAN_S / 6  # keeps 6 GPUs busy: with more, the wide job would wait for its turn as well
 WIDE_AT_S = tuple((20 + 60 * number) * HOUR_S for number in range(6))
 LONG_S, SHORT_S = 72 * HOUR_S, 600.0  # of the minimal case
 
