@@ -23,11 +23,12 @@ class Easy:
 
     def starts(self, now: float) -> Iterator[tuple[Job, Place]]:
         yield from self._in_order(now)
-        if not self.queue:
+        if not self.queue or not any(self.cluster.free):
             return
-        plan: Plan | None = None
-        while plan != (plan := self.cluster.plan(self.queue[0].gpus)):  # a start beside the plan may change its GPUs
+        last, plan = None, self.cluster.plan(self.queue[0].gpus)
+        while plan != last:  # a start beside the plan may change its GPUs
             yield from self._backfill(plan, now)
+            last, plan = plan, self.cluster.plan(self.queue[0].gpus)
 
     def _in_order(self, now: float) -> Iterator[tuple[Job, Place]]:
         while self.queue and (place := self.cluster.place(self.queue[0].gpus)) is not None:

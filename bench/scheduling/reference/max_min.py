@@ -3,10 +3,13 @@
 The first job that does not fit gets a planned start. Later jobs may not delay it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from heapq import heapify, heappop, heapreplace
+from typing import TypeAlias
 
 from bench.scheduling.reference.cluster import Cluster, Job, Place, Plan
+
+Start: TypeAlias = tuple[Job, Place]
 
 
 class MaxMin:
@@ -22,16 +25,16 @@ class MaxMin:
     def ended(self, job: Job) -> None:
         self.used[job.owner] -= job.gpus
 
-    def starts(self, now: float) -> Iterator[tuple[Job, Place]]:
+    def starts(self, now: float) -> Iterator[Start]:
         """A start beside the plan changes whose turn it is, and with that the plan. Repeat until there is none."""
-        is_settled = False
+        is_settled = not any(self.cluster.free)
         while not is_settled:
             stuck = yield from self._in_order(now)
             if stuck is None:
                 return
             is_settled = not (yield from self._backfill(self.cluster.plan(stuck.gpus), now))
 
-    def _in_order(self, now: float):
+    def _in_order(self, now: float) -> Generator[Start, None, Job | None]:
         """Start jobs in turn; return the first that does not fit."""
         turns = Turns(self.waiting, self.used)
         while (job := turns.first()) is not None:
@@ -39,26 +42,26 @@ class MaxMin:
             if place is None:
                 return job
             yield self._start(job, place, now)
-            turns.started()
+            turns.go_on()
         return None
 
-    def _backfill(self, plan: Plan, now: float):
+    def _backfill(self, plan: Plan, now: float) -> Generator[Start, None, bool]:
         """Start what ends before the planned start, or fits on other GPUs; return whether anything started."""
-        turns, failed, has_started = Turns(self.waiting, self.used), set(), False
+        turns, has_started = Turns(self.waiting, self.used), False
+        failed: set[tuple[int, bool]] = set()  # within a pass, places only become fewer
         while any(self.cluster.free) and (job := turns.first()) is not None:
             would_delay = now + job.limit_s > plan.at
             kind = (job.gpus, would_delay)
             place = None if kind in failed else self.cluster.place(job.gpus, plan if would_delay else None)
             if place is None:
                 failed.add(kind)
-                turns.set_aside()
             else:
                 yield self._start(job, place, now)
-                turns.started()
                 has_started = True
+            turns.go_on()
         return has_started
 
-    def _start(self, job: Job, place: Place, now: float) -> tuple[Job, Place]:
+    def _start(self, job: Job, place: Place, now: float) -> Start:
         self.waiting[job.owner].remove(job)
         if not self.waiting[job.owner]:
             del self.waiting[job.owner]
@@ -80,16 +83,14 @@ class Turns:
     def first(self) -> Job | None:
         return self._job(self.heap[0][-1]) if self.heap else None
 
-    def set_aside(self) -> None:
-        """Go on to the owner's next job, which may not be the next in turn."""
+    def go_on(self) -> None:
+        """The first job was started or set aside. Its owner's next job may not be the next in turn."""
         owner = self.heap[0][-1]
         self.next[owner] += 1
         if self.next[owner] < len(self.own[owner]):
             heapreplace(self.heap, self._key(owner))
         else:
             heappop(self.heap)
-
-    started = set_aside
 
     def _job(self, owner: str) -> Job:
         return self.own[owner][self.next[owner]]
