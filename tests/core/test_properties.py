@@ -154,7 +154,7 @@ def would_start(state: State, number: int, line: Pass, now: float) -> bool:
     is_passed = line.blocker is None or line.blocker.id == job.id
     if not is_ready or not is_passed or gate(state, job, now) is not None:
         return False
-    booking = booking_for(state, job, now, line.planned)
+    booking = booking_for(state, job, now, line.plans)
     return booking is not None and reached_there(state, job, booking) is None
 
 

@@ -10,7 +10,8 @@ from tarmac.core.fit.fit_cache import FitCache
 from tarmac.core.fit.gpu_fit import suits
 from tarmac.core.fit.node_fit import fitting_gpus
 from tarmac.core.model.status import Stopping
-from tarmac.core.policy.earliest_start import NO_GPUS, WHOLE_GPU, availability, earliest_start_on, start_order
+from tarmac.core.policy.earliest_start import WHOLE_GPU, availability, earliest_start_on, start_order
+from tarmac.core.policy.exclusions import NO_GPUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +86,7 @@ def _orders_of_starts(state: State) -> list[str]:
 def _ends(state: State) -> list[str]:
     found = []
     for name, ends in _in_date(state, state.fit_cache.starts.ends):
-        fresh = {job: state.runtimes.end_of(state.jobs[job], state.now) for job in state.nodes[name].host}
+        fresh = {job: state.runtimes.expected_end_of(state.jobs[job], state.now) for job in state.nodes[name].host}
         if ends != fresh:
             found.append(f"jobs on {name} are thought to end as {ends}, it is {fresh}")
     return found

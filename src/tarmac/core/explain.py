@@ -171,10 +171,9 @@ class Explainer:
         self._is_turn_over = next(self._turn.run(), None) is None
         self._of_requests: dict[Request, tuple[Reason, ...]] = {}
 
-    @property
-    def planned(self) -> PlannedStart | None:
+    def planned_start(self, job: Job) -> PlannedStart | None:
         """The planned start that GPUs are held back for at the moment."""
-        return self._turn.planned
+        return next((planned for planned in self._turn.plans if planned.job == job.id), None)
 
     def reasons(self, job: Job) -> tuple[Reason, ...]:
         """Empty for a job that would start now and for one that does not wait."""
@@ -190,10 +189,10 @@ class Explainer:
 
     def unavailable_gpus(self, job: Job, node: Node) -> dict[GpuUuid, KeptFor | ReservedFor]:
         """The GPUs of the node that this job must not use although they may be free, and why."""
-        planned = self._turn.planned
         found: dict[GpuUuid, KeptFor | ReservedFor] = {}
-        if planned is not None and planned.node == node.name and would_delay(self.state, job, self.now, planned):
-            found = dict.fromkeys(planned.gpus, _kept_for(planned))
+        for planned in self._turn.plans:
+            if planned.node == node.name and would_delay(self.state, job, self.now, planned):
+                found |= dict.fromkeys(planned.gpus, _kept_for(planned))
         ways = sorted(self._ways(job, node.name), key=lambda one: -one.begins_at)  # the earliest wins
         return found | {gpu: _reserved_for(one) for one in ways for gpu in one.gpus}
 
@@ -226,7 +225,7 @@ class Explainer:
             self._of_requests[request] = why_not(self.state, request)
         if reasons := self._of_requests[request]:
             return (*reasons, *self._reserved(job))
-        booking = booking_for(self.state, job, self.now, self._turn.planned)
+        booking = booking_for(self.state, job, self.now, self._turn.plans)
         if booking is None:
             return tuple(self._withheld(job))
         if limits := tuple(all_reached_there(self.state, job, booking)):
@@ -236,11 +235,11 @@ class Explainer:
 
     def _withheld(self, job: Job) -> list[Reason]:
         """The job would fit, but the GPUs are held back or reserved."""
-        planned = self._turn.planned
         found = self._reserved(job)
-        if planned is not None and booking_for(self.state, job, self.now, None) is not None:
-            found.insert(0, _kept_for(planned))
-        return found
+        if not self._turn.plans or booking_for(self.state, job, self.now, ()) is None:
+            return found
+        delayed = (planned for planned in self._turn.plans if would_delay(self.state, job, self.now, planned))
+        return [*(_kept_for(planned) for planned in delayed), *found]
 
     def _reserved(self, job: Job) -> list[Reason]:
         """Reservations of other owners that the job would overlap if it started now."""
@@ -263,7 +262,7 @@ class Explainer:
 
 
 def _kept_for(planned: PlannedStart) -> KeptFor:
-    return KeptFor(job=planned.job, node=planned.node, gpus=len(planned.gpus), at=planned.at)
+    return KeptFor(job=planned.job, node=planned.node, gpus=len(planned.gpus), at=planned.told_at)
 
 
 def _reserved_for(one: Reservation) -> ReservedFor:

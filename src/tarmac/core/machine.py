@@ -177,12 +177,15 @@ def _start_what_fits(state: State, now: float) -> list[Command]:
                 commands.append(_start(state, decision.job, decision.booking, "Decided", now, {}))
         for job in turn.stuck:
             state.stuck_since.setdefault(job, now)
+        state.replan_at = turn.replan_at
         is_settled = turn.is_settled
     return commands
 
 
 def _start(state: State, job: Job, booking: Booking, cause: str, now: float, more: dict[str, str]) -> StartJob:
     job.attempt = next_attempt(state, job)
+    if booking.gpus:
+        state.recent_waits_s.append(now - job.waits_since)
     for one in used_by(state, job.spec.owner, state.node(booking.node), (gpu.uuid for gpu in booking.gpus), now):
         state.set_reservation(one.id, replace(one, is_used=True))
     detail = {"node": booking.node, "gpus": [gpu.index for gpu in booking.gpus], **more}

@@ -116,6 +116,22 @@ class JobClass:
                 return rank, job
             heappop(self.heap)
 
+    def turn_of(self, job: JobId) -> Turn:
+        return Turn(self.key.tier, *self.waiting[job], job)
+
+    def first_jobs(self, count: int) -> list[JobId]:
+        """The first waiting jobs in order. Looks at no more of the heap than it must."""
+        found: list[JobId] = []
+        frontier = [(self.heap[0], 0)] if self.heap else []
+        while frontier and len(found) < count:
+            (rank, job), index = heappop(frontier)
+            if self.waiting.get(job) == rank and job not in found[-1:]:
+                found.append(job)
+            for child in (2 * index + 1, 2 * index + 2):
+                if child < len(self.heap):
+                    heappush(frontier, (self.heap[child], child))
+        return found
+
     def remove(self, job: JobId) -> None:
         self._turn = None
         del self.waiting[job]

@@ -1,13 +1,17 @@
-"""How long jobs are expected to run: their time limit, else the longest of the last attempts of the same kind."""
+"""How long jobs run: what is known, for displays, and what is expected, for plans.
+
+Known is a time limit, or how long earlier attempts with that name or command took. An expectation always exists: where
+nothing is known, it comes from the owner's last runs of that width. It is doubled whenever a job outlives it.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from tarmac.core.model.plan import RestsOn
-from tarmac.core.model.status import Running, Starting, Stopping, Succeeded, Unknown
+from tarmac.core.model.status import Failed, Running, Starting, Stopping, Succeeded, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,8 +20,16 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job, JobSpec
 
 LAST_ATTEMPTS = 5
+LAST_RUNS = 20  # of an owner's jobs of one width
+LEAST_RUNS = 5  # fewer do not tell how long a job takes at most
+LAST_OF_ALL = 200
 MOST_KINDS = 20_000
+UNKNOWN_S = 3600.0  # expected where nothing is known
+CAUTION = 2  # times what is expected, where too short an expectation would do harm
+LEAST_S = 10.0  # no expectation is shorter: doubling it would get nowhere
 Kind: TypeAlias = tuple[str, "str | tuple[str, ...] | None"]  # owner, and the name or command
+Width: TypeAlias = tuple[str, int]  # owner and GPUs
+_Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +40,17 @@ class End:
     rests_on: RestsOn
 
 
+class Expectation(NamedTuple):
+    seconds: float
+    rests_on: RestsOn
+
+
 @dataclass(slots=True)
 class Runtimes:
     recent_s: dict[Kind, deque[float]] = field(default_factory=dict)
+    recent_s_of_width: dict[Width, deque[float]] = field(default_factory=dict)
+    last_s: deque[float] = field(default_factory=lambda: deque(maxlen=LAST_OF_ALL))  # of jobs with GPUs, of all owners
+    expected: dict[JobId, Expectation] = field(default_factory=dict)  # of attempts, as of when they got their GPUs
     # When attempts began, on the clock as it is set now: the time that elapsed since is right even if the clock was set
     # in between. Their `started_at` is what the clock showed then.
     began: dict[JobId, float] = field(default_factory=dict)
@@ -39,20 +59,22 @@ class Runtimes:
     ends_by_progress: dict[JobId, float] = field(default_factory=dict)
 
     def learn(self, job: Job) -> None:
-        """Learn from attempts that succeeded."""
+        """Learn from attempts that ended by themselves or at their limit. Only successes teach their namesakes."""
         status = job.status
-        if not isinstance(status, Succeeded):
+        if not isinstance(status, Succeeded | Failed) or status.started_at is None:
             return
-        kind = _kind(job.spec)
-        runs = self.recent_s.pop(kind, None) or deque(maxlen=LAST_ATTEMPTS)
-        runs.append(max(0.0, status.ended_at - status.started_at))
-        self.recent_s[kind] = runs  # newest last, so that the oldest is forgotten first
-        if len(self.recent_s) > MOST_KINDS:
-            del self.recent_s[next(iter(self.recent_s))]
+        seconds = max(0.0, status.ended_at - status.started_at)
+        _remember(self.recent_s_of_width, _width(job.spec), seconds, LAST_RUNS)
+        if job.spec.request.gpus:
+            self.last_s.append(seconds)
+        if isinstance(status, Succeeded):
+            _remember(self.recent_s, _kind(job.spec), seconds, LAST_ATTEMPTS)
 
     def learn_all(self, newest_first: Iterable[Job]) -> None:
         for job in reversed(list(newest_first)):
             self.learn(job)
+
+    # What is known
 
     def expected_s(self, spec: JobSpec) -> float | None:
         """None: not known."""
@@ -74,23 +96,93 @@ class Runtimes:
 
     def end_of(self, job: Job, now: float) -> End | None:
         """When a job with GPUs ends; None if unknown, as for a job that runs longer than ever before."""
-        status = job.status
-        match status:
-            case Stopping():
-                return End(at=status.asked_at + status.grace_s, rests_on="stop")
-            case Starting():
-                began = status.decided_at
-            case Running():
-                began = self.began.get(job.id, status.started_at)
-            case _:
-                return None
-        if job.spec.time_limit_s is not None:
-            return End(at=began + job.spec.time_limit_s, rests_on="limit")
-        expected = self.expected_s(job.spec)
-        if expected is None or began + expected < now:
+        if (end := self._certain_end(job)) is not None:
+            return end
+        began, expected = self._began(job), self.expected_s(job.spec)
+        if began is None or expected is None or began + expected < now:
             return None
         return End(at=began + expected, rests_on="history")
+
+    # What is expected
+
+    def expectation(self, spec: JobSpec) -> Expectation:
+        """How long a job would run that starts now."""
+        if spec.time_limit_s is not None:
+            return Expectation(spec.time_limit_s, "limit")
+        if (runs := self.recent_s.get(_kind(spec))) is not None:
+            return Expectation(max(LEAST_S, *runs), "history")
+        if (runs := self.recent_s_of_width.get(_width(spec))) is not None:
+            return Expectation(max(LEAST_S, (runs[-1] + runs[-2]) / 2 if len(runs) > 1 else runs[-1]), "owner")
+        return Expectation(UNKNOWN_S, "guess")
+
+    def planning_s(self, spec: JobSpec) -> float:
+        return self.expectation(spec).seconds
+
+    def longest_s(self, spec: JobSpec) -> float | None:
+        """The time limit, else the longest recent run; None if too little is known."""
+        if (known := self.expected_s(spec)) is not None:
+            return known
+        runs = self.recent_s_of_width.get(_width(spec), ())
+        return None if len(runs) < LEAST_RUNS else max(LEAST_S, *runs)
+
+    def expect(self, job: Job) -> None:
+        """Note how long an attempt is expected to run, as it gets its GPUs.
+
+        Twice what its owner's last runs suggest: a plan that is too early leaves GPUs idle for a job that cannot start.
+        """
+        seconds, rests_on = self.expectation(job.spec)
+        self.expected[job.id] = Expectation(CAUTION * seconds if rests_on == "owner" else seconds, rests_on)
+
+    def expected_end_of(self, job: Job, now: float) -> End | None:
+        """When a job with GPUs will probably end; None for a job in an unknown state, about which nothing is known."""
+        if (end := self._certain_end(job)) is not None:
+            return end
+        began = self._began(job)
+        if began is None:
+            return None
+        by_progress = self.ends_by_progress.get(job.id)
+        if by_progress is not None and by_progress > now:
+            return End(at=by_progress, rests_on="progress")
+        seconds, rests_on = self.expected[job.id]
+        while began + seconds <= now:
+            seconds, rests_on = 2 * seconds, "guess" if rests_on == "guess" else "outlived"
+        return End(at=began + seconds, rests_on=rests_on)
+
+    def forget_attempt(self, job: JobId) -> None:
+        self.began.pop(job, None)
+        self.expected.pop(job, None)
+
+    def _certain_end(self, job: Job) -> End | None:
+        """The latest end of a job that has a time limit or was asked to stop."""
+        status = job.status
+        if isinstance(status, Stopping):
+            return End(at=status.asked_at + status.grace_s, rests_on="stop")
+        began = self._began(job)
+        if began is None or job.spec.time_limit_s is None:
+            return None
+        return End(at=began + job.spec.time_limit_s, rests_on="limit")
+
+    def _began(self, job: Job) -> float | None:
+        match job.status:
+            case Starting(decided_at=decided_at):
+                return decided_at
+            case Running(started_at=started_at):
+                return self.began.get(job.id, started_at)
+            case _:
+                return None
 
 
 def _kind(spec: JobSpec) -> Kind:
     return (spec.owner, spec.name or spec.command or spec.shell)
+
+
+def _width(spec: JobSpec) -> Width:
+    return (spec.owner, spec.request.gpus)
+
+
+def _remember(recent_s: dict[_Key, deque[float]], key: _Key, seconds: float, most: int) -> None:
+    runs = recent_s.pop(key, None) or deque(maxlen=most)
+    runs.append(seconds)
+    recent_s[key] = runs  # newest last, so that the oldest is forgotten first
+    if len(recent_s) > MOST_KINDS:
+        del recent_s[next(iter(recent_s))]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING
 
 from tarmac.core.changes import Changes, GpuSettings, HourKey
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from tarmac.core.queue import RunTimes
 
 MAX_OUTCOMES = 4096
+RECENT_WAITS = 200
 CLOCKS_DIFFER_S = 1.0  # less than this is no sign that a clock was set
 
 
@@ -58,12 +61,14 @@ class State(Indexes):
     runtimes: Runtimes = field(default_factory=Runtimes)
     fit_cache: FitCache = field(default_factory=FitCache)
     outcomes: dict[JobId, Outcome] = field(default_factory=dict)  # of the jobs that ended last
+    recent_waits_s: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT_WAITS))  # of jobs that got GPUs
     just_ended: list[JobId] = field(default_factory=list)  # their dependents are not updated yet
     failures: list[JobId] = field(default_factory=list)  # in a row, each soon after its start
     next_id: int = 1
     next_reservation: int = 1
     now: float = 0.0  # time of the last event
     pass_at: float = 0.0  # time of the last scheduling pass
+    replan_at: float = inf  # when an expectation runs out that a planned start rests on
     changes: Changes = field(default_factory=Changes)
 
     def take_changes(self) -> Changes:
@@ -118,6 +123,10 @@ class State(Indexes):
 
     def load_runtimes(self, newest_first: Iterable[Job]) -> None:
         self.runtimes.learn_all(newest_first)
+        for job in self.jobs.values():
+            if holds_booking(job.status) is not None:
+                self.runtimes.expect(job)
+        self.fit_cache.clear()  # it holds expected ends
 
     # Nodes, GPUs and the queue as a whole
 
@@ -288,7 +297,8 @@ class State(Indexes):
             if gpu.parent is not None:
                 node.booked_parts.setdefault(gpu.parent, set()).add((job.id, gpu.uuid))
         self.touch(node)
-        self.runtimes.began.pop(job.id, None)
+        self.runtimes.forget_attempt(job.id)
+        self.runtimes.expect(job)
         self.ledger.begin(job, booking, since, self.now, self.rules.half_life_s)
         self.add_booked(job)
 
@@ -310,7 +320,7 @@ class State(Indexes):
                 if not parts:
                     node.booked_parts.pop(gpu.parent, None)
         self.touch(node)
-        self.runtimes.began.pop(job.id, None)
+        self.runtimes.forget_attempt(job.id)
         for row in self.ledger.end(job.id, self.now, self.rules.half_life_s):
             key = HourKey(row.hour, row.owner, row.project)
             self.changes.hours[key] = self.changes.hours.get(key, 0.0) + row.gpu_s

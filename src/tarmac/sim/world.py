@@ -10,10 +10,12 @@ from collections import deque
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import groupby
+from math import inf
 from typing import TYPE_CHECKING
 
 from tarmac.core.commands import SignalJob, StartJob
-from tarmac.core.events import JobExited, JobsSubmitted, JobStarted, Reported, RulesSet
+from tarmac.core.events import JobExited, JobsSubmitted, JobStarted, Reported, RulesSet, TimePassed
+from tarmac.core.forecast.wakeups import next_due
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import TERM
@@ -96,10 +98,23 @@ class _World:
             yield submit_s, list(together)
 
     def _pass_until(self, moment: float | None) -> None:
-        while self.ends and (moment is None or self.ends[0][0] <= moment):
-            at, _, run = heappop(self.ends)
-            if self.runs.get(run.job) is run and run.ends_at == at:
-                self._end(run, at)
+        """Let jobs end and timers ring, in the order of time."""
+        until = inf if moment is None else moment
+        while self.ends and self.ends[0][0] <= until:
+            if not self._wake_before(self.ends[0][0]):
+                at, _, run = heappop(self.ends)
+                if self.runs.get(run.job) is run and run.ends_at == at:
+                    self._end(run, at)
+        while moment is not None and self._wake_before(moment):
+            self._pass_until(moment)
+
+    def _wake_before(self, moment: float) -> bool:
+        """Tell the core that time passed if it waits for something before that moment."""
+        due = next_due(self.state, self.state.now)
+        if due is None or due >= moment:
+            return False
+        self._feed(TimePassed(), due)
+        return True
 
     def _submit(self, numbers: list[int], now: float) -> None:
         accepted: list[JobSpec] = []

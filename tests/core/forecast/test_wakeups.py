@@ -41,14 +41,16 @@ def test_the_begin_time_of_a_held_job_wakes_once_without_effect() -> None:
     assert scene.states() == ["starting"]
 
 
-def test_the_starvation_time_of_a_waiting_job_is_due() -> None:
-    scene = Scene(gpus=1, starvation_s=600.0)
+def test_the_moment_a_wide_job_is_overdue_is_due_and_then_the_end_of_what_is_expected() -> None:
+    scene = Scene(gpus=2, starvation_s=600.0)
     scene.run()
-    scene.submit()
+    scene.submit(gpus=2)
     submitted_at = scene.now
     assert due(scene) == submitted_at + 600.0
     scene.pass_s(600.0)
-    assert due(scene) is None
+    assert due(scene) == 1002.0 + 3600.0, "job 1 is expected to take an hour"
+    scene.pass_s(3600.0)
+    assert due(scene) == 1002.0 + 7200.0
 
 
 def test_a_reservation_is_due_at_its_begin_its_no_show_and_its_end() -> None:

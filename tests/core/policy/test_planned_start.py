@@ -22,7 +22,7 @@ def planned_start_of(scene: Scene) -> PlannedStart | None:
     """The current planned start, once nothing more can start."""
     turn = Pass(scene.state, scene.now)
     assert list(turn.run()) == []
-    return turn.planned
+    return turn.plans[0] if turn.plans else None
 
 
 def asking(request: Request, **more: object) -> JobSpec:
@@ -133,17 +133,22 @@ def unknown_ends(**rules: object) -> Scene:
     return scene
 
 
-def test_without_known_ends_narrow_jobs_start_until_the_wide_job_starves() -> None:
+def test_where_nothing_is_known_narrow_jobs_start_until_the_wide_job_is_overdue() -> None:
     scene = unknown_ends()
     scene.submit(a_spec(owner="bob", name="narrow"))
     assert scene.at_work() == [1, 2, 4]
+    assert planned_start_of(scene) is None, "a guess holds nothing back"
     scene.finish(4)
     scene.pass_s(600.0)
-    scene.submit(a_spec(owner="bob", time_limit_s=1.0, name="short"))
-    assert scene.starts() == [], "nobody knows when it will be due, so nothing is short enough"
     planned = planned_start_of(scene)
     assert planned is not None
-    assert (planned.job, planned.at) == (3, None)
+    assert (planned.job, planned.rests_on, planned.told_at) == (3, frozenset({"guess"}), None)
+    scene.submit(a_spec(owner="bob", name="of any length"))
+    assert scene.starts() == []
+    scene.submit(a_spec(owner="bob", time_limit_s=60.0, name="short"))
+    assert [job for job, _ in scene.starts()] == [6], "what is over soon passes even an overdue job"
+    scene.begin()
+    scene.finish(6)
     scene.finish(1)
     assert [job for job, _ in scene.starts()] == [3]
 
@@ -205,13 +210,15 @@ def test_ends_are_expected_from_earlier_runs_of_the_same_kind() -> None:
     assert scene.at_work() == [2], "300 s from now are too long"
 
 
-def test_a_job_that_runs_longer_than_its_history_has_no_expected_end() -> None:
+def test_a_job_that_outlives_its_history_is_expected_to_take_twice_as_long() -> None:
     scene = with_history(300.0)
     scene.submit(a_spec(gpus=2, name="wide"))
     assert planned_start_of(scene) is not None
     scene.pass_s(305.0)
-    assert planned_start_of(scene) is None
-    scene.submit(a_spec(name="other"))
+    planned = planned_start_of(scene)
+    assert planned is not None
+    assert (planned.at, planned.rests_on, planned.told_at) == (2602.0, frozenset({"outlived"}), None)
+    scene.submit(a_spec(name="short", time_limit_s=200.0))
     assert scene.at_work() == [2, 4]
 
 

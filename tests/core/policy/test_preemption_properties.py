@@ -96,8 +96,8 @@ def test_preempted_gpus_are_held_for_the_job_even_if_another_node_is_free_sooner
     assert preempted_for(play) == {3: [1]}
     turn = Pass(play.state, play.now)
     assert next(turn.run(), None) is None
-    assert turn.planned is not None
-    assert turn.planned.node == play.state.jobs[JobId(1)].status.booking.node  # type: ignore[union-attr]
+    assert turn.plans
+    assert turn.plans[0].node == play.state.jobs[JobId(1)].status.booking.node  # type: ignore[union-attr]
 
 
 def test_a_preempted_job_does_not_restart_before_the_others_have_stopped() -> None:

@@ -46,7 +46,7 @@ class Clockwork:
     def planned_start(self) -> PlannedStart | None:
         turn = Pass(self.state, self.now)
         assert next(turn.run(), None) is None
-        return turn.planned
+        return turn.plans[0] if turn.plans else None
 
     def _happen(self, event: Event) -> None:
         starts = [said for said in handle(self.state, event, self.now) if isinstance(said, StartJob)]

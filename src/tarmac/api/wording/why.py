@@ -278,11 +278,11 @@ def _name(state: State, gpu: GpuVerdict) -> int | GpuUuid:
 
 
 def _kept_lines(explainer: Explainer, job: Job, now: float, estimated_at: float | None) -> list[str]:
-    planned = explainer.planned
-    if planned is None or planned.job != job.id:
+    planned = explainer.planned_start(job)
+    if planned is None:
         return []
     node, gpus = planned.node, len(planned.gpus)
-    at = planned.at if estimated_at is None else estimated_at
+    at = planned.told_at if estimated_at is None else estimated_at
     if at is None:
         return [say("why.held_back_starved", node=node, gpus=gpus)]
     return [say("why.held_back", node=node, gpus=gpus, at=at_clock(at, now))]

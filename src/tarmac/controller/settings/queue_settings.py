@@ -46,10 +46,16 @@ QUEUE_SETTINGS: tuple[Setting, ...] = (
         meaning="let later jobs start if they do not delay the first waiting job",
     ),
     Setting(
+        name="planned_starts",
+        kind="count",
+        default=_RULES.planned_starts,
+        meaning="waiting jobs that GPUs are held back for at once, under fifo one at most; 0: never hold GPUs back",
+    ),
+    Setting(
         name="starvation_s",
         kind="seconds",
         default=_RULES.starvation_s,
-        meaning="GPUs are held back for a wide job that has waited this long, if no end of the running jobs is known",
+        meaning="a wide job goes first once others have passed it for this long, or longer where all jobs wait long",
     ),
     Setting(
         name="max_gpus_per_user",

@@ -87,9 +87,13 @@ class StartCache:
             heapify(self._expiries)
         return self.ends.put(name, ends)
 
+    def good_until(self, name: NodeName) -> float:
+        """When a job on the node outlives what is expected of it."""
+        return self._good_until.get(name, inf)
+
     def expire(self, now: float) -> None:
         """Touch the nodes with a job that runs longer than was expected."""
-        while self._expiries and self._expiries[0][0] < now:
+        while self._expiries and self._expiries[0][0] <= now:
             at, name = heappop(self._expiries)
             if self._good_until.get(name) == at:
                 del self._good_until[name]

@@ -14,7 +14,6 @@ from tarmac.core.limits import gpus_asked
 from tarmac.core.policy.eligibility import gate
 from tarmac.core.policy.order import Score, owner_score
 from tarmac.core.policy.own_order import in_own_order
-from tarmac.core.policy.starvation import waits_since
 from tarmac.core.queue import turn_of
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ def estimates(state: State, now: float, progress: Progress = NO_PROGRESS) -> dic
             continue
         if opening.at < inf:
             found[number] = Estimate(start_at=opening.at, rests_on=opening.rests_on)
-        if opening.at < inf or (not is_kept_back and now - waits_since(job) >= state.rules.starvation_s):
+        if opening.at < inf or (not is_kept_back and now - job.waits_since >= state.rules.starvation_s):
             is_kept_back = is_kept_back or opening.at > now
             _take(state, job, opening)
         if not state.rules.is_backfilling:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING
 
 from tarmac.core.limits import has_hour_limits
-from tarmac.core.policy.starvation import MAX_STARVED, waits_since
+from tarmac.core.policy.starvation import MAX_STARVED, patience_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +19,7 @@ HOURS_AGAIN_S = 60.0  # how often to check whether GPU-hours of the week have ex
 
 def next_due(state: State, now: float) -> float | None:
     """The next moment after now, or None."""
-    moments = [moment for moment in _moments(state, now) if moment > now]
+    moments = [moment for moment in _moments(state, now) if now < moment < inf]
     return min(moments, default=None)
 
 
@@ -29,9 +30,9 @@ def _moments(state: State, now: float) -> Iterator[float]:
         yield from (one.begins_at, one.ends_at)
         if not one.is_used:
             yield one.begins_at + state.rules.no_show_s
-    for queue in state.queue.owners.values():
-        yield waits_since(state.jobs[queue.first().head_job()]) + state.rules.starvation_s
+    if state.queue.owners:
+        yield state.replan_at
     for since in islice(state.stuck_since.values(), MAX_STARVED):
-        yield since + state.rules.starvation_s
+        yield since + patience_s(state)
     if state.queue.owners and has_hour_limits(state):
         yield now + HOURS_AGAIN_S

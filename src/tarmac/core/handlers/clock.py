@@ -18,5 +18,6 @@ def set_clock(state: State, by_s: float) -> None:
             moments[job] += by_s
     for waiting in state.stuck_since:
         state.stuck_since[waiting] += by_s
+    state.replan_at += by_s
     state.ledger.shift(by_s)
     state.fit_cache.clear()  # it holds expected ends

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Literal, NamedTuple, TypeAlias
 
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 
+# What an expectation relies on. `owner`: the owner's last runs of that width. `outlived`: on what a job has outlived,
+# doubled. `guess`: nothing is known.
 RestsOn: TypeAlias = Literal[
-    "stop", "limit", "history", "progress", "reservation", "begin"
-]  # what an expectation relies on
+    "stop", "limit", "history", "progress", "reservation", "begin", "owner", "outlived", "guess"
+]
+CERTAIN: frozenset[RestsOn] = frozenset({"stop", "limit"})
+VAGUE: frozenset[RestsOn] = frozenset({"owner", "outlived", "guess"})  # good enough for plans, not for people
 
 FREE, ENDS, ENDLESS, FOREIGN = range(4)  # kinds of availability; lower means sooner
 
@@ -47,14 +52,26 @@ NEVER = EarliestStart(at=None, gpus=())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStart:
-    """The GPUs reserved for the first job that does not fit. Nothing that starts later may delay it."""
+    """The GPUs held back for a job that does not fit. No job that starts later may delay it, as far as is expected."""
 
     job: JobId
     node: NodeName
     gpus: frozenset[GpuUuid]
-    at: float | None  # None: no end is known, but the job has waited long enough
+    at: float | None  # None: the GPUs are held by jobs in an unknown state, but the job is overdue
     rests_on: frozenset[RestsOn]
     uses_host: bool  # the job also requested host memory or CPUs
+    is_overdue: bool = False
+    good_until: float = inf  # an expectation that it rests on runs out then
+
+    @property
+    def is_firm(self) -> bool:
+        """May jobs without a limit pass only if even a long run would end in time?"""
+        return self.is_overdue or self.rests_on <= CERTAIN
+
+    @property
+    def told_at(self) -> float | None:
+        """The time to tell people; None where it is too vague."""
+        return None if self.rests_on & VAGUE else self.at
 
     @property
     def backfill_until(self) -> float | None:

@@ -27,7 +27,8 @@ class Rules:
     shares: PerName = PerName(1.0)
     half_life_s: float = 7 * 86400.0  # fairshare: GPU-hours this old count half
     is_backfilling: bool = True
-    starvation_s: float = 3600.0  # hold GPUs back for a wide job that waits longer, where no end is known
+    planned_starts: int = 8  # jobs that GPUs are held back for at once; under fifo one at most
+    starvation_s: float = 3600.0  # a wide job that others have passed for longer goes first
     max_gpus_per_user: PerName = PerName(0.0)  # running at once
     max_gpus_per_project: PerName = PerName(0.0)
     max_queued_per_user: PerName = PerName(0.0)  # waiting jobs

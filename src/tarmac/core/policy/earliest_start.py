@@ -11,8 +11,8 @@ from tarmac.core.fit.gpu_fit import OutsideUse, Taken, has_conditions, refusal_o
 from tarmac.core.fit.node_fit import chosen_gpus, fitting_gpus, is_short_of_memory
 from tarmac.core.fit.what_if import without
 from tarmac.core.model.job import Request
-from tarmac.core.model.plan import ENDLESS, ENDS, FOREIGN, FREE, NEVER, EarliestStart, GpuAvailability
-from tarmac.core.policy.exclusions import Exclusions
+from tarmac.core.model.plan import CERTAIN, ENDLESS, ENDS, FOREIGN, FREE, NEVER, EarliestStart, GpuAvailability
+from tarmac.core.policy.exclusions import NO_GPUS, Exclusions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 WHOLE_GPU = Request()
-NO_GPUS: frozenset[GpuUuid] = frozenset()
 
 
 def soonest_start(
@@ -78,7 +77,7 @@ def _reserved(state: State, job: Job, now: float) -> dict[NodeName, frozenset[Gp
     """By node: the GPUs that the job must not use because others reserved them."""
     if not state.reservations:
         return {}
-    excluded = Exclusions(state, job, now, None)
+    excluded = Exclusions(state, job, now, ())
     names = {one.node for one in state.reservations.values() if one.node in state.nodes}
     return {name: off for name in names if (off := excluded.reserved(state.nodes[name]))}
 
@@ -159,12 +158,13 @@ def earliest_start_on(state: State, node: Node, request: Request, now: float, of
         return NEVER  # no start is planned for jobs without GPUs either: one slot is as good as another
     if request.is_shared or node.slots:
         return _by_release(state, node, request, now, off, 0.0)
-    gpus = _available(state, node, request, now, off)[: request.gpus]
-    if len(gpus) < request.gpus:
+    available = _available(state, node, request, now, off)
+    if len(available) < request.gpus:
         return NEVER
-    latest = gpus[-1]
+    latest = available[request.gpus - 1]
     if _waits_for_releases(request):
         return _by_release(state, node, request, now, off, latest.at if latest.kind <= ENDS else inf)
+    gpus = _last_in_time(available, latest, request.gpus)
     is_known = latest.kind <= ENDS and not is_short_of_memory(node, state.rules)
     return EarliestStart(
         at=latest.at if is_known else None,
@@ -172,6 +172,14 @@ def earliest_start_on(state: State, node: Node, request: Request, now: float, of
         free=sum(one.kind == FREE for one in gpus),
         rests_on=frozenset().union(*(one.rests_on for one in gpus)),
     )
+
+
+def _last_in_time(available: list[GpuAvailability], latest: GpuAvailability, count: int) -> list[GpuAvailability]:
+    """Of the GPUs that are free in time, those that come free last: what is free now stays usable until then."""
+    until = count
+    while until < len(available) and available[until][:2] == latest[:2]:
+        until += 1
+    return available[until - count : until]
 
 
 def _available(
@@ -222,12 +230,12 @@ def availability(state: State, node: Node, request: Request, now: float) -> Iter
 
 
 def _ends_on(state: State, node: Node, now: float) -> Ends:
-    """When the jobs on the node end. A job that runs longer than its history suggests may run for any time."""
+    """When the jobs on the node will probably end. A job that outlives this is expected to run for longer."""
     known = state.fit_cache.starts.ends.get(node.name)
     if known is not None:
         return known
-    ends = {job: state.runtimes.end_of(state.jobs[job], now) for job in node.host}
-    good_until = min((end.at for end in ends.values() if end is not None and end.rests_on == "history"), default=inf)
+    ends = {job: state.runtimes.expected_end_of(state.jobs[job], now) for job in node.host}
+    good_until = min((end.at for end in ends.values() if end is not None and end.rests_on not in CERTAIN), default=inf)
     return state.fit_cache.starts.put_ends(node.name, ends, good_until)
 
 

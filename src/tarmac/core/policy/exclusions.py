@@ -1,18 +1,24 @@
-"""Which free GPUs a job must not take: those of a planned start and those reserved for other owners."""
+"""Which free GPUs a job must not take: those of planned starts and those reserved for other owners."""
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 from tarmac.core.model.ids import GpuUuid
 from tarmac.core.policy.reservations import in_the_way
+from tarmac.core.runtimes import CAUTION
 
 if TYPE_CHECKING:
-    from tarmac.core.model.job import Job, Request
+    from collections.abc import Iterable
+
+    from tarmac.core.model.ids import NodeName
+    from tarmac.core.model.job import Job, JobSpec, Request
     from tarmac.core.model.node import Node
     from tarmac.core.model.plan import PlannedStart
     from tarmac.core.state import State
 
+NO_GPUS: frozenset[GpuUuid] = frozenset()
 ALL_GPUS: frozenset[GpuUuid] = frozenset({GpuUuid("*")})  # closes the node, even for jobs without GPUs
 
 
@@ -23,45 +29,56 @@ class ExcludesGpus(Protocol):
 
 
 class Exclusions:
-    """Everything withheld from one job: the planned start of another and others' reservations."""
+    """Everything withheld from one job: the planned starts that it would delay, and others' reservations."""
 
-    def __init__(self, state: State, job: Job, now: float, planned: PlannedStart | None) -> None:
+    def __init__(self, state: State, job: Job, now: float, plans: Iterable[PlannedStart]) -> None:
         self._state = state
         self._job = job
         self._now = now
-        self._planned = planned if would_delay(state, job, now, planned) else None
+        delayed = [planned for planned in plans if would_delay(state, job, now, planned)]
+        self._planned = PlannedGpus(delayed, job.spec.request) if delayed else None
         self._end = state.runtimes.end_if_started(job.spec, now)
 
     def off(self, node: Node) -> frozenset[GpuUuid]:
         reserved = self.reserved(node)
         if self._planned is None:
             return reserved
-        planned = PlannedGpus(self._planned, self._job.spec.request).off(node)
+        planned = self._planned.off(node)
         return planned if planned is ALL_GPUS else reserved | planned
 
     def reserved(self, node: Node) -> frozenset[GpuUuid]:
         if not self._state.reservations:
-            return frozenset()
+            return NO_GPUS
         others = in_the_way(self._state, self._job.spec, node.name, self._now, self._end)
         return frozenset(gpu for one in others for gpu in one.gpus)
 
 
 class PlannedGpus:
-    """What a planned start withholds from a request that would delay it."""
+    """What planned starts withhold from a request that would delay all of them."""
 
-    def __init__(self, planned: PlannedStart, request: Request) -> None:
-        self._planned = planned
-        self._competes_for_host = planned.uses_host and bool(request.memory_bytes or request.cpus)
+    def __init__(self, plans: Iterable[PlannedStart], request: Request) -> None:
+        uses_host = bool(request.memory_bytes or request.cpus)
+        self._off: dict[NodeName, frozenset[GpuUuid]] = {}
+        for planned in plans:
+            off = self._off.get(planned.node, NO_GPUS)
+            is_closed = off is ALL_GPUS or (planned.uses_host and uses_host)
+            self._off[planned.node] = ALL_GPUS if is_closed else off | planned.gpus
 
     def off(self, node: Node) -> frozenset[GpuUuid]:
-        if node.name != self._planned.node:
-            return frozenset()
-        return ALL_GPUS if self._competes_for_host else self._planned.gpus
+        return self._off.get(node.name, NO_GPUS)
 
 
-def would_delay(state: State, job: Job, now: float, planned: PlannedStart | None) -> bool:
+def would_delay(state: State, job: Job, now: float, planned: PlannedStart) -> bool:
     """Would the job, started now on the planned GPUs, still run when the planned start is due?"""
-    if planned is None or planned.job == job.id:
+    if planned.job == job.id:
         return False
-    end = state.runtimes.end_if_started(job.spec, now)
-    return planned.backfill_until is None or end is None or end > planned.backfill_until
+    until = planned.backfill_until
+    return until is None or now + _length_s(state, job.spec, planned) > until
+
+
+def _length_s(state: State, spec: JobSpec, planned: PlannedStart) -> float:
+    """What counts as its length. A firm plan must not suffer from a job that only might be short."""
+    if not planned.is_firm or spec.time_limit_s is not None:
+        return state.runtimes.planning_s(spec)
+    longest = state.runtimes.longest_s(spec)
+    return inf if longest is None else CAUTION * longest

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -36,19 +37,19 @@ def score(share: float, used: float) -> Score:
     return (2 if share > 0 else 0, used / abs(share))
 
 
-def owner_score(state: State, owner: str, now: float) -> Score:
+def owner_score(state: State, owner: str, now: float, planned_gpus: float = 0.0) -> Score:
     rules = state.rules
     if rules.policy == "fairshare":
         used = state.ledger.faded_gpu_s(owner, now, rules.half_life_s)
     else:
-        used = state.ledger.gpus_of_owner.get(owner, 0.0)
+        used = state.ledger.gpus_of_owner.get(owner, 0.0) + planned_gpus
     return score(rules.shares(owner), used)
 
 
-def owner_key(state: State, owner: str, turn: Turn, now: float) -> OwnerKey:
+def owner_key(state: State, owner: str, turn: Turn, now: float, planned_gpus: float = 0.0) -> OwnerKey:
     if state.rules.policy == "fifo":
         return (turn.tier, turn.priority, turn.position, 0.0, turn.job)
-    group, used_per_share = owner_score(state, owner, now)
+    group, used_per_share = owner_score(state, owner, now, planned_gpus)
     return (turn.tier, group, used_per_share, state.jobs[turn.job].submitted_at, turn.job)
 
 
@@ -61,6 +62,7 @@ class TurnOrder:
     def __init__(self, state: State, now: float, only: Iterable[Source] | None = None) -> None:
         self._state = state
         self._now = now
+        self.planned_gpus: Counter[str] = Counter()  # of each owner; under balance they count as if they were in use
         sources: dict[str, list[Source]] = {}
         for source in state.queue.owners.values() if only is None else only:
             sources.setdefault(source.owner, []).append(source)
@@ -68,12 +70,13 @@ class TurnOrder:
         self._owners = [(owner_key(state, owner, line.earliest(), now), owner) for owner, line in self._lines.items()]
         heapify(self._owners)
 
-    def first(self) -> JobClass | None:
+    def first(self) -> tuple[JobClass, JobId] | None:
+        """The next job to try, and its class."""
         return self._first_line().first() if self._owners else None
 
-    def set_aside(self) -> None:
-        """Drop the first class: none of its jobs starts in this pass."""
-        self._first_line().set_aside()
+    def set_aside(self, rest: list[JobId]) -> None:
+        """Drop the first class. Of its jobs, only `rest` is still tried in this pass."""
+        self._first_line().set_aside(rest)
         self._requeue_first_owner()
 
     def set_owner_aside(self) -> None:
@@ -82,7 +85,7 @@ class TurnOrder:
         self._requeue_first_owner()
 
     def started(self) -> None:
-        """Note that the first job of the first class has left the queue."""
+        """Note that the first job has left the queue."""
         self._first_line().started()
         self._requeue_first_owner()
 
@@ -93,4 +96,5 @@ class TurnOrder:
     def _requeue_first_owner(self) -> None:
         _, owner = heappop(self._owners)
         if line := self._lines[owner]:
-            heappush(self._owners, (owner_key(self._state, owner, line.earliest(), self._now), owner))
+            key = owner_key(self._state, owner, line.earliest(), self._now, self.planned_gpus[owner])
+            heappush(self._owners, (key, owner))

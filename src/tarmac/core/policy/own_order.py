@@ -10,6 +10,7 @@ who ask about it before the next.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush, heapreplace, merge
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -25,7 +26,23 @@ if TYPE_CHECKING:
     from tarmac.core.queue import ClassKey, Turn
     from tarmac.core.state import State
 
-Source: TypeAlias = Classes | JobClass
+
+@dataclass(slots=True, eq=False)
+class Rest:
+    """Jobs of a class behind those that did not fit."""
+
+    klass: JobClass
+    jobs: list[JobId]  # never empty
+
+    @property
+    def owner(self) -> str:
+        return self.klass.owner
+
+    def turn(self) -> Turn:
+        return self.klass.turn_of(self.jobs[0])
+
+
+Source: TypeAlias = Classes | JobClass | Rest
 Place: TypeAlias = "tuple[Turn, int, Source]"  # the number keeps equal turns from comparing sources
 # Tier, priority, the last moved job up to here, group, score or position, position, job. The lower goes first.
 Key: TypeAlias = "tuple[int, int, Spot, int, float, float, JobId]"
@@ -35,7 +52,6 @@ MOVED, LONG, OTHER = range(3)  # groups
 LONGEST_WAIT_S = 72 * 3600.0
 SHORTEST_WAIT_S = 60.0  # a shorter wait counts as this one: jobs submitted together are ordered by length at once
 SHORTEST_RUN_S = 1.0
-UNKNOWN_S = 3600.0
 
 
 def score(wait_s: float, expected_s: float, gpus: int) -> float:
@@ -53,7 +69,7 @@ def expected_key(state: State, job: Job, moved: MovedJobs) -> Key:
     wait_s = state.pass_at - job.waits_since
     if wait_s >= LONGEST_WAIT_S:
         return (tier, priority, behind, LONG, 0.0, position, number)
-    points = score(wait_s, state.runtimes.expected_s(job.spec) or UNKNOWN_S, job.spec.request.gpus)
+    points = score(wait_s, state.runtimes.planning_s(job.spec), job.spec.request.gpus)
     return (tier, priority, behind, OTHER, -points, position, number)
 
 
@@ -94,16 +110,20 @@ class SubmittedLine:
         """The turn of the owner's job with the first position."""
         return self._places[0][0]
 
-    def first(self) -> JobClass:
-        return _first_class(self._places[0][2])
+    def first(self) -> tuple[JobClass, JobId]:
+        turn, _, source = self._places[0]
+        return _first_class(source), turn.job
 
-    def set_aside(self) -> None:
+    def set_aside(self, rest: list[JobId]) -> None:
+        """Drop the first class. Of its jobs, only `rest` is still tried."""
         _, _, source = heappop(self._places)
         first = _first_class(source)
-        for klass in classes_of(source):
-            if klass is not first:
-                self._number += 1
-                heappush(self._places, (klass.turn(), self._number, klass))
+        left: list[Source] = [klass for klass in classes_of(source) if klass is not first]
+        if rest:
+            left.append(Rest(first, rest))
+        for one in left:
+            self._number += 1
+            heappush(self._places, (one.turn(), self._number, one))
 
     def set_gpus_aside(self) -> None:
         """Drop every class that asks for a GPU."""
@@ -113,9 +133,9 @@ class SubmittedLine:
         heapify(self._places)
 
     def started(self) -> None:
-        """Note that the first job of the first class has left the queue."""
+        """Note that the first job has left the queue."""
         _, number, source = self._places[0]
-        if source.classes if isinstance(source, Classes) else source.waiting:
+        if _has_more(source):
             heapreplace(self._places, (source.turn(), number, source))
         else:
             heappop(self._places)
@@ -124,12 +144,13 @@ class SubmittedLine:
 class ExpectedLine:
     """One owner's classes by expected length. They are compared only once it is the owner's turn."""
 
-    __slots__ = ("_by_key", "_by_turn", "_left", "_sources", "_state")
+    __slots__ = ("_by_key", "_by_turn", "_left", "_rests", "_sources", "_state")
 
     def __init__(self, state: State, sources: list[Source]) -> None:
         self._state = state
         self._sources = sources  # until it is the owner's turn
         self._left: set[JobClass] = set()
+        self._rests: dict[JobClass, list[JobId]] = {}  # of classes whose first jobs did not fit: what is still tried
         self._by_key: list[tuple[Key, JobClass]] = []
         self._by_turn: list[tuple[Turn, JobClass]] = []  # may contain classes that are not left, and old turns
 
@@ -144,19 +165,25 @@ class ExpectedLine:
             turn, klass = self._by_turn[0]
             if klass not in self._left:
                 heappop(self._by_turn)
-            elif klass.turn() != turn:
-                heapreplace(self._by_turn, (klass.turn(), klass))
+            elif self._turn(klass) != turn:
+                heapreplace(self._by_turn, (self._turn(klass), klass))
             else:
                 return turn
 
-    def first(self) -> JobClass:
+    def first(self) -> tuple[JobClass, JobId]:
         if self._sources:
             self._compare()
-        return self._by_key[0][1]
+        _, klass = self._by_key[0]
+        return klass, self._turn(klass).job
 
-    def set_aside(self) -> None:
+    def set_aside(self, rest: list[JobId]) -> None:
+        """Drop the first class. Of its jobs, only `rest` is still tried."""
         _, klass = heappop(self._by_key)
-        self._left.remove(klass)
+        if rest:
+            self._rests[klass] = rest
+            heappush(self._by_key, (self._key(klass), klass))
+        else:
+            self._left.remove(klass)
 
     def set_gpus_aside(self) -> None:
         """Drop every class that asks for a GPU."""
@@ -165,12 +192,15 @@ class ExpectedLine:
         heapify(self._by_key)
 
     def started(self) -> None:
-        """Note that the first job of the first class has left the queue."""
+        """Note that the first job has left the queue."""
         key, klass = self._by_key[0]
-        if klass.waiting:
+        rest = self._rests.get(klass)
+        if rest is not None:
+            del rest[0]
+        if klass.waiting if rest is None else rest:
             heapreplace(self._by_key, (self._key(klass), klass))
         else:
-            self.set_aside()
+            self.set_aside([])
         if key[GROUP] == MOVED:  # the jobs behind it are no longer
             self._by_key = [(self._key(klass), klass) for _, klass in self._by_key]
             heapify(self._by_key)
@@ -186,7 +216,11 @@ class ExpectedLine:
 
     def _key(self, klass: JobClass) -> Key:
         state = self._state
-        return expected_key(state, state.jobs[klass.head_job()], state.queue.moved)
+        return expected_key(state, state.jobs[self._turn(klass).job], state.queue.moved)
+
+    def _turn(self, klass: JobClass) -> Turn:
+        rest = self._rests.get(klass)
+        return klass.turn() if rest is None else klass.turn_of(rest[0])
 
 
 Line: TypeAlias = SubmittedLine | ExpectedLine
@@ -197,8 +231,26 @@ def own_line(state: State, sources: list[Source]) -> Line:
 
 
 def _first_class(source: Source) -> JobClass:
-    return source.first() if isinstance(source, Classes) else source
+    match source:
+        case Classes():
+            return source.first()
+        case Rest():
+            return source.klass
+        case _:
+            return source
 
 
 def classes_of(source: Source) -> Iterable[JobClass]:
-    return source.classes.values() if isinstance(source, Classes) else (source,)
+    return source.classes.values() if isinstance(source, Classes) else (_first_class(source),)
+
+
+def _has_more(source: Source) -> bool:
+    """Call it once the first job of the source has left the queue."""
+    match source:
+        case Classes():
+            return bool(source.classes)
+        case Rest():
+            del source.jobs[0]
+            return bool(source.jobs)
+        case _:
+            return bool(source.waiting)

@@ -9,6 +9,8 @@ from tarmac.core.policy.exclusions import ALL_GPUS, Exclusions
 from tarmac.core.policy.reservations import own_gpus
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from tarmac.core.model.job import Job, Request
     from tarmac.core.model.plan import PlannedStart
     from tarmac.core.model.status import Booking
@@ -16,11 +18,11 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 
-def booking_for(state: State, job: Job, now: float, planned: PlannedStart | None) -> Booking | None:
+def booking_for(state: State, job: Job, now: float, plans: Collection[PlannedStart]) -> Booking | None:
     """Where the job would start now. GPUs reserved for its owner come first."""
-    if not state.reservations and planned is None:
+    if not state.reservations and not plans:
         return place(state, job.spec.request)
-    excluded = Exclusions(state, job, now, planned)
+    excluded = Exclusions(state, job, now, plans)
     return _on_reserved_gpus(state, job, now, excluded) or place(state, job.spec.request, excluded)
 
 

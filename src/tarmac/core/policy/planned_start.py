@@ -1,64 +1,92 @@
-"""The planned start of the first job that does not fit: its GPUs are held back, and nothing later may delay it.
+"""Planned starts of jobs that do not fit: their GPUs are held back, and nothing that starts later may delay them.
 
-The plan rests on the expected ends of running jobs. Where no end is known, GPUs are held back once the job has waited
-for `starvation_s`.
+A plan rests on when running jobs are expected to end. Under fifo, only the first job that does not fit gets one. Under
+the other policies further ones are planned, each on another node so that no plan can delay an earlier one: for wide
+jobs of owners who have less than their part of the GPUs.
 """
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING
 
 from tarmac.core.fit.node_fit import chosen_gpus, fitting_gpus
 from tarmac.core.fit.what_if import without
 from tarmac.core.model.plan import EarliestStart, PlannedStart
 from tarmac.core.model.status import Queued, Stopping
-from tarmac.core.policy.earliest_start import earliest_starts
+from tarmac.core.policy.earliest_start import earliest_starts, soonest_start
 from tarmac.core.policy.exclusions import Exclusions
-from tarmac.core.policy.starvation import waits_since
+from tarmac.core.policy.starvation import is_overdue
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from tarmac.core.model.ids import JobId, NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
 
 
-def planned_start(state: State, job: Job, now: float) -> PlannedStart | None:
+def most_plans(state: State) -> int:
+    """How many starts are planned ahead at most. With one, fifo is what is known as EASY backfill."""
+    return min(state.rules.planned_starts, 1 if state.rules.policy == "fifo" else len(state.nodes))
+
+
+def is_due(state: State, job: Job, planned_gpus: float) -> bool:
+    """Would its owner, with what runs and what is planned, still not have more than their part of all GPUs?"""
+    owner = job.spec.owner
+    owners = {owner, *state.queue.owners, *state.ledger.gpus_of_owner}
+    shares = {other: max(0.0, state.rules.shares(other)) for other in owners}
+    gpus = sum(len(node.gpus) for node in state.nodes.values() if node.is_connected)
+    part = gpus * shares[owner] / (sum(shares.values()) or 1.0)
+    return state.ledger.gpus_of_owner.get(owner, 0.0) + planned_gpus + job.spec.request.gpus <= part
+
+
+def planned_start(state: State, job: Job, now: float, planned_nodes: Collection[NodeName] = ()) -> PlannedStart | None:
+    """The earliest start on a node other than `planned_nodes`."""
     if not job.spec.request.gpus:
         return None  # a job without GPUs needs no plan: one slot is as good as another
-    if state.stopping and (planned := _on_preempted_gpus(state, job, now)) is not None:
-        return planned
-    starts = earliest_starts(state, job, now)
-    soonest, soonest_at = None, inf
-    for name, start in starts.items():  # as a loop: there may be a thousand nodes
-        if start.at is not None and start.at < soonest_at:
-            soonest, soonest_at = name, start.at
-    if soonest is not None:
-        return _plan(job, soonest, starts[soonest], max(soonest_at, now))
-    if now - waits_since(job) < state.rules.starvation_s:
-        return None
-    possible = [(-start.free, number, name) for number, (name, start) in enumerate(starts.items()) if start.gpus]
+    soonest = soonest_start(state, job, now, planned_nodes)
+    if (soonest is None or "guess" in soonest[1].rests_on) and not is_overdue(state, job, now):
+        return None  # nothing is held back for a mere guess before the job is overdue
+    return _plan_without_date(state, job, now, planned_nodes) if soonest is None else _plan(state, job, *soonest, now)
+
+
+def _plan_without_date(state: State, job: Job, now: float, planned_nodes: Collection[NodeName]) -> PlannedStart | None:
+    """On the node with the most GPUs that are free. The others belong to jobs in an unknown state."""
+    possible = [
+        (-start.free, number, name, start)
+        for number, (name, start) in enumerate(earliest_starts(state, job, now).items())
+        if start.gpus and name not in planned_nodes
+    ]
     if not possible:
         return None
-    _, _, name = min(possible)
-    return _plan(job, name, starts[name], None)
+    _, _, name, start = min(possible)
+    return _plan(state, job, name, start, now)
 
 
-def _on_preempted_gpus(state: State, job: Job, now: float) -> PlannedStart | None:
-    """Hold back exactly the GPUs that jobs were preempted from for this job, or they were stopped for nothing."""
-    preempted: dict[NodeName, list[Stopping]] = {}
+def starts_on_preempted_gpus(state: State, now: float) -> list[PlannedStart]:
+    """For each waiting job that others were preempted for: hold back their GPUs, or they were stopped for nothing."""
+    stopping: dict[JobId, dict[NodeName, list[Stopping]]] = {}
     for number in sorted(state.stopping):
         status = state.jobs[number].status
-        if isinstance(status, Stopping) and status.for_job == job.id:
-            preempted.setdefault(status.booking.node, []).append(status)
-    for name, stopping in preempted.items():
+        if isinstance(status, Stopping) and status.for_job in state.jobs:
+            stopping.setdefault(status.for_job, {}).setdefault(status.booking.node, []).append(status)
+    found = (_on_preempted_gpus(state, state.jobs[number], on, now) for number, on in stopping.items())
+    return [planned for planned in found if planned is not None]
+
+
+def _on_preempted_gpus(
+    state: State, job: Job, stopping: dict[NodeName, list[Stopping]], now: float
+) -> PlannedStart | None:
+    if not isinstance(job.status, Queued):
+        return None
+    for name, statuses in stopping.items():
         node = without(state.nodes[name], stopping_jobs_on(state, name, job))
-        off = Exclusions(state, job, now, None).reserved(node)
+        off = Exclusions(state, job, now, ()).reserved(node)
         gpus = [gpu for gpu in fitting_gpus(node, job.spec.request, state.rules) or () if gpu.uuid not in off]
         if len(gpus) >= job.spec.request.gpus:
             chosen = tuple(gpu.uuid for gpu in chosen_gpus(node, gpus, job.spec.request))
-            at = max(status.asked_at + status.grace_s for status in stopping)
-            return _plan(job, name, EarliestStart(at=at, gpus=chosen, rests_on=frozenset({"stop"})), max(at, now))
+            at = max(status.asked_at + status.grace_s for status in statuses)
+            return _plan(state, job, name, EarliestStart(at=at, gpus=chosen, rests_on=frozenset({"stop"})), now)
     return None
 
 
@@ -77,13 +105,15 @@ def _is_promised(state: State, number: JobId, job: Job) -> bool:
     return other is not None and isinstance(other.status, Queued)
 
 
-def _plan(job: Job, node: NodeName, start: EarliestStart, at: float | None) -> PlannedStart:
+def _plan(state: State, job: Job, node: NodeName, start: EarliestStart, now: float) -> PlannedStart:
     request = job.spec.request
     return PlannedStart(
         job=job.id,
         node=node,
         gpus=frozenset(start.gpus),
-        at=at,
+        at=None if start.at is None else max(start.at, now),
         rests_on=start.rests_on,
         uses_host=bool(request.memory_bytes or request.cpus),
+        is_overdue=is_overdue(state, job, now),
+        good_until=state.fit_cache.starts.good_until(node),
     )

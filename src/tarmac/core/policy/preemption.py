@@ -35,7 +35,7 @@ def jobs_to_preempt(state: State, job: Job, now: float) -> tuple[JobId, ...]:
     """Empty where no set of jobs is enough, and where jobs that already stop will make the job fit."""
     if job.spec.tier == "preemptible" or not state.preemptible or not job.spec.request.gpus:
         return ()  # a CPU slot could not be held back for the job until the others are gone
-    excluded = Exclusions(state, job, now, None)
+    excluded = Exclusions(state, job, now, ())
     stopping = {name: stopping_jobs_on(state, name, job) for name in _by_node(state, state.stopping)}
     if any(_fits(state, state.nodes[name], job, gone, excluded) for name, gone in stopping.items()):
         return ()

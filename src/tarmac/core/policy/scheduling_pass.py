@@ -10,6 +10,7 @@ A single job passes eligibility → placement → recheck. `explain` asks the sa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.limits import LimitReached, has_limits, is_owner_done, reached_there
@@ -18,22 +19,22 @@ from tarmac.core.policy.eligibility import ArrayFull, gate, paused
 from tarmac.core.policy.exclusions import PlannedGpus, would_delay
 from tarmac.core.policy.order import Source, TurnOrder
 from tarmac.core.policy.placement import booking_for, place
-from tarmac.core.policy.planned_start import planned_start
+from tarmac.core.policy.planned_start import is_due, most_plans, planned_start, starts_on_preempted_gpus
 from tarmac.core.policy.preemption import jobs_to_preempt
 from tarmac.core.policy.recheck import refusal
-from tarmac.core.policy.starvation import starved_jobs
+from tarmac.core.policy.starvation import is_wide, starved_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from tarmac.core.model.ids import JobId
+    from tarmac.core.model.ids import JobId, NodeName
     from tarmac.core.model.job import Job, Request
     from tarmac.core.model.plan import PlannedStart
     from tarmac.core.model.status import Booking
-    from tarmac.core.queue import JobClass
     from tarmac.core.state import State
 
 MAX_STUCK = 16  # jobs that do not fit and for which a plan is sought, in one pass
+MAX_TRIED = 64  # jobs of one class that are tried one by one, because their lengths differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,82 +61,112 @@ class Pass:
         self._state = state
         self._now = now
         self._has_limits = has_limits(state.rules)
-        # Requests that found no place. Within a pass places only become fewer, so they are not tried again.
-        self._unplaceable: set[Request] = set()
-        self._unplaceable_beside_plan: set[Request] = set()  # by jobs that must stay off the planned GPUs
+        # Requests that found no place, and which plans (as bits) they had to stay off. Within a pass places only become
+        # fewer, so they are not tried again.
+        self._unplaceable: set[tuple[Request, int]] = set()
         self._not_preempting: set[Request] = set()  # requests for which no job is worth preempting
-        self.planned: PlannedStart | None = None
-        self.stuck: list[JobId] = []  # jobs whose turn came and which did not fit
+        self._most_plans = most_plans(state)
+        self.plans: list[PlannedStart] = []
+        self._planned_turns = 0  # stuck jobs that have a plan
+        self._preempting: set[JobId] = set()  # jobs with a plan on GPUs that jobs were preempted from for them
+        self.stuck: list[JobId] = []  # wide jobs whose turn came and which did not fit
         self.is_settled = True  # another pass would find nothing to do
         self._may_unsettle = False  # a start from now on may let a job fit that was set aside
         self._has_started_beside_plan = False
         self.blocker: Job | None = None  # without backfill: the stuck job that every job behind it waits for
 
+    @property
+    def replan_at(self) -> float:
+        """When an expectation that the plans rest on runs out."""
+        return min((planned.good_until for planned in self.plans), default=inf)
+
     def run(self) -> Iterator[Decision]:
         """Decisions, best first. The caller must apply each before it asks for the next."""
         if self._is_idle():
             return
+        self._keep_preempted_gpus()
         yield from self._serve_starved()
         if (yield from self._start_in_order()):
             yield from self._backfill()
-        self._check_plan()
+        self._check_plans()
 
     def _is_idle(self) -> bool:
         return paused(self._state) is not None or not any(node.is_connected for node in self._state.nodes.values())
 
     # The phases
 
+    def _keep_preempted_gpus(self) -> None:
+        if not self._state.stopping or not self._state.rules.is_backfilling:
+            return
+        for planned in starts_on_preempted_gpus(self._state, self._now):
+            if planned.job not in self._preempting:
+                self._preempting.add(planned.job)
+                self.plans.append(planned)
+
     def _serve_starved(self) -> Iterator[Decision]:
         """Start the first starved job that fits, or plan the start of one that does not."""
         for job in starved_jobs(self._state, self._now):
             if self._gate(job) is not None:
                 continue
-            booking = booking_for(self._state, job, self._now, None)
+            booking = booking_for(self._state, job, self._now, self.plans)
             if booking is not None and self._is_sound(job, booking):
                 self.is_settled = False
                 yield Start(job, booking)
                 return
             yield from self._plan(job)
-            if self.planned is not None:
+            if self._planned_turns:
                 return
 
     def _start_in_order(self) -> Generator[Decision, None, bool]:
-        """Start jobs in order until one that is stuck has a planned start. True if backfill may go on behind it."""
+        """Start jobs in order, and plan the starts of those that are stuck. True if backfill may go on behind them."""
         turns = TurnOrder(self._state, self._now)
         for _ in range(MAX_STUCK):
             stuck = yield from self._start_until_stuck(turns)
             if stuck is None:
                 return False
-            self.stuck.append(stuck.id)
-            if self.planned is None:
+            if not self._planned_turns and is_wide(stuck.spec.request):
+                self.stuck.append(stuck.id)
+            if self._may_plan(stuck):
+                had = self._planned_turns
                 yield from self._plan(stuck)
+                turns.planned_gpus[stuck.spec.owner] += stuck.spec.request.gpus * (self._planned_turns - had)
             if self.blocker is not None:
                 return False
-            if self.planned is not None:
+            if self._planned_turns and self._planned_turns >= self._most_plans:
                 break
+            turns.set_aside(self._rest(turns))
         return True
 
     def _backfill(self) -> Iterator[Decision]:
-        """Start what fits beside the planned start, or ends before it."""
-        turns, failures = TurnOrder(self._state, self._now, self._candidates()), self._failures()
+        """Start what fits beside the planned starts, or ends before them."""
+        turns, failures = TurnOrder(self._state, self._now, self._candidates()), len(self._unplaceable)
         while (yield from self._start_until_stuck(turns)) is not None:
             # Leave out requests like the one that just failed. Where nothing new was learned the same order goes on,
             # so that the loop ends.
-            if not self._state.reservations and self._failures() > failures:
-                turns, failures = TurnOrder(self._state, self._now, self._candidates()), self._failures()
+            if not self._state.reservations and len(self._unplaceable) > failures:
+                turns, failures = TurnOrder(self._state, self._now, self._candidates()), len(self._unplaceable)
+            else:
+                turns.set_aside(self._rest(turns))
 
-    def _check_plan(self) -> None:
-        """A start beside the plan may move the planned GPUs. Jobs that had to avoid them may fit then."""
-        if self.is_settled and self.planned is not None and self._has_started_beside_plan:
-            job = self._state.jobs[self.planned.job]
-            self.is_settled = planned_start(self._state, job, self._now) == self.planned
+    def _check_plans(self) -> None:
+        """A start beside a plan may move the planned GPUs. Jobs that had to avoid them may fit then."""
+        if not self.is_settled or not self._has_started_beside_plan:
+            return
+        kept = starts_on_preempted_gpus(self._state, self._now) if self._preempting else []
+        self.is_settled = kept == [planned for planned in self.plans if planned.job in self._preempting]
+        nodes: set[NodeName] = {planned.node for planned in kept}
+        for planned in self.plans:
+            if planned.job not in self._preempting:
+                job = self._state.jobs[planned.job]
+                self.is_settled = self.is_settled and planned_start(self._state, job, self._now, nodes) == planned
+                nodes.add(planned.node)
 
     # What the phases share
 
     def _start_until_stuck(self, turns: TurnOrder) -> Generator[Decision, None, Job | None]:
         """Start jobs down to the first that does not fit, and return that one; None at the end of the queue."""
-        while (klass := turns.first()) is not None:
-            job = self._head(klass)
+        while (first := turns.first()) is not None:
+            job = self._state.jobs[first[1]]
             gated = self._gate(job)
             if isinstance(gated, LimitReached) and is_owner_done(gated):
                 turns.set_owner_aside()
@@ -144,30 +175,44 @@ class Pass:
             if booking is not None and self._is_sound(job, booking):
                 yield Start(job, booking)
                 turns.started()
-                self._has_started_beside_plan = self._has_started_beside_plan or self.planned is not None
-                has_new_turns = self.planned is not None and self._state.rules.policy != "fifo"
+                self._has_started_beside_plan = self._has_started_beside_plan or bool(self.plans)
+                has_new_turns = bool(self.plans) and self._state.rules.policy != "fifo"
                 self.is_settled = self.is_settled and not has_new_turns and not self._may_unsettle
                 continue
-            turns.set_aside()
             if booking is None and gated is None:
                 return job
+            turns.set_aside([])
         return None
+
+    def _may_plan(self, job: Job) -> bool:
+        """The first stuck job gets a plan in any case, further ones if they are wide and their owners are due more."""
+        if not self._planned_turns:
+            return True
+        return is_wide(job.spec.request) and is_due(self._state, job, self._planned_gpus_of(job.spec.owner))
 
     def _plan(self, job: Job) -> Iterator[Decision]:
         """Preempt jobs for a stuck job where that helps, and plan its start."""
-        if job.spec.request not in self._not_preempting:
+        if not self._planned_turns and job.spec.request not in self._not_preempting:
             preempted = jobs_to_preempt(self._state, job, self._now)
             if not preempted:
                 self._not_preempting.add(job.spec.request)
             for number in preempted:
                 yield Preempt(self._state.jobs[number], job)
-        if self._state.rules.is_backfilling:
-            self.planned = planned_start(self._state, job, self._now)
+            self._keep_preempted_gpus()
+        if job.id in self._preempting:
+            self._planned_turns += 1
+        elif self._state.rules.is_backfilling:
+            nodes = {planned.node for planned in self.plans}
+            planned = planned_start(self._state, job, self._now, nodes) if self._most_plans else None
+            if planned is not None:
+                self.plans.append(planned)
+                self._planned_turns += 1
         elif any(start.gpus for start in earliest_starts(self._state, job, self._now).values()):
             self.blocker = job
 
-    def _head(self, klass: JobClass) -> Job:
-        return self._state.jobs[klass.head_job()]
+    def _planned_gpus_of(self, owner: str) -> int:
+        jobs = self._state.jobs
+        return sum(len(planned.gpus) for planned in self.plans if jobs[planned.job].spec.owner == owner)
 
     def _gate(self, job: Job) -> LimitReached | ArrayFull | None:
         has_gate = self._has_limits or job.spec.max_running is not None
@@ -183,40 +228,54 @@ class Pass:
     def _booking(self, job: Job) -> Booking | None:
         state, request = self._state, job.spec.request
         if state.reservations:
-            return booking_for(state, job, self._now, self.planned)  # GPUs differ from owner to owner
-        is_bound = would_delay(state, job, self._now, self.planned)
-        if request in self._unplaceable or (is_bound and request in self._unplaceable_beside_plan):
+            return booking_for(state, job, self._now, self.plans)  # GPUs differ from owner to owner
+        if (request, 0) in self._unplaceable:
             return None
-        booking = booking_for(state, job, self._now, self.planned)
+        tried = (request, self._delayed(job))
+        if tried in self._unplaceable:
+            return None
+        booking = booking_for(state, job, self._now, self.plans)
         if booking is None:
-            (self._unplaceable_beside_plan if is_bound else self._unplaceable).add(request)
+            self._unplaceable.add(tried)
         return booking
 
-    def _failures(self) -> int:
-        return len(self._unplaceable) + len(self._unplaceable_beside_plan)
+    def _delayed(self, job: Job) -> int:
+        """The plans that the job would delay, as bits."""
+        return sum(would_delay(self._state, job, self._now, one) << place for place, one in enumerate(self.plans))
+
+    def _rest(self, turns: TurnOrder) -> list[JobId]:
+        """The jobs of the first class behind the one that just failed that may still start, or get a plan."""
+        first = turns.first()
+        assert first is not None, "a job just failed"
+        klass, failed = first
+        may_start = not self._state.reservations and (klass.request, 0) not in self._unplaceable
+        may_plan = self._planned_turns < self._most_plans and is_wide(klass.request)
+        if len(klass.waiting) == 1 or not (may_start or may_plan) or not self.plans:
+            return []
+        jobs = klass.first_jobs(MAX_TRIED)
+        behind = jobs[jobs.index(failed) + 1 :] if failed in jobs else []
+        if may_plan:
+            return behind
+        return [job for job in behind if (klass.request, self._delayed(self._state.jobs[job])) not in self._unplaceable]
 
     def _candidates(self) -> Iterator[Source]:
         """The classes of jobs that backfill may still start."""
-        state, planned = self._state, self.planned
+        state = self._state
+        window_s = max(
+            (one.backfill_until - self._now for one in self.plans if one.backfill_until is not None), default=0
+        )
         for request, owners in state.queue.requests.items():
-            if request in self._unplaceable:
+            if (request, 0) in self._unplaceable:
                 continue
             if not state.fit_cache.fits_somewhere(state.nodes, request, state.rules):
                 continue
-            if planned is None or state.reservations or self._fits_beside(planned, request):
+            if not self.plans or state.reservations or self._fits_beside_plans(request):
                 yield from owners.values()
-            elif (until := planned.backfill_until) is not None:
+            else:
                 classes = (klass for own in owners.values() for klass in own.classes.values())
-                yield from (klass for klass in classes if self._ends_by(klass, until))
+                yield from (klass for klass in classes if klass.least_limit_s <= window_s)
 
-    def _fits_beside(self, planned: PlannedStart, request: Request) -> bool:
-        if request in self._unplaceable_beside_plan:
+    def _fits_beside_plans(self, request: Request) -> bool:
+        if (request, (1 << len(self.plans)) - 1) in self._unplaceable:
             return False
-        return place(self._state, request, PlannedGpus(planned, request)) is not None
-
-    def _ends_by(self, klass: JobClass, until: float) -> bool:
-        """Would the first job of the class, started now, end by then?"""
-        if klass.least_limit_s > until - self._now:
-            return False
-        end = self._state.runtimes.end_if_started(self._head(klass).spec, self._now)
-        return end is not None and end <= until
+        return place(self._state, request, PlannedGpus(self.plans, request)) is not None

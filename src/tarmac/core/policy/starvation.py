@@ -1,26 +1,43 @@
-"""Starved jobs: their turn came long ago, they did not fit, and others have started since."""
+"""Overdue jobs: wide ones whose turn came long ago, which did not fit, while narrower jobs have started since."""
 
 from __future__ import annotations
 
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from tarmac.core.model.status import Queued
-
 if TYPE_CHECKING:
-    from tarmac.core.model.job import Job
+    from tarmac.core.model.job import Job, Request
     from tarmac.core.state import State
 
 MAX_STARVED = 8  # jobs considered in one pass
+LEAST_PATIENCE, MOST_PATIENCE = 0.5, 1.0  # times the longest recent run
 
 
 def starved_jobs(state: State, now: float) -> list[Job]:
-    """Jobs that were stuck for `starvation_s`, longest first. Under fifo no job is: turns don't rotate."""
+    """Overdue jobs, the longest stuck first. Under fifo none is served before its turn: turns don't rotate."""
     if state.rules.policy == "fifo" or not state.stuck_since:
         return []
-    since = islice(state.stuck_since.items(), MAX_STARVED)
-    jobs = [state.jobs[job] for job, at in since if now - at >= state.rules.starvation_s]
-    return [job for job in jobs if _is_next(state, job)]
+    jobs = [state.jobs[number] for number in islice(state.stuck_since, MAX_STARVED)]
+    return [job for job in jobs if is_overdue(state, job, now) and _is_next(state, job)]
+
+
+def is_overdue(state: State, job: Job, now: float) -> bool:
+    """Ask it about jobs whose turn it is, or was."""
+    return is_wide(job.spec.request) and now - state.stuck_since.get(job.id, now) >= patience_s(state)
+
+
+def patience_s(state: State) -> float:
+    """How long a wide job lets others pass. More where runs take long, and where all jobs wait for long."""
+    longest_run_s = max(state.runtimes.last_s, default=0.0)
+    waits_s = state.recent_waits_s
+    mean_wait_s = sum(waits_s) / len(waits_s) if waits_s else 0.0
+    usual_s = min(max(mean_wait_s, LEAST_PATIENCE * longest_run_s), MOST_PATIENCE * longest_run_s)
+    return max(state.rules.starvation_s, usual_s)
+
+
+def is_wide(request: Request) -> bool:
+    """Does it need more than the next GPU that comes free?"""
+    return request.gpus > 1 or request.is_shared or bool(request.memory_bytes or request.cpus)
 
 
 def _is_next(state: State, job: Job) -> bool:
@@ -29,8 +46,3 @@ def _is_next(state: State, job: Job) -> bool:
     if own is None or own.turn().job != job.id:
         return False
     return all(queue.turn().tier >= own.turn().tier for queue in state.queue.owners.values())
-
-
-def waits_since(job: Job) -> float:
-    since = job.status.since if isinstance(job.status, Queued) and job.status.since is not None else job.submitted_at
-    return max(since, job.spec.begin_at or since)
