@@ -16,7 +16,8 @@ QUEUE_SETTINGS: tuple[Setting, ...] = (
         kind="choice",
         default=_RULES.policy,
         choices=POLICIES,
-        meaning="who goes first: fifo by priority and place; balance by running GPUs; fairshare by past GPU-hours",
+        meaning="who goes first: fifo by priority and place; balance (recommended) by running GPUs; "
+        "fairshare by past GPU-hours: heavy users may wait without bound",
     ),
     Setting(
         name="order",
@@ -43,19 +44,19 @@ QUEUE_SETTINGS: tuple[Setting, ...] = (
         name="backfill",
         kind="flag",
         default=_RULES.is_backfilling,
-        meaning="let later jobs start if they do not delay the first waiting job",
+        meaning="let later jobs start if they do not delay planned starts",
     ),
     Setting(
         name="planned_starts",
         kind="count",
         default=_RULES.planned_starts,
-        meaning="waiting jobs that GPUs are held back for at once, under fifo one at most; 0: never hold GPUs back",
+        meaning="waiting jobs that GPUs are held back for at once, under fifo at most one; 0: never hold GPUs back",
     ),
     Setting(
         name="starvation_s",
         kind="seconds",
         default=_RULES.starvation_s,
-        meaning="a wide job goes first once others have passed it for this long, or longer where all jobs wait long",
+        meaning="a wide job is overdue once others have passed it for this long, or longer where jobs run or wait long",
     ),
     Setting(
         name="max_gpus_per_user",
