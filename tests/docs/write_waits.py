@@ -13,7 +13,7 @@ from tarmac.sim.synthetic import made_up
 
 PAGE = Path(__file__).parents[2] / "docs" / "waiting-less.md"
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
-JOBS, NODES, SEEDS = 500, "4x8", range(5)  # as in the commands on the page
+JOBS, NODES, SEEDS = 300, "4x8", range(4)  # as in the commands on the page
 VARIANTS = {
     "plain FIFO, without backfill": Variant(policy="fifo", is_backfilling=False),
     "`fifo`": Variant(policy="fifo"),
