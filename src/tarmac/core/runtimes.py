@@ -71,7 +71,10 @@ class Runtimes:
             _remember(self.recent_s, _kind(job.spec), seconds, LAST_ATTEMPTS)
 
     def learn_all(self, newest_first: Iterable[Job]) -> None:
-        for job in reversed(list(newest_first)):
+        """Learn stored jobs in the order in which they ended, as they were learned the first time."""
+        ended = ((job.status, job) for job in newest_first)
+        known = [(status.ended_at, job.id, job) for status, job in ended if isinstance(status, Succeeded | Failed)]
+        for _, _, job in sorted(known, key=lambda one: one[:2]):
             self.learn(job)
 
     # What is known

@@ -7,6 +7,7 @@ jobs of owners who have less than their part of the GPUs.
 
 from __future__ import annotations
 
+from math import fsum
 from typing import TYPE_CHECKING
 
 from tarmac.core.fit.node_fit import chosen_gpus, fitting_gpus
@@ -36,7 +37,7 @@ def is_due(state: State, job: Job, planned_gpus: float) -> bool:
     owners = {owner, *state.queue.owners, *state.ledger.gpus_of_owner}
     shares = {other: max(0.0, state.rules.shares(other)) for other in owners}
     gpus = sum(len(node.gpus) for node in state.nodes.values() if node.is_connected)
-    part = gpus * shares[owner] / (sum(shares.values()) or 1.0)
+    part = gpus * shares[owner] / (fsum(shares.values()) or 1.0)  # exact, so that the order of a set has no effect
     return state.ledger.gpus_of_owner.get(owner, 0.0) + planned_gpus + job.spec.request.gpus <= part
 
 

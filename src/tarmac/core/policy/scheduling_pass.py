@@ -109,7 +109,9 @@ class Pass:
             if self._gate(job) is not None:
                 continue
             booking = booking_for(self._state, job, self._now, self.plans)
-            if booking is not None and self._is_sound(job, booking):
+            if booking is not None:
+                if not self._is_sound(job, booking):
+                    continue
                 self.is_settled = False
                 yield Start(job, booking)
                 return

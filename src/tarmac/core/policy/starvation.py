@@ -23,7 +23,8 @@ def starved_jobs(state: State, now: float) -> list[Job]:
 
 def is_overdue(state: State, job: Job, now: float) -> bool:
     """Ask it about jobs whose turn it is, or was."""
-    return is_wide(job.spec.request) and now - state.stuck_since.get(job.id, now) >= patience_s(state)
+    since = state.stuck_since.get(job.id, now)
+    return is_wide(job.spec.request) and now >= since + patience_s(state)  # a sum, as in the wake-up for this moment
 
 
 def patience_s(state: State) -> float:
