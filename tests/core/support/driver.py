@@ -33,7 +33,7 @@ EDITED = ("name", "spec", "id")
 class Driver:
     def __init__(self, world: World, policy: str = "fifo") -> None:
         self.world = world
-        self.rules = Rules(policy=policy, planned_starts=0, pause_after_failures=0)  # jobs wait only for GPUs
+        self.rules = Rules(policy=policy, planned_starts=0, starvation_s=1e18, pause_after_failures=0)
         self.state = State(rules=self.rules)
         self.now = 1000.0
         self.disk: dict[int, dict[str, Any]] = {}
