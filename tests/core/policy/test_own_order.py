@@ -15,6 +15,8 @@ from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import JobSpec
 from tarmac.core.policy import own_order
 from tarmac.core.policy.own_order import LONGEST_WAIT_S, score, sorted_in_own_order
+from tarmac.core.policy.scheduling_pass import Pass
+from tarmac.core.policy.starvation import starved_jobs
 from tarmac.core.queue import MOST_MOVED
 from tarmac.core.state import State
 from tests.core.support.builders import a_spec
@@ -339,3 +341,28 @@ def test_no_job_starves(first: list[float], later: list[float], policy: str, ord
         scene.now += LONGEST_WAIT_S / 60
         scene.finish(running)
         ((running, _),) = scene.starts()
+
+
+def test_a_pass_leaves_nothing_to_do_if_a_start_changes_whose_turn_it_is() -> None:
+    """Under fifo, ann has the place of job 2. It starts beside the plan for her wide job 4, and bob is first then."""
+    scene = Scene(gpus=3, policy="fifo", order="expected")
+    scene.run(long(1, gpus=2))
+    scene.happen(QueuePaused(by="root"))
+    scene.submit(long(90))
+    scene.submit(long(20, gpus=3, owner="bob"))
+    scene.submit(long(0.5, gpus=2))
+    scene.happen(QueueResumed(by="root"))
+    assert scene.state_of(2) == "starting"
+    assert next(Pass(scene.state, scene.now).run(), None) is None
+    assert [int(job) for job in scene.state.stuck_since][-1] == 3
+
+
+def test_a_wide_job_is_overdue_if_it_is_first_in_its_owners_order() -> None:
+    scene = Scene(gpus=2, order="expected", starvation_s=100.0)
+    scene.run(long(200, owner="bob"))
+    scene.submit(long(1000, gpus=2), long(1, gpus=2))
+    scene.pass_s(200.0)
+    assert [job.id for job in starved_jobs(scene.state, scene.now)] == [3]
+    scene.set_rules(order="submitted")
+    scene.pass_s(200.0)
+    assert [job.id for job in starved_jobs(scene.state, scene.now)] == [2]

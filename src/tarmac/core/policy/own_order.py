@@ -49,7 +49,7 @@ Key: TypeAlias = "tuple[int, int, Spot, int, float, float, JobId]"
 GROUP = 3
 MOVED, LONG, OTHER = range(3)  # groups
 
-LONGEST_WAIT_S = 72 * 3600.0
+LONGEST_WAIT_S = 14 * 86400.0
 SHORTEST_WAIT_S = 60.0  # a shorter wait counts as this one: jobs submitted together are ordered by length at once
 SHORTEST_RUN_S = 1.0
 
@@ -71,6 +71,14 @@ def expected_key(state: State, job: Job, moved: MovedJobs) -> Key:
         return (tier, priority, behind, LONG, 0.0, position, number)
     points = score(wait_s, state.runtimes.planning_s(job.spec), job.spec.request.gpus)
     return (tier, priority, behind, OTHER, -points, position, number)
+
+
+def first_job(state: State, own: Classes) -> JobId:
+    """The job of this owner that goes first."""
+    if state.rules.order == "submitted":
+        return own.turn().job
+    heads = (state.jobs[klass.head_job()] for klass in own.classes.values())
+    return min(expected_key(state, job, state.queue.moved) for job in heads)[-1]
 
 
 def in_own_order(state: State, classes: Iterable[Iterable[Job]], moved: MovedJobs) -> Iterator[Job]:

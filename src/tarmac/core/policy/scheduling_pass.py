@@ -17,7 +17,7 @@ from tarmac.core.limits import LimitReached, has_limits, is_owner_done, reached_
 from tarmac.core.policy.earliest_start import earliest_starts
 from tarmac.core.policy.eligibility import ArrayFull, gate, paused
 from tarmac.core.policy.exclusions import PlannedGpus, would_delay
-from tarmac.core.policy.order import Source, TurnOrder
+from tarmac.core.policy.order import Source, TurnOrder, do_turns_rotate
 from tarmac.core.policy.placement import booking_for, place
 from tarmac.core.policy.planned_start import is_due, most_plans, planned_start, starts_on_preempted_gpus
 from tarmac.core.policy.preemption import jobs_to_preempt
@@ -178,7 +178,7 @@ class Pass:
                 yield Start(job, booking)
                 turns.started()
                 self._has_started_beside_plan = self._has_started_beside_plan or bool(self.plans)
-                has_new_turns = bool(self.plans) and self._state.rules.policy != "fifo"
+                has_new_turns = bool(self.plans) and do_turns_rotate(self._state.rules)
                 self.is_settled = self.is_settled and not has_new_turns and not self._may_unsettle
                 continue
             if booking is None and gated is None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from tarmac.core.policy.own_order import first_job
+
 if TYPE_CHECKING:
     from tarmac.core.model.job import Job, Request
     from tarmac.core.state import State
@@ -44,6 +46,6 @@ def is_wide(request: Request) -> bool:
 def _is_next(state: State, job: Job) -> bool:
     """It is its owner's first job, and no job of a higher tier waits."""
     own = state.queue.owners.get(job.spec.owner)
-    if own is None or own.turn().job != job.id:
+    if own is None or first_job(state, own) != job.id:
         return False
     return all(queue.turn().tier >= own.turn().tier for queue in state.queue.owners.values())
