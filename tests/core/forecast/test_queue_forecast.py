@@ -187,3 +187,52 @@ def test_a_time_limit_holds_whatever_the_progress_says() -> None:
     assert estimates(scene.state, scene.now, {JobId(1): scene.now + 9000.0})[job] == limited
     sooner = estimates(scene.state, scene.now, {JobId(1): scene.now + 5.0})[job]
     assert sooner.rests_on == {"progress"}
+
+
+def test_without_backfill_an_estimate_rests_on_the_job_that_goes_first() -> None:
+    scene = Scene(gpus=3, is_backfilling=False)
+    scene.submit(a_spec(gpus=2, time_limit_s=100.0))
+    first, next_one = scene.submit(a_spec(gpus=2, time_limit_s=50.0), a_spec(time_limit_s=10.0))
+    found = estimates(scene.state, scene.now)
+    assert found[next_one].start_at == found[first].start_at
+    assert found[next_one].rests_on == {"limit"}
+
+
+def held_back_by_expectation() -> tuple[Scene, JobId]:
+    """One of two GPUs is free and held back: by what its owner ran before, the running job is expected to end."""
+    scene = Scene(gpus=2)
+    for _ in range(6):
+        (earlier,) = scene.run(a_spec(name=f"run {scene.now}"))
+        scene.pass_s(600.0)
+        scene.finish(earlier)
+    scene.run(a_spec(name="new"))
+    (wide,) = scene.submit(a_spec(gpus=2, name="wide"))
+    return scene, wide
+
+
+def test_no_estimate_on_a_gpu_that_is_held_back_for_a_start_at_an_unknown_time() -> None:
+    scene, wide = held_back_by_expectation()
+    (long,) = scene.submit(a_spec(name="long", time_limit_s=9000.0))
+    assert scene.state_of(long) == scene.state_of(wide) == "queued"
+    assert starts(scene) == {}
+
+
+def test_a_job_that_would_delay_no_planned_start_is_estimated_before_it() -> None:
+    scene, wide = held_back_by_expectation()
+    passing, short = scene.submit(a_spec(name="a", time_limit_s=300.0), a_spec(name="b", time_limit_s=60.0))
+    assert [scene.state_of(job) for job in (wide, passing, short)] == ["queued", "starting", "queued"]
+    assert starts(scene) == {short: 300.0}
+    scene.pass_s(200.0)
+    assert starts(scene) == {short: 100.0}
+
+
+def test_jobs_with_a_planned_start_are_estimated_before_the_order() -> None:
+    """An overdue job goes first: its GPUs are taken before others get theirs."""
+    scene = Scene(gpus=2, starvation_s=10.0)
+    scene.submit(a_spec(time_limit_s=100.0, name="a"), a_spec(time_limit_s=200.0, name="b"))
+    (wide,) = scene.submit(a_spec(gpus=2, time_limit_s=50.0))
+    scene.pass_s(20.0)
+    (narrow,) = scene.submit(a_spec(owner="bob", time_limit_s=150.0))
+    assert line(scene) == [narrow, wide]
+    found = estimates(scene.state, scene.now)
+    assert found[narrow].start_at == found[wide].start_at + 50.0

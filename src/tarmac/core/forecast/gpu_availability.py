@@ -14,6 +14,7 @@ from tarmac.core.policy.reservations import in_the_way
 
 if TYPE_CHECKING:
     from tarmac.core.forecast.expected_end import Progress
+    from tarmac.core.forecast.held_back import HeldBack
     from tarmac.core.model.ids import GpuUuid, JobId
     from tarmac.core.model.job import Job
     from tarmac.core.model.node import Node
@@ -51,7 +52,13 @@ def slots_of(state: State, node: Node, now: float, progress: Progress = NO_PROGR
 
 
 def opening_on(
-    state: State, node: Node, job: Job, slots: dict[GpuUuid, Slot], start_at: float, progress: Progress = NO_PROGRESS
+    state: State,
+    node: Node,
+    job: Job,
+    slots: dict[GpuUuid, Slot],
+    start_at: float,
+    held_back: HeldBack,
+    progress: Progress = NO_PROGRESS,
 ) -> Opening | None:
     """From `start_at` on; None if the node could not serve the job even when empty."""
     usable = {uuid: slot for uuid, slot in slots.items() if _could_serve(state, node, uuid, job)}
@@ -61,7 +68,7 @@ def opening_on(
     moments = {max(host_at, slot.at) for slot in usable.values()}
     ends = {one.ends_at for one in state.reservations.values() if one.node == node.name and one.ends_at > host_at}
     for at in sorted(moments | ends):
-        chosen = _chosen_at(state, node, job, usable, at)
+        chosen = _chosen_at(state, node, job, usable, at, held_back.off(job, node, at))
         if chosen is not None:
             awaited: frozenset[RestsOn] = frozenset({"reservation"}) if at in ends and at < inf else NOTHING
             rests_on = host_rests_on.union(awaited, *(slot.rests_on for slot in chosen))
@@ -69,15 +76,17 @@ def opening_on(
     return None
 
 
-def _chosen_at(state: State, node: Node, job: Job, usable: dict[GpuUuid, Slot], at: float) -> tuple[Slot, ...] | None:
-    """GPUs that are free by then and not reserved for another owner."""
-    off: set[GpuUuid] = set()
+def _chosen_at(
+    state: State, node: Node, job: Job, usable: dict[GpuUuid, Slot], at: float, held_back: frozenset[GpuUuid]
+) -> tuple[Slot, ...] | None:
+    """GPUs that are free by then and neither held back nor reserved for another owner: as in plans, the last ones."""
+    off = held_back
     if state.reservations and at < inf:
         end = state.runtimes.end_if_started(job.spec, at)
-        off = {gpu for one in in_the_way(state, job.spec, node.name, at, end) for gpu in one.gpus}
+        off |= {gpu for one in in_the_way(state, job.spec, node.name, at, end) for gpu in one.gpus}
     free = sorted((slot for uuid, slot in usable.items() if slot.at <= at and uuid not in off), key=lambda one: one.at)
     wanted = job.spec.request.gpus
-    return tuple(free[:wanted]) if len(free) >= wanted else None
+    return tuple(free[len(free) - wanted :]) if len(free) >= wanted else None
 
 
 def _host_at(

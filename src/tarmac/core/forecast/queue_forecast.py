@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from tarmac.core.fit.node_fit import fits
 from tarmac.core.forecast.expected_end import NO_PROGRESS
-from tarmac.core.forecast.gpu_availability import opening_on, slots_of
+from tarmac.core.forecast.gpu_availability import NOTHING, opening_on, slots_of
+from tarmac.core.forecast.held_back import HeldBack
 from tarmac.core.limits import gpus_asked
 from tarmac.core.policy.eligibility import gate
 from tarmac.core.policy.order import Score, owner_score
@@ -18,8 +19,8 @@ from tarmac.core.queue import turn_of
 
 if TYPE_CHECKING:
     from tarmac.core.forecast.expected_end import Progress
-    from tarmac.core.forecast.gpu_availability import Opening, Slot
-    from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+    from tarmac.core.forecast.gpu_availability import Opening
+    from tarmac.core.model.ids import JobId
     from tarmac.core.model.job import Job
     from tarmac.core.model.plan import RestsOn
     from tarmac.core.queue import Turn
@@ -98,29 +99,54 @@ def estimates(state: State, now: float, progress: Progress = NO_PROGRESS) -> dic
     if state.mode.is_paused:
         return {}
     most = max(10, min(MOST_LINED_UP // 2, MOST_LOOKS // max(1, len(state.nodes))))
-    nodes = [node for node in state.nodes.values() if node.is_connected]
-    slots = {node.name: slots_of(state, node, now, progress) for node in nodes}
+    openings = _Openings(state, now, progress)
     found: dict[JobId, Estimate] = {}
-    not_before, is_kept_back = now, False
-    for number in line_up(state, now, most):
+    not_before, awaited = now, NOTHING
+    planned = openings.held_back.first_jobs()
+    for number in dict.fromkeys([*planned, *line_up(state, now, most)]):
         job = state.jobs[number]
         if not job.spec.request.gpus or gate(state, job, now) is not None:
             continue
-        opening = _first_opening(state, job, slots, not_before, progress)
+        opening = openings.first(job, not_before)
         if opening is None:
             continue
         if opening.at < inf:
-            found[number] = Estimate(start_at=opening.at, rests_on=opening.rests_on)
-        if opening.at < inf or (not is_kept_back and now - job.waits_since >= state.rules.starvation_s):
-            is_kept_back = is_kept_back or opening.at > now
-            _take(state, job, opening)
-        if not state.rules.is_backfilling:
-            not_before = opening.at  # without backfill no later job starts earlier
+            rests_on = opening.rests_on | awaited if opening.at <= not_before else opening.rests_on
+            found[number] = Estimate(start_at=opening.at, rests_on=rests_on)
+            openings.take(job, opening)
+        if not state.rules.is_backfilling and opening.at > not_before:
+            not_before, awaited = opening.at, opening.rests_on  # without backfill no later job starts earlier
     for job, begin_at in _delayed_jobs(state, now)[:most]:
         if gate(state, job, now) is None:
-            estimate = _start_from(state, job, max(begin_at, not_before), slots, progress)
+            estimate = _start_from(state, job, max(begin_at, not_before), openings)
             found |= {} if estimate is None else {job.id: estimate}
     return found
+
+
+class _Openings:
+    """When GPUs come free, as far as that is known, and which are held back. Estimated jobs take theirs, one by one."""
+
+    def __init__(self, state: State, now: float, progress: Progress) -> None:
+        self._state, self._progress = state, progress
+        self.nodes = [node for node in state.nodes.values() if node.is_connected]
+        self._slots = {node.name: slots_of(state, node, now, progress) for node in self.nodes}
+        self.held_back = HeldBack(state, now)
+
+    def first(self, job: Job, not_before: float) -> Opening | None:
+        openings = (
+            opening_on(self._state, node, job, self._slots[node.name], not_before, self.held_back, self._progress)
+            for node in self.nodes
+        )
+        return min((one for one in openings if one is not None), key=lambda one: one.at, default=None)
+
+    def take(self, job: Job, opening: Opening) -> None:
+        """Take its GPUs until the job would end; for good if its end is not known."""
+        self.held_back.release_at(job.id, opening.at)
+        expected = self._state.runtimes.expected_s(job.spec)
+        own: RestsOn = "limit" if job.spec.time_limit_s is not None else "history"
+        for slot in opening.slots:
+            slot.at = inf if expected is None else opening.at + expected
+            slot.rests_on = opening.rests_on | {own}
 
 
 def _delayed_jobs(state: State, now: float) -> list[tuple[Job, float]]:
@@ -133,36 +159,18 @@ def _delayed_jobs(state: State, now: float) -> list[tuple[Job, float]]:
     return sorted(found, key=lambda one: (one[1], one[0].id))
 
 
-def _start_from(
-    state: State, job: Job, begin_at: float, slots: dict[NodeName, dict[GpuUuid, Slot]], progress: Progress
-) -> Estimate | None:
+def _start_from(state: State, job: Job, begin_at: float, openings: _Openings) -> Estimate | None:
     if begin_at == inf:
         return None
     if not job.spec.request.gpus:
-        has_room = any(fits(state.nodes[name], job.spec.request, state.rules) for name in slots)
+        has_room = any(fits(node, job.spec.request, state.rules) for node in openings.nodes)
         return Estimate(start_at=begin_at, rests_on=frozenset({"begin"})) if has_room else None
-    opening = _first_opening(state, job, slots, begin_at, progress)
+    opening = openings.first(job, begin_at)
     if opening is None or opening.at == inf:
         return None
-    _take(state, job, opening)
+    openings.take(job, opening)
     basis: frozenset[RestsOn] = frozenset({"begin"}) if opening.at <= begin_at else frozenset()
     return Estimate(start_at=opening.at, rests_on=opening.rests_on | basis)
-
-
-def _first_opening(
-    state: State, job: Job, slots: dict[NodeName, dict[GpuUuid, Slot]], not_before: float, progress: Progress
-) -> Opening | None:
-    openings = (opening_on(state, state.nodes[name], job, gpus, not_before, progress) for name, gpus in slots.items())
-    return min((one for one in openings if one is not None), key=lambda one: one.at, default=None)
-
-
-def _take(state: State, job: Job, opening: Opening) -> None:
-    """Take its GPUs until the job would end; for good if its end is not known."""
-    expected = state.runtimes.expected_s(job.spec)
-    own: RestsOn = "limit" if job.spec.time_limit_s is not None else "history"
-    for slot in opening.slots:
-        slot.at = inf if expected is None else opening.at + expected
-        slot.rests_on = opening.rests_on | {own}
 
 
 def _key(

@@ -1,0 +1,48 @@
+"""The GPUs that the pass holds back at the moment, so that no estimate shows a start on them."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+from tarmac.core.policy.exclusions import ALL_GPUS, NO_GPUS, PlannedGpus, would_delay
+from tarmac.core.policy.scheduling_pass import Pass
+
+if TYPE_CHECKING:
+    from tarmac.core.model.ids import GpuUuid, JobId
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.node import Node
+    from tarmac.core.state import State
+
+
+class HeldBack:
+    """The planned starts of a pass that decides nothing, and until when their GPUs are held back."""
+
+    def __init__(self, state: State, now: float) -> None:
+        self._state = state
+        turn = Pass(state, now)
+        next(turn.run(), None)
+        self._plans = turn.plans
+        self._until: dict[JobId, float] = {}
+
+    def first_jobs(self) -> list[JobId]:
+        """The jobs with a planned start: nothing may delay them, so they go before the others."""
+        return list(dict.fromkeys(planned.job for planned in self._plans))
+
+    def release_at(self, job: JobId, at: float) -> None:
+        """The job is estimated to start then."""
+        self._until[job] = at
+
+    def off(self, job: Job, node: Node, at: float) -> frozenset[GpuUuid]:
+        """The GPUs of the node that the job must not take at that time, because it would delay a planned start."""
+        if at == inf:
+            return NO_GPUS
+        delayed = [
+            planned
+            for planned in self._plans
+            if planned.node == node.name
+            and at < self._until.get(planned.job, inf)
+            and would_delay(self._state, job, at, planned)
+        ]
+        off = PlannedGpus(delayed, job.spec.request).off(node) if delayed else NO_GPUS
+        return frozenset(node.gpus) if off is ALL_GPUS else off
