@@ -122,6 +122,7 @@ class KeptFor:
     node: NodeName
     gpus: int
     at: float | None
+    is_overdue: bool = False  # others have passed that job for long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,7 +263,8 @@ class Explainer:
 
 
 def _kept_for(planned: PlannedStart) -> KeptFor:
-    return KeptFor(job=planned.job, node=planned.node, gpus=len(planned.gpus), at=planned.told_at)
+    gpus, at = len(planned.gpus), planned.told_at
+    return KeptFor(job=planned.job, node=planned.node, gpus=gpus, at=at, is_overdue=planned.is_overdue)
 
 
 def _reserved_for(one: Reservation) -> ReservedFor:

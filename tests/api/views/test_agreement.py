@@ -20,6 +20,7 @@ from tarmac.controller.settings.settings import Settings
 from tarmac.core.events import GpusSeen, JobsHeld, NodeJoined, QueuePaused, ReservationMade
 from tarmac.core.forecast.expected_end import expected_end
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+from tarmac.core.model.plan import VAGUE
 from tarmac.core.model.queue import Reservation
 from tarmac.core.model.status import Queued, Running
 from tarmac.store.store import Store
@@ -123,6 +124,7 @@ def expect_one_answer(controller: Controller, number: int, now: float) -> None:
             kinds = {reason["kind"] for reason in why.reasons}
             assert estimate.rests_on or kinds == {"about_to_start"}, "free now, but something keeps it from starting"
             is_late = "stop" in estimate.rests_on  # its GPUs come free any moment: the grace period is over
+            assert not estimate.rests_on & VAGUE, "too vague for people"
             assert "kept_for" not in kinds or estimate.start_at > now or is_late
             assert job.spec.begin_at is None or estimate.start_at >= job.spec.begin_at
     for gpu in why.gpus:

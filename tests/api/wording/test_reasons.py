@@ -37,7 +37,15 @@ SAID: list[tuple[Any, str]] = [
     ),
     (
         explain.KeptFor(job=JobId(5), node=BOX, gpus=1, at=None),
-        "1 GPU is held back for job 5, which has waited for a long time",
+        "1 GPU is held back for job 5; this job might delay its start",
+    ),
+    (
+        explain.KeptFor(job=JobId(5), node=BOX, gpus=1, at=None, is_overdue=True),
+        "1 GPU is held back for job 5, which others have passed for a long time",
+    ),
+    (
+        explain.KeptFor(job=JobId(5), node=BOX, gpus=2, at=AT, is_overdue=True),
+        "2 GPUs are held back for job 5, expected to start at ~14:00",
     ),
     (
         explain.ReservedFor(reservation=4, owner="bob", node=BOX, begins_at=NOW, ends_at=AT),
@@ -65,7 +73,7 @@ def test_a_reason_names_its_node_if_there_are_several() -> None:
 
 def test_every_kind_of_reason_has_words_and_serves_its_numbers() -> None:
     for kind in get_args(explain.Reason):
-        samples: dict[str, Any] = {"str": "memory", "NodeName": "box", "int": 1, "float": NOW, "JobId": 1}
+        samples: dict[str, Any] = {"str": "memory", "NodeName": "box", "int": 1, "float": NOW, "JobId": 1, "bool": True}
         named: dict[str, Any] = {"on": "ok", "reason": "tea", "lack": TooFewGpusOnNode(asked=2, have=1)}
         given = {
             field.name: named.get(field.name, samples.get(str(field.type).split(" |")[0], ())) for field in fields(kind)

@@ -76,6 +76,37 @@ def test_gpus_held_back_for_a_wide_job_are_shown_to_it_and_to_later_jobs(api: Se
     assert f"held back for job {wide}" in answer["reasons"][0]["text"]
 
 
+def test_a_planned_start_that_rests_on_the_owners_last_runs_names_no_time(api: Served) -> None:
+    """Nor does it claim that the job has waited for long."""
+    (earlier,) = api.ids({**SLEEP, "command": ["true"], "name": "earlier"})
+    api.until(earlier, "succeeded")
+    (running,) = api.ids({**SLEEP, "name": "never seen before"})
+    api.until(running, "running")
+    wide, narrow = api.ids(WIDE, {**SLEEP, "time_limit_s": 7200})
+    answer = why(api, narrow)
+    (reason,) = answer["reasons"]
+    assert (reason["kind"], reason["at"], reason["is_overdue"]) == ("kept_for", None, False)
+    assert reason["text"] == f"2 GPUs are held back for job {wide}; this job might delay its start"
+    assert answer["lines"][-1] == why(api, wide)["lines"][-1] == "estimated start: unknown"
+    (line,) = (line for line in why(api, wide)["lines"] if "held back" in line)
+    assert line.endswith("held back for this job; jobs that might delay it do not start on them")
+
+
+def test_a_job_that_others_have_passed_for_long_is_said_to_be_overdue(api: Served) -> None:
+    api.ask("PUT", "/settings/starvation_s", {"value": "0"})
+    try:
+        (running,) = api.ids({**SLEEP, "name": "not seen before, either"})
+        api.until(running, "running")
+        wide, narrow = api.ids(WIDE, {**SLEEP, "time_limit_s": 7200})
+        reason, patient_until = why(api, narrow)["reasons"][0], time.monotonic() + 60
+        while not reason.get("is_overdue") and time.monotonic() < patient_until:
+            reason = why(api, narrow)["reasons"][0]
+        assert reason["text"] == f"2 GPUs are held back for job {wide}, which others have passed for a long time"
+        assert any("this job, which others have passed for a long time; " in line for line in why(api, wide)["lines"])
+    finally:
+        api.ask("DELETE", "/settings/starvation_s")
+
+
 def test_reasons_other_than_gpus_are_listed(api: Served) -> None:
     (running,) = api.ids(SLEEP)
     api.until(running, "running")

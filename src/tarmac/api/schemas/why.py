@@ -54,6 +54,7 @@ class WhyReason(TypedDict, total=False):
     used: float
     group: int
     gpus: int
+    is_overdue: bool
     reservation: int
     owner: str
     begins_at: float

@@ -95,10 +95,8 @@ def _of_the_queue(reason: Paused | LimitReached | ArrayFull | KeptFor | Reserved
             return limit_reached(reason).message
         case ArrayFull(group=group, most=most):
             return say("waiting.array_full", group=group, most=most)
-        case KeptFor(job=job, gpus=gpus, at=at):
-            if at is None:
-                return say("waiting.held_back_starved", job=job, gpus=gpus)
-            return say("waiting.held_back", job=job, gpus=gpus, at=at_clock(at, now))
+        case KeptFor():
+            return _held_back(reason, now)
         case ReservedFor(reservation=number, owner=owner, begins_at=begins_at, ends_at=ends_at):
             begin, end = at_clock(begins_at, now), at_clock(ends_at, now)
             return say("waiting.reservation", reservation=number, owner=owner, begin=begin, end=end)
@@ -106,6 +104,14 @@ def _of_the_queue(reason: Paused | LimitReached | ArrayFull | KeptFor | Reserved
             return say("waiting.behind", job=job)
         case _:
             assert_never(reason)
+
+
+def _held_back(kept: KeptFor, now: float) -> str:
+    if kept.at is not None:
+        return say("waiting.held_back", job=kept.job, gpus=kept.gpus, at=at_clock(kept.at, now))
+    if kept.is_overdue:
+        return say("waiting.held_back_overdue", job=kept.job, gpus=kept.gpus)
+    return say("waiting.held_back_undated", job=kept.job, gpus=kept.gpus)
 
 
 def _of_machines(

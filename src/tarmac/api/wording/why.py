@@ -283,9 +283,11 @@ def _kept_lines(explainer: Explainer, job: Job, now: float, estimated_at: float 
         return []
     node, gpus = planned.node, len(planned.gpus)
     at = planned.told_at if estimated_at is None else estimated_at
-    if at is None:
-        return [say("why.held_back_starved", node=node, gpus=gpus)]
-    return [say("why.held_back", node=node, gpus=gpus, at=at_clock(at, now))]
+    if at is not None:
+        return [say("why.held_back", node=node, gpus=gpus, at=at_clock(at, now))]
+    if planned.is_overdue:
+        return [say("why.held_back_overdue", node=node, gpus=gpus)]
+    return [say("why.held_back_undated", node=node, gpus=gpus)]
 
 
 def _others_line(state: State, job: Job, ahead: int | None) -> list[str]:

@@ -20,8 +20,11 @@ MESSAGES: dict[str, Message] = {
     "waiting.held_back": Message(
         "{gpus:n GPU} {gpus:plural is|are} held back for job {job}, expected to start at ~{at}"
     ),
-    "waiting.held_back_starved": Message(
-        "{gpus:n GPU} {gpus:plural is|are} held back for job {job}, which has waited for a long time"
+    "waiting.held_back_undated": Message(
+        "{gpus:n GPU} {gpus:plural is|are} held back for job {job}; this job might delay its start"
+    ),
+    "waiting.held_back_overdue": Message(
+        "{gpus:n GPU} {gpus:plural is|are} held back for job {job}, which others have passed for a long time"
     ),
     "waiting.reservation": Message(
         "the job would run into reservation {reservation} of {owner}, from {begin} to {end}"
@@ -72,11 +75,15 @@ MESSAGES: dict[str, Message] = {
     "why.available": Message("available now: {free} of {total:n GPU}"),
     "why.held_back": Message(
         "{gpus:n GPU} of {node} {gpus:plural is|are} held back for this job, expected to start at ~{at}; "
-        "no later job may delay it"
+        "jobs that might delay it do not start on {gpus:plural it|them}"
     ),
-    "why.held_back_starved": Message(
-        "{gpus:n GPU} of {node} {gpus:plural is|are} held back for this job, which has waited for a long time; "
-        "no later job may delay it"
+    "why.held_back_undated": Message(
+        "{gpus:n GPU} of {node} {gpus:plural is|are} held back for this job; "
+        "jobs that might delay it do not start on {gpus:plural it|them}"
+    ),
+    "why.held_back_overdue": Message(
+        "{gpus:n GPU} of {node} {gpus:plural is|are} held back for this job, which others have passed for a long time; "
+        "jobs that might delay it do not start on {gpus:plural it|them}"
     ),
     "why.other_owners": Message(
         "jobs of {owners} are waiting, too; the user with the fewest "
