@@ -18,7 +18,7 @@ from tarmac.core.model.rules import Rules
 
 LOADS = (0.7, 0.9, 1.1)
 WINDOWS = 4
-WINDOW_JOBS = {1: 2_000, 4: 5_000}  # by number of nodes: a larger cluster needs more jobs until a queue forms
+WINDOW_JOBS = {1: 2_000, 4: 3_000}  # by number of nodes: a larger cluster needs more jobs until a queue forms
 
 SCHEDULERS: dict[str, Callable[[Sequence[Job], int], Schedule]] = {
     "plain FIFO": lambda jobs, nodes: by_reference(jobs, nodes, Fifo),
