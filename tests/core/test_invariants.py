@@ -14,7 +14,7 @@ from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import After, Request
 from tarmac.core.model.status import RunName
 from tarmac.core.policy.earliest_start import earliest_starts, soonest_start
-from tarmac.core.queue import Turn, class_key
+from tarmac.core.queue import Shortest, Turn, class_key
 from tarmac.core.state import State
 from tests.core.support.builders import BOX, a_booking, a_job, a_node, a_state, a_status
 
@@ -169,6 +169,30 @@ def _lose_a_class_of_a_request(state: State) -> None:
     state.queue.requests.clear()
 
 
+def _lose_a_kind(state: State) -> None:
+    state.queue.kinds.clear()
+
+
+def _ask_for_less_than_the_least(state: State) -> None:
+    (kind,) = state.queue.kinds.values()
+    kind._least = replace(kind.least(), cpus=2)
+
+
+def _lose_count_of_requests(state: State) -> None:
+    (kind,) = state.queue.kinds.values()
+    kind.requests[Request()] += 1
+
+
+def _swap_first_jobs(state: State) -> None:
+    (klass,) = state.queue.classes.values()
+    klass.first_jobs().reverse()
+
+
+def _remember_a_wrong_length(state: State) -> None:
+    (klass,) = state.queue.classes.values()
+    klass.shortest = Shortest(0, 1.0, 1.0)
+
+
 def _change_a_rank_behind_the_queues_back(state: State) -> None:
     state.jobs[JobId(3)].position = 99.0
 
@@ -290,6 +314,11 @@ DAMAGE = {
     _swap_classes: "the classes of ann stand",
     _lose_a_class_of_an_owner: "classes by owner",
     _lose_a_class_of_a_request: "classes by request",
+    _lose_a_kind: "classes by kind",
+    _ask_for_less_than_the_least: "is thought to be the least",
+    _lose_count_of_requests: "requests of",
+    _swap_first_jobs: "the first jobs of ann",
+    _remember_a_wrong_length: "the shortest jobs of ann",
     _change_a_rank_behind_the_queues_back: "classes of the queue",
     _forget_a_moved_job: "moved jobs are",
     _file_a_job_under_a_length_that_it_cannot_have: "the class of job 1",

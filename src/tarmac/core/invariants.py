@@ -7,6 +7,7 @@ from math import isclose
 from typing import TYPE_CHECKING
 
 from tarmac.core.cache_invariants import cache_violations
+from tarmac.core.class_invariants import class_violations
 from tarmac.core.fit.gpu_fit import size
 from tarmac.core.model.status import Held, Queued, Running, Starting, Stopping, holds_booking, is_ended
 from tarmac.core.moved_jobs import MovedJobs
@@ -141,9 +142,10 @@ def _classes(state: State) -> list[str]:
     requests = {(request, owner): own for request, owners in queue.requests.items() for owner, own in owners.items()}
     if {owner: set(own.classes) for owner, own in queue.owners.items()} != by_owner:
         found.append(f"classes by owner are {list(queue.owners)}, should be {by_owner}")
-    if {key: set(own.classes) for key, own in requests.items()} != by_request:
+    if {key: set(own) for key, own in requests.items()} != by_request:
         found.append(f"classes by request are {list(requests)}, should be {by_request}")
-    return found + _order_of_classes([*queue.owners.values(), *requests.values()]) + _moved(state)
+    kinds = [own for kind in queue.kinds.values() for own in kind.owners.values()]
+    return found + _order_of_classes([*queue.owners.values(), *kinds]) + class_violations(state) + _moved(state)
 
 
 def _order_of_classes(groups: Iterable[Classes]) -> list[str]:

@@ -6,7 +6,7 @@ does. Jobs that wait for something other than GPUs (another job, their begin tim
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job, Request
 from tarmac.core.moved_jobs import MovedJobs
+from tarmac.core.request_kinds import Kind, KindKey, kind_key
 from tarmac.shared.names import TIERS
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Turn(NamedTuple):
     job: JobId
 
 
+MAX_FIRST = 64  # jobs of one class that are tried one by one, because their lengths differ
 MOST_MOVED = 16  # jobs that get another class after one event
 _TIER_RANK = {tier: rank for rank, tier in enumerate(TIERS)}
 
@@ -66,12 +68,23 @@ def turn_of(job: Job) -> Turn:
     return Turn(_TIER_RANK[job.spec.tier], *job.rank, job.id)
 
 
+class Shortest(NamedTuple):
+    """The shortest lengths of some jobs, by what was known about their owner's runs."""
+
+    learned: int
+    usual_s: float
+    cautious_s: float
+
+
 @dataclass(slots=True, eq=False)
 class JobClass:
     key: ClassKey
+    kind: Kind
     waiting: dict[JobId, Rank] = field(default_factory=dict)
     heap: list[Entry] = field(default_factory=list)  # may contain entries that `waiting` no longer confirms
     _turn: Turn | None = None
+    _first_jobs: list[JobId] | None = None
+    shortest: Shortest | None = None  # of the first jobs; a pass computes it
 
     @property
     def owner(self) -> str:
@@ -81,15 +94,9 @@ class JobClass:
     def request(self) -> Request:
         return self.key.request
 
-    @property
-    def least_limit_s(self) -> int:
-        """No job of the class has a shorter time limit; 0 where they have none."""
-        magnitude = self.key.limit_magnitude
-        return 0 if magnitude <= 0 else 1 << (magnitude - 1)
-
     def add_many(self, jobs: list[Job]) -> None:
         """Push a few jobs, or rebuild the heap for many: a single submit must not cost the length of the queue."""
-        self._turn = None
+        self._turn = self._first_jobs = self.shortest = None
         self.waiting.update((job.id, job.rank) for job in jobs)
         if len(jobs) * 16 < len(self.heap):
             for job in jobs:
@@ -119,11 +126,17 @@ class JobClass:
     def turn_of(self, job: JobId) -> Turn:
         return Turn(self.key.tier, *self.waiting[job], job)
 
-    def first_jobs(self, count: int) -> list[JobId]:
-        """The first waiting jobs in order. Looks at no more of the heap than it must."""
+    def first_jobs(self) -> list[JobId]:
+        """The first waiting jobs in order, remembered until the class changes."""
+        if self._first_jobs is None:
+            self._first_jobs = self._walk_heap()
+        return self._first_jobs
+
+    def _walk_heap(self) -> list[JobId]:
+        """Looks at no more of the heap than it must."""
         found: list[JobId] = []
         frontier = [(self.heap[0], 0)] if self.heap else []
-        while frontier and len(found) < count:
+        while frontier and len(found) < MAX_FIRST:
             (rank, job), index = heappop(frontier)
             if self.waiting.get(job) == rank and job not in found[-1:]:
                 found.append(job)
@@ -133,7 +146,7 @@ class JobClass:
         return found
 
     def remove(self, job: JobId) -> None:
-        self._turn = None
+        self._turn = self._first_jobs = self.shortest = None
         del self.waiting[job]
 
 
@@ -152,6 +165,16 @@ class Classes:
 
     def turn(self) -> Turn:
         return self.in_order()[0][0]
+
+    def first_behind(self, turn: Turn) -> JobClass | None:
+        """The first class whose turn comes later than this one."""
+        place = bisect_right(self.in_order(), turn, key=_turn)
+        return self._order[place][1] if place < len(self._order) else None
+
+    def behind(self, turn: Turn) -> list[JobClass]:
+        """All classes whose turns come later than this one."""
+        place = bisect_right(self.in_order(), turn, key=_turn)
+        return [klass for _, klass in self._order[place:]]
 
     def changed(self, klass: JobClass) -> None:
         """Note that the class was added, grew, or lost a job."""
@@ -186,7 +209,8 @@ def _turn(entry: tuple[Turn, JobClass]) -> Turn:
 class Queue:
     classes: dict[ClassKey, JobClass] = field(default_factory=dict)
     owners: dict[str, Classes] = field(default_factory=dict)
-    requests: dict[Request, dict[str, Classes]] = field(default_factory=dict)  # by request, then by owner
+    requests: dict[Request, dict[str, dict[ClassKey, JobClass]]] = field(default_factory=dict)  # then by owner
+    kinds: dict[KindKey, Kind] = field(default_factory=dict)
     moved: MovedJobs = field(default_factory=MovedJobs)
     by_run: dict[JobId, ClassKey] = field(default_factory=dict)  # of the jobs whose class has a run_magnitude
 
@@ -227,7 +251,7 @@ class Queue:
         if ended.request not in self.requests or ended.owner not in self.requests[ended.request]:
             return
         left = MOST_MOVED
-        for klass in list(self.requests[ended.request][ended.owner].classes.values()):
+        for klass in list(self.requests[ended.request][ended.owner].values()):
             while left and klass.waiting and klass.key.limit_magnitude < 0:
                 job = jobs[klass.head_job()]
                 if _magnitude(run_s(job.spec)) == klass.key.run_magnitude:
@@ -244,25 +268,38 @@ class Queue:
     def _class_of(self, key: ClassKey) -> JobClass:
         klass = self.classes.get(key)
         if klass is None:
-            klass = self.classes[key] = JobClass(key=key)
-            owner, same_request = key.owner, self.requests.setdefault(key.request, {})
-            self.owners.setdefault(owner, Classes(owner)).classes[key] = klass
-            same_request.setdefault(owner, Classes(owner)).classes[key] = klass
+            kind = self._kind_of(key)
+            klass = self.classes[key] = JobClass(key=key, kind=kind)
+            kind.add(key.request)
+            owner = key.owner
+            self.requests.setdefault(key.request, {}).setdefault(owner, {})[key] = klass
+            for owners in (self.owners, kind.owners):
+                owners.setdefault(owner, Classes(owner)).classes[key] = klass
         return klass
+
+    def _kind_of(self, key: ClassKey) -> Kind:
+        name = kind_key(key.request, key.limit_magnitude)
+        kind = self.kinds.get(name)
+        if kind is None:
+            kind = self.kinds[name] = Kind(name)
+        return kind
 
     def _changed(self, klass: JobClass) -> None:
         self.owners[klass.owner].changed(klass)
-        self.requests[klass.request][klass.owner].changed(klass)
+        klass.kind.owners[klass.owner].changed(klass)
 
     def _drop(self, key: ClassKey) -> None:
-        del self.classes[key]
-        _drop(self.owners, key)
-        _drop(self.requests[key.request], key)
-        if not self.requests[key.request]:
+        kind = self.classes.pop(key).kind
+        kind.remove(key.request)
+        for owners in (self.owners, kind.owners):
+            del owners[key.owner].classes[key]
+            if not owners[key.owner].classes:
+                del owners[key.owner]
+        if not kind.owners:
+            del self.kinds[kind.key]
+        same_request = self.requests[key.request]
+        del same_request[key.owner][key]
+        if not same_request[key.owner]:
+            del same_request[key.owner]
+        if not same_request:
             del self.requests[key.request]
-
-
-def _drop(owners: dict[str, Classes], key: ClassKey) -> None:
-    del owners[key.owner].classes[key]
-    if not owners[key.owner].classes:
-        del owners[key.owner]

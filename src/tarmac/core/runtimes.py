@@ -49,6 +49,7 @@ class Expectation(NamedTuple):
 class Runtimes:
     recent_s: dict[Kind, deque[float]] = field(default_factory=dict)
     recent_s_of_width: dict[Width, deque[float]] = field(default_factory=dict)
+    learned: dict[str, int] = field(default_factory=dict)  # how often, by owner: what rests on it is out of date then
     last_s: deque[float] = field(default_factory=lambda: deque(maxlen=LAST_OF_ALL))  # of jobs with GPUs, of all owners
     expected: dict[JobId, Expectation] = field(default_factory=dict)  # of attempts, as of when they got their GPUs
     # When attempts began, on the clock as it is set now: the time that elapsed since is right even if the clock was set
@@ -64,6 +65,7 @@ class Runtimes:
         if not isinstance(status, Succeeded | Failed) or status.started_at is None:
             return
         seconds = max(0.0, status.ended_at - status.started_at)
+        self.learned[job.spec.owner] = self.learned.get(job.spec.owner, 0) + 1
         _remember(self.recent_s_of_width, _width(job.spec), seconds, LAST_RUNS)
         if job.spec.request.gpus:
             self.last_s.append(seconds)

@@ -204,7 +204,6 @@ def placings(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
         asked.append(request)
         return place(state, request, kept)
 
-    monkeypatch.setattr(scheduling_pass, "place", counted)
     monkeypatch.setattr(placement, "place", counted)
     return asked
 

@@ -16,7 +16,7 @@ from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import JobSpec
 from tarmac.core.model.plan import PlannedStart
 from tarmac.core.model.rules import PerName
-from tarmac.core.policy.planned_start import is_due, most_plans
+from tarmac.core.policy.planned_start import FairParts, most_plans
 from tarmac.core.policy.scheduling_pass import Pass
 from tarmac.core.state import State
 from tests.core.support.builders import a_booking, a_job, a_node, a_spec, a_state, a_status
@@ -174,24 +174,24 @@ def due_state(*, ann: float = 1.0, bob: float = 1.0, ann_runs: int = 0) -> State
     ],
 )
 def test_an_owner_is_due_their_part_of_the_connected_gpus(state: State, planned: int, gpus: int, due: bool) -> None:
-    assert is_due(state, a_job(9, gpus=gpus), planned) is due
+    assert FairParts(state).is_due(a_job(9, gpus=gpus), planned) is due
 
 
 def test_only_owners_with_waiting_or_running_jobs_count() -> None:
     state = due_state()
     state.load([a_job(3, owner="cat")], next_id=4)
-    assert not is_due(state, a_job(9, gpus=4), 0), "cat waits, so a third is due"
-    assert is_due(state, a_job(9, gpus=2), 0)
+    assert not FairParts(state).is_due(a_job(9, gpus=4), 0), "cat waits, so a third is due"
+    assert FairParts(state).is_due(a_job(9, gpus=2), 0)
 
 
 WHO_IS_DUE = """
 from dataclasses import replace
 from tarmac.core.model.rules import PerName
-from tarmac.core.policy.planned_start import is_due
+from tarmac.core.policy.planned_start import FairParts
 from tests.core.support.builders import a_job, a_node, a_state
 state = a_state(a_node(gpus=20), jobs=tuple(a_job(n, owner=o) for n, o in enumerate(("ann", "bob", "cat"), 1)))
 state.rules = replace(state.rules, shares=PerName(1.0, (("ann", 0.3), ("bob", 0.1), ("cat", 0.2))))
-print(is_due(state, a_job(9, gpus=10), 0))
+print(FairParts(state).is_due(a_job(9, gpus=10), 0))
 """
 
 

@@ -81,6 +81,16 @@ class FitCache:
     def fits_somewhere(self, nodes: dict[NodeName, Node], request: Request, rules: Rules) -> bool:
         return bool(self.fits_of(nodes, request, rules).usable)
 
+    def fits_of_least(self, nodes: dict[NodeName, Node], least: Request, rules: Rules) -> Fits:
+        """Where LEAST_WHOLE or LEAST_SHARED fits: many requests cannot use more GPUs than these."""
+        self.touched.add_new(nodes)
+        known = self.least.get(least)
+        if known is None:
+            known = self.least[least] = Fits()
+        if known.read != self.touched.position:
+            self._refresh(known, nodes, least, rules)
+        return known
+
     def fits_of(self, nodes: dict[NodeName, Node], request: Request, rules: Rules) -> Fits:
         fits = self.fits.get(request)
         if fits is None:
@@ -94,21 +104,19 @@ class FitCache:
 
     def _refresh(self, fits: Fits, nodes: dict[NodeName, Node], request: Request, rules: Rules) -> None:
         """Look at the nodes that changed. On a full one, a request that others share saves the closer look."""
-        touched, least = self.touched, _least(request)
-        if least is not None:
-            known = self.least.setdefault(least, Fits())
-            if known.read != touched.position:
-                self._refresh(known, nodes, least, rules)
+        touched, least = self.touched, least_of(request)
+        if least is not None and least is not request:
+            known = self.fits_of_least(nodes, least, rules)
         for name in touched.since(fits.read):
-            is_possible = least is None or known.usable.get(name, 0) >= request.gpus
+            is_possible = least is None or least is request or known.usable.get(name, 0) >= request.gpus
             gpus = fitting_gpus(nodes[name], request, rules) if is_possible else None
             fits.put(name, touched.numbers[name], None if gpus is None else len(gpus))
         fits.read = touched.position
 
 
-def _least(request: Request) -> Request | None:
-    """A request that can use every GPU that this one can; None if it is not known, or the request itself."""
-    if not request.gpus or request.idle_below is not None or request in (LEAST_WHOLE, LEAST_SHARED):
+def least_of(request: Request) -> Request | None:
+    """A request that can use every GPU that this one can, if it is one of those that many share."""
+    if not request.gpus or request.idle_below is not None:
         return None
     if not request.is_shared:
         return LEAST_WHOLE

@@ -32,7 +32,8 @@ def _moments(state: State, now: float) -> Iterator[float]:
             yield one.begins_at + state.rules.no_show_s
     if state.queue.owners:
         yield state.replan_at
-    for since in islice(state.stuck_since.values(), MAX_STARVED):
-        yield since + patience_s(state)
+    if state.stuck_since:
+        patience = patience_s(state)
+        yield from (since + patience for since in islice(state.stuck_since.values(), MAX_STARVED))
     if state.queue.owners and has_hour_limits(state):
         yield now + HOURS_AGAIN_S

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import chain
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from tarmac.core.fit.gpu_fit import OutsideUse, Taken, has_conditions, refusal_of, suits
 from tarmac.core.fit.node_fit import chosen_gpus, fitting_gpus, is_short_of_memory
 from tarmac.core.fit.what_if import without
 from tarmac.core.model.job import Request
-from tarmac.core.model.plan import CERTAIN, ENDLESS, ENDS, FOREIGN, FREE, NEVER, EarliestStart, GpuAvailability
+from tarmac.core.model.plan import CERTAIN, ENDLESS, ENDS, FOREIGN, FREE, NEVER, EarliestStart, GpuAvailability, RestsOn
 from tarmac.core.policy.exclusions import NO_GPUS, Exclusions
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from tarmac.core.model.ids import GpuUuid, JobId, NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.model.node import Node
-    from tarmac.core.model.plan import RestsOn
     from tarmac.core.runtimes import End
     from tarmac.core.state import State
 
@@ -239,6 +238,9 @@ def _ends_on(state: State, node: Node, now: float) -> Ends:
     return state.fit_cache.starts.put_ends(node.name, ends, good_until)
 
 
+BASES: dict[RestsOn, frozenset[RestsOn]] = {basis: frozenset({basis}) for basis in get_args(RestsOn)}
+
+
 class LastEnd(NamedTuple):
     at: float
     rests_on: frozenset[RestsOn]
@@ -251,6 +253,8 @@ def _last_end(ends: Iterable[End | None]) -> LastEnd | None:
         if end is None:
             return None
         known.append(end)
+    if len(known) == 1:  # mostly, and a cluster has many GPUs
+        return LastEnd(known[0].at, BASES[known[0].rests_on])
     return LastEnd(max(end.at for end in known), _basis(known))
 
 

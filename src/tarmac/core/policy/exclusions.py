@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from tarmac.core.model.ids import GpuUuid
 from tarmac.core.policy.reservations import in_the_way
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 NO_GPUS: frozenset[GpuUuid] = frozenset()
+ROUNDING_S = 1e-3  # of sums of moments
 ALL_GPUS: frozenset[GpuUuid] = frozenset({GpuUuid("*")})  # closes the node, even for jobs without GPUs
 
 
@@ -68,17 +69,42 @@ class PlannedGpus:
         return self._off.get(node.name, NO_GPUS)
 
 
+class Lengths(NamedTuple):
+    """How long a job would run, for plans. A firm plan must not suffer from a job that only might be short."""
+
+    usual_s: float
+    cautious_s: float
+
+    def delays(self, now: float, planned: PlannedStart) -> bool:
+        """Would a job of that length, started now, still run when the planned start is due?"""
+        until = planned.backfill_until
+        return until is None or now + (self.cautious_s if planned.is_firm else self.usual_s) > until
+
+
+class Windows:
+    """How long a job may run at most in place of any planned start."""
+
+    def __init__(self, now: float, plans: Iterable[PlannedStart]) -> None:
+        self._usual_s = self._cautious_s = -inf
+        for planned in plans:
+            if (until := planned.backfill_until) is not None and planned.is_firm:
+                self._cautious_s = max(self._cautious_s, until - now)
+            elif until is not None:
+                self._usual_s = max(self._usual_s, until - now)
+
+    def admit(self, lengths: Lengths) -> bool:
+        """May it pass one of the planned starts? Rounding may admit a job that is a little too long."""
+        return lengths.usual_s <= self._usual_s + ROUNDING_S or lengths.cautious_s <= self._cautious_s + ROUNDING_S
+
+
+def lengths_of(state: State, spec: JobSpec) -> Lengths:
+    usual_s = state.runtimes.planning_s(spec)
+    if spec.time_limit_s is not None:
+        return Lengths(usual_s, usual_s)
+    longest_s = state.runtimes.longest_s(spec)
+    return Lengths(usual_s, inf if longest_s is None else CAUTION * longest_s)
+
+
 def would_delay(state: State, job: Job, now: float, planned: PlannedStart) -> bool:
     """Would the job, started now on the planned GPUs, still run when the planned start is due?"""
-    if planned.job == job.id:
-        return False
-    until = planned.backfill_until
-    return until is None or now + _length_s(state, job.spec, planned) > until
-
-
-def _length_s(state: State, spec: JobSpec, planned: PlannedStart) -> float:
-    """What counts as its length. A firm plan must not suffer from a job that only might be short."""
-    if not planned.is_firm or spec.time_limit_s is not None:
-        return state.runtimes.planning_s(spec)
-    longest = state.runtimes.longest_s(spec)
-    return inf if longest is None else CAUTION * longest
+    return planned.job != job.id and lengths_of(state, job.spec).delays(now, planned)

@@ -57,10 +57,12 @@ Lack: TypeAlias = TooFewGpusOnNode | PinnedGone | ConstraintUnmet | HostTooSmall
 
 def lack(state: State, request: Request) -> Lack | None:
     """What the closest node lacks; None where a node could satisfy everything."""
-    found = [_lack_on(node, request, state.rules) for node in state.nodes.values()]
-    if not found or None in found:
-        return None
-    return max((one for one in found if one is not None), key=_nearness)
+    found: list[Lack] = []
+    for node in state.nodes.values():
+        if (lacking := _lack_on(node, request, state.rules)) is None:
+            return None
+        found.append(lacking)
+    return max(found, key=_nearness, default=None)
 
 
 def candidates(state: State, request: Request) -> list[Node]:

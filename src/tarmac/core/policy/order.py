@@ -80,6 +80,10 @@ class TurnOrder:
         """The next job to try, and its class."""
         return self._first_line().first() if self._owners else None
 
+    def first_or_fail(self) -> tuple[JobClass, JobId]:
+        """The same where there is one, as after a job that did not fit."""
+        return self._first_line().first()
+
     def set_aside(self, rest: list[JobId]) -> None:
         """Drop the first class. Of its jobs, only `rest` is still tried in this pass."""
         self._first_line().set_aside(rest)

@@ -42,7 +42,27 @@ class Rest:
         return self.klass.turn_of(self.jobs[0])
 
 
-Source: TypeAlias = Classes | JobClass | Rest
+@dataclass(slots=True, eq=False)
+class Behind:
+    """An owner's classes behind one that was set aside."""
+
+    classes: Classes
+    after: Turn
+
+    @property
+    def owner(self) -> str:
+        return self.classes.owner
+
+    def turn(self) -> Turn:
+        return self.first().turn()
+
+    def first(self) -> JobClass:
+        klass = self.classes.first_behind(self.after)
+        assert klass is not None, "a source is dropped when it is empty"
+        return klass
+
+
+Source: TypeAlias = Classes | Behind | JobClass | Rest
 Place: TypeAlias = "tuple[Turn, int, Source]"  # the number keeps equal turns from comparing sources
 # Tier, priority, the last moved job up to here, group, score or position, position, job. The lower goes first.
 Key: TypeAlias = "tuple[int, int, Spot, int, float, float, JobId]"
@@ -102,7 +122,7 @@ def sorted_in_own_order(state: State, jobs: Iterable[Job]) -> list[Job]:
 
 
 class SubmittedLine:
-    """One owner's classes by position. Classes stand together and are split up only once one of them is set aside."""
+    """One owner's classes by position. Classes stand together, also behind one that is set aside."""
 
     __slots__ = ("_number", "_places")
 
@@ -124,14 +144,13 @@ class SubmittedLine:
 
     def set_aside(self, rest: list[JobId]) -> None:
         """Drop the first class. Of its jobs, only `rest` is still tried."""
-        _, _, source = heappop(self._places)
-        first = _first_class(source)
-        left: list[Source] = [klass for klass in classes_of(source) if klass is not first]
+        turn, _, source = heappop(self._places)
         if rest:
-            left.append(Rest(first, rest))
-        for one in left:
-            self._number += 1
-            heappush(self._places, (one.turn(), self._number, one))
+            self._push(Rest(_first_class(source), rest))
+        if isinstance(source, Classes | Behind):
+            behind = Behind(source if isinstance(source, Classes) else source.classes, turn)
+            if _has_more(behind):
+                self._push(behind)
 
     def set_gpus_aside(self) -> None:
         """Drop every class that asks for a GPU."""
@@ -147,6 +166,10 @@ class SubmittedLine:
             heapreplace(self._places, (source.turn(), number, source))
         else:
             heappop(self._places)
+
+    def _push(self, source: Source) -> None:
+        self._number += 1
+        heappush(self._places, (source.turn(), self._number, source))
 
 
 class ExpectedLine:
@@ -240,7 +263,7 @@ def own_line(state: State, sources: list[Source]) -> Line:
 
 def _first_class(source: Source) -> JobClass:
     match source:
-        case Classes():
+        case Classes() | Behind():
             return source.first()
         case Rest():
             return source.klass
@@ -249,7 +272,13 @@ def _first_class(source: Source) -> JobClass:
 
 
 def classes_of(source: Source) -> Iterable[JobClass]:
-    return source.classes.values() if isinstance(source, Classes) else (_first_class(source),)
+    match source:
+        case Classes():
+            return source.classes.values()
+        case Behind():
+            return source.classes.behind(source.after)
+        case _:
+            return (_first_class(source),)
 
 
 def _has_more(source: Source) -> bool:
@@ -257,6 +286,8 @@ def _has_more(source: Source) -> bool:
     match source:
         case Classes():
             return bool(source.classes)
+        case Behind():
+            return source.classes.first_behind(source.after) is not None
         case Rest():
             del source.jobs[0]
             return bool(source.jobs)

@@ -9,9 +9,11 @@ from tarmac.core.policy.exclusions import ALL_GPUS, Exclusions
 from tarmac.core.policy.reservations import own_gpus
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
+    from tarmac.core.model.gpu import Gpu
     from tarmac.core.model.job import Job, Request
+    from tarmac.core.model.node import Node
     from tarmac.core.model.plan import PlannedStart
     from tarmac.core.model.status import Booking
     from tarmac.core.policy.exclusions import ExcludesGpus
@@ -28,6 +30,15 @@ def booking_for(state: State, job: Job, now: float, plans: Collection[PlannedSta
 
 def place(state: State, request: Request, excluded: ExcludesGpus | None = None) -> Booking | None:
     """A booking that may be made now, or None. `excluded` names fitting GPUs that this job must not take."""
+    found = next(_places(state, request, excluded), None)
+    return None if found is None else booking_on(*found, request)
+
+
+def has_place(state: State, request: Request, excluded: ExcludesGpus) -> bool:
+    return next(_places(state, request, excluded), None) is not None
+
+
+def _places(state: State, request: Request, excluded: ExcludesGpus | None) -> Iterator[tuple[Node, list[Gpu]]]:
     for node in state.fit_cache.fitting(state.nodes, request, state.rules):
         off = excluded.off(node) if excluded is not None else None
         gpus = fitting_gpus(node, request, state.rules)
@@ -35,8 +46,7 @@ def place(state: State, request: Request, excluded: ExcludesGpus | None = None) 
         if off:
             gpus = [gpu for gpu in gpus if gpu.uuid not in off]
         if len(gpus) >= request.gpus and (off is not ALL_GPUS):
-            return booking_on(node, gpus, request)
-    return None
+            yield node, gpus
 
 
 def _on_reserved_gpus(state: State, job: Job, now: float, excluded: Exclusions) -> Booking | None:

@@ -14,12 +14,13 @@ from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.limits import LimitReached, has_limits, is_owner_done, reached_there
+from tarmac.core.policy.candidates import Candidates, shortest_of
 from tarmac.core.policy.earliest_start import earliest_starts
 from tarmac.core.policy.eligibility import ArrayFull, gate, paused
-from tarmac.core.policy.exclusions import PlannedGpus, would_delay
-from tarmac.core.policy.order import Source, TurnOrder, do_turns_rotate
-from tarmac.core.policy.placement import booking_for, place
-from tarmac.core.policy.planned_start import is_due, most_plans, planned_start, starts_on_preempted_gpus
+from tarmac.core.policy.exclusions import Windows, lengths_of
+from tarmac.core.policy.order import TurnOrder, do_turns_rotate
+from tarmac.core.policy.placement import booking_for
+from tarmac.core.policy.planned_start import FairParts, most_plans, planned_start, starts_on_preempted_gpus
 from tarmac.core.policy.preemption import jobs_to_preempt
 from tarmac.core.policy.recheck import refusal
 from tarmac.core.policy.starvation import is_wide, starved_jobs
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job, Request
     from tarmac.core.model.plan import PlannedStart
     from tarmac.core.model.status import Booking
+    from tarmac.core.queue import JobClass
     from tarmac.core.state import State
 
 MAX_STUCK = 16  # jobs that do not fit and for which a plan is sought, in one pass
-MAX_TRIED = 64  # jobs of one class that are tried one by one, because their lengths differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class Pass:
         self._unplaceable: set[tuple[Request, int]] = set()
         self._not_preempting: set[Request] = set()  # requests for which no job is worth preempting
         self._most_plans = most_plans(state)
+        self._parts: FairParts | None = None
         self.plans: list[PlannedStart] = []
         self._planned_turns = 0  # stuck jobs that have a plan
         self._preempting: set[JobId] = set()  # jobs with a plan on GPUs that jobs were preempted from for them
@@ -141,12 +143,12 @@ class Pass:
 
     def _backfill(self) -> Iterator[Decision]:
         """Start what fits beside the planned starts, or ends before them."""
-        turns, failures = TurnOrder(self._state, self._now, self._candidates()), len(self._unplaceable)
+        candidates = Candidates(self._state, self._now, self.plans)
+        turns = TurnOrder(self._state, self._now, candidates.classes())
         while (yield from self._start_until_stuck(turns)) is not None:
-            # Leave out requests like the one that just failed. Where nothing new was learned the same order goes on,
-            # so that the loop ends.
-            if not self._state.reservations and len(self._unplaceable) > failures:
-                turns, failures = TurnOrder(self._state, self._now, self._candidates()), len(self._unplaceable)
+            klass, _ = turns.first_or_fail()
+            if not self._state.reservations and candidates.has_closed(klass):  # leave out all requests like this one
+                turns = TurnOrder(self._state, self._now, candidates.classes())
             else:
                 turns.set_aside(self._rest(turns))
 
@@ -190,7 +192,11 @@ class Pass:
         """The first stuck job gets a plan in any case, further ones if they are wide and their owners are due more."""
         if not self._planned_turns:
             return True
-        return is_wide(job.spec.request) and is_due(self._state, job, self._planned_gpus_of(job.spec.owner))
+        if not is_wide(job.spec.request):
+            return False
+        if self._parts is None:
+            self._parts = FairParts(self._state)
+        return self._parts.is_due(job, self._planned_gpus_of(job.spec.owner))
 
     def _plan(self, job: Job) -> Iterator[Decision]:
         """Preempt jobs for a stuck job where that helps, and plan its start."""
@@ -243,41 +249,31 @@ class Pass:
 
     def _delayed(self, job: Job) -> int:
         """The plans that the job would delay, as bits."""
-        return sum(would_delay(self._state, job, self._now, one) << place for place, one in enumerate(self.plans))
+        lengths = lengths_of(self._state, job.spec)
+        return sum(
+            (one.job != job.id and lengths.delays(self._now, one)) << place for place, one in enumerate(self.plans)
+        )
+
+    def _may_pass(self, klass: JobClass) -> bool:
+        """May one of its first jobs pass a planned start?"""
+        is_planned = any(planned.job in klass.waiting for planned in self.plans)
+        return is_planned or Windows(self._now, self.plans).admit(shortest_of(self._state, klass))
+
+    @property
+    def _all_plans(self) -> int:
+        return (1 << len(self.plans)) - 1
 
     def _rest(self, turns: TurnOrder) -> list[JobId]:
         """The jobs of the first class behind the one that just failed that may still start, or get a plan."""
-        first = turns.first()
-        assert first is not None, "a job just failed"
-        klass, failed = first
+        klass, failed = turns.first_or_fail()
         may_start = not self._state.reservations and (klass.request, 0) not in self._unplaceable
         may_plan = self._planned_turns < self._most_plans and is_wide(klass.request)
         if len(klass.waiting) == 1 or not (may_start or may_plan) or not self.plans:
             return []
-        jobs = klass.first_jobs(MAX_TRIED)
+        jobs = klass.first_jobs()
         behind = jobs[jobs.index(failed) + 1 :] if failed in jobs else []
         if may_plan:
             return behind
+        if (klass.request, self._all_plans) in self._unplaceable and not self._may_pass(klass):
+            return []
         return [job for job in behind if (klass.request, self._delayed(self._state.jobs[job])) not in self._unplaceable]
-
-    def _candidates(self) -> Iterator[Source]:
-        """The classes of jobs that backfill may still start."""
-        state = self._state
-        window_s = max(
-            (one.backfill_until - self._now for one in self.plans if one.backfill_until is not None), default=0
-        )
-        for request, owners in state.queue.requests.items():
-            if (request, 0) in self._unplaceable:
-                continue
-            if not state.fit_cache.fits_somewhere(state.nodes, request, state.rules):
-                continue
-            if not self.plans or state.reservations or self._fits_beside_plans(request):
-                yield from owners.values()
-            else:
-                classes = (klass for own in owners.values() for klass in own.classes.values())
-                yield from (klass for klass in classes if klass.least_limit_s <= window_s)
-
-    def _fits_beside_plans(self, request: Request) -> bool:
-        if (request, (1 << len(self.plans)) - 1) in self._unplaceable:
-            return False
-        return place(self._state, request, PlannedGpus(self.plans, request)) is not None
