@@ -55,8 +55,8 @@ def a_state_with(*, runs_s: tuple[float, ...] = (), waits_s: tuple[float, ...] =
         ((100.0, 1000.0), (), 600.0),  # half of the longest run is less than starvation_s
         ((100.0, 4000.0, 50.0), (), 2000.0),  # half of the longest recent run
         ((4000.0,), (100.0,), 2000.0),
-        ((4000.0,), (2000.0, 4000.0), 3000.0),  # as long as others wait
-        ((4000.0,), (50_000.0,), 4000.0),  # but no longer than the longest recent run
+        ((4000.0,), (2000.0, 4000.0), 9000.0),  # three times as long as others wait
+        ((4000.0,), (50_000.0,), 40_000.0),  # but no longer than ten times the longest recent run
     ],
 )
 def test_patience_is_bounded_by_how_long_jobs_run_and_wait(

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 MAX_STARVED = 8  # jobs considered in one pass
-LEAST_PATIENCE, MOST_PATIENCE = 0.5, 1.0  # times the longest recent run
+OTHERS_WAITS = 3.0  # times what jobs wait on average
+LEAST_PATIENCE, MOST_PATIENCE = 0.5, 10.0  # times the longest recent run
 
 
 def starved_jobs(state: State, now: float) -> list[Job]:
@@ -30,11 +31,14 @@ def is_overdue(state: State, job: Job, now: float) -> bool:
 
 
 def patience_s(state: State) -> float:
-    """How long a wide job lets others pass. More where runs take long, and where all jobs wait for long."""
+    """How long a wide job lets others pass. More where runs take long, and where all jobs wait for long.
+
+    Where few jobs wait, a hold costs little. In an overloaded cluster it would make all others wait even longer.
+    """
     longest_run_s = max(state.runtimes.last_s, default=0.0)
     waits_s = state.recent_waits_s
     mean_wait_s = sum(waits_s) / len(waits_s) if waits_s else 0.0
-    usual_s = min(max(mean_wait_s, LEAST_PATIENCE * longest_run_s), MOST_PATIENCE * longest_run_s)
+    usual_s = min(max(OTHERS_WAITS * mean_wait_s, LEAST_PATIENCE * longest_run_s), MOST_PATIENCE * longest_run_s)
     return max(state.rules.starvation_s, usual_s)
 
 
