@@ -236,3 +236,17 @@ def test_jobs_with_a_planned_start_are_estimated_before_the_order() -> None:
     assert line(scene) == [narrow, wide]
     found = estimates(scene.state, scene.now)
     assert found[narrow].start_at == found[wide].start_at + 50.0
+
+
+def test_a_job_that_ends_before_a_planned_start_is_estimated_in_the_gap() -> None:
+    scene = a_full_node(100.0, 300.0)
+    wide, short, long = scene.submit(
+        a_spec(gpus=2, time_limit_s=60.0), a_spec(time_limit_s=150.0), a_spec(time_limit_s=250.0)
+    )
+    found = starts(scene)
+    assert found == {wide: 299.0, short: 99.0, long: 359.0}
+    scene.begin()
+    scene.pass_s(found[short] - 1)
+    scene.finish(1)
+    assert scene.state_of(short) == "starting"
+    assert scene.state_of(long) == "queued"

@@ -15,7 +15,7 @@ from tarmac.core.policy.reservations import in_the_way
 if TYPE_CHECKING:
     from tarmac.core.forecast.expected_end import Progress
     from tarmac.core.forecast.held_back import HeldBack
-    from tarmac.core.model.ids import GpuUuid, JobId
+    from tarmac.core.model.ids import GpuUuid, JobId, NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.model.node import Node
     from tarmac.core.model.plan import RestsOn
@@ -26,10 +26,12 @@ NOTHING: frozenset[RestsOn] = frozenset()
 
 @dataclass(slots=True)
 class Slot:
-    """When a GPU comes free, and what that rests on."""
+    """When a GPU comes free, and what that rests on. A gap before a planned start has an end."""
 
+    gpu: GpuUuid
     at: float
     rests_on: frozenset[RestsOn]
+    until: float = inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,17 +39,18 @@ class Opening:
     """The first moment at which enough GPUs of a node are available; inf: not known."""
 
     at: float
+    node: NodeName
     slots: tuple[Slot, ...]
     rests_on: frozenset[RestsOn]
 
 
-def slots_of(state: State, node: Node, now: float, progress: Progress = NO_PROGRESS) -> dict[GpuUuid, Slot]:
-    found: dict[GpuUuid, Slot] = {}
+def slots_of(state: State, node: Node, now: float, progress: Progress = NO_PROGRESS) -> list[Slot]:
+    found: list[Slot] = []
     for uuid in node.gpus:
         ends = [expected_end(state, state.jobs[job], now, progress) for job in node.booked.get(uuid, ())]
         known = [end for end in ends if end is not None]
         at = max((end.at for end in known), default=now) if len(known) == len(ends) else inf
-        found[uuid] = Slot(max(now, at), frozenset(end.rests_on for end in known))
+        found.append(Slot(uuid, max(now, at), frozenset(end.rests_on for end in known)))
     return found
 
 
@@ -55,36 +58,37 @@ def opening_on(
     state: State,
     node: Node,
     job: Job,
-    slots: dict[GpuUuid, Slot],
+    slots: list[Slot],
     start_at: float,
     held_back: HeldBack,
     progress: Progress = NO_PROGRESS,
 ) -> Opening | None:
     """From `start_at` on; None if the node could not serve the job even when empty."""
-    usable = {uuid: slot for uuid, slot in slots.items() if _could_serve(state, node, uuid, job)}
-    if len(usable) < job.spec.request.gpus:
+    usable = [slot for slot in slots if _could_serve(state, node, slot.gpu, job)]
+    if len({slot.gpu for slot in usable}) < job.spec.request.gpus:
         return None
     host_at, host_rests_on = _host_at(state, node, job, start_at, progress)
-    moments = {max(host_at, slot.at) for slot in usable.values()}
+    moments = {max(host_at, slot.at) for slot in usable}
     ends = {one.ends_at for one in state.reservations.values() if one.node == node.name and one.ends_at > host_at}
     for at in sorted(moments | ends):
         chosen = _chosen_at(state, node, job, usable, at, held_back.off(job, node, at))
         if chosen is not None:
             awaited: frozenset[RestsOn] = frozenset({"reservation"}) if at in ends and at < inf else NOTHING
             rests_on = host_rests_on.union(awaited, *(slot.rests_on for slot in chosen))
-            return Opening(at=at, slots=chosen, rests_on=rests_on)
+            return Opening(at=at, node=node.name, slots=chosen, rests_on=rests_on)
     return None
 
 
 def _chosen_at(
-    state: State, node: Node, job: Job, usable: dict[GpuUuid, Slot], at: float, held_back: frozenset[GpuUuid]
+    state: State, node: Node, job: Job, usable: list[Slot], at: float, held_back: frozenset[GpuUuid]
 ) -> tuple[Slot, ...] | None:
     """GPUs that are free by then and neither held back nor reserved for another owner: as in plans, the last ones."""
     off = held_back
     if state.reservations and at < inf:
         end = state.runtimes.end_if_started(job.spec, at)
         off |= {gpu for one in in_the_way(state, job.spec, node.name, at, end) for gpu in one.gpus}
-    free = sorted((slot for uuid, slot in usable.items() if slot.at <= at and uuid not in off), key=lambda one: one.at)
+    open_then = (slot for slot in usable if slot.at <= at and (at < slot.until or slot.until == inf))
+    free = sorted((slot for slot in open_then if slot.gpu not in off), key=lambda one: one.at)
     wanted = job.spec.request.gpus
     return tuple(free[len(free) - wanted :]) if len(free) >= wanted else None
 

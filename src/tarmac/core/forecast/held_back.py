@@ -29,6 +29,10 @@ class HeldBack:
         """The jobs with a planned start: nothing may delay them, so they go before the others."""
         return list(dict.fromkeys(planned.job for planned in self._plans))
 
+    def gpus_of(self, job: JobId) -> frozenset[GpuUuid]:
+        """Those that are held back for the job."""
+        return frozenset(gpu for planned in self._plans if planned.job == job for gpu in planned.gpus)
+
     def release_at(self, job: JobId, at: float) -> None:
         """The job is estimated to start then."""
         self._until[job] = at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heapreplace, nsmallest
 from math import inf
 from typing import TYPE_CHECKING
@@ -140,8 +140,15 @@ class _Openings:
         return min((one for one in openings if one is not None), key=lambda one: one.at, default=None)
 
     def take(self, job: Job, opening: Opening) -> None:
-        """Take its GPUs until the job would end; for good if its end is not known."""
+        """Take its GPUs until the job would end; for good if its end is not known.
+
+        Before a planned start there is a gap, for jobs that would not delay it.
+        """
         self.held_back.release_at(job.id, opening.at)
+        planned = self.held_back.gpus_of(job.id)
+        self._slots[opening.node] += [
+            replace(slot, until=opening.at) for slot in opening.slots if slot.gpu in planned and slot.at < opening.at
+        ]
         expected = self._state.runtimes.expected_s(job.spec)
         own: RestsOn = "limit" if job.spec.time_limit_s is not None else "history"
         for slot in opening.slots:
