@@ -233,7 +233,11 @@ def test_jobs_with_a_planned_start_are_estimated_before_the_order() -> None:
     (wide,) = scene.submit(a_spec(gpus=2, time_limit_s=50.0))
     scene.pass_s(20.0)
     (narrow,) = scene.submit(a_spec(owner="bob", time_limit_s=150.0))
+    scene.now -= 20.0
     assert line(scene) == [narrow, wide]
+    scene.now += 20.0
+    assert line(scene) == [wide, narrow]
+    assert position_of(scene.state, scene.jobs[wide], scene.now) == 1
     found = estimates(scene.state, scene.now)
     assert found[narrow].start_at == found[wide].start_at + 50.0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heapreplace, nsmallest
+from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from tarmac.core.limits import gpus_asked
 from tarmac.core.policy.eligibility import gate
 from tarmac.core.policy.order import Score, owner_score
 from tarmac.core.policy.own_order import in_own_order
+from tarmac.core.policy.starvation import starved_jobs
 from tarmac.core.queue import turn_of
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ class Estimate:
 
 
 def line_up(state: State, now: float, most: int = MOST_LINED_UP) -> list[JobId]:
-    """The first waiting jobs in the order they will be tried if nothing changes."""
+    """The first waiting jobs in the order they will be tried if nothing changes: an overdue job, then by turn."""
     classes: dict[str, list[list[Job]]] = {}
     for klass in state.queue.classes.values():
         firsts = nsmallest(most, ((*rank, job) for job, rank in klass.waiting.items()))
@@ -54,7 +56,8 @@ def line_up(state: State, now: float, most: int = MOST_LINED_UP) -> list[JobId]:
             heapreplace(heap, (_key(state, owner, line.earliest(), now, line.gpus), owner))
         else:
             heappop(heap)
-    return found
+    overdue = (job.id for job in starved_jobs(state, now) if gate(state, job, now) is None)
+    return list(dict.fromkeys([*islice(overdue, 1), *found]))[:most]
 
 
 class _Line:
