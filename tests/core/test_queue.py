@@ -100,3 +100,30 @@ def test_one_new_job_is_pushed_and_many_rebuild_the_heap() -> None:
     assert heads(queue) == [2000]
     queue.add_many([a_job(number, priority=1) for number in range(3000, 3500)])
     assert heads(queue) == [3000]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["add", "add", "add", "leave", "return"])), max_size=40),
+    st.integers(0, 12),
+)
+def test_the_first_jobs_of_a_class_are_those_that_a_sorted_list_begins_with(
+    asked: list[tuple[int, str]], count: int
+) -> None:
+    """Also where jobs left, and where one left and came back at the same place."""
+    queue, waiting = a_queue(a_job(999, priority=9)), list[Job]()
+    for number, (priority, word) in enumerate(asked, 1):
+        if word == "add" or not waiting:
+            waiting.append(a_job(number, priority=priority))
+            queue.add_many(waiting[-1:])
+        else:
+            job = waiting[number % len(waiting)]
+            queue.remove(job)
+            if word == "return":
+                queue.add_many([job])
+            else:
+                waiting.remove(job)
+    (klass,) = queue.classes.values()
+    in_order = [*(job.id for job in sorted(waiting, key=lambda job: (job.rank, job.id))), 999]
+    assert klass.first_jobs(count) == in_order[:count]
+    assert klass.first_jobs(1) == [klass.head_job()]
+    assert [klass.turn_of(job).job for job in klass.first_jobs(3)] == in_order[:3]

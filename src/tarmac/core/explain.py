@@ -239,8 +239,12 @@ class Explainer:
         found = self._reserved(job)
         if not self._turn.plans or booking_for(self.state, job, self.now, ()) is None:
             return found
-        delayed = (planned for planned in self._turn.plans if would_delay(self.state, job, self.now, planned))
-        return [*(_kept_for(planned) for planned in delayed), *found]
+        return [*(_kept_for(planned) for planned in self._turn.plans if self._is_withheld(job, planned)), *found]
+
+    def _is_withheld(self, job: Job, planned: PlannedStart) -> bool:
+        """Would the job fit there now, if the start were not planned?"""
+        is_usable = fits(self.state.nodes[planned.node], job.spec.request, self.state.rules)
+        return is_usable and would_delay(self.state, job, self.now, planned)
 
     def _reserved(self, job: Job) -> list[Reason]:
         """Reservations of other owners that the job would overlap if it started now."""

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tarmac.core.model.ids import GpuUuid
 from tarmac.core.model.job import JobSpec, Request
+from tarmac.core.model.names import Order, Policy
 from tarmac.core.model.node import Node
 from tarmac.core.model.rules import Rules
 from tests.core.support.builders import BOX, a_node, a_spec
@@ -26,6 +27,7 @@ limited = specs(
     time_limit_s=st.sampled_from([5.0, 20.0, 60.0, 90.0]),
 )
 loads = st.lists(limited, min_size=2, max_size=14)
+limits_s = st.sampled_from([None, None, 5.0, 60.0])
 
 
 @tries(200)
@@ -103,26 +105,36 @@ def test_backfill_never_delays_the_first_waiting_job(nodes: list[Node], load: li
         assert easy.started[planned.job] <= plain.started[planned.job]
 
 
-@pytest.mark.parametrize("policy", ["balance", "fairshare"])
-@tries(40)
+@pytest.mark.parametrize("order", ["submitted", "expected"])
+@pytest.mark.parametrize("policy", ["fifo", "balance", "fairshare"])
+@tries(15)
 @given(
-    own=st.lists(st.integers(1, 4), min_size=1, max_size=4),
+    own=st.lists(st.tuples(st.integers(1, 4), limits_s), min_size=1, max_size=4),
     others=st.lists(
-        st.tuples(st.sampled_from(["bob", "cat", "dan"]), st.sampled_from([1, 1, 1, 1, 2, 4])), min_size=1, max_size=6
+        st.tuples(st.sampled_from(["bob", "cat", "dan"]), st.sampled_from([1, 1, 1, 1, 2, 4]), limits_s),
+        min_size=1,
+        max_size=6,
     ),
     lasting=st.lists(st.sampled_from([0.1, 0.5, 1.0, 3.0]), min_size=1, max_size=5),
     share=st.sampled_from([0.25, 1.0, 4.0]),
 )
 def test_every_owner_with_a_share_gets_a_turn(
-    policy: str, own: list[int], others: list[tuple[str, int]], lasting: list[float], share: float
+    policy: Policy,
+    order: Order,
+    own: list[tuple[int, float | None]],
+    others: list[tuple[str, int, float | None]],
+    lasting: list[float],
+    share: float,
 ) -> None:
-    """Even if others submit any number of jobs of unknown length."""
+    """Even if others submit any number of jobs, with and without limits."""
     shares = replace(Rules().shares, of=(("ann", share),))
-    rules = Rules(policy=policy, shares=shares, starvation_s=30.0, half_life_s=600.0, pause_after_failures=0)
+    rules = Rules(
+        policy=policy, order=order, shares=shares, starvation_s=30.0, half_life_s=600.0, pause_after_failures=0
+    )
     works = Clockwork([a_node(gpus=4, name="n0"), a_node(gpus=2, name="n1")], rules, lasting)
-    flood = [a_spec(owner=owner, gpus=gpus) for owner, gpus in others]
+    flood = [a_spec(owner=owner, gpus=gpus, time_limit_s=limit_s) for owner, gpus, limit_s in others]
     works.submit(*(named(spec, n) for n, spec in enumerate(flood * 24)))
-    works.submit(*(named(a_spec(owner="ann", gpus=gpus), 1000 + n) for n, gpus in enumerate(own)))
+    works.submit(*(named(a_spec(gpus=gpus, time_limit_s=limit_s), 1000 + n) for n, (gpus, limit_s) in enumerate(own)))
     mine = {job.id for job in works.state.jobs.values() if job.spec.owner == "ann"}
     for turn in range(400):
         works.end_next()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Clockwork:
-    """`lasting`: the fraction of its limit, or of ten seconds, that each job runs, from job 1 on."""
+    """`lasting`: the fraction of its limit, or of ten seconds, that each job runs, from job 1 on. Limits are kept."""
 
     def __init__(self, nodes: Sequence[Node], rules: Rules, lasting: Sequence[float]) -> None:
         self.state = State(rules=rules)
@@ -54,8 +54,9 @@ class Clockwork:
             job = self.state.jobs[said.job]
             self.started[job.id] = self.now
             self.log.append((self.now, job.id, said.booking.node, tuple(gpu.uuid for gpu in said.booking.gpus)))
-            limit = job.spec.time_limit_s or 10.0
-            heappush(self.ends, (self.now + limit * self.lasting[job.id % len(self.lasting)], job.id))
+            lasts, limit_s = self.lasting[job.id % len(self.lasting)], job.spec.time_limit_s
+            length_s = 10.0 * lasts if limit_s is None else limit_s * min(1.0, lasts)
+            heappush(self.ends, (self.now + length_s, job.id))
         for said in starts:
             self.state.take_changes()
             handle(self.state, report(self.state.jobs[said.job], "start", self.now), self.now)

@@ -7,12 +7,12 @@ jobs of owners who have less than their part of the GPUs.
 
 from __future__ import annotations
 
-from math import fsum
+from math import fsum, inf
 from typing import TYPE_CHECKING
 
 from tarmac.core.fit.node_fit import chosen_gpus, fitting_gpus
 from tarmac.core.fit.what_if import without
-from tarmac.core.model.plan import EarliestStart, PlannedStart
+from tarmac.core.model.plan import CERTAIN, EarliestStart, PlannedStart
 from tarmac.core.model.status import Queued, Stopping
 from tarmac.core.policy.earliest_start import earliest_starts, soonest_start
 from tarmac.core.policy.exclusions import Exclusions
@@ -128,5 +128,5 @@ def _plan(state: State, job: Job, node: NodeName, start: EarliestStart, now: flo
         rests_on=start.rests_on,
         uses_host=bool(request.memory_bytes or request.cpus),
         is_overdue=is_overdue(state, job, now),
-        good_until=state.fit_cache.starts.good_until(node),
+        good_until=inf if start.rests_on <= CERTAIN else state.fit_cache.starts.good_until(node),
     )

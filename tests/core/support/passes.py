@@ -1,0 +1,41 @@
+"""One scheduling pass, decision by decision, with a look at the plans after each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tarmac.core.handlers import stopping
+from tarmac.core.model.status import Starting
+from tarmac.core.policy.planned_start import planned_start, starts_on_preempted_gpus
+from tarmac.core.policy.scheduling_pass import Pass, Start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tarmac.core.model.ids import NodeName
+    from tarmac.core.model.plan import PlannedStart
+    from tarmac.core.policy.scheduling_pass import Decision
+    from tarmac.core.state import State
+
+
+def decided_one_by_one(state: State, now: float, turn: Pass) -> Iterator[Decision]:
+    """Apply each decision of a pass before the next is made."""
+    for decision in turn.run():
+        if isinstance(decision, Start):
+            decision.job.attempt += 1
+            state.enter(decision.job, Starting(booking=decision.booking, decided_at=now))
+        else:
+            stopping.preempt(state, decision.job, decision.for_job.id, now)
+        yield decision
+
+
+def planned_anew(state: State, now: float, plans: list[PlannedStart]) -> list[PlannedStart | None]:
+    """The same plans in the same order, computed again. Those on preempted GPUs stay, as the first."""
+    on_preempted = {planned.job: planned for planned in starts_on_preempted_gpus(state, now)}
+    nodes: set[NodeName] = {planned.node for planned in on_preempted.values()}
+    found: list[PlannedStart | None] = []
+    for old in plans:
+        new = on_preempted.get(old.job) or planned_start(state, state.jobs[old.job], now, nodes)
+        found.append(new)
+        nodes.add(old.node if new is None else new.node)
+    return found
