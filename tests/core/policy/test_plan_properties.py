@@ -34,10 +34,11 @@ from tests.core.support.crowds import (
     wide,
 )
 from tests.core.support.effort import tries
+from tests.core.support.explaining import explain
 from tests.core.support.loads import machines, rules, specs, with_gpus
 from tests.core.support.passes import decided_one_by_one, planned_anew
 from tests.core.support.play import Play, Step, steps
-from tests.core.test_properties import put_in_line
+from tests.core.test_properties import put_in_line, would_start
 
 mixed = specs(with_gpus, name=st.sampled_from(["a", "b", "c", "d"]))
 plays = st.one_of(
@@ -175,6 +176,25 @@ def test_why_agrees_with_the_pass_and_names_plans_that_hold_usable_gpus(given: G
             for reason in reasons:
                 if isinstance(reason, KeptFor):
                     holds_usable_gpus(play, turn, job, reason)
+
+
+@tries(80)
+@given(given=before, first=st.lists(wide, min_size=1, max_size=4), new=st.lists(st.one_of(narrow, mixed), max_size=6))
+def test_before_a_pass_jobs_without_a_reason_are_those_that_would_start(
+    given: Given, first: list[JobSpec], new: list[JobSpec]
+) -> None:
+    play, steps = a_play(given)
+    for step in steps:
+        play.take(step)
+    put_in_line(play.state, [*first, *new], play.now)
+    turn = Pass(play.state, play.now)
+    decision = next(turn.run(), None)
+    if isinstance(decision, Start):
+        assert explain(play.state, decision.job, play.now) == ()
+    for job in play.waiting:
+        would = would_start(play.state, job.id, turn, play.now)
+        if decision is not None or not would:  # otherwise only its turn is missing
+            assert (explain(play.state, job, play.now) == ()) == would
 
 
 def holds_usable_gpus(play: Play, turn: Pass, job: Job, reason: KeptFor) -> None:

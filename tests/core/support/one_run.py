@@ -16,13 +16,14 @@ from tests.core.support.builders import a_node, a_spec
 from tests.core.support.clockwork import Clockwork
 from tests.sim.scene import nodes as nodes_of_trace
 
+SHARES = PerName(0.7, (("ann", 0.1), ("bob", 0.3), ("cat", 0.2)))  # their sum depends on the order of the addends
 EXPECTED: tuple[tuple[Policy, Order], ...] = (("fifo", "expected"), ("balance", "expected"))
 
 
 def main() -> None:
     for policy, order in (("fifo", "submitted"), ("balance", "submitted"), ("fairshare", "submitted"), *EXPECTED):
         random = Random(7)
-        rules = Rules(policy=policy, order=order, shares=PerName(1.0, (("bob", 2.0),)), starvation_s=40.0)
+        rules = Rules(policy=policy, order=order, shares=SHARES, starvation_s=40.0)
         nodes = [a_node(gpus=random.choice([2, 4]), name=f"node-{number}") for number in range(6)]
         works = Clockwork(nodes, rules, [random.random() for _ in range(50)])
         for _ in range(60):
