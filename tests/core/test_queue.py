@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tarmac.core.model.job import Job
-from tarmac.core.queue import Queue
+from tarmac.core.queue import MAX_FIRST, Queue
 from tests.core.support.builders import a_job
 
 
@@ -102,13 +102,8 @@ def test_one_new_job_is_pushed_and_many_rebuild_the_heap() -> None:
     assert heads(queue) == [3000]
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["add", "add", "add", "leave", "return"])), max_size=40),
-    st.integers(0, 12),
-)
-def test_the_first_jobs_of_a_class_are_those_that_a_sorted_list_begins_with(
-    asked: list[tuple[int, str]], count: int
-) -> None:
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["add", "add", "add", "leave", "return"])), max_size=40))
+def test_the_first_jobs_of_a_class_are_those_that_a_sorted_list_begins_with(asked: list[tuple[int, str]]) -> None:
     """Also where jobs left, and where one left and came back at the same place."""
     queue, waiting = a_queue(a_job(999, priority=9)), list[Job]()
     for number, (priority, word) in enumerate(asked, 1):
@@ -124,6 +119,17 @@ def test_the_first_jobs_of_a_class_are_those_that_a_sorted_list_begins_with(
                 waiting.remove(job)
     (klass,) = queue.classes.values()
     in_order = [*(job.id for job in sorted(waiting, key=lambda job: (job.rank, job.id))), 999]
-    assert klass.first_jobs(count) == in_order[:count]
-    assert klass.first_jobs(1) == [klass.head_job()]
-    assert [klass.turn_of(job).job for job in klass.first_jobs(3)] == in_order[:3]
+    assert klass.first_jobs() == in_order[:MAX_FIRST]
+    assert klass.first_jobs()[0] == klass.head_job()
+    assert [klass.turn_of(job).job for job in klass.first_jobs()] == in_order[:MAX_FIRST]
+
+
+def test_only_so_many_first_jobs_are_looked_at_and_they_change_with_the_class() -> None:
+    jobs = [a_job(number) for number in range(1, MAX_FIRST + 10)]
+    queue = a_queue(*jobs)
+    (klass,) = queue.classes.values()
+    assert klass.first_jobs() == [job.id for job in jobs[:MAX_FIRST]]
+    queue.remove(jobs[3])
+    assert klass.first_jobs() == [job.id for job in [*jobs[:3], *jobs[4 : MAX_FIRST + 1]]]
+    queue.add_many([a_job(500, priority=1)])
+    assert klass.first_jobs()[:2] == [500, 1]

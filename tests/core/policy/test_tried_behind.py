@@ -10,7 +10,8 @@ from tarmac.core.events import QueuePaused, QueueResumed
 from tarmac.core.model.job import JobSpec
 from tarmac.core.model.rules import PerName
 from tarmac.core.policy import scheduling_pass
-from tarmac.core.policy.scheduling_pass import MAX_TRIED, Pass
+from tarmac.core.policy.scheduling_pass import Pass
+from tarmac.core.queue import MAX_FIRST
 from tests.core.support.builders import a_spec
 from tests.core.support.scene import Scene
 
@@ -78,10 +79,10 @@ def test_under_balance_owners_take_turns_with_the_jobs_that_fit() -> None:
 
 def test_only_so_many_jobs_of_a_class_are_tried() -> None:
     scene = held_back(free=1)
-    scene.submit(*[of(120.0)] * (MAX_TRIED - 1), of(70.0), of(70.0))
-    assert resumed(scene) == [2 + MAX_TRIED]
+    scene.submit(*[of(120.0)] * (MAX_FIRST - 1), of(70.0), of(70.0))
+    assert resumed(scene) == [2 + MAX_FIRST]
     scene = held_back(free=1)
-    scene.submit(*[of(120.0)] * MAX_TRIED, of(70.0))
+    scene.submit(*[of(120.0)] * MAX_FIRST, of(70.0))
     assert resumed(scene) == []
 
 
