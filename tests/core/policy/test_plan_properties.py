@@ -139,16 +139,10 @@ def certain_to_end(state: State, planned: PlannedStart, now: float) -> list[JobI
 
 
 def known_to_end(state: State, planned: PlannedStart, now: float) -> list[JobId]:
-    """Also those that end by the planned time as their namesakes did, or by their own progress."""
+    """Also those that end by the planned time as their namesakes had when they started, or by their own progress."""
     assert planned.at is not None
-    progress = state.runtimes.ends_by_progress
-    found = set(certain_to_end(state, planned, now))
-    for number in state.nodes[planned.node].host:
-        end = state.runtimes.end_of(state.jobs[number], now)
-        ends = [progress.get(number), None if end is None else end.at]
-        if any(at is not None and at <= planned.at for at in ends):
-            found.add(number)
-    return sorted(found)
+    ends = {job: state.runtimes.expected_end_of(state.jobs[job], now) for job in state.nodes[planned.node].host}
+    return [job for job, end in ends.items() if end is not None and end.rests_on not in VAGUE and end.at <= planned.at]
 
 
 def fits_once_gone(state: State, planned: PlannedStart, gone: list[JobId]) -> bool:
