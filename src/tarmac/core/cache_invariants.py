@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 from tarmac.core.fit.fit_cache import FitCache
 from tarmac.core.fit.gpu_fit import suits
 from tarmac.core.fit.node_fit import fitting_gpus
-from tarmac.core.model.status import Stopping
 from tarmac.core.policy.earliest_start import WHOLE_GPU, availability, earliest_start_on, start_order
 from tarmac.core.policy.exclusions import NO_GPUS
 
@@ -75,7 +74,7 @@ def _orders_of_starts(state: State) -> list[str]:
         fresh = start_order(uncached, request, state.now)
         changed = set(touched.since(order.read))
         for number, name in enumerate(touched.names):
-            if name in changed or _is_guessing(state, name):
+            if name in changed or _has_run_out(state, name):
                 continue
             at, is_now = order.at.get(number, inf), fresh.at.get(number, inf)
             if at != is_now:
@@ -103,16 +102,12 @@ def _availability(state: State) -> list[str]:
 
 
 def _in_date(state: State, values: PerNode[Value]) -> Iterator[tuple[NodeName, Value]]:
-    """What must be right: no job runs on the node whose end is a guess."""
-    return ((name, value) for name, value in values.items() if not _is_guessing(state, name))
+    return ((name, value) for name, value in values.items() if not _has_run_out(state, name))
 
 
-def _is_guessing(state: State, name: NodeName) -> bool:
-    """Does a job run there whose end rests on its history? What is learned since reaches the cache only later."""
-    return any(
-        state.jobs[job].spec.time_limit_s is None and not isinstance(state.jobs[job].status, Stopping)
-        for job in state.nodes[name].host
-    )
+def _has_run_out(state: State, name: NodeName) -> bool:
+    """Has a job there outlived what was expected of it? The cache follows with the next pass."""
+    return state.fit_cache.starts.good_until(name) <= state.now
 
 
 def _alike(state: State) -> list[str]:

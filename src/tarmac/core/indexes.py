@@ -47,6 +47,7 @@ class Indexes:
     groups: dict[JobId, set[JobId]] = field(default_factory=dict)  # the jobs of each array that hold a booking
     preemptible: set[JobId] = field(default_factory=set)  # run and may be preempted
     stopping: set[JobId] = field(default_factory=set)
+    owed: set[JobId] = field(default_factory=set)  # waiting jobs that others are being stopped for
     renamed: dict[tuple[NodeName, RunName], JobId] = field(default_factory=dict)  # attempts with another name there
 
     @property
@@ -70,6 +71,7 @@ class Indexes:
 
     def dequeue(self, job: Job) -> None:
         self.stuck_since.pop(job.id, None)
+        self.owed.discard(job.id)
         if self.blocked.pop(job.id, None) is None:
             self.queue.remove(job)
 

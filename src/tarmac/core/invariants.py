@@ -183,7 +183,9 @@ def _is_blocked(state: State, job: Job) -> bool:
 def _stuck(state: State) -> list[str]:
     """Only jobs in the queue can be stuck."""
     queued = set(state.queue.in_order())
-    return [f"job {job} is stuck, but not in the queue" for job in state.stuck_since if job not in queued]
+    return [f"job {job} is stuck, but not in the queue" for job in state.stuck_since if job not in queued] + [
+        f"job {job} is owed GPUs, but not in the queue" for job in sorted(state.owed - queued)
+    ]
 
 
 def _dependents(state: State) -> list[str]:

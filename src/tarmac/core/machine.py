@@ -172,6 +172,7 @@ def _start_what_fits(state: State, now: float) -> list[Command]:
         turn = Pass(state, now)
         for decision in turn.run():
             if isinstance(decision, Preempt):
+                state.owed.add(decision.for_job.id)
                 commands += stopping.preempt(state, decision.job, decision.for_job.id, now)
             else:
                 commands.append(_start(state, decision.job, decision.booking, "Decided", now, {}))
@@ -179,13 +180,16 @@ def _start_what_fits(state: State, now: float) -> list[Command]:
             state.stuck_since.setdefault(job, now)
         state.replan_at = turn.replan_at
         is_settled = turn.is_settled
+    if state.owed:
+        awaited = {getattr(state.jobs[number].status, "for_job", None) for number in state.stopping}
+        state.owed &= awaited  # once the others have stopped, there is one chance
     return commands
 
 
 def _start(state: State, job: Job, booking: Booking, cause: str, now: float, more: dict[str, str]) -> StartJob:
     job.attempt = next_attempt(state, job)
     if booking.gpus:
-        state.recent_waits_s.append(now - job.waits_since)
+        state.recent_waits_s.append(max(0.0, now - job.waits_since))
     for one in used_by(state, job.spec.owner, state.node(booking.node), (gpu.uuid for gpu in booking.gpus), now):
         state.set_reservation(one.id, replace(one, is_used=True))
     detail = {"node": booking.node, "gpus": [gpu.index for gpu in booking.gpus], **more}

@@ -94,6 +94,10 @@ class JobClass:
     def request(self) -> Request:
         return self.key.request
 
+    @property
+    def has_limits(self) -> bool:
+        return self.key.limit_magnitude >= 0
+
     def add_many(self, jobs: list[Job]) -> None:
         """Push a few jobs, or rebuild the heap for many: a single submit must not cost the length of the queue."""
         self._turn = self._first_jobs = self.shortest = None

@@ -126,6 +126,7 @@ class State(Indexes):
         for job in self.jobs.values():
             if holds_booking(job.status) is not None:
                 self.runtimes.expect(job)
+        self._requeue_all()  # under order = expected, classes depend on how long jobs run
         self.fit_cache.clear()  # it holds expected ends
 
     # Nodes, GPUs and the queue as a whole
@@ -160,11 +161,14 @@ class State(Indexes):
         self.rules = rules
         self.fit_cache.clear()
         if has_other_order:
-            jobs = [self.jobs[number] for number in self.queue.in_order()]
-            self.queue = Queue()
-            self.queue.add_many(jobs, self.run_s)
+            self._requeue_all()
         if has_other_half_life:
             self.ledger.fade_anew(self.now, rules.half_life_s)
+
+    def _requeue_all(self) -> None:
+        jobs = [self.jobs[number] for number in self.queue.in_order()]
+        self.queue = Queue()
+        self.queue.add_many(jobs, self.run_s)
 
     def set_mode(self, mode: Mode) -> None:
         self.mode = self.changes.mode = mode

@@ -64,9 +64,9 @@ class PlannedStart:
     good_until: float = inf  # an expectation that it rests on runs out then
 
     @property
-    def is_firm(self) -> bool:
-        """May jobs without a limit pass only if even a long run would end in time?"""
-        return self.is_overdue or self.rests_on <= CERTAIN
+    def is_promise(self) -> bool:
+        """Does it rest on time limits and stops alone? Then only jobs with a limit may pass."""
+        return self.rests_on <= CERTAIN
 
     @property
     def told_at(self) -> float | None:

@@ -5,6 +5,7 @@ Looks at kinds of requests first, so that the cost does not grow with the number
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from tarmac.core.fit.fit_cache import least_of
@@ -104,7 +105,7 @@ class Candidates:
 
     def _admits(self, kind: Kind) -> bool:
         limit_s = kind.least_limit_s
-        return not limit_s or self._windows.admit(Lengths(limit_s, limit_s))
+        return not limit_s or self._windows.admit(Lengths(limit_s, limit_s, limit_s))
 
     def _admits_class(self, klass: JobClass) -> bool:
         return self._windows.admit(shortest_of(self._state, klass))
@@ -118,4 +119,4 @@ def shortest_of(state: State, klass: JobClass) -> Lengths:
         lengths = [lengths_of(state, state.jobs[job].spec) for job in klass.first_jobs()]
         usual_s = min(one.usual_s for one in lengths)
         known = klass.shortest = Shortest(learned, usual_s, min(one.cautious_s for one in lengths))
-    return Lengths(known.usual_s, known.cautious_s)
+    return Lengths(known.usual_s, known.cautious_s, known.usual_s if klass.has_limits else inf)

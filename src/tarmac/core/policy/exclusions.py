@@ -70,39 +70,49 @@ class PlannedGpus:
 
 
 class Lengths(NamedTuple):
-    """How long a job would run, for plans. A firm plan must not suffer from a job that only might be short."""
+    """How long a job would run, for plans: as expected, as a long run of its kind, and by its limit (or inf)."""
 
     usual_s: float
     cautious_s: float
+    certain_s: float
 
     def delays(self, now: float, planned: PlannedStart) -> bool:
         """Would a job of that length, started now, still run when the planned start is due?"""
         until = planned.backfill_until
-        return until is None or now + (self.cautious_s if planned.is_firm else self.usual_s) > until
+        return until is None or now + self.against(planned) > until
+
+    def against(self, planned: PlannedStart) -> float:
+        """Nothing uncertain may break a promise, and an overdue job must not suffer from what only might be short."""
+        if planned.is_promise:
+            return self.certain_s
+        return self.cautious_s if planned.is_overdue else self.usual_s
 
 
 class Windows:
     """How long a job may run at most in place of any planned start."""
 
     def __init__(self, now: float, plans: Iterable[PlannedStart]) -> None:
-        self._usual_s = self._cautious_s = -inf
+        self._longest = Lengths(-inf, -inf, -inf)
         for planned in plans:
-            if (until := planned.backfill_until) is not None and planned.is_firm:
-                self._cautious_s = max(self._cautious_s, until - now)
-            elif until is not None:
-                self._usual_s = max(self._usual_s, until - now)
+            if (until := planned.backfill_until) is not None:
+                window = Lengths(until - now, -inf, -inf)
+                if planned.is_promise:
+                    window = Lengths(-inf, -inf, until - now)
+                elif planned.is_overdue:
+                    window = Lengths(-inf, until - now, -inf)
+                self._longest = Lengths(*map(max, self._longest, window))
 
     def admit(self, lengths: Lengths) -> bool:
         """May it pass one of the planned starts? Rounding may admit a job that is a little too long."""
-        return lengths.usual_s <= self._usual_s + ROUNDING_S or lengths.cautious_s <= self._cautious_s + ROUNDING_S
+        return any(length <= window + ROUNDING_S for length, window in zip(lengths, self._longest, strict=True))
 
 
 def lengths_of(state: State, spec: JobSpec) -> Lengths:
     usual_s = state.runtimes.planning_s(spec)
     if spec.time_limit_s is not None:
-        return Lengths(usual_s, usual_s)
+        return Lengths(usual_s, usual_s, usual_s)
     longest_s = state.runtimes.longest_s(spec)
-    return Lengths(usual_s, inf if longest_s is None else CAUTION * longest_s)
+    return Lengths(usual_s, inf if longest_s is None else CAUTION * longest_s, inf)
 
 
 def would_delay(state: State, job: Job, now: float, planned: PlannedStart) -> bool:

@@ -87,8 +87,9 @@ class Pass:
         if self._is_idle():
             return
         self._keep_preempted_gpus()
+        yield from self._serve_owed()
         yield from self._serve_starved()
-        if (yield from self._start_in_order()):
+        if self.blocker is None and (yield from self._start_in_order()):
             yield from self._backfill()
         self._check_plans()
 
@@ -105,6 +106,17 @@ class Pass:
                 self._preempting.add(planned.job)
                 self.plans.append(planned)
 
+    def _serve_owed(self) -> Iterator[Decision]:
+        """Start jobs that others were preempted for, before a plan of another job takes the GPUs."""
+        for number in sorted(self._state.owed):
+            job = self._state.jobs[number]
+            if self._gate(job) is not None:
+                continue
+            booking = booking_for(self._state, job, self._now, self.plans)
+            if booking is not None and self._is_sound(job, booking):
+                self.is_settled = False
+                yield Start(job, booking)
+
     def _serve_starved(self) -> Iterator[Decision]:
         """Start the first starved job that fits, or plan the start of one that does not."""
         for job in starved_jobs(self._state, self._now):
@@ -118,7 +130,7 @@ class Pass:
                 yield Start(job, booking)
                 return
             yield from self._plan(job)
-            if self._planned_turns:
+            if self._planned_turns or self.blocker is not None:
                 return
 
     def _start_in_order(self) -> Generator[Decision, None, bool]:
@@ -267,7 +279,7 @@ class Pass:
         """The jobs of the first class behind the one that just failed that may still start, or get a plan."""
         klass, failed = turns.first_or_fail()
         may_start = not self._state.reservations and (klass.request, 0) not in self._unplaceable
-        may_plan = self._planned_turns < self._most_plans and is_wide(klass.request)
+        may_plan = self._planned_turns < self._most_plans and self._may_plan(self._state.jobs[failed])
         if len(klass.waiting) == 1 or not (may_start or may_plan) or not self.plans:
             return []
         jobs = klass.first_jobs()

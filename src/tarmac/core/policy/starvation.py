@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from tarmac.core.policy.order import do_turns_rotate
 from tarmac.core.policy.own_order import first_job
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ LEAST_PATIENCE, MOST_PATIENCE = 0.5, 10.0  # times the longest recent run
 
 
 def starved_jobs(state: State, now: float) -> list[Job]:
-    """Overdue jobs, the longest stuck first. Under fifo none is served before its turn: turns don't rotate."""
-    if state.rules.policy == "fifo" or not state.stuck_since:
+    """Overdue jobs, the longest stuck first. None is served before its turn where turns do not rotate."""
+    if not do_turns_rotate(state.rules) or not state.stuck_since:
         return []
     jobs = [state.jobs[number] for number in islice(state.stuck_since, MAX_STARVED)]
     return [job for job in jobs if is_overdue(state, job, now) and _is_next(state, job)]
