@@ -16,7 +16,8 @@ from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import JobSpec
 from tarmac.core.model.plan import PlannedStart
 from tarmac.core.model.rules import PerName
-from tarmac.core.policy.planned_start import FairParts, most_plans
+from tarmac.core.policy.fair_parts import FairParts
+from tarmac.core.policy.planned_start import most_plans
 from tarmac.core.policy.scheduling_pass import Pass
 from tarmac.core.state import State
 from tests.core.support.builders import a_booking, a_job, a_node, a_spec, a_state, a_status
@@ -187,7 +188,7 @@ def test_only_owners_with_waiting_or_running_jobs_count() -> None:
 WHO_IS_DUE = """
 from dataclasses import replace
 from tarmac.core.model.rules import PerName
-from tarmac.core.policy.planned_start import FairParts
+from tarmac.core.policy.fair_parts import FairParts
 from tests.core.support.builders import a_job, a_node, a_state
 state = a_state(a_node(gpus=20), jobs=tuple(a_job(n, owner=o) for n, o in enumerate(("ann", "bob", "cat"), 1)))
 state.rules = replace(state.rules, shares=PerName(1.0, (("ann", 0.3), ("bob", 0.1), ("cat", 0.2))))

@@ -13,7 +13,7 @@ from tarmac.core.forecast.wakeups import next_due
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job, Request
 from tarmac.core.policy.scheduling_pass import Pass
-from tarmac.core.policy.starvation import is_overdue, is_wide, patience_s, starved_jobs
+from tarmac.core.policy.starvation import is_overdue, patience_s, starved_jobs
 from tarmac.core.state import State
 from tests.core.support.builders import a_job, a_node, a_spec, a_state
 from tests.core.support.effort import tries
@@ -36,7 +36,7 @@ GIB = 2**30
     ],
 )
 def test_a_job_is_wide_if_the_next_gpu_may_not_be_enough(asked: dict[str, Any], wide: bool) -> None:
-    assert is_wide(Request(**asked)) is wide
+    assert Request(**asked).is_wide is wide
 
 
 def a_state_with(*, runs_s: tuple[float, ...] = (), waits_s: tuple[float, ...] = (), **rules: Any) -> State:

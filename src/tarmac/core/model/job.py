@@ -37,6 +37,11 @@ class Request:
     def is_shared(self) -> bool:
         return self.gpu_memory_bytes is not None or self.gpu_share is not None
 
+    @property
+    def is_wide(self) -> bool:
+        """Does it need more than the next GPU that comes free?"""
+        return self.gpus > 1 or self.is_shared or bool(self.memory_bytes or self.cpus)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class After:

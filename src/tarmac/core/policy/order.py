@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tarmac.core.model.ids import JobId
-    from tarmac.core.model.rules import Rules
     from tarmac.core.policy.own_order import Line
     from tarmac.core.queue import JobClass, Turn
     from tarmac.core.state import State
@@ -52,11 +51,6 @@ def owner_key(state: State, owner: str, turn: Turn, now: float, planned_gpus: fl
         return (turn.tier, turn.priority, turn.position, 0.0, turn.job)
     group, used_per_share = owner_score(state, owner, now, planned_gpus)
     return (turn.tier, group, used_per_share, state.jobs[turn.job].submitted_at, turn.job)
-
-
-def do_turns_rotate(rules: Rules) -> bool:
-    """Does a start change the order of the other jobs? Not under fifo, unless the job held a place for a later one."""
-    return rules.policy != "fifo" or rules.order != "submitted"
 
 
 class TurnOrder:

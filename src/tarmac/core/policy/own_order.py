@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from tarmac.core.model.ids import JobId
     from tarmac.core.model.job import Job
+    from tarmac.core.model.rules import Rules
     from tarmac.core.moved_jobs import Spot
     from tarmac.core.queue import ClassKey, Turn
     from tarmac.core.state import State
@@ -72,6 +73,11 @@ MOVED, LONG, OTHER = range(3)  # groups
 LONGEST_WAIT_S = 14 * 86400.0
 SHORTEST_WAIT_S = 60.0  # a shorter wait counts as this one: jobs submitted together are ordered by length at once
 SHORTEST_RUN_S = 1.0
+
+
+def do_turns_rotate(rules: Rules) -> bool:
+    """Does a start change the order of the other jobs? Not under fifo, unless the job held a place for a later one."""
+    return rules.policy != "fifo" or rules.order != "submitted"
 
 
 def score(wait_s: float, expected_s: float, gpus: int) -> float:

@@ -7,7 +7,7 @@ jobs of owners who have less than their part of the GPUs.
 
 from __future__ import annotations
 
-from math import fsum, inf
+from math import inf
 from typing import TYPE_CHECKING
 
 from tarmac.core.fit.node_fit import chosen_gpus, fitting_gpus
@@ -29,28 +29,6 @@ if TYPE_CHECKING:
 def most_plans(state: State) -> int:
     """How many starts are planned ahead at most. With one, fifo is what is known as EASY backfill."""
     return min(state.rules.planned_starts, 1 if state.rules.policy == "fifo" else len(state.nodes))
-
-
-class FairParts:
-    """Each owner's part of all GPUs by their share, among the owners who wait or run. The same throughout a pass."""
-
-    def __init__(self, state: State) -> None:
-        self._state = state
-        self._shares: dict[str, float] = {}
-        self._add({*state.queue.owners, *state.ledger.gpus_of_owner})
-        self._gpus = sum(len(node.gpus) for node in state.nodes.values() if node.is_connected)
-
-    def is_due(self, job: Job, planned_gpus: float) -> bool:
-        """Would its owner, with what runs and what is planned, still not have more than their part of all GPUs?"""
-        owner = job.spec.owner
-        if owner not in self._shares:
-            self._add({owner})
-        used = self._state.ledger.gpus_of_owner.get(owner, 0.0) + planned_gpus
-        return used + job.spec.request.gpus <= self._gpus * self._shares[owner] / self._total
-
-    def _add(self, owners: set[str]) -> None:
-        self._shares.update((owner, max(0.0, self._state.rules.shares(owner))) for owner in owners)
-        self._total = fsum(self._shares.values()) or 1.0  # exact, so that the order of a set has no effect
 
 
 def planned_start(state: State, job: Job, now: float, planned_nodes: Collection[NodeName] = ()) -> PlannedStart | None:

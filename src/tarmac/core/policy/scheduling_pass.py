@@ -18,14 +18,17 @@ from tarmac.core.policy.candidates import Candidates, shortest_of
 from tarmac.core.policy.earliest_start import earliest_starts
 from tarmac.core.policy.eligibility import ArrayFull, gate, paused
 from tarmac.core.policy.exclusions import Windows, lengths_of
-from tarmac.core.policy.order import TurnOrder, do_turns_rotate
+from tarmac.core.policy.fair_parts import FairParts
+from tarmac.core.policy.order import TurnOrder
+from tarmac.core.policy.own_order import do_turns_rotate
 from tarmac.core.policy.placement import booking_for
-from tarmac.core.policy.planned_start import FairParts, most_plans, planned_start, starts_on_preempted_gpus
+from tarmac.core.policy.planned_start import most_plans, planned_start, starts_on_preempted_gpus
 from tarmac.core.policy.preemption import jobs_to_preempt
 from tarmac.core.policy.recheck import refusal
-from tarmac.core.policy.starvation import is_wide, starved_jobs
+from tarmac.core.policy.starvation import starved_jobs
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Generator, Iterator
 
     from tarmac.core.model.ids import JobId, NodeName
@@ -92,6 +95,17 @@ class Pass:
         if self.blocker is None and (yield from self._start_in_order()):
             yield from self._backfill()
         self._check_plans()
+        self.is_settled = self.is_settled or self._is_full()
+
+    def _is_full(self) -> bool:
+        """Does no waiting job fit anywhere, and may none preempt? Then another pass would find nothing."""
+        state = self._state
+        if state.preemptible:
+            return False
+        fits = (
+            state.fit_cache.fits_somewhere(state.nodes, one.least(), state.rules) for one in state.queue.kinds.values()
+        )
+        return not any(fits)
 
     def _is_idle(self) -> bool:
         return paused(self._state) is not None or not any(node.is_connected for node in self._state.nodes.values())
@@ -140,15 +154,15 @@ class Pass:
             stuck = yield from self._start_until_stuck(turns)
             if stuck is None:
                 return False
-            if not self._planned_turns and is_wide(stuck.spec.request):
+            may_plan, had = self._may_plan(stuck), self._planned_turns
+            if may_plan and stuck.spec.request.is_wide:
                 self.stuck.append(stuck.id)
-            if self._may_plan(stuck):
-                had = self._planned_turns
+            if may_plan:
                 yield from self._plan(stuck)
                 turns.planned_gpus[stuck.spec.owner] += stuck.spec.request.gpus * (self._planned_turns - had)
             if self.blocker is not None:
                 return False
-            if self._planned_turns and self._planned_turns >= self._most_plans:
+            if self._planned_turns and not self._may_plan_more(turns.planned_gpus):
                 break
             turns.set_aside(self._rest(turns))
         return True
@@ -204,11 +218,17 @@ class Pass:
         """The first stuck job gets a plan in any case, further ones if they are wide and their owners are due more."""
         if not self._planned_turns:
             return True
-        if not is_wide(job.spec.request):
+        if not job.spec.request.is_wide:
             return False
+        return self._fair_parts().is_due(job, self._planned_gpus_of(job.spec.owner))
+
+    def _may_plan_more(self, planned_gpus: Counter[str]) -> bool:
+        return self._planned_turns < self._most_plans and self._fair_parts().has_due_owners(planned_gpus)
+
+    def _fair_parts(self) -> FairParts:
         if self._parts is None:
             self._parts = FairParts(self._state)
-        return self._parts.is_due(job, self._planned_gpus_of(job.spec.owner))
+        return self._parts
 
     def _plan(self, job: Job) -> Iterator[Decision]:
         """Preempt jobs for a stuck job where that helps, and plan its start."""

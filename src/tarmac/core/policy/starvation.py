@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from tarmac.core.policy.order import do_turns_rotate
-from tarmac.core.policy.own_order import first_job
+from tarmac.core.policy.fair_parts import FairParts
+from tarmac.core.policy.own_order import do_turns_rotate, first_job
 
 if TYPE_CHECKING:
-    from tarmac.core.model.job import Job, Request
+    from tarmac.core.model.job import Job
     from tarmac.core.state import State
 
 MAX_STARVED = 8  # jobs considered in one pass
@@ -26,26 +26,27 @@ def starved_jobs(state: State, now: float) -> list[Job]:
 
 
 def is_overdue(state: State, job: Job, now: float) -> bool:
-    """Ask it about jobs whose turn it is, or was."""
+    """Ask it about jobs whose turn it is, or was. Moments are sums, as in the wake-ups for them."""
     since = state.stuck_since.get(job.id, now)
-    return is_wide(job.spec.request) and now >= since + patience_s(state)  # a sum, as in the wake-up for this moment
+    if not job.spec.request.is_wide or now < since + least_patience_s(state):
+        return False
+    return now >= since + patience_s(state) or FairParts(state).is_due(job, 0.0)
+
+
+def least_patience_s(state: State) -> float:
+    """How long the wide job of an owner who is due more GPUs lets others pass."""
+    return max(state.rules.starvation_s, LEAST_PATIENCE * max(state.runtimes.last_s, default=0.0))
 
 
 def patience_s(state: State) -> float:
-    """How long a wide job lets others pass. More where runs take long, and where all jobs wait for long.
+    """How long other wide jobs let others pass: more where all jobs wait for long.
 
     Where few jobs wait, a hold costs little. In an overloaded cluster it would make all others wait even longer.
     """
-    longest_run_s = max(state.runtimes.last_s, default=0.0)
     waits_s = state.recent_waits_s
     mean_wait_s = sum(waits_s) / len(waits_s) if waits_s else 0.0
-    usual_s = min(max(OTHERS_WAITS * mean_wait_s, LEAST_PATIENCE * longest_run_s), MOST_PATIENCE * longest_run_s)
-    return max(state.rules.starvation_s, usual_s)
-
-
-def is_wide(request: Request) -> bool:
-    """Does it need more than the next GPU that comes free?"""
-    return request.gpus > 1 or request.is_shared or bool(request.memory_bytes or request.cpus)
+    most_s = MOST_PATIENCE * max(state.runtimes.last_s, default=0.0)
+    return max(least_patience_s(state), min(OTHERS_WAITS * mean_wait_s, most_s))
 
 
 def _is_next(state: State, job: Job) -> bool:
