@@ -17,7 +17,7 @@ def a_plan(*rests_on: RestsOn, **more: Any) -> PlannedStart:
 
 
 @pytest.mark.parametrize(
-    ("rests_on", "is_firm"),
+    ("rests_on", "is_promise"),
     [
         ((), True),
         (("limit",), True),
@@ -31,9 +31,11 @@ def a_plan(*rests_on: RestsOn, **more: Any) -> PlannedStart:
         (("guess",), False),
     ],
 )
-def test_a_plan_is_firm_if_it_rests_on_limits_and_stops_alone(rests_on: tuple[RestsOn, ...], is_firm: bool) -> None:
-    assert a_plan(*rests_on).is_firm is is_firm
-    assert a_plan(*rests_on, is_overdue=True).is_firm
+def test_a_plan_is_a_promise_if_it_rests_on_limits_and_stops_alone(
+    rests_on: tuple[RestsOn, ...], is_promise: bool
+) -> None:
+    assert a_plan(*rests_on).is_promise is is_promise
+    assert a_plan(*rests_on, is_overdue=True).is_promise is is_promise
 
 
 @pytest.mark.parametrize("vague", sorted(VAGUE))

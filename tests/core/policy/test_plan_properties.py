@@ -77,7 +77,7 @@ def test_no_decision_of_a_pass_delays_a_plan(given: Given, first: list[JobSpec],
         seen = list(turn.plans)
         for old, anew in zip(seen, planned_anew(play.state, play.now, seen), strict=True):
             assert anew is not None
-            if old.at is not None and (old.is_firm or not is_rough):
+            if old.at is not None and (old.is_promise or not is_rough):
                 assert anew.at is not None
                 assert anew.at <= old.at
 
@@ -89,12 +89,12 @@ def rests_on_owner(state: State, start: Start) -> bool:
 
 @tries(80)
 @given(given=plays)
-def test_a_firm_plan_of_a_job_that_is_not_overdue_rests_on_limits_and_stops_alone(given: Given) -> None:
+def test_a_promise_rests_on_limits_and_stops_alone(given: Given) -> None:
     play, steps = a_play(given)
     for step in steps:
         play.take(step)
         for planned in plans_of(play.state, play.now):
-            if planned.is_firm and not planned.is_overdue:
+            if planned.is_promise:
                 assert fits_once_gone(play.state, planned, certain_to_end(play.state, planned, play.now))
 
 

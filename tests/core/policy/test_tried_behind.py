@@ -103,13 +103,16 @@ def test_a_class_that_fits_nowhere_is_not_tried_job_by_job(monkeypatch: pytest.M
 
 def test_jobs_without_limits_are_tried_by_what_their_namesakes_took() -> None:
     scene = Scene(gpus=2, policy="fifo")
-    scene.run(a_spec(name="short"))
+    scene.run(a_spec(name="short"), a_spec(owner="zoe", name="long"))
     scene.pass_s(20.0)
     scene.finish(1)
-    scene.run(a_spec(owner="zoe", time_limit_s=100.0))
+    scene.pass_s(80.0)
+    scene.finish(2)
+    scene.run(a_spec(owner="zoe", name="long"))
     scene.submit(a_spec(owner="zoe", gpus=2, name="wide"))
     scene.happen(QueuePaused(by="root"))
-    scene.submit(a_spec(name="unknown"), a_spec(name="unknown"), a_spec(name="short"))
+    scene.submit(a_spec(name="like short"), a_spec(name="short"))
+    scene.state.runtimes.recent_s_of_width["ann", 1].extend([1e4, 1e4])
     assert resumed(scene) == [6]
 
 
