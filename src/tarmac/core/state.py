@@ -274,6 +274,12 @@ class State(Indexes):
             if job.id in began and isinstance(job.status, Running | Stopping | Unknown):
                 self.note_begin(job, began[job.id])
 
+    def learn_run(self, ended: Job) -> None:
+        """Learn how long a job ran. What is expected of running jobs stays as it was."""
+        self.runtimes.learn(ended)
+        if self.run_s is not None:
+            self.queue.learned(ended.spec, self.jobs, self.run_s)
+
     def forget_old_outcomes(self) -> None:
         """Call once all dependents are updated: many jobs may end in one event."""
         surplus = max(0, len(self.outcomes) - MAX_OUTCOMES)
@@ -285,9 +291,7 @@ class State(Indexes):
         del self.jobs[job.id]
         self.remove_dependencies(job)
         self.remove_outputs(job)
-        self.runtimes.learn(job)
-        if self.run_s is not None:
-            self.queue.learned(job.spec, self.jobs, self.run_s)
+        self.learn_run(job)
         self.outcomes[job.id] = "ok" if isinstance(job.status, Succeeded) else "fail"
         self.just_ended.append(job.id)
 

@@ -46,7 +46,7 @@ class Past:
     def learn_until(self, state: State, now: float) -> None:
         """Learn what had ended by now."""
         while self._learned < len(self._runs) and self._runs[self._learned].ends_at <= now:
-            state.load_runtimes([_ended(self._runs[self._learned])])
+            state.learn_run(_ended(self._runs[self._learned]))
             self._learned += 1
 
 
@@ -71,7 +71,7 @@ def _status(run: PastRun) -> Succeeded | Failed | Cancelled:
 
 
 def _booking(run: PastRun) -> Booking:
-    """Some GPUs, as many as it asked for: which ones does not matter any more."""
+    """Stand-ins for the GPUs it had: as many as it asked for."""
     request = run.job.request
     part = request.gpu_share or 1.0
     gpus = tuple(BookedGpu(uuid=GpuUuid(f"past-{index}"), index=index, part=part) for index in range(request.gpus))
