@@ -217,13 +217,39 @@ def test_no_estimate_on_a_gpu_that_is_held_back_for_a_start_at_an_unknown_time()
     assert starts(scene) == {}
 
 
-def test_a_job_that_would_delay_no_planned_start_is_estimated_before_it() -> None:
+def test_no_estimate_in_the_gap_before_a_start_at_a_vague_time() -> None:
+    """The second job will start as soon as the first ends, if the plan is still that late. That is a guess."""
     scene, wide = held_back_by_expectation()
     passing, short = scene.submit(a_spec(name="a", time_limit_s=300.0), a_spec(name="b", time_limit_s=60.0))
     assert [scene.state_of(job) for job in (wide, passing, short)] == ["queued", "starting", "queued"]
-    assert starts(scene) == {short: 300.0}
-    scene.pass_s(200.0)
-    assert starts(scene) == {short: 100.0}
+    assert starts(scene) == {}
+
+
+def before_a_known_start(**short: Any) -> tuple[Scene, JobId, JobId]:
+    """All three GPUs are taken: two for 100 s by a limit, one for 600 s by its history. Then a job gets all three."""
+    scene = Scene(gpus=3)
+    for name, gpus, seconds in (("base", 1, 600.0), ("eval", 2, 200.0), ("x", 2, 20.0), ("y", 2, 20.0)):
+        (earlier,) = scene.run(a_spec(name=name, gpus=gpus))
+        scene.pass_s(seconds - 1)
+        scene.finish(earlier)
+    scene.submit(a_spec(gpus=2, name="base2", time_limit_s=100.0), a_spec(name="base"))
+    wide, waiting = scene.submit(a_spec(gpus=3, name="wide"), a_spec(gpus=2, **short))
+    return scene, wide, waiting
+
+
+@pytest.mark.parametrize("short", [{"name": "eval"}, {"name": "new", "time_limit_s": 200.0}], ids=["history", "limit"])
+def test_a_job_known_to_end_before_a_known_start_is_estimated_in_the_gap(short: dict[str, Any]) -> None:
+    scene, wide, waiting = before_a_known_start(**short)
+    assert starts(scene) == {wide: 599.0, waiting: 99.0}
+
+
+def test_no_estimate_in_a_gap_for_a_job_that_is_guessed_to_be_short() -> None:
+    scene, wide, waiting = before_a_known_start(name="new")
+    assert starts(scene) == {wide: 599.0}
+    scene.begin()
+    scene.pass_s(100.0)
+    scene.finish(5)
+    assert scene.state_of(waiting) == "starting"
 
 
 def test_jobs_with_a_planned_start_are_estimated_before_the_order() -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.ids import GpuUuid, JobId
     from tarmac.core.model.job import Job
     from tarmac.core.model.node import Node
+    from tarmac.core.model.plan import PlannedStart
     from tarmac.core.state import State
 
 
@@ -38,7 +39,7 @@ class HeldBack:
         self._until[job] = at
 
     def off(self, job: Job, node: Node, at: float) -> frozenset[GpuUuid]:
-        """The GPUs of the node that the job must not take at that time, because it would delay a planned start."""
+        """The GPUs of the node that the job is not known to get at that time: it may delay a planned start."""
         if at == inf:
             return NO_GPUS
         delayed = [
@@ -46,7 +47,14 @@ class HeldBack:
             for planned in self._plans
             if planned.node == node.name
             and at < self._until.get(planned.job, inf)
-            and would_delay(self._state, job, at, planned)
+            and self._may_delay(job, at, planned)
         ]
         off = PlannedGpus(delayed, job.spec.request).off(node) if delayed else NO_GPUS
         return frozenset(node.gpus) if off is ALL_GPUS else off
+
+    def _may_delay(self, job: Job, at: float, planned: PlannedStart) -> bool:
+        """Also where the pass only guesses that the job is short or when the start is due: no estimate shows that."""
+        if planned.job == job.id:
+            return False
+        is_known = planned.told_at is not None and self._state.runtimes.expected_s(job.spec) is not None
+        return not is_known or would_delay(self._state, job, at, planned)
