@@ -39,6 +39,6 @@ def test_sharing_and_short_jobs_first_help(found: dict[str, Summary]):
     assert found["`balance`, order `expected`"].slowdown < found["`balance`"].slowdown
 
 
-def test_jobs_wait_little_longer_without_limits(found: dict[str, Summary]):
+def test_jobs_wait_about_as_long_without_limits(found: dict[str, Summary]):
     for policy in ("`fifo`", "`fairshare`", "`balance`"):
         assert found[f"no limits: {policy}"].wait < 1.25 * found[policy].wait

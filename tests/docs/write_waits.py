@@ -25,7 +25,7 @@ VARIANTS = {
     "no limits: `fairshare`": Variant(policy="fairshare", limits="none"),
     "no limits: `balance`": Variant(policy="balance", limits="none"),
 }
-TITLES = ("", "wait vs plain FIFO", "slowdown", "in use", "idle while jobs wait", "short of shares")
+TITLES = ("", "wait vs plain FIFO", "slowdown", "idle while jobs wait", "short of shares")
 
 
 class Summary(NamedTuple):
@@ -33,7 +33,6 @@ class Summary(NamedTuple):
 
     wait: float
     slowdown: float
-    in_use: float
     idle: float
     short: float
 
@@ -41,7 +40,6 @@ class Summary(NamedTuple):
         return [
             f"{self.wait:.2f}",
             f"{self.slowdown:.0f}",
-            f"{self.in_use:.0%}",
             f"{self.idle:.1%}",
             f"{self.short:.0%}",
         ]
@@ -58,7 +56,6 @@ def _summary(runs: list[Scenario]) -> Summary:
     return Summary(
         geometric_mean([run.relative_wait(of_all) or 0.0 for run in runs]),
         geometric_mean([one.waits.mean_slowdown or 0.0 for one in figures]),
-        mean([one.utilization for one in figures]),
         mean([one.idle_part for one in figures]),
         mean([one.short_part for one in figures]),
     )
