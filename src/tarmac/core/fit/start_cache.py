@@ -1,6 +1,6 @@
 """When requests could start on which node, kept up to date node by node.
 
-Who plans a start asks for the first node only. Nodes are therefore kept in order of a lower bound that many requests
+A planner asks for the first node only. Nodes are therefore kept in order of a lower bound that many requests
 share, and the exact start is computed only for those at the front. `policy/earliest_start.py` fills this cache.
 """
 
@@ -75,6 +75,14 @@ class StartCache:
         if len(self.by_request) > MAX_REQUESTS:
             del self.by_request[next(iter(self.by_request))]
         return starts
+
+    def alike_of(self, request: Request) -> dict[GpuKind, bool]:
+        alike = self.alike.get(request)
+        if alike is None:
+            if len(self.alike) >= MAX_REQUESTS:
+                del self.alike[next(iter(self.alike))]
+            alike = self.alike[request] = {}
+        return alike
 
     def put_ends(self, name: NodeName, ends: Ends, good_until: float) -> Ends:
         """The ends of the jobs on a node, and until when they can be true."""

@@ -47,7 +47,8 @@ class Candidates:
 
     def classes(self) -> Iterator[Source]:
         self._standings = {kind: self._standing(kind) for kind in self._state.queue.kinds.values()}
-        planned = {self._state.queue.class_of(self._state.jobs[one.job]) for one in self._plans}
+        found = (self._state.queue.class_of(self._state.jobs[one.job]) for one in self._plans)
+        planned = dict.fromkeys(klass for klass in found if klass is not None)  # in the order of the plans
         for kind, standing in self._standings.items():
             if standing == OPEN:
                 yield from kind.owners.values()
@@ -55,7 +56,7 @@ class Candidates:
                 classes = (klass for own in kind.owners.values() for klass in own.classes.values())
                 yield from (klass for klass in classes if self._admits_class(klass) or klass in planned)
             elif standing == SHORT_ONLY:  # a planned start is not in the way of its own job
-                yield from (klass for klass in planned if klass is not None and klass.kind is kind)
+                yield from (klass for klass in planned if klass.kind is kind)
 
     def has_closed(self, klass: JobClass) -> bool:
         """Do fewer requests of this kind fit than when the classes were listed?"""

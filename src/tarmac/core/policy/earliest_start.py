@@ -203,7 +203,7 @@ def _suits(state: State, gpu: Gpu, request: Request) -> bool:
     """Unless the request names GPUs one by one, GPUs of the same model and size are alike."""
     if request.gpus_on or request.exclude_gpus or gpu.parent is not None:
         return suits(gpu, request, state.rules) is None
-    alike = state.fit_cache.starts.alike.setdefault(request, {})
+    alike = state.fit_cache.starts.alike_of(request)
     kind = (gpu.model, gpu.memory_total_bytes)
     known = alike.get(kind)
     if known is None:
