@@ -55,7 +55,7 @@ class Cluster:
         return None
 
     def plan(self, gpus: int) -> Plan:
-        """The node where so many GPUs are free first; of those free in time, the GPUs that come free last."""
+        """The node where that number of GPUs is free first; of those free in time, the GPUs that come free last."""
         at, node = min((sorted(ends)[gpus - 1], node) for node, ends in enumerate(self.ends))
         in_time = sorted((end, gpu) for gpu, end in enumerate(self.ends[node]) if end <= at)
         return Plan(node, frozenset(gpu for _, gpu in in_time[-gpus:]), at)

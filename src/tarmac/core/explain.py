@@ -267,7 +267,7 @@ class Explainer:
 
 
 def _kept_for(planned: PlannedStart) -> KeptFor:
-    gpus, at = len(planned.gpus), planned.told_at
+    gpus, at = len(planned.gpus), planned.shown_at
     return KeptFor(job=planned.job, node=planned.node, gpus=gpus, at=at, is_overdue=planned.is_overdue)
 
 

@@ -28,5 +28,5 @@ def with_limits(trace: Iterable[TraceJob], limits: Limits) -> list[TraceJob]:
 
 
 def multiple(factor: float, duration_s: float) -> float:
-    """A limit that is so many times the duration."""
+    """A limit that is a multiple of the duration."""
     return max(LEAST_S, factor * duration_s)

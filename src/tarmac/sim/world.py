@@ -52,7 +52,7 @@ class Run:
     started_at: float
     ends_at: float
     is_cut_short: bool  # stopped at its limit
-    is_asked_to_leave: bool = False
+    is_preempted: bool = False
 
 
 def simulate(
@@ -175,18 +175,18 @@ class _World:
     def _ask_to_stop(self, signal: SignalJob, now: float) -> None:
         """The job uses its whole grace period, unless it would end earlier anyway."""
         run = self.runs[signal.job]
-        self.outcome.preemptions += not run.is_asked_to_leave
+        self.outcome.preemptions += not run.is_preempted
         if now + signal.grace_s < run.ends_at:
             run.ends_at = now + signal.grace_s
-            run.is_asked_to_leave = True
+            run.is_preempted = True
             self._expect_end(run)
 
     def _end(self, run: Run, now: float) -> None:
         del self.runs[run.job]
         self.outcome.load(now, -run.gpus)
         ending = self.trace[run.number].ending
-        is_timed_out = run.is_cut_short and not run.is_asked_to_leave
-        is_stopped = run.is_cut_short or run.is_asked_to_leave
+        is_timed_out = run.is_cut_short and not run.is_preempted
+        is_stopped = run.is_cut_short or run.is_preempted
         is_signalled = is_stopped or ending == "cancelled"
         report = JobExited(
             job=run.job,

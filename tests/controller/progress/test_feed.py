@@ -92,7 +92,7 @@ class Desk:
         return {job: end - NOW for job, end in self.controller.state.runtimes.ends_by_progress.items()}
 
     async def rounds(self, count: int = 3) -> None:
-        """Wait until so many rounds ended."""
+        """Wait until that number of rounds has ended."""
         ended = 0
         look = self.controller.progress_feed._look
 

@@ -40,13 +40,13 @@ def test_a_plan_is_a_promise_if_it_rests_on_limits_and_stops_alone(
 
 @pytest.mark.parametrize("vague", sorted(VAGUE))
 def test_people_are_not_told_a_vague_time(vague: RestsOn) -> None:
-    assert a_plan(vague).told_at is None
-    assert a_plan(vague, "limit").told_at is None
-    assert a_plan(vague, is_overdue=True).told_at is None
+    assert a_plan(vague).shown_at is None
+    assert a_plan(vague, "limit").shown_at is None
+    assert a_plan(vague, is_overdue=True).shown_at is None
 
 
 def test_people_are_told_a_time_that_rests_on_limits_stops_namesakes_or_progress() -> None:
-    assert a_plan("limit", "stop", "history", "progress").told_at == 500.0
+    assert a_plan("limit", "stop", "history", "progress").shown_at == 500.0
 
 
 def test_jobs_may_pass_until_the_planned_time_unless_the_gpus_may_come_free_at_any_moment() -> None:

@@ -113,9 +113,9 @@ def test_people_are_told_a_time_only_if_it_rests_on_known_ends(given: Given) -> 
         }
         for planned in plans_of(play.state, play.now):
             if planned.rests_on & VAGUE:
-                assert planned.told_at is None
+                assert planned.shown_at is None
                 assert planned.job not in told
-            elif planned.told_at is not None:
+            elif planned.shown_at is not None:
                 assert fits_once_gone(play.state, planned, known_to_end(play.state, planned, play.now))
 
 
@@ -193,7 +193,7 @@ def test_before_a_pass_jobs_without_a_reason_are_those_that_would_start(
 
 def holds_usable_gpus(play: Play, turn: Pass, job: Job, reason: KeptFor) -> None:
     (planned,) = [one for one in turn.plans if (one.job, one.node) == (reason.job, reason.node)]
-    assert (reason.gpus, reason.at) == (len(planned.gpus), planned.told_at)
+    assert (reason.gpus, reason.at) == (len(planned.gpus), planned.shown_at)
     assert isinstance(play.state.jobs[planned.job].status, Queued)
     assert would_delay(play.state, job, play.now, planned)
     request = job.spec.request

@@ -142,7 +142,7 @@ def test_where_nothing_is_known_narrow_jobs_start_until_the_wide_job_is_overdue(
     scene.pass_s(600.0)
     planned = planned_start_of(scene)
     assert planned is not None
-    assert (planned.job, planned.rests_on, planned.told_at) == (3, frozenset({"guess"}), None)
+    assert (planned.job, planned.rests_on, planned.shown_at) == (3, frozenset({"guess"}), None)
     scene.submit(a_spec(owner="bob", name="of any length"))
     assert scene.starts() == []
     scene.submit(a_spec(owner="bob", time_limit_s=60.0, name="short"))
@@ -217,7 +217,7 @@ def test_a_job_that_outlives_its_history_is_expected_to_take_twice_as_long() -> 
     scene.pass_s(305.0)
     planned = planned_start_of(scene)
     assert planned is not None
-    assert (planned.at, planned.rests_on, planned.told_at) == (2602.0, frozenset({"outlived"}), None)
+    assert (planned.at, planned.rests_on, planned.shown_at) == (2602.0, frozenset({"outlived"}), None)
     scene.submit(a_spec(name="short", time_limit_s=200.0))
     assert scene.at_work() == [2, 4]
 

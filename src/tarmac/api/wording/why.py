@@ -282,7 +282,7 @@ def _kept_lines(explainer: Explainer, job: Job, now: float, estimated_at: float 
     if planned is None:
         return []
     node, gpus = planned.node, len(planned.gpus)
-    at = planned.told_at if estimated_at is None else estimated_at
+    at = planned.shown_at if estimated_at is None else estimated_at
     if at is not None:
         return [say("why.held_back", node=node, gpus=gpus, at=at_clock(at, now))]
     if planned.is_overdue:

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 FIRST_ROUND_S = 1.0  # most jobs that are submitted to free GPUs no longer wait by then
 ROUND_S = 30.0
 MOST_PER_ROUND = 50  # logs
-READ_WITHIN_S = 5.0  # what takes longer is told in the next round
+READ_WITHIN_S = 5.0  # what takes longer is reported in the next round
 AGAIN_AFTER_PART = 0.1  # of the time that is left, or that has passed where nothing is known
 AGAIN_AFTER_MOST_S = 600.0
 NOTABLE_PART = 0.1  # of the time that is left
@@ -96,9 +96,9 @@ class ProgressFeed:
         state, now, ends = self._engine.state, self._engine.now(), self._reader.ends()
         known = state.runtimes.ends_by_progress
         seen = [EndByProgress(job.id, job.attempt, ends.get(job.id)) for job in consulted(state)]
-        told = tuple(one for one in seen if is_notable(known.get(one.job), one.at, now))
-        if told:
-            self._engine.post(ProgressSeen(ends=told))
+        notable = tuple(one for one in seen if is_notable(known.get(one.job), one.at, now))
+        if notable:
+            self._engine.post(ProgressSeen(ends=notable))
 
 
 def consulted(state: State) -> list[Job]:

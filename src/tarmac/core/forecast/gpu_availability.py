@@ -63,7 +63,7 @@ def opening_on(
     held_back: HeldBack,
     progress: Progress = NO_PROGRESS,
 ) -> Opening | None:
-    """From `start_at` on; None if the node could not serve the job even when empty."""
+    """From `start_at` on; None if the node could not serve the job even when empty, or its GPUs stay held back."""
     usable = [slot for slot in slots if _could_serve(state, node, slot.gpu, job)]
     if len({slot.gpu for slot in usable}) < job.spec.request.gpus:
         return None

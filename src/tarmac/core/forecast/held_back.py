@@ -56,5 +56,5 @@ class HeldBack:
         """Also where the pass only guesses that the job is short or when the start is due: no estimate shows that."""
         if planned.job == job.id:
             return False
-        is_known = planned.told_at is not None and self._state.runtimes.expected_s(job.spec) is not None
+        is_known = planned.shown_at is not None and self._state.runtimes.expected_s(job.spec) is not None
         return not is_known or would_delay(self._state, job, at, planned)

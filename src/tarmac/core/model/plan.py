@@ -69,8 +69,8 @@ class PlannedStart:
         return self.rests_on <= CERTAIN
 
     @property
-    def told_at(self) -> float | None:
-        """The time to tell people; None where it is too vague."""
+    def shown_at(self) -> float | None:
+        """The time to show to people; None where it is too vague."""
         return None if self.rests_on & VAGUE else self.at
 
     @property

@@ -64,7 +64,7 @@ def _trace_job(job: Job, first: float, ends: dict[int, float]) -> TraceJob:
     if limit_s is not None and job.raw["reason"] == "timeout":
         ran_s = max(ran_s, nextafter(limit_s, inf))
     elif limit_s is not None:
-        given["limit_s"] = max(limit_s, ran_s)  # it ended by itself, only its processes took longer to go
+        given["limit_s"] = max(limit_s, ran_s)  # it ended before its limit; only its processes took longer to exit
     return trace_job(
         submit_s=_eligible_at(job, ends) - first,
         owner=job.owner,
