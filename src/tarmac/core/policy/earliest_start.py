@@ -39,15 +39,15 @@ def soonest_start(
     """
     request = job.spec.request
     reserved = _reserved(state, job, now)
-    bounds = _Bounds(state, request, now)
+    nodes = _NodesByStart(state, request, now)
     names, known = state.fit_cache.touched.names, state.fit_cache.starts.starts_of(request)
     best: tuple[NodeName, EarliestStart] | None = None
     best_place = (inf, 0)
-    for bound, number in bounds.in_order():
+    for bound, number in nodes.in_order():
         if (bound, number) > best_place:
             break
         name = names[number]
-        if name in excluded or name in reserved or (bounds.refined(bound, number), number) > best_place:
+        if name in excluded or name in reserved or (nodes.refined(bound, number), number) > best_place:
             continue
         start = _start_on(state, name, request, now, known)
         if start.at is not None and (start.at, number) < best_place:
@@ -81,7 +81,7 @@ def _reserved(state: State, job: Job, now: float) -> dict[NodeName, frozenset[Gp
     return {name: off for name in names if (off := excluded.reserved(state.nodes[name]))}
 
 
-class _Bounds:
+class _NodesByStart:
     """Moments before which a request cannot start, by the number of the node. For whole GPUs they are exact."""
 
     def __init__(self, state: State, request: Request, now: float) -> None:

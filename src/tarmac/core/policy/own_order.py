@@ -4,8 +4,8 @@
 - `expected`: by (wait ÷ expected length)³ × GPUs. A job that has waited for `LONGEST_WAIT_S` goes before these, by
   position, so that no job starves. A job that was moved keeps its place among the positions.
 
-Jobs of one class always keep their positions. Waits count until the last pass, so that the order stays the same for all
-who ask about it before the next.
+Jobs of one class always keep their positions. Waits count until the last pass, so that the order stays the same until
+the next one.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ class Behind:
 
 
 Source: TypeAlias = Classes | Behind | JobClass | Rest
-Place: TypeAlias = "tuple[Turn, int, Source]"  # the number keeps equal turns from comparing sources
+LineEntry: TypeAlias = "tuple[Turn, int, Source]"  # the number keeps equal turns from comparing sources
 # Tier, priority, the last moved job up to here, group, score or position, position, job. The lower goes first.
 Key: TypeAlias = "tuple[int, int, Spot, int, float, float, JobId]"
 GROUP = 3
-MOVED, LONG, OTHER = range(3)  # groups
+MOVED, BY_POSITION, BY_SCORE = range(3)  # groups
 
 LONGEST_WAIT_S = 14 * 86400.0
 SHORTEST_WAIT_S = 60.0  # a shorter wait counts as this one: jobs submitted together are ordered by length at once
@@ -94,9 +94,9 @@ def expected_key(state: State, job: Job, moved: MovedJobs) -> Key:
         return (tier, priority, behind, MOVED, 0.0, position, number)
     wait_s = state.pass_at - job.waits_since
     if wait_s >= LONGEST_WAIT_S:
-        return (tier, priority, behind, LONG, 0.0, position, number)
+        return (tier, priority, behind, BY_POSITION, 0.0, position, number)
     points = score(wait_s, state.runtimes.planning_s(job.spec), job.spec.request.gpus)
-    return (tier, priority, behind, OTHER, -points, position, number)
+    return (tier, priority, behind, BY_SCORE, -points, position, number)
 
 
 def first_job(state: State, own: Classes) -> JobId:
@@ -130,27 +130,27 @@ def sorted_in_own_order(state: State, jobs: Iterable[Job]) -> list[Job]:
 class SubmittedLine:
     """One owner's classes by position. Classes stand together, also behind one that is set aside."""
 
-    __slots__ = ("_number", "_places")
+    __slots__ = ("_entries", "_number")
 
     def __init__(self, sources: list[Source]) -> None:
-        self._places: list[Place] = [(source.turn(), number, source) for number, source in enumerate(sources)]
+        self._entries: list[LineEntry] = [(source.turn(), number, source) for number, source in enumerate(sources)]
         self._number = len(sources)
-        heapify(self._places)
+        heapify(self._entries)
 
     def __bool__(self) -> bool:
-        return bool(self._places)
+        return bool(self._entries)
 
     def earliest(self) -> Turn:
         """The turn of the owner's job with the first position."""
-        return self._places[0][0]
+        return self._entries[0][0]
 
     def first(self) -> tuple[JobClass, JobId]:
-        turn, _, source = self._places[0]
+        turn, _, source = self._entries[0]
         return _first_class(source), turn.job
 
     def set_aside(self, rest: list[JobId]) -> None:
         """Drop the first class. Of its jobs, only `rest` is still tried."""
-        turn, _, source = heappop(self._places)
+        turn, _, source = heappop(self._entries)
         if rest:
             self._push(Rest(_first_class(source), rest))
         if isinstance(source, Classes | Behind):
@@ -160,22 +160,22 @@ class SubmittedLine:
 
     def set_gpus_aside(self) -> None:
         """Drop every class that asks for a GPU."""
-        classes = (klass for _, _, source in self._places for klass in classes_of(source) if not klass.request.gpus)
-        self._places = [(klass.turn(), self._number + number, klass) for number, klass in enumerate(classes, 1)]
-        self._number += len(self._places)
-        heapify(self._places)
+        classes = (klass for _, _, source in self._entries for klass in classes_of(source) if not klass.request.gpus)
+        self._entries = [(klass.turn(), self._number + number, klass) for number, klass in enumerate(classes, 1)]
+        self._number += len(self._entries)
+        heapify(self._entries)
 
     def started(self) -> None:
         """Note that the first job has left the queue."""
-        _, number, source = self._places[0]
+        _, number, source = self._entries[0]
         if _has_more(source):
-            heapreplace(self._places, (source.turn(), number, source))
+            heapreplace(self._entries, (source.turn(), number, source))
         else:
-            heappop(self._places)
+            heappop(self._entries)
 
     def _push(self, source: Source) -> None:
         self._number += 1
-        heappush(self._places, (source.turn(), self._number, source))
+        heappush(self._entries, (source.turn(), self._number, source))
 
 
 class ExpectedLine:
