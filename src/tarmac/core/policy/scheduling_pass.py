@@ -182,9 +182,9 @@ class Pass:
         """A start beside a plan may move the planned GPUs. Jobs that had to avoid them may fit then."""
         if not self.is_settled or not self._has_started_beside_plan:
             return
-        kept = starts_on_preempted_gpus(self._state, self._now) if self._preempting else []
-        self.is_settled = kept == [planned for planned in self.plans if planned.job in self._preempting]
-        nodes: set[NodeName] = {planned.node for planned in kept}
+        on_preempted_gpus = starts_on_preempted_gpus(self._state, self._now) if self._preempting else []
+        self.is_settled = on_preempted_gpus == [planned for planned in self.plans if planned.job in self._preempting]
+        nodes: set[NodeName] = {planned.node for planned in on_preempted_gpus}
         for planned in self.plans:
             if planned.job not in self._preempting:
                 job = self._state.jobs[planned.job]
