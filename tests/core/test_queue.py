@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tarmac.core.model.job import Job
-from tarmac.core.queue import MAX_FIRST, Queue
+from tarmac.core.queue import MAX_FIRST, MOST_STALE, Queue
 from tests.core.support.builders import a_job
 
 
@@ -133,3 +133,13 @@ def test_only_so_many_first_jobs_are_looked_at_and_they_change_with_the_class() 
     assert klass.first_jobs() == [job.id for job in [*jobs[:3], *jobs[4 : MAX_FIRST + 1]]]
     queue.add_many([a_job(500, priority=1)])
     assert klass.first_jobs()[:2] == [500, 1]
+
+
+def test_jobs_that_left_do_not_fill_the_heap() -> None:
+    jobs = [a_job(number) for number in range(1, 2001)]
+    queue = a_queue(*jobs)
+    for job in jobs[10:]:
+        queue.remove(job)
+    (klass,) = queue.classes.values()
+    assert len(klass.heap) <= 2 * 10 + MOST_STALE
+    assert klass.first_jobs() == list(range(1, 11))

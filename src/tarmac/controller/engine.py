@@ -311,7 +311,7 @@ class Engine:
 
     def _reload(self) -> None:
         """Return to what is on disk. The nodes report again what really runs once writing works."""
-        known, began = self.state.nodes, self.state.runtimes.began
+        known, began, before = self.state.nodes, self.state.runtimes.began, self.state
         self.state = self._load()
         self.generation += 1
         for name, node in known.items():
@@ -320,6 +320,7 @@ class Engine:
             mine.cpu_job_slots, mine.is_connected = node.cpu_job_slots, False
             self.state.touch(mine)
         self.state.keep_begins(began)
+        self.state.keep_patience(before)
 
     def _load(self) -> State:
         now = self._clock()

@@ -175,6 +175,8 @@ def _start_what_fits(state: State, now: float) -> list[Command]:
                 state.owed.add(decision.for_job.id)
                 commands += stopping.preempt(state, decision.job, decision.for_job.id, now)
             else:
+                if decision.booking.gpus and not decision.job.spec.after:
+                    state.recent_waits_s.append(max(0.0, now - decision.job.waits_since))
                 commands.append(_start(state, decision.job, decision.booking, "Decided", now, {}))
         for job in turn.stuck:
             state.stuck_since.setdefault(job, now)
@@ -188,8 +190,6 @@ def _start_what_fits(state: State, now: float) -> list[Command]:
 
 def _start(state: State, job: Job, booking: Booking, cause: str, now: float, more: dict[str, str]) -> StartJob:
     job.attempt = next_attempt(state, job)
-    if booking.gpus:
-        state.recent_waits_s.append(max(0.0, now - job.waits_since))
     for one in used_by(state, job.spec.owner, state.node(booking.node), (gpu.uuid for gpu in booking.gpus), now):
         state.set_reservation(one.id, replace(one, is_used=True))
     detail = {"node": booking.node, "gpus": [gpu.index for gpu in booking.gpus], **more}

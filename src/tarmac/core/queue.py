@@ -47,6 +47,7 @@ class Turn(NamedTuple):
 
 
 MAX_FIRST = 64  # jobs of one class that are tried one by one, because their lengths differ
+MOST_STALE = 64  # entries of a heap for jobs that have left, beside as many as there are jobs
 MOST_MOVED = 16  # jobs that get another class after one event
 _TIER_RANK = {tier: rank for rank, tier in enumerate(TIERS)}
 
@@ -152,6 +153,9 @@ class JobClass:
     def remove(self, job: JobId) -> None:
         self._turn = self._first_jobs = self.shortest = None
         del self.waiting[job]
+        if len(self.heap) > 2 * len(self.waiting) + MOST_STALE:
+            self.heap = [(rank, waiting) for waiting, rank in self.waiting.items()]
+            heapify(self.heap)
 
 
 @dataclass(slots=True, eq=False)

@@ -280,6 +280,12 @@ class State(Indexes):
         if self.run_s is not None:
             self.queue.learned(ended.spec, self.jobs, self.run_s)
 
+    def keep_patience(self, before: State) -> None:
+        """Keep how long jobs have been stuck, and how long others waited, when the state is loaded again."""
+        queued = set(self.queue.in_order())
+        self.stuck_since.update((job, at) for job, at in before.stuck_since.items() if job in queued)
+        self.recent_waits_s.extend(before.recent_waits_s)
+
     def forget_old_outcomes(self) -> None:
         """Call once all dependents are updated: many jobs may end in one event."""
         surplus = max(0, len(self.outcomes) - MAX_OUTCOMES)

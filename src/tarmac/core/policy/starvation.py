@@ -12,17 +12,30 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
 
-MAX_STARVED = 8  # jobs considered in one pass
+MAX_STARVED = 8  # jobs served in one pass
+MAX_LOOKED_AT = 256  # stuck jobs considered in one pass
 OTHERS_WAITS = 3.0  # times what jobs wait on average
 LEAST_PATIENCE, MOST_PATIENCE = 0.5, 10.0  # times the longest recent run
 
 
 def starved_jobs(state: State, now: float) -> list[Job]:
-    """Overdue jobs, the longest stuck first. None is served before its turn where turns do not rotate."""
+    """Overdue jobs that are first in their owner's order and of the highest tier, the longest stuck first.
+
+    None is served before its turn where turns do not rotate.
+    """
     if not do_turns_rotate(state.rules) or not state.stuck_since:
         return []
-    jobs = [state.jobs[number] for number in islice(state.stuck_since, MAX_STARVED)]
-    return [job for job in jobs if is_overdue(state, job, now) and _is_next(state, job)]
+    least, found = least_patience_s(state), dict[str, Job]()
+    if now < next(iter(state.stuck_since.values())) + least:
+        return []
+    tier = min(own.turn().tier for own in state.queue.owners.values())
+    for number, since in islice(state.stuck_since.items(), MAX_LOOKED_AT):
+        job = state.jobs[number]
+        if now < since + least or len(found) == MAX_STARVED:
+            break
+        if job.spec.owner not in found and _is_next(state, job, tier) and is_overdue(state, job, now):
+            found[job.spec.owner] = job
+    return list(found.values())
 
 
 def is_overdue(state: State, job: Job, now: float) -> bool:
@@ -49,9 +62,6 @@ def patience_s(state: State) -> float:
     return max(least_patience_s(state), min(OTHERS_WAITS * mean_wait_s, most_s))
 
 
-def _is_next(state: State, job: Job) -> bool:
-    """It is its owner's first job, and no job of a higher tier waits."""
+def _is_next(state: State, job: Job, tier: int) -> bool:
     own = state.queue.owners.get(job.spec.owner)
-    if own is None or first_job(state, own) != job.id:
-        return False
-    return all(queue.turn().tier >= own.turn().tier for queue in state.queue.owners.values())
+    return own is not None and own.turn().tier == tier and first_job(state, own) == job.id
