@@ -25,7 +25,8 @@ def starved_jobs(state: State, now: float) -> list[Job]:
     """
     if not do_turns_rotate(state.rules) or not state.stuck_since:
         return []
-    least, found = least_patience_s(state), dict[str, Job]()
+    least = least_patience_s(state)
+    found: dict[str, Job] = {}
     if now < next(iter(state.stuck_since.values())) + least:
         return []
     tier = min(own.turn().tier for own in state.queue.owners.values())
