@@ -14,7 +14,7 @@ from tarmac.controller.progress.reader import ProgressReader
 from tarmac.controller.progress.track import LATE_S
 from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.core.model.job import Job
-from tarmac.core.model.status import BookedGpu, Booking, Running
+from tarmac.core.model.status import BookedGpu, Booking, Running, Succeeded
 from tests.core.support.builders import a_job
 
 
@@ -57,6 +57,9 @@ def test_a_reading_that_hangs_continues_in_the_background(monkeypatch: Any) -> N
         found = progress.get(jobs[0])
         assert found is not None
         assert found.fraction == 0.25
+        assert isinstance(jobs[0].status, Running)
+        jobs[0].status = Succeeded(booking=jobs[0].status.booking, pid=1, started_at=0.0, ended_at=9.0)
+        assert progress.get(jobs[0]) is None, "what was read before its end is not the progress of an ended job"
 
     asyncio.run(story())
 

@@ -50,8 +50,8 @@ class ProgressReader:
         self._under_way: dict[Attempt, asyncio.Task[None]] = {}
 
     def get(self, job: Job) -> Progress | None:
-        """The progress of its latest attempt, as last read."""
-        known = self._known.get(attempt_of(job))
+        """The progress of its latest attempt, as last read. None once it has ended: the reading is older than that."""
+        known = self._known.get(attempt_of(job)) if isinstance(job.status, Running | Stopping) else None
         return None if known is None else known.progress
 
     def ends(self) -> dict[JobId, float]:
