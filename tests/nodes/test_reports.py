@@ -46,6 +46,17 @@ def test_a_record_without_that_field_means_no() -> None:
     assert exited(frame) == exited(exit_frame(timed_out=False))
 
 
+@pytest.mark.parametrize("oom", ["gpu", "host"])
+def test_an_exit_names_the_memory_that_ran_out_and_the_line_that_says_so(oom: str) -> None:
+    report = exited(exit_frame(oom=oom, error_line="CUDA out of memory"))
+    assert (report.oom, report.error_line) == (oom, "CUDA out of memory")
+
+
+def test_an_exit_of_another_agent_may_name_none_or_an_unknown_memory() -> None:
+    assert (exited(exit_frame()).oom, exited(exit_frame()).error_line) == (None, None)
+    assert exited(exit_frame(oom="swap")).oom is None
+
+
 @pytest.mark.parametrize("signalled", [True, False])
 def test_an_exit_carries_whether_a_stop_was_requested_before(signalled: bool) -> None:
     assert exited(exit_frame(signalled=signalled)).was_signalled is signalled

@@ -12,7 +12,7 @@ from tarmac.core.model.gpu import BookedGpu, Gpu, GpuUse
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import JobSpec
 from tarmac.core.model.leftovers import Leftovers
-from tarmac.core.model.names import Entry, Outcome
+from tarmac.core.model.names import Entry, Memory, Outcome
 from tarmac.core.model.note import Note
 from tarmac.core.model.plan import EndByProgress
 from tarmac.core.model.queue import Reservation
@@ -155,6 +155,8 @@ class JobExited:
     timed_out: bool = False  # it reached its time limit and was stopped
     leftovers: Leftovers | None = None  # that were ended after the command
     is_disk_full: bool = False  # it failed, and the disk of its log was full then
+    oom: Memory | None = None  # it failed because this memory ran out
+    error_line: str | None = None  # the line of its output that says why it failed
     was_signalled: bool | None = None  # asked to stop while its command still ran; None: the node cannot say
 
 

@@ -10,6 +10,7 @@ from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, Run
 from tarmac.core.model.gpu import Gpu
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.leftovers import Leftovers, LeftProcess
+from tarmac.core.model.names import Memory
 from tarmac.shared.proc import TICKS_PER_S
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class _Exited(msgspec.Struct, tag="exited", tag_field="type"):
     signalled: bool | None = None  # and this one
     leftovers: _Leftovers | None = None
     full_disk: bool = False
+    oom: str | None = None
+    error_line: str | None = None
 
 
 class _LaunchFailed(msgspec.Struct, tag="launch_failed", tag_field="type"):
@@ -80,6 +83,7 @@ class _Gone(msgspec.Struct, tag="gone", tag_field="type"):
 
 _Frame: TypeAlias = _Started | _Exited | _LaunchFailed | _Lost | _Gone
 
+_MEMORIES: dict[str | None, Memory] = {"gpu": "gpu", "host": "host"}  # a newer agent may know more
 REPORT_TYPES = frozenset({"started", "exited", "launch_failed", "lost", "gone"})
 
 
@@ -182,6 +186,8 @@ def _exited(report: _Exited, clock: NodeClock) -> JobExited:
         timed_out=report.timed_out,
         was_signalled=report.signalled,
         is_disk_full=report.full_disk,
+        oom=_MEMORIES.get(report.oom),
+        error_line=report.error_line,
         leftovers=_leftovers(report.leftovers),
     )
 

@@ -163,18 +163,32 @@ def _ended_by_itself(status: Booked, report: JobExited) -> Succeeded | Failed | 
             ended_at=report.ended_at,
             leftovers=report.leftovers,
         )
-    reason: Failure = "exit" if report.signal is None else "signal"
     return Failed(
         booking=status.booking,
         pid=report.pid,
         started_at=report.started_at,
         ended_at=report.ended_at,
-        reason="timeout" if report.timed_out else reason,
+        reason=_why_failed(report),
         exit_code=report.exit_code,
         signal=report.signal,
         message=note("failed.full_disk") if report.is_disk_full else None,
+        error_line=report.error_line,
         leftovers=report.leftovers,
     )
+
+
+def _why_failed(report: JobExited) -> Failure:
+    if report.timed_out:
+        return "timeout"
+    match report.oom:
+        case "gpu":
+            return "oom-gpu"
+        case "host":
+            return "oom-host"
+        case None:
+            return "exit" if report.signal is None else "signal"
+        case _:
+            assert_never(report.oom)
 
 
 def _not_launched(status: Booked, report: LaunchFailed, now: float) -> Status:

@@ -9,7 +9,8 @@ StateName: TypeAlias = Literal[
 ]
 Entry: TypeAlias = Literal["queued", "held", "draft"]
 Tier: TypeAlias = Literal["urgent", "normal", "preemptible"]
-Failure: TypeAlias = Literal["exit", "signal", "timeout", "launch", "dependency"]
+Failure: TypeAlias = Literal["exit", "signal", "oom-gpu", "oom-host", "timeout", "launch", "dependency"]
+Memory: TypeAlias = Literal["gpu", "host"]  # that a job ran out of
 Outcome: TypeAlias = Literal["ok", "fail"]
 Condition: TypeAlias = Literal["ok", "fail", "any"]
 Policy: TypeAlias = Literal["fifo", "balance", "fairshare"]

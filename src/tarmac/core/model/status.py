@@ -132,6 +132,7 @@ class Failed:
     exit_code: int | None = None
     signal: int | None = None
     message: Note | str | None = None  # reported by the node, or a note by the core
+    error_line: str | None = None  # the line of its output that says why it failed
     leftovers: Leftovers | None = None
 
 

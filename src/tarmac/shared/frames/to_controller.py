@@ -8,6 +8,7 @@ from tarmac.shared.frames.base import Answer, OfAttempt
 
 ContainmentKind = Literal["cgroup", "scan"]
 GpuMake = Literal["nvidia", "amd", "fake", "listed"]
+Memory = Literal["gpu", "host"]
 OutputVerdict = Literal["good", "has_content", "no_directory", "is_directory", "not_writable", "reserved", "silent"]
 
 # Reports of attempts. The shim sends the same frames to the agent. `at` and `…_at` are wall times, which may be wrong;
@@ -37,6 +38,8 @@ class _ExitedOptions(TypedDict, total=False):
     leftovers: Leftovers
     full_disk: bool  # it failed, and the disk of its log was full then
     adopted: bool  # the exit status of an adopted process is unknown
+    oom: Memory  # it failed because this memory ran out
+    error_line: str  # the line of its output that says why it failed, shortened
     signalled: bool  # a stop was requested while the command was still running; records of older agents lack it
 
 
