@@ -236,6 +236,7 @@ class Job(Record):
     priority: int
     tags: list[str]
     project: str | None
+    fill: bool
     grace_s: float
     gpu_memory_bytes: int | None  # reserved on each GPU, which is shared
     gpu_share: float | None  # or this part of each GPU

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         tags: Sequence[str] | None
         project: str | None
         cwd: str | os.PathLike[str] | None
+        env: Sequence[str] | None  # `NAME=VALUE` each
+        fill: bool | None
         log: str | os.PathLike[str] | None  # stdout and stderr together
         stdout: str | os.PathLike[str] | None
         stderr: str | os.PathLike[str] | None

@@ -118,6 +118,17 @@ JOB_OPTIONS = (
         wire="cwd", type="path", view="-",
     ),
     JobOption(
+        "--env", "set a variable; without a value, pass on your own", metavar="NAME[=VALUE]", read="variable",
+        is_many=True, details="Also passes on what is left out by default, such as `SLURM_JOB_ID`; see below",
+        wire="env", type="texts", note="`NAME=VALUE` each", is_secret=True,
+    ),
+    JobOption(
+        "--fill", "fill in {gpus}, {gpu_count}, {job_id} and {port} in the command",
+        details="Write `{{` and `}}` for braces",
+        wire="fill", type="bool", record=SPEC, applies_at_start=True, in_list=False, default=False,
+        label="fill", render="fill",
+    ),
+    JobOption(
         "--log", "write stdout and stderr to this file", metavar="PATH",
         wire="log", type="path", note="stdout and stderr together", view="-",
     ),

@@ -16,7 +16,7 @@ from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.proc_scan import MARK
 from tarmac.agent.records.attempt_key import AttemptKey
 from tarmac.agent.run.start_request import StartRequest, read
-from tarmac.shared import crashpoint
+from tarmac.shared import crashpoint, fill
 from tarmac.shared.own import file_limit, process_title
 from tarmac.shared.own.files import OwnFiles
 from tarmac.shared.protocol import decode, encode, read_frame
@@ -74,14 +74,18 @@ def _run(assign: AssignFrame, request: StartRequest, instance: str, shim_fd: int
     _open_files(request)
     os.nice(request.options.get("nice", 0))
     env = request.env
-    env["MASTER_PORT"] = str(assign["port"])
+    env.setdefault("MASTER_PORT", str(assign["port"]))  # set already: the owner chose it with --env
+    argv = request.argv
+    if request.options.get("fill"):
+        values = fill.values_of(env, assign["port"])
+        argv = [fill.fill(word, values) for word in argv]
     key = AttemptKey(request.job, request.attempt)
     env[MARK] = f"{instance}:{key}"
     limit_tag.apply(limit_tag.tag_for(instance, key))
     _send(failure_fd, READY)
     # The end of the pipe instead of a byte: the shim died before the start was on record, so nothing may run.
     if os.read(shim_fd, 1):
-        _execute(request.argv, env)
+        _execute(argv, env)
 
 
 def _send(failure_fd: int, message: str) -> None:

@@ -23,9 +23,9 @@ from tarmac.controller.decision import Decision
 from tarmac.controller.log_paths import default_log
 from tarmac.controller.requests.permissions import need_admin, refuse_others_jobs
 from tarmac.controller.requests.selectors import job_filter, job_number
-from tarmac.controller.start_frame import ARRAY_COUNT
 from tarmac.controller.submit.checks import checked_specs
 from tarmac.controller.submit.dependencies import Dependencies
+from tarmac.controller.submit.environment import Environments
 from tarmac.controller.submit.output_files import refuse_shared_outputs
 from tarmac.controller.submit.paths import refuse_bad_paths
 from tarmac.controller.submit.request import SubmitRequest, is_for_admins
@@ -35,7 +35,6 @@ from tarmac.core.limits import refusal_at_submit
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.status import Draft, Held, Queued, holds_booking, is_ended
 from tarmac.refusal import conflict, invalid, not_found
-from tarmac.store.rows import pack_environment
 
 FROM_AGENTS = frozenset({"progress", "estimated_start", "estimate_basis"})
 
@@ -57,11 +56,11 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
         return json_answer(SubmitAnswer(ids=list(known)), 200)
     if any(map(is_for_admins, body.jobs)):
         need_admin(context.caller, "urgent")
-    digest, packed = pack_environment(body.environment | ({ARRAY_COUNT: str(len(body.jobs))} if body.array else {}))
+    environments = Environments(body)
     specs = checked_specs(
         body,
         owner=caller,
-        environment=digest,
+        environments=environments,
         default_grace_s=controller.settings.in_force.grace_s,
         state=controller.state,
         dependencies=Dependencies(controller.state, controller.store.reader, caller, siblings=len(body.jobs)),
@@ -75,7 +74,7 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
         _refuse_too_many(state, specs)
         refuse_shared_outputs(specs, state, controller.output_files)
 
-    ids = await controller.submissions.submit(event, {digest: packed}, token, check)
+    ids = await controller.submissions.submit(event, environments.packed, token, check)
     return json_answer(SubmitAnswer(ids=list(ids)), 201)
 
 

@@ -182,6 +182,20 @@ def signal_number(word: str) -> int:
     return number
 
 
+def variable(word: str) -> str:
+    """NAME=VALUE. A plain NAME takes its value from the environment."""
+    import os
+
+    name, equals, _ = word.partition("=")
+    if not name:
+        raise ValueError("it must be NAME=VALUE, or the NAME of one of your variables")
+    if equals:
+        return word
+    if name not in os.environ:
+        raise ValueError(f"{shown(name)} is not set here; give its value: {name}=…")
+    return f"{name}={os.environ[name]}"
+
+
 def is_id(text: str) -> bool:
     return _is_digits(text) and len(text) <= 18
 

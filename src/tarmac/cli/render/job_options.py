@@ -87,6 +87,10 @@ def begin(value: float, now: float) -> str:
     return f"not before {clock(value, now)}"
 
 
+def fill(_value: object, _: float) -> str:
+    return "placeholders in the command are filled in at the start"
+
+
 def signal_name(value: int, _: float) -> str:
     return name_of(value)
 
@@ -95,6 +99,6 @@ RENDERERS: dict[str, Callable[..., str]] = {
     render.__name__: render
     for render in (
         text, words, gpu_memory, gpu_share, gpu_models, min_gpu_memory, gpus_on, exclude_gpus, idle_below, host_memory,
-        cores, time_limit, grace, begin, signal_name,
+        cores, time_limit, grace, begin, fill, signal_name,
     )
 }  # fmt: skip

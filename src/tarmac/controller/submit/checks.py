@@ -11,9 +11,11 @@ from tarmac.controller.submit.request import request_fields, spec_fields
 from tarmac.core.model.job import JobSpec, Request
 from tarmac.core.policy.feasibility import lack
 from tarmac.refusal import invalid
+from tarmac.shared import fill
 
 if TYPE_CHECKING:
     from tarmac.controller.submit.dependencies import Dependencies
+    from tarmac.controller.submit.environment import Environments
     from tarmac.controller.submit.request import JobRequest, SubmitRequest
     from tarmac.core.model.job import After
     from tarmac.core.state import State
@@ -27,7 +29,7 @@ def checked_specs(
     request: SubmitRequest,
     *,
     owner: str,
-    environment: str,
+    environments: Environments,
     default_grace_s: float,
     state: State,
     dependencies: Dependencies,
@@ -37,7 +39,7 @@ def checked_specs(
     _refuse_nul("environment", world)
     _refuse_too_long(world)
     specs = tuple(
-        _spec(request, job, check, owner, environment, default_grace_s, number if request.array else None)
+        _spec(request, job, check, owner, environments, default_grace_s, number if request.array else None)
         for number, job in enumerate(request.jobs)
     )
     refuse_circle_of_new(specs)
@@ -49,7 +51,7 @@ def _spec(
     job: JobRequest,
     check: _Checks,
     owner: str,
-    environment: str,
+    environments: Environments,
     default_grace_s: float,
     index: int | None,
 ) -> JobSpec:
@@ -62,6 +64,11 @@ def _spec(
         raise invalid("submit.log_and_streams")
     _refuse_nul("command", job.command or (job.shell or "",))
     _refuse_too_long(job.command or (job.shell or "",))
+    if job.env:
+        _refuse_nul("environment", job.env)
+        _refuse_too_long(job.env)
+    if job.fill:
+        _refuse_unknown_placeholders(job.command or (job.shell or "",))
     _refuse_nul("labels", (job.name or "", job.project or "", *job.tags))
     check.directory(cwd)
     if job.signal in UNCATCHABLE:
@@ -78,7 +85,7 @@ def _spec(
         shell=job.shell,
         cwd=cwd,
         umask=submit.umask,
-        environment=environment,
+        environment=environments.hash_of(job.env),
         request=check.request(_request(job, check.gpus)),
         stdout=stdout,
         stderr=job.stderr,
@@ -164,6 +171,14 @@ def _refuse_too_long(texts: tuple[str, ...] | list[str]) -> None:
         raise invalid("submit.text_too_long", size=longest, most=LONGEST_TEXT_BYTES)
     if sum(map(len, texts)) > MOST_TEXT_BYTES:
         raise invalid("submit.texts_too_long", most=MOST_TEXT_BYTES)
+
+
+def _refuse_unknown_placeholders(texts: tuple[str, ...]) -> None:
+    found = fill.trouble(texts)
+    if found is not None and found.placeholder is None:
+        raise invalid("submit.fill_single_brace", text=found.text)
+    if found is not None:
+        raise invalid("submit.fill_unknown", placeholder=found.placeholder, text=found.text)
 
 
 def _refuse_nul(field: str, texts: tuple[str, ...] | list[str]) -> None:

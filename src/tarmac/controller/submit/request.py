@@ -50,6 +50,8 @@ class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     max_running: MaxRunning | None = None  # jobs of the array that may run at once
     signal: Annotated[int, Meta(ge=1, le=64)] = TERM  # sent to stop the job
     nice: Nice = 0
+    env: Annotated[tuple[str, ...], Meta(max_length=10_000)] = ()
+    fill: bool = False
     cwd: Path | None = None
     log: Path | None = None
     stdout: Path | None = None

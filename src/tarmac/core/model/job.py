@@ -75,6 +75,7 @@ class JobSpec:
     tier: Tier = "normal"
     time_limit_s: float | None = None
     begin_at: float | None = None
+    fill: bool = False  # its command has placeholders
     nice: int = 0  # added to the niceness of its processes
     after: tuple[After, ...] = ()
     max_running: int | None = None  # jobs of the array that may run at once
