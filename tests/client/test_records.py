@@ -11,6 +11,7 @@ from tarmac.api.schemas.gpus import GpuProcess, GpuReservation, GpuView
 from tarmac.api.schemas.job import GpuRef, Leftovers, LeftProcess, WholeJobView
 from tarmac.api.schemas.jobs import StoryEvent
 from tarmac.api.schemas.nodes import NodeView
+from tarmac.api.schemas.notice import NoticeView
 from tarmac.api.schemas.queue import QueueView
 from tarmac.api.schemas.reservations import MadeReservation, ReservedGpu
 from tarmac.api.schemas.selection import KillAnswer
@@ -33,6 +34,7 @@ DICTS: dict[str, type[Struct] | None] = {
     "Reservation": MadeReservation,
     "Why": WhyView,
     "Killed": KillAnswer,
+    "Notice": NoticeView,
     "Queue": QueueView,
     "Node": NodeView,
     "Status": StatusView,

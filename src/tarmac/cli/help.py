@@ -16,7 +16,7 @@ GROUPS = (
     ("Queue work", ("add", "run", "adopt")),
     ("Inspect", ("ls", "show", "why", "log", "gpus", "status", "simulate")),
     ("Control jobs", ("wait", "kill", "rm", "hold", "release", "move", "edit", "start")),
-    ("Queue and GPUs", ("queue", "reserve", "gpu")),
+    ("Queue and GPUs", ("queue", "reserve", "gpu", "notice")),
     ("Tarmac itself", ("set", "serve", "stop", "doctor")),
 )
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from tarmac.client.records import Event, Gpu, Node, Queue, Reservation, Setting, Status
+    from tarmac.client.records import Event, Gpu, Node, Notice, Queue, Reservation, Setting, Status
 
 
 class Admin(Link):
@@ -26,12 +26,15 @@ class Admin(Link):
         error: str | None = self.call("GET", "/gpus").get("error")
         return error
 
-    def gpus_and_nodes(self) -> tuple[list[Gpu], list[Node]]:
-        """All GPUs, and every configured node, connected or not. The controller's own machine is the first."""
+    def gpus_nodes_and_notice(self) -> tuple[list[Gpu], list[Node], Notice | None]:
+        """All GPUs, every configured node, connected or not, and the notice of the admins.
+
+        The controller's own machine is the first node.
+        """
         from tarmac.client.records import Gpu
 
         answer = self.call("GET", "/gpus")
-        return [Gpu(gpu) for gpu in answer["gpus"]], answer.get("nodes", [])
+        return [Gpu(gpu) for gpu in answer["gpus"]], answer.get("nodes", []), answer.get("notice")
 
     def drain(self, *gpus: int | str, reason: str | None = None) -> list[str]:
         """Start no more jobs on these GPUs (indices or UUIDs); running jobs continue. Returns their UUIDs."""
@@ -121,6 +124,19 @@ class Admin(Link):
         """Pause the queue and requeue every running job. Returns the jobs that were asked to stop."""
         stopping: list[int] = self.call("POST", "/queue/stop", body={"requeue": True, "grace_s": grace_s})["stopping"]
         return stopping
+
+    def notice(self) -> Notice | None:
+        """The notice of the admins to all users; None if there is none."""
+        notice: Notice | None = self.call("GET", "/notice")["notice"]
+        return notice
+
+    def set_notice(self, text: str) -> None:
+        """Show a notice to all users, above `tarmac ls` and `tarmac gpus`."""
+        self.call("PUT", "/notice", body={"text": text})
+
+    def clear_notice(self) -> None:
+        """Show no notice any longer."""
+        self.call("DELETE", "/notice")
 
     def reservations(self) -> list[Reservation]:
         """All reservations, by begin."""

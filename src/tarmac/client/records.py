@@ -95,6 +95,11 @@ if TYPE_CHECKING:
         estimate_basis: str | None
         lines: list[str]
 
+    class Notice(TypedDict):
+        text: str
+        by: str
+        at: str
+
     class Queue(TypedDict):
         paused: bool
         draining: bool
@@ -105,6 +110,7 @@ if TYPE_CHECKING:
         running: int
         policy: str
         order: str
+        notice: NotRequired[Notice | None]  # of the admins to all users; an older controller has none
 
     class Node(TypedDict):
         name: str

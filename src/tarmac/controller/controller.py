@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tarmac.controller import notice
 from tarmac.controller.decision import Decision
 from tarmac.controller.dispatcher import Dispatcher
 from tarmac.controller.engine import Engine
@@ -18,6 +19,7 @@ from tarmac.controller.gpus import ignored, usage
 from tarmac.controller.gpus.ignored import IgnoredProcesses
 from tarmac.controller.gpus.readings import GpuReadings
 from tarmac.controller.gpus.usage import UsageBook, jobs_with_gpus
+from tarmac.controller.notice import NoticeBoard
 from tarmac.controller.progress.feed import ProgressFeed
 from tarmac.controller.progress.reader import ProgressReader
 from tarmac.controller.publisher import Publisher
@@ -80,6 +82,7 @@ class Controller:
         stored = store.reader.settings()
         self.usage.restore(stored.get(usage.SETTING), self.state.jobs)
         self.ignored = IgnoredProcesses(stored.get(ignored.SETTING), home, self.fleet.boot_id)
+        self.notices = NoticeBoard(stored.get(notice.SETTING))
         self.readings = GpuReadings(self.engine, self.usage, self.publisher, self.ignored)
         self.progress = ProgressReader(self.engine, self.fleet, state_folder)
         self.progress_feed = ProgressFeed(self.engine, self.progress)

@@ -17,6 +17,7 @@ from tarmac.api.schemas.gpus import (
 )
 from tarmac.api.views.gpu import gpu_views
 from tarmac.api.views.node import node_views
+from tarmac.api.views.notice import notice_view
 from tarmac.api.wording.times import iso
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
@@ -39,7 +40,12 @@ async def list_gpus(context: Context) -> GpuList:
     controller = context.controller
     await controller.fleet.check_liveness()
     errors = [error for error in controller.readings.errors.values() if error]
-    return GpuList(gpus=gpu_views(controller), nodes=node_views(controller), error="; ".join(errors) or None)
+    return GpuList(
+        gpus=gpu_views(controller),
+        nodes=node_views(controller),
+        error="; ".join(errors) or None,
+        notice=notice_view(controller),
+    )
 
 
 async def gpu_samples(context: Context, gpu: str, query: SamplesQuery) -> GpuSamples:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 async def show_queue(context: Context) -> QueueView:
     """Show whether jobs start and are accepted, and how many wait and run."""
-    return queue_view(context.controller.state)
+    return queue_view(context.controller)
 
 
 async def pause_queue(context: Context, body: QueueRequest) -> QueueView:
@@ -65,4 +65,4 @@ def _is_requeued(job: Job) -> bool:
 
 async def _changed(context: Context, event: Event) -> QueueView:
     await context.carry_out(lambda _: Decision(answer=None, events=[event]))
-    return queue_view(context.controller.state)
+    return queue_view(context.controller)

@@ -11,7 +11,21 @@ from typing import Any
 from tarmac.api.deps import Context
 from tarmac.api.openapi import document
 from tarmac.api.route import Route
-from tarmac.api.routes import adopt, edit, events, gpus, hold, ignore, jobs, log, queue, reservations, settings, status
+from tarmac.api.routes import (
+    adopt,
+    edit,
+    events,
+    gpus,
+    hold,
+    ignore,
+    jobs,
+    log,
+    notice,
+    queue,
+    reservations,
+    settings,
+    status,
+)
 from tarmac.api.schemas.events import EventsQuery
 from tarmac.api.schemas.gpus import (
     DrainRequest,
@@ -41,6 +55,7 @@ from tarmac.api.schemas.jobs import (
     WaitAnswer,
     WaitQuery,
 )
+from tarmac.api.schemas.notice import NoticeAnswer, NoticeRequest
 from tarmac.api.schemas.queue import QueueRequest, QueueStopAnswer, QueueStopRequest, QueueView
 from tarmac.api.schemas.reservations import MadeReservation, ReservationList, ReservationRequest, ReservationView
 from tarmac.api.schemas.selection import (
@@ -102,6 +117,10 @@ ROUTES = (
     Route("POST", "/queue/resume", queue.resume_queue, body=QueueRequest, answer=QueueView, admins_may="queue"),
     Route("POST", "/queue/drain", queue.drain_queue, body=QueueRequest, answer=QueueView, admins_may="queue"),
     Route("POST", "/queue/stop", queue.stop_queue, body=QueueStopRequest, answer=QueueStopAnswer, admins_may="stop"),
+
+    Route("GET", "/notice", notice.show_notice, answer=NoticeAnswer),
+    Route("PUT", "/notice", notice.put_notice, body=NoticeRequest, answer=NoticeAnswer, admins_may="notice"),
+    Route("DELETE", "/notice", notice.clear_notice, answer=NoticeAnswer, admins_may="notice"),
 
     Route("GET", "/reservations", reservations.list_reservations, answer=ReservationList),
     Route("POST", "/reservations", reservations.make_reservation, body=ReservationRequest, answer=MadeReservation,

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from tarmac.api.schemas.bounds import Pid
 from tarmac.api.schemas.nodes import NodeView
+from tarmac.api.schemas.notice import NoticeView
 
 LONGEST_SINCE_S = 10 * 366 * 86400  # samples are not stored for that long
 
@@ -66,6 +67,7 @@ class GpuList(Struct, kw_only=True):
     gpus: list[GpuView]
     nodes: list[NodeView]  # also those that are not connected
     error: str | None
+    notice: NoticeView | None  # of the admins to all users
 
 
 class SamplesQuery(Struct, kw_only=True, forbid_unknown_fields=True):

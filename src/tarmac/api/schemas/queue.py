@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from tarmac.api.schemas.bounds import Grace
+from tarmac.api.schemas.notice import NoticeView
 
 
 class QueueView(Struct, kw_only=True):
@@ -19,6 +20,7 @@ class QueueView(Struct, kw_only=True):
     running: int
     policy: str
     order: str
+    notice: NoticeView | None  # of the admins to all users
 
 
 class QueueRequest(Struct, kw_only=True, forbid_unknown_fields=True):

@@ -79,4 +79,4 @@ def gpu_events(controller: Controller, node: str | None = None) -> list[bytes]:
 
 
 def queue_event(controller: Controller) -> bytes:
-    return encoded("queue", queue_view(controller.state))
+    return encoded("queue", queue_view(controller))

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tarmac.api.schemas.queue import QueueView
+from tarmac.api.views.notice import notice_view
 from tarmac.api.wording.notes import words
 from tarmac.api.wording.times import iso
 
 if TYPE_CHECKING:
+    from tarmac.controller.controller import Controller
     from tarmac.core.state import State
 
 
-def queue_view(state: State) -> QueueView:
+def queue_view(controller: Controller) -> QueueView:
+    state = controller.state
     mode = state.mode
     return QueueView(
         paused=mode.is_paused,
@@ -24,6 +27,7 @@ def queue_view(state: State) -> QueueView:
         running=running_count(state),
         policy=state.rules.policy,
         order=state.rules.order,
+        notice=notice_view(controller),
     )
 
 

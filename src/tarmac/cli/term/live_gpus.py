@@ -6,13 +6,14 @@ from time import time
 
 from tarmac.cli.render.gpus import place, summary, table
 from tarmac.cli.render.nodes import absences
+from tarmac.cli.render.notice import notice_lines
 from tarmac.cli.render.text import cut
 from tarmac.cli.term.terminal import has_colours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tarmac.client import Client
-    from tarmac.client.records import Gpu
+    from tarmac.client.records import Gpu, Notice
 
 
 class LiveGpus:
@@ -21,10 +22,11 @@ class LiveGpus:
 
     def __init__(self) -> None:
         self._gpus: list[Gpu] = []
+        self._notice: Notice | None = None
         self._away: list[str] = []  # a line for each node that is not connected
 
     def fetch(self, client: Client) -> None:
-        gpus, nodes = client.gpus_and_nodes()
+        gpus, nodes, self._notice = client.gpus_nodes_and_notice()
         self._gpus = sorted(gpus, key=place)
         self._away = absences(nodes, time())
 
@@ -33,12 +35,13 @@ class LiveGpus:
 
     def rows(self, columns: int, lines: int) -> list[str]:
         away = [cut(line, columns) for line in self._away]
+        notice = notice_lines(self._notice, columns, has_colours=has_colours())
         if not self._gpus:
-            return away
-        rows = [*table(self._gpus, width=columns, has_colours=has_colours()), *away]
+            return [*notice, *away]
+        rows = [*notice, *table(self._gpus, width=columns, has_colours=has_colours()), *away]
         if len(rows) <= lines:
             return rows
         from tarmac.cli.render.gpu_grid import grid
 
-        left = max(1, lines - len(away))
-        return [*grid(self._gpus, width=columns, lines=left, has_colours=has_colours()), *away]
+        left = max(1, lines - len(notice) - len(away))
+        return [*notice, *grid(self._gpus, width=columns, lines=left, has_colours=has_colours()), *away]

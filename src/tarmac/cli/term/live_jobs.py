@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tarmac.cli.args.selectors import is_given, query_of
 from tarmac.cli.render.jobs import MOST, fetch, fetch_all, table
+from tarmac.cli.render.notice import notice_lines
 from tarmac.cli.render.queue_mode import alarm
 from tarmac.cli.term.terminal import has_colours, paint
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 NOTHING: Queue = {
     "paused": False, "draining": False, "by": None, "reason": None, "since": None, "queued": 0, "running": 0,
-    "policy": "", "order": "",
+    "policy": "", "order": "", "notice": None,
 }  # fmt: skip
 
 
@@ -50,4 +51,5 @@ class LiveJobs:
         colours = has_colours()
         warning = alarm(self._queue, columns)
         warning = [paint(line, "bold red") for line in warning] if colours else warning
-        return [*warning, *table(self._jobs, width=columns, has_colours=colours)]
+        notice = notice_lines(self._queue.get("notice"), columns, has_colours=colours)
+        return [*notice, *warning, *table(self._jobs, width=columns, has_colours=colours)]

@@ -39,12 +39,16 @@ def run(values: Values, words: list[str]) -> int:
 
 
 def _warn(client: Client) -> None:
-    """Print a warning on stderr if the queue is paused or draining."""
+    """Print the notice of the admins on stderr, and a warning if the queue is paused or draining."""
+    from tarmac.cli.render.notice import notice_lines
     from tarmac.cli.render.queue_mode import alarm
     from tarmac.cli.term.terminal import paint
 
-    for line in alarm(client.queue(), width(STDERR)):
-        err((paint(line, "bold red") if has_colours(STDERR) else line) + "\n")
+    queue, colours = client.queue(), has_colours(STDERR)
+    for line in notice_lines(queue.get("notice"), width(STDERR), has_colours=colours):
+        err(f"{line}\n")
+    for line in alarm(queue, width(STDERR)):
+        err((paint(line, "bold red") if colours else line) + "\n")
 
 
 def _print_json(values: Values, words: list[str]) -> int:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job
 
 
-AdminAction: TypeAlias = Literal["urgent", "make_urgent", "start", "stop", "queue", "set", "reserve"]
+AdminAction: TypeAlias = Literal["urgent", "make_urgent", "start", "stop", "queue", "set", "reserve", "notice"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ MESSAGES: dict[str, Message] = {
     "permission.admin_only": Message(
         "only admins may {action:select urgent=submit urgent jobs|make_urgent=make a job urgent|"
         "start=start a job out of turn|stop=stop the queue|queue=pause, drain or resume the queue|"
-        "set=change settings|reserve=reserve GPUs}",
+        "set=change settings|reserve=reserve GPUs|notice=show a notice to all users}",
         "ask an admin; run `tarmac set admins` to see who is one",
     ),
     "permission.not_owner": Message(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tarmac.api.wording.message import Message
 
 MESSAGES: dict[str, Message] = {
+    "notice.empty": Message("the notice is empty", "give a text, or remove the notice with `tarmac notice --clear`"),
     "queue.draining": Message(
         "the queue does not accept new jobs: {is_paused:select True=paused and drained|False=drained} by {by}"
         "{reason:prefixed : }",
