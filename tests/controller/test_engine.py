@@ -36,6 +36,7 @@ from tarmac.core.state import State
 from tarmac.core.transitions import TRANSITIONS, ImpossibleTransition
 from tarmac.nodes.reports import GpuProcess, GpuReading
 from tarmac.refusal import Refused, conflict
+from tarmac.store.accounts import Usage
 from tarmac.store.rows import pack_environment
 from tarmac.store.store import Store
 
@@ -442,10 +443,11 @@ def test_the_gpu_usage_of_a_job_is_counted_until_its_end(tmp_path: Path) -> None
         now = 1010.0
         ending = asyncio.ensure_future(controller.engine.commit(exited(1)))
         await asyncio.sleep(0)
-        assert Viewer(controller).usage(controller.jobs([1])[0]) == (5, 80.0, 2000.0), "while it is being written"
+        usage = Viewer(controller).usage(controller.jobs([1])[0])
+        assert usage == Usage(1, 5, 80.0, 2000.0, measured_s=10.0, used_s=8.0), "while it is being written"
         await ending
-        assert controller.store.reader.usage(1) == (5, 80.0, 2000.0)
-        assert controller.usage.of(JobId(1)) is None
+        assert controller.store.reader.usage(1) == replace(usage, held_s=10.0)
+        assert controller.usage.attempts == {}
 
     run(tmp_path, story)
 

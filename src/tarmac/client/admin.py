@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from tarmac.client.records import Event, Gpu, Node, Notice, Queue, Reservation, Setting, Status
+    from tarmac.client.records import Event, Gpu, Node, Notice, Queue, Report, Reservation, Setting, Status
 
 
 class Admin(Link):
@@ -74,6 +74,14 @@ class Admin(Link):
         body = {"gpus": [str(gpu) for gpu in gpus], **more}
         uuids: list[str] = self.call("POST", f"/gpus/{act}", body=body).get("gpus", [])
         return uuids
+
+    def report(self, by: str = "owner", *, since: float | None = None, until: float | None = None) -> Report:
+        """The GPU time that jobs held and used, by "owner", "project", "gpu" or "day", between two moments.
+
+        The moments are seconds since 1970; whole days are counted. The default is the last 30 days.
+        """
+        report: Report = self.call("GET", "/report", query={"by": by, "since": since, "until": until})
+        return report
 
     def settings(self) -> list[Setting]:
         """All settings, with their values and defaults."""

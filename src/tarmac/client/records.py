@@ -82,6 +82,29 @@ if TYPE_CHECKING:
         used: bool  # a job of its owner has started
         warnings: NotRequired[list[str]]  # in the answer to its creation
 
+    class ReportSums(TypedDict):  # all times are GPU-seconds
+        jobs: int
+        held_s: float
+        pause_s: float  # of these, paused
+        measured_s: float  # of these, with a known utilization
+        used_s: float  # measured, weighted by utilization
+        utilization: float | None  # percent, of what was measured
+        energy_j: float | None
+        peak_gpu_memory_bytes: int | None
+
+    class ReportRow(ReportSums):
+        name: str | None  # of the owner, project, day or GPU
+        node: str | None
+        uuid: str | None
+
+    class Report(TypedDict):
+        by: str
+        since: str  # the first day
+        until: str  # the last day
+        rows: list[ReportRow]
+        foreign: ReportSums | None  # processes that Tarmac did not start
+        total: ReportSums
+
     class Why(TypedDict):
         id: int
         state: str

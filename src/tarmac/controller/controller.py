@@ -189,7 +189,11 @@ class Controller:
         """Before the end. If nothing can be written, the usage of a minute ago is what remains."""
         self.usage.settle(jobs_with_gpus(self.state), self.now())
         with suppress(Refused):
-            await self.engine.decide(lambda _: Decision(answer=None, settings={usage.SETTING: self.usage.text()}))
+            await self.engine.decide(
+                lambda _: Decision(
+                    answer=None, accounts=self.usage.take_foreign(), settings={usage.SETTING: self.usage.text()}
+                )
+            )
 
 
 def composed(

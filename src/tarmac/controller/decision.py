@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tarmac.core.events import Event, NodeJoined
     from tarmac.core.model.ids import JobId
     from tarmac.core.state import State
+    from tarmac.store.accounts import Account
     from tarmac.store.writer import Batch, KeptAnswer, Sample, Submission
 
 T = TypeVar("T")
@@ -34,6 +35,7 @@ class Decision(Generic[T]):
     kept: KeptAnswer | None = None  # for a repetition of the request
     removed: Sequence[JobId] = ()
     settings: Mapping[str, str | None] = field(default_factory=dict)  # None removes the stored value
+    accounts: Sequence[Account] = ()
     samples: Sequence[Sample] = ()
     samples_from: int | None = None  # older samples are deleted
     install: Install | None = None
@@ -43,6 +45,7 @@ class Decision(Generic[T]):
         batch.environments |= self.environments
         batch.removed += self.removed
         batch.settings |= self.settings
+        batch.accounts += self.accounts
         batch.samples += self.samples
         batch.samples_from = self.samples_from or batch.samples_from
         if self.submission is not None:

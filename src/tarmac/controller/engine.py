@@ -14,6 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from tarmac.controller import unknown_runs
+from tarmac.controller.accounts.rollup import accounts_of, usage_of
 from tarmac.controller.decision import Decision, Pending, Plan, T, Turn, resolve
 from tarmac.controller.gpus.usage import jobs_with_gpus
 from tarmac.controller.submit.dependencies import with_outcomes
@@ -23,7 +24,6 @@ from tarmac.core.events import JobEdited, JobsSubmitted, NodeJoined, Reported, T
 from tarmac.core.forecast.wakeups import next_due
 from tarmac.core.handlers.clock import set_clock
 from tarmac.core.machine import handle
-from tarmac.core.model.status import is_ended
 from tarmac.core.transitions import ImpossibleTransition, story_text
 from tarmac.refusal import Refused, unavailable
 from tarmac.shared import crashpoint
@@ -196,9 +196,16 @@ class Engine:
             if one.decision.install is not None:
                 self._undo.append(one.decision.install())
         self.state.take_changes()
-        ended = [job.id for job in turn.batch.changes.changed.values() if is_ended(job.status)]
-        turn.batch.usage = [usage for job in ended if (usage := self._usage.of(job)) is not None]
+        self._add_accounts(turn.batch)
         return turn
+
+    def _add_accounts(self, batch: Batch) -> None:
+        """What the attempts took that are over."""
+        for release in batch.changes.releases:
+            book = self._usage.book(release.job, release.attempt)
+            batch.accounts += accounts_of(release, book)
+            if release.booking.gpus:
+                batch.usage.append(usage_of(release, book))
 
     def _completed(self, event: Event) -> Event:
         """Add what the store knows: how the jobs it depends on ended, or attempts that a node reports."""
@@ -228,8 +235,8 @@ class Engine:
 
     def _committed(self, turn: Turn) -> None:
         self._undo.clear()
-        for usage in turn.batch.usage:
-            self._usage.forget(usage.job)
+        for release in turn.batch.changes.releases:
+            self._usage.forget(release.job, release.attempt)
         self._carry_out(turn)
         crashpoint.reach("controller:before-answer")
         resolve(turn.pending, None)

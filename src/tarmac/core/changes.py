@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.ids import GpuUuid, JobId, NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.model.queue import Mode, Reservation
+    from tarmac.core.model.status import Booking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,19 @@ class HourKey(NamedTuple):
     project: str  # empty: none
 
 
+class Release(NamedTuple):
+    """An attempt gave its booking back."""
+
+    job: JobId
+    attempt: int
+    owner: str
+    project: str | None
+    booking: Booking
+    since: float  # on the clock as it is set now
+    until: float
+    paused_s: float = 0.0  # of this time
+
+
 @dataclass(slots=True)
 class Changes:
     new: list[Job] = field(default_factory=list)
@@ -46,6 +60,7 @@ class Changes:
     reservations: dict[int, Reservation | None] = field(default_factory=dict)  # None: it is over
     mode: Mode | None = None
     hours: dict[HourKey, float] = field(default_factory=dict)  # GPU-seconds to add
+    releases: list[Release] = field(default_factory=list)  # of jobs that changed
 
     def __bool__(self) -> bool:
         return bool(self.new or self.changed or self.gpus or self.story or self.reservations or self.mode or self.hours)

@@ -8,7 +8,7 @@ from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING
 
-from tarmac.core.changes import Changes, GpuSettings, HourKey
+from tarmac.core.changes import Changes, GpuSettings, HourKey, Release
 from tarmac.core.fit.fit_cache import FitCache
 from tarmac.core.indexes import Indexes
 from tarmac.core.ledger import Ledger
@@ -335,6 +335,10 @@ class State(Indexes):
                     node.booked_parts.pop(gpu.parent, None)
         self.touch(node)
         self.runtimes.forget_attempt(job.id)
+        use = self.ledger.running[job.id]
+        self.changes.releases.append(
+            Release(job.id, job.attempt, use.owner, use.project, booking, since=use.since, until=self.now)
+        )
         for row in self.ledger.end(job.id, self.now, self.rules.half_life_s):
             key = HourKey(row.hour, row.owner, row.project)
             self.changes.hours[key] = self.changes.hours.get(key, 0.0) + row.gpu_s

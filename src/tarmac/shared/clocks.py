@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Clock = Tuple[int, int, int]  # hour, minute, second
 
 MOMENTS = "22:00, 'in 3h', 'tomorrow 9:00', 'fri 18:00' or 2027-01-15T09:00"
+PAST = "30d, 90m, 14:00, yesterday, mon, 2026-11-01 or 2026-11-01T09:00"
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _minutes: Dict[str, int] = {}  # a list of jobs has few different minutes, so each is worked out once
 
@@ -62,6 +63,35 @@ def parse_moment(text: str, now: Optional[float] = None) -> float:
     if found - at > 10 * LONGEST_S:
         raise ValueError("it is too far away")
     return found
+
+
+def parse_past(text: str, now: Optional[float] = None) -> float:
+    """Seconds since 1970 of a moment in the past: how long ago, or a date or time in local time."""
+    at = time.time() if now is None else now
+    found = _past(" ".join(text.split()), at)
+    if found is None:
+        raise ValueError(f"it must be a time in the past, such as {PAST}")
+    if found > at:
+        raise ValueError(f"that is in the future ({clock(found, at)})")
+    return max(0.0, found)
+
+
+def _past(text: str, now: float) -> Optional[float]:
+    lower = text.lower()
+    word = lower[: -len(" ago")] if lower.endswith(" ago") else lower
+    at = _clock(word)
+    if at is not None:
+        today = _local(now, 0, at)
+        return today if today <= now else _local(now, -1, at)
+    if word in ("now", "today", "yesterday"):
+        return now if word == "now" else _local(now, -int(word == "yesterday"), (0, 0, 0))
+    if _is_weekday(word):
+        return _local(now, (_days_until(word, now) or 7) - 7, (0, 0, 0))
+    if word[:4].isdecimal() and word[4:5] == "-":
+        return _iso(text)
+    if word[:1].isdecimal() or word[:1] == ".":
+        return now - parse_duration(word)
+    return None
 
 
 def _moment(text: str, now: float) -> Optional[float]:

@@ -9,7 +9,7 @@ import msgspec
 
 from tarmac.core.ledger import HourRow
 from tarmac.core.model.ids import NodeName
-from tarmac.store import rows
+from tarmac.store import accounts, rows
 
 if TYPE_CHECKING:
     import sqlite3
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.ids import GpuUuid
     from tarmac.core.model.job import Job
     from tarmac.core.model.queue import Mode, Reservation
+    from tarmac.store.accounts import By, Key, Kind, Sums, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,12 +97,22 @@ class Reader:
     def settings(self) -> dict[str, str]:
         return dict(self._connection.execute("SELECT name, value FROM settings").fetchall())
 
-    def usage(self, job: int) -> tuple[int | None, float | None, float | None] | None:
-        """Peak memory, average utilization and energy of a job that has ended."""
-        row: tuple[int | None, float | None, float | None] | None = self._connection.execute(
-            "SELECT peak_gpu_memory_bytes, utilization, energy_j FROM usage WHERE job = ?", (job,)
-        ).fetchone()
-        return row
+    def usage(self, job: int) -> Usage | None:
+        """What the attempts of a job took that are over."""
+        return accounts.usage_of(self._connection, job)
+
+    def account_sums(self, by: By, since: str, until: str) -> dict[Key, Sums]:
+        return accounts.sums(self._connection, by, since, until)
+
+    def account_totals(self) -> list[tuple[Kind, str, str, float, float, float]]:
+        return accounts.totals(self._connection)
+
+    def first_account_day(self) -> str | None:
+        return accounts.first_day(self._connection)
+
+    def memory_peaks(self, owner: str, kind: str) -> list[int]:
+        """Of the last jobs, the newest first."""
+        return accounts.peaks_of(self._connection, owner, kind)
 
     def samples(self, node: str, uuid: str, since: int) -> list[tuple[int, int | None, float | None, float | None]]:
         found = self._connection.execute(

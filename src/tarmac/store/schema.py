@@ -157,6 +157,53 @@ STEPS: tuple[str, ...] = (
         SELECT 1 FROM jobs WHERE CASE WHEN json_valid(spec) THEN json_extract(spec, '$.environment') END = hash
     );
     """,
+    """
+    -- The roll-up that `tarmac report` reads. It stays when jobs are removed.
+    CREATE TABLE accounts (
+        day TEXT NOT NULL,          -- in the time zone of the controller
+        kind TEXT NOT NULL,         -- job, or foreign for processes that Tarmac did not start
+        owner TEXT NOT NULL,        -- of a foreign process, its user; empty: not known
+        project TEXT NOT NULL,      -- empty: none
+        node TEXT NOT NULL,         -- empty: not known
+        gpu TEXT NOT NULL,          -- UUID; empty: counts of jobs, and time whose GPU is not known
+        held_s REAL NOT NULL,       -- GPU-seconds; a shared GPU counts by the part that is booked
+        pause_s REAL NOT NULL,      -- of these, paused
+        measured_s REAL NOT NULL,   -- of these, with a known utilization
+        used_s REAL NOT NULL,       -- measured, weighted by utilization
+        energy_j REAL,
+        peak_bytes INTEGER,
+        jobs INTEGER NOT NULL,      -- each counts once, with its first attempt
+        PRIMARY KEY (day, kind, owner, project, node, gpu)
+    ) WITHOUT ROWID;
+    INSERT INTO accounts
+    SELECT date(hour * 3600, 'unixepoch', 'localtime') AS day, 'job', owner, project, '', '', sum(gpu_s), 0, 0, 0, NULL,
+           NULL, 0
+    FROM gpu_hours GROUP BY day, owner, project;
+
+    -- Of a job, all attempts together.
+    ALTER TABLE usage ADD COLUMN held_s REAL NOT NULL DEFAULT 0;
+    ALTER TABLE usage ADD COLUMN pause_s REAL NOT NULL DEFAULT 0;
+    ALTER TABLE usage ADD COLUMN measured_s REAL NOT NULL DEFAULT 0;
+    ALTER TABLE usage ADD COLUMN used_s REAL NOT NULL DEFAULT 0;
+
+    -- The GPU memory that the last jobs with this name or command took. It stays when jobs are removed.
+    CREATE TABLE memory_peaks (
+        owner TEXT NOT NULL,
+        kind TEXT NOT NULL,         -- name:NAME, or command:HASH for a job without a name
+        job INTEGER NOT NULL,
+        at REAL NOT NULL,
+        peak_bytes INTEGER NOT NULL,
+        PRIMARY KEY (owner, kind, job)
+    ) WITHOUT ROWID;
+    CREATE INDEX memory_peaks_at ON memory_peaks (at);
+    INSERT INTO memory_peaks
+    SELECT owner, 'name:' || name, id, at, peak FROM (
+        SELECT owner, name, id, coalesce(json_extract(status, '$.ended_at'), 0) AS at, peak_gpu_memory_bytes AS peak,
+               row_number() OVER (PARTITION BY owner, name ORDER BY id DESC) AS place
+        FROM jobs JOIN usage ON usage.job = jobs.id
+        WHERE state = 'succeeded' AND name IS NOT NULL AND peak_gpu_memory_bytes > 0
+    ) WHERE place <= 5;
+    """,
 )
 
 VERSION = len(STEPS)

@@ -12,6 +12,15 @@ from typing import TYPE_CHECKING, TypeAlias
 from tarmac.refusal import unavailable
 from tarmac.shared import crashpoint
 from tarmac.store import rows
+from tarmac.store.accounts import (
+    Account,
+    MemoryPeak,
+    Usage,
+    add_accounts,
+    add_usage,
+    forget_old_peaks,
+    remember_peaks,
+)
 from tarmac.store.database import connect_writer
 from tarmac.store.files import DatabaseFiles
 from tarmac.store.shrink import shrink
@@ -51,16 +60,6 @@ class KeptAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """The GPU use of a job over its run time."""
-
-    job: int
-    peak_gpu_memory_bytes: int | None
-    utilization: float | None
-    energy_j: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """One GPU, averaged over a minute."""
 
@@ -83,11 +82,21 @@ class Batch:
     removed: list[JobId] = field(default_factory=list)
     settings: dict[str, str | None] = field(default_factory=dict)  # None removes the stored value
     usage: list[Usage] = field(default_factory=list)
+    accounts: list[Account] = field(default_factory=list)
+    peaks: list[MemoryPeak] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
     samples_from: int | None = None  # older samples are deleted
 
     def __bool__(self) -> bool:
-        return bool(self.changes or self.removed or self.settings or self.usage or self.samples or self.samples_from)
+        return bool(
+            self.changes
+            or self.removed
+            or self.settings
+            or self.usage
+            or self.accounts
+            or self.samples
+            or self.samples_from
+        )
 
 
 class Writer:
@@ -254,10 +263,13 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
     )
     _write_queue(connection, changes)
     _write_settings(connection, batch.settings)
-    connection.executemany("INSERT OR REPLACE INTO usage VALUES (?, ?, ?, ?)", map(astuple, batch.usage))
+    add_usage(connection, batch.usage)
+    add_accounts(connection, batch.accounts)
+    remember_peaks(connection, batch.peaks)
     connection.executemany("INSERT OR REPLACE INTO samples VALUES (?, ?, ?, ?, ?, ?)", map(astuple, batch.samples))
     if batch.samples_from is not None:
         connection.execute("DELETE FROM samples WHERE at < ?", (batch.samples_from,))
+        forget_old_peaks(connection)
     _remove(connection, batch.removed)
 
 

@@ -22,6 +22,7 @@ from tarmac.api.routes import (
     log,
     notice,
     queue,
+    report,
     reservations,
     settings,
     status,
@@ -57,6 +58,7 @@ from tarmac.api.schemas.jobs import (
 )
 from tarmac.api.schemas.notice import NoticeAnswer, NoticeRequest
 from tarmac.api.schemas.queue import QueueRequest, QueueStopAnswer, QueueStopRequest, QueueView
+from tarmac.api.schemas.report import ReportQuery, ReportView
 from tarmac.api.schemas.reservations import MadeReservation, ReservationList, ReservationRequest, ReservationView
 from tarmac.api.schemas.selection import (
     EditAnswer,
@@ -135,6 +137,8 @@ ROUTES = (
     Route("POST", "/gpus/slots", gpus.set_slots, body=SlotsRequest, answer=GpusAnswer),
     Route("GET", "/gpus/ignore", ignore.list_ignored, answer=IgnoredList),
     Route("POST", "/gpus/ignore", ignore.ignore_process, body=IgnoreRequest, answer=IgnoreAnswer),
+
+    Route("GET", "/report", report.show_report, query=ReportQuery, answer=ReportView),
 
     Route("GET", "/settings", settings.list_settings, answer=SettingList),
     Route("GET", "/settings/{name}", settings.show_setting, answer=SettingView),

@@ -14,6 +14,7 @@ from tarmac.api.wording.degraded import still_true, unwritten
 from tarmac.api.wording.notes import status_message
 from tarmac.api.wording.reasons import ahead_words, gpu_lines, sentences
 from tarmac.api.wording.why import with_estimates
+from tarmac.controller.accounts.job_usage import usage_so_far
 from tarmac.controller.log_paths import stderr_path, stdout_path
 from tarmac.core.explain import Explainer, KeptFor, TooFewGpus
 from tarmac.core.forecast.queue_forecast import position_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from tarmac.core.explain import Reason
     from tarmac.core.forecast.queue_forecast import Estimate
     from tarmac.core.model.job import Job
+    from tarmac.store.accounts import Usage
 
 # Options that only the answer about a single job contains.
 _SINGLE_OPTIONS = [(option.view, option.wire) for option in JOB_OPTIONS if option.view and not option.in_list]
@@ -44,6 +46,7 @@ class Viewer:
         self._is_fresh = is_fresh
         self._explainer: Explainer | None = None
         self._forecast: Forecast | None = None
+        self._usage: Usage | None = None  # of the last job that was asked for
         self._sentences: dict[tuple[Reason, ...], str | None] = {}
 
     def job(self, job: Job) -> JobView:
@@ -124,14 +127,11 @@ class Viewer:
         gpus = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in gpu_lines(reason, now, nodes)]
         return [*place, *([] if degraded is None else [degraded]), *sentences(reasons, now, nodes), *gpus]
 
-    def usage(self, job: Job) -> tuple[int | None, float | None, float | None]:
-        """Peak memory, average utilization, energy: so far for a running job, in total for an ended one."""
-        current = self.controller.usage.of(job.id)
-        if current is not None:
-            return current.peak_gpu_memory_bytes, current.utilization, current.energy_j
-        if job.attempt == 0 or job.spec.request.gpus == 0:
-            return None, None, None
-        return self.controller.store.reader.usage(job.id) or (None, None, None)
+    def usage(self, job: Job) -> Usage:
+        """What all attempts of the job took, so far or in total."""
+        if self._usage is None or self._usage.job != job.id:
+            self._usage = usage_so_far(self.controller, job)
+        return self._usage
 
 
 def checked_fields(words: str | None) -> tuple[str, ...] | None:

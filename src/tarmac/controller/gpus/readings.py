@@ -41,6 +41,7 @@ class GpuReadings:
         self._renewed_at: dict[NodeName, float] = {}  # when the same values were read again
         self._timer: asyncio.TimerHandle | None = None
         self._minute = 0
+        self._foreign_minute = 0
         self._day = 0
         engine.after_commit.append(self.tick_later)
         engine.after_recovery.append(self.post_again)
@@ -69,8 +70,9 @@ class GpuReadings:
 
     def renew(self, node: NodeName) -> None:
         """The same values were read again. The core learns this with the next tick."""
-        self._renewed_at[node] = self._engine.now()
-        self._usage.confirm(node, self._engine.now())
+        now = self._renewed_at[node] = self._engine.now()
+        self._usage.confirm(node, now)
+        self._store_foreign(now)
 
     def refresh(self) -> None:
         """Judge the latest readings again: what counts as foreign use has changed."""
@@ -94,6 +96,7 @@ class GpuReadings:
             taken=memory_of_jobs(self.latest[node]),
             memory_available_bytes=None if host is None else host.memory_available_bytes,
         )
+        self._usage.note_foreign(node, sampled.uses)
         if sampled != self._posted.get(node):
             self._posted[node] = sampled
             self._engine.post(sampled)
@@ -137,6 +140,15 @@ class GpuReadings:
                 settings={usage_book.SETTING: self._usage.text()},
             )
         )
+
+    def _store_foreign(self, now: float) -> None:
+        """Once a minute, also while no job runs and nothing ticks."""
+        minute = int(now) // MINUTE_S
+        if minute != self._foreign_minute and self._engine.degraded is None:
+            self._foreign_minute = minute
+            self._usage.settle(jobs_with_gpus(self._engine.state), now)
+            if rows := self._usage.take_foreign():
+                self._engine.put(Decision(answer=None, accounts=rows))
 
     def _outdated(self, now: float) -> int | None:
         """The time before which samples are deleted; once a day, because it scans all of them."""

@@ -1,4 +1,4 @@
-"""GPU use over time and per job: a ring buffer in memory, a row per minute and per job on disk.
+"""GPU use over time: of GPUs by minute, and of attempts and foreign processes by day.
 
 A reading is valid until the next one, because an idle GPU is not reported again and again.
 """
@@ -8,16 +8,20 @@ from __future__ import annotations
 import json
 from collections import deque
 from dataclasses import astuple, dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tarmac.controller.accounts.days import by_day, day_of
 from tarmac.core.handlers.health import FRESH_S
 from tarmac.core.model.ids import JobId
-from tarmac.core.model.status import Running, Stopping
-from tarmac.store.writer import Sample, Usage
+from tarmac.core.model.status import holds_booking
+from tarmac.store.accounts import Account, Usage
+from tarmac.store.writer import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from tarmac.core.model.gpu import GpuUse
+    from tarmac.core.model.ids import GpuUuid
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
     from tarmac.nodes.reports import GpuReading
@@ -37,44 +41,84 @@ class TimedReading(NamedTuple):
     reading: GpuReading
 
 
+class AttemptKey(NamedTuple):
+    job: int
+    attempt: int
+
+
+class DayKey(NamedTuple):
+    day: str
+    gpu: str  # UUID
+
+
+class ForeignKey(NamedTuple):
+    day: str
+    user: str
+    node: str
+    gpu: str
+
+
 @dataclass(slots=True)
 class Integral:
     """Sums over time."""
 
-    seconds: float = 0.0
-    utilization: float = 0.0
+    seconds: float = 0.0  # by the part of the GPU
+    used_s: float = 0.0  # weighted by utilization
     energy_j: float = 0.0
-    known_s: float = 0.0  # of these, with a known utilization
+    measured_s: float = 0.0  # of these, with a known utilization
     has_power: bool = False
+    peak_bytes: int | None = None
 
     def add(self, reading: GpuReading, seconds: float, part: float = 1.0) -> None:
-        self.seconds += seconds
+        self.seconds += seconds * part
         if reading.utilization is not None:
-            self.known_s += seconds
-            self.utilization += reading.utilization * seconds
+            self.measured_s += seconds * part
+            self.used_s += reading.utilization / 100 * seconds * part
         if reading.power_w is not None:
             self.has_power = True
             self.energy_j += reading.power_w * seconds * part
 
+    def note_peak(self, size: int) -> None:
+        self.peak_bytes = max(self.peak_bytes or 0, size)
+
     @property
     def average(self) -> float | None:
-        return round(self.utilization / self.known_s, 1) if self.known_s else None
+        return round(100 * self.used_s / self.measured_s, 1) if self.measured_s else None
+
+    @property
+    def energy(self) -> float | None:
+        return round(self.energy_j, 1) if self.has_power else None
 
 
 @dataclass(slots=True)
-class JobBook:
-    peak_bytes: int | None = None
-    work: Integral = field(default_factory=Integral)
+class AttemptBook:
+    """What an attempt used so far, by day and GPU."""
 
-    def closed(self, job: JobId) -> Usage:
-        energy = round(self.work.energy_j, 1) if self.work.has_power else None
-        return Usage(job=job, peak_gpu_memory_bytes=self.peak_bytes, utilization=self.work.average, energy_j=energy)
+    work: dict[DayKey, Integral] = field(default_factory=dict)
+
+    def of(self, day: str, gpu: str) -> Integral:
+        return self.work.setdefault(DayKey(day, gpu), Integral())
+
+    def total(self, job: int) -> Usage:
+        parts = self.work.values()
+        measured_s, used_s = sum(part.measured_s for part in parts), sum(part.used_s for part in parts)
+        return Usage(
+            job,
+            max((part.peak_bytes for part in parts if part.peak_bytes is not None), default=None),
+            round(100 * used_s / measured_s, 1) if measured_s else None,
+            round(sum(part.energy_j for part in parts), 1) if any(part.has_power for part in parts) else None,
+            measured_s=measured_s,
+            used_s=used_s,
+        )
 
 
 class UsageBook:
     def __init__(self) -> None:
         self.rings: dict[GpuKey, deque[TimedReading]] = {}
-        self.jobs: dict[JobId, JobBook] = {}
+        self.attempts: dict[AttemptKey, AttemptBook] = {}
+        self._current: dict[int, AttemptKey] = {}  # the attempt of each job that holds GPUs, as of the last settling
+        self._foreign_uses: dict[GpuKey, GpuUse] = {}  # GPUs with foreign processes
+        self._foreign: dict[ForeignKey, Integral] = {}  # not stored yet
         self._minutes: dict[GpuKey, Integral] = {}
         self._last: dict[GpuKey, TimedReading] = {}
         self._read_at: dict[str, float] = {}
@@ -83,38 +127,73 @@ class UsageBook:
         """Note new readings; the previous ones were valid until now."""
         self.settle(jobs, now)
         self.confirm(node, now)
+        day = day_of(now)
         for reading in readings:
             gpu = GpuKey(node, reading.uuid)
             self._last[gpu] = TimedReading(now, reading)
             self.rings.setdefault(gpu, deque(maxlen=RING)).append(self._last[gpu])
-            for process in reading.processes:
-                self._note_peak(process.job, reading)
+            for job in {process.job for process in reading.processes if process.job is not None}:
+                self._note_peak(job, reading, day)
 
     def confirm(self, node: str, now: float) -> None:
         """The same values were read again."""
         self._read_at[node] = now
 
+    def note_foreign(self, node: str, uses: Iterable[tuple[GpuUuid, GpuUse]]) -> None:
+        """Which GPUs of the node foreign processes use from now on."""
+        for uuid, use in uses:
+            if use.foreign_processes:
+                self._foreign_uses[GpuKey(node, uuid)] = use
+            else:
+                self._foreign_uses.pop(GpuKey(node, uuid), None)
+
     def settle(self, jobs: Iterable[Job], now: float) -> None:
-        """Count the time since the last reading, for GPUs and for the jobs that hold them.
+        """Count the time since the last reading, for GPUs and for the jobs and foreign processes on them.
 
         Time without readings (the agent is away, the machine slept) is not counted, because its use is unknown.
         """
-        seconds = {
-            key: max(0.0, min(now, self._read_at[key.node] + FRESH_S) - last.at) for key, last in self._last.items()
+        since = {
+            key: (last.at, max(last.at, min(now, self._read_at[key.node] + FRESH_S)))
+            for key, last in self._last.items()
         }
-        for job in jobs:
-            if isinstance(job.status, Running | Stopping) and job.status.booking.gpus:
-                book = self.jobs.setdefault(job.id, JobBook())
-                for gpu in job.status.booking.gpus:
-                    key = GpuKey(job.status.booking.node, gpu.uuid)
-                    if key in self._last:
-                        reading = self._last[key].reading
-                        total = reading.memory_total_bytes
-                        part = gpu.memory_bytes / total if gpu.memory_bytes and total else 1.0
-                        book.work.add(reading, seconds[key] / len(job.status.booking.gpus), part)
+        booked = self._settle_jobs(jobs, since)
+        self._settle_foreign(booked, since)
         for key, (_, reading) in self._last.items():
-            self._minutes.setdefault(key, Integral()).add(reading, seconds[key])
+            begin, end = since[key]
+            self._minutes.setdefault(key, Integral()).add(reading, end - begin)
             self._last[key] = TimedReading(now, reading)
+
+    def _settle_jobs(self, jobs: Iterable[Job], since: Mapping[GpuKey, tuple[float, float]]) -> dict[GpuKey, float]:
+        """Returns the part of each GPU that is booked."""
+        booked: dict[GpuKey, float] = {}
+        self._current = {}
+        for job in jobs:
+            booking = holds_booking(job.status)
+            if booking is None or not booking.gpus:
+                continue
+            attempt = self._current[job.id] = AttemptKey(job.id, job.attempt)
+            is_new = attempt not in self.attempts  # it began after the last settling
+            book = self.attempts.setdefault(attempt, AttemptBook())
+            for gpu in booking.gpus:
+                key = GpuKey(booking.node, gpu.uuid)
+                booked[key] = booked.get(key, 0.0) + gpu.part
+                if key in self._last and not is_new:
+                    for day, seconds in by_day(*since[key]):
+                        book.of(day, gpu.uuid).add(self._last[key].reading, seconds, gpu.part)
+        return booked
+
+    def _settle_foreign(self, booked: Mapping[GpuKey, float], since: Mapping[GpuKey, tuple[float, float]]) -> None:
+        """Foreign processes are charged for the part of a GPU that no job holds, so nothing is counted twice."""
+        for key, use in self._foreign_uses.items():
+            part = 1.0 - booked.get(key, 0.0)
+            if part <= 0 or key not in self._last:
+                continue
+            users = sorted({process.user or "" for process in use.foreign_processes})
+            for day, seconds in by_day(*since[key]):
+                for user in users:
+                    work = self._foreign.setdefault(ForeignKey(day, user, *key), Integral())
+                    work.add(self._last[key].reading, seconds, part / len(users))
+                    work.note_peak(use.outside_bytes)
 
     def minute(self, now: float) -> list[Sample]:
         """One row for each GPU that was used since the last call."""
@@ -136,33 +215,64 @@ class UsageBook:
         self._minutes = {}
         return rows
 
-    def of(self, job: JobId) -> Usage | None:
-        """What the job used so far; of an ended job, until that is on disk."""
-        book = self.jobs.get(job)
-        return None if book is None else book.closed(job)
+    def foreign(self) -> list[Account]:
+        """What foreign processes used that is not stored yet."""
+        return [
+            Account(
+                day=key.day, kind="foreign", owner=key.user, node=key.node, gpu=key.gpu,
+                held_s=work.seconds, measured_s=work.measured_s, used_s=work.used_s, energy_j=work.energy,
+                peak_bytes=work.peak_bytes,
+            )
+            for key, work in self._foreign.items()
+        ]  # fmt: skip
 
-    def forget(self, job: int) -> None:
-        self.jobs.pop(JobId(job), None)
+    def take_foreign(self) -> list[Account]:
+        """As `foreign`, for a caller that stores it."""
+        rows, self._foreign = self.foreign(), {}
+        return rows
+
+    def book(self, job: int, attempt: int) -> AttemptBook:
+        """What an attempt used so far; of one that is over, until that is on disk."""
+        return self.attempts.get(AttemptKey(job, attempt)) or AttemptBook()
+
+    def forget(self, job: int, attempt: int) -> None:
+        self.attempts.pop(AttemptKey(job, attempt), None)
 
     def text(self) -> str | None:
-        """What running jobs used so far, for the store: the next controller counts on from there. None if nothing."""
-        books = {job: [book.peak_bytes, *astuple(book.work)] for job, book in self.jobs.items()}
+        """What running attempts used so far, for the next controller to continue from. None if nothing."""
+        books = [
+            [*attempt, *key, *astuple(work)]
+            for attempt, book in self.attempts.items()
+            for key, work in book.work.items()
+        ]
         return json.dumps(books) if books else None
 
-    def restore(self, stored: str | None, live: Collection[JobId]) -> None:
-        """Take over what an earlier controller stored for live jobs; the use of ended jobs is final."""
-        books = {JobId(int(job)): numbers for job, numbers in json.loads(stored or "{}").items()}
-        for job, (peak, *work) in books.items():
-            if job in live:
-                self.jobs[job] = JobBook(peak_bytes=peak, work=Integral(*work))
+    def restore(self, stored: str | None, live: Mapping[JobId, Job]) -> None:
+        """Take over what an earlier controller stored for live attempts; the use of those that are over is final."""
+        books = json.loads(stored or "[]")
+        for number, attempt, day, gpu, *work in _converted(books, live) if isinstance(books, dict) else books:
+            job = live.get(JobId(number))
+            if job is not None and job.attempt == attempt and holds_booking(job.status) is not None:
+                key = self._current[number] = AttemptKey(number, attempt)
+                self.attempts.setdefault(key, AttemptBook()).work[DayKey(day, gpu)] = Integral(*work)
 
-    def _note_peak(self, job: int | None, reading: GpuReading) -> None:
-        book = None if job is None else self.jobs.get(job)  # type: ignore[call-overload]
-        if book is None:
-            return
-        mine = [process.memory_bytes for process in reading.processes if process.job == job]
-        taken = sum(size for size in mine if size is not None)
-        book.peak_bytes = max(book.peak_bytes or 0, taken)
+    def _note_peak(self, job: int, reading: GpuReading, day: str) -> None:
+        attempt = self._current.get(job)
+        known = [one.memory_bytes for one in reading.processes if one.job == job and one.memory_bytes is not None]
+        if attempt is not None and known:
+            self.attempts[attempt].of(day, reading.uuid).note_peak(sum(known))
+
+
+def _converted(books: Mapping[str, list[Any]], live: Mapping[JobId, Job]) -> Iterator[list[Any]]:
+    """What an older version stored, which counted by job only: as if all of it were of the first day and GPU."""
+    for number, (peak, seconds, utilization_s, energy_j, known_s, has_power) in books.items():
+        job = live.get(JobId(int(number)))
+        booking = None if job is None else holds_booking(job.status)
+        if job is not None and booking is not None and booking.gpus:
+            gpus = len(booking.gpus)
+            day = day_of(getattr(job.status, "started_at", None) or job.submitted_at)
+            work = (seconds * gpus, utilization_s / 100 * gpus, energy_j, known_s * gpus, has_power, peak)
+            yield [job.id, job.attempt, day, booking.gpus[0].uuid, *work]
 
 
 def jobs_with_gpus(state: State) -> list[Job]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tarmac.api.wording.message import Message
 
 MESSAGES: dict[str, Message] = {
+    "report.wrong_span": Message("the report would begin after its end", "give an earlier time as `since`"),
     "request.unknown_address": Message("this address does not exist", "see GET /api/v1/openapi.json for all addresses"),
     "request.wrong_method": Message("this address does not accept {method}", "use {allowed:or}"),
     "request.not_a_version": Message("Tarmac-Api: {spoken:quoted} is not a version", "send {api}"),

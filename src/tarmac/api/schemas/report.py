@@ -1,0 +1,49 @@
+"""Reports of what was held and used."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+Moment = Annotated[float, Meta(ge=0, le=253_402_300_799)]  # until the end of the year 9999
+
+
+class ReportQuery(Struct, kw_only=True, forbid_unknown_fields=True):
+    """`since` and `until`: seconds since 1970. Whole days are counted; by default the last 30."""
+
+    by: Literal["owner", "project", "gpu", "day"] = "owner"
+    since: Moment | None = None
+    until: Moment | None = None
+
+
+class ReportSums(Struct, kw_only=True):
+    """All times are GPU-seconds: two GPUs for an hour are 7200. A shared GPU counts by the part that is booked."""
+
+    jobs: int  # each counts once, with its first attempt
+    held_s: float
+    pause_s: float  # of these, paused
+    measured_s: float  # of these, with a known utilization
+    used_s: float  # measured, weighted by utilization
+    utilization: float | None  # percent, of what was measured
+    energy_j: float | None
+    peak_gpu_memory_bytes: int | None  # on one GPU
+
+
+class ReportRow(ReportSums, kw_only=True):
+    """`name`: the owner, project, day or GPU; null for jobs without a project, and for GPUs that are not known."""
+
+    name: str | None
+    node: str | None = None  # of a GPU
+    uuid: str | None = None
+
+
+class ReportView(Struct, kw_only=True):
+    """`foreign`: processes that Tarmac did not start, on GPUs that no job held. `total` includes them."""
+
+    by: str
+    since: str  # the first day
+    until: str  # the last day
+    rows: list[ReportRow]
+    foreign: ReportSums | None
+    total: ReportSums

@@ -1,0 +1,1 @@
+"""Accounts: GPU time by day, owner, project and GPU, reports of it, and the memory that jobs took."""

@@ -1,0 +1,105 @@
+"""What was held and used between two days: stored accounts, and running attempts counted up to now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tarmac.controller.accounts.days import by_day, day_of, midnight
+from tarmac.controller.accounts.rollup import running_accounts
+from tarmac.controller.gpus.usage import jobs_with_gpus
+from tarmac.store.accounts import Key, Sums
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tarmac.controller.controller import Controller
+    from tarmac.store.accounts import Account, By
+
+NOTHING = Sums(0.0, 0.0, 0.0, 0.0, None, None, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    since: str  # the first day
+    until: str  # the last day
+    rows: dict[Key, Sums]  # of jobs
+    foreign: Sums | None  # of processes that Tarmac did not start
+    total: Sums
+
+
+def report(controller: Controller, by: By, since: float, until: float | None) -> Report:
+    """Whole days, from that of `since` to that of `until`; None: to the present."""
+    now = controller.now()
+    first, last = day_of(since), day_of(now if until is None else until)
+    controller.usage.settle(jobs_with_gpus(controller.state), now)
+    found = controller.store.reader.account_sums(by, first, last)
+    present = [*controller.usage.foreign(), *running_accounts(controller.state, controller.usage, now)]
+    for account in present:
+        if first <= account.day <= last:
+            key = key_of(account, by)
+            found[key] = plus(found.get(key, NOTHING), sums_of(account))
+    foreign = [sums for key, sums in found.items() if key.kind == "foreign"]
+    rows = {key: sums for key, sums in found.items() if key.kind == "job" and (by != "gpu" or key.name or sums.held_s)}
+    return Report(
+        since=first,
+        until=last,
+        rows=_every_day(rows) if by == "day" else rows,
+        foreign=added(foreign) if foreign else None,
+        total=added(found.values()),
+    )
+
+
+def key_of(account: Account, by: By) -> Key:
+    node = account.node if by == "gpu" else ""
+    return Key(account.kind, node, getattr(account, by))
+
+
+def sums_of(account: Account) -> Sums:
+    return Sums(
+        account.held_s,
+        account.pause_s,
+        account.measured_s,
+        account.used_s,
+        account.energy_j,
+        account.peak_bytes,
+        account.jobs,
+    )
+
+
+def added(several: Iterable[Sums]) -> Sums:
+    total = NOTHING
+    for one in several:
+        total = plus(total, one)
+    return total
+
+
+def plus(one: Sums, other: Sums) -> Sums:
+    energies = [energy for energy in (one.energy_j, other.energy_j) if energy is not None]
+    peaks = [peak for peak in (one.peak_bytes, other.peak_bytes) if peak is not None]
+    return Sums(
+        one.held_s + other.held_s,
+        one.pause_s + other.pause_s,
+        one.measured_s + other.measured_s,
+        one.used_s + other.used_s,
+        sum(energies) if energies else None,
+        max(peaks, default=None),
+        one.jobs + other.jobs,
+    )
+
+
+def _every_day(rows: dict[Key, Sums]) -> dict[Key, Sums]:
+    """Days without use, too, between the first and the last one with some."""
+    names = sorted(key.name for key in rows)
+    if not names:
+        return rows
+    begin, end = (_noon(name) for name in (names[0], names[-1]))
+    days = [part.day for part in by_day(midnight(begin), end)]
+    return {key: rows.get(key, NOTHING) for key in (Key("job", "", day) for day in days)}
+
+
+def _noon(day: str) -> float:
+    from time import mktime
+
+    year, month, number = map(int, day.split("-"))
+    return mktime((year, month, number, 12, 0, 0, 0, 0, -1))

@@ -1,0 +1,72 @@
+"""What an attempt adds to the accounts: the GPU time it held, from its booking, and what it used, from readings.
+
+Time is stored when the booking is released. An attempt that still runs is counted up to now by the same function.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tarmac.controller.accounts.days import by_day, day_of
+from tarmac.controller.gpus.usage import DayKey, Integral
+from tarmac.core.changes import Release
+from tarmac.core.model.status import holds_booking
+from tarmac.store.accounts import Account, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tarmac.controller.gpus.usage import AttemptBook, UsageBook
+    from tarmac.core.model.job import Job
+    from tarmac.core.state import State
+
+
+def accounts_of(release: Release, book: AttemptBook) -> list[Account]:
+    """A row for each day and GPU, and one that counts the job."""
+    owner, project, node = release.owner, release.project or "", release.booking.node
+    held = _held(release)
+    rows = [
+        Account(
+            day=key.day, owner=owner, project=project, node=node, gpu=key.gpu,
+            held_s=held.get(key, 0.0), pause_s=held.get(key, 0.0) * _paused_part(release),
+            measured_s=work.measured_s, used_s=work.used_s, energy_j=work.energy, peak_bytes=work.peak_bytes,
+        )
+        for key in dict.fromkeys((*held, *book.work))
+        for work in (book.work.get(key) or Integral(),)
+    ]  # fmt: skip
+    if release.attempt == 1:
+        rows.append(Account(day=day_of(release.until), owner=owner, project=project, node=node, jobs=1))
+    return rows
+
+
+def usage_of(release: Release, book: AttemptBook) -> Usage:
+    """What the attempt adds to the use of its job."""
+    held_s = sum(_held(release).values())
+    return replace(book.total(release.job), held_s=held_s, pause_s=held_s * _paused_part(release))
+
+
+def running_accounts(state: State, usage: UsageBook, now: float) -> Iterator[Account]:
+    """What the attempts that hold a booking would add if they ended now."""
+    for job in list(state.ledger.running):
+        if (release := release_now(state, state.jobs[job], now)) is not None:
+            yield from accounts_of(release, usage.book(job, release.attempt))
+
+
+def release_now(state: State, job: Job, now: float) -> Release | None:
+    """As if the attempt ended now; None if it holds nothing."""
+    booking, use = holds_booking(job.status), state.ledger.running.get(job.id)
+    if booking is None or use is None:
+        return None
+    return Release(job.id, job.attempt, use.owner, use.project, booking, since=use.since, until=now)
+
+
+def _held(release: Release) -> dict[DayKey, float]:
+    """GPU-seconds by day and GPU."""
+    days = by_day(release.since, release.until)
+    return {DayKey(day, gpu.uuid): seconds * gpu.part for gpu in release.booking.gpus for day, seconds in days}
+
+
+def _paused_part(release: Release) -> float:
+    seconds = release.until - release.since
+    return min(1.0, release.paused_s / seconds) if seconds > 0 else 0.0

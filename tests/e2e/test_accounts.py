@@ -1,0 +1,145 @@
+"""What jobs and foreign processes held and used, as `tarmac report` shows it: real jobs on the stand-in driver."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.home import Home, homes, until
+from tests.nvml.standin import GIB, Gpu, Process, Standin, nvml_library, standin
+
+__all__ = ["nvml_library", "standin"]
+
+
+def gpus(count: int = 2) -> list[Gpu]:
+    return [Gpu(uuid=f"GPU-{index}", name="NVIDIA A100", power_w=50.0) for index in range(count)]
+
+
+def busy(gpu: Gpu, *pids: int, gib: int = 7) -> Gpu:
+    return replace(
+        gpu,
+        memory_used_bytes=gib * GIB,
+        utilization=80,
+        power_w=250.0,
+        processes=tuple(Process(pid=pid, memory_bytes=gib * GIB) for pid in pids),
+    )
+
+
+@pytest.fixture
+def driven(standin: Standin, tmp_path: Path) -> Iterator[Home]:
+    standin.show(*gpus())
+    for home in homes(tmp_path / "home"):
+        del home.environment["TARMAC_FAKE_GPUS"]
+        home.environment |= {**standin.env, "TARMAC_GPU_PACE_S": "0.1"}
+        yield home
+
+
+def state_of(home: Home, job: int) -> str:
+    return home.client().job(job).state
+
+
+def report(home: Home, *words: str) -> Any:
+    done = home.tarmac("report", "--json", *words)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def started(home: Home, job: int) -> int:
+    assert until(lambda: state_of(home, job) == "running")
+    pid = home.client().job(job).pid
+    assert pid is not None
+    return pid
+
+
+def test_a_job_is_in_the_report_while_it_runs_after_a_restart_and_after_rm(driven: Home, standin: Standin) -> None:
+    job = driven.add("--project", "vision", "--", "sleep", "300")
+    pid = started(driven, job)
+    standin.show(busy(gpus()[0], pid), gpus()[1])
+    assert until(lambda: report(driven)["total"]["used_s"] > 0.5)
+    running = report(driven, "--by", "project")["rows"][0]
+    assert (running["name"], running["jobs"], running["peak_gpu_memory_bytes"]) == ("vision", 1, 7 * GIB)
+    assert running["held_s"] >= running["measured_s"] >= running["used_s"] > 0
+    assert running["energy_j"] > 0
+
+    os.kill(driven.pid_of("controller"), signal.SIGKILL)
+    assert until(lambda: driven.tarmac("status").returncode == 0)
+    assert report(driven)["total"]["held_s"] >= running["held_s"]
+
+    assert driven.tarmac("kill", str(job), "--grace", "0").returncode == 0
+    assert until(lambda: state_of(driven, job) == "cancelled")
+    standin.show(*gpus())
+    assert until(lambda: not driven.client().gpus()[0].processes)
+    before = report(driven)["rows"]
+    assert before[0]["held_s"] >= running["held_s"]
+    assert driven.tarmac("rm", str(job)).returncode == 0
+    assert driven.tarmac("stop").returncode == 0
+    assert report(driven)["rows"] == before, "removed, and read by a new controller"
+
+
+def test_attempts_add_up_and_the_job_counts_once(driven: Home) -> None:
+    job = driven.add("--gpus-on", "0", "--", "sleep", "300")
+    started(driven, job)
+    assert driven.tarmac("queue", "stop", "--requeue", "--grace", "0").returncode == 0
+    assert until(lambda: state_of(driven, job) == "queued")
+    first = report(driven)["total"]
+    assert (first["jobs"], first["held_s"] > 0) == (1, True)
+    assert driven.tarmac("queue", "resume").returncode == 0
+    started(driven, job)
+    assert until(lambda: report(driven)["total"]["held_s"] > first["held_s"])
+    assert report(driven)["total"]["jobs"] == 1
+    (row,) = report(driven, "--by", "gpu")["rows"]
+    assert (row["name"], row["uuid"]) == ("0", "GPU-0")
+
+
+def test_foreign_use_has_its_own_row(driven: Home, standin: Standin) -> None:
+    with subprocess.Popen(["sleep", "300"]) as foreign:
+        standin.show(busy(gpus()[0], foreign.pid), gpus()[1])
+        assert driven.tarmac("status").returncode == 0
+        assert until(lambda: (report(driven)["foreign"] or {"used_s": 0})["used_s"] > 0.2)
+        found = report(driven)
+        assert found["rows"] == []
+        assert found["total"] == found["foreign"]
+        assert (found["foreign"]["jobs"], found["foreign"]["utilization"]) == (0, 80.0)
+        assert "foreign processes" in driven.tarmac("report").stdout
+        (line,) = csv.DictReader(io.StringIO(driven.tarmac("report", "--csv").stdout))
+        assert (line["kind"], line["owner"]) == ("foreign", "")
+        assert driven.tarmac("stop").returncode == 0
+        foreign.kill()
+    standin.show(*gpus())
+    assert report(driven)["foreign"]["used_s"] >= found["foreign"]["used_s"], "it is stored when the controller ends"
+
+
+def test_a_report_of_nothing_says_so(home: Home) -> None:
+    done = home.tarmac("report")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("No GPU time was used from ")
+    assert report(home)["rows"] == []
+    assert home.tarmac("report", "--csv").stdout.startswith("kind,owner,jobs,held_s,")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--by", "month"), "it must be one of owner, project, gpu, day"),
+        (("--since", "soon"), "it must be a time in the past, such as 30d"),
+        (("--since", "2099-01-01"), "that is in the future"),
+        (("--since", "30"), "which unit?"),
+        (("--since", "1d", "--until", "7d"), "--since is later than --until"),
+        (("--csv", "--json"), "--csv and --json exclude each other"),
+        (("today",), "unexpected argument 'today'"),
+    ],
+)
+def test_bad_words_are_refused_with_what_to_type(home: Home, words: tuple[str, ...], message: str) -> None:
+    done = home.tarmac("report", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
