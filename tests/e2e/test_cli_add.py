@@ -155,7 +155,7 @@ def test_a_program_that_does_not_exist_fails_to_launch(shared_home: Home) -> Non
     job = a_job(shared_home, "/no/such/program")
     assert (job["state"], job["reason"], job["exit_code"]) == ("failed", "launch", None)
     shown = shared_home.tarmac("show", str(job["id"])).stdout
-    assert "failed, launch" in shown
+    assert "failed (launch)" in shown
     assert "/no/such/program" in str(job["message"])
 
 

@@ -44,8 +44,8 @@ def test_a_job_is_stopped_at_its_time_limit(shared_home: Home) -> None:
     ended = shared_home.tarmac("run", "--time", "1s", "-g", "0", "sleep", "600")
     assert ended.returncode == 143
     assert "it reached its time limit" in ended.stderr
-    assert "failed, timeout" in done(shared_home, "show", "last")
-    assert "failed, timeout" in done(shared_home, "ls", "last")
+    assert "failed (timeout)" in done(shared_home, "show", "last")
+    assert "failed (timeout)" in done(shared_home, "ls", "last")
 
 
 def test_short_jobs_go_first_if_the_order_says_so(full_home: Home) -> None:
@@ -83,7 +83,7 @@ def test_a_job_starts_after_its_dependency(shared_home: Home) -> None:
     done(shared_home, "edit", str(first), "--begin", "none")
     assert shared_home.tarmac("wait", str(second)).returncode == 0
     assert shared_home.tarmac("wait", str(alarm)).returncode == 1
-    assert "failed, dependency" in done(shared_home, "show", str(alarm))
+    assert "failed (dependency)" in done(shared_home, "show", str(alarm))
 
 
 def test_a_dependency_that_was_removed_still_counts(full_home: Home) -> None:

@@ -17,7 +17,16 @@ def finished(home: Home, *words: str) -> str:
 def test_show_prints_all_fields_and_the_history(shared_home: Home) -> None:
     number = finished(shared_home, "-n", "big", "--tag", "a", "--tag", "b", "--project", "p", "-c", "exit 3")
     shown = shared_home.tarmac("show", number).stdout
-    for words in (f"Job {number}  big", "failed, exit 3", "exit 3", "a, b", "submitted", "started", "ended", "History"):
+    for words in (
+        f"Job {number}  big",
+        "failed (exit 3)",
+        "exit 3",
+        "a, b",
+        "submitted",
+        "started",
+        "ended",
+        "History",
+    ):
         assert words in shown
     assert "job exited" in shown
 

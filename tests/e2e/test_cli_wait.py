@@ -65,7 +65,7 @@ def test_on_a_terminal_wait_prints_a_summary(shared_home: Home) -> None:
     number = shared_home.add("-c", "exit 3")
     with Terminal(shared_home, "wait", str(number)) as terminal:
         assert terminal.ends() == 3
-        assert f"job {number} failed, exit 3" in terminal.text
+        assert f"job {number} failed (exit 3)" in terminal.text
 
 
 def test_a_missing_job_is_not_found(shared_home: Home) -> None:

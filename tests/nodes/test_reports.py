@@ -25,8 +25,8 @@ class Clocks:
         return report_of(frame, self.node)
 
 
-def exit_frame(**more: bool) -> Any:
-    return protocol.exited(1, 2, status=15, pid=9, started=STARTED, ended=ENDED, **more)
+def exit_frame(**more: Any) -> Any:
+    return {**protocol.exited(1, 2, status=15, pid=9, started=STARTED, ended=ENDED), **more}
 
 
 def exited(frame: Any) -> JobExited:
@@ -55,6 +55,30 @@ def test_an_exit_names_the_memory_that_ran_out_and_the_line_that_says_so(oom: st
 def test_an_exit_of_another_agent_may_name_none_or_an_unknown_memory() -> None:
     assert (exited(exit_frame()).oom, exited(exit_frame()).error_line) == (None, None)
     assert exited(exit_frame(oom="swap")).oom is None
+
+
+@pytest.mark.parametrize("outside", ["killed", "disk-full", "no-cwd", "no-interpreter", "suspend", "reboot"])
+def test_an_exit_names_what_ended_it_from_outside(outside: str) -> None:
+    assert exited(exit_frame(outside=outside)).outside == outside
+    assert exited(exit_frame(outside="a newer word")).outside is None
+    assert exited(exit_frame()).outside is None
+
+
+def test_an_older_agent_reports_a_full_disk_in_its_own_way() -> None:
+    assert exited(exit_frame(full_disk=True)).outside == "disk-full"
+
+
+def test_a_launch_names_what_was_missing_and_a_loss_what_caused_it() -> None:
+    launch = {"type": "launch_failed", "job": 1, "attempt": 2, "message": "x", "at": 1000.0}
+    lost = {"type": "lost", "job": 1, "attempt": 2, "message": "x", "alive": False, "at": 1000.0}
+    for frame, outside in ((launch, None), ({**launch, "outside": "no-cwd"}, "no-cwd")):
+        failed = Clocks().report(frame)
+        assert isinstance(failed, LaunchFailed)
+        assert failed.outside == outside
+    for frame, loss in ((lost, "lost"), ({**lost, "loss": "reboot"}, "reboot"), ({**lost, "loss": "?"}, "lost")):
+        report = Clocks().report(frame)
+        assert isinstance(report, JobLost)
+        assert report.loss == loss
 
 
 @pytest.mark.parametrize("signalled", [True, False])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Dict, List, Literal, Optional, Sequence, TypedDict, Union
 
 from tarmac.shared.frames.base import OfAttempt, Origin
-from tarmac.shared.frames.to_controller import GpuValues, HostMemory
+from tarmac.shared.frames.to_controller import ExitedFrame, GpuValues, HostMemory, Memory, Outside
 
 # Agent → shim
 
@@ -34,6 +34,48 @@ class IdleFrame(TypedDict):
     """The shim has seen its attempt through and waits for another."""
 
     type: Literal["idle"]
+
+
+class OutputPlace(TypedDict):
+    path: str
+    begin: int  # where the output of this attempt begins
+
+
+class Remains(TypedDict):
+    """In the exit record of an attempt that failed: where to look for the reason, and what the shim already knows."""
+
+    outputs: List[OutputPlace]  # stdout, and stderr if it has its own file
+    cwd: str
+    cwd_inode: int
+
+
+class FailedRecord(ExitedFrame):
+    """Older shims write exit records without `remains`."""
+
+    remains: Remains
+
+
+# Agent → file helper, besides the controller's questions
+
+
+class ExamineFrame(Remains):
+    """Why did this attempt fail?"""
+
+    type: Literal["examine"]
+    exit_code: Optional[int]
+
+
+# File helper → agent, besides the answers to the controller
+
+
+class _Found(TypedDict, total=False):
+    error_line: str
+    oom: Memory
+    outside: Outside
+
+
+class ExaminedFrame(_Found):
+    type: Literal["examined"]
 
 
 # GPU probe → agent

@@ -57,7 +57,7 @@ class HelloAnswer:
 
     def _is_undecided(self) -> bool:
         """Called repeatedly, so it reads no file of an attempt that is decided twice."""
-        if any(attempt.present_report() is None for attempt in self._attempts()):
+        if any(attempt.present_report() is None or attempt.is_under_examination for attempt in self._attempts()):
             return True
         return self._node.gpus.latest is None and any(map(self._needs_gpus, self._lost()))
 

@@ -43,6 +43,17 @@ def read_log(request: ReadLogFrame) -> Union[LogFrame, LogErrorFrame]:
     return {"type": "log", "ref": ref, "offset": offset, "size": size, "data": text}
 
 
+def read_end(path: str, begin: int, most: int) -> bytes:
+    """Return the last bytes of a log, at most `most`, of what was written from `begin` on. Raises OSError."""
+    fd = _open(path)
+    try:
+        size = os.fstat(fd).st_size
+        first = max(begin, size - most)
+        return os.pread(fd, max(0, size - first), first)
+    finally:
+        os.close(fd)
+
+
 def find_tail(request: TailLogFrame) -> Union[LogTailFrame, LogTailErrorFrame]:
     """Find the offset where the last lines begin, from the end backwards."""
     try:

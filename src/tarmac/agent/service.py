@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import TYPE_CHECKING, Dict, List, Optional, Set, Union
+from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Set, Union
 
 from tarmac.agent import facts
 from tarmac.agent.connection import Connection, UnknownFrame
@@ -30,6 +30,7 @@ from tarmac.shared.proc import Stat
 from tarmac.shared.shortage import is_shortage
 
 if TYPE_CHECKING:
+    from tarmac.agent.frames import FailedRecord
     from tarmac.shared.frames.to_agent import (
         AdoptFrame,
         ControllerFrame,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
         SignalFrame,
         StartFrame,
     )
-    from tarmac.shared.frames.to_controller import AgentFrame, ReportFrame
+    from tarmac.shared.frames.to_controller import AgentFrame, ExitedFrame, ReportFrame
 
 _LAUNCH_TRIES = 3
 _AFTER_SHORTAGE_S = 1.0
@@ -277,6 +278,9 @@ class Service:
         crashpoint.reach("agent:before-report")
         self.send(report)
         crashpoint.reach("agent:after-report")
+
+    def examine(self, record: FailedRecord, done: Callable[[ExitedFrame], None]) -> None:
+        self._files.examine(record, done)
 
     def never_started(self, attempt: Attempt) -> None:
         """Retry: the shim died before the start was on record, so the command was not released."""

@@ -232,7 +232,7 @@ class Job(Record):
     id: int
     owner: str
     state: str
-    reason: str | None  # why it waits, or how it failed: exit, signal, launch, …
+    reason: str | None  # why it waits, or how it failed: exit, signal, oom-gpu, launch, …
     exit_code: int | None
     signal: int | None
     attempt: int
@@ -286,6 +286,8 @@ class Job(Record):
     # End of the options.
     # Only in the answer about a single job:
     message: str | None
+    error_line: str | None  # what its output or the kernel says about why it failed
+    hint: str | None  # what to do about the reason
     why: list[str] | None
     pid: int | None
     umask: int | None

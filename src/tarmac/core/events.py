@@ -12,7 +12,7 @@ from tarmac.core.model.gpu import BookedGpu, Gpu, GpuUse
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import JobSpec
 from tarmac.core.model.leftovers import Leftovers
-from tarmac.core.model.names import Entry, Memory, Outcome
+from tarmac.core.model.names import Entry, Loss, Memory, Outcome, Outside
 from tarmac.core.model.note import Note
 from tarmac.core.model.plan import EndByProgress
 from tarmac.core.model.queue import Reservation
@@ -154,7 +154,7 @@ class JobExited:
     ended_at: float
     timed_out: bool = False  # it reached its time limit and was stopped
     leftovers: Leftovers | None = None  # that were ended after the command
-    is_disk_full: bool = False  # it failed, and the disk of its log was full then
+    outside: Outside | None = None  # it failed because of this
     oom: Memory | None = None  # it failed because this memory ran out
     error_line: str | None = None  # the line of its output that says why it failed
     was_signalled: bool | None = None  # asked to stop while its command still ran; None: the node cannot say
@@ -168,6 +168,7 @@ class LaunchFailed:
     attempt: int
     message: str
     at: float
+    outside: Outside | None = None  # what was missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +181,7 @@ class JobLost:
     is_alive: bool
     at: float
     started_at: float | None = None  # by the same clock; None: as reported before
+    loss: Loss = "lost"
     leftovers: Leftovers | None = None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Any, TypeAlias, assert_never, get_args
 
 import msgspec
 
@@ -10,7 +10,7 @@ from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, Run
 from tarmac.core.model.gpu import Gpu
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.leftovers import Leftovers, LeftProcess
-from tarmac.core.model.names import Memory
+from tarmac.core.model.names import Loss, Memory, Outside
 from tarmac.shared.proc import TICKS_PER_S
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ class _Exited(msgspec.Struct, tag="exited", tag_field="type"):
     timed_out: bool = False  # records of older agents lack it
     signalled: bool | None = None  # and this one
     leftovers: _Leftovers | None = None
-    full_disk: bool = False
+    full_disk: bool = False  # how older agents say that the disk was full
+    outside: str | None = None
     oom: str | None = None
     error_line: str | None = None
 
@@ -59,6 +60,7 @@ class _LaunchFailed(msgspec.Struct, tag="launch_failed", tag_field="type"):
     message: str
     at: float
     at_s: float | None = None
+    outside: str | None = None
 
 
 class _Lost(msgspec.Struct, tag="lost", tag_field="type"):
@@ -69,6 +71,7 @@ class _Lost(msgspec.Struct, tag="lost", tag_field="type"):
     at: float
     at_s: float | None = None
     started_s: float | None = None
+    loss: str | None = None
     leftovers: _Leftovers | None = None
 
 
@@ -83,7 +86,10 @@ class _Gone(msgspec.Struct, tag="gone", tag_field="type"):
 
 _Frame: TypeAlias = _Started | _Exited | _LaunchFailed | _Lost | _Gone
 
-_MEMORIES: dict[str | None, Memory] = {"gpu": "gpu", "host": "host"}  # a newer agent may know more
+# A newer agent may know more.
+_MEMORIES: dict[str | None, Memory] = {name: name for name in get_args(Memory)}
+_OUTSIDE: dict[str | None, Outside] = {name: name for name in get_args(Outside)}
+_LOSSES: dict[str | None, Loss] = {name: name for name in get_args(Loss)}
 REPORT_TYPES = frozenset({"started", "exited", "launch_failed", "lost", "gone"})
 
 
@@ -149,7 +155,13 @@ def report_of(frame: dict[str, Any], clock: NodeClock) -> RunReport:
             return _exited(report, clock)
         case _LaunchFailed():
             at = clock.convert(report.at, report.at_s)
-            return LaunchFailed(job=JobId(report.job), attempt=report.attempt, message=report.message, at=at)
+            return LaunchFailed(
+                job=JobId(report.job),
+                attempt=report.attempt,
+                message=report.message,
+                at=at,
+                outside=_OUTSIDE.get(report.outside),
+            )
         case _Lost():
             return JobLost(
                 job=JobId(report.job),
@@ -158,6 +170,7 @@ def report_of(frame: dict[str, Any], clock: NodeClock) -> RunReport:
                 is_alive=report.alive,
                 at=clock.convert(report.at, report.at_s),
                 started_at=_began_at(report, clock),
+                loss=_LOSSES.get(report.loss, "lost"),
                 leftovers=_leftovers(report.leftovers),
             )
         case _Gone():
@@ -185,7 +198,7 @@ def _exited(report: _Exited, clock: NodeClock) -> JobExited:
         ended_at=ended_at,
         timed_out=report.timed_out,
         was_signalled=report.signalled,
-        is_disk_full=report.full_disk,
+        outside=_OUTSIDE.get(report.outside) or ("disk-full" if report.full_disk else None),
         oom=_MEMORIES.get(report.oom),
         error_line=report.error_line,
         leftovers=_leftovers(report.leftovers),

@@ -9,8 +9,8 @@ agent → controller   hello started exited launch_failed lost gone gpus gpus_un
                      log_tail log_grew paths_checked processes_described pong ending
 agent → shim         assign start
 probe → agent        gpus xid alive
-agent → file helper  read_log tail_log look_at_log check_paths
-file helper → agent  log log_tail looked paths_checked avoided failed
+agent → file helper  read_log tail_log look_at_log check_paths examine
+file helper → agent  log log_tail looked paths_checked examined avoided failed
 """
 
 from __future__ import annotations

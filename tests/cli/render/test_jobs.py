@@ -71,7 +71,7 @@ def test_the_attempt_of_a_preempted_job_is_shown() -> None:
     jobs = [running(1, 0, attempt=2), running(2, 1, attempt=1), a_job(3, attempt=1), a_job(4, attempt=0)]
     jobs.append(a_job(5, "failed", exit_code=3, attempt=2))
     assert [line[4:20].rstrip() for line in plain(jobs)[1:]] == [
-        "running, attempt", "running", "queued, attempt", "queued", "failed, exit 3",
+        "running, attempt", "running", "queued, attempt", "queued", "failed (exit 3)",
     ]  # fmt: skip
     assert "running, attempt 2" in plain(jobs)[1]
     assert "queued, attempt 2" in plain(jobs)[3]
@@ -80,10 +80,10 @@ def test_the_attempt_of_a_preempted_job_is_shown() -> None:
 def test_the_columns_of_a_job() -> None:
     jobs = [running(3, 0, 1, 2), a_job(12, gpus_asked=2), a_job(4, "failed", exit_code=3, gpus_asked=0)]
     assert plain(jobs) == [
-        "ID  STATE           GPUS   TIME  COMMAND",
-        " 3  running         0-2   1m30s  python train.py",
-        "12  queued          (2)       -  python train.py",
-        " 4  failed, exit 3  -         -  python train.py",
+        "ID  STATE            GPUS   TIME  COMMAND",
+        " 3  running          0-2   1m30s  python train.py",
+        "12  queued           (2)       -  python train.py",
+        " 4  failed (exit 3)  -         -  python train.py",
     ]
 
 
@@ -104,12 +104,15 @@ def test_warnings_have_a_column_only_if_a_job_has_one() -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"exit_code": 3, "reason": "exit"}, "failed, exit 3"),
-        ({"signal": 11, "reason": "signal"}, "failed, SIGSEGV"),
-        ({"signal": 40, "reason": "signal"}, "failed, signal 40"),
-        ({"reason": "launch"}, "failed, launch"),
-        ({"reason": "timeout", "signal": 15}, "failed, timeout"),
-        ({"reason": "dependency"}, "failed, dependency"),
+        ({"exit_code": 3, "reason": "exit"}, "failed (exit 3)"),
+        ({"signal": 11, "reason": "signal"}, "failed (SIGSEGV)"),
+        ({"signal": 40, "reason": "signal"}, "failed (signal 40)"),
+        ({"reason": "launch"}, "failed (launch)"),
+        ({"reason": "timeout", "signal": 15}, "failed (timeout)"),
+        ({"reason": "oom-gpu", "exit_code": 1}, "failed (oom-gpu)"),
+        ({"reason": "oom-host", "signal": 9}, "failed (oom-host)"),
+        ({"reason": "killed", "signal": 9}, "failed (killed)"),
+        ({"reason": "dependency"}, "failed (dependency)"),
     ],
 )
 def test_the_kind_of_failure_is_shown(fields: dict[str, Any], words: str) -> None:

@@ -14,7 +14,7 @@ BUSY = [
     a_job(4, "failed", exit_code=137, command=["python", "train.py", "--lr", "0.1", "--data", "/data" * 20]),
     a_job(5, attempt=3, waits_for=list(range(1, 99, 2))),
 ]
-FIGURES = ("42%", "1m23s", "waits for 1", "~Sat 09:30", "1m30s", "failed, exit 137", "waits for 49 jobs", "12345")
+FIGURES = ("42%", "1m23s", "waits for 1", "~Sat 09:30", "1m30s", "failed (exit 137)", "waits for 49 jobs", "12345")
 
 
 @pytest.fixture(autouse=True)

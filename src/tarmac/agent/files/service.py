@@ -8,9 +8,12 @@ from tarmac.agent.connection import Connection, UnknownFrame
 from tarmac.agent.files.log_watch import LogWatch
 from tarmac.agent.files.pool import FileHelpers, Request
 from tarmac.agent.loop import Loop, log
+from tarmac.agent.outcome.conclusion import conclude, question
 from tarmac.shared import kernel
+from tarmac.shared.protocol import decode
 
 if TYPE_CHECKING:
+    from tarmac.agent.frames import ExaminedFrame, FailedRecord
     from tarmac.shared.frames.base import AnyFrame
     from tarmac.shared.frames.to_agent import (
         CheckPathsFrame,
@@ -18,9 +21,10 @@ if TYPE_CHECKING:
         ReadLogFrame,
         TailLogFrame,
     )
-    from tarmac.shared.frames.to_controller import LogGrewErrorFrame, LogGrewFrame
+    from tarmac.shared.frames.to_controller import ExitedFrame, LogGrewErrorFrame, LogGrewFrame
 
 _READ_WITHIN_S = 4.0  # before a client wonders whether the controller still answers
+_EXAMINE_WITHIN_S = 1.0  # the GPUs of the attempt stay booked so long
 _CHECK_WITHIN_S = 0.4  # twice that is less than the controller waits
 
 
@@ -55,6 +59,20 @@ class FileService:
             self._read(connection, frame)
         else:
             raise UnknownFrame(frame["type"])
+
+    def examine(self, record: FailedRecord, done: Callable[[ExitedFrame], None]) -> None:
+        """Find out why an attempt failed. The report waits for a moment only, as a file system may hang."""
+        frame = question(record)
+        if frame is None:
+            done(conclude(record, None))
+            return
+
+        def answered(data: bytes) -> None:
+            done(conclude(record, cast("ExaminedFrame", decode(data))))
+
+        self._helpers.ask(
+            Request(cast("AnyFrame", frame), _EXAMINE_WITHIN_S, answered, lambda _: done(conclude(record, None)))
+        )
 
     def _read(self, connection: Connection, frame: Union[ReadLogFrame, TailLogFrame]) -> None:
         def silent(reason: str) -> None:

@@ -1,4 +1,4 @@
-"""What a helper does with one request: reads a log, looks whether it has grown, or checks paths."""
+"""What a helper does with one request: reads a log, looks whether it has grown, checks paths, examines a failure."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tarmac.agent.files.trail import Avoided, Trail
 from tarmac.shared import kernel
 
 if TYPE_CHECKING:
+    from tarmac.agent.frames import ExaminedFrame, ExamineFrame
     from tarmac.shared.frames.base import AnyFrame
     from tarmac.shared.frames.to_agent import CheckPathsFrame
     from tarmac.shared.frames.to_controller import OutputVerdict, PathsCheckedFrame
@@ -40,12 +41,21 @@ class Worker:
     def _perform(self, request: AnyFrame) -> Mapping[str, Any]:
         if request["type"] == "check_paths":
             return self._check_paths(request)  # type: ignore[arg-type]
+        if request["type"] == "examine":
+            return self._examine(request)  # type: ignore[arg-type]
         self._trail.follow(request["path"])
         if request["type"] == "read_log":
             return logs.read_log(request)  # type: ignore[arg-type]
         if request["type"] == "tail_log":
             return logs.find_tail(request)  # type: ignore[arg-type]
         return self._look_at(request["path"])
+
+    def _examine(self, request: ExamineFrame) -> ExaminedFrame:
+        from tarmac.agent.outcome.examination import examine  # its patterns take a while; most jobs do not fail
+
+        for path in [request["cwd"], *(place["path"] for place in request["outputs"])]:
+            self._trail.follow(path)
+        return examine(request)
 
     def _look_at(self, path: str) -> Mapping[str, Any]:
         """Watch first, so that no change in between is missed."""

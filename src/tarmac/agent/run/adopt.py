@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Iterable, List, Optional, cast
 
 from tarmac.agent.gpus import gpu_processes
 from tarmac.agent.loop import log
+from tarmac.agent.outcome.conclusion import of_earlier_boot
 from tarmac.agent.procs.attribution import Attribution
 from tarmac.agent.procs.containment import Containment
 from tarmac.agent.procs.owner import uid_of
@@ -19,7 +20,7 @@ from tarmac.agent.procs.proc_scan import ProcessTree, descendants, read_all
 from tarmac.agent.procs.watch import ProcessWatch
 from tarmac.agent.records.attempt_key import AttemptKey
 from tarmac.agent.records.run_folder import EXIT, START, Record, RunFolder
-from tarmac.agent.run.attempt import Attempt, AttemptHost, of_earlier_boot, started_of
+from tarmac.agent.run.attempt import Attempt, AttemptHost, started_of
 from tarmac.agent.run.escalation import Escalation
 from tarmac.shared import boot_clock, proc, protocol
 from tarmac.shared.proc import Stat
@@ -87,7 +88,7 @@ class AdoptedAttempt(Attempt):
             report = cast("ReportFrame", final)
             self._report(of_earlier_boot(report) if is_earlier_boot else report)
         elif is_earlier_boot:
-            self._report(self._lost("the machine was restarted while it ran", alive=False))
+            self._report(self._lost_by_reboot())
         else:
             self._watch_process(start)
             self.escalation.resume()

@@ -11,9 +11,10 @@ import os
 import signal
 import socket
 import time
-from typing import TYPE_CHECKING, Dict, List, Optional, Protocol, Set, cast
+from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Protocol, Set, cast
 
 from tarmac.agent.loop import Loop, log
+from tarmac.agent.outcome.conclusion import failed_record, of_earlier_boot
 from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.cgroup import Leaf
 from tarmac.agent.procs.leftovers import describe
@@ -30,8 +31,9 @@ from tarmac.shared.proc import Stat, send_signal
 from tarmac.shared.protocol import Decoder
 
 if TYPE_CHECKING:
+    from tarmac.agent.frames import FailedRecord
     from tarmac.shared.frames.base import AnyFrame, Origin
-    from tarmac.shared.frames.to_controller import Leftovers, LostFrame, ReportFrame, StartedFrame
+    from tarmac.shared.frames.to_controller import ExitedFrame, Leftovers, LostFrame, ReportFrame, StartedFrame
 
 _UNDECIDED_S = 0.02
 _SEARCH_S = 1.0  # a search for processes takes a while
@@ -46,6 +48,8 @@ class AttemptHost(Protocol):
     context: AgentContext
 
     def report(self, attempt: Attempt, report: ReportFrame) -> None: ...
+
+    def examine(self, record: FailedRecord, done: Callable[[ExitedFrame], None]) -> None: ...
 
     def never_started(self, attempt: Attempt) -> None: ...
 
@@ -69,6 +73,7 @@ class Attempt:
         self.start: Optional[Start] = None  # as long as it may have to be started again
         self.latest: Optional[ReportFrame] = None
         self.is_shim_gone = False
+        self.is_examined = False  # the reason of its failure is looked for, or is found
         self.is_forgotten = False
         self.start_time: Optional[int] = None  # of an adopted process
         self.shim_pid: Optional[int] = None  # if this agent forked the shim
@@ -88,6 +93,11 @@ class Attempt:
     @property
     def is_over(self) -> bool:
         return self.latest is not None and protocol.is_final(self.latest)
+
+    @property
+    def is_under_examination(self) -> bool:
+        """It has failed; its final report follows in a moment."""
+        return self.is_examined and not self.is_over
 
     def present_report(self) -> Optional[ReportFrame]:
         """None while it is undecided whether the attempt starts, which takes moments only."""
@@ -215,11 +225,7 @@ class Attempt:
         if start is None:
             self._settle_without_start()
         elif start["boot_id"] != self.host.context.boot_id:
-            self._report(
-                of_earlier_boot(self._final)
-                if self._final is not None
-                else self._lost("the machine was restarted while it ran", alive=False)
-            )
+            self._report(of_earlier_boot(self._final) if self._final is not None else self._lost_by_reboot())
         else:
             self._settle_tree(start)
 
@@ -348,6 +354,9 @@ class Attempt:
     def _lost(self, message: str, *, alive: bool) -> LostFrame:
         return protocol.lost(*self.key, message=message, alive=alive, at=boot_clock.now(), started_s=self._started_s())
 
+    def _lost_by_reboot(self) -> LostFrame:
+        return {**self._lost("the machine was restarted while it ran", alive=False), "loss": "reboot"}
+
     def _started(self, start: Record) -> StartedFrame:
         return protocol.started(*self.key, pid=start["pid"], at=started_of(start))
 
@@ -362,6 +371,14 @@ class Attempt:
         report = self.escalation.complete(report)
         if self.is_shim_gone:
             report = self._with_leftovers(report)
+        record = failed_record(report)
+        if record is None:
+            self._publish(report)
+        elif not self.is_examined:
+            self.is_examined = True
+            self.host.examine(record, self._publish)
+
+    def _publish(self, report: ReportFrame) -> None:
         self.latest = report
         self.start = None
         self.escalation.reported(report)
@@ -371,10 +388,3 @@ class Attempt:
 def started_of(start: Record) -> Moment:
     """The moment of the start, from the start record."""
     return Moment(start["started_at"], start.get("started_s"))
-
-
-def of_earlier_boot(final: ReportFrame) -> ReportFrame:
-    """A final report without its reading of the boot clock, which began anew since."""
-    if final["type"] == "exited":
-        return {**final, "ended_s": None}
-    return {**final, "at_s": None} if final["type"] == "launch_failed" else final

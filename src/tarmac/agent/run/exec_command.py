@@ -10,7 +10,7 @@ import errno
 import os
 import signal
 import stat
-from typing import TYPE_CHECKING, Dict, List, NoReturn, Optional, cast
+from typing import TYPE_CHECKING, Dict, List, NamedTuple, NoReturn, Optional, Tuple, cast
 
 from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.proc_scan import MARK
@@ -23,6 +23,7 @@ from tarmac.shared.protocol import decode, encode, read_frame
 
 if TYPE_CHECKING:
     from tarmac.agent.frames import AssignFrame
+    from tarmac.shared.frames.to_controller import Outside
 
 # Python ignores these. The agent resets all others to their default at its start.
 _IGNORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
@@ -40,11 +41,52 @@ _REHEARSAL = encode(
         "stdout": "/",
     }
 )
-READY = "\0"  # sent when only the exec is left to do
+# Sent when only the exec is left to do, followed by what `Opened` has, for the shim.
+READY = "\0"
+_NAMED = "\x1f"  # between the name of what is missing and the message
+
+
+class Opened(NamedTuple):
+    """What is known of the command's files once they are open."""
+
+    stdout_begin: int  # the size of the file: earlier output may be in it
+    stderr_begin: int
+    cwd_inode: int
+
+    @classmethod
+    def of_ready(cls, answer: str) -> Opened:
+        return cls(*map(int, answer[len(READY) :].split()))
+
+
+_INTERPRETERS = (
+    "python", "pypy", "ipython", "bash", "sh", "zsh", "dash", "ksh", "fish", "perl", "ruby", "node", "julia", "rscript",
+    "java", "lua", "php", "torchrun", "accelerate", "deepspeed",
+)  # fmt: skip
+
+
+def is_interpreter(program: str) -> bool:
+    """True for the usual programs that run scripts, of any version: they vanish with their environment."""
+    return os.path.basename(program).lower().rstrip("0123456789.") in _INTERPRETERS
 
 
 class CannotRun(Exception):
-    """The message is shown to the owner of the job."""
+    """The message is shown to the owner of the job. `outside` names what is missing, if that is known."""
+
+    def __init__(self, message: str, outside: Optional[Outside] = None) -> None:
+        super().__init__(message)
+        self.outside = outside
+
+
+class Trouble(NamedTuple):
+    """Why the command cannot run."""
+
+    message: str
+    outside: Optional[Outside] = None
+
+    @classmethod
+    def of_answer(cls, answer: str) -> Trouble:
+        outside, named, message = answer.partition(_NAMED)
+        return cls(message, cast("Outside", outside)) if named else cls(answer)
 
 
 def become(instance: str, shim_fd: int, failure_fd: int) -> NoReturn:
@@ -61,7 +103,7 @@ def become(instance: str, shim_fd: int, failure_fd: int) -> NoReturn:
         if start:
             _run(cast("AssignFrame", decode(assign)), read(decode(start)), instance, shim_fd, failure_fd)
     except CannotRun as failure:
-        _send(failure_fd, str(failure))
+        _send(failure_fd, str(failure) if failure.outside is None else f"{failure.outside}{_NAMED}{failure}")
     except Exception as error:  # noqa: BLE001  the outermost frame of a process
         _send(failure_fd, f"cannot be started: {error}")
     finally:
@@ -70,8 +112,8 @@ def become(instance: str, shim_fd: int, failure_fd: int) -> NoReturn:
 
 def _run(assign: AssignFrame, request: StartRequest, instance: str, shim_fd: int, failure_fd: int) -> None:
     os.umask(request.umask)
-    _enter(request.cwd)
-    _open_files(request)
+    cwd_inode = _enter(request.cwd)
+    stdout_begin, stderr_begin = _open_files(request)
     os.nice(request.options.get("nice", 0))
     env = request.env
     env.setdefault("MASTER_PORT", str(assign["port"]))  # set already: the owner chose it with --env
@@ -82,7 +124,7 @@ def _run(assign: AssignFrame, request: StartRequest, instance: str, shim_fd: int
     key = AttemptKey(request.job, request.attempt)
     env[MARK] = f"{instance}:{key}"
     limit_tag.apply(limit_tag.tag_for(instance, key))
-    _send(failure_fd, READY)
+    _send(failure_fd, f"{READY}{stdout_begin} {stderr_begin} {cwd_inode}")
     # The end of the pipe instead of a byte: the shim died before the start was on record, so nothing may run.
     if os.read(shim_fd, 1):
         _execute(argv, env)
@@ -99,21 +141,26 @@ def _undo_agent() -> None:
     file_limit.restore()
 
 
-def _enter(cwd: str) -> None:
+def _enter(cwd: str) -> int:
+    """Return the inode of the directory: another one may get its name while the command runs."""
     try:
         os.chdir(cwd)
+        return os.stat(".").st_ino
     except FileNotFoundError:
-        raise CannotRun(f"{cwd}: the working directory does not exist") from None
+        raise CannotRun(f"{cwd}: the working directory does not exist", "no-cwd") from None
     except OSError as error:
         raise CannotRun(f"{cwd}: cannot enter the working directory: {error.strerror}") from None
 
 
-def _open_files(request: StartRequest) -> None:
+def _open_files(request: StartRequest) -> Tuple[int, int]:
+    """Return the sizes of both files. Output of earlier attempts is in front of what the command writes."""
     _refuse_own_files(request)
-    out_fd = _open_log(request.stdout, append=request.append)
-    err_fd = out_fd if request.stderr is None else _open_log(request.stderr, append=request.append)
+    out_fd, out_size = err_fd, err_size = _open_log(request.stdout, append=request.append)
+    if request.stderr is not None:
+        err_fd, err_size = _open_log(request.stderr, append=request.append)
     os.dup2(out_fd, 1)
     os.dup2(err_fd, 2)
+    return out_size, err_size
 
 
 def _refuse_own_files(request: StartRequest) -> None:
@@ -127,18 +174,20 @@ def _refuse_own_files(request: StartRequest) -> None:
                 raise CannotRun(f"{path}: reserved for Tarmac's own files; choose another file")
 
 
-def _open_log(path: str, *, append: bool) -> int:
+def _open_log(path: str, *, append: bool) -> Tuple[int, int]:
+    """Return the descriptor and the size of the file."""
     # Never truncate. Non-blocking for the open only: a FIFO without a reader must not hang the start.
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK
     try:
         fd = os.open(path, flags, 0o666)
         found = os.fstat(fd)
     except OSError as error:
-        raise CannotRun(_log_trouble(path, error)) from None
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise CannotRun(_log_trouble(path, error), "disk-full" if is_full else None) from None
     if stat.S_ISREG(found.st_mode) and found.st_size and not append:
         raise CannotRun(f"{path}: the log exists already and is not overwritten; append to it or choose another file")
     os.set_blocking(fd, True)
-    return fd
+    return fd, found.st_size
 
 
 def _log_trouble(path: str, error: OSError) -> str:
@@ -161,7 +210,7 @@ def _execute(argv: List[str], env: Dict[str, str]) -> NoReturn:
             os.execve(file, argv, env)
         except (FileNotFoundError, NotADirectoryError):
             if os.path.exists(file):
-                raise CannotRun(_exec_trouble(file, errno.ENOENT)) from None
+                raise CannotRun(_exec_trouble(file, errno.ENOENT), "no-interpreter") from None
         except PermissionError:
             denied = denied or os.path.isfile(file)
         except OSError as error:
@@ -170,7 +219,8 @@ def _execute(argv: List[str], env: Dict[str, str]) -> NoReturn:
             raise CannotRun(f"{name}: cannot be started: {error}") from None
     if denied:
         raise CannotRun(_exec_trouble(name, errno.EACCES))
-    raise CannotRun(f"{name}: command not found (PATH searched: {path})")
+    outside: Optional[Outside] = "no-interpreter" if is_interpreter(name) else None
+    raise CannotRun(f"{name}: command not found (PATH searched: {path})", outside)
 
 
 def _exec_file(file: str, argv: List[str], env: Dict[str, str]) -> NoReturn:
@@ -179,7 +229,8 @@ def _exec_file(file: str, argv: List[str], env: Dict[str, str]) -> NoReturn:
     except ValueError as error:  # a null byte in an argument
         raise CannotRun(f"{file}: cannot be started: {error}") from None
     except OSError as error:
-        raise CannotRun(_exec_trouble(file, error.errno)) from None
+        is_missing = error.errno in (errno.ENOENT, errno.ENOTDIR) and (os.path.exists(file) or is_interpreter(file))
+        raise CannotRun(_exec_trouble(file, error.errno), "no-interpreter" if is_missing else None) from None
 
 
 def _exec_trouble(file: str, number: Optional[int]) -> str:

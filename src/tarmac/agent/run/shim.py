@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import TYPE_CHECKING, NoReturn, Optional, Tuple, Union, cast
+from typing import TYPE_CHECKING, List, NoReturn, Optional, Tuple, Union, cast
 
 from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.cgroup import Leaf
@@ -20,6 +20,7 @@ from tarmac.agent.procs.proc_scan import ProcessTree
 from tarmac.agent.records.attempt_key import AttemptKey, key_of_record
 from tarmac.agent.records.run_folder import EXIT, LEFT, SPEC, START, STOP, Record, RunFolder, was_signalled
 from tarmac.agent.run import exec_command
+from tarmac.agent.run.exec_command import Opened, Trouble
 from tarmac.agent.run.log_disk import is_full
 from tarmac.agent.run.start_request import Limit
 from tarmac.agent.run.time_limit import TimeLimit
@@ -28,8 +29,8 @@ from tarmac.shared.boot_clock import Moment
 from tarmac.shared.own import process_title
 
 if TYPE_CHECKING:
-    from tarmac.agent.frames import AssignFrame, IdleFrame
-    from tarmac.shared.frames.base import Origin
+    from tarmac.agent.frames import AssignFrame, FailedRecord, IdleFrame, OutputPlace, Remains
+    from tarmac.shared.frames.base import AnyFrame, Origin
     from tarmac.shared.frames.to_controller import ExitedFrame, ReportFrame
 
 STRAGGLER_GRACE_S = 2.0
@@ -58,6 +59,7 @@ class Shim:
         self.limit: Optional[Limit] = None
         self.origin: Optional[Origin] = None
         self.time_limit: Optional[TimeLimit] = None  # of this attempt, once the command is released
+        self.opened: Optional[Opened] = None  # the files of this attempt
         self.command_fd = -1
         self.failure_fd = -1
 
@@ -86,7 +88,10 @@ class Shim:
             process_title.change(f"tarmac: shim {self.key}")  # last: the job need not wait for it
             self._conclude(self._wait(start))
         else:
-            self._conclude(protocol.launch_failed(*self.key, message=trouble, at=boot_clock.now()))
+            final = protocol.launch_failed(*self.key, message=trouble.message, at=boot_clock.now())
+            if trouble.outside is not None:
+                final["outside"] = trouble.outside
+            self._conclude(final)
 
     # Without a job
 
@@ -129,19 +134,23 @@ class Shim:
 
     # With a job
 
-    def _launch(self, assign: bytes, start: bytes) -> Optional[str]:
+    def _launch(self, assign: bytes, start: bytes) -> Optional[Trouble]:
         """Return None once the command runs, otherwise why it does not."""
         assigned = cast("AssignFrame", protocol.decode(assign))
         self.key = AttemptKey(assigned["job"], assigned["attempt"])
         self.limit = Limit(**assigned["limit"]) if assigned["limit"] else None
         self.origin = assigned["origin"]
         self.time_limit = None  # the previous attempt may have had one
+        self.opened = None
         crashpoint.count_from(assigned["nth"] - 1)
         try:
             answer = self._prepare(assign + start, assigned["port"])
         except OSError as error:
-            return f"cannot be started: {error.strerror}"
-        return self._release() if answer == exec_command.READY else answer or None
+            return Trouble(f"cannot be started: {error.strerror}")
+        if answer.startswith(exec_command.READY):
+            self.opened = Opened.of_ready(answer)
+            return self._release()
+        return Trouble.of_answer(answer) if answer else None
 
     def _prepare(self, job: bytes, port: int) -> str:
         """Return READY or why the command's process cannot become ready. Empty if the attempt was stopped before."""
@@ -157,7 +166,7 @@ class Shim:
             self._fork()
         return "cannot be started: its process was killed repeatedly before it started"
 
-    def _release(self) -> Optional[str]:
+    def _release(self) -> Optional[Trouble]:
         crashpoint.reach("shim:before-release")
         if self.limit is not None:
             self.time_limit = TimeLimit(self.limit, self.pid, self._containment(), stop_deadline=self._stop_deadline)
@@ -165,7 +174,7 @@ class Shim:
         crashpoint.reach("shim:after-release")
         trouble = os.read(self.failure_fd, 8192).decode()
         crashpoint.reach("shim:after-exec")
-        return trouble or None
+        return Trouble.of_answer(trouble) if trouble else None
 
     def _record_start(self, port: int) -> None:
         crashpoint.reach("shim:before-start-record")
@@ -191,7 +200,7 @@ class Shim:
         )
         crashpoint.reach("shim:after-start-record")
 
-    def _wait(self, start: bytes) -> ExitedFrame:
+    def _wait(self, start: bytes) -> Union[ExitedFrame, FailedRecord]:
         """Wait until the command itself ends. Orphans of its tree that end before are reaped on the way."""
         limit = self.time_limit
         while True:
@@ -209,9 +218,20 @@ class Shim:
             timed_out=limit is not None and limit.has_fired,
             signalled=was_signalled(self._read_stop()),
         )
-        if status != 0 and is_full(str(protocol.decode(start).get("stdout"))):
-            final["full_disk"] = True
-        return final
+        if status == 0 or self.opened is None:
+            return final
+        return self._with_remains(final, self.opened, protocol.decode(start))
+
+    def _with_remains(self, final: ExitedFrame, opened: Opened, start: AnyFrame) -> FailedRecord:
+        """Add where the reason of a failure can be found, and what only now can be seen of it."""
+        stdout, stderr = start["stdout"], start.get("stderr")
+        outputs: List[OutputPlace] = [{"path": stdout, "begin": opened.stdout_begin}]
+        if stderr is not None and stderr != stdout:
+            outputs.append({"path": stderr, "begin": opened.stderr_begin})
+        if any(is_full(place["path"]) for place in outputs):
+            final["outside"] = "disk-full"
+        remains: Remains = {"outputs": outputs, "cwd": start["cwd"], "cwd_inode": opened.cwd_inode}
+        return {**final, "remains": remains}
 
     def _conclude(self, final: ReportFrame) -> None:
         is_recorded = self._record_exit(final)

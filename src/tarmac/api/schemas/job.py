@@ -68,6 +68,8 @@ class JobView(Struct, kw_only=True):
 
 class WholeJobView(JobView, kw_only=True):
     message: str | None
+    error_line: str | None  # of its output, or of the kernel's log: what says why it failed
+    hint: str | None  # what to do about the reason
     why: list[str]
     pid: int | None
     umask: int

@@ -11,7 +11,7 @@ from tarmac.api.schemas.job import JobView, WholeJobView
 from tarmac.api.views.job_fields import COMPUTED, STORED, leftovers_of
 from tarmac.api.wording.catalogue import say
 from tarmac.api.wording.degraded import still_true, unwritten
-from tarmac.api.wording.notes import status_message
+from tarmac.api.wording.notes import hint_words, status_message
 from tarmac.api.wording.reasons import ahead_words, gpu_lines, sentences
 from tarmac.api.wording.why import with_estimates
 from tarmac.controller.accounts.job_usage import usage_so_far
@@ -70,6 +70,8 @@ class Viewer:
         return WholeJobView(
             **self._all_fields(job),
             message=status_message(job),
+            error_line=getattr(status, "error_line", None),
+            hint=hint_words(job),
             why=self._why(job),
             pid=getattr(status, "pid", None),
             umask=spec.umask,

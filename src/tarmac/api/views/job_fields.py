@@ -53,8 +53,8 @@ def _reason(viewer: Viewer, job: Job) -> str | None:
             return viewer.waiting_reason(job)
         case Failed(reason=reason):
             return reason
-        case Unknown():
-            return "lost"
+        case Unknown(reason=reason):
+            return reason
         case _:
             return None
 

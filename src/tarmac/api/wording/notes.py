@@ -41,6 +41,32 @@ def status_message(job: Job) -> str | None:
     return words(getattr(job.status, "message", None) if requeued is None else requeued.note)
 
 
+def hint_words(job: Job) -> str | None:
+    """What its owner can do about the reason of its end."""
+    reason = getattr(job.status, "reason", None)
+    match reason:
+        case "oom-gpu":
+            return say("hint.oom_gpu", job=job.id)
+        case "oom-host":
+            return say("hint.oom_host", job=job.id)
+        case "killed":
+            return say("hint.killed", job=job.id)
+        case "disk-full":
+            return say("hint.disk_full", job=job.id)
+        case "no-cwd":
+            return say("hint.no_cwd", job=job.id, cwd=job.spec.cwd)
+        case "no-interpreter":
+            return say("hint.no_interpreter", job=job.id)
+        case "suspend":
+            return say("hint.suspend", job=job.id)
+        case "reboot":
+            return say("hint.reboot", job=job.id)
+        case "timeout":
+            return say("hint.timeout", job=job.id)
+        case _:
+            return None
+
+
 def story_detail(detail: Mapping[str, Any]) -> dict[str, Any]:
     """The stored detail of an event, with each note in it as a sentence."""
     return {name: _stored_words(value) for name, value in detail.items()}

@@ -26,16 +26,16 @@ _clocks: dict[tuple[str, int], str] = {}
 
 
 def state_words(job: Job) -> str:
-    """`failed, exit 3`; `failed, SIGSEGV`; `failed, launch`; `failed, timeout`; otherwise the state alone."""
+    """`failed (exit 3)`; `failed (SIGSEGV)`; `failed (oom-gpu)`; `unknown (reboot)`; otherwise the state alone."""
+    if job.state == "unknown" and job.reason == "reboot":
+        return "unknown (reboot)"
     if job.state != "failed":
         return job.state
-    if job.reason == "timeout":
-        return "failed, timeout"
-    if job.signal is not None:
-        return f"failed, {signal_name(job.signal)}"
-    if job.exit_code is not None:
-        return f"failed, exit {job.exit_code}"
-    return f"failed, {job.reason or 'unknown reason'}"
+    if job.reason in {"signal", None} and job.signal is not None:
+        return f"failed ({signal_name(job.signal)})"
+    if job.reason in {"exit", None} and job.exit_code is not None:
+        return f"failed (exit {job.exit_code})"
+    return f"failed ({job.reason or 'unknown reason'})"
 
 
 def state_and_attempt(job: Job) -> str:

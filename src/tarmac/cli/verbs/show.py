@@ -10,6 +10,7 @@ from tarmac.cli.render.job import COLOURS, command_of, place_in_queue, progress,
 from tarmac.cli.render.job_options import option_lines
 from tarmac.cli.render.text import cells, gpu_names, safe
 from tarmac.cli.session import connect
+from tarmac.cli.term.signals import signal_name
 from tarmac.cli.term.terminal import has_colours, out, out_json, paint, width
 from tarmac.shared.clocks import epoch, local
 from tarmac.shared.units import duration
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from tarmac.cli.parser import Values
     from tarmac.client.records import Job, Leftovers, LeftProcess, StoryEvent
 
+ENDED_BADLY = ("failed", "unknown")
 LABELS = {
     "Decided": "scheduled",
     "StopAsked": "stop requested",
@@ -104,12 +106,26 @@ def _news(job: Job) -> Iterator[tuple[str, str]]:
     """What most users look for first."""
     if job.message:
         yield "message", safe(job.message)
+    if job.error_line:
+        yield "error", safe(job.error_line)
+    if job.reason not in {"exit", "signal"} and job.state in ENDED_BADLY:
+        yield from _status(job)
+    if job.hint:
+        yield "hint", safe(job.hint)
     if job.stale_reason:
         yield "stale", safe(job.stale_reason)
     for line in job.warnings or ():
         yield "warning", safe(line)
     for line in job.why or ():
         yield "why", safe(line)
+
+
+def _status(job: Job) -> Iterator[tuple[str, str]]:
+    """The exit status, where the state names another reason."""
+    if job.signal is not None:
+        yield "exit", f"killed by {signal_name(job.signal)}"
+    elif job.exit_code is not None:
+        yield "exit", f"code {job.exit_code}"
 
 
 def _gpus(job: Job) -> str:

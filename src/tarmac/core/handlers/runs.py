@@ -171,7 +171,7 @@ def _ended_by_itself(status: Booked, report: JobExited) -> Succeeded | Failed | 
         reason=_why_failed(report),
         exit_code=report.exit_code,
         signal=report.signal,
-        message=note("failed.full_disk") if report.is_disk_full else None,
+        message=note("failed.full_disk") if report.outside == "disk-full" else None,
         error_line=report.error_line,
         leftovers=report.leftovers,
     )
@@ -186,7 +186,7 @@ def _why_failed(report: JobExited) -> Failure:
         case "host":
             return "oom-host"
         case None:
-            return "exit" if report.signal is None else "signal"
+            return report.outside or ("exit" if report.signal is None else "signal")
         case _:
             assert_never(report.oom)
 
@@ -195,7 +195,12 @@ def _not_launched(status: Booked, report: LaunchFailed, now: float) -> Status:
     if isinstance(status, Stopping):
         return _stopped_before_start(status, report.at, now)
     return Failed(
-        booking=status.booking, pid=None, started_at=None, ended_at=report.at, reason="launch", message=report.message
+        booking=status.booking,
+        pid=None,
+        started_at=None,
+        ended_at=report.at,
+        reason=report.outside or "launch",
+        message=report.message,
     )
 
 
@@ -210,7 +215,7 @@ def _lost(status: Booked, report: JobLost) -> Unknown:
     if report.is_alive:
         return _unknown(status, note("unknown.still_running"), None)
     lost = _unknown(status, report.message, report.at, report.started_at)
-    return replace(lost, leftovers=report.leftovers)
+    return replace(lost, leftovers=report.leftovers, reason=report.loss)
 
 
 def _unknown(status: Booked, message: Note | str, ended_at: float | None, started_at: float | None = None) -> Unknown:

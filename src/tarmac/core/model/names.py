@@ -9,7 +9,10 @@ StateName: TypeAlias = Literal[
 ]
 Entry: TypeAlias = Literal["queued", "held", "draft"]
 Tier: TypeAlias = Literal["urgent", "normal", "preemptible"]
-Failure: TypeAlias = Literal["exit", "signal", "oom-gpu", "oom-host", "timeout", "launch", "dependency"]
+# What ends a job from outside, as far as Tarmac can tell. Each is also a reason of failure.
+Outside: TypeAlias = Literal["killed", "disk-full", "no-cwd", "no-interpreter", "suspend", "reboot"]
+Failure: TypeAlias = Literal["exit", "signal", "oom-gpu", "oom-host", "timeout", "launch", "dependency"] | Outside
+Loss: TypeAlias = Literal["lost", "reboot"]  # why an outcome is unknown
 Memory: TypeAlias = Literal["gpu", "host"]  # that a job ran out of
 Outcome: TypeAlias = Literal["ok", "fail"]
 Condition: TypeAlias = Literal["ok", "fail", "any"]

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.leftovers import Leftovers
-from tarmac.core.model.names import Failure, StateName
+from tarmac.core.model.names import Failure, Loss, StateName
 from tarmac.core.model.note import Note, note
 
 
@@ -109,6 +109,7 @@ class Unknown:
     started_at: float | None
     ended_at: float | None  # None while processes are left; until then the booking remains
     message: Note | str  # reported by the node, or a note by the core
+    reason: Loss = "lost"
     stop_grace_s: float | None = None  # set once its owner asked to stop the remaining processes
     leftovers: Leftovers | None = None
 

@@ -9,6 +9,8 @@ from tarmac.shared.frames.base import Answer, OfAttempt
 ContainmentKind = Literal["cgroup", "scan"]
 GpuMake = Literal["nvidia", "amd", "fake", "listed"]
 Memory = Literal["gpu", "host"]
+Outside = Literal["killed", "disk-full", "no-cwd", "no-interpreter", "suspend", "reboot"]
+Loss = Literal["lost", "reboot"]
 OutputVerdict = Literal["good", "has_content", "no_directory", "is_directory", "not_writable", "reserved", "silent"]
 
 # Reports of attempts. The shim sends the same frames to the agent. `at` and `…_at` are wall times, which may be wrong;
@@ -36,7 +38,7 @@ class Leftovers(TypedDict):
 
 class _ExitedOptions(TypedDict, total=False):
     leftovers: Leftovers
-    full_disk: bool  # it failed, and the disk of its log was full then
+    outside: Outside  # it failed because of this
     adopted: bool  # the exit status of an adopted process is unknown
     oom: Memory  # it failed because this memory ran out
     error_line: str  # the line of its output that says why it failed, shortened
@@ -57,7 +59,11 @@ class ExitedFrame(OfAttempt, _ExitedOptions):
     timed_out: bool
 
 
-class LaunchFailedFrame(OfAttempt):
+class _LaunchFailedOptions(TypedDict, total=False):
+    outside: Outside  # what was missing
+
+
+class LaunchFailedFrame(OfAttempt, _LaunchFailedOptions):
     type: Literal["launch_failed"]
     message: str
     at: float
@@ -68,7 +74,11 @@ class _WithLeftovers(TypedDict, total=False):
     leftovers: Leftovers
 
 
-class LostFrame(OfAttempt, _WithLeftovers):
+class _LostOptions(_WithLeftovers, total=False):
+    loss: Loss
+
+
+class LostFrame(OfAttempt, _LostOptions):
     """The shim was killed, so the exit status is unknown. `alive`: processes of the attempt still exist."""
 
     type: Literal["lost"]

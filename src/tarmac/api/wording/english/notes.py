@@ -39,6 +39,32 @@ MESSAGES: dict[str, Message] = {
     "unsuitable.size": Message("too small"),
     "unsuitable.kept": Message("too small, because keep_gpu_memory reserves part of it"),
     "failed.full_disk": Message("the disk of its log was full when it ended"),
+    "hint.oom_gpu": Message(
+        "the GPU had too little memory left: use a smaller batch or model, request more GPUs or larger ones "
+        "(--min-gpu-mem), and do not share a GPU with too small a --gpu-mem"
+    ),
+    "hint.oom_host": Message(
+        "the machine had too little memory: load less data at once, use fewer data loader workers, and reserve what "
+        "the job needs with --mem"
+    ),
+    "hint.killed": Message(
+        "a process outside Tarmac sent SIGKILL: a person with `kill -9`, a container or batch system at its memory "
+        "limit, or an OOM killer in user space such as earlyoom or systemd-oomd; see their logs"
+    ),
+    "hint.disk_full": Message(
+        "free space on the disk of the log, or write it elsewhere with --log; `df -h` and `df -i` show what is left"
+    ),
+    "hint.no_cwd": Message("create {cwd} again, or submit the job again from another directory"),
+    "hint.no_interpreter": Message(
+        "check that the interpreter and its environment (venv, conda) still exist on the node; create them again, or "
+        "submit the job with another interpreter"
+    ),
+    "hint.suspend": Message(
+        "the machine was suspended while the job ran, and GPU memory may not survive that; keep it awake while jobs "
+        "run, such as with `systemd-inhibit --what=sleep`"
+    ),
+    "hint.reboot": Message("the machine was restarted; submit the job again, best from its last checkpoint"),
+    "hint.timeout": Message("raise its time limit with --time, or save checkpoints and continue from the last one"),
     "basis.stop": Message("jobs that are stopping"),
     "basis.limit": Message("the time limits of jobs"),
     "basis.history": Message("how long earlier jobs of this kind took"),
