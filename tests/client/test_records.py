@@ -13,6 +13,7 @@ from tarmac.api.schemas.jobs import StoryEvent
 from tarmac.api.schemas.nodes import NodeView
 from tarmac.api.schemas.notice import NoticeView
 from tarmac.api.schemas.queue import QueueView
+from tarmac.api.schemas.report import ReportSums, ReportView
 from tarmac.api.schemas.reservations import MadeReservation, ReservedGpu
 from tarmac.api.schemas.selection import KillAnswer
 from tarmac.api.schemas.settings import SettingView
@@ -32,6 +33,8 @@ DICTS: dict[str, type[Struct] | None] = {
     "ReservedGpu": ReservedGpu,
     "GpuReservation": GpuReservation,
     "Reservation": MadeReservation,
+    "ReportSums": ReportSums,
+    "Report": ReportView,
     "Why": WhyView,
     "Killed": KillAnswer,
     "Notice": NoticeView,

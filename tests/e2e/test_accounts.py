@@ -143,3 +143,50 @@ def test_bad_words_are_refused_with_what_to_type(home: Home, words: tuple[str, .
     done = home.tarmac("report", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
+
+
+def finished(home: Home, standin: Standin, *options: str, gib: int) -> int:
+    """A job named train that succeeds after it was seen to take that much memory."""
+    job = home.add(*options, "-n", "train", "-c", "trap 'exit 0' TERM; sleep 300 & wait")
+    pid = started(home, job)
+    standin.show(busy(gpus()[0], pid, gib=gib), gpus()[1])
+    assert until(lambda: home.client().job(job).peak_gpu_memory_bytes == gib * GIB)
+    os.kill(pid, signal.SIGTERM)
+    assert until(lambda: state_of(home, job) == "succeeded")
+    standin.show(*gpus())
+    return job
+
+
+def test_the_memory_of_past_runs_is_hinted_at_and_booked_by_auto(driven: Home, standin: Standin) -> None:
+    first = driven.tarmac("add", "--gpu-mem", "auto", "-n", "train", "--hold", "true")
+    assert "knows no run of 'train' yet" in first.stderr
+    assert driven.client().job(int(first.stdout)).gpu_memory_bytes is None, "whole GPUs"
+    job = finished(driven, standin, "--gpus-on", "0", "--gpu-mem", "20G", gib=9)
+    shown = driven.tarmac("show", str(job)).stdout
+    assert "at most 9.0G of the 20.0G reserved on each GPU" in shown
+    assert "job 2 used at most 9.0G of the 20.0G reserved on each GPU" in driven.tarmac("wait", str(job)).stderr
+    assert driven.tarmac("wait", str(job), "--json").stderr == ""
+
+    assert driven.tarmac("rm", "all", "--state", "ended").returncode == 0
+    os.kill(driven.pid_of("controller"), signal.SIGKILL)
+    assert until(lambda: driven.tarmac("status").returncode == 0)
+    wide = driven.tarmac("add", "--gpu-mem", "20G", "-n", "train", "--hold", "true")
+    assert "tarmac: the last run of 'train' peaked at 9.0G; you reserve 20.0G (--gpu-mem auto" in wide.stderr
+    assert wide.stdout.strip().isdecimal()
+    assert driven.tarmac("add", "--json", "--gpu-mem", "20G", "-n", "train", "--hold", "true").stderr == ""
+    other = driven.tarmac("add", "--gpu-mem", "20G", "-n", "other", "--hold", "true")
+    assert other.stderr == ""
+    auto = driven.tarmac("add", "--gpu-mem", "auto", "-n", "train", "--hold", "true")
+    booked = driven.client().job(int(auto.stdout)).gpu_memory_bytes
+    assert 9 * GIB < booked < 12 * GIB
+
+
+def test_auto_is_refused_where_it_makes_no_sense(home: Home) -> None:
+    for words, message in (
+        (("-g", "0", "--gpu-mem", "auto"), "--gpu-mem needs a GPU"),
+        (("--gpu-share", "0.5", "--gpu-mem", "auto"), "--gpu-mem and --gpu-share both"),
+        (("--gpu-mem", "automatic"), "it must be a size"),
+    ):
+        done = home.tarmac("add", *words, "true")
+        assert done.returncode == 2
+        assert message in done.stderr

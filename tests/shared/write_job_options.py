@@ -13,10 +13,12 @@ from tarmac.shared.job_options import JOB_OPTIONS, JobOption
 ROOT = Path(__file__).parents[2]
 REQUEST_TYPES = {
     "texts": "Sequence[str]", "gpus": "Sequence[int | str]", "path": "str | os.PathLike[str]", "moment": "float",
+    "memory": "int | str",
 }  # fmt: skip
-RECORD_TYPES = {"texts": "list[str]", "gpus": "list[int | str]", "moment": "datetime"}
+RECORD_TYPES = {"texts": "list[str]", "gpus": "list[int | str]", "moment": "datetime", "memory": "int"}
 WIRE_TYPES = {"texts": "list of strings", "gpus": "list", "path": "string", "moment": "number", "str": "string",
-              "int": "whole number", "float": "number", "bool": "true or false"}  # fmt: skip
+              "int": "whole number", "memory": "whole number or `auto`",
+              "float": "number", "bool": "true or false"}  # fmt: skip
 
 
 def request_types() -> Iterator[str]:

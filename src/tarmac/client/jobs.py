@@ -53,17 +53,23 @@ class Jobs(Link):
         token: str | None = None,
         array: bool = False,
         entry: str = "queued",
+        on_hint: Callable[[str], object] | None = None,
     ) -> list[int]:
         """Queue all jobs or none; returns once they are on disk. Repeating the same token returns the same jobs.
 
         `array`: the jobs form a numbered array. `entry`: "queued", "held" or "draft".
+        `on_hint` is called with each sentence for the submitter, such as what the last runs took.
         """
         from tarmac.client.requests import submission
 
         body = submission(requests, environment, umask, token or os.urandom(16).hex())
         body |= {"array": True} if array else {}
         body |= {"entry": entry} if entry != "queued" else {}
-        ids: list[int] = self.call("POST", "/jobs", body=body, has_token=True, within_s=SUBMIT_S)["ids"]
+        answer = self.call("POST", "/jobs", body=body, has_token=True, within_s=SUBMIT_S)
+        if on_hint is not None:
+            for hint in answer.get("hints", ()):
+                on_hint(hint)
+        ids: list[int] = answer["ids"]
         return ids
 
     def job(self, job: Id) -> Job:

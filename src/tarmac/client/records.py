@@ -296,6 +296,9 @@ class Job(Record):
     stdout_path: str | None
     stderr_path: str | None
     leftovers: Leftovers | None  # processes that were still running when the command had ended
+    reserved_gpu_memory_bytes: int | None  # on each of its GPUs
+    held_gpu_s: float | None  # GPU-seconds of all attempts
+    used_gpu_s: float | None  # the same, weighted by utilization
 
     def __repr__(self) -> str:
         return f"<Job {self.id} {self.state}>"

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         stderr: str | os.PathLike[str] | None
         append: bool | None
         grace_s: float | None
-        gpu_memory_bytes: int | None  # reserved on each GPU, which is shared
+        gpu_memory_bytes: int | str | None  # reserved on each GPU, which is shared
         gpu_share: float | None  # or this part of each GPU
         gpu_models: Sequence[str] | None  # parts of model names; one must match
         min_gpu_memory_bytes: int | None

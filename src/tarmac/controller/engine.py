@@ -14,6 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from tarmac.controller import unknown_runs
+from tarmac.controller.accounts.memory import peak_to_remember
 from tarmac.controller.accounts.rollup import accounts_of, usage_of
 from tarmac.controller.decision import Decision, Pending, Plan, T, Turn, resolve
 from tarmac.controller.gpus.usage import jobs_with_gpus
@@ -205,7 +206,10 @@ class Engine:
             book = self._usage.book(release.job, release.attempt)
             batch.accounts += accounts_of(release, book)
             if release.booking.gpus:
-                batch.usage.append(usage_of(release, book))
+                usage = usage_of(release, book)
+                batch.usage.append(usage)
+                peak = peak_to_remember(batch.changes.changed[release.job], release, usage)
+                batch.peaks += [] if peak is None else [peak]
 
     def _completed(self, event: Event) -> Event:
         """Add what the store knows: how the jobs it depends on ended, or attempts that a node reports."""

@@ -42,7 +42,7 @@ class JobOption:
         details: str = "",  # more about it, for the docs only
         takes_gpu: bool = False,  # makes no sense for a job without GPUs
         wire: str = "",  # its name in a request
-        type: str = "str",  # noqa: A002  int, float, str, bool, texts, gpus, path or moment
+        type: str = "str",  # noqa: A002  int, float, str, bool, texts, gpus, path, moment or memory
         note: str = "",  # comment in the client's types
         record: str = "",  # passed from the request into the field of this name, unchanged
         applies_at_start: bool = False,  # sent to the agent with the start of the job
@@ -151,9 +151,9 @@ JOB_OPTIONS = (
         wire="grace_s", type="float", in_list=False, default=10.0, label="grace", render="grace",
     ),
     JobOption(
-        "--gpu-mem", "share each GPU; reserve this much of its memory: 8G", metavar="SIZE", read="size",
-        details="`8G`, `512M`", takes_gpu=True,
-        wire="gpu_memory_bytes", type="int", note="reserved on each GPU, which is shared", record=REQUEST,
+        "--gpu-mem", "share each GPU; reserve this much of its memory: 8G, auto", metavar="SIZE", read="size_or_auto",
+        details="`8G`, `512M`. `auto` reserves what the last runs took, with a margin", takes_gpu=True,
+        wire="gpu_memory_bytes", type="memory", note="reserved on each GPU, which is shared", record=REQUEST,
         is_nullable=True, label="shares", render="gpu_memory", column="gpu_memory",
     ),
     JobOption(

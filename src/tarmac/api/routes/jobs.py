@@ -16,8 +16,10 @@ from tarmac.api.schemas.jobs import JobPage, JobsQuery, Story, StoryEvent, Submi
 from tarmac.api.schemas.selection import KillAnswer, KillRequest, RemoveAnswer, Selection
 from tarmac.api.views.job import Viewer, checked_fields
 from tarmac.api.wording.degraded import degraded_words, wait_words
+from tarmac.api.wording.hints import hint_words
 from tarmac.api.wording.notes import story_detail
 from tarmac.api.wording.times import iso
+from tarmac.controller.accounts.memory import PastMemory
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
 from tarmac.controller.log_paths import default_log
@@ -26,6 +28,7 @@ from tarmac.controller.requests.selectors import job_filter, job_number
 from tarmac.controller.submit.checks import checked_specs
 from tarmac.controller.submit.dependencies import Dependencies
 from tarmac.controller.submit.environment import Environments
+from tarmac.controller.submit.hints import memory_hints
 from tarmac.controller.submit.output_files import refuse_shared_outputs
 from tarmac.controller.submit.paths import refuse_bad_paths
 from tarmac.controller.submit.request import SubmitRequest, is_for_admins
@@ -57,6 +60,7 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
     if any(map(is_for_admins, body.jobs)):
         need_admin(context.caller, "urgent")
     environments = Environments(body)
+    past = PastMemory(controller.store.reader)
     specs = checked_specs(
         body,
         owner=caller,
@@ -64,6 +68,7 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
         default_grace_s=controller.settings.in_force.grace_s,
         state=controller.state,
         dependencies=Dependencies(controller.state, controller.store.reader, caller, siblings=len(body.jobs)),
+        past=past,
     )
     await refuse_bad_paths(
         specs, controller.state, controller.fleet, controller.output_files, controller.own_directories
@@ -75,7 +80,8 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
         refuse_shared_outputs(specs, state, controller.output_files)
 
     ids = await controller.submissions.submit(event, environments.packed, token, check)
-    return json_answer(SubmitAnswer(ids=list(ids)), 201)
+    hints = memory_hints(body.jobs, specs, past, controller.state)
+    return json_answer(SubmitAnswer(ids=list(ids), hints=[hint_words(hint) for hint in hints]), 201)
 
 
 def _refuse_too_many(state: State, specs: tuple[JobSpec, ...]) -> None:

@@ -78,5 +78,8 @@ class WholeJobView(JobView, kw_only=True):
     stdout_path: str
     stderr_path: str
     leftovers: Leftovers | None
+    reserved_gpu_memory_bytes: int | None  # on each of its GPUs; null if it has none, or their size is not known
+    held_gpu_s: float  # GPU-seconds of all attempts; a shared GPU counts by the part that is booked
+    used_gpu_s: float  # the same, weighted by utilization
 
     __annotations__.update(option_types(in_list=False))

@@ -8,6 +8,7 @@ from tarmac.shared.job_options import JOB_OPTIONS
 
 _TYPES: dict[str, Any] = {
     "int": int, "float": float, "str": str, "bool": bool, "texts": list[str], "gpus": list[int | str], "moment": str,
+    "memory": int,
 }  # fmt: skip
 
 

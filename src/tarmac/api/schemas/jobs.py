@@ -15,7 +15,10 @@ LONGEST_WAIT_S = 300
 
 
 class SubmitAnswer(Struct, kw_only=True):
+    """`hints`: sentences for the submitter, such as what the last runs took beside what the job reserves."""
+
     ids: list[int]
+    hints: list[str] = []
 
 
 class JobsQuery(Struct, kw_only=True, forbid_unknown_fields=True):

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tarmac.api.schemas.job import JobView, WholeJobView
-from tarmac.api.views.job_fields import COMPUTED, STORED, leftovers_of
+from tarmac.api.views.job_fields import COMPUTED, STORED, leftovers_of, reserved_gpu_memory
 from tarmac.api.wording.catalogue import say
 from tarmac.api.wording.degraded import still_true, unwritten
 from tarmac.api.wording.notes import hint_words, status_message
@@ -80,6 +80,9 @@ class Viewer:
             stdout_path=stdout_path(folder, job, attempt),
             stderr_path=stderr_path(folder, job, attempt),
             leftovers=leftovers_of(job),
+            reserved_gpu_memory_bytes=reserved_gpu_memory(self.controller, job),
+            held_gpu_s=round(self.usage(job).held_s, 3),
+            used_gpu_s=round(self.usage(job).used_s, 3),
             **{name: getattr(spec, wire) for name, wire in _SINGLE_OPTIONS},
         )
 

@@ -47,6 +47,19 @@ def leftovers_of(job: Job) -> Leftovers | None:
     return Leftovers(count=left.count, processes=processes)
 
 
+def reserved_gpu_memory(controller: Controller, job: Job) -> int | None:
+    """On each of its GPUs; of different whole GPUs, that of the smallest. None if the size of one is not known."""
+    booking = getattr(job.status, "booking", None)
+    if booking is None or not booking.gpus:
+        return job.spec.request.gpu_memory_bytes
+    node = controller.state.nodes.get(booking.node)
+    known = {} if node is None else node.gpus
+    sizes = [
+        gpu.memory_bytes or (known[gpu.uuid].memory_total_bytes if gpu.uuid in known else 0) for gpu in booking.gpus
+    ]
+    return min(sizes) or None
+
+
 def _reason(viewer: Viewer, job: Job) -> str | None:
     match job.status:
         case Queued() | Held() | Draft():

@@ -51,10 +51,18 @@ def submit(client: Client, verb: str, values: Values, words: list[str]) -> list[
         request["after"] = dependencies(client, values["after"])
     environment, left_out = _environment()
     requests = [request] * (copies or 1)
-    ids = client.submit_many(requests, environment=environment, array=copies is not None, entry=entry)
+    on_hint = None if values["json"] else _tell
+    is_array = copies is not None
+    ids = client.submit_many(requests, environment=environment, array=is_array, entry=entry, on_hint=on_hint)
     for name in left_out:
         err(f"tarmac: {name} is not UTF-8 and was left out of the job's environment\n")
     return ids
+
+
+def _tell(hint: str) -> None:
+    from tarmac.cli.render.text import safe
+
+    err(f"tarmac: {safe(hint)}\n")
 
 
 def changes(client: Client, values: Values) -> dict[str, Any]:

@@ -65,6 +65,11 @@ def size(word: str) -> int:
     return number
 
 
+def size_or_auto(word: str) -> int | str:
+    """8G, or auto."""
+    return word.strip().lower() if word.strip().lower() == "auto" else size(word)
+
+
 def share(word: str) -> float:
     """0.5 or 50 %."""
     text = word.strip()

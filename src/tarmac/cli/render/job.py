@@ -113,15 +113,21 @@ def place_in_queue(job: Job) -> Iterator[tuple[str, str]]:
 
 
 def used(job: Job) -> str:
-    """Peak memory, average load and energy, as far as they are known."""
+    """Peak memory beside what was reserved, average load and energy, as far as they are known."""
     parts = []
     if job.peak_gpu_memory_bytes:
-        parts.append(f"at most {size(job.peak_gpu_memory_bytes)} of GPU memory")
+        parts.append(_memory(job, job.peak_gpu_memory_bytes))
     if job.utilization is not None:
         parts.append(f"GPUs {job.utilization:.0f}% busy on average")
     if job.energy_j:
         parts.append(energy(job.energy_j))
     return ", ".join(parts)
+
+
+def _memory(job: Job, peak: int) -> str:
+    if not job.reserved_gpu_memory_bytes:
+        return f"at most {size(peak)} of GPU memory"
+    return f"at most {size(peak)} of the {size(job.reserved_gpu_memory_bytes)} reserved on each GPU"
 
 
 def energy(joules: float) -> str:

@@ -13,6 +13,7 @@ from tarmac.cli.session import connect
 from tarmac.cli.term import signals
 from tarmac.cli.term.notices import tell
 from tarmac.cli.term.terminal import err, err_bytes, out_bytes, out_json, say
+from tarmac.cli.term.verdict import tell_use
 from tarmac.errors import NotFound, TarmacError, Unavailable
 
 TYPE_CHECKING = False
@@ -45,6 +46,8 @@ def run(values: Values, words: list[str]) -> int:
     ended = next(ended_jobs(client, [job], on_notice=tell))
     if values["json"]:
         out_json(client.job(job).raw)
+    else:
+        tell_use(client, ended)
     return _outcome(ended, client, was_interrupted=interrupt.is_asked)
 
 

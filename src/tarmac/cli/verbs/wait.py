@@ -9,6 +9,7 @@ from tarmac.cli.render.job import state_words
 from tarmac.cli.session import connect
 from tarmac.cli.term.notices import tell
 from tarmac.cli.term.terminal import err, out_json, say
+from tarmac.cli.term.verdict import tell_use
 from tarmac.shared.units import spans
 
 TYPE_CHECKING = False
@@ -33,9 +34,11 @@ def run(values: Values, words: list[str]) -> int:
     except TimeoutError as error:
         err(f"tarmac: {error}\n")
         return TIMED_OUT
+    _summarise(ended)
     if values["json"]:
         out_json([job.raw for job in ended])
-    _summarise(ended)
+    elif len(ended) == 1:
+        tell_use(client, ended[0])
     return max((job.exit_status for job in ended), default=0)
 
 

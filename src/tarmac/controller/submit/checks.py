@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tarmac.controller.accounts.memory import AUTO, Kind, memory_to_book
 from tarmac.controller.submit.dependencies import refuse_circle_of_new
 from tarmac.controller.submit.gpu_names import GpuNames
 from tarmac.controller.submit.request import request_fields, spec_fields
@@ -14,6 +16,7 @@ from tarmac.refusal import invalid
 from tarmac.shared import fill
 
 if TYPE_CHECKING:
+    from tarmac.controller.accounts.memory import PastMemory
     from tarmac.controller.submit.dependencies import Dependencies
     from tarmac.controller.submit.environment import Environments
     from tarmac.controller.submit.request import JobRequest, SubmitRequest
@@ -33,8 +36,9 @@ def checked_specs(
     default_grace_s: float,
     state: State,
     dependencies: Dependencies,
+    past: PastMemory,
 ) -> tuple[JobSpec, ...]:
-    check = _Checks(state, dependencies)
+    check = _Checks(state, dependencies, past)
     world = [f"{name}={value}" for name, value in request.environment.items()]
     _refuse_nul("environment", world)
     _refuse_too_long(world)
@@ -86,7 +90,7 @@ def _spec(
         cwd=cwd,
         umask=submit.umask,
         environment=environments.hash_of(job.env),
-        request=check.request(_request(job, check.gpus)),
+        request=check.request(check.booked(_request(job, check.gpus), job, owner)),
         stdout=stdout,
         stderr=job.stderr,
         grace_s=default_grace_s if job.grace_s is None else job.grace_s,
@@ -110,23 +114,27 @@ def _request(job: JobRequest, names: GpuNames) -> Request:
         raise invalid("submit.two_shares")
     if is_shared and gpus == 0:
         raise invalid("submit.share_of_no_gpu")
+    passed = request_fields(job)
+    if job.gpu_memory_bytes == AUTO:
+        del passed["gpu_memory_bytes"]
     return Request(
         gpus=gpus,
         gpu_share=None if job.gpu_share == 1 else job.gpu_share,
         gpu_models=tuple(model.lower() for model in job.gpu_models),
         gpus_on=pinned.gpus,
         exclude_gpus=excluded.gpus,
-        **request_fields(job),
+        **passed,
     )
 
 
 class _Checks:
     """Remembers what passed: an array requests the same thing a hundred thousand times."""
 
-    def __init__(self, state: State, dependencies: Dependencies) -> None:
+    def __init__(self, state: State, dependencies: Dependencies, past: PastMemory) -> None:
         self.gpus = GpuNames(state.nodes.values())
         self._state = state
         self._dependencies = dependencies
+        self._past = past
         self._after: dict[tuple[str, ...], tuple[After, ...]] = {(): ()}
         self._directories: set[str] = set()
         self._requests: dict[Request, Request] = {}
@@ -145,6 +153,13 @@ class _Checks:
         if known is None:
             known = self._after[words] = self._dependencies.read(words)
         return known
+
+    def booked(self, request: Request, job: JobRequest, owner: str) -> Request:
+        """With the memory that `auto` stands for."""
+        if job.gpu_memory_bytes != AUTO:
+            return request
+        peaks = self._past.peaks(Kind(owner, job.name, job.shell if job.command is None else job.command))
+        return replace(request, gpu_memory_bytes=memory_to_book(peaks, request, self._state))
 
     def request(self, request: Request) -> Request:
         known = self._requests.get(request)

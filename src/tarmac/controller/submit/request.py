@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -33,7 +33,7 @@ class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     project: Text | None = None
     tags: Tags = ()
     gpus: Annotated[int, Meta(ge=0, le=100_000)] | None = None  # 1, or as many as gpus_on names
-    gpu_memory_bytes: Annotated[int, Meta(ge=1)] | None = None
+    gpu_memory_bytes: Annotated[int, Meta(ge=1)] | Literal["auto"] | None = None  # auto: what its last runs took
     gpu_share: Annotated[float, Meta(gt=0, le=1)] | None = None
     gpu_models: Annotated[tuple[Text, ...], Meta(max_length=32)] = ()
     min_gpu_memory_bytes: Annotated[int, Meta(ge=0)] | None = None

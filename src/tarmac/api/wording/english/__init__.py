@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tarmac.api.wording.english import gpus, jobs, nodes, notes, queue, requests, server, settings, submit, waiting
+from tarmac.api.wording.english import (
+    gpus,
+    hints,
+    jobs,
+    nodes,
+    notes,
+    queue,
+    requests,
+    server,
+    settings,
+    submit,
+    waiting,
+)
 
 if TYPE_CHECKING:
     from tarmac.api.wording.message import Message
 
-_TOPICS = (submit, jobs, gpus, nodes, notes, queue, settings, waiting, requests, server)
+_TOPICS = (submit, hints, jobs, gpus, nodes, notes, queue, settings, waiting, requests, server)
 ENGLISH: dict[str, Message] = {key: message for topic in _TOPICS for key, message in topic.MESSAGES.items()}

@@ -41,8 +41,11 @@ def factor(word: str) -> float:
     return number
 
 
+OWN_READERS: dict[str, Callable[[str], object]] = {"limit_s": limit, "gpu_memory": readers.size}
+
+
 def _reader(option: JobOption) -> Callable[[str], object]:
-    read: Callable[[str], object] = limit if option.column == "limit_s" else getattr(readers, option.read)
+    read: Callable[[str], object] = OWN_READERS.get(option.column) or getattr(readers, option.read)
     return read
 
 
