@@ -1,5 +1,6 @@
 /* Preloaded into a process, shifts its wall clock by the seconds stored in the file that TARMAC_SHIFTED_CLOCK names.
- * The file may change at any time. Monotonic clocks are not affected, as when an administrator sets the date.
+ * The file may change at any time. Monotonic clocks are not affected, as when an administrator sets the date. A second
+ * number in the file shifts the boot clock, which alone goes on while a machine is suspended.
  *
  * A timer on the wall clock is an eventfd here: a thread makes it readable when it is due by the shifted clock, and when
  * the shift changes, which the kernel reports by ECANCELED. */
@@ -32,7 +33,7 @@ __attribute__((constructor)) static void map_shift(void)
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	if (fd < 0)
 		return;
-	void *mapped = mmap(NULL, sizeof *shift, PROT_READ, MAP_SHARED, fd, 0);
+	void *mapped = mmap(NULL, 2 * sizeof *shift, PROT_READ, MAP_SHARED, fd, 0);
 	if (mapped != MAP_FAILED)
 		shift = mapped;
 	close(fd);
@@ -45,7 +46,9 @@ int clock_gettime(clockid_t clock, struct timespec *now)
 		real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
 	int result = real(clock, now);
 	if (!result && shift && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
-		now->tv_sec += *shift;
+		now->tv_sec += shift[0];
+	if (!result && shift && clock == CLOCK_BOOTTIME)
+		now->tv_sec += shift[1];
 	return result;
 }
 

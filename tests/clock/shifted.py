@@ -25,6 +25,11 @@ class ShiftedClock:
         with self._path.open("r+b") as file:
             file.write(struct.pack("=q", seconds))
 
+    def suspend(self, seconds: int) -> None:
+        """Act as if the machine had been suspended for this long: the monotonic clock stood still."""
+        with self._path.open("r+b") as file:
+            file.write(struct.pack("=qq", seconds, seconds))
+
 
 @pytest.fixture(scope="session")
 def clock_library(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -210,3 +210,25 @@ def test_a_job_that_the_shutdown_of_the_machine_ended_is_named(home: Home, tmp_p
     assert home.tarmac("ls").returncode == 0
     ends = end_of(home, job)
     assert (ends.state, ends.reason, ends.signal) == ("failed", "reboot", 15)
+
+
+MEMORY = Path("/sys/fs/cgroup/memory")
+
+
+@pytest.mark.skipif(not os.access(MEMORY, os.W_OK), reason="needs a memory cgroup that can be written")
+@pytest.mark.parametrize("script", ["exec {}", "{}; exit $?"], ids=["the command", "a command of a script"])
+def test_memory_of_the_machine_that_ran_out_is_named(shared_home: Home, script: str) -> None:
+    group = MEMORY / f"tarmac-test-{os.getpid()}"
+    group.mkdir()
+    try:
+        (group / "memory.limit_in_bytes").write_text(str(48 << 20))
+        program = f"open('{group}/cgroup.procs', 'w').write('0'); x = bytearray(300 << 20)"
+        job = ended(shared_home, "-c", script.format(f'{sys.executable} -c "{program}"'))
+    finally:
+        group.rmdir()
+    assert (job.state, job.reason) == ("failed", "oom-host")
+    assert job.error_line is not None
+    assert "Killed process" in job.error_line or "lack of memory" in job.error_line
+    text = shown(shared_home, job.id)
+    assert "failed (oom-host)" in text
+    assert "--mem" in text

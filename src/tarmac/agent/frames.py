@@ -47,6 +47,7 @@ class Remains(TypedDict):
     outputs: List[OutputPlace]  # stdout, and stderr if it has its own file
     cwd: str
     cwd_inode: int
+    suspended_s: float  # how long the machine was suspended while it ran
 
 
 class FailedRecord(ExitedFrame):

@@ -43,8 +43,12 @@ def conclude(record: FailedRecord, found: Optional[ExaminedFrame]) -> ExitedFram
 
 
 def _by_status(record: FailedRecord) -> Optional[Outside]:
-    is_killed = record["signal"] == signal.SIGKILL or record["exit_code"] == _KILLED
-    return "killed" if is_killed else None
+    return "killed" if was_killed(record) else None
+
+
+def was_killed(report: ExitedFrame) -> bool:
+    """By SIGKILL, it or the last command of a script."""
+    return report["signal"] == signal.SIGKILL or report["exit_code"] == _KILLED
 
 
 def of_earlier_boot(final: ReportFrame) -> ReportFrame:

@@ -28,6 +28,13 @@ _NO_INTERPRETER = re.compile(
     r"(?:command not found|not found|No such file or directory)$"
 )
 
+_SUSPENDED_S = 5.0
+# What a GPU, a driver or a network connection that did not survive a suspend may cause.
+_DEVICE = re.compile(
+    r"CUDA|HIP|NCCL|cuDNN|CUDNN|CUBLAS|NVML|\bGPU\b|\b[Dd]evice\b|\b[Dd]river\b|[Tt]imed? ?out|[Cc]onnection|"
+    r"[Nn]etwork|unreachable|Broken pipe|BrokenPipe"
+)
+
 
 def examine(request: ExamineFrame) -> ExaminedFrame:
     """What the files say. Those that cannot be read say nothing."""
@@ -63,6 +70,8 @@ def _outside(request: ExamineFrame, error_line: Optional[str]) -> Optional[Outsi
         return "no-cwd"
     if _NO_INTERPRETER.search(line):
         return "no-interpreter"
+    if request["suspended_s"] >= _SUSPENDED_S and (not line or _DEVICE.search(line)):
+        return "suspend"
     return None
 
 

@@ -35,7 +35,7 @@ class Leaf:
                 return False
             except FileNotFoundError:
                 # The last shim of an earlier agent removed the base, and may do so again at any moment.
-                os.makedirs(os.path.dirname(self.path), 0o755, exist_ok=True)
+                make_base(os.path.dirname(self.path))
             else:
                 return True
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.path)
@@ -118,6 +118,15 @@ class Leaf:
                 break
             time.sleep(_AGAIN_S)
         remove_base(os.path.dirname(self.path))
+
+
+def make_base(base: str) -> None:
+    """With a memory controller for each leaf, where that is possible: it counts kills for lack of memory."""
+    os.makedirs(base, 0o755, exist_ok=True)
+    try:
+        _write(f"{base}/cgroup.subtree_control", b"+memory")
+    except OSError:
+        pass  # the cgroup above does not pass it on
 
 
 def remove_base(base: str) -> None:

@@ -11,6 +11,8 @@ import signal
 import time
 from typing import TYPE_CHECKING, List, NoReturn, Optional, Tuple, Union, cast
 
+from tarmac.agent.outcome.conclusion import was_killed
+from tarmac.agent.outcome.memory_kills import Ending, find_kill, take_counts
 from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.cgroup import Leaf
 from tarmac.agent.procs.containment import Containment
@@ -203,6 +205,7 @@ class Shim:
     def _wait(self, start: bytes) -> Union[ExitedFrame, FailedRecord]:
         """Wait until the command itself ends. Orphans of its tree that end before are reaped on the way."""
         limit = self.time_limit
+        counts, suspended_s = take_counts(self.leaf.path if self.leaf else None), _suspended_s()
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG if limit else 0)
             if pid == self.pid:
@@ -220,9 +223,13 @@ class Shim:
         )
         if status == 0 or self.opened is None:
             return final
-        return self._with_remains(final, self.opened, protocol.decode(start))
+        ending = Ending(pid, self.leaf.path if self.leaf else None, was_killed(final))
+        kill = find_kill(counts, ending)
+        if kill is not None:
+            final["oom"], final["error_line"] = "host", kill
+        return self._with_remains(final, self.opened, protocol.decode(start), _suspended_s() - suspended_s)
 
-    def _with_remains(self, final: ExitedFrame, opened: Opened, start: AnyFrame) -> FailedRecord:
+    def _with_remains(self, final: ExitedFrame, opened: Opened, start: AnyFrame, suspended_s: float) -> FailedRecord:
         """Add where the reason of a failure can be found, and what only now can be seen of it."""
         stdout, stderr = start["stdout"], start.get("stderr")
         outputs: List[OutputPlace] = [{"path": stdout, "begin": opened.stdout_begin}]
@@ -230,7 +237,12 @@ class Shim:
             outputs.append({"path": stderr, "begin": opened.stderr_begin})
         if any(is_full(place["path"]) for place in outputs):
             final["outside"] = "disk-full"
-        remains: Remains = {"outputs": outputs, "cwd": start["cwd"], "cwd_inode": opened.cwd_inode}
+        remains: Remains = {
+            "outputs": outputs,
+            "cwd": start["cwd"],
+            "cwd_inode": opened.cwd_inode,
+            "suspended_s": suspended_s,
+        }
         return {**final, "remains": remains}
 
     def _conclude(self, final: ReportFrame) -> None:
@@ -340,6 +352,11 @@ def _limit_record(limit: Optional[Limit]) -> Optional[Record]:
     if limit is None:
         return None
     return {"until": time.monotonic() + limit.seconds, "signal": limit.signal, "grace_s": limit.grace_s}
+
+
+def _suspended_s() -> float:
+    """How long the machine was suspended since its boot."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
 
 
 def _start_time(pid: int) -> int:
