@@ -12,6 +12,7 @@ from tarmac.api.schemas.job import GpuRef, Leftovers, LeftProcess, WholeJobView
 from tarmac.api.schemas.jobs import StoryEvent
 from tarmac.api.schemas.nodes import NodeView
 from tarmac.api.schemas.notice import NoticeView
+from tarmac.api.schemas.notify import NotificationsView, TargetTestResult, TargetView
 from tarmac.api.schemas.queue import QueueView
 from tarmac.api.schemas.report import ReportSums, ReportView
 from tarmac.api.schemas.reservations import MadeReservation, ReservedGpu
@@ -38,6 +39,9 @@ DICTS: dict[str, type[Struct] | None] = {
     "Why": WhyView,
     "Killed": KillAnswer,
     "Notice": NoticeView,
+    "NotifyTarget": TargetView,
+    "NotifyTest": TargetTestResult,
+    "Notifications": NotificationsView,
     "Queue": QueueView,
     "Node": NodeView,
     "Status": StatusView,

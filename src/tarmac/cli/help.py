@@ -17,7 +17,7 @@ GROUPS = (
     ("Inspect", ("ls", "show", "why", "log", "gpus", "status", "report", "simulate")),
     ("Control jobs", ("wait", "kill", "rm", "hold", "release", "move", "edit", "start")),
     ("Queue and GPUs", ("queue", "reserve", "gpu", "notice")),
-    ("Tarmac itself", ("set", "serve", "stop", "doctor")),
+    ("Tarmac itself", ("set", "notify", "serve", "stop", "doctor")),
 )
 
 

@@ -9,7 +9,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from tarmac.client.records import Event, Gpu, Node, Notice, Queue, Report, Reservation, Setting, Status
+    from tarmac.client.records import (
+        Event,
+        Gpu,
+        Node,
+        Notice,
+        NotifyTarget,
+        NotifyTest,
+        Queue,
+        Report,
+        Reservation,
+        Setting,
+        Status,
+    )
 
 
 class Admin(Link):
@@ -132,6 +144,16 @@ class Admin(Link):
         """Pause the queue and requeue every running job. Returns the jobs that were asked to stop."""
         stopping: list[int] = self.call("POST", "/queue/stop", body={"requeue": True, "grace_s": grace_s})["stopping"]
         return stopping
+
+    def notify_targets(self) -> list[NotifyTarget]:
+        """The targets of notifications that you can use, with masked URLs, and what waits for each."""
+        targets: list[NotifyTarget] = self.call("GET", "/notify")["targets"]
+        return targets
+
+    def notify_test(self, *targets: str) -> list[NotifyTest]:
+        """Send a message to each of these targets; returns what went wrong. Takes up to a minute."""
+        results: list[NotifyTest] = self.call("POST", "/notify/test", body={"targets": targets})["results"]
+        return results
 
     def notice(self) -> Notice | None:
         """The notice of the admins to all users; None if there is none."""

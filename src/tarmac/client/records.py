@@ -118,6 +118,25 @@ if TYPE_CHECKING:
         estimate_basis: str | None
         lines: list[str]
 
+    class NotifyTarget(TypedDict):
+        name: str
+        owner: str | None  # None: for all users
+        url: str | None  # masked; None: the config file no longer has it
+        default: bool
+        waiting: int
+        failed: int
+        error: str | None
+
+    class NotifyTest(TypedDict):
+        target: str
+        error: str | None  # None: the server accepted the message
+
+    class Notifications(TypedDict):
+        waiting: int
+        failed: int
+        target: str | None  # of the newest error
+        error: str | None
+
     class Notice(TypedDict):
         text: str
         by: str
@@ -168,6 +187,7 @@ if TYPE_CHECKING:
         database_bytes: int
         degraded: str | None  # why nothing can be written
         degraded_since: str | None
+        notifications: NotRequired[Notifications | None]  # None: none waits, and none failed
         nodes: list[Node]  # the controller's own machine first
 
 
@@ -282,6 +302,8 @@ class Job(Record):
     tier: str  # urgent, normal or preemptible
     stop_signal: int  # asks it to stop
     nice: int  # 0 to 19
+    notify: list[str]  # names of targets; default: those of the config file
+    notify_on: list[str]  # start, end, fail, oom, idle, retry
     max_running: int | None  # of its array at once
     # End of the options.
     # Only in the answer about a single job:

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
         tier: str | None  # urgent, normal or preemptible
         signal: int | None  # asks it to stop
         nice: int | None  # 0 to 19
+        notify: Sequence[str] | None  # names of targets; default: those of the config file
+        notify_on: Sequence[str] | None  # start, end, fail, oom, idle, retry
         max_running: int | None  # of its array at once
         # End of the options.
 

@@ -24,8 +24,11 @@ from tarmac import __version__, paths
 from tarmac.api.app import build_app
 from tarmac.api.server import Server
 from tarmac.api.wording.notes import note_words
+from tarmac.api.wording.notifications import NotificationWords
 from tarmac.api.wording.refusals import refusal
 from tarmac.controller.controller import Controller, composed
+from tarmac.controller.notify.notifications import Notifications
+from tarmac.controller.notify.targets import NOTIFY, Targets
 from tarmac.controller.settings.config import LISTED, load_config, read_config
 from tarmac.controller.settings.node_entries import NODES
 from tarmac.controller.settings.settings import Settings
@@ -86,18 +89,21 @@ def main() -> int:
 
 async def _run(state_folder: Path, say: _Ready) -> None:
     config = load_config(Path(paths.config_path()))
-    listed, nodes = config.pop(LISTED, None), config.pop(NODES, [])
+    listed, nodes, targets = config.pop(LISTED, None), config.pop(NODES, []), config.pop(NOTIFY, Targets())
     (state_folder / "logs").mkdir(mode=0o700, exist_ok=True)
     store = Store(state_folder / "tarmac.db")
     try:
         settings = Settings(config, store.reader.settings())
-        controller = composed(store, settings, state_folder, listed, nodes, note_words)
+        notifications = Notifications(targets, NotificationWords())
+        controller = composed(store, settings, state_folder, listed, nodes, note_words, notifications)
         supervision = asyncio.create_task(controller.fleet.run())
         freshness = asyncio.create_task(keep_fresh(state_folder)) if is_cleaned(state_folder) else None
         try:
             await _serve(controller, say)
             await controller.store_usage()
+            await notifications.end()
         finally:
+            notifications.kill()
             if freshness is not None:
                 freshness.cancel()
             if controller.fleet.is_ending:

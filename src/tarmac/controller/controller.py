@@ -20,6 +20,7 @@ from tarmac.controller.gpus.ignored import IgnoredProcesses
 from tarmac.controller.gpus.readings import GpuReadings
 from tarmac.controller.gpus.usage import UsageBook, jobs_with_gpus
 from tarmac.controller.notice import NoticeBoard
+from tarmac.controller.notify.targets import Targets
 from tarmac.controller.progress.feed import ProgressFeed
 from tarmac.controller.progress.reader import ProgressReader
 from tarmac.controller.publisher import Publisher
@@ -40,6 +41,7 @@ from tarmac.refusal import Refused, invalid
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tarmac.controller.notify.notifications import Notifications
     from tarmac.controller.requests.repeats import Key
     from tarmac.controller.settings.node_entries import LocalNodeEntry
     from tarmac.controller.settings.settings import Settings
@@ -62,7 +64,8 @@ class Controller:
         home: NodeName,
         fleet: Fleet | None = None,
         clock: Callable[[], float] = time.time,
-        words: Callable[[Note], str] = str,  # forms the messages of notifications
+        words: Callable[[Note], str] = str,  # forms the messages of notify_command
+        notifications: Notifications | None = None,
     ) -> None:
         self.store = store
         self.state_folder = state_folder
@@ -76,6 +79,7 @@ class Controller:
             dispatcher=self.dispatcher,
             publisher=self.publisher,
             usage=self.usage,
+            notify=notifications,
             clock=clock,
             first_id=highest_trace(state_folder) + 1,
         )
@@ -92,9 +96,13 @@ class Controller:
         self.output_files = OutputFiles()
         self.own_directories = [str(state_folder)]  # no job may write to a file in them
         self.repeats = Repeats(self.engine, store.reader)
+        self.notifications = notifications
+        self.targets = Targets() if notifications is None else notifications.targets
         self.is_ending = False
         self._began = time.monotonic()
         self.engine.after_recovery.append(self.fleet.disconnect)  # so that nodes report again what really runs
+        if notifications is not None:
+            notifications.begin(self.engine, store.reader.outbox, self.fleet, state_folder, self.job)
 
     def add_node(self, name: NodeName, connector: Connector) -> None:
         self.fleet.add(AgentSession(name, connector, post=self.engine.post, readings=self.readings))
@@ -203,10 +211,13 @@ def composed(
     listed_gpus: list[ListedGpu] | None = None,
     nodes: Sequence[LocalNodeEntry] = (),
     words: Callable[[Note], str] = str,
+    notifications: Notifications | None = None,
 ) -> Controller:
     """The controller of a state directory, with its home node and the nodes that the config file lists."""
     home = lasting_name(state_folder, socket.gethostname())
-    controller = Controller(store=store, settings=settings, state_folder=state_folder, home=home, words=words)
+    controller = Controller(
+        store=store, settings=settings, state_folder=state_folder, home=home, words=words, notifications=notifications
+    )
     listed = {} if listed_gpus is None else {"TARMAC_LISTED_GPUS": json.dumps(listed_gpus)}
     controller.add_node(home, LocalConnector(state_folder, listed))
     controller.own_directories += [os.path.dirname(config_path()), *(node.state for node in nodes)]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.ids import JobId
     from tarmac.core.state import State
     from tarmac.store.accounts import Account
+    from tarmac.store.outbox import OutboxChanges
     from tarmac.store.writer import Batch, KeptAnswer, Sample, Submission
 
 T = TypeVar("T")
@@ -38,6 +39,7 @@ class Decision(Generic[T]):
     accounts: Sequence[Account] = ()
     samples: Sequence[Sample] = ()
     samples_from: int | None = None  # older samples are deleted
+    outbox: OutboxChanges | None = None  # notifications that were sent, or could not be, or are to be sent
     install: Install | None = None
 
     def add_to(self, batch: Batch) -> None:
@@ -48,6 +50,8 @@ class Decision(Generic[T]):
         batch.accounts += self.accounts
         batch.samples += self.samples
         batch.samples_from = self.samples_from or batch.samples_from
+        if self.outbox is not None:
+            batch.outbox.add(self.outbox)
         if self.submission is not None:
             batch.submissions.append(self.submission)
         if self.kept is not None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from tarmac.controller.dispatcher import Dispatcher
     from tarmac.controller.gpus.usage import UsageBook
+    from tarmac.controller.notify.notifications import Notifications
     from tarmac.controller.publisher import Publisher
     from tarmac.controller.settings.settings import Settings
     from tarmac.core.events import Event, StopAsked
@@ -61,6 +62,7 @@ class Engine:
         publisher: Publisher,
         usage: UsageBook,
         clock: Callable[[], float],
+        notify: Notifications | None = None,
         first_id: int = 1,  # lower ids are not given to new jobs
     ) -> None:
         self.settings = settings
@@ -76,6 +78,7 @@ class Engine:
         self._dispatcher = dispatcher
         self._publisher = publisher
         self._usage = usage
+        self._notify = notify
         self._clock = clock
         self._first_id = first_id
         self._skipped = SkippedIds(store.reader.settings().get(unknown_runs.SETTING))
@@ -198,6 +201,8 @@ class Engine:
                 self._undo.append(one.decision.install())
         self.state.take_changes()
         self._add_accounts(turn.batch)
+        if self._notify is not None:
+            turn.batch.outbox.added += self._notify.of_decision(turn.batch.changes, turn.commands, self.state, now)
         return turn
 
     def _add_accounts(self, batch: Batch) -> None:
@@ -245,6 +250,8 @@ class Engine:
         crashpoint.reach("controller:before-answer")
         resolve(turn.pending, None)
         self._publisher.publish_changes(turn.batch.changes)
+        if turn.batch.outbox.added and self._notify is not None:
+            self._notify.committed(turn.batch.outbox.added)
         for call in self.after_commit:
             call()
         self._wake_when_due()

@@ -239,6 +239,19 @@ JOB_OPTIONS = (
         label="nice",
     ),
     JobOption(
+        "--notify", "send messages to these targets: mail,slack", metavar="TARGETS", read="targets", is_many=True,
+        verbs=ALL_VERBS, can_clear=True,
+        details="Names of the config file, or an address; see [notifications](notifications.md). "
+        "`none` for no messages, if there is a default",
+        wire="notify", type="texts", note="names of targets; default: those of the config file",
+        label="notifies", render="words",
+    ),
+    JobOption(
+        "--on", "events to send: start,end,fail,oom,idle,retry (default end)", metavar="EVENTS", read="events",
+        verbs=ALL_VERBS, can_clear=True, details="`end` is every end; `fail` only an end without success",
+        wire="notify_on", type="texts", note="start, end, fail, oom, idle, retry", label="notifies", render="events",
+    ),
+    JobOption(
         "--array", "queue N copies, each with its TARMAC_ARRAY_INDEX: 0-99", metavar="N", read="copies", verbs=("add",),
         details="`100` or `0-99`. Prints the ids as a range",
     ),

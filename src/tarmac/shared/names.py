@@ -11,5 +11,7 @@ TIERS = ("urgent", "normal", "preemptible")  # the first goes first; the last ma
 CONDITIONS = ("ok", "fail", "any")  # on which outcome of another job a dependent job starts
 POLICIES = ("fifo", "balance", "fairshare")
 ORDERS = ("submitted", "expected")  # of one owner's jobs
+JOB_EVENTS = ("start", "end", "fail", "oom", "idle", "retry")  # of a job, for notifications
+QUEUE_EVENTS = ("queue-empty", "gpu-idle", "gpu-drained", "queue-paused", "reservation-released")
 
 API = 2  # the version of the HTTP API; a controller refuses clients that speak a newer one

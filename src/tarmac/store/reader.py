@@ -10,6 +10,7 @@ import msgspec
 from tarmac.core.ledger import HourRow
 from tarmac.core.model.ids import NodeName
 from tarmac.store import accounts, rows
+from tarmac.store.outbox import OutboxReader
 
 if TYPE_CHECKING:
     import sqlite3
@@ -47,6 +48,7 @@ class StoredEvent:
 class Reader:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self.outbox = OutboxReader(lambda: self._connection)
 
     def close(self) -> None:
         self._connection.close()

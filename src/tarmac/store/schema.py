@@ -203,6 +203,23 @@ STEPS: tuple[str, ...] = (
         FROM jobs JOIN usage ON usage.job = jobs.id
         WHERE state = 'succeeded' AND name IS NOT NULL AND peak_gpu_memory_bytes > 0
     ) WHERE place <= 5;
+
+    -- Notifications that are to be sent, or could not be sent.
+    CREATE TABLE outbox (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        token TEXT NOT NULL UNIQUE,
+        owner TEXT NOT NULL,        -- whose target it is; empty: a target for all users
+        target TEXT NOT NULL,
+        at REAL NOT NULL,           -- of the event
+        event TEXT NOT NULL,
+        job INTEGER,
+        detail TEXT NOT NULL,       -- JSON object, which the message is made of
+        due_at REAL NOT NULL,
+        tries INTEGER NOT NULL DEFAULT 0,
+        error TEXT,                 -- of the last try
+        given_up_at REAL
+    );
+    CREATE INDEX outbox_target ON outbox (owner, target, due_at);
     """,
 )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.refusal import unavailable
 from tarmac.shared import crashpoint
-from tarmac.store import rows
+from tarmac.store import outbox, rows
 from tarmac.store.accounts import (
     Account,
     MemoryPeak,
@@ -23,6 +23,7 @@ from tarmac.store.accounts import (
 )
 from tarmac.store.database import connect_writer
 from tarmac.store.files import DatabaseFiles
+from tarmac.store.outbox import OutboxChanges
 from tarmac.store.shrink import shrink
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class Batch:
     peaks: list[MemoryPeak] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
     samples_from: int | None = None  # older samples are deleted
+    outbox: OutboxChanges = field(default_factory=OutboxChanges)
 
     def __bool__(self) -> bool:
         return bool(
@@ -96,6 +98,7 @@ class Batch:
             or self.accounts
             or self.samples
             or self.samples_from
+            or self.outbox
         )
 
 
@@ -270,6 +273,8 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
     if batch.samples_from is not None:
         connection.execute("DELETE FROM samples WHERE at < ?", (batch.samples_from,))
         forget_old_peaks(connection)
+    if batch.outbox:
+        outbox.write(connection, batch.outbox)
     _remove(connection, batch.removed)
 
 

@@ -9,7 +9,14 @@ from tarmac.core.model.ids import GpuUuid
 from tarmac.shared.job_options import JOB_OPTIONS
 from tests.core.support.builders import a_job, a_node
 
-LEFT_OUT = {"tags", "project", "signal", "grace_s"}  # they say nothing about when and where a job starts
+LEFT_OUT = {
+    "tags",
+    "project",
+    "signal",
+    "grace_s",
+    "notify",
+    "notify_on",
+}  # they say nothing about when and where a job starts
 
 
 def test_every_option_that_show_mentions_is_among_the_requested_ones() -> None:

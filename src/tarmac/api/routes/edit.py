@@ -14,6 +14,7 @@ from tarmac.api.schemas.job import WholeJobView
 from tarmac.api.schemas.selection import EditAnswer, EditManyRequest
 from tarmac.api.views.job import Viewer
 from tarmac.controller.decision import Decision
+from tarmac.controller.notify.asked import edited
 from tarmac.controller.requests.permissions import need_admin, refuse_others_jobs
 from tarmac.controller.submit.dependencies import Dependencies, refuse_circle_with
 from tarmac.controller.submit.request import EditRequest, is_for_admins
@@ -80,7 +81,8 @@ def _edits(context: Context, state: State, jobs: Sequence[Job], changes: EditReq
     if "after" in given:
         given["after"] = Dependencies(state, context.controller.store.reader, caller).read(given["after"] or ())
         refuse_circle_with(state, jobs, given["after"])
-    specs = [replace(job.spec, **given) for job in jobs]
+    targets = context.controller.targets
+    specs = [replace(job.spec, **edited(targets, job.spec, given)) for job in jobs]
     moved = [spec for job, spec in zip(jobs, specs, strict=True) if spec.project != job.spec.project]
     reached = refusal_at_submit(state, moved)
     if reached is not None and reached.limit == "max_queued_per_project":

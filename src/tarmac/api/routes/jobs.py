@@ -69,6 +69,7 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
         state=controller.state,
         dependencies=Dependencies(controller.state, controller.store.reader, caller, siblings=len(body.jobs)),
         past=past,
+        targets=controller.targets,
     )
     await refuse_bad_paths(
         specs, controller.state, controller.fleet, controller.output_files, controller.own_directories

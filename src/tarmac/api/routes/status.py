@@ -9,6 +9,7 @@ from tarmac.api.deps import Context
 from tarmac.api.schemas.status import StatusView, StopAnswer, StopRequest
 from tarmac.api.views.job_fields import rounded
 from tarmac.api.views.node import node_views
+from tarmac.api.views.notify import notifications_view
 from tarmac.api.views.queue import queued_count, running_count
 from tarmac.api.wording.degraded import degraded_since, degraded_words
 from tarmac.api.wording.notes import words
@@ -47,6 +48,7 @@ async def status(context: Context) -> StatusView:
         database_bytes=controller.store.size_bytes(),
         degraded=degraded_words(controller),
         degraded_since=iso(degraded_since(controller)),
+        notifications=notifications_view(controller),
         nodes=node_views(controller),
     )
 

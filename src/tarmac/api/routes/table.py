@@ -21,6 +21,7 @@ from tarmac.api.routes import (
     jobs,
     log,
     notice,
+    notify,
     queue,
     report,
     reservations,
@@ -57,6 +58,7 @@ from tarmac.api.schemas.jobs import (
     WaitQuery,
 )
 from tarmac.api.schemas.notice import NoticeAnswer, NoticeRequest
+from tarmac.api.schemas.notify import TargetList, TargetTestAnswer, TargetTestRequest
 from tarmac.api.schemas.queue import QueueRequest, QueueStopAnswer, QueueStopRequest, QueueView
 from tarmac.api.schemas.report import ReportQuery, ReportView
 from tarmac.api.schemas.reservations import MadeReservation, ReservationList, ReservationRequest, ReservationView
@@ -123,6 +125,9 @@ ROUTES = (
     Route("GET", "/notice", notice.show_notice, answer=NoticeAnswer),
     Route("PUT", "/notice", notice.put_notice, body=NoticeRequest, answer=NoticeAnswer, admins_may="notice"),
     Route("DELETE", "/notice", notice.clear_notice, answer=NoticeAnswer, admins_may="notice"),
+
+    Route("GET", "/notify", notify.list_targets, answer=TargetList),
+    Route("POST", "/notify/test", notify.test_targets, body=TargetTestRequest, answer=TargetTestAnswer, may_last=True),
 
     Route("GET", "/reservations", reservations.list_reservations, answer=ReservationList),
     Route("POST", "/reservations", reservations.make_reservation, body=ReservationRequest, answer=MadeReservation,

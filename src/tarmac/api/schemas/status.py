@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tarmac.api.schemas.nodes import NodeView
+from tarmac.api.schemas.notify import NotificationsView
 
 
 class StatusView(Struct, kw_only=True):
@@ -29,6 +30,7 @@ class StatusView(Struct, kw_only=True):
     database_bytes: int
     degraded: str | None  # why nothing can be written
     degraded_since: str | None
+    notifications: NotificationsView | None  # null: none waits, and none failed
     nodes: list[NodeView]  # every configured one, the controller's own machine first
 
 

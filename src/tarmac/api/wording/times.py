@@ -36,6 +36,11 @@ def iso(seconds: float | None) -> str | None:
     )
 
 
+def date_and_clock(at: float) -> str:
+    """2026-11-17 14:02 UTC, in the zone of the controller: for readers whose zone is not known."""
+    return datetime.fromtimestamp(min(at, END_OF_TIME - 86400), UTC).astimezone().strftime("%Y-%m-%d %H:%M %Z")
+
+
 def at_clock(at: float, now: float) -> str:
     """14:02; Mon 14:02 within six days; else with the date."""
     return clock(at, now, _in_zone)

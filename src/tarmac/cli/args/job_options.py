@@ -73,7 +73,7 @@ def changes(client: Client, values: Values) -> dict[str, Any]:
         if value is None or value == []:
             continue
         if option.is_many:
-            found[option.wire] = [] if NONE in value else value
+            found[option.wire] = [] if NONE in value else _flat(value)
         else:
             found[option.wire] = None if value is NONE else value
     if found.get("after"):
@@ -106,8 +106,15 @@ def _request(verb: str, values: Values, words: list[str]) -> JobRequest:
     for option in JOB_OPTIONS:
         value = values.get(option.name)
         if option.wire and value is not None and value is not False and value != []:
-            request[option.wire] = value
+            request[option.wire] = _flat(value) if option.is_many else value
+    if request.get("notify") == [NONE]:
+        request["notify"] = []
     return request  # type: ignore[return-value]
+
+
+def _flat(values: list[Any]) -> list[Any]:
+    """An option that may be repeated may also take several values at once."""
+    return [one for value in values for one in (value if isinstance(value, list) else [value])]
 
 
 def _check_command(verb: str, shell: str | None, words: list[str]) -> None:

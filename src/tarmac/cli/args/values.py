@@ -6,7 +6,7 @@ Each returns the value or raises ValueError with a message that says what to typ
 from __future__ import annotations
 
 from tarmac.cli.parser import shown, text
-from tarmac.shared.names import CONDITIONS, TIERS
+from tarmac.shared.names import CONDITIONS, JOB_EVENTS, TIERS
 from tarmac.shared.units import LONGEST_S, parse_decimal, parse_duration, parse_size
 
 MOST_COPIES = 1_000_000
@@ -141,6 +141,25 @@ def tier(word: str) -> str:
     if word.lower() not in TIERS:
         raise ValueError(f"it must be one of {', '.join(TIERS)}")
     return word.lower()
+
+
+def targets(word: str) -> list[str]:
+    """The names in mail,slack."""
+    names = [name.strip() for name in word.split(",") if name.strip()]
+    if not names:
+        raise ValueError("it must be the name of a target, such as mail")
+    if "none" in names and len(names) > 1:
+        raise ValueError("none cannot be combined with targets")
+    return names
+
+
+def events(word: str) -> list[str]:
+    """The events in start,fail."""
+    names = [name.strip().lower() for name in word.split(",") if name.strip()]
+    wrong = [name for name in names if name not in JOB_EVENTS]
+    if wrong or not names:
+        raise ValueError(f"it must be one or more of {', '.join(JOB_EVENTS)}, separated by commas")
+    return names
 
 
 def dependencies(word: str) -> list[str]:

@@ -39,6 +39,10 @@ def words(value: Sequence[str], _: float) -> str:
     return ", ".join(value)
 
 
+def events(value: Sequence[str], _: float) -> str:
+    return f"on {', '.join(value)}"
+
+
 def gpu_memory(value: int, _: float) -> str:
     return f"{size(value)} of each GPU reserved"
 
@@ -99,6 +103,6 @@ RENDERERS: dict[str, Callable[..., str]] = {
     render.__name__: render
     for render in (
         text, words, gpu_memory, gpu_share, gpu_models, min_gpu_memory, gpus_on, exclude_gpus, idle_below, host_memory,
-        cores, time_limit, grace, begin, fill, signal_name,
+        cores, time_limit, grace, begin, fill, signal_name, events,
     )
 }  # fmt: skip

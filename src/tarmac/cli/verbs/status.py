@@ -7,7 +7,7 @@ from time import time
 from tarmac.cli.parser import JSON, Verb
 from tarmac.cli.render.nodes import absence, memory, summary
 from tarmac.cli.render.queue_mode import folded
-from tarmac.cli.render.text import safe
+from tarmac.cli.render.text import counted, safe
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import has_colours, out, out_json, paint, width
 from tarmac.shared.units import duration, size
@@ -57,8 +57,17 @@ def _facts(status: Status, gpus: list[Gpu]) -> Iterator[tuple[str, str]]:
     if status.get("home"):
         kept = f", {size(status['database_bytes'])} of database" if status.get("database_bytes") else ""
         yield "state", safe(str(status["home"])) + kept
+    if status.get("notifications"):
+        yield "notify", _notifications(status["notifications"] or {})
     if status.get("degraded"):
         yield "degraded", safe(str(status["degraded"]))
+
+
+def _notifications(found: Mapping[str, Any]) -> str:
+    counts = [f"{counted(found['waiting'], 'message')} waiting"] if found["waiting"] else []
+    counts += [f"{found['failed']} not delivered"] if found["failed"] else []
+    error = f"; {found['target']}: {found['error']}" if found["error"] else ""
+    return safe(", ".join(counts) + error)
 
 
 def _nodes(nodes: list[Node]) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ import tomllib
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from tarmac.controller.notify.targets import NOTIFY, read_targets
 from tarmac.controller.settings.checks import check_order
 from tarmac.controller.settings.kinds import parsed, read_size
 from tarmac.controller.settings.node_entries import NODES, read_nodes
@@ -60,9 +61,11 @@ def _checked(path: Path, key: str, value: Any) -> Any:
         return _listed(path, value)
     if key == NODES:
         return read_nodes(path, value)
+    if key == NOTIFY:
+        return read_targets(path, value)
     setting = SETTINGS.get(key)
     if setting is None:
-        known = [*SETTINGS, LISTED, NODES]
+        known = [*SETTINGS, LISTED, NODES, NOTIFY]
         near = get_close_matches(key, known, n=1)
         if near:
             raise invalid("config.misspelled_key", path=path, key=key, near=near[0])

@@ -28,6 +28,9 @@ class InForce:
     gpu_id_style: GpuIdStyle
     grace_s: float
     notify_command: str
+    notify_digest_s: float
+    notify_retry_s: float
+    gpu_idle_s: float
     ignore_processes: tuple[str, ...]
     ignore_below: int  # bytes
     admins: tuple[str, ...]

@@ -9,7 +9,7 @@ from tarmac.controller.settings.queue_settings import QUEUE_SETTINGS
 from tarmac.controller.settings.setting import Setting
 from tarmac.core.model.rules import Rules
 from tarmac.refusal import not_found
-from tarmac.shared.units import DAY_S
+from tarmac.shared.units import DAY_S, HOUR_S
 
 _RULES = Rules()
 SETTINGS: dict[str, Setting] = {
@@ -109,6 +109,28 @@ SETTINGS: dict[str, Setting] = {
             kind="text",
             default="",
             meaning="run with /bin/sh when a job is warned, a GPU drained or the queue paused; see TARMAC_MESSAGE",
+        ),
+        Setting(
+            name="notify_digest_s",
+            kind="seconds",
+            default=10.0,
+            most=DAY_S,
+            meaning="events for a target of notifications are collected for this long and sent as one message",
+        ),
+        Setting(
+            name="notify_retry_s",
+            kind="seconds",
+            least=1,
+            default=30.0,
+            most=HOUR_S,
+            meaning="a notification that could not be sent is sent again after this long, then twice as long, up to 1h",
+        ),
+        Setting(
+            name="gpu_idle_s",
+            kind="seconds",
+            least=1,
+            default=float(HOUR_S),
+            meaning="the event gpu-idle: a GPU is free for this long while jobs wait for GPUs",
         ),
         Setting(
             name="ignore_processes",

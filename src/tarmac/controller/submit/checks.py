@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tarmac.controller.accounts.memory import AUTO, Kind, memory_to_book
+from tarmac.controller.notify.asked import Asked, asked
 from tarmac.controller.submit.dependencies import refuse_circle_of_new
 from tarmac.controller.submit.gpu_names import GpuNames
 from tarmac.controller.submit.request import request_fields, spec_fields
@@ -17,6 +18,7 @@ from tarmac.shared import fill
 
 if TYPE_CHECKING:
     from tarmac.controller.accounts.memory import PastMemory
+    from tarmac.controller.notify.targets import Targets
     from tarmac.controller.submit.dependencies import Dependencies
     from tarmac.controller.submit.environment import Environments
     from tarmac.controller.submit.request import JobRequest, SubmitRequest
@@ -37,8 +39,9 @@ def checked_specs(
     state: State,
     dependencies: Dependencies,
     past: PastMemory,
+    targets: Targets,
 ) -> tuple[JobSpec, ...]:
-    check = _Checks(state, dependencies, past)
+    check = _Checks(state, dependencies, past, targets, owner)
     world = [f"{name}={value}" for name, value in request.environment.items()]
     _refuse_nul("environment", world)
     _refuse_too_long(world)
@@ -83,6 +86,7 @@ def _spec(
     for path in (stdout, job.stderr):
         if path is not None:
             check.output(path)
+    notify = check.notify(job.notify, job.notify_on)
     return JobSpec(
         owner=owner,
         command=job.command,
@@ -96,6 +100,8 @@ def _spec(
         grace_s=default_grace_s if job.grace_s is None else job.grace_s,
         after=check.after(job.after),
         index=index,
+        notify=notify.targets,
+        notify_on=notify.events,
         **spec_fields(job),
     )
 
@@ -130,11 +136,16 @@ def _request(job: JobRequest, names: GpuNames) -> Request:
 class _Checks:
     """Remembers what passed: an array requests the same thing a hundred thousand times."""
 
-    def __init__(self, state: State, dependencies: Dependencies, past: PastMemory) -> None:
+    def __init__(
+        self, state: State, dependencies: Dependencies, past: PastMemory, targets: Targets, owner: str
+    ) -> None:
         self.gpus = GpuNames(state.nodes.values())
         self._state = state
         self._dependencies = dependencies
         self._past = past
+        self._targets = targets
+        self._owner = owner
+        self._notify: dict[Any, Asked] = {}
         self._after: dict[tuple[str, ...], tuple[After, ...]] = {(): ()}
         self._directories: set[str] = set()
         self._requests: dict[Request, Request] = {}
@@ -160,6 +171,12 @@ class _Checks:
             return request
         peaks = self._past.peaks(Kind(owner, job.name, job.shell if job.command is None else job.command))
         return replace(request, gpu_memory_bytes=memory_to_book(peaks, request, self._state))
+
+    def notify(self, targets: tuple[str, ...] | None, events: tuple[str, ...]) -> Asked:
+        known = self._notify.get((targets, events))
+        if known is None:
+            known = self._notify[targets, events] = asked(self._targets, self._owner, targets, events)
+        return known
 
     def request(self, request: Request) -> Request:
         known = self._requests.get(request)

@@ -20,6 +20,8 @@ Tags = Annotated[tuple[Text, ...], Meta(max_length=100)]
 TimeLimit = Annotated[float, Meta(gt=0, le=366 * 86400)]
 Moment = Annotated[float, Meta(ge=0, le=253_402_300_799)]  # until the end of the year 9999
 AfterWords = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=64)], ...], Meta(max_length=10_000)]
+Targets = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=320)], ...], Meta(max_length=32)]
+NotifyEvents = Annotated[tuple[Text, ...], Meta(max_length=16)]
 Nice = Annotated[int, Meta(ge=0, le=19)]
 MaxRunning = Annotated[int, Meta(ge=1, le=MOST_JOBS)]
 
@@ -52,6 +54,8 @@ class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     nice: Nice = 0
     env: Annotated[tuple[str, ...], Meta(max_length=10_000)] = ()
     fill: bool = False
+    notify: Targets | None = None  # None: the default targets of the owner
+    notify_on: NotifyEvents = ()
     cwd: Path | None = None
     log: Path | None = None
     stdout: Path | None = None
@@ -85,6 +89,8 @@ class EditRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     after: AfterWords | UnsetType | None = UNSET
     max_running: MaxRunning | UnsetType | None = UNSET
     nice: Nice | UnsetType = UNSET
+    notify: Targets | UnsetType | None = UNSET  # None: the default targets of the owner
+    notify_on: NotifyEvents | UnsetType | None = UNSET
 
 
 _OF_SPEC, _OF_REQUEST = passed_to(SPEC), passed_to(REQUEST)

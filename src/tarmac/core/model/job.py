@@ -80,6 +80,8 @@ class JobSpec:
     after: tuple[After, ...] = ()
     max_running: int | None = None  # jobs of the array that may run at once
     index: int | None = None  # its index in the array
+    notify: tuple[str, ...] = ()  # names of targets
+    notify_on: tuple[str, ...] = ()  # the events that they get
     is_adopted: bool = False  # Tarmac did not start it and cannot start it again
 
     @property

@@ -22,7 +22,10 @@ _OTHERS_WRITE = 0o022
 _OTHERS_ENTER = 0o011
 _OTHERS = 0o077
 _MOST_LINKS = 40
-_FILES = ("tarmac.db", "tarmac.db-wal", "tarmac.db-shm", "controller.lock", "controller.log", "tarmac.sock")
+_FILES = (
+    "tarmac.db", "tarmac.db-wal", "tarmac.db-shm", "controller.lock", "controller.log", "tarmac.sock", "outbox.lock",
+    "outbox.sent",
+)  # fmt: skip
 _AGENT_FILES = ("agent.lock", "agent.log", "agent.sock", "node", "cards.json", "past")
 _ELSEWHERE = "set TARMAC_HOME to a directory that you own"
 

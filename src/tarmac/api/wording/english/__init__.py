@@ -10,6 +10,7 @@ from tarmac.api.wording.english import (
     jobs,
     nodes,
     notes,
+    notifications,
     queue,
     requests,
     server,
@@ -21,5 +22,5 @@ from tarmac.api.wording.english import (
 if TYPE_CHECKING:
     from tarmac.api.wording.message import Message
 
-_TOPICS = (submit, hints, jobs, gpus, nodes, notes, queue, settings, waiting, requests, server)
+_TOPICS = (submit, hints, jobs, gpus, nodes, notes, notifications, queue, settings, waiting, requests, server)
 ENGLISH: dict[str, Message] = {key: message for topic in _TOPICS for key, message in topic.MESSAGES.items()}

@@ -1,0 +1,1 @@
+"""Notifications: targets, the outbox, and the process that sends them."""
