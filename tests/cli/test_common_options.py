@@ -8,7 +8,11 @@ from tarmac.cli.parser import JSON
 
 EVERY = [name for verb in VERBS for name in (verb, *[f"{verb} {more}" for more in verb_named(verb).verbs])]
 # Why these have no --json.
-WITHOUT_JSON = {"serve": "it runs the controller in the foreground", "gpu": "it only leads to its verbs"}
+WITHOUT_JSON = {
+    "serve": "it runs the controller in the foreground",
+    "gpu": "it only leads to its verbs",
+    "metrics": "it prints the format of Prometheus",
+}
 # Why these take an id and not all filters.
 WITHOUT_FILTERS = {"edit": "--name and --tag change the jobs"}
 

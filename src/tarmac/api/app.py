@@ -25,11 +25,15 @@ if TYPE_CHECKING:
     from tarmac.controller.controller import Controller
 
 
+METRICS = "/metrics"  # also without the prefix, where Prometheus looks
+
+
 def build_app(controller: Controller, end: Callable[[], None], guard: Guard = authenticate) -> ASGIApp:
     by_path = groupby(sorted(ROUTES, key=lambda route: _place(route.path)), lambda route: route.path)
     shared = (controller, end, guard, BodyReader(), Broadcast(controller))
+    endpoints = {path: Endpoint(routes, *shared) for path, routes in by_path}
     router = Router(
-        [PathRoute(PREFIX + path, Endpoint(routes, *shared)) for path, routes in by_path],
+        [*[PathRoute(PREFIX + path, one) for path, one in endpoints.items()], PathRoute(METRICS, endpoints[METRICS])],
         redirect_slashes=False,
         default=_not_found,
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 WIDTH = 80
 GROUPS = (
     ("Queue work", ("add", "run", "adopt")),
-    ("Inspect", ("ls", "show", "why", "log", "gpus", "status", "report", "simulate")),
+    ("Inspect", ("ls", "show", "why", "log", "gpus", "status", "report", "metrics", "simulate")),
     ("Control jobs", ("wait", "kill", "rm", "hold", "release", "move", "edit", "start")),
     ("Queue and GPUs", ("queue", "reserve", "gpu", "notice")),
     ("Tarmac itself", ("set", "notify", "serve", "stop", "doctor")),

@@ -95,6 +95,14 @@ class Admin(Link):
         report: Report = self.call("GET", "/report", query={"by": by, "since": since, "until": until})
         return report
 
+    def metrics(self) -> str:
+        """Metrics in the text format of Prometheus."""
+        response = self.stream("/metrics")
+        try:
+            return response.read().decode("utf-8")
+        finally:
+            response.close()
+
     def settings(self) -> list[Setting]:
         """All settings, with their values and defaults."""
         from tarmac.client.records import Setting

@@ -246,6 +246,7 @@ class Engine:
         self._undo.clear()
         for release in turn.batch.changes.releases:
             self._usage.forget(release.job, release.attempt)
+        self._usage.counters.count(turn.batch.changes)
         self._carry_out(turn)
         crashpoint.reach("controller:before-answer")
         resolve(turn.pending, None)

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from tarmac.api.deps import Context
+from tarmac.api.metrics.exposition import CONTENT_TYPE
 from tarmac.api.openapi import document
 from tarmac.api.route import Route
 from tarmac.api.routes import (
@@ -20,6 +21,7 @@ from tarmac.api.routes import (
     ignore,
     jobs,
     log,
+    metrics,
     notice,
     notify,
     queue,
@@ -143,6 +145,7 @@ ROUTES = (
     Route("GET", "/gpus/ignore", ignore.list_ignored, answer=IgnoredList),
     Route("POST", "/gpus/ignore", ignore.ignore_process, body=IgnoreRequest, answer=IgnoreAnswer),
 
+    Route("GET", "/metrics", metrics.metrics, answer=bytes, media_type=CONTENT_TYPE),
     Route("GET", "/report", report.show_report, query=ReportQuery, answer=ReportView),
 
     Route("GET", "/settings", settings.list_settings, answer=SettingList),

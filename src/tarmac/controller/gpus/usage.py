@@ -10,6 +10,7 @@ from collections import deque
 from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tarmac.controller.accounts.counters import Counters, Holder
 from tarmac.controller.accounts.days import by_day, day_of
 from tarmac.core.handlers.health import FRESH_S
 from tarmac.core.model.ids import JobId
@@ -116,6 +117,8 @@ class UsageBook:
     def __init__(self) -> None:
         self.rings: dict[GpuKey, deque[TimedReading]] = {}
         self.attempts: dict[AttemptKey, AttemptBook] = {}
+        self.counters = Counters()
+        self._settled_at: float | None = None
         self._current: dict[int, AttemptKey] = {}  # the attempt of each job that holds GPUs, as of the last settling
         self._foreign_uses: dict[GpuKey, GpuUse] = {}  # GPUs with foreign processes
         self._foreign: dict[ForeignKey, Integral] = {}  # not stored yet
@@ -156,15 +159,19 @@ class UsageBook:
             key: (last.at, max(last.at, min(now, self._read_at[key.node] + FRESH_S)))
             for key, last in self._last.items()
         }
-        booked = self._settle_jobs(jobs, since)
+        step_s = 0.0 if self._settled_at is None else now - self._settled_at
+        self._settled_at = now
+        booked = self._settle_jobs(jobs, since, step_s)
         self._settle_foreign(booked, since)
         for key, (_, reading) in self._last.items():
             begin, end = since[key]
             self._minutes.setdefault(key, Integral()).add(reading, end - begin)
             self._last[key] = TimedReading(now, reading)
 
-    def _settle_jobs(self, jobs: Iterable[Job], since: Mapping[GpuKey, tuple[float, float]]) -> dict[GpuKey, float]:
-        """Returns the part of each GPU that is booked."""
+    def _settle_jobs(
+        self, jobs: Iterable[Job], since: Mapping[GpuKey, tuple[float, float]], step_s: float
+    ) -> dict[GpuKey, float]:
+        """Returns the part of each GPU that is booked. `step_s`: since the last settling."""
         booked: dict[GpuKey, float] = {}
         self._current = {}
         for job in jobs:
@@ -173,13 +180,19 @@ class UsageBook:
                 continue
             attempt = self._current[job.id] = AttemptKey(job.id, job.attempt)
             is_new = attempt not in self.attempts  # it began after the last settling
+            holder = Holder("job", job.spec.owner, job.spec.project or "")
             book = self.attempts.setdefault(attempt, AttemptBook())
             for gpu in booking.gpus:
                 key = GpuKey(booking.node, gpu.uuid)
                 booked[key] = booked.get(key, 0.0) + gpu.part
-                if key in self._last and not is_new:
+                if is_new:
+                    continue
+                self.counters.add_held(holder, step_s, gpu.part)
+                if key in self._last:
+                    reading = self._last[key].reading
+                    self.counters.add_use(holder, reading, since[key][1] - since[key][0], gpu.part)
                     for day, seconds in by_day(*since[key]):
-                        book.of(day, gpu.uuid).add(self._last[key].reading, seconds, gpu.part)
+                        book.of(day, gpu.uuid).add(reading, seconds, gpu.part)
         return booked
 
     def _settle_foreign(self, booked: Mapping[GpuKey, float], since: Mapping[GpuKey, tuple[float, float]]) -> None:
@@ -189,10 +202,13 @@ class UsageBook:
             if part <= 0 or key not in self._last:
                 continue
             users = sorted({process.user or "" for process in use.foreign_processes})
-            for day, seconds in by_day(*since[key]):
-                for user in users:
+            reading, (begin, end), part = self._last[key].reading, since[key], part / len(users)
+            for user in users:
+                self.counters.add_held(Holder("foreign", user, ""), end - begin, part)
+                self.counters.add_use(Holder("foreign", user, ""), reading, end - begin, part)
+                for day, seconds in by_day(begin, end):
                     work = self._foreign.setdefault(ForeignKey(day, user, *key), Integral())
-                    work.add(self._last[key].reading, seconds, part / len(users))
+                    work.add(reading, seconds, part)
                     work.note_peak(use.outside_bytes)
 
     def minute(self, now: float) -> list[Sample]:

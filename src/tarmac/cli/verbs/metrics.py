@@ -1,0 +1,53 @@
+"""`tarmac metrics`: the metrics in the text format of Prometheus."""
+
+from __future__ import annotations
+
+import os
+
+from tarmac.cli.parser import Option, Verb
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import out
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+READABLE = 0o644
+
+
+def run(values: Values, _: list[str]) -> int:
+    text = connect().metrics()
+    if values["output"] is None:
+        out(text)
+    else:
+        _replace(values["output"], text)
+    return 0
+
+
+def _replace(path: str, text: str) -> None:
+    """Whoever reads the file sees the old or the new metrics, never a part."""
+    unfinished = f"{path}.{os.getpid()}.tmp"
+    try:
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, READABLE)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(unfinished, path)
+    except OSError:
+        if os.path.lexists(unfinished):
+            os.unlink(unfinished)
+        raise
+
+
+VERB = Verb(
+    "metrics",
+    "print metrics for Prometheus",
+    usage=("tarmac metrics [options]",),
+    run=run,
+    options=(Option("--output", "-o", "write them to this file, at once, for node_exporter", "FILE"),),
+    examples=(
+        ("tarmac metrics | grep tarmac_jobs", "jobs by owner and state"),
+        ("tarmac metrics -o /var/lib/node_exporter/tarmac.prom", "for the textfile collector; run it every 30 s"),
+    ),
+    notes=("The same text is at `/metrics` of the API.",),
+    takes_words=False,
+)
