@@ -72,6 +72,9 @@ class AgentPeer:
     def signal(self, job: int, signum: int, grace_s: float, attempt: int = 1) -> None:
         self.send(type="signal", job=job, attempt=attempt, signal=signum, grace_s=grace_s)
 
+    def pause(self, job: int, *, is_paused: bool = True, is_counted: bool = False, attempt: int = 1) -> None:
+        self.send(type="pause", job=job, attempt=attempt, is_paused=is_paused, is_counted=is_counted)
+
     def forget(self, job: int, attempt: int = 1) -> None:
         self.send(type="forget", job=job, attempt=attempt)
 

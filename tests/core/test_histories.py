@@ -13,10 +13,20 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tarmac.core import invariants
-from tarmac.core.events import Event, NodeJoined, NodeLeft, ProgressSeen, Reported, RunReport, StopAsked
+from tarmac.core.events import (
+    Event,
+    JobsPaused,
+    JobsResumed,
+    NodeJoined,
+    NodeLeft,
+    ProgressSeen,
+    Reported,
+    RunReport,
+    StopAsked,
+)
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.plan import EndByProgress
-from tarmac.core.model.status import is_ended
+from tarmac.core.model.status import Paused, is_ended
 from tests.core.support.builders import a_spec, exited, gone, launch_failed, lost, started, submitted
 from tests.core.support.driver import Driver
 from tests.core.support.effort import HISTORIES
@@ -106,6 +116,13 @@ class Histories(RuleBasedStateMachine):
     def ask_to_stop_anything(self, number: int) -> None:
         """Ended jobs and jobs that never existed."""
         self.feed(StopAsked(job=JobId(number), by="ann"))
+
+    @precondition(lambda self: self.driver.state.jobs)
+    @rule(number=one_of, is_paused=st.sampled_from([True, True, False]))
+    def pause_or_resume(self, number: int, is_paused: bool) -> None:
+        jobs = (pick(list(self.driver.state.jobs), number),)
+        self.feed(JobsPaused(jobs=jobs, by="ann") if is_paused else JobsResumed(jobs=jobs, by="ann"))
+        self.then()
 
     # What happens on the nodes
 
@@ -309,9 +326,16 @@ class Histories(RuleBasedStateMachine):
             for run in list(self.world.runs.values()):
                 self.bring_forward(run)
             self.what_has_ended_ended_as_the_world_says_and_stays_so()
+            self.resume_all()
         assert self.driver.state.jobs == {}
         assert self.world.runs == {}
         assert all(is_ended(self.driver.stored(number).status) for number in self.driver.acknowledged)
+
+    def resume_all(self) -> None:
+        paused = [job.id for job in self.driver.state.jobs.values() if isinstance(job.status, Paused)]
+        if paused:
+            self.feed(JobsResumed(jobs=tuple(paused), by="ann"))
+            self.then()
 
     def bring_forward(self, run: Run) -> None:
         """Stopping jobs end by their signal; the others exit."""
@@ -321,7 +345,7 @@ class Histories(RuleBasedStateMachine):
             return
         elif run.phase == "orphaned":
             self.world.lose_tree(run)
-        elif run.phase == "alive":
+        elif run.phase == "alive" and not run.is_paused:
             self.world.end(run, *((None, 15) if run.is_signalled else (0, None)))
 
 

@@ -29,7 +29,7 @@ from tests.core.support.builders import (
     started,
 )
 
-BOOKED = ("starting", "running", "stopping", "unknown")
+BOOKED = ("starting", "running", "paused", "stopping", "unknown")
 CAUSES: dict[str, list[RunReport]] = {
     "JobStarted": [started()],
     "JobExited": [exited(), exited(exit_code=1), killed()],

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         ControllerFrame,
         FactsQuestionFrame,
         ForgetFrame,
+        PauseFrame,
         QuestionFrame,
         ShutdownFrame,
         SignalFrame,
@@ -140,6 +141,8 @@ class Service:
             self._forget(frame)
         elif frame["type"] == "signal":
             self._signal(frame)
+        elif frame["type"] == "pause":
+            self._pause(frame)
         elif frame["type"] == "adopt":
             self._adopt(frame)
         elif frame["type"] == "hello":
@@ -251,6 +254,11 @@ class Service:
         self._retries.stop(key)
         if attempt is not None:
             attempt.escalation.request(start_request.read_signal(frame["signal"]), float(frame["grace_s"]))
+
+    def _pause(self, frame: PauseFrame) -> None:
+        attempt = self._attempts.get(key_of_frame(frame))
+        if attempt is not None:
+            attempt.pause.set(is_paused=frame["is_paused"], is_counted=frame["is_counted"])
 
     def _forget(self, frame: ForgetFrame) -> None:
         attempt = self._attempts.get(key_of_frame(frame))

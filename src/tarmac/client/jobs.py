@@ -194,6 +194,20 @@ class Jobs(Link):
         answer: dict[str, list[int]] = self.call("POST", "/jobs/release", body=selection(ids, filters))
         return answer
 
+    def pause_jobs(self, *ids: Id, count_paused: bool = False, **filters: str | None) -> dict[str, list[Any]]:
+        """Freeze running jobs, which keep their GPUs. Returns the paused jobs, and the others with their states.
+
+        `count_paused`: the pause counts against their time limits.
+        """
+        body = {**selection(ids, filters), "count_paused": count_paused}
+        answer: dict[str, list[Any]] = self.call("POST", "/jobs/pause", body=body)
+        return answer
+
+    def resume_jobs(self, *ids: Id, **filters: str | None) -> dict[str, list[Any]]:
+        """Let paused jobs go on. Returns the resumed jobs, and the others with their states."""
+        answer: dict[str, list[Any]] = self.call("POST", "/jobs/resume", body=selection(ids, filters))
+        return answer
+
     def move(self, job: Id, position: int) -> dict[str, int]:
         """Move a job to another place among its owner's waiting jobs, from 1. Returns its new position and priority."""
         answer: dict[str, int] = self.call("POST", f"/jobs/{self.number_of(job)}/move", body={"position": position})

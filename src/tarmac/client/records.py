@@ -245,7 +245,7 @@ def _fields(*times: str) -> Callable[[type[R]], type[R]]:
     return add
 
 
-@_fields("submitted_at", "started_at", "ended_at", "estimated_start", "begin_at")
+@_fields("submitted_at", "started_at", "ended_at", "estimated_start", "begin_at", "paused_at")
 class Job(Record):
     """One job. In a list, only the fields that were asked for are set; the others are None."""
 
@@ -265,6 +265,9 @@ class Job(Record):
     started_at: datetime | None
     ended_at: datetime | None
     elapsed_s: float | None  # how long it ran, or has been running; setting the clock does not change it
+    pause_s: float  # how long it was paused; not a part of elapsed_s
+    paused_at: datetime | None  # since when it is paused
+    paused_by: str | None
     estimated_start: datetime | None
     estimate_basis: str | None  # what estimated_start is based on
     progress: Progress | None

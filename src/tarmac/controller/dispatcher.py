@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from tarmac.controller.notifier import Notifier
 from tarmac.controller.start_frame import job_environment, start_frame
-from tarmac.core.commands import AdoptProcess, Command, ForgetRun, Notify, SignalJob, StartJob
+from tarmac.core.commands import AdoptProcess, Command, ForgetRun, Notify, PauseJob, SignalJob, StartJob
 from tarmac.core.model.status import holds_booking
 from tarmac.nodes.run_origins import packed
 from tarmac.shared import crashpoint
@@ -70,6 +70,8 @@ class Dispatcher:
                 crashpoint.reach("controller:before-signal")
                 self._signal(command)
                 crashpoint.reach("controller:after-signal")
+            case PauseJob():
+                self._pause(command)
             case ForgetRun():
                 crashpoint.reach("controller:before-forget")
                 self._forget(command)
@@ -117,6 +119,18 @@ class Dispatcher:
 
     def _signal(self, command: SignalJob) -> None:
         self._fleet.send_command(command.node, _signal_frame(command))
+
+    def _pause(self, command: PauseJob) -> None:
+        self._fleet.send_command(
+            command.node,
+            {
+                "type": "pause",
+                "job": command.job,
+                "attempt": command.attempt,
+                "is_paused": command.is_paused,
+                "is_counted": command.is_counted,
+            },
+        )
 
     def _forget(self, command: ForgetRun) -> None:
         self._fleet.send_command(command.node, {"type": "forget", "job": command.job, "attempt": command.attempt})

@@ -40,6 +40,17 @@ class SignalJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PauseJob:
+    """Freeze the process tree, or let it go on."""
+
+    node: NodeName
+    job: JobId
+    attempt: int
+    is_paused: bool
+    is_counted: bool = False  # the pause counts against the time limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Notify:
     """Run the notify command. Sent once; a lost notification does no harm."""
 
@@ -57,4 +68,4 @@ class ForgetRun:
     attempt: int
 
 
-Command: TypeAlias = StartJob | AdoptProcess | SignalJob | ForgetRun | Notify
+Command: TypeAlias = StartJob | AdoptProcess | SignalJob | PauseJob | ForgetRun | Notify

@@ -65,6 +65,21 @@ class JobsReleased:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JobsPaused:
+    """Running jobs are frozen and keep their GPUs."""
+
+    jobs: tuple[JobId, ...]
+    by: str
+    is_counted: bool = False  # the pause counts against their time limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobsResumed:
+    jobs: tuple[JobId, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobMoved:
     """Moved to a position among its owner's waiting jobs of the same tier; positions count from 1."""
 
@@ -139,6 +154,7 @@ class JobStarted:
     attempt: int
     pid: int
     started_at: float
+    is_paused: bool = False  # its processes are frozen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +173,7 @@ class JobExited:
     outside: Outside | None = None  # it failed because of this
     oom: Memory | None = None  # it failed because this memory ran out
     error_line: str | None = None  # the line of its output that says why it failed
+    paused_s: float | None = None  # in all; None: the node cannot say
     was_signalled: bool | None = None  # asked to stop while its command still ran; None: the node cannot say
 
 
@@ -330,6 +347,8 @@ Event: TypeAlias = (
     JobsSubmitted
     | JobsHeld
     | JobsReleased
+    | JobsPaused
+    | JobsResumed
     | JobMoved
     | JobEdited
     | StartForced

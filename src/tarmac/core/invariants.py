@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tarmac.core.cache_invariants import cache_violations
 from tarmac.core.class_invariants import class_violations
 from tarmac.core.fit.gpu_fit import size
-from tarmac.core.model.status import Held, Queued, Running, Starting, Stopping, holds_booking, is_ended
+from tarmac.core.model.status import Held, Queued, Running, Starting, Stopping, holds_booking, is_ended, is_working
 from tarmac.core.moved_jobs import MovedJobs
 from tarmac.core.queue import Turn, class_key
 from tarmac.core.runtimes import LAST_ATTEMPTS
@@ -324,7 +324,7 @@ def _runtimes(state: State) -> list[str]:
 
 
 def _is_running(state: State, job: JobId) -> bool:
-    return job in state.jobs and isinstance(state.jobs[job].status, Running)
+    return job in state.jobs and is_working(state.jobs[job].status)
 
 
 def _wrong_runtimes(state: State) -> list[str]:

@@ -17,7 +17,9 @@ from tarmac.core.events import (
     JobEdited,
     JobMoved,
     JobsHeld,
+    JobsPaused,
     JobsReleased,
+    JobsResumed,
     JobsSubmitted,
     JobStarted,
     NodeJoined,
@@ -38,7 +40,7 @@ from tarmac.core.events import (
     StopAsked,
     TimePassed,
 )
-from tarmac.core.handlers import inventory, progress, queue_mode, queueing, reservations, runs, stopping
+from tarmac.core.handlers import inventory, pausing, progress, queue_mode, queueing, reservations, runs, stopping
 from tarmac.core.handlers.health import is_fresh, note_reading, watch_gpus, watch_jobs
 from tarmac.core.handlers.taking_in import next_attempt
 from tarmac.core.model.gpu import BookedGpu
@@ -88,8 +90,8 @@ def _apply(state: State, event: Event, now: float) -> list[Command]:
             inventory.change(state, event, now)
         case ProgressSeen():
             progress.note_ends(state, event, now)
-        case StopAsked() | QueueStopped():
-            return stopping.ask(state, event, now)
+        case StopAsked() | QueueStopped() | JobsPaused() | JobsResumed():
+            return _steer(state, event, now)
         case StartForced():
             return _start_by_force(state, event, now)
         case ProcessAdopted():
@@ -101,6 +103,13 @@ def _apply(state: State, event: Event, now: float) -> list[Command]:
         case _:
             assert_never(event)
     return []
+
+
+def _steer(state: State, event: StopAsked | QueueStopped | JobsPaused | JobsResumed, now: float) -> list[Command]:
+    """Stop, pause or resume jobs that run."""
+    if isinstance(event, JobsPaused | JobsResumed):
+        return pausing.change(state, event, now)
+    return stopping.ask(state, event, now)
 
 
 def _look(state: State, event: TimePassed | NodeSampled, now: float) -> list[Command]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from tarmac.core.model.plan import RestsOn
-from tarmac.core.model.status import Failed, Running, Starting, Stopping, Succeeded, Unknown
+from tarmac.core.model.status import Failed, Paused, Running, Starting, Stopping, Succeeded, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,7 +64,7 @@ class Runtimes:
         status = job.status
         if not isinstance(status, Succeeded | Failed) or status.started_at is None:
             return
-        seconds = max(0.0, status.ended_at - status.started_at)
+        seconds = max(0.0, status.ended_at - status.started_at - status.paused_s)
         self.learned[job.spec.owner] = self.learned.get(job.spec.owner, 0) + 1
         _remember(self.recent_s_of_width, _width(job.spec), seconds, LAST_RUNS)
         if job.spec.request.gpus:
@@ -89,22 +89,23 @@ class Runtimes:
         return None if runs is None else max(runs)
 
     def elapsed_s(self, job: Job, now: float) -> float | None:
-        """How long an attempt has been running; None if it has not started, or has ended."""
+        """How long an attempt has been running, without pauses; None if it has not started, or has ended."""
         status = job.status
         if not isinstance(status, Running | Stopping | Unknown) or status.started_at is None:
             return None
-        return max(0.0, now - self.began.get(job.id, status.started_at))
+        paused_s = status.paused_until(now) if isinstance(status, Running) else status.paused_s
+        return max(0.0, now - self.began.get(job.id, status.started_at) - paused_s)
 
     def end_if_started(self, spec: JobSpec, now: float) -> float | None:
         expected = self.expected_s(spec)
         return None if expected is None else now + expected
 
     def end_of(self, job: Job, now: float) -> End | None:
-        """When a job with GPUs ends; None if unknown, as for a job that runs longer than ever before."""
+        """When a job with GPUs ends; None if unknown, as for a paused job or one that runs longer than ever before."""
         if (end := self._certain_end(job)) is not None:
             return end
-        began, expected = self._began(job), self.expected_s(job.spec)
-        if began is None or expected is None or began + expected < now:
+        began, expected = self._began(job, now), self.expected_s(job.spec)
+        if isinstance(job.status, Paused) or began is None or expected is None or began + expected < now:
             return None
         return End(at=began + expected, rests_on="history")
 
@@ -139,10 +140,13 @@ class Runtimes:
         self.expected[job.id] = Expectation(CAUTION * seconds if rests_on == "owner" else seconds, rests_on)
 
     def expected_end_of(self, job: Job, now: float) -> End | None:
-        """When a job with GPUs will probably end; None for a job in an unknown state, about which nothing is known."""
+        """When a job with GPUs will probably end; None for a job in an unknown state, about which nothing is known.
+
+        A paused job could be resumed at any moment.
+        """
         if (end := self._certain_end(job)) is not None:
             return end
-        began = self._began(job)
+        began = self._began(job, now)
         if began is None:
             return None
         by_progress = self.ends_by_progress.get(job.id)
@@ -151,6 +155,8 @@ class Runtimes:
         seconds, rests_on = self.expected[job.id]
         while began + seconds <= now:
             seconds, rests_on = 2 * seconds, "guess" if rests_on == "guess" else "outlived"
+        if isinstance(job.status, Paused):
+            rests_on = "guess"
         return End(at=began + seconds, rests_on=rests_on)
 
     def forget_attempt(self, job: JobId) -> None:
@@ -162,17 +168,25 @@ class Runtimes:
         status = job.status
         if isinstance(status, Stopping):
             return End(at=status.asked_at + status.grace_s, rests_on="stop")
-        began = self._began(job)
-        if began is None or job.spec.time_limit_s is None:
-            return None
-        return End(at=began + job.spec.time_limit_s, rests_on="limit")
+        limit_s = job.spec.time_limit_s
+        match status:
+            case Starting() if limit_s is not None:
+                return End(at=status.decided_at + limit_s, rests_on="limit")
+            case Paused(is_counted=False):
+                return None
+            case Running() if limit_s is not None:
+                began = self.began.get(job.id, status.started_at)
+                return End(at=began + status.extension_s + limit_s, rests_on="limit")
+            case _:
+                return None
 
-    def _began(self, job: Job) -> float | None:
+    def _began(self, job: Job, now: float) -> float | None:
+        """When it would have begun if it had never been paused."""
         match job.status:
             case Starting(decided_at=decided_at):
                 return decided_at
-            case Running(started_at=started_at):
-                return self.began.get(job.id, started_at)
+            case Running() as status:
+                return self.began.get(job.id, status.started_at) + status.paused_until(now)
             case _:
                 return None
 

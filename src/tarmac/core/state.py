@@ -27,6 +27,7 @@ from tarmac.core.model.status import (
     Unknown,
     holds_booking,
     is_ended,
+    is_working,
 )
 from tarmac.core.queue import Queue
 from tarmac.core.runtimes import Runtimes
@@ -210,7 +211,7 @@ class State(Indexes):
         elif has is not None:
             self.add_booked(job)
             self.fit_cache.touch(has.node)  # its expected end may have changed
-        if not isinstance(status, Running):
+        if not is_working(status):
             self.runtimes.ends_by_progress.pop(job.id, None)
         if isinstance(status, Queued):
             self.enqueue([job], self.now)

@@ -62,6 +62,8 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("running", "QueueStopped"): ("stopping",),
     ("running", "RunMissing"): ("unknown",),
     ("running", "TakenIn"): ("unknown",),
+    ("running", "JobsPaused"): ("paused",),
+    ("paused", "JobsResumed"): ("running",),
     ("stopping", "JobStarted"): ("stopping",),
     # A preempted job is queued again; one that had ended before it was asked to stop has ended.
     ("stopping", "JobExited"): ("cancelled", "queued", "succeeded", "failed", "unknown"),
@@ -80,6 +82,16 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("unknown", "RunMissing"): ("unknown",),
     ("unknown", "TakenIn"): ("unknown",),
 }
+
+
+# Whatever may happen to a running job may happen to a paused one.
+TRANSITIONS.update(
+    {
+        ("paused", cause): targets
+        for (state, cause), targets in TRANSITIONS.items()
+        if state == "running" and cause != "JobsPaused"
+    }
+)
 
 
 class ImpossibleTransition(AssertionError):

@@ -33,6 +33,7 @@ class _Started(msgspec.Struct, tag="started", tag_field="type"):
     pid: int
     started_at: float
     started_s: float | None = None  # older agents send no reading of the boot clock
+    paused: bool = False
 
 
 class _Exited(msgspec.Struct, tag="exited", tag_field="type"):
@@ -50,6 +51,7 @@ class _Exited(msgspec.Struct, tag="exited", tag_field="type"):
     leftovers: _Leftovers | None = None
     full_disk: bool = False  # how older agents say that the disk was full
     outside: str | None = None
+    paused_s: float | None = None
     oom: str | None = None
     error_line: str | None = None
 
@@ -150,6 +152,7 @@ def report_of(frame: dict[str, Any], clock: NodeClock) -> RunReport:
                 attempt=report.attempt,
                 pid=report.pid,
                 started_at=clock.convert(report.started_at, report.started_s),
+                is_paused=report.paused,
             )
         case _Exited():
             return _exited(report, clock)
@@ -199,6 +202,7 @@ def _exited(report: _Exited, clock: NodeClock) -> JobExited:
         timed_out=report.timed_out,
         was_signalled=report.signalled,
         outside=_OUTSIDE.get(report.outside) or ("disk-full" if report.full_disk else None),
+        paused_s=None if report.paused_s is None else max(0.0, report.paused_s),
         oom=_MEMORIES.get(report.oom),
         error_line=report.error_line,
         leftovers=_leftovers(report.leftovers),

@@ -4,7 +4,7 @@
 """
 
 WAITING = ("queued", "held", "draft")
-AT_WORK = ("starting", "running", "stopping", "unknown")
+AT_WORK = ("starting", "running", "paused", "stopping", "unknown")
 ENDED = ("succeeded", "failed", "cancelled")  # `unknown` too, once `ended_at` is set
 STATE_GROUPS = ("waiting", "active", "ended")  # words for several states: `active` is every job that has not ended
 TIERS = ("urgent", "normal", "preemptible")  # the first goes first; the last may be preempted

@@ -3,8 +3,8 @@
 A frame is a 4-byte big-endian length followed by that many bytes of UTF-8 JSON: one object with a "type". A stream that
 breaks this rule cannot be trusted: the reader raises, and the connection is closed. `frames` declares all frame types.
 
-controller → agent   hello start adopt signal forget read_log tail_log watch_log unwatch_log forget_gpus try_gpus
-                     check_paths describe_processes ping shutdown
+controller → agent   hello start adopt signal pause forget read_log tail_log watch_log unwatch_log forget_gpus
+                     try_gpus check_paths describe_processes ping shutdown
 agent → controller   hello started exited launch_failed lost gone gpus gpus_unchanged gpus_forgotten gpus_tried log
                      log_tail log_grew paths_checked processes_described pong ending
 agent → shim         assign start

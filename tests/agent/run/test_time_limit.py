@@ -16,6 +16,7 @@ import pytest
 
 from tarmac.agent.procs.containment import Containment
 from tarmac.agent.procs.proc_scan import ProcessTree
+from tarmac.agent.records.pause_record import NEVER
 from tarmac.agent.run.start_request import Limit
 from tarmac.agent.run.time_limit import TimeLimit
 from tests.agent_peer import AgentPeer, Site, eventually, is_alive, marked
@@ -157,7 +158,7 @@ class LongLook(Containment):
 def test_command_that_exits_while_its_tree_is_scanned_has_not_timed_out() -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as command:
         limit = Limit(seconds=1e-6, signal=signal.SIGTERM, grace_s=1.0)
-        enforced = TimeLimit(limit, command.pid, LongLook(command), stop_deadline=lambda: None)
+        enforced = TimeLimit(limit, command.pid, LongLook(command), stop_deadline=lambda: None, pauses=lambda: NEVER)
         eventually(lambda: enforced.wait() or not is_alive(command.pid), "the limit")
         assert (enforced.has_fired, enforced.kill_at) == (False, None)
 

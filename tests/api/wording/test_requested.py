@@ -16,6 +16,7 @@ LEFT_OUT = {
     "grace_s",
     "notify",
     "notify_on",
+    "fill",
 }  # they say nothing about when and where a job starts
 
 

@@ -43,7 +43,7 @@ def test_a_reading_that_hangs_continues_in_the_background(monkeypatch: Any) -> N
 
     async def story() -> None:
         disk, jobs = Disk(), [running(1), running(2)]
-        engine: Any = SimpleNamespace(state=SimpleNamespace(jobs={job.id: job for job in jobs}))
+        engine: Any = SimpleNamespace(state=SimpleNamespace(jobs={job.id: job for job in jobs}), now=lambda: 1000.0)
         progress = ProgressReader(engine, disk, Path("/state"))  # type: ignore[arg-type]
         async with asyncio.timeout(10):
             await progress.refresh(jobs)

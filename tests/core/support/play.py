@@ -18,7 +18,9 @@ from tarmac.core.events import (
     JobExited,
     JobMoved,
     JobsHeld,
+    JobsPaused,
     JobsReleased,
+    JobsResumed,
     JobsSubmitted,
     JobStarted,
     NodeJoined,
@@ -59,8 +61,8 @@ Step: TypeAlias = tuple[str, int, Any]
 
 WORDS = (
     "begin", "begin", "end", "end", "end", "fail", "stop", "hold", "release", "move", "edit", "pause", "resume",
-    "drain", "halt", "drain GPU", "resume GPU", "slots", "force", "reserve", "give back", "leave", "join", "wait",
-    "progress",
+    "drain", "halt", "freeze", "thaw", "drain GPU", "resume GPU", "slots", "force", "reserve", "give back", "leave",
+    "join", "wait", "progress",
 )  # fmt: skip
 
 
@@ -104,7 +106,7 @@ class Play:
             yield JobsSubmitted(specs=array, entry=more[1], by="ann", is_array=number % 2 == 0)
         elif word in {"begin", "end", "fail"}:
             yield from self._report(word, number)
-        elif word in {"stop", "hold", "release", "move", "edit", "force"}:
+        elif word in {"stop", "hold", "release", "move", "edit", "force", "freeze", "thaw"}:
             if self.state.jobs:
                 yield from self._touch(word, pick(list(self.state.jobs.values()), number), number)
         elif word in {"drain GPU", "resume GPU", "slots", "leave", "join"}:
@@ -132,6 +134,10 @@ class Play:
             yield JobsReleased(jobs=tuple(self.state.jobs), by="ann")
         elif word == "move":
             yield JobMoved(job=job.id, place=1 + number % 3, by="ann")
+        elif word == "freeze":
+            yield JobsPaused(jobs=(job.id,), by="ann", is_counted=number % 3 == 0)
+        elif word == "thaw":
+            yield JobsResumed(jobs=tuple(self.state.jobs), by="ann")
         elif word == "edit":
             yield JobEdited(job=job.id, spec=replace(job.spec, priority=number % 20), by="ann")
         else:

@@ -7,11 +7,11 @@ attempts that may or may not have begun. A stream keeps its order; frames under 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TypeAlias
 
-from tarmac.core.commands import Command, ForgetRun, SignalJob, StartJob
+from tarmac.core.commands import Command, ForgetRun, PauseJob, SignalJob, StartJob
 from tarmac.core.events import (
     Event,
     GpusSeen,
@@ -43,6 +43,7 @@ class Run:
     report: RunReport | None = None
     started_at: float = 0.0
     is_signalled: bool = False
+    is_paused: bool = False
 
 
 @dataclass(kw_only=True)
@@ -78,7 +79,7 @@ class World:
 
     def connect(self, node: FakeNode) -> None:
         assert not [run for run in self.of(node) if run.phase == "launching"], "hello waits for what is not decided"
-        runs = tuple(run.report for run in self.of(node) if run.report is not None)
+        runs = tuple(_present(run, run.report) for run in self.of(node) if run.report is not None)
         node.link = next(self._ticks)
         node.events = [NodeJoined(node=node.name, cpu_job_slots=node.slots, runs=runs), node.sight()]
 
@@ -95,7 +96,11 @@ class World:
             case SignalJob():
                 run = self.runs.get((command.job, command.attempt))
                 if run is not None:
-                    run.is_signalled = True
+                    run.is_signalled, run.is_paused = True, False
+            case PauseJob():
+                run = self.runs.get((command.job, command.attempt))
+                if run is not None and not run.is_signalled:
+                    run.is_paused = command.is_paused
             case ForgetRun():
                 run = self.runs.get((command.job, command.attempt))
                 if run is not None and run.node == node.name:
@@ -205,3 +210,7 @@ class World:
         self.sent.append(said)
         if self.nodes[name].link:
             self.nodes[name].events.append(said)
+
+
+def _present(run: Run, report: RunReport) -> RunReport:
+    return replace(report, is_paused=run.is_paused) if isinstance(report, JobStarted) else report

@@ -93,6 +93,26 @@ class Leaf:
             return False
         return True
 
+    def freeze(self) -> bool:
+        """Freeze all processes, also those in cgroups below it. False before Linux 5.2."""
+        return self._set_frozen(b"1")
+
+    def can_freeze(self) -> bool:
+        return os.path.exists(f"{self.path}/cgroup.freeze")
+
+    def thaw(self) -> None:
+        self._set_frozen(b"0")
+
+    def _set_frozen(self, value: bytes) -> bool:
+        try:
+            _write(f"{self.path}/cgroup.freeze", value)
+        except OSError:
+            return False
+        return True
+
+    def is_frozen(self) -> bool:
+        return b"frozen 1" in _read(f"{self.path}/cgroup.events")
+
     def members(self) -> List[int]:
         """Return all pids, including those in cgroups that the job created below its own."""
         return [int(pid) for folder in _below(self.path) for pid in _read(f"{folder}/cgroup.procs").split()]

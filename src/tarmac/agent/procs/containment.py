@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import Dict, Optional
+from typing import Dict, List, Optional
 
 from tarmac.agent.procs import cgroup
 from tarmac.agent.procs.cgroup import CgroupBase, Leaf
 from tarmac.agent.procs.proc_scan import ProcessTree
 from tarmac.agent.records.run_folder import Record
 from tarmac.shared import proc
+from tarmac.shared.proc import Stat
 
 # A stopped process handles any other signal only after SIGCONT.
 _HANDLED_WHILE_STOPPED = (
@@ -24,6 +25,9 @@ _HANDLED_WHILE_STOPPED = (
     signal.SIGTTIN,
     signal.SIGTTOU,
 )
+
+
+_STOPPED = "Tt"  # states of a process that SIGSTOP or a debugger stopped
 
 
 def choose(instance: str) -> CgroupBase:
@@ -56,6 +60,8 @@ class Containment:
             self._send_to(pid, start_time, signum)
             if signum not in _HANDLED_WHILE_STOPPED:
                 self._send_to(pid, start_time, signal.SIGCONT)
+        if self.leaf is not None and signum not in _HANDLED_WHILE_STOPPED:
+            self.leaf.thaw()
 
     def kill(self) -> None:
         """Send SIGKILL to all processes, also to those that appear meanwhile. The caller repeats it as needed."""
@@ -69,6 +75,34 @@ class Containment:
             for pid, start_time in fresh.items():
                 self._send_to(pid, start_time, signal.SIGKILL)
             seen.update(fresh)
+
+    def freeze(self) -> bool:
+        """Freeze all processes. False while one is not frozen yet; the caller repeats it."""
+        by_cgroup = self.leaf is not None and self.leaf.freeze()
+        seen: Dict[int, int] = {}
+        while True:
+            stopped = self._stoppable(by_cgroup=by_cgroup)
+            fresh = {stat.pid: stat.start_time for stat in stopped if seen.get(stat.pid) != stat.start_time}
+            if not fresh:
+                break
+            for pid, start_time in fresh.items():
+                self._send_to(pid, start_time, signal.SIGSTOP)
+            seen.update(fresh)
+        is_leaf_frozen = self.leaf is None or not by_cgroup or self.leaf.is_frozen()
+        return is_leaf_frozen and all(stat.state in _STOPPED for stat in stopped)
+
+    def thaw(self) -> None:
+        by_cgroup = self.leaf is not None and self.leaf.can_freeze()
+        for stat in self._stoppable(by_cgroup=by_cgroup):
+            self._send_to(stat.pid, stat.start_time, signal.SIGCONT)
+        if self.leaf is not None:
+            self.leaf.thaw()
+
+    def _stoppable(self, *, by_cgroup: bool) -> List[Stat]:
+        """The processes that the cgroup does not freeze."""
+        frozen = self.leaf.members() if self.leaf is not None and by_cgroup else ()
+        stats = (proc.read_stat(pid) for pid in self.members() if pid not in frozen)
+        return [stat for stat in stats if stat is not None and stat.is_alive]
 
     def _send_to(self, pid: int, start_time: int, signum: int) -> None:
         proc.send_signal(pid, start_time, signum)

@@ -22,6 +22,7 @@ START = "start.json"
 EXIT = "exit.json"
 STOP = "stop.json"
 LEFT = "left.json"  # the processes that the command left behind; one of an earlier attempt may still be there
+PAUSED = "pause.json"  # see pause_record
 LOCK = "lock"
 SPEC = "spec.json"  # a start frame too large for the channel to the shim
 
@@ -128,7 +129,7 @@ class RunFolder:
             pass
 
     def remove(self) -> None:
-        for name in (SPEC, STOP, LEFT, EXIT, START, LOCK):
+        for name in (SPEC, STOP, PAUSED, LEFT, EXIT, START, LOCK):
             self.unlink(name)
         self.close()
         try:

@@ -92,6 +92,7 @@ class AdoptedAttempt(Attempt):
         else:
             self._watch_process(start)
             self.escalation.resume()
+            self.pause.resume()
 
     def _watch_process(self, start: Record) -> None:
         self.start_time = start["start_time"]

@@ -24,6 +24,8 @@ from tarmac.agent.records.run_folder import EXIT, LEFT, START, Record, RunFolder
 from tarmac.agent.run import traces
 from tarmac.agent.run.escalation import Escalation
 from tarmac.agent.run.handoff import Start
+from tarmac.agent.run.late_limit import LateLimit
+from tarmac.agent.run.pause import Pause
 from tarmac.agent.run.shim_pool import AgentContext, IdleShim
 from tarmac.shared import boot_clock, protocol
 from tarmac.shared.boot_clock import Moment
@@ -84,6 +86,8 @@ class Attempt:
         self._has_own_shim = False
         self._search_at = 0.0
         self.escalation = Escalation(self)
+        self.pause = Pause(self)
+        self._late_limit: Optional[LateLimit] = None  # if the shim was killed
         self._final: Optional[ReportFrame] = None  # known, but the process tree is not gone yet
         self._channel: Optional[socket.socket] = None
         self._decoder = Decoder()
@@ -102,7 +106,8 @@ class Attempt:
     def present_report(self) -> Optional[ReportFrame]:
         """None while it is undecided whether the attempt starts, which takes moments only."""
         start = self.read(START) if self.latest is None else None
-        return self.latest if start is None else self._started(start)
+        report = self.latest if start is None else self._started(start)
+        return None if report is None else self.pause.complete(report)
 
     def origin(self) -> Optional[Origin]:
         """None for an attempt that an older agent started."""
@@ -136,6 +141,7 @@ class Attempt:
             self.host.loop, start["shim_pid"], start["shim_start_time"], self._earlier_shim_ended, self.name
         )
         self.escalation.resume()
+        self.pause.resume()
 
     def await_decision(self) -> None:
         """Wait for the start record of a locked folder: it appears within moments, or the lock is released."""
@@ -220,6 +226,7 @@ class Attempt:
         if self.is_over:
             self._release_when_possible()
             return
+        self.pause.load()
         start = self.read(START)
         self._final = cast("Optional[ReportFrame]", self.read(EXIT))
         if start is None:
@@ -250,21 +257,17 @@ class Attempt:
         if self._final is None and (is_alive or self._is_tree_known()):
             log(f"{self.name}: its shim was killed, its processes are {'still there' if is_alive else 'gone'}")
             self._report(self._lost("its shim was killed, so its exit status is unknown", alive=is_alive))
-            self._enforce_limit(start)
+            self.pause.resume()
+            limit = start.get("limit")  # records of older agents have none
+            self._late_limit = LateLimit(self, limit) if limit is not None else None
         elif is_alive:
             self._end_stragglers(members)
         self.check_tree()
 
-    def _enforce_limit(self, start: Record) -> None:
-        """Enforce the time limit in place of the shim. Records of older agents have no limit."""
-        limit = start.get("limit")
-        if limit is not None:
-            left = max(0.0, limit["until"] - time.monotonic())
-            self.host.loop.after(left, lambda: self._limit_reached(limit), self.name)
-
-    def _limit_reached(self, limit: Record) -> None:
-        if not self.escalation.is_requested:
-            self.escalation.request(limit["signal"], limit["grace_s"])
+    def limit_moved(self) -> None:
+        """A pause began or ended."""
+        if self._late_limit is not None:
+            self._late_limit.check()
 
     def check_tree(self) -> None:
         """After the shim's end: watch the remaining processes one by one until none is left."""
@@ -368,7 +371,7 @@ class Attempt:
     def _report(self, report: ReportFrame) -> None:
         if self.is_over:
             return
-        report = self.escalation.complete(report)
+        report = self.pause.complete(self.escalation.complete(report))
         if self.is_shim_gone:
             report = self._with_leftovers(report)
         record = failed_record(report)

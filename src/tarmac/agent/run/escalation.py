@@ -48,6 +48,7 @@ class Escalation:
         elif is_first_signal:
             self._store()
         self._signum = signum
+        self._attempt.pause.lift()
         if grace_s > 0 and signum != signal.SIGKILL:
             self.containment().signal(signum)
         else:

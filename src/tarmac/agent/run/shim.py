@@ -20,7 +20,8 @@ from tarmac.agent.procs.leftovers import describe
 from tarmac.agent.procs.patience import PatientContainment, patiently
 from tarmac.agent.procs.proc_scan import ProcessTree
 from tarmac.agent.records.attempt_key import AttemptKey, key_of_record
-from tarmac.agent.records.run_folder import EXIT, LEFT, SPEC, START, STOP, Record, RunFolder, was_signalled
+from tarmac.agent.records.pause_record import Pauses, pauses_of
+from tarmac.agent.records.run_folder import EXIT, LEFT, PAUSED, SPEC, START, STOP, Record, RunFolder, was_signalled
 from tarmac.agent.run import exec_command
 from tarmac.agent.run.exec_command import Opened, Trouble
 from tarmac.agent.run.log_disk import is_full
@@ -171,7 +172,9 @@ class Shim:
     def _release(self) -> Optional[Trouble]:
         crashpoint.reach("shim:before-release")
         if self.limit is not None:
-            self.time_limit = TimeLimit(self.limit, self.pid, self._containment(), stop_deadline=self._stop_deadline)
+            self.time_limit = TimeLimit(
+                self.limit, self.pid, self._containment(), stop_deadline=self._stop_deadline, pauses=self._pauses
+            )
         _write(self.command_fd, b"g")
         crashpoint.reach("shim:after-release")
         trouble = os.read(self.failure_fd, 8192).decode()
@@ -334,6 +337,9 @@ class Shim:
     def _stop_deadline(self) -> Optional[float]:
         stop = self._read_stop()
         return None if stop is None else stop["deadline"]
+
+    def _pauses(self) -> Pauses:
+        return pauses_of(patiently(lambda: self.folder.read(PAUSED)), self.key)
 
     def _read_stop(self) -> Optional[Record]:
         """Return the request to stop this attempt, if there is one."""

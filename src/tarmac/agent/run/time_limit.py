@@ -12,9 +12,11 @@ import time
 from typing import Callable, Optional
 
 from tarmac.agent.procs.containment import Containment
+from tarmac.agent.records.pause_record import Pauses
 from tarmac.agent.run.start_request import Limit
 
 _LONGEST_WAIT_S = 3600.0
+_LOOK_AGAIN_S = 1.0  # after the end of a pause, if nobody says so
 _KILL_AGAIN_S = 0.2
 _KILL_AGAIN_AT_MOST_S = 5.0  # what SIGKILL does not end hangs in the kernel, and each search costs time
 
@@ -23,7 +25,13 @@ class TimeLimit:
     """At the limit, signals the whole tree; after the grace period, sends SIGKILL until nothing is left."""
 
     def __init__(
-        self, limit: Limit, pid: int, tree: Containment, *, stop_deadline: Callable[[], Optional[float]]
+        self,
+        limit: Limit,
+        pid: int,
+        tree: Containment,
+        *,
+        stop_deadline: Callable[[], Optional[float]],
+        pauses: Callable[[], Pauses],
     ) -> None:
         self.has_fired = False  # the signal was sent while the command was running
         self.kill_at: Optional[float] = None  # set once the limit is reached
@@ -31,7 +39,8 @@ class TimeLimit:
         self._pid = pid
         self._tree = tree
         self._stop_deadline = stop_deadline
-        self._next_at = time.monotonic() + limit.seconds
+        self._pauses = pauses
+        self._due_at = self._next_at = time.monotonic() + limit.seconds  # without pauses
         self._again_s = _KILL_AGAIN_S
 
     def wait(self) -> None:
@@ -43,10 +52,20 @@ class TimeLimit:
         if left > 0:
             # The signal is blocked since the agent's start, so one that arrived just before is not missed.
             signal.sigtimedwait([signal.SIGCHLD], min(left, _LONGEST_WAIT_S))
-        elif self.kill_at is None:
-            self._fire()
-        else:
+        elif self.kill_at is not None:
             self._kill()
+        elif not self._is_put_off():
+            self._fire()
+
+    def _is_put_off(self) -> bool:
+        """Has a pause put the limit off? While one lasts, wait: the agent sends SIGCHLD when it is over."""
+        pauses, now = self._pauses(), time.monotonic()
+        self._next_at = self._due_at + pauses.extension_s(now)
+        left = self._next_at - now
+        if pauses.stops_clock:
+            self._next_at = now  # look again at once when woken
+            signal.sigtimedwait([signal.SIGCHLD], max(left, _LOOK_AGAIN_S))
+        return left > 0
 
     def _fire(self) -> None:
         members = self._tree.members()  # slow among many processes, so before the last check of the command

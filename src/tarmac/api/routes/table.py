@@ -24,6 +24,7 @@ from tarmac.api.routes import (
     metrics,
     notice,
     notify,
+    pause,
     queue,
     report,
     reservations,
@@ -72,8 +73,11 @@ from tarmac.api.schemas.selection import (
     KillRequest,
     MoveManyAnswer,
     MoveManyRequest,
+    PauseAnswer,
+    PauseRequest,
     ReleaseAnswer,
     RemoveAnswer,
+    ResumeAnswer,
     Selection,
 )
 from tarmac.api.schemas.settings import SettingList, SettingRequest, SettingView
@@ -115,6 +119,8 @@ ROUTES = (
     Route("POST", "/jobs/move", hold.move_jobs, body=MoveManyRequest, answer=MoveManyAnswer),
     Route("POST", "/jobs/hold", hold.hold_jobs, body=Selection, answer=HoldAnswer),
     Route("POST", "/jobs/release", hold.release_jobs, body=Selection, answer=ReleaseAnswer),
+    Route("POST", "/jobs/pause", pause.pause_jobs, body=PauseRequest, answer=PauseAnswer),
+    Route("POST", "/jobs/resume", pause.resume_jobs, body=Selection, answer=ResumeAnswer),
     Route("POST", "/jobs/rm", jobs.remove_jobs, body=Selection, answer=RemoveAnswer),
     Route("POST", "/adopt", adopt.adopt, body=AdoptRequest, answer=AdoptAnswer, status=201),
 

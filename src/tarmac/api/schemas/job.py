@@ -49,6 +49,9 @@ class JobView(Struct, kw_only=True):
     started_at: str | None
     ended_at: str | None
     elapsed_s: float | None  # how long the attempt ran, or has been running; it does not follow a clock that is set
+    pause_s: float  # how long the attempt was paused; not a part of elapsed_s
+    paused_at: str | None  # since when it is paused
+    paused_by: str | None
     estimated_start: str | None
     progress: Progress | None
     peak_gpu_memory_bytes: int | None

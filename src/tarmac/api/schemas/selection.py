@@ -1,4 +1,4 @@
-"""Acting on selected jobs: kill, edit, hold, release, move, remove."""
+"""Acting on selected jobs: kill, pause, edit, hold, release, move, remove."""
 
 from __future__ import annotations
 
@@ -67,6 +67,29 @@ class HoldAnswer(Struct, kw_only=True):
 class ReleaseAnswer(Struct, kw_only=True):
     released: list[int]
     not_held: list[int]
+
+
+class PauseRequest(Selection, kw_only=True, forbid_unknown_fields=True):
+    """`count_paused`: the pause counts against the time limits of the jobs."""
+
+    count_paused: bool = False
+
+
+class NotPaused(Struct, kw_only=True):
+    id: int
+    state: str
+
+
+class PauseAnswer(Struct, kw_only=True):
+    """`paused`: these jobs are paused now, also if they were before. `not_running`: the others, with their states."""
+
+    paused: list[int]
+    not_running: list[NotPaused]
+
+
+class ResumeAnswer(Struct, kw_only=True):
+    resumed: list[int]
+    not_paused: list[NotPaused]
 
 
 class RemoveAnswer(Struct, kw_only=True):

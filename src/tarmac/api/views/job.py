@@ -13,7 +13,7 @@ from tarmac.api.wording.catalogue import say
 from tarmac.api.wording.degraded import still_true, unwritten
 from tarmac.api.wording.notes import hint_words, status_message
 from tarmac.api.wording.reasons import ahead_words, gpu_lines, sentences
-from tarmac.api.wording.why import with_estimates
+from tarmac.api.wording.why import paused_lines, with_estimates
 from tarmac.controller.accounts.job_usage import usage_so_far
 from tarmac.controller.log_paths import stderr_path, stdout_path
 from tarmac.core.explain import Explainer, KeptFor, TooFewGpus
@@ -130,7 +130,8 @@ class Viewer:
         has_place = isinstance(job.status, Queued) and job.id not in state.blocked
         place = [ahead_words(position_of(state, job, now) - 1)] if has_place else []
         gpus = [line for reason in reasons if isinstance(reason, TooFewGpus) for line in gpu_lines(reason, now, nodes)]
-        return [*place, *([] if degraded is None else [degraded]), *sentences(reasons, now, nodes), *gpus]
+        paused = paused_lines(state, reasons)
+        return [*place, *([] if degraded is None else [degraded]), *sentences(reasons, now, nodes), *paused, *gpus]
 
     def usage(self, job: Job) -> Usage:
         """What all attempts of the job took, so far or in total."""

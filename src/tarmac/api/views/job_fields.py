@@ -14,7 +14,18 @@ from tarmac.controller.log_paths import stdout_path
 from tarmac.controller.submit.gpu_names import current_names, name_with
 from tarmac.core.handlers.health import idle_s
 from tarmac.core.model.job import Job, JobSpec, Request
-from tarmac.core.model.status import Draft, Failed, Held, Queued, Succeeded, Unknown, holds_booking, state_name
+from tarmac.core.model.status import (
+    Draft,
+    Failed,
+    Held,
+    Paused,
+    Queued,
+    Running,
+    Succeeded,
+    Unknown,
+    holds_booking,
+    state_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,9 +162,15 @@ def _estimate_basis(viewer: Viewer, job: Job) -> str | None:
 def _elapsed_s(viewer: Viewer, job: Job) -> float | None:
     started, ended = (getattr(job.status, name, None) for name in ("started_at", "ended_at"))
     if started is not None and ended is not None:
-        return float(max(0.0, ended - started))
+        return float(max(0.0, ended - started - getattr(job.status, "paused_s", 0.0)))
     elapsed_s = viewer.controller.state.runtimes.elapsed_s(job, viewer.controller.now())
     return None if elapsed_s is None else round(elapsed_s, 3)
+
+
+def _pause_s(viewer: Viewer, job: Job) -> float:
+    status = job.status
+    paused_s = status.paused_until(viewer.controller.now()) if isinstance(status, Running) else 0.0
+    return round(paused_s or getattr(status, "paused_s", 0.0), 3)
 
 
 COMPUTED: dict[str, Getter] = {
@@ -169,6 +186,9 @@ COMPUTED: dict[str, Getter] = {
     "started_at": _time_of_status("started_at"),
     "ended_at": _time_of_status("ended_at"),
     "elapsed_s": _elapsed_s,
+    "pause_s": _pause_s,
+    "paused_at": _time_of_status("paused_at"),
+    "paused_by": lambda _, job: job.status.by if isinstance(job.status, Paused) else None,
     "estimated_start": _estimated_start,
     "progress": lambda viewer, job: viewer.controller.progress.get(job),
     "peak_gpu_memory_bytes": lambda viewer, job: viewer.usage(job).peak_gpu_memory_bytes,

@@ -123,7 +123,7 @@ def _of_machines(
         case NodeAway(node=node):
             return say("waiting.node_unreachable", node=node)
         case TooFewGpus(asked=asked, free=free, total=total, gpus=gpus):
-            if jobs := _holders(gpus):
+            if jobs := holders_of(gpus):
                 return say("waiting.too_few_gpus_held", asked=asked, free=free, total=total, jobs=jobs)
             return say("waiting.too_few_gpus", asked=asked, free=free, total=total)
         case CpuSlotsTaken(slots=slots):
@@ -140,7 +140,7 @@ def _of_machines(
             assert_never(reason)
 
 
-def _holders(gpus: tuple[tuple[int | GpuUuid, GpuReason], ...]) -> tuple[int, ...]:
+def holders_of(gpus: tuple[tuple[int | GpuUuid, GpuReason], ...]) -> tuple[int, ...]:
     """The jobs that hold these GPUs, each once."""
     holders = (gpu.jobs for _, gpu in gpus if isinstance(gpu, Taken | TooLittleMemory))
     return tuple(dict.fromkeys(job for jobs in holders for job in jobs))

@@ -20,6 +20,7 @@ from tarmac.api.wording.reasons import (
     ahead_words,
     gpu_words,
     grouped_lines,
+    holders_of,
     kept_words,
     sentence,
     sentences,
@@ -30,7 +31,9 @@ from tarmac.core.explain import Explainer, KeptFor, ReservedFor, TooFewGpus
 from tarmac.core.fit.gpu_fit import Taken, TooLittleMemory, refusal_of
 from tarmac.core.forecast.expected_end import NO_PROGRESS, expected_end
 from tarmac.core.forecast.queue_forecast import position_of
+from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Request
+from tarmac.core.model.status import Paused as PausedJob
 from tarmac.core.model.status import Queued, Running, Starting, Stopping, Unknown, holds_booking, state_name
 from tarmac.core.policy.eligibility import Paused
 
@@ -42,7 +45,7 @@ if TYPE_CHECKING:
     from tarmac.core.forecast.expected_end import Progress
     from tarmac.core.forecast.queue_forecast import Estimate
     from tarmac.core.model.gpu import Gpu
-    from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+    from tarmac.core.model.ids import GpuUuid, NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.model.node import Node
     from tarmac.core.state import State
@@ -106,6 +109,7 @@ def why_view(controller: Controller, job: Job) -> WhyView:
             *hanging,
             *sentences(reasons, now, len(state.nodes)),
             *soon,
+            *paused_lines(state, reasons),
             *_gpu_lines(gpus, state),
             *_kept_lines(explainer, job, now, None if estimate is None else estimate.start_at),
             *_others_line(state, job, ahead),
@@ -218,6 +222,8 @@ def _held_since(job: Job, now: float) -> str | None:
 
 def _held_until(state: State, job: Job, now: float, progress: Progress) -> str:
     end = expected_end(state, job, now, progress)
+    if end is None and isinstance(job.status, PausedJob):
+        return say("run.paused", since=at_clock(job.status.paused_at, now), by=job.status.by)
     if end is None:
         return say("run.until_unknown")
     at = at_clock(end.at, now)
@@ -275,6 +281,13 @@ def _gpu_lines(gpus: list[GpuVerdict], state: State) -> list[str]:
 def _name(state: State, gpu: GpuVerdict) -> int | GpuUuid:
     index = state.nodes[gpu.node].index_now(gpu.uuid)
     return gpu.uuid if index is None else index
+
+
+def paused_lines(state: State, reasons: tuple[Reason, ...]) -> list[str]:
+    """Paused jobs on the GPUs that the job waits for."""
+    holders = {JobId(job) for reason in reasons if isinstance(reason, TooFewGpus) for job in holders_of(reason.gpus)}
+    paused = sorted(job for job in holders if job in state.jobs and isinstance(state.jobs[job].status, PausedJob))
+    return [say("waiting.paused_jobs", jobs=paused)] if paused else []
 
 
 def _kept_lines(explainer: Explainer, job: Job, now: float, estimated_at: float | None) -> list[str]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 ENDED_BADLY = ("failed", "unknown")
 LABELS = {
     "Decided": "scheduled",
+    "JobsPaused": "paused",
+    "JobsResumed": "resumed",
     "StopAsked": "stop requested",
     "LeftoversEnded": "left behind",
     "TreeGone": "processes ended",
@@ -146,10 +148,20 @@ def _times(job: Job) -> Iterator[tuple[str, str]]:
     if ended:
         yield "ended", local(ended) + (f", ran {duration(job.elapsed_s)}" if job.elapsed_s is not None else "")
     elif job.elapsed_s is not None:
-        yield "running", f"for {duration(job.elapsed_s)}"
+        yield ("ran" if job.state == "paused" else "running"), f"for {duration(job.elapsed_s)}"
+    if job.state == "paused":
+        yield "paused", _paused(job)
+    elif job.pause_s:
+        yield "paused", f"for {duration(job.pause_s)} in all"
     if job.progress and not ended:
         done, left = progress(job.progress)
         yield "progress", f"{done}, {left} left" if left else done
+
+
+def _paused(job: Job) -> str:
+    since, total = local(job.raw["paused_at"]), f", for {duration(job.pause_s)} in all"
+    keeps = "; it keeps its GPUs" if job.gpus else ""
+    return safe(f"since {since} by {job.paused_by}{total}{keeps}; `tarmac resume {job.id}` continues it")
 
 
 def _left_behind(left: Leftovers) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from tarmac.controller.progress.reader import attempt_of
 from tarmac.core.events import ProgressSeen
 from tarmac.core.model.plan import EndByProgress
-from tarmac.core.model.status import Running
+from tarmac.core.model.status import is_working
 
 if TYPE_CHECKING:
     from tarmac.controller.engine import Engine
@@ -106,7 +106,7 @@ def consulted(state: State) -> list[Job]:
     if not state.queue.classes or state.mode.is_paused:
         return []
     hosted = (state.jobs[job] for node in state.nodes.values() if node.is_connected for job in node.host)
-    return [job for job in hosted if job.spec.time_limit_s is None and isinstance(job.status, Running) and _takes(job)]
+    return [job for job in hosted if job.spec.time_limit_s is None and is_working(job.status) and _takes(job)]
 
 
 def _takes(job: Job) -> bool:

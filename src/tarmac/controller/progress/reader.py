@@ -56,8 +56,10 @@ class ProgressReader:
 
     def ends(self) -> dict[JobId, float]:
         """When jobs end by their own progress. An end that is very far is left out."""
-        now, at = self._engine.now(), monotonic()
-        left_s = {one.job: known.left_s(at) for one, known in self._known.items() if self._is_latest(one)}
+        now = self._engine.now()
+        left_s = {
+            one.job: known.left_s(self._run_clock(one)) for one, known in self._known.items() if self._is_latest(one)
+        }
         return {job: now + left for job, left in left_s.items() if left is not None and left <= FARTHEST_S}
 
     async def refresh(self, jobs: Iterable[Job], within_s: float | None = None) -> None:
@@ -101,9 +103,18 @@ class ProgressReader:
         self.read_at = monotonic()
         known = self._known.get(attempt)
         if known is None:
-            self._known[attempt] = new_track(progress, self.read_at, has_older_output=has_older_output)
+            known = self._known[attempt] = new_track(
+                progress, self._run_clock(attempt), has_older_output=has_older_output
+            )
         else:
-            known.note(progress, self.read_at)
+            known.note(progress, self._run_clock(attempt))
+        known.read_at = self.read_at
+
+    def _run_clock(self, attempt: Attempt) -> float:
+        """A clock that stands still while the job is paused."""
+        job = self._engine.state.jobs.get(attempt.job)
+        status = None if job is None else job.status
+        return monotonic() - (status.paused_until(self._engine.now()) if isinstance(status, Running) else 0.0)
 
     async def _read_file(self, path: str, node: NodeName) -> Progress | None:
         tail = await self._fleet.ask(

@@ -27,7 +27,7 @@ class Point(NamedTuple):
 class Track:
     """`is_old`: the bar may be one that another attempt left in the file."""
 
-    read_at: float
+    read_at: float  # by the caller's clock; all other moments are by a clock that stands still during pauses
     progress: Progress | None
     seen_at: float  # when this progress was first read
     bar_since: float  # when its bar was first read
@@ -37,7 +37,6 @@ class Track:
     pace_from: Point | None = None  # the first change that was seen of this bar
 
     def note(self, progress: Progress | None, at: float) -> None:
-        self.read_at = at
         if progress == self.progress:
             return
         self.progress, self.seen_at, self.is_old = progress, at, False

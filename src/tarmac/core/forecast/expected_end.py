@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from tarmac.core.model.status import Running
+from tarmac.core.model.status import is_working
 from tarmac.core.runtimes import End
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def expected_end(state: State, job: Job, now: float, progress: Progress) -> End 
     """Its progress says more than how long earlier jobs took, but a time limit holds whatever it says."""
     end = state.runtimes.end_of(job, now)
     by_progress = progress.get(job.id)
-    if by_progress is None or not isinstance(job.status, Running):
+    if by_progress is None or not is_working(job.status):
         return end
     if end is not None and end.rests_on == "limit" and end.at <= by_progress:
         return end

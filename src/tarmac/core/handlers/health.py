@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tarmac.core.commands import Notify
 from tarmac.core.model.gpu import Activity, Drain
 from tarmac.core.model.note import note
-from tarmac.core.model.status import Running
+from tarmac.core.model.status import Paused, Running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +78,9 @@ def watch_jobs(state: State, node: Node, now: float) -> Iterator[tuple[Job, Find
     rules = state.rules
     for number in list(node.host):
         job = state.jobs[number]
-        if isinstance(job.status, Running) and job.status.booking.gpus:
+        if isinstance(job.status, Paused):
+            node.activity.pop(number, None)  # neither idle nor greedy: it was asked to do nothing
+        elif isinstance(job.status, Running) and job.status.booking.gpus:
             before = node.activity.get(number, Activity())
             over = _over_booking(node, job)
             after = overused(observed(before, _load(node, job), now, rules), is_over=over is not None, now=now)

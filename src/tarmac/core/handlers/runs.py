@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from tarmac.core import transitions
 from tarmac.core.commands import AdoptProcess, Command, ForgetRun, SignalJob, StartJob
 from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, Reported, TreeGone, is_final
+from tarmac.core.handlers import pausing
 from tarmac.core.handlers.failure_breaker import count_end
 from tarmac.core.handlers.taking_in import is_crowded_out, is_known, job_of, take_in
 from tarmac.core.model.note import note
@@ -141,6 +142,7 @@ def _exited(status: Booked, report: JobExited, now: float) -> Status:
             exit_code=report.exit_code,
             signal=report.signal,
             leftovers=report.leftovers,
+            paused_s=_paused_s(status, report.ended_at, report.paused_s),
         )
     return _ended_by_itself(status, report)
 
@@ -162,6 +164,7 @@ def _ended_by_itself(status: Booked, report: JobExited) -> Succeeded | Failed | 
             started_at=report.started_at,
             ended_at=report.ended_at,
             leftovers=report.leftovers,
+            paused_s=_paused_s(status, report.ended_at, report.paused_s),
         )
     return Failed(
         booking=status.booking,
@@ -174,6 +177,7 @@ def _ended_by_itself(status: Booked, report: JobExited) -> Succeeded | Failed | 
         message=note("failed.full_disk") if report.outside == "disk-full" else None,
         error_line=report.error_line,
         leftovers=report.leftovers,
+        paused_s=_paused_s(status, report.ended_at, report.paused_s),
     )
 
 
@@ -228,7 +232,19 @@ def _unknown(status: Booked, message: Note | str, ended_at: float | None, starte
         ended_at=ended_at,
         message=message,
         stop_grace_s=_asked_grace_s(status),
+        paused_s=_paused_s(status, ended_at),
     )
+
+
+def _paused_s(status: Booked, ended_at: float | None, reported_s: float | None = None) -> float:
+    """How long an attempt was paused in all. The node measured it on a clock that nobody sets."""
+    match status:
+        case Starting():
+            return reported_s or 0.0
+        case Running() if reported_s is None and ended_at is not None:
+            return status.paused_until(ended_at)
+        case _:
+            return status.paused_s if reported_s is None else reported_s
 
 
 def _asked_grace_s(status: Booked) -> float | None:
@@ -257,11 +273,13 @@ def _join(state: State, event: NodeJoined, now: float) -> list[Command]:
     node.cpus, node.memory_total_bytes = event.cpus, event.memory_total_bytes
     state.touch(node)
     before = set(node.host)
+    paused = {run_of(report) for report in event.runs if isinstance(report, JobStarted) and report.is_paused}
     reported, commands = _take_runs(state, event, now)
     taken_in = [state.jobs[number] for number in node.host if number not in before]
     for job in [state.jobs[number] for number in node.host]:
         if job.id in reported:
             commands += _signal_again(job)
+            commands += pausing.repeat(job, is_paused_there=job.run in paused)
         else:
             commands += _miss(state, job, taken_in, now)
     return commands

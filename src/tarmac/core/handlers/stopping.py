@@ -96,4 +96,5 @@ def _stopping(status: Starting | Running, now: float, grace_s: float, requeue: R
         asked_at=now,
         grace_s=grace_s,
         requeue=requeue,
+        paused_s=status.paused_until(now) if isinstance(status, Running) else 0.0,
     )

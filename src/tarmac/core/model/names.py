@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 StateName: TypeAlias = Literal[
-    "draft", "held", "queued", "starting", "running", "stopping", "unknown", "succeeded", "failed", "cancelled"
+    "draft",
+    "held",
+    "queued",
+    "starting",
+    "running",
+    "paused",
+    "stopping",
+    "unknown",
+    "succeeded",
+    "failed",
+    "cancelled",
 ]
 Entry: TypeAlias = Literal["queued", "held", "draft"]
 Tier: TypeAlias = Literal["urgent", "normal", "preemptible"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeGuard
 
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import JobId, NodeName
@@ -81,6 +81,39 @@ class Running:
     booking: Booking
     pid: int
     started_at: float
+    paused_s: float = 0.0  # in all pauses that are over
+    counted_s: float = 0.0  # the part of it that counts against the time limit
+
+    def paused_until(self, _now: float, /) -> float:
+        """How long it has been paused in all."""
+        return self.paused_s
+
+    @property
+    def extension_s(self) -> float:
+        """By how much the pauses that are over have put off its time limit."""
+        return self.paused_s - self.counted_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paused(Running):
+    """Runs, but its processes are frozen. It keeps its booking."""
+
+    paused_at: float
+    by: str
+    is_counted: bool = False  # the pause counts against the time limit
+
+    def paused_until(self, now: float, /) -> float:
+        return self.paused_s + max(0.0, now - self.paused_at)
+
+    def resumed(self, now: float) -> Running:
+        this_s = max(0.0, now - self.paused_at)
+        return Running(
+            booking=self.booking,
+            pid=self.pid,
+            started_at=self.started_at,
+            paused_s=self.paused_s + this_s,
+            counted_s=self.counted_s + (this_s if self.is_counted else 0.0),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +126,7 @@ class Stopping:
     asked_at: float
     grace_s: float
     requeue: Requeue | None = None  # None: the job ends
+    paused_s: float = 0.0
 
     @property
     def for_job(self) -> JobId | None:
@@ -112,6 +146,7 @@ class Unknown:
     reason: Loss = "lost"
     stop_grace_s: float | None = None  # set once its owner asked to stop the remaining processes
     leftovers: Leftovers | None = None
+    paused_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +156,7 @@ class Succeeded:
     started_at: float
     ended_at: float
     leftovers: Leftovers | None = None
+    paused_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +171,7 @@ class Failed:
     message: Note | str | None = None  # reported by the node, or a note by the core
     error_line: str | None = None  # the line of its output that says why it failed
     leftovers: Leftovers | None = None
+    paused_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +185,7 @@ class Cancelled:
     exit_code: int | None = None
     signal: int | None = None
     leftovers: Leftovers | None = None
+    paused_s: float = 0.0
 
 
 Status: TypeAlias = Queued | Held | Draft | Starting | Running | Stopping | Unknown | Succeeded | Failed | Cancelled
@@ -162,6 +200,7 @@ STATUS_TYPES: dict[StateName, type[Status]] = {
     "queued": Queued,
     "starting": Starting,
     "running": Running,
+    "paused": Paused,
     "stopping": Stopping,
     "unknown": Unknown,
     "succeeded": Succeeded,
@@ -173,6 +212,11 @@ _NAMES: dict[type[Status], StateName] = {kind: name for name, kind in STATUS_TYP
 
 def state_name(status: Status) -> StateName:
     return _NAMES[type(status)]
+
+
+def is_working(status: Status) -> TypeGuard[Running]:
+    """Runs and is not paused."""
+    return isinstance(status, Running) and not isinstance(status, Paused)
 
 
 def is_ended(status: Status) -> bool:

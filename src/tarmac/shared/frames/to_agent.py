@@ -56,6 +56,17 @@ class SignalFrame(OfAttempt):
     grace_s: float
 
 
+class PauseFrame(OfAttempt):
+    """Freeze the attempt's processes, or let them go on. May be repeated.
+
+    `is_counted`: the time limit's clock runs on during the pause.
+    """
+
+    type: Literal["pause"]
+    is_paused: bool
+    is_counted: bool
+
+
 class ForgetFrame(OfAttempt):
     """The final report of this attempt is committed; its run folder can go."""
 
@@ -149,7 +160,7 @@ class ListedGpu(TypedDict):
     memory_total_bytes: int  # 0 if not given
 
 
-AttemptFrame = Union[StartFrame, AdoptFrame, SignalFrame, ForgetFrame]
+AttemptFrame = Union[StartFrame, AdoptFrame, SignalFrame, PauseFrame, ForgetFrame]
 FileQuestionFrame = Union[ReadLogFrame, TailLogFrame, WatchLogFrame, UnwatchLogFrame, CheckPathsFrame]
 FactsQuestionFrame = Union[FileQuestionFrame, DescribeProcessesFrame, PingFrame]
 QuestionFrame = Union[

@@ -17,7 +17,11 @@ OutputVerdict = Literal["good", "has_content", "no_directory", "is_directory", "
 # `at_s` and `…_s` are the same moments on the node's boot clock: null if not known, or before the present boot.
 
 
-class StartedFrame(OfAttempt):
+class _StartedOptions(TypedDict, total=False):
+    paused: bool  # its processes are frozen
+
+
+class StartedFrame(OfAttempt, _StartedOptions):
     type: Literal["started"]
     pid: int
     started_at: float
@@ -42,6 +46,7 @@ class _ExitedOptions(TypedDict, total=False):
     adopted: bool  # the exit status of an adopted process is unknown
     oom: Memory  # it failed because this memory ran out
     error_line: str  # the line of its output that says why it failed, shortened
+    paused_s: float  # how long it was paused in all, if it was
     signalled: bool  # a stop was requested while the command was still running; records of older agents lack it
 
 

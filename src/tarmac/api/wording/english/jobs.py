@@ -48,7 +48,7 @@ MESSAGES: dict[str, Message] = {
     ),
     "job.not_waiting": Message(
         "job {job} is not waiting: it {state:select ended=has ended|starting=is starting|running=is running|"
-        "stopping=is stopping|unknown=is unknown}",
+        "paused=is paused|stopping=is stopping|unknown=is unknown}",
         "run `tarmac show {job}` to see more",
     ),
     "job.cannot_move": Message(

@@ -37,6 +37,9 @@ MESSAGES: dict[str, Message] = {
     "waiting.too_few_gpus_held": Message(
         "requested {asked:n GPU}; {free} of {total} {free:plural is|are} free (held by {jobs:jobs})"
     ),
+    "waiting.paused_jobs": Message(
+        "{jobs:plural job|jobs} {jobs:spans} {jobs:plural is|are} paused and {jobs:plural keeps its|keep their} GPUs"
+    ),
     "waiting.cpu_slots": Message("all {slots} slots for jobs without GPUs are taken (max_cpu_jobs)"),
     "waiting.host_short": Message(
         "{available:size} of host memory is available; {least:size} must stay free (keep_host_memory)"
@@ -65,6 +68,7 @@ MESSAGES: dict[str, Message] = {
     "run.until_history": Message("until ~{at} (based on earlier runs)"),
     "run.until_progress": Message("until ~{at} (based on its progress)"),
     "run.until_stopped": Message("until {at} at the latest (it is being stopped)"),
+    "run.paused": Message("paused by {by} since {since}, so its end is not known"),
     "run.until_unknown": Message("its end is not known"),
     # the answer to `why`
     "waiting.silent_path": Message("its start waits for {path}: that file system does not answer"),

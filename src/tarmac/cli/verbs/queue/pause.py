@@ -30,5 +30,8 @@ VERB = Verb(
     takes_words=False,
     options=(REASON, JSON),
     examples=(("tarmac queue pause --reason 'new driver'", "shown by `tarmac ls` and `tarmac why`"),),
-    notes=("To hold a single job, use `tarmac hold 7`; to stop using some GPUs, `tarmac gpu drain 0`.",),
+    notes=(
+        "To hold a single job, use `tarmac hold 7`; to freeze a running one, `tarmac pause 7`.",
+        "To stop using some GPUs, use `tarmac gpu drain 0`.",
+    ),
 )

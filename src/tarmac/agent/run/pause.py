@@ -1,0 +1,102 @@
+"""Pausing an attempt: its process tree is frozen, by its cgroup or by SIGSTOP, until it is resumed or stopped.
+
+The run folder says whether it is paused, so a later agent continues, and the shim stops the clock of the time limit.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import TYPE_CHECKING, Optional
+
+from tarmac.agent.loop import Timer, log
+from tarmac.agent.records.pause_record import NEVER, Pauses, pauses_of, record_of
+from tarmac.agent.records.run_folder import PAUSED, START
+from tarmac.shared.proc import send_signal
+
+if TYPE_CHECKING:
+    from tarmac.agent.run.attempt import Attempt
+    from tarmac.shared.frames.to_controller import ReportFrame
+
+_AGAIN_S = (0.05, 0.2, 1.0, 5.0)  # a process in a system call may take a while to stop
+
+
+class Pause:
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt = attempt
+        self._pauses = NEVER
+        self._timer: Optional[Timer] = None
+        self._tries = 0
+
+    @property
+    def is_paused(self) -> bool:
+        return self._pauses.since is not None
+
+    @property
+    def pauses(self) -> Pauses:
+        return self._pauses
+
+    def set(self, *, is_paused: bool, is_counted: bool = False) -> None:
+        """May be repeated. An attempt that is being stopped stays as it is."""
+        if self._attempt.is_over or self._attempt.escalation.is_requested:
+            return
+        if is_paused:
+            if not self.is_paused:
+                self._change(self._pauses.begun(time.monotonic(), is_counted=is_counted))
+            self._tries = 0
+            self._freeze()
+        elif self.is_paused:
+            self.lift()
+            self._attempt.escalation.containment().thaw()
+
+    def lift(self) -> None:
+        """The pause is over: the clock of the time limit runs again. The caller thaws the processes."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self.is_paused:
+            self._change(self._pauses.ended(time.monotonic()))
+
+    def resume(self) -> None:
+        """Continue what an earlier agent began. It may have been killed between the record and the deed."""
+        self.load()
+        if self._pauses == NEVER or self._attempt.is_over:
+            return
+        if self.is_paused and not self._attempt.escalation.is_requested:
+            self._freeze()
+        else:
+            self.lift()
+            self._attempt.escalation.containment().thaw()
+
+    def load(self) -> None:
+        """Read what an earlier agent recorded."""
+        self._pauses = pauses_of(self._attempt.folder.read(PAUSED), self._attempt.key)
+
+    def complete(self, report: ReportFrame) -> ReportFrame:
+        """Add to a report what its shim does not know."""
+        if report["type"] == "started" and self.is_paused:
+            return {**report, "paused": True}
+        if report["type"] == "exited" and self._pauses != NEVER:
+            return {**report, "paused_s": self._pauses.total_s(time.monotonic())}
+        return report
+
+    def _freeze(self) -> None:
+        """Until every process is frozen: one may have started another meanwhile."""
+        if self.is_paused and not self._attempt.is_over and not self._attempt.escalation.containment().freeze():
+            seconds = _AGAIN_S[min(self._tries, len(_AGAIN_S) - 1)]
+            self._tries += 1
+            self._timer = self._attempt.host.loop.after(seconds, self._freeze, self._attempt.name)
+
+    def _change(self, pauses: Pauses) -> None:
+        self._pauses = pauses
+        try:
+            self._attempt.folder.write(PAUSED, record_of(pauses, self._attempt.key))
+        except OSError as error:
+            log(f"{self._attempt.name}: cannot record that it is paused or resumed: {error}")
+        self._wake_shim()
+        self._attempt.limit_moved()
+
+    def _wake_shim(self) -> None:
+        """It waits for the end of a child or for the time limit, whichever is first."""
+        start = self._attempt.read(START)
+        if start is not None and "shim_pid" in start and not self._attempt.is_shim_gone:
+            send_signal(start["shim_pid"], start["shim_start_time"], signal.SIGCHLD)

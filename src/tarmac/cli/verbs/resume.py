@@ -1,0 +1,52 @@
+"""`tarmac resume`: let paused jobs go on."""
+
+from __future__ import annotations
+
+from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, filters_of, ids_of, require
+from tarmac.cli.parser import JSON, Verb
+from tarmac.cli.render.text import counted
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import err, out, out_json
+from tarmac.shared.units import spans
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+HELD = ("held", "draft")
+
+
+def run(values: Values, words: list[str]) -> int:
+    require("resume", values, words)
+    answer = connect().resume_jobs(*ids_of(words), **filters_of(values))
+    if values["json"]:
+        out_json(answer)
+        return 0
+    resumed = answer["resumed"]
+    if resumed:
+        out(f"{counted(len(resumed), 'job')} resumed: {spans(resumed)}\n")
+    if words != ["all"]:
+        for job in answer["not_paused"]:
+            number, state = job["id"], job["state"]
+            hint = f"; run `tarmac release {number}` to queue it" if state in HELD else ""
+            err(f"tarmac: job {number} is not paused ({state}){hint}\n")
+    elif not resumed:
+        err("tarmac: no job is paused; nothing was resumed\n")
+    return 0 if resumed else 1
+
+
+VERB = Verb(
+    "resume",
+    "continue paused jobs",
+    usage=("tarmac resume ID… [options]",),
+    run=run,
+    options=(*FILTERS, JSON),
+    examples=(
+        ("tarmac resume 7", "after `tarmac pause 7`"),
+        ("tarmac resume all", "all your paused jobs"),
+    ),
+    notes=(
+        IDS_NOTE,
+        "To end a pause of the queue, use `tarmac queue resume`; to use a GPU again, `tarmac gpu resume`.",
+    ),
+)
