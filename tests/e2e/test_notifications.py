@@ -49,7 +49,7 @@ def test_the_end_of_a_job_is_told_with_its_outcome_run_time_gpus_and_last_line(h
         (["--on", "start,end", "--", "true"], ["started", "succeeded"]),
         (["--on", "fail", "--", "false"], ["failed: exit code 1"]),
         (["--on", "end,fail,oom", "--", "false"], ["failed: exit code 1"]),  # one message, not two
-        (["--on", "end", "-c", "kill -9 $$"], ["failed: killed by signal 9"]),
+        (["--on", "end", "-c", "kill -9 $$"], ["failed: killed from outside by signal 9"]),
         (["--on", "end", "--", "/no/such/program"], ["failed: it could not be started"]),
         (["--on", "end", "--time", "1s", "--", "sleep", "60"], ["failed: it reached its time limit"]),
     ],

@@ -102,27 +102,14 @@ def headline(one: Waiting) -> str:
         case "failed":
             return say("event.failed", job=job, reason=_reason(detail))
         case _:
-            return say("event.unknown", job=job)
+            is_known = detail.get("reason") not in {None, "lost"}
+            return say("event.unknown", job=job, reason=_reason(detail) if is_known else None)
 
 
 def _reason(detail: Mapping[str, Any]) -> str:
-    match detail.get("reason"):
-        case "exit":
-            return say("end.exit", exit_code=detail["exit_code"])
-        case "signal":
-            return say("end.signal", signal=detail["signal"])
-        case "oom-gpu":
-            return say("end.oom_gpu")
-        case "oom-host":
-            return say("end.oom_host")
-        case "timeout":
-            return say("end.timeout")
-        case "launch":
-            return say("end.launch")
-        case "dependency":
-            return say("end.dependency")
-        case other:
-            return str(other)
+    reason = detail.get("reason")
+    code = detail["exit_code"] if reason == "exit" else detail["signal"] if reason in {"signal", "killed"} else None
+    return say("event.reason", reason=reason, code=code)
 
 
 def _in_full(one: Waiting, last_lines: Mapping[str, str]) -> Iterator[str]:

@@ -71,7 +71,7 @@ MESSAGES: dict[str, Message] = {
     "event.succeeded": Message("{job} succeeded"),
     "event.failed": Message("{job} failed: {reason}"),
     "event.cancelled": Message("{job} was cancelled"),
-    "event.unknown": Message("{job} ended, but its outcome is unknown"),
+    "event.unknown": Message("{job} ended, but its outcome is unknown{reason:prefixed : }"),
     "event.retry": Message("{job} failed and is tried again: {reason}"),
     "event.idle": Message("{job} is idle: {warning}"),
     "event.queue_empty": Message("the queue is empty: no job waits or runs"),
@@ -79,13 +79,14 @@ MESSAGES: dict[str, Message] = {
         "{gpus:plural GPU|GPUs} {gpus:list } {gpus:plural is|are} free for {idle_s:in_words}, although {waiting:n job} "
         "{waiting:plural waits|wait}"
     ),
-    "end.exit": Message("exit code {exit_code}"),
-    "end.signal": Message("killed by signal {signal}"),
-    "end.oom_gpu": Message("out of GPU memory"),
-    "end.oom_host": Message("out of memory"),
-    "end.timeout": Message("it reached its time limit"),
-    "end.launch": Message("it could not be started"),
-    "end.dependency": Message("a job that it depends on did not end as required"),
+    "event.reason": Message(
+        "{reason:select exit=exit code|signal=killed by signal|killed=killed from outside by signal|"
+        "oom-gpu=out of GPU memory|oom-host=out of memory|timeout=it reached its time limit|"
+        "launch=it could not be started|dependency=a job that it depends on did not end as required|"
+        "disk-full=the disk of its log was full|no-cwd=its working directory is gone|"
+        "no-interpreter=its interpreter is gone|suspend=the machine was suspended|reboot=the machine was rebooted}"
+        "{code:prefixed  }"
+    ),
     # the lines of a message
     "line.ran": Message("run time: {run_s:in_words}"),
     "line.gpus": Message("{gpus:plural GPU|GPUs}: {gpus:list } on {node}"),
