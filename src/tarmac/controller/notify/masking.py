@@ -32,7 +32,7 @@ def without_secrets(text: str, url: str) -> str:
     """The text, with every part of this URL that may be a secret hidden, and every other URL masked."""
     text = text.replace(url, masked(url))
     for part in sorted(_secrets(url), key=len, reverse=True):
-        text = text.replace(part, HIDDEN)
+        text = re.sub(re.escape(part), HIDDEN, text, flags=re.IGNORECASE)
     return _URL.sub(lambda found: masked(found.group()), text)
 
 
