@@ -110,7 +110,7 @@ def test_foreign_use_has_its_own_row(driven: Home, standin: Standin) -> None:
         assert found["rows"] == []
         assert found["total"] == found["foreign"]
         assert (found["foreign"]["jobs"], found["foreign"]["utilization"]) == (0, 80.0)
-        assert "foreign processes" in driven.tarmac("report").stdout
+        assert "\n(foreign)" in driven.tarmac("report").stdout
         (line,) = csv.DictReader(io.StringIO(driven.tarmac("report", "--csv").stdout))
         assert (line["kind"], line["owner"]) == ("foreign", "")
         assert driven.tarmac("stop").returncode == 0

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarmac.shared.clocks import clock, epoch, local, parse_moment
+from tarmac.shared.clocks import clock, epoch, local, parse_moment, parse_past
 
 NOW = 1_800_000_000.0  # Friday 2027-01-15 09:00 in Berlin
 DAY = 86400
@@ -110,3 +110,52 @@ def test_epoch_agrees_with_the_standard_library(moment: datetime) -> None:
 def test_any_text_is_a_moment_or_refused_with_a_message(word: str) -> None:
     with suppress(ValueError):
         assert parse_moment(word) > 0
+
+
+@pytest.mark.parametrize(
+    ("word", "local"),
+    [
+        ("30d", "2026-12-16 09:00:00"),
+        ("90m", "2027-01-15 07:30:00"),
+        ("2 days ago", "2027-01-13 09:00:00"),
+        ("1h30m", "2027-01-15 07:30:00"),
+        ("8:00", "2027-01-15 08:00:00"),
+        ("9:01", "2027-01-14 09:01:00"),
+        ("now", "2027-01-15 09:00:00"),
+        ("today", "2027-01-15 00:00:00"),
+        ("Yesterday", "2027-01-14 00:00:00"),
+        ("mon", "2027-01-11 00:00:00"),
+        ("friday", "2027-01-15 00:00:00"),
+        ("2027-01-01", "2027-01-01 00:00:00"),
+        ("2027-01-15T08:59", "2027-01-15 08:59:00"),
+        ("2027-01-01 12:00", "2027-01-01 12:00:00"),
+        ("2027-01-15T07:59Z", "2027-01-15 08:59:00"),
+        ("99999d", "1970-01-01 01:00:00"),
+    ],
+)
+def test_a_past_moment_is_the_last_such_in_local_time(word: str, local: str) -> None:
+    assert time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(parse_past(word, NOW))) == local
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("", "it must be a time in the past, such as 30d"),
+        ("soon", "it must be a time in the past"),
+        ("7", "which unit?"),
+        ("-3d", "it must be a time in the past"),
+        ("2027-13-01", "it must be a time in the past"),
+        ("2027-01-16", "that is in the future (Sat 00:00)"),
+        ("3 parsecs", "it must be a duration"),
+    ],
+)
+def test_what_is_not_past_is_refused_in_words(word: str, said: str) -> None:
+    with pytest.raises(ValueError) as refused:
+        parse_past(word, NOW)
+    assert said in str(refused.value)
+
+
+@given(st.text(max_size=12))
+def test_any_text_is_past_or_refused_with_a_message(word: str) -> None:
+    with suppress(ValueError):
+        assert 0 <= parse_past(word, NOW) <= NOW
