@@ -28,6 +28,7 @@ from tarmac.core.model.status import (
     holds_booking,
     is_ended,
     is_working,
+    paused_s_of,
 )
 from tarmac.core.queue import Queue
 from tarmac.core.runtimes import Runtimes
@@ -202,10 +203,11 @@ class State(Indexes):
             self.dequeue(job)
         if isinstance(job.status, Queued | Held) != isinstance(status, Queued | Held):
             self.waiting_counts.add(job.spec, 1 if isinstance(status, Queued | Held) else -1)
+        paused_s = max(paused_s_of(job.status, self.now), paused_s_of(status, self.now))
         job.status = status
         has = holds_booking(status)
         if had is not None and had != has:
-            self._release(job, had)
+            self._release(job, had, paused_s)
         if has is not None and had != has:
             self._book(job, has, self.now)
         elif has is not None:
@@ -317,7 +319,7 @@ class State(Indexes):
         self.ledger.begin(job, booking, since, self.now, self.rules.half_life_s)
         self.add_booked(job)
 
-    def _release(self, job: Job, booking: Booking) -> None:
+    def _release(self, job: Job, booking: Booking, paused_s: float) -> None:
         node = self.node(booking.node)
         node.host.pop(job.id, None)
         if booking.run is not None:
@@ -338,7 +340,7 @@ class State(Indexes):
         self.runtimes.forget_attempt(job.id)
         use = self.ledger.running[job.id]
         self.changes.releases.append(
-            Release(job.id, job.attempt, use.owner, use.project, booking, since=use.since, until=self.now)
+            Release(job.id, job.attempt, use.owner, use.project, booking, use.since, self.now, paused_s)
         )
         for row in self.ledger.end(job.id, self.now, self.rules.half_life_s):
             key = HourKey(row.hour, row.owner, row.project)

@@ -12,7 +12,17 @@ import pytest
 from tarmac.controller.accounts.report import Report, report
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
-from tarmac.core.events import JobExited, JobsSubmitted, JobStarted, QueueResumed, QueueStopped, Reported, RunReport
+from tarmac.core.events import (
+    JobExited,
+    JobsPaused,
+    JobsResumed,
+    JobsSubmitted,
+    JobStarted,
+    QueueResumed,
+    QueueStopped,
+    Reported,
+    RunReport,
+)
 from tarmac.core.model.ids import JobId
 from tarmac.store.accounts import Account, By, Key
 from tests.controller.accounts.zones import zone
@@ -160,5 +170,27 @@ def test_days_without_use_are_listed_between_those_with_some(tmp_path: Path) -> 
         assert held(now_by(controller, "day", until=clock.now)) == {
             TUESDAY: HOUR_S, "2026-11-18": 0.0, "2026-11-19": 0.0, "2026-11-20": 1.0,
         }  # fmt: skip
+
+    run(tmp_path, story)
+
+
+def test_paused_time_is_counted_apart_while_it_lasts_and_once_the_job_has_ended(tmp_path: Path) -> None:
+    async def story(controller: Controller, _: RecordingFleet) -> None:
+        clock = Clock(controller, MIDNIGHT)
+        await submit(controller, specs())
+        await begin(controller, clock)
+        clock.now += HOUR_S
+        await controller.engine.commit(JobsPaused(jobs=(JobId(1),), by="ann"))
+        clock.now += 2 * HOUR_S
+        found = now_by(controller, "owner").total
+        assert (found.held_s, found.pause_s) == (3 * HOUR_S, 2 * HOUR_S)
+        await controller.engine.commit(JobsResumed(jobs=(JobId(1),), by="ann"))
+        clock.now += HOUR_S
+        await end(controller, clock)
+        found = now_by(controller, "owner").total
+        assert (found.held_s, found.pause_s) == (4 * HOUR_S, 2 * HOUR_S)
+        usage = controller.store.reader.usage(1)
+        assert usage is not None
+        assert usage.pause_s == 2 * HOUR_S
 
     run(tmp_path, story)

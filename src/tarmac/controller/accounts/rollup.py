@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tarmac.controller.accounts.days import by_day, day_of
 from tarmac.controller.gpus.usage import DayKey, Integral
 from tarmac.core.changes import Release
-from tarmac.core.model.status import holds_booking
+from tarmac.core.model.status import holds_booking, paused_s_of
 from tarmac.store.accounts import Account, Usage
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ def release_now(state: State, job: Job, now: float) -> Release | None:
     booking, use = holds_booking(job.status), state.ledger.running.get(job.id)
     if booking is None or use is None:
         return None
-    return Release(job.id, job.attempt, use.owner, use.project, booking, since=use.since, until=now)
+    paused_s = paused_s_of(job.status, now)
+    return Release(job.id, job.attempt, use.owner, use.project, booking, use.since, now, paused_s)
 
 
 def _held(release: Release) -> dict[DayKey, float]:

@@ -238,3 +238,8 @@ def holds_booking(status: Status) -> Booking | None:
             return status.booking
         case _:
             return None
+
+
+def paused_s_of(status: Status, now: float) -> float:
+    """How long an attempt has been paused in all."""
+    return status.paused_until(now) if isinstance(status, Running) else float(getattr(status, "paused_s", 0.0))
