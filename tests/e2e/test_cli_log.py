@@ -1,8 +1,12 @@
+import json
 import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.home import Home, is_connected, until
+from tests.terminal import Terminal
 
 
 def raw(home: Home, *words: str) -> bytes:
@@ -19,7 +23,8 @@ def finished(home: Home, *words: str) -> str:
 
 def test_invalid_utf8_is_printed_unchanged(shared_home: Home) -> None:
     number = finished(shared_home, "printf", "\\377\\376caf\\351\\n\\000")
-    assert raw(shared_home, number) == b"\xff\xfecaf\xe9\n\0"
+    assert raw(shared_home, number) == b"\xff\xfecaf\xe9\n"
+    assert raw(shared_home, "--raw", number) == b"\xff\xfecaf\xe9\n\0"
 
 
 def test_the_last_lines(shared_home: Home) -> None:
@@ -81,14 +86,14 @@ def test_follow_repeats_and_loses_nothing_when_the_controller_restarts(home: Hom
 
 def test_a_gigabyte_in_one_line_can_be_printed(home: Home) -> None:
     number = finished(home, "-c", "truncate -s 1G /proc/self/fd/1")
-    looking = home.start("log", number)
+    looking = home.start("log", "--raw", number)
     assert looking.stdout is not None
     assert looking.stdout.read(10) == bytes(10)
     looking.stdout.close()
     assert looking.wait(20) == -signal.SIGPIPE
     assert looking.stderr is not None
     looking.stderr.close()
-    tail = home.start("log", "-n", "1", number)
+    tail = home.start("log", "--raw", "-n", "1", number)
     assert tail.stdout is not None
     assert tail.stdout.read(10) == bytes(10)
     tail.kill()
@@ -97,7 +102,7 @@ def test_a_gigabyte_in_one_line_can_be_printed(home: Home) -> None:
 
 def test_a_line_that_is_too_long_is_reported_as_cut(home: Home) -> None:
     number = finished(home, "-c", "truncate -s 65M /proc/self/fd/1")
-    cut = home.tarmac("log", "-n", "1", number, text=False, encoding=None)
+    cut = home.tarmac("log", "--raw", "-n", "1", number, text=False, encoding=None)
     assert (cut.returncode, len(cut.stdout)) == (0, 64 << 20)
     assert b"stopped searching for earlier lines" in bytes(cut.stderr)
     assert home.tarmac("log", "-n", "0", number).stderr == ""
@@ -179,6 +184,116 @@ def test_a_follower_outlives_the_agent_without_a_traceback(home: Home, tmp_path:
 
 
 def test_options_for_jobs_are_refused_for_tarmacs_own_logs(home: Home) -> None:
-    for words in (("controller", "--stderr"), ("agent", "--attempt", "2")):
+    for words in (("controller", "--stderr"), ("agent", "--attempt", "2"), ("agent", "--error"), ("agent", "--raw")):
         done = home.tarmac("log", *words)
-        assert (done.returncode, "--stderr and --attempt are for jobs" in done.stderr) == (2, True)
+        assert (done.returncode, f"{words[1]} is for jobs" in done.stderr) == (2, True)
+
+
+FAILS = "printf '%s\\n' 'step 1' 'Traceback (most recent call last):' '  File \"x.py\", line 1' 'KeyError: 1'; exit 1"
+
+
+def test_a_progress_bar_is_shown_as_it_ended(shared_home: Home) -> None:
+    number = finished(shared_home, "-c", r"printf 'begin\n 1%%|#  |\r50%%|## |\r99%%|###|\nend\n'")
+    assert raw(shared_home, number) == b"begin\n99%|###|\nend\n"
+    assert raw(shared_home, "-n", "2", number) == b"99%|###|\nend\n"
+    assert raw(shared_home, "--raw", number).count(b"\r") == 2
+    assert json.loads(raw(shared_home, "--json", number))[0]["text"] == "begin\n99%|###|\nend\n"
+    assert json.loads(raw(shared_home, "--json", "--raw", number))[0]["text"].count("\r") == 2
+
+
+def test_the_last_lines_count_what_a_terminal_shows(shared_home: Home) -> None:
+    bars = "for n in 1 2 3 4 5 6 7 8 9; do printf 'outer %s\\ninner %s\\n\\033[A\\033[A' $n $n; done; printf '\\n\\n'"
+    number = finished(shared_home, "-c", f"echo one; echo two; {bars}")
+    assert raw(shared_home, "-n", "3", number) == b"two\nouter 9\ninner 9\n"
+
+
+def test_colours_are_kept_on_a_terminal_only(shared_home: Home) -> None:
+    number = finished(shared_home, "-c", r"printf '\033[31mred\033[0m\n\033]0;title\007'")
+    assert raw(shared_home, number) == b"red\n"
+    with Terminal(shared_home, "log", number) as terminal:
+        assert terminal.process.wait(30) == 0
+        assert until(lambda: "red" in terminal.text)
+    assert "\x1b[31mred\x1b[0m" in terminal.text
+    assert "title" not in terminal.text
+    with Terminal(shared_home, "log", number, NO_COLOR="1") as terminal:
+        assert terminal.process.wait(30) == 0
+        assert until(lambda: "red" in terminal.text)
+    assert "\x1b" not in terminal.text
+
+
+def test_a_bar_moves_on_a_terminal_that_follows_it(home: Home, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    script = rf"printf ' 1%%\r 2%%'; while [ ! -e {gate} ]; do sleep 0.02; done; printf '\r\033]0;t\007 3%%\n'"
+    with Terminal(home, "log", "-f", str(home.add("-c", script))) as terminal:
+        assert until(lambda: " 1%\r 2%" in terminal.text), "before the line is complete"
+        gate.touch()
+        assert terminal.process.wait(30) == 0
+        assert until(lambda: "\r 3%" in terminal.text)
+
+
+def test_lines_that_match(shared_home: Home) -> None:
+    number = finished(shared_home, "-c", r"seq 1000 1010; printf ' 1%%\r 1003 is \033[1mhere\033[0m'")
+    assert raw(shared_home, "--grep", "3|7$", number) == b"1003\n1007\n 1003 is here\n"
+    assert raw(shared_home, "--grep", "(?i)HERE", number) == b" 1003 is here\n"
+    assert raw(shared_home, "--grep", "10", "-n", "2", number) == b"1010\n 1003 is here\n"
+    assert json.loads(raw(shared_home, "--grep", "7", "--json", number))[0]["text"] == "1007\n"
+    nothing = shared_home.tarmac("log", "--grep", "no such", number)
+    assert (nothing.returncode, nothing.stdout, nothing.stderr) == (1, "", "")
+
+
+def test_a_wrong_pattern_is_refused(shared_home: Home) -> None:
+    done = shared_home.tarmac("log", "--grep", "(", "last")
+    assert done.returncode == 2
+    assert "regular expression" in done.stderr
+
+
+def test_matching_lines_can_be_followed(home: Home, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    number = home.add("-c", f"echo a1; echo b1; while [ ! -e {gate} ]; do sleep 0.02; done; echo a2; echo b2")
+    following = home.start("log", "-f", "--grep", "^b", str(number))
+    assert following.stdout is not None
+    assert following.stdout.readline() == b"b1\n"
+    gate.touch()
+    assert following.communicate(timeout=30) == (b"b2\n", b"")
+
+
+def test_the_error_is_where_the_output_begins(shared_home: Home) -> None:
+    number = finished(shared_home, "-c", FAILS)
+    assert raw(shared_home, "--error", number).startswith(b"Traceback (most recent call last):\n")
+    assert b"KeyError: 1" in raw(shared_home, "--error", number)
+    number = finished(shared_home, "-c", "seq 100; echo 'error: no data'; echo more; exit 1")
+    assert raw(shared_home, "--error", number) == b"error: no data\nmore\n"
+
+
+def test_the_error_in_a_separate_stderr_is_found(shared_home: Home, tmp_path: Path) -> None:
+    words = ["--stdout", f"{tmp_path}/out", "--stderr", f"{tmp_path}/err"]
+    number = finished(shared_home, *words, "-c", f"echo fine; {{ {FAILS[:-8]}; }} >&2; exit 1")
+    assert raw(shared_home, "--error", number).startswith(b"Traceback")
+
+
+def test_output_without_an_error(shared_home: Home) -> None:
+    number = finished(shared_home, "echo", "fine")
+    done = shared_home.tarmac("log", "--error", number)
+    assert done.returncode == 3
+    assert "no traceback and no error line" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["--error", "-f"], ["--error", "-n", "3"], ["--raw", "--grep", "x"]])
+def test_options_that_contradict_each_other_are_refused(shared_home: Home, words: list[str]) -> None:
+    done = shared_home.tarmac("log", *words, "last")
+    assert done.returncode == 2
+    assert "cannot be used together" in done.stderr
+
+
+def test_the_next_attempt_is_announced_to_a_follower(home: Home, tmp_path: Path) -> None:
+    """Preempted, it runs again: both attempts are followed."""
+    script = f"echo ran; [ -e {tmp_path}/again ] && exit; touch {tmp_path}/again; exec sleep 1000"
+    number = home.add("-g", "0", "-c", script)
+    following = home.start("log", "-f", str(number))
+    assert following.stdout is not None
+    assert following.stdout.readline() == b"ran\n"
+    assert home.tarmac("queue", "stop", "--requeue").returncode == 0
+    assert home.tarmac("queue", "resume").returncode == 0
+    rest, notices = following.communicate(timeout=60)
+    assert rest == b"ran\n"
+    assert b"tarmac: attempt 2 begins\n" in notices

@@ -9,7 +9,7 @@ import os
 import stat
 import time
 from binascii import b2a_base64
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Optional, Union
 
 if TYPE_CHECKING:
     from tarmac.shared.frames.to_agent import ReadLogFrame, TailLogFrame
@@ -24,6 +24,7 @@ _MAX_READ_BYTES = 4 * 1024 * 1024
 _STEP_BYTES = 1024 * 1024
 _MAX_BACK_BYTES = 64 * 1024 * 1024
 _MAX_SEARCH_S = 3.0
+_BEFORE_BYTES = 64 * 1024  # a traceback of a chain, or of another process, may come first
 
 
 def read_log(request: ReadLogFrame) -> Union[LogFrame, LogErrorFrame]:
@@ -59,7 +60,7 @@ def find_tail(request: TailLogFrame) -> Union[LogTailFrame, LogTailErrorFrame]:
     try:
         fd = _open(request["path"])
         try:
-            return _find_tail(fd, request)
+            return _find_error(fd, request) if request.get("error") else _find_tail(fd, request)
         finally:
             os.close(fd)
     except OSError as error:
@@ -89,6 +90,42 @@ def _find_tail(fd: int, request: TailLogFrame) -> LogTailFrame:
         end = begin
     # is_cut: the search stopped at its limit with fewer lines than requested
     return {"type": "log_tail", "ref": request.get("ref"), "offset": begin, "size": size, "is_cut": is_cut}
+
+
+def _find_error(fd: int, request: TailLogFrame) -> LogTailFrame:
+    """Look for the last traceback, and where there is none, for the first error line near the end."""
+    from tarmac.agent.outcome.error_lines import TRACEBACK, find_failure, split_bytes  # patterns take a while
+
+    size = os.fstat(fd).st_size
+    begin = max(0, size - _STEP_BYTES)
+    at = _last_place(fd, size, TRACEBACK.encode())
+    if at is not None:
+        begin = max(0, min(begin, at - _BEFORE_BYTES))
+    data = os.pread(fd, 2 * _STEP_BYTES, begin)
+    lines = split_bytes(data)
+    number = find_failure([line.text for line in lines]).begins
+    offset = size if number is None else begin + lines[number].offset
+    return {
+        "type": "log_tail",
+        "ref": request.get("ref"),
+        "offset": offset,
+        "size": size,
+        "is_cut": False,
+        "is_found": number is not None,
+    }
+
+
+def _last_place(fd: int, size: int, words: bytes) -> Optional[int]:
+    """Search backwards, within the same bounds as for lines."""
+    until = time.monotonic() + _MAX_SEARCH_S
+    end = size
+    while end > max(0, size - _MAX_BACK_BYTES) and time.monotonic() < until:
+        begin = max(0, end - _STEP_BYTES)
+        found = os.pread(fd, end - begin + len(words), begin).rfind(words)
+        if found >= 0:
+            return begin + found
+        end = begin
+    return None
 
 
 def _open(path: str) -> int:

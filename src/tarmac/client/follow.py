@@ -91,9 +91,11 @@ def log_bytes(
     stream: str,
     offset: int = 0,
     attempt: int | None = None,
+    error: bool = False,
     on_cut: Callable[[], None] | None = None,
     on_begin: Callable[[Mapping[str, str]], None] | None = None,
     on_notice: Callable[[str], None] | None = None,
+    on_attempt: Callable[[int], None] | None = None,
 ) -> Iterator[bytes]:
     """Continue at the same position after a restart of the controller, and with the next attempt after an attempt."""
     query: dict[str, object] = {"stream": stream, "follow": 1 if follow else None, "attempt": attempt}
@@ -101,7 +103,9 @@ def log_bytes(
     notice: str | None = None
     has_ended = False  # the job, so that the next answer is the rest of its output
     begin: dict[str, object] = {"offset": offset or None} if lines is None else {"lines": lines}
+    begin["error"] = 1 if error else None
     path: str | None = None
+    current: int | None = None  # the attempt
     while True:
         response = _opened(client, f"/jobs/{job}/log", {**query, **begin}, is_patient=follow)
         before, path = path, response.fields.get("tarmac-log-path")
@@ -110,6 +114,7 @@ def log_bytes(
             offset, begin = 0, {}
             continue
         notice = _told(response, notice, on_notice)
+        current = _attempt(response, current, on_attempt)
         offset = int(response.fields.get("tarmac-log-offset", offset))
         if on_begin is not None:
             on_begin({name: header_text(value) for name, value in response.fields.items()})
@@ -152,6 +157,14 @@ def _told(response: Response, before: str | None, on_notice: Callable[[str], Non
     if on_notice is not None and notice is not None and notice != before:
         on_notice(header_text(notice))
     return notice
+
+
+def _attempt(response: Response, before: int | None, on_attempt: Callable[[int], None] | None) -> int:
+    """The attempt of this answer, passed on if it is not the first."""
+    number = int(response.fields.get("tarmac-log-attempt", 1))
+    if on_attempt is not None and before not in {None, number}:
+        on_attempt(number)
+    return number
 
 
 def _was_last(client: Link, job: Id, response: Response) -> bool:

@@ -144,16 +144,19 @@ class Jobs(Link):
         offset: int = 0,
         stream: str = "stdout",
         attempt: int | None = None,
+        error: bool = False,
         on_cut: Callable[[], None] | None = None,
         on_begin: Callable[[Mapping[str, str]], None] | None = None,
         on_notice: Callable[[str], None] | None = None,
+        on_attempt: Callable[[int], None] | None = None,
     ) -> Iterator[bytes]:
         """The output, byte for byte, or its last lines; with `follow`, until the job has ended.
 
         Without `attempt`, it is the newest attempt, and `follow` continues with the next one.
         `on_cut` is called if the last lines are too long and their beginning is missing. `on_begin` is called with the
         headers of the answer: `tarmac-log-attempt`, `tarmac-log-path` and `tarmac-log-offset`.
-        `on_notice` of a follower is called with why the job may not start or end for a while.
+        `on_notice` of a follower is called with why the job may not start or end for a while, `on_attempt` with the
+        number of each attempt after the first. `error`: from the last traceback, or the first error line, on.
         """
         from tarmac.client.follow import log_bytes
 
@@ -166,9 +169,11 @@ class Jobs(Link):
             offset=offset,
             stream=stream,
             attempt=attempt,
+            error=error,
             on_cut=on_cut,
             on_begin=on_begin,
             on_notice=on_notice,
+            on_attempt=on_attempt,
         )
 
     def kill(self, *ids: Id, grace_s: float | None = None, **filters: str | None) -> Killed:

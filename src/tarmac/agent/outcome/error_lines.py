@@ -70,6 +70,22 @@ def split(text: str) -> List[str]:
     return [line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n")]
 
 
+class Place(NamedTuple):
+    offset: int  # in bytes
+    text: str
+
+
+def split_bytes(data: bytes) -> List[Place]:
+    """The same for bytes, with the offset of each line."""
+    places, offset = [], 0
+    for line in data.split(b"\n"):
+        hidden = line.rstrip(b"\r").rpartition(b"\r")[0]
+        begin = offset + (len(hidden) + 1 if hidden else 0)
+        places.append(Place(begin, line.rstrip(b"\r").rpartition(b"\r")[2].decode("utf-8", "replace")))
+        offset += len(line) + 1
+    return places
+
+
 def find_failure(lines: List[str]) -> Failure:
     """`lines` in the order they were written."""
     plain = [_plain(line) for line in lines]

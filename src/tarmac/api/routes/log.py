@@ -63,12 +63,14 @@ async def job_log(context: Context, word: str, query: LogQuery) -> LogStream:
     job = find_job(context, word)
     _refuse_what_has_no_file(controller, job, query)
     which = query.attempt or max(job.attempt, 1)
-    path = (stdout_path if query.stream == "stdout" else stderr_path)(controller.state_folder, job, which)
+    path = _path(controller, job, which, query)
     await controller.fleet.refuse_silence(_node_of(controller, job, which))
     await _must_exist(controller, job, which, path, follow=query.follow)
     first, is_cut = query.offset or 0, False
     if query.lines is not None:
         first, is_cut = await _tail_offset(controller, job, which, path, query.lines)
+    if query.error:
+        path, first = await _error_place(controller, job, which, path, query)
     headers = {"Tarmac-Log-Cut": "1"} if is_cut else {}
     notice = wait_words(controller, [job.id]) if query.follow else None
     headers |= {} if notice is None else {"Tarmac-Notice": header_text(notice)}
@@ -80,6 +82,25 @@ async def job_log(context: Context, word: str, query: LogQuery) -> LogStream:
     ends_with = {notice} if query.notices else ANY_NOTICE
     output = _output(controller, job, which, path, first, follow=query.follow, notices=ends_with)
     return LogStream(output, media_type="application/octet-stream", headers=headers)
+
+
+def _path(controller: Controller, job: Job, attempt: int, query: LogQuery) -> str:
+    return (stdout_path if query.stream == "stdout" else stderr_path)(controller.state_folder, job, attempt)
+
+
+async def _error_place(controller: Controller, job: Job, attempt: int, path: str, query: LogQuery) -> tuple[str, int]:
+    """The file and the offset where the error begins. A separate stderr is where most programs write it."""
+    paths = [path]
+    if query.stream == "stdout":
+        paths.insert(0, stderr_path(controller.state_folder, job, attempt))
+    for candidate in dict.fromkeys(paths):
+        question: QuestionFrame = {"type": "tail_log", "path": candidate, "lines": 0, "error": True}
+        answer = await _ask(controller, job, attempt, question)
+        if answer.get("is_silent"):
+            raise unavailable("log.silent", job=job.id, error=answer["error"])
+        if answer.get("is_found"):
+            return candidate, int(answer["offset"])
+    raise not_found("log.no_error", job=job.id)
 
 
 def _refuse_what_has_no_file(controller: Controller, job: Job, query: LogQuery) -> None:

@@ -220,6 +220,17 @@ def variable(word: str) -> str:
     return f"{name}={os.environ[name]}"
 
 
+def pattern(word: str) -> str:
+    """A regular expression of Python."""
+    import re
+
+    try:
+        re.compile(word)
+    except re.error as error:
+        raise ValueError(f"it is not a regular expression: {error}") from None
+    return word
+
+
 def is_id(text: str) -> bool:
     return _is_digits(text) and len(text) <= 18
 

@@ -1,77 +1,142 @@
-"""`tarmac log`: the output of a job, byte for byte; or the log of the controller or the agent."""
+"""`tarmac log`: the output of a job, as a terminal would show it; or the log of the controller or the agent."""
 
 from __future__ import annotations
 
 import os
 
 from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, numbers_of
-from tarmac.cli.args.values import count, positive
+from tarmac.cli.args.values import count, pattern, positive
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.session import connect
 from tarmac.cli.term.notices import tell
-from tarmac.cli.term.terminal import err, out, out_bytes, out_json
+from tarmac.cli.term.terminal import err, has_colours, out, out_bytes, out_json
 from tarmac.errors import NotAllowed, NotFound, UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
     from tarmac.cli.parser import Values
     from tarmac.client import Client
 
 OWN = ("controller", "agent")
 PIECE = 1 << 20
+NO_MATCH = 1  # as grep
+CONFLICTS = (("error", "follow"), ("error", "lines"), ("raw", "grep"))
+JOBS_ONLY = ("stderr", "attempt", "error", "grep", "raw")
 
 
 def run(values: Values, words: list[str]) -> int:
-    if values["json"] and values["follow"]:
-        raise UserError("log: --json prints complete output, but -f follows it", "leave out one of the two")
+    _refuse_conflicts(values)
     if words and words[0] in OWN:
         return _own(values, words)
     client = connect()
     ids = numbers_of(client, values, words)
     if values["follow"] and len(ids) > 1:
         raise UserError("log: -f follows one job at a time", "give one id, or leave out -f")
-    stream = "stderr" if values["stderr"] else "stdout"
     if values["json"]:
-        out_json([_as_json(client, job, stream, values) for job in ids])
+        out_json([_as_json(client, job, values) for job in ids])
         return 0
+    has_printed = False
     for index, job in enumerate(ids):
         if len(ids) > 1:
             separator = "\n" if index else ""
             out(f"{separator}==> job {job} <==\n")
-        output = client.logs(
-            job,
-            follow=values["follow"],
-            lines=values["lines"],
-            stream=stream,
-            attempt=values["attempt"],
-            on_cut=_say_cut,
-            on_notice=tell,
-        )
-        for data in output:
+        has_printed |= _print(client, job, values)
+    return 0 if has_printed or values["grep"] is None else NO_MATCH
+
+
+def _refuse_conflicts(values: Values) -> None:
+    if values["json"] and values["follow"]:
+        raise UserError("log: --json prints complete output, but -f follows it", "leave out one of the two")
+    for first, second in CONFLICTS:
+        if values[first] and values[second]:
+            raise UserError(f"log: --{first} cannot be used together with --{second}", "leave out one of the two")
+
+
+def _print(client: Client, job: int, values: Values) -> bool:
+    """True if anything was printed."""
+    if values["grep"] is not None:
+        return _print_matching(client, job, values)
+    if values["raw"]:
+        for data in _fetch(client, job, values, values["lines"]):
             out_bytes(data)
-    return 0
+        return True
+    from tarmac.cli.logs import printing
+
+    if values["follow"]:
+        printing.follow(_fetch(client, job, values, values["lines"]))
+        return True
+    pieces = printing.text_of(lambda lines: _fetch(client, job, values, lines), values["lines"], colours=has_colours())
+    for data in pieces:
+        out_bytes(data)
+    return True
 
 
-def _as_json(client: Client, job: int, stream: str, values: Values) -> dict[str, object]:
+def _print_matching(client: Client, job: int, values: Values) -> bool:
+    from tarmac.cli.logs import printing
+    from tarmac.cli.logs.renderer import HELD_LINES
+
+    held = 0 if values["follow"] else HELD_LINES
+    text = printing.rendered(_fetch(client, job, values, None), colours=False, held=held)
+    has_printed = False
+    for data in printing.matching(text, values["grep"], values["lines"]):
+        out_bytes(data)
+        has_printed = has_printed or bool(data)
+    return has_printed
+
+
+def _fetch(
+    client: Client,
+    job: int,
+    values: Values,
+    lines: int | None,
+    on_begin: Callable[[Mapping[str, str]], None] | None = None,
+) -> Iterator[bytes]:
+    return client.logs(
+        job,
+        follow=values["follow"],
+        lines=lines,
+        stream="stderr" if values["stderr"] else "stdout",
+        attempt=values["attempt"],
+        error=values["error"],
+        on_cut=_say_cut,
+        on_begin=on_begin,
+        on_notice=tell,
+        on_attempt=_say_attempt,
+    )
+
+
+def _as_json(client: Client, job: int, values: Values) -> dict[str, object]:
     """The output as text; bytes that are not UTF-8 become U+FFFD."""
     begun: dict[str, str] = {}
-    output = client.logs(
-        job,
-        lines=values["lines"],
-        stream=stream,
-        attempt=values["attempt"],
-        on_cut=_say_cut,
-        on_begin=begun.update,
-    )
-    text = b"".join(output).decode("utf-8", "replace")
+
+    def fetch(lines: int | None) -> Iterator[bytes]:
+        return _fetch(client, job, values, lines, begun.update)
+
+    if values["raw"]:
+        pieces: Iterable[bytes] = fetch(values["lines"])
+    else:
+        from tarmac.cli.logs import printing
+
+        if values["grep"] is None:
+            pieces = printing.text_of(fetch, values["lines"], colours=False)
+        else:
+            pieces = printing.matching(printing.rendered(fetch(None), colours=False), values["grep"], values["lines"])
+    text = b"".join(pieces).decode("utf-8", "replace")
     return {
         "id": job,
         "attempt": int(begun["tarmac-log-attempt"]),
-        "stream": stream,
+        "stream": "stderr" if values["stderr"] else "stdout",
         "path": begun["tarmac-log-path"],
         "offset": int(begun["tarmac-log-offset"]),
         "text": text,
     }
+
+
+def _say_attempt(attempt: int) -> None:
+    """Between the output of two attempts."""
+    err(f"tarmac: attempt {attempt} begins\n")
 
 
 def _say_cut() -> None:
@@ -82,8 +147,9 @@ def _own(values: Values, words: list[str]) -> int:
     """Print a log of Tarmac from its file, which works even if nothing else does."""
     from tarmac import paths
 
-    if values["stderr"] or values["attempt"] is not None:
-        raise UserError("--stderr and --attempt are for jobs", f"run `tarmac log {words[0]}` without them")
+    if given := [f"--{name}" for name in JOBS_ONLY if values[name]]:
+        verb = "is" if len(given) == 1 else "are"
+        raise UserError(f"{' and '.join(given)} {verb} for jobs", f"run `tarmac log {words[0]}` without it")
     if len(words) > 1:
         raise UserError("log prints one log at a time", "run `tarmac log controller` or `tarmac log agent`")
     state = paths.state_folder()
@@ -120,6 +186,9 @@ VERB = Verb(
     options=(
         Option("--follow", "-f", "follow the output until the job ends"),
         Option("--lines", "-n", "print only the last N lines", "N", count),
+        Option("--error", None, "begin with the last traceback, or the first error line"),
+        Option("--grep", None, "print only the lines in which this regular expression is found", "REGEX", pattern),
+        Option("--raw", None, "print the bytes as they are, instead of what a terminal would show"),
         Option("--stderr", None, "print stderr, if it has a separate file"),
         Option("--attempt", None, "print the output of attempt N", "N", positive),
         *FILTERS,
@@ -130,6 +199,9 @@ VERB = Verb(
         ("tarmac log -f 7", "follow it"),
         ("tarmac log -n 20 7", "the last 20 lines"),
         ("tarmac log --attempt 1 7", "the first attempt, before it was preempted"),
+        ("tarmac log --error 7", "from the traceback on"),
+        ("tarmac log --grep 'loss|acc' 7", "only these lines; `(?i)` ignores case"),
+        ("tarmac log --raw 7 > file", "byte for byte"),
         ("tarmac log controller", "the log of the controller"),
     ),
     notes=(IDS_NOTE, "`tarmac show ID` prints the paths of the files."),

@@ -91,7 +91,11 @@ class ReadLogFrame(Question):
     limit: int
 
 
-class TailLogFrame(Question):
+class _TailOptions(TypedDict, total=False):
+    error: bool  # find where the last traceback begins, or the first error line, instead
+
+
+class TailLogFrame(Question, _TailOptions):
     """Find the offset of the last `lines` lines."""
 
     type: Literal["tail_log"]

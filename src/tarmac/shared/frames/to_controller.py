@@ -231,7 +231,11 @@ class LogErrorFrame(Answer, _LogErrorOptions):
     is_missing: bool
 
 
-class LogTailFrame(Answer):
+class _TailOptions(TypedDict, total=False):
+    is_found: bool  # the error that was asked for
+
+
+class LogTailFrame(Answer, _TailOptions):
     """`is_cut`: fewer lines than requested, because the search stopped at its limit."""
 
     type: Literal["log_tail"]

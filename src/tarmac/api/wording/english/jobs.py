@@ -92,6 +92,9 @@ MESSAGES: dict[str, Message] = {
     "log.not_started": Message(
         "job {job} has not started, so it has no output yet", "run `tarmac log -f {job}` to wait for it"
     ),
+    "log.no_error": Message(
+        "the output of job {job} has no traceback and no error line", "run `tarmac log -n 50 {job}` to see its end"
+    ),
     "log.silent": Message(
         "cannot read the output of job {job}: {error}",
         "check the disk or the server of this file system; other commands are not affected",
