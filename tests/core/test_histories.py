@@ -17,12 +17,14 @@ from tarmac.core.events import (
     Event,
     JobsPaused,
     JobsResumed,
+    JobsRetried,
     NodeJoined,
     NodeLeft,
     ProgressSeen,
     Reported,
     RunReport,
     StopAsked,
+    TimePassed,
 )
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.plan import EndByProgress
@@ -42,6 +44,9 @@ spec = st.builds(
     gpus=st.sampled_from([1, 1, 1, 2, 3, 0]),
     owner=st.sampled_from(["ann", "bob"]),
     priority=st.sampled_from([10, 10, 5, 20]),
+    retries=st.sampled_from([0, 0, 1, 2]),
+    retry_on=st.sampled_from([("exit", "signal", "oom", "launch"), ("exit",), ("launch", "lost")]),
+    retry_delay_s=st.sampled_from([None, 0.0, 30.0]),
 )
 
 
@@ -56,7 +61,7 @@ class Histories(RuleBasedStateMachine):
         self.driver = Driver(self.world)
         self.is_grouping = False  # several events share the next commit
         self.is_smooth = True  # commands and reports arrive at once
-        self.ended: dict[int, dict[str, Any]] = {}
+        self.ended: dict[tuple[int, int], dict[str, Any]] = {}  # by job and how often a person retried it
 
     @property
     def nodes(self) -> list[FakeNode]:
@@ -123,6 +128,17 @@ class Histories(RuleBasedStateMachine):
         jobs = (pick(list(self.driver.state.jobs), number),)
         self.feed(JobsPaused(jobs=jobs, by="ann") if is_paused else JobsResumed(jobs=jobs, by="ann"))
         self.then()
+
+    @precondition(lambda self: any(not row["is_live"] for row in self.driver.disk.values()))
+    @rule(number=one_of)
+    def retry_by_hand(self, number: int) -> None:
+        over = [
+            job for job, row in self.driver.disk.items() if not row["is_live"] and job not in self.driver.state.jobs
+        ]
+        if over:
+            job = pick(over, number)
+            self.feed(JobsRetried(by="ann", jobs=(self.driver.stored(job),)))
+            self.then()
 
     # What happens on the nodes
 
@@ -297,11 +313,12 @@ class Histories(RuleBasedStateMachine):
     @invariant()
     def what_has_ended_ended_as_the_world_says_and_stays_so(self) -> None:
         for number, row in self.driver.disk.items():
-            if number in self.ended:
-                assert row == self.ended[number]
+            key = (number, self.driver.revivals[number])
+            if key in self.ended:
+                assert row == self.ended[key]
             elif not row["is_live"]:
                 self.driver.compare_end(self.driver.stored(number))
-                self.ended[number] = dict(row)
+                self.ended[key] = dict(row)
 
     @invariant()
     def what_runs_is_booked(self) -> None:
@@ -321,6 +338,8 @@ class Histories(RuleBasedStateMachine):
             if not node.link:
                 self.connect(node, begins=False)
         for _ in range(4 * len(self.driver.disk) + 4):
+            self.driver.now += 1e6  # longer than any wait between two attempts
+            self.feed(TimePassed())
             self.hear_all()
             self.obey_all()
             for run in list(self.world.runs.values()):

@@ -16,6 +16,8 @@ from tarmac.shared import names
         (names.CONDITIONS, types.Condition),
         (names.POLICIES, types.Policy),
         (names.ORDERS, types.Order),
+        (names.RETRY_KINDS, types.RetryKind),
+        (names.ON_OOM, types.OnOom),
     ],
 )
 def test_each_tuple_of_names_matches_its_type(words: tuple[str, ...], kind: object) -> None:

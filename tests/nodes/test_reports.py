@@ -48,13 +48,13 @@ def test_a_record_without_that_field_means_no() -> None:
 
 @pytest.mark.parametrize("oom", ["gpu", "host"])
 def test_an_exit_names_the_memory_that_ran_out_and_the_line_that_says_so(oom: str) -> None:
-    report = exited(exit_frame(oom=oom, error_line="CUDA out of memory"))
+    report = exited({**exit_frame(), "oom": oom, "error_line": "CUDA out of memory"})
     assert (report.oom, report.error_line) == (oom, "CUDA out of memory")
 
 
 def test_an_exit_of_another_agent_may_name_none_or_an_unknown_memory() -> None:
     assert (exited(exit_frame()).oom, exited(exit_frame()).error_line) == (None, None)
-    assert exited(exit_frame(oom="swap")).oom is None
+    assert exited({**exit_frame(), "oom": "swap"}).oom is None
 
 
 @pytest.mark.parametrize("outside", ["killed", "disk-full", "no-cwd", "no-interpreter", "suspend", "reboot"])

@@ -15,7 +15,7 @@ WIDTH = 80
 GROUPS = (
     ("Queue work", ("add", "run", "adopt")),
     ("Inspect", ("ls", "show", "why", "log", "gpus", "status", "report", "metrics", "simulate")),
-    ("Control jobs", ("wait", "kill", "rm", "pause", "resume", "hold", "release", "move", "edit", "start")),
+    ("Control jobs", ("wait", "kill", "rm", "pause", "resume", "hold", "release", "move", "edit", "start", "retry")),
     ("Queue and GPUs", ("queue", "reserve", "gpu", "notice")),
     ("Tarmac itself", ("set", "notify", "serve", "stop", "doctor")),
 )

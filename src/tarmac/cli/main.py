@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 VERBS = (
     "add", "run", "adopt", "ls", "show", "log", "wait", "kill", "rm", "gpus", "gpu", "set", "status", "serve", "stop",
-    "doctor", "simulate", "why", "hold", "release", "pause", "resume", "move", "edit", "start", "queue", "reserve",
-    "notice", "notify", "report", "metrics",
+    "doctor", "simulate", "why", "hold", "release", "pause", "resume", "move", "edit", "start", "retry", "queue",
+    "reserve", "notice", "notify", "report", "metrics",
 )  # fmt: skip
 INTERRUPTED = 130
 

@@ -16,7 +16,8 @@ ELSEWHERE = {
     "devices": "gpus", "config": "set", "settings": "set", "setting": "set", "drain": "gpu drain",
     "resume": "gpu resume", "nvitop": "gpus -w", "gpustat": "gpus", "option": "set",
     "pause": "queue pause", "unhold": "release", "suspend": "hold", "update": "edit", "modify": "edit",
-    "force": "start", "reservation": "reserve", "book": "reserve", "prioritize": "move", "reorder": "move",
+    "force": "start", "rerun": "retry", "restart": "retry", "requeue": "retry",
+    "reservation": "reserve", "book": "reserve", "prioritize": "move", "reorder": "move",
     "daemon": "serve", "server": "serve", "shutdown": "stop", "quit": "stop", "version": "--version",
     "check": "doctor", "diagnose": "doctor",
 }  # fmt: skip

@@ -143,9 +143,9 @@ class Admin(Link):
         queue: Queue = self.call("POST", "/queue/drain", body={"reason": reason})
         return queue
 
-    def resume_queue(self) -> Queue:
-        """Accept and start jobs again."""
-        queue: Queue = self.call("POST", "/queue/resume", body={})
+    def resume_queue(self, owner: str | None = None) -> Queue:
+        """Accept and start jobs again. With `owner`: let this user's suspended jobs start again, and nothing else."""
+        queue: Queue = self.call("POST", "/queue/resume", body={} if owner is None else {"owner": owner})
         return queue
 
     def stop_queue(self, *, grace_s: float | None = None) -> list[int]:

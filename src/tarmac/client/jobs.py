@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Unpack
 
-    from tarmac.client.records import GpuRef, Job, Killed, StoryEvent, Why
+    from tarmac.client.records import GpuRef, Job, Killed, Retried, StoryEvent, Why
     from tarmac.client.requests import Environment, JobOptions, JobRequest
 
     Id = int | str | Job  # 7, "3-7", "last", "all", or what `submit` returned
@@ -211,6 +211,15 @@ class Jobs(Link):
     def resume_jobs(self, *ids: Id, **filters: str | None) -> dict[str, list[Any]]:
         """Let paused jobs go on. Returns the resumed jobs, and the others with their states."""
         answer: dict[str, list[Any]] = self.call("POST", "/jobs/resume", body=selection(ids, filters))
+        return answer
+
+    def retry(self, *ids: Id, failed: bool = False, **filters: str | None) -> Retried:
+        """Run ended jobs again, each as the next attempt of the same job. `failed`: those of the caller that failed.
+
+        Returns the jobs that are queued again, those that cannot be, and why they may not start for a while.
+        """
+        body = {**selection(ids, filters), **({"failed": True} if failed else {})}
+        answer: Retried = self.call("POST", "/jobs/retry", body=body)
         return answer
 
     def move(self, job: Id, position: int) -> dict[str, int]:

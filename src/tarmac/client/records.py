@@ -45,6 +45,11 @@ if TYPE_CHECKING:
         count: int
         processes: list[LeftProcess]  # some of them
 
+    class Retried(TypedDict):
+        retried: list[int]
+        not_retried: list[int]
+        notice: str | None  # why they may not start for a while
+
     class Killed(TypedDict):
         asked: list[int]
         already_ended: list[int]
@@ -142,6 +147,27 @@ if TYPE_CHECKING:
         by: str
         at: str
 
+    class Attempt(TypedDict):
+        attempt: int
+        state: str  # as of a job; also preempted, and requeued by a stop of the queue
+        reason: str | None
+        exit_code: int | None
+        signal: int | None
+        node: str
+        gpus: list[GpuRef]
+        started_at: str | None
+        ended_at: str | None
+        elapsed_s: float | None
+        peak_gpu_memory_bytes: int | None
+        log_path: str | None
+        message: str | None
+        error_line: str | None
+
+    class Suspension(TypedDict):
+        owner: str
+        reason: str
+        since: str
+
     class Queue(TypedDict):
         paused: bool
         draining: bool
@@ -152,6 +178,7 @@ if TYPE_CHECKING:
         running: int
         policy: str
         order: str
+        suspended: NotRequired[list[Suspension]]  # users whose jobs all fail; an older controller has none
         notice: NotRequired[Notice | None]  # of the admins to all users; an older controller has none
 
     class Node(TypedDict):
@@ -177,6 +204,7 @@ if TYPE_CHECKING:
         paused: bool
         paused_reason: str | None
         draining: bool
+        suspended: NotRequired[list[Suspension]]
         running: int
         queued: int
         containment: str | None  # cgroup or scan
@@ -245,7 +273,7 @@ def _fields(*times: str) -> Callable[[type[R]], type[R]]:
     return add
 
 
-@_fields("submitted_at", "started_at", "ended_at", "estimated_start", "begin_at", "paused_at")
+@_fields("submitted_at", "started_at", "ended_at", "estimated_start", "begin_at", "paused_at", "retry_at")
 class Job(Record):
     """One job. In a list, only the fields that were asked for are set; the others are None."""
 
@@ -256,6 +284,8 @@ class Job(Record):
     exit_code: int | None
     signal: int | None
     attempt: int
+    attempts_max: int | None  # the last attempt if every one fails; None for a job that is not retried
+    retry_at: datetime | None  # when the next attempt may start, if the job waits between two
     gpus_asked: int
     gpus: list[GpuRef]
     node: str | None
@@ -304,6 +334,11 @@ class Job(Record):
     begin_at: datetime | None
     tier: str  # urgent, normal or preemptible
     stop_signal: int  # asks it to stop
+    retries: int  # how often it runs again; default: the setting
+    retry_on: list[str]  # exit, signal, oom, timeout, lost or launch
+    retry_delay_s: float | None  # before the first retry; then doubled
+    on_oom: str | None  # fail, retry or grow
+    requeue: bool
     nice: int  # 0 to 19
     notify: list[str]  # names of targets; default: those of the config file
     notify_on: list[str]  # start, end, fail, oom, idle, retry
@@ -320,6 +355,8 @@ class Job(Record):
     adopted: bool | None  # made from a running process
     stdout_path: str | None
     stderr_path: str | None
+    attempts: list[Attempt] | None  # the first one first
+    oom_count: int | None  # attempts that ran out of memory
     leftovers: Leftovers | None  # processes that were still running when the command had ended
     reserved_gpu_memory_bytes: int | None  # on each of its GPUs
     held_gpu_s: float | None  # GPU-seconds of all attempts

@@ -47,6 +47,11 @@ if TYPE_CHECKING:
         begin_at: float | None  # seconds since 1970
         tier: str | None  # urgent, normal or preemptible
         signal: int | None  # asks it to stop
+        retries: int | None  # how often it runs again; default: the setting
+        retry_on: Sequence[str] | None  # exit, signal, oom, timeout, lost or launch
+        retry_delay_s: float | None  # before the first retry; then doubled
+        on_oom: str | None  # fail, retry or grow
+        requeue: bool | None
         nice: int | None  # 0 to 19
         notify: Sequence[str] | None  # names of targets; default: those of the config file
         notify_on: Sequence[str] | None  # start, end, fail, oom, idle, retry

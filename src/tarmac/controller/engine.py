@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from tarmac.controller.gpus.usage import jobs_with_gpus
 from tarmac.controller.submit.dependencies import with_outcomes
 from tarmac.controller.unknown_runs import SkippedIds, with_records
 from tarmac.controller.wall_clock import ClockSteps, WallTimer
-from tarmac.core.events import JobEdited, JobsSubmitted, NodeJoined, Reported, TimePassed
+from tarmac.core.events import JobEdited, JobExited, JobsRetried, JobsSubmitted, NodeJoined, Reported, TimePassed
 from tarmac.core.forecast.wakeups import next_due
 from tarmac.core.handlers.clock import set_clock
 from tarmac.core.machine import handle
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from tarmac.controller.notify.notifications import Notifications
     from tarmac.controller.publisher import Publisher
     from tarmac.controller.settings.settings import Settings
-    from tarmac.core.events import Event, StopAsked
+    from tarmac.core.events import Event, RunReport, StopAsked
     from tarmac.core.model.ids import JobId, NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
@@ -213,16 +214,27 @@ class Engine:
             if release.booking.gpus:
                 usage = usage_of(release, book)
                 batch.usage.append(usage)
+                batch.usage_of_attempts[release.job, release.attempt] = usage
                 peak = peak_to_remember(batch.changes.changed[release.job], release, usage)
                 batch.peaks += [] if peak is None else [peak]
 
     def _completed(self, event: Event) -> Event:
         """Add what the store knows: how the jobs it depends on ended, or attempts that a node reports."""
-        if isinstance(event, JobsSubmitted | JobEdited):
+        if isinstance(event, JobsSubmitted | JobEdited | JobsRetried):
             return with_outcomes(event, self.state, self._store.reader)
+        if isinstance(event, Reported) and isinstance(event.report, JobExited) and event.report.oom is not None:
+            return replace(event, report=self._with_peak(event.report))
         if isinstance(event, NodeJoined):
+            event = replace(event, runs=tuple(map(self._with_peak, event.runs)))
             return with_records(event, self.state, self._store.reader, self._skipped)
         return event
+
+    def _with_peak(self, report: RunReport) -> RunReport:
+        """How much GPU memory the attempt used, for a job that asks for more when it is tried again."""
+        if not isinstance(report, JobExited) or report.oom is None:
+            return report
+        usage = self._usage.book(report.job, report.attempt).total(report.job)
+        return replace(report, peak_gpu_memory_bytes=usage.peak_gpu_memory_bytes)
 
     # Commit
 

@@ -121,7 +121,7 @@ class Publisher:
         self.last_event += len(changes.new) + len(changes.story)
         changed = dict.fromkeys((*(job.id for job in changes.new), *changes.changed))
         self.publish(JobChanged(job, self.last_event) for job in changed)
-        if changes.mode is not None:
+        if changes.mode is not None or changes.suspended:
             self.publish([QueueChanged()])
             self.wake_all()  # who waits for jobs says that the queue is paused
 

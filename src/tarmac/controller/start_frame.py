@@ -34,6 +34,8 @@ def job_environment(
     environment["TARMAC_STATE"] = str(state_folder)
     environment["TARMAC_JOB_ID"] = str(job.id)
     environment["TARMAC_ATTEMPT"] = str(start.attempt)
+    environment["TARMAC_RESTART_COUNT"] = str(start.attempt - 1)
+    environment["TARMAC_OOM_COUNT"] = str(job.ooms)
     environment["TARMAC_NODE"] = start.booking.node
     environment.update(array_variables(job, environment.pop(ARRAY_COUNT, None)))
     return environment

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from tarmac.core.model.attempt import Attempt
     from tarmac.core.model.gpu import Drain
     from tarmac.core.model.ids import GpuUuid, JobId, NodeName
     from tarmac.core.model.job import Job
-    from tarmac.core.model.queue import Mode, Reservation
+    from tarmac.core.model.queue import Mode, Reservation, Suspension
     from tarmac.core.model.status import Booking
 
 
@@ -55,12 +56,23 @@ class Changes:
     new: list[Job] = field(default_factory=list)
     changed: dict[JobId, Job] = field(default_factory=dict)  # including jobs that ended
     edited: set[JobId] = field(default_factory=set)  # the changed jobs whose spec differs, too
+    attempts: list[Attempt] = field(default_factory=list)  # that ended
     story: list[StoryLine] = field(default_factory=list)
     gpus: dict[tuple[NodeName, GpuUuid], GpuSettings] = field(default_factory=dict)
     reservations: dict[int, Reservation | None] = field(default_factory=dict)  # None: it is over
+    suspended: dict[str, Suspension | None] = field(default_factory=dict)  # by owner; None: no longer
     mode: Mode | None = None
     hours: dict[HourKey, float] = field(default_factory=dict)  # GPU-seconds to add
     releases: list[Release] = field(default_factory=list)  # of jobs that changed
 
     def __bool__(self) -> bool:
-        return bool(self.new or self.changed or self.gpus or self.story or self.reservations or self.mode or self.hours)
+        return bool(
+            self.new
+            or self.changed
+            or self.gpus
+            or self.story
+            or self.reservations
+            or self.suspended
+            or self.mode
+            or self.hours
+        )

@@ -54,7 +54,7 @@ class PauseJob:
 class Notify:
     """Run the notify command. Sent once; a lost notification does no harm."""
 
-    what: Literal["job-warned", "gpu-drained", "queue-paused", "reservation-released"]
+    what: Literal["job-warned", "gpu-drained", "owner-suspended", "reservation-released"]
     message: Note
     job: JobId | None = None
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from tarmac.core.model.gpu import BookedGpu, Gpu, GpuUse
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
-from tarmac.core.model.job import JobSpec
+from tarmac.core.model.job import Job, JobSpec
 from tarmac.core.model.leftovers import Leftovers
 from tarmac.core.model.names import Entry, Loss, Memory, Outcome, Outside
 from tarmac.core.model.note import Note
@@ -76,6 +76,27 @@ class JobsPaused:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobsResumed:
     jobs: tuple[JobId, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobsRetried:
+    """Jobs run again. The caller guarantees that `jobs`, from the store, have ended and can run again.
+
+    `waiting`: jobs that wait between two attempts, and do not wait any longer.
+    """
+
+    by: str
+    jobs: tuple[Job, ...] = ()
+    waiting: tuple[JobId, ...] = ()
+    ended: tuple[tuple[JobId, Outcome], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnersResumed:
+    """The jobs of these owners are no longer suspended."""
+
+    owners: tuple[str, ...]
     by: str
 
 
@@ -174,6 +195,7 @@ class JobExited:
     oom: Memory | None = None  # it failed because this memory ran out
     error_line: str | None = None  # the line of its output that says why it failed
     paused_s: float | None = None  # in all; None: the node cannot say
+    peak_gpu_memory_bytes: int | None = None  # on one of its GPUs, as far as it was seen
     was_signalled: bool | None = None  # asked to stop while its command still ran; None: the node cannot say
 
 
@@ -349,11 +371,13 @@ Event: TypeAlias = (
     | JobsReleased
     | JobsPaused
     | JobsResumed
+    | JobsRetried
     | JobMoved
     | JobEdited
     | StartForced
     | QueuePaused
     | QueueResumed
+    | OwnersResumed
     | QueueDrained
     | QueueStopped
     | ReservationMade

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job, Request
     from tarmac.core.model.names import Condition
     from tarmac.core.model.node import Node
+    from tarmac.core.model.note import Note
     from tarmac.core.model.plan import PlannedStart
     from tarmac.core.model.queue import Reservation
     from tarmac.core.model.rules import Rules
@@ -115,6 +116,24 @@ class NotBefore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RetryAt:
+    """It waits between two attempts."""
+
+    at: float
+    attempt: int  # the next one
+    reason: Note  # how the last one failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerSuspended:
+    """The last jobs of its owner all failed."""
+
+    owner: str
+    reason: Note
+    since: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeptFor:
     """Suitable GPUs are held back for the planned start of another job. `at` is None where its time is not known."""
 
@@ -153,6 +172,8 @@ Reason: TypeAlias = (
     | IsDraft
     | WaitsFor
     | NotBefore
+    | RetryAt
+    | OwnerSuspended
     | Paused
     | LimitReached
     | ArrayFull
@@ -200,9 +221,15 @@ class Explainer:
     def _not_yet(self, job: Job) -> tuple[Reason, ...]:
         """What the job waits for besides its turn."""
         found: list[Reason] = [WaitsFor(job=after.job, on=after.on) for after in job.spec.after if not after.is_met]
-        begin = job.spec.begin_at
+        begin, status = job.spec.begin_at, job.status
         if begin is not None and begin > self.now:
             found.append(NotBefore(at=begin))
+        retry_at = status.retry_at if isinstance(status, Queued) else None
+        if isinstance(status, Queued) and status.requeued is not None and retry_at is not None and retry_at > self.now:
+            found.append(RetryAt(at=retry_at, attempt=job.attempt + 1, reason=status.requeued.note))
+        suspension = self.state.suspended.get(job.spec.owner)
+        if suspension is not None:
+            found.append(OwnerSuspended(owner=job.spec.owner, reason=suspension.reason, since=suspension.since))
         return tuple(found)
 
     def _of_queued(self, job: Job) -> tuple[Reason, ...]:

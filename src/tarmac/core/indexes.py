@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import Job
+from tarmac.core.model.queue import Suspension
 from tarmac.core.model.status import RunName, Running, Starting, Stopping
 from tarmac.core.queue import Queue
 
@@ -38,7 +39,7 @@ class WaitingCounts:
 @dataclass(slots=True)
 class Indexes:
     queue: Queue = field(default_factory=Queue)
-    blocked: dict[JobId, Job] = field(default_factory=dict)  # queued, but wait for another job or their begin time
+    blocked: dict[JobId, Job] = field(default_factory=dict)  # queued, but wait for something besides GPUs
     timers: list[tuple[float, JobId]] = field(default_factory=list)  # a heap of begin times; some may be stale
     dependents: dict[JobId, set[JobId]] = field(default_factory=dict)  # the jobs that wait for a job to end
     stuck_since: dict[JobId, float] = field(default_factory=dict)  # when their turn came and they did not fit
@@ -48,6 +49,7 @@ class Indexes:
     preemptible: set[JobId] = field(default_factory=set)  # run and may be preempted
     stopping: set[JobId] = field(default_factory=set)
     owed: set[JobId] = field(default_factory=set)  # waiting jobs that others are being stopped for
+    suspended: dict[str, Suspension] = field(default_factory=dict)  # owners whose jobs do not start
     renamed: dict[tuple[NodeName, RunName], JobId] = field(default_factory=dict)  # attempts with another name there
 
     @property
@@ -59,11 +61,11 @@ class Indexes:
         """Put queued jobs into the queue, or aside where they wait for something other than GPUs."""
         ready = []
         for job in jobs:
-            spec = job.spec
-            if spec.begin_at is not None and spec.begin_at > now:
-                heappush(self.timers, (spec.begin_at, job.id))
+            begin = job.not_before
+            if begin is not None and begin > now:
+                heappush(self.timers, (begin, job.id))
                 self.blocked[job.id] = job
-            elif any(not after.is_met for after in spec.after):
+            elif job.spec.owner in self.suspended or any(not after.is_met for after in job.spec.after):
                 self.blocked[job.id] = job
             else:
                 ready.append(job)

@@ -176,8 +176,9 @@ def _blocked(state: State) -> list[str]:
 
 
 def _is_blocked(state: State, job: Job) -> bool:
-    begin = job.spec.begin_at
-    return (begin is not None and begin > state.now) or any(not after.is_met for after in job.spec.after)
+    begin = job.not_before
+    is_early = begin is not None and begin > state.now
+    return is_early or job.spec.owner in state.suspended or any(not after.is_met for after in job.spec.after)
 
 
 def _stuck(state: State) -> list[str]:
@@ -209,7 +210,7 @@ def _timers(state: State) -> list[str]:
     timers, found = set(state.timers), []
     for number in sorted(state.blocked):
         job = state.jobs.get(number)
-        begin = None if job is None else job.spec.begin_at
+        begin = None if job is None else job.not_before
         if begin is not None and begin > state.now and (begin, number) not in timers:
             found.append(f"nothing wakes job {number} at {begin}")
     if not _is_heap(state.timers):

@@ -20,11 +20,13 @@ from tarmac.core.events import (
     JobsPaused,
     JobsReleased,
     JobsResumed,
+    JobsRetried,
     JobsSubmitted,
     JobStarted,
     NodeJoined,
     NodeLeft,
     NodeSampled,
+    OwnersResumed,
     ProcessAdopted,
     ProgressSeen,
     QueueDrained,
@@ -41,6 +43,7 @@ from tarmac.core.events import (
     TimePassed,
 )
 from tarmac.core.handlers import inventory, pausing, progress, queue_mode, queueing, reservations, runs, stopping
+from tarmac.core.handlers.dependencies import settle
 from tarmac.core.handlers.health import is_fresh, note_reading, watch_gpus, watch_jobs
 from tarmac.core.handlers.taking_in import next_attempt
 from tarmac.core.model.gpu import BookedGpu
@@ -69,7 +72,7 @@ def handle(state: State, event: Event, now: float) -> list[Command]:
     commands: list[Command] = list(reservations.pass_time(state, now)) if reserved else []
     is_due = is_due or len(state.reservations) < reserved
     commands += _apply(state, event, now)
-    queueing.settle(state, now)
+    settle(state, now)
     if is_due or _may_start_something(event):
         commands += _start_what_fits(state, now)
     return commands
@@ -82,9 +85,9 @@ def _may_start_something(event: Event) -> bool:
 
 def _apply(state: State, event: Event, now: float) -> list[Command]:
     match event:
-        case JobsSubmitted() | JobsHeld() | JobsReleased() | JobMoved() | JobEdited():
+        case JobsSubmitted() | JobsHeld() | JobsReleased() | JobsRetried() | JobMoved() | JobEdited():
             queueing.change(state, event, now)
-        case QueuePaused() | QueueResumed() | QueueDrained() | ReservationMade() | ReservationEnded():
+        case QueuePaused() | QueueResumed() | OwnersResumed() | QueueDrained() | ReservationMade() | ReservationEnded():
             queue_mode.change(state, event, now)
         case NodeLeft() | GpusSeen() | GpusDrained() | GpusResumed() | GpusForgotten() | SlotsSet() | RulesSet():
             inventory.change(state, event, now)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.ids import GpuUuid
     from tarmac.core.model.job import JobSpec
     from tarmac.core.model.names import Outcome
-    from tarmac.core.model.queue import Reservation
+    from tarmac.core.model.queue import Reservation, Suspension
     from tarmac.core.model.status import Booking, Status
     from tarmac.core.queue import RunTimes
 
@@ -65,7 +65,8 @@ class State(Indexes):
     outcomes: dict[JobId, Outcome] = field(default_factory=dict)  # of the jobs that ended last
     recent_waits_s: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT_WAITS))  # of jobs that got GPUs
     just_ended: list[JobId] = field(default_factory=list)  # their dependents are not updated yet
-    failures: list[JobId] = field(default_factory=list)  # in a row, each soon after its start
+    # Of each owner, the jobs that failed in a row soon after their start, with the line that says why.
+    failures: dict[str, dict[JobId, str | None]] = field(default_factory=dict)
     next_id: int = 1
     next_reservation: int = 1
     now: float = 0.0  # time of the last event
@@ -100,11 +101,16 @@ class State(Indexes):
             if isinstance(job.status, Queued | Held):
                 self.waiting_counts.add(job.spec)
             if isinstance(job.status, Queued):
+                job.status = job.status.with_wait_from(now)
                 waiting.append(job)
             elif (booking := holds_booking(job.status)) is not None:
                 self._book(job, booking, _booked_since(job.status, now))
         self.enqueue(waiting, now)
         self.next_id = max(self.next_id, next_id)
+
+    def load_suspensions(self, suspensions: Iterable[Suspension]) -> None:
+        """Call before `load`."""
+        self.suspended = {one.owner: one for one in suspensions}
 
     def load_gpu(self, node: NodeName, gpu: GpuUuid, drain: Drain | None, slots: int) -> None:
         if drain is not None:
@@ -175,6 +181,19 @@ class State(Indexes):
     def set_mode(self, mode: Mode) -> None:
         self.mode = self.changes.mode = mode
 
+    def set_suspension(self, owner: str, suspension: Suspension | None) -> None:
+        """Suspend an owner's jobs, or let them go on."""
+        self.failures.pop(owner, None)
+        if suspension is None:
+            self.suspended.pop(owner, None)
+        else:
+            self.suspended[owner] = suspension
+        self.changes.suspended[owner] = suspension
+        jobs = [job for job in self.jobs.values() if job.spec.owner == owner and isinstance(job.status, Queued)]
+        for job in jobs:
+            self.dequeue(job)
+        self.enqueue(jobs, self.now)
+
     def set_reservation(self, number: int, reservation: Reservation | None) -> None:
         if reservation is None:
             self.reservations.pop(number, None)
@@ -195,6 +214,14 @@ class State(Indexes):
             self.add_outputs(job)
         self.enqueue([job for job in jobs if isinstance(job.status, Queued)], self.now)
         self.changes.new += jobs
+
+    def revive(self, job: Job) -> None:
+        """Take an ended job back; `enter` queues it."""
+        self.jobs[job.id] = job
+        self.outcomes.pop(job.id, None)
+        self.add_dependencies(job)
+        self.add_outputs(job)
+        self.changes.changed[job.id] = job
 
     def enter(self, job: Job, status: Status) -> None:
         """Put a job into another state; queue, bookings and the live jobs follow."""

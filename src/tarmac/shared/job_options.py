@@ -233,6 +233,36 @@ JOB_OPTIONS = (
         label="stop signal", render="signal_name",
     ),
     JobOption(
+        "--retry", "run the job again up to N times if it fails", metavar="N", read="count", verbs=ALL_VERBS,
+        details="Each run is an attempt of the same job. The default is the setting `retries`",
+        wire="retries", type="int", note="how often it runs again; default: the setting", default=0, label="retries",
+    ),
+    JobOption(
+        "--retry-on", "ends that are retried: exit,signal,oom,timeout,lost,launch", metavar="LIST", read="retry_kinds",
+        verbs=ALL_VERBS, details="The default is `exit,signal,oom,launch`",
+        wire="retry_on", type="texts", note="exit, signal, oom, timeout, lost or launch", in_list=False,
+        default=["exit", "signal", "oom", "launch"], label="retry on", render="words",
+    ),
+    JobOption(
+        "--retry-delay", "wait this long before the first retry, then twice as long", metavar="DURATION",
+        read="seconds", verbs=ALL_VERBS, can_clear=True,
+        details="`30s`, `5m`; a bare number counts seconds. Without it, the first retry starts at once, the second "
+        "waits for the setting `retry_delay_s`, and each further one twice as long, up to `retry_max_delay_s`",
+        wire="retry_delay_s", type="float", note="before the first retry; then doubled", record=SPEC, in_list=False,
+        is_nullable=True, label="retry delay", render="time_limit",
+    ),
+    JobOption(
+        "--on-oom", "out of memory: fail, retry, or grow the request and retry", metavar="WHAT", read="on_oom",
+        verbs=ALL_VERBS, can_clear=True,
+        details="`grow` requests 1.25 times the GPU memory that the job used, or a whole GPU",
+        wire="on_oom", note="fail, retry or grow", record=SPEC, in_list=False, is_nullable=True, label="on oom",
+    ),
+    JobOption(
+        "--requeue", "at the time limit, queue the job again instead of failing",
+        details="TARMAC_RESTART_COUNT tells the job how often it was started before",
+        wire="requeue", type="bool", record=SPEC, in_list=False, default=False, label="requeue", render="requeue",
+    ),
+    JobOption(
         "--nice", "lower the job's CPU priority by N, from 0 to 19", metavar="N", read="count", verbs=ALL_VERBS,
         details="Like `nice -n N`: 19 gives way to everything else on the host",
         wire="nice", type="int", note="0 to 19", record=SPEC, applies_at_start=True, in_list=False, default=0,

@@ -10,8 +10,11 @@ STATE_GROUPS = ("waiting", "active", "ended")  # words for several states: `acti
 TIERS = ("urgent", "normal", "preemptible")  # the first goes first; the last may be preempted
 CONDITIONS = ("ok", "fail", "any")  # on which outcome of another job a dependent job starts
 POLICIES = ("fifo", "balance", "fairshare")
+RETRY_KINDS = ("exit", "signal", "oom", "timeout", "lost", "launch")  # how an attempt may end that is tried again
+RETRIED = ("exit", "signal", "oom", "launch")  # those that are tried again unless the job says otherwise
+ON_OOM = ("fail", "retry", "grow")  # what to do after a job ran out of memory
 ORDERS = ("submitted", "expected")  # of one owner's jobs
 JOB_EVENTS = ("start", "end", "fail", "oom", "idle", "retry")  # of a job, for notifications
-QUEUE_EVENTS = ("queue-empty", "gpu-idle", "gpu-drained", "queue-paused", "reservation-released")
+QUEUE_EVENTS = ("queue-empty", "gpu-idle", "gpu-drained", "owner-suspended", "reservation-released")
 
 API = 2  # the version of the HTTP API; a controller refuses clients that speak a newer one

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.gpu import Drain
     from tarmac.core.model.ids import GpuUuid
     from tarmac.core.model.job import Job
-    from tarmac.core.model.queue import Mode, Reservation
+    from tarmac.core.model.queue import Mode, Reservation, Suspension
     from tarmac.store.accounts import By, Key, Kind, Sums, Usage
 
 
@@ -70,6 +70,10 @@ class Reader:
     def mode(self) -> Mode | None:
         row = self._connection.execute("SELECT value FROM meta WHERE name = 'mode'").fetchone()
         return None if row is None else rows.mode_of(row[0])
+
+    def suspensions(self) -> list[Suspension]:
+        found = self._connection.execute("SELECT body FROM suspensions ORDER BY owner")
+        return [rows.suspension_of(row[0]) for row in found]
 
     def reservations(self) -> list[Reservation]:
         return [rows.reservation_of(row[0]) for row in self._connection.execute("SELECT body FROM reservations")]
@@ -176,6 +180,13 @@ class Reader:
             StoredEvent(id=number, job=job, attempt=attempt, at=at, kind=kind, detail=msgspec.json.decode(detail))
             for number, job, attempt, at, kind, detail in found
         ]
+
+    def attempts(self, job: int) -> list[rows.StoredAttempt]:
+        """The attempts of a job that have ended, the first one first."""
+        found = self._connection.execute(
+            f"SELECT {rows.ATTEMPT_COLUMNS} FROM attempts WHERE job = ? ORDER BY attempt", (job,)
+        )
+        return [rows.attempt_of(row) for row in found]
 
     def node_of_attempt(self, job: int, attempt: int) -> NodeName | None:
         """Where the story says that this attempt was started; None if it does not say."""

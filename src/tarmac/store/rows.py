@@ -4,28 +4,47 @@ from __future__ import annotations
 
 import zlib
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from tarmac.core.model.gpu import Drain
+from tarmac.core.model.attempt import Attempt
+from tarmac.core.model.gpu import BookedGpu, Drain
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import Job, JobSpec
-from tarmac.core.model.queue import Mode, Reservation
-from tarmac.core.model.status import STATUS_TYPES, is_ended, state_name
+from tarmac.core.model.note import Note
+from tarmac.core.model.queue import Mode, Reservation, Suspension
+from tarmac.core.model.status import STATUS_TYPES, Booking, is_ended, state_name
 
 if TYPE_CHECKING:
     from tarmac.core.changes import StoryLine
+    from tarmac.store.accounts import Usage
 
-JOB_COLUMNS = "id, state, attempt, position, submitted_at, group_id, spec, status"
+JOB_COLUMNS = "id, state, attempt, position, submitted_at, group_id, retried, ooms, spec, status"
+ATTEMPT_COLUMNS = (
+    "job, attempt, outcome, node, gpus, pid, started_at, ended_at, reason, exit_code, signal, message, error_line,"
+    " peak_gpu_memory_bytes, utilization, energy_j"
+)
 ENVIRONMENT_OF_JOB = "CASE WHEN json_valid(spec) THEN json_extract(spec, '$.environment') END"  # as in the index
 
 _encode = msgspec.json.Encoder().encode
 _drain = msgspec.json.Decoder(Drain)
+_gpus = msgspec.json.Decoder(tuple[BookedGpu, ...])
+_message = msgspec.json.Decoder(Note | str)
 _mode = msgspec.json.Decoder(Mode)
 _reservation = msgspec.json.Decoder(Reservation)
+_suspension = msgspec.json.Decoder(Suspension)
 _spec = msgspec.json.Decoder(JobSpec)
 _status = {name: msgspec.json.Decoder(kind) for name, kind in STATUS_TYPES.items()}
+
+
+class StoredAttempt(NamedTuple):
+    """An attempt that has ended, and what it used."""
+
+    attempt: Attempt
+    peak_gpu_memory_bytes: int | None
+    utilization: float | None
+    energy_j: float | None
 
 
 def new_job_row(job: Job) -> tuple[Any, ...]:
@@ -53,6 +72,8 @@ def changed_job_row(job: Job) -> tuple[Any, ...]:
         not is_ended(status),
         job.attempt,
         job.position,
+        job.retried,
+        job.ooms,
         _encode(status).decode(),
         job.id,
     )
@@ -63,7 +84,7 @@ def edited_job_row(job: Job) -> tuple[Any, ...]:
 
 
 def job_of(row: tuple[Any, ...]) -> Job:
-    number, state, attempt, position, submitted_at, group, spec, status = row
+    number, state, attempt, position, submitted_at, group, retried, ooms, spec, status = row
     return Job(
         id=JobId(number),
         spec=_spec.decode(spec),
@@ -72,7 +93,55 @@ def job_of(row: tuple[Any, ...]) -> Job:
         attempt=attempt,
         status=_status[state].decode(status),
         group=None if group is None else JobId(group),
+        retried=retried,
+        ooms=ooms,
     )
+
+
+def attempt_row(attempt: Attempt, usage: Usage | None) -> tuple[Any, ...]:
+    return (
+        attempt.job,
+        attempt.number,
+        attempt.end,
+        attempt.booking.node,
+        _encode(attempt.booking.gpus).decode(),
+        attempt.pid,
+        attempt.started_at,
+        attempt.ended_at,
+        attempt.reason,
+        attempt.exit_code,
+        attempt.signal,
+        None if attempt.message is None else _encode(attempt.message).decode(),
+        attempt.error_line,
+        *((None, None, None) if usage is None else (usage.peak_gpu_memory_bytes, usage.utilization, usage.energy_j)),
+    )
+
+
+def attempt_of(row: tuple[Any, ...]) -> StoredAttempt:
+    job, number, end, node, gpus, pid, started_at, ended_at, reason, code, signal, message, line, *usage = row
+    attempt = Attempt(
+        job=JobId(job),
+        number=number,
+        end=end,
+        booking=Booking(node=NodeName(node), gpus=_gpus.decode(gpus)),
+        pid=pid,
+        started_at=started_at,
+        ended_at=ended_at,
+        reason=reason,
+        exit_code=code,
+        signal=signal,
+        message=None if message is None else _message.decode(message),
+        error_line=line,
+    )
+    return StoredAttempt(attempt, *usage)
+
+
+def suspension_text(suspension: Suspension) -> str:
+    return _encode(suspension).decode()
+
+
+def suspension_of(text: str) -> Suspension:
+    return _suspension.decode(text)
 
 
 def event_row(line: StoryLine) -> tuple[Any, ...]:

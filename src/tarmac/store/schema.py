@@ -220,6 +220,37 @@ STEPS: tuple[str, ...] = (
         given_up_at REAL
     );
     CREATE INDEX outbox_target ON outbox (owner, target, due_at);
+
+    -- Automatic retries since the job was submitted or retried by hand, and attempts that ran out of memory.
+    ALTER TABLE jobs ADD COLUMN retried INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE jobs ADD COLUMN ooms INTEGER NOT NULL DEFAULT 0;
+
+    -- Every attempt that has ended. The job's status tells about the latest one.
+    CREATE TABLE attempts (
+        job INTEGER NOT NULL,
+        attempt INTEGER NOT NULL,
+        outcome TEXT NOT NULL,
+        node TEXT NOT NULL,
+        gpus TEXT NOT NULL,         -- JSON list of what was booked
+        pid INTEGER,
+        started_at REAL,            -- NULL: its command never ran
+        ended_at REAL NOT NULL,
+        reason TEXT,
+        exit_code INTEGER,
+        signal INTEGER,
+        message TEXT,               -- JSON
+        error_line TEXT,
+        peak_gpu_memory_bytes INTEGER,
+        utilization REAL,           -- average, per cent
+        energy_j REAL,
+        PRIMARY KEY (job, attempt)
+    ) WITHOUT ROWID;
+
+    -- Owners whose jobs do not start, because the last ones all failed.
+    CREATE TABLE suspensions (
+        owner TEXT PRIMARY KEY,
+        body TEXT NOT NULL          -- JSON
+    ) WITHOUT ROWID;
     """,
 )
 

@@ -37,6 +37,7 @@ class Store:
         """The live state as of the last commit. Raises UserError if the file contains something else."""
         state = State()
         try:
+            state.load_suspensions(self.reader.suspensions())
             state.load(self.reader.live_jobs(), next_id=self.reader.next_id(), now=now)
             for gpu in self.reader.gpus():
                 state.load_gpu(*gpu)

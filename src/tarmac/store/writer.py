@@ -83,6 +83,7 @@ class Batch:
     removed: list[JobId] = field(default_factory=list)
     settings: dict[str, str | None] = field(default_factory=dict)  # None removes the stored value
     usage: list[Usage] = field(default_factory=list)
+    usage_of_attempts: dict[tuple[JobId, int], Usage] = field(default_factory=dict)  # the same, of each attempt
     accounts: list[Account] = field(default_factory=list)
     peaks: list[MemoryPeak] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
@@ -245,7 +246,8 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
         )
     new = {job.id for job in changes.new} if changes.changed or changes.edited else set()
     connection.executemany(
-        "UPDATE jobs SET state = ?, is_live = ?, attempt = ?, position = ?, status = ? WHERE id = ?",
+        "UPDATE jobs SET state = ?, is_live = ?, attempt = ?, position = ?, retried = ?, ooms = ?, status = ?"
+        " WHERE id = ?",
         [rows.changed_job_row(job) for number, job in changes.changed.items() if number not in new],
     )
     connection.executemany(
@@ -255,6 +257,7 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
     connection.executemany(
         "INSERT INTO events (job, attempt, at, kind, detail) VALUES (?, ?, ?, ?, ?)", map(rows.event_row, changes.story)
     )
+    _write_attempts(connection, batch)
     connection.executemany(
         "INSERT INTO submissions (owner, token, first_id, count, at) VALUES (?, ?, ?, ?, ?)",
         [(one.owner, one.token, one.first_id, one.count, one.at) for one in batch.submissions],
@@ -278,6 +281,15 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> None:
     _remove(connection, batch.removed)
 
 
+def _write_attempts(connection: sqlite3.Connection, batch: Batch) -> None:
+    if batch.changes.attempts:
+        usage = batch.usage_of_attempts
+        connection.executemany(
+            f"INSERT OR REPLACE INTO attempts ({rows.ATTEMPT_COLUMNS}) VALUES ({', '.join('?' * 16)})",
+            [rows.attempt_row(attempt, usage.get((attempt.job, attempt.number))) for attempt in batch.changes.attempts],
+        )
+
+
 def _remove(connection: sqlite3.Connection, numbers: list[JobId]) -> None:
     """Delete jobs, and the environments that no job refers to any longer."""
     digests: set[str] = set()
@@ -285,6 +297,7 @@ def _remove(connection: sqlite3.Connection, numbers: list[JobId]) -> None:
         found = connection.execute(f"SELECT {rows.ENVIRONMENT_OF_JOB} FROM jobs WHERE id = ?", (number,))
         digests.update(row[0] for row in found if row[0] is not None)
         connection.execute("DELETE FROM usage WHERE job = ?", (number,))
+        connection.execute("DELETE FROM attempts WHERE job = ?", (number,))
         connection.execute("DELETE FROM jobs WHERE id = ?", (number,))
         connection.execute("DELETE FROM events WHERE job = ?", (number,))
     connection.executemany(
@@ -301,9 +314,15 @@ def _write_answers(connection: sqlite3.Connection, kept: list[KeptAnswer]) -> No
 
 
 def _write_queue(connection: sqlite3.Connection, changes: Changes) -> None:
-    """The mode of the queue, reservations, and GPU hours."""
+    """The mode of the queue, suspended owners, reservations, and GPU hours."""
     if changes.mode is not None:
         connection.execute("INSERT OR REPLACE INTO meta VALUES ('mode', ?)", (rows.mode_text(changes.mode),))
+    for owner, suspension in changes.suspended.items():
+        if suspension is None:
+            connection.execute("DELETE FROM suspensions WHERE owner = ?", (owner,))
+        else:
+            values = (owner, rows.suspension_text(suspension))
+            connection.execute("INSERT OR REPLACE INTO suspensions VALUES (?, ?)", values)
     for number, reservation in changes.reservations.items():
         if reservation is None:
             connection.execute("DELETE FROM reservations WHERE id = ?", (number,))

@@ -148,15 +148,37 @@ def test_an_admin_may_submit_urgent_jobs(api: Served) -> None:
     assert api.until(job, "succeeded")["tier"] == "urgent", "the account of the controller is an admin"
 
 
-def test_the_queue_pauses_itself_when_jobs_keep_failing_at_once(api: Served, tmp_path: Path) -> None:
+def test_only_the_owner_whose_jobs_keep_failing_is_suspended(api: Served, tmp_path: Path) -> None:
     limit(api, "pause_after_failures", "3")
     notice = tmp_path / "notice"
     limit(api, "notify_command", f'echo "$TARMAC_EVENT: $TARMAC_MESSAGE" > {notice}.part; mv {notice}.part {notice}')
-    ids = api.ids(*[{"shell": "exit 1", "gpus": 0}] * 3)
+    ids = api.ids(*[{"shell": "echo 'ImportError: no torch'; exit 1", "gpus": 0}] * 3)
     for job in ids:
         api.until(job, "failed")
     queue = api.ask("GET", "/queue")[1]
-    assert (queue["paused"], queue["by"]) == (True, None)
-    assert "3 jobs in a row failed" in queue["reason"]
+    (suspended,) = queue["suspended"]
+    assert not queue["paused"]
+    assert "in a row failed within 10 s of their start, 3 of them with: ImportError: no torch" in suspended["reason"]
+    assert api.ask("GET", "/status")[1]["suspended"] == queue["suspended"]
     assert until(notice.exists)
-    assert notice.read_text() == f"queue-paused: the queue is paused: {queue['reason']}\n"
+    owner, reason = suspended["owner"], suspended["reason"]
+    assert notice.read_text() == f"owner-suspended: no further jobs of {owner} start: {reason}\n"
+    (waits,) = api.ids(NOTHING)
+    seen = api.ask("GET", f"/jobs/{waits}/why")[1]
+    assert [one["kind"] for one in seen["reasons"]] == ["owner_suspended"]
+    assert seen["reasons"][0]["owner"] == owner
+    assert api.ask("GET", f"/jobs/wait?ids={waits}&timeout_s=1")[1]["notice"].startswith(reason)
+    status, answer = api.ask("POST", "/queue/resume", {"owner": "nobody-else"})
+    assert (status, answer["error"]["message"]) == (409, "the jobs of nobody-else are not suspended")
+    assert api.ask("POST", "/queue/resume", {"owner": owner})[1]["suspended"] == []
+    api.until(waits, "succeeded")
+
+
+def test_an_admin_resumes_every_suspended_owner_with_the_queue(api: Served) -> None:
+    limit(api, "pause_after_failures", "1")
+    (job,) = api.ids({"shell": "exit 1", "gpus": 0})
+    api.until(job, "failed")
+    assert api.ask("GET", "/queue")[1]["suspended"]
+    api.ask("POST", "/queue/pause", {})
+    queue = api.ask("POST", "/queue/resume", {})[1]
+    assert (queue["suspended"], queue["paused"]) == ([], False)

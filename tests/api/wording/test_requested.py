@@ -17,6 +17,11 @@ LEFT_OUT = {
     "notify",
     "notify_on",
     "fill",
+    "retries",
+    "retry_on",
+    "retry_delay_s",
+    "on_oom",
+    "requeue",
 }  # they say nothing about when and where a job starts
 
 

@@ -241,6 +241,7 @@ def test_a_pause_survives_a_reload(scene: Scene) -> None:
     pause(scene, is_counted=True)
     job = scene.jobs[JobId(1)]
     row = rows.changed_job_row(job)
-    again = rows.job_of((job.id, row[0], row[2], row[3], job.submitted_at, None, rows.new_job_row(job)[9], row[4]))
+    spec, (state, _, attempt, position, *counts, status, _) = rows.new_job_row(job)[9], row
+    again = rows.job_of((job.id, state, attempt, position, job.submitted_at, None, *counts, spec, status))
     assert again.status == job.status
     assert isinstance(again.status, Paused)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tarmac.core.events import QueueDrained, QueuePaused, QueueResumed, QueueStopped, StartForced
 from tarmac.core.explain import Paused
 from tarmac.core.forecast.queue_forecast import line_up
 from tarmac.core.model.ids import GpuUuid, JobId
-from tarmac.core.model.note import note
 from tarmac.core.model.queue import Mode
-from tests.core.support.builders import BOX, a_spec, launch_failed, lost
+from tests.core.support.builders import BOX, a_spec
 from tests.core.support.explaining import explain
 from tests.core.support.scene import Scene
 
@@ -116,80 +113,6 @@ def test_a_job_that_is_already_stopping_is_not_requeued() -> None:
     assert scene.signals() == []
     scene.finish(1, exit_code=None, signal=15)
     assert scene.states() == ["cancelled"]
-
-
-def fail(scene: Scene, *, after_s: float = 2.0, exit_code: int = 1) -> None:
-    """The running job fails after `after_s`."""
-    (job,) = scene.at_work()
-    scene.begin(job)
-    scene.now += after_s - 1.0
-    scene.finish(job, exit_code=exit_code)
-
-
-def a_broken_environment(**rules: Any) -> Scene:
-    scene = Scene(gpus=1, **{"pause_after_failures": 3, "fail_fast_s": 10.0, **rules})
-    scene.submit(*[a_spec()] * 12)
-    return scene
-
-
-def test_the_queue_pauses_after_exactly_the_configured_quick_failures() -> None:
-    scene = a_broken_environment()
-    fail(scene)
-    fail(scene, after_s=10.0)
-    assert (scene.notices(), scene.state.mode) == ([], Mode())
-    fail(scene)
-    assert scene.notices() == ["queue-paused"]
-    assert (scene.state.mode.is_paused, scene.state.mode.by) == (True, None)
-    reason = note("paused.failures", count=3, within_s=10.0, job=3, reason="exit", detail=1)
-    assert scene.state.mode.reason == reason
-    assert (scene.starts(), scene.at_work()) == ([], [])
-
-
-@pytest.mark.parametrize(("after_s", "exit_code"), [(2.0, 0), (10.5, 1)])
-def test_a_success_or_a_late_failure_resets_the_count(after_s: float, exit_code: int) -> None:
-    scene = a_broken_environment()
-    fail(scene)
-    fail(scene)
-    fail(scene, after_s=after_s, exit_code=exit_code)
-    fail(scene)
-    fail(scene)
-    assert not scene.state.mode.is_paused
-    fail(scene)
-    assert scene.state.mode.is_paused
-
-
-def test_resuming_resets_the_count() -> None:
-    scene = a_broken_environment()
-    fail(scene)
-    fail(scene)
-    scene.happen(QueueResumed(by="root"))
-    fail(scene)
-    fail(scene)
-    assert not scene.state.mode.is_paused
-    fail(scene)
-    assert scene.state.mode.is_paused
-    scene.happen(QueueResumed(by="root"))
-    assert len(scene.starts()) == 1
-    fail(scene)
-    assert not scene.state.mode.is_paused
-
-
-def test_launch_failures_count_but_stopped_and_lost_jobs_do_not() -> None:
-    scene = a_broken_environment()
-    fail(scene)
-    scene.stop(2)
-    scene.finish(2, exit_code=1)
-    scene.report(launch_failed(3))
-    assert scene.state.failures == [1, 3]
-    scene.report(lost(4))
-    assert scene.state.failures == []
-
-
-def test_the_queue_never_pauses_when_the_setting_is_0() -> None:
-    scene = a_broken_environment(pause_after_failures=0)
-    for _ in range(10):
-        fail(scene)
-    assert not scene.state.mode.is_paused
 
 
 def test_a_start_by_force_works_in_a_paused_queue() -> None:

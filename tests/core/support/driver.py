@@ -5,11 +5,12 @@ A command is sent on the connection under which it was decided, or not at all.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from tarmac.core.commands import Command, SignalJob, StartJob
-from tarmac.core.events import Event, GpusSeen, NodeJoined, NodeLeft, StopAsked
-from tarmac.core.explain import NoNode, TooFewGpus
+from tarmac.core.events import Event, GpusSeen, JobsRetried, NodeJoined, NodeLeft, StopAsked
+from tarmac.core.explain import NoNode, RetryAt, TooFewGpus
 from tarmac.core.fit.gpu_fit import Taken
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId, NodeName
@@ -21,12 +22,12 @@ from tarmac.store import rows
 from tests.core.support import reference
 from tests.core.support.explaining import explain
 from tests.core.support.reference import Floor, Told
-from tests.core.support.world import World
+from tests.core.support.world import World, kind_of
 
 INSERTED = (
     "id", "owner", "name", "state", "is_live", "attempt", "position", "submitted_at", "group_id", "spec", "status",
 )  # fmt: skip
-UPDATED = ("state", "is_live", "attempt", "position", "status", "id")
+UPDATED = ("state", "is_live", "attempt", "position", "retried", "ooms", "status", "id")
 EDITED = ("name", "spec", "id")
 
 
@@ -40,8 +41,11 @@ class Driver:
         self.next_id = 1
         self.acknowledged: dict[int, Any] = {}  # id -> the request
         self.stop_asked: set[int] = set()  # committed while the job had not ended
+        self.revivals: Counter[int] = Counter()  # how often a person retried each job
+        self.attempts: list[tuple[int, int]] = []  # whose end is recorded
         self.told: dict[str, Told] = {}
         self._unkept_stops: set[int] = set()
+        self._unkept_retries: dict[int, int] = {}  # the attempt after which a person retried the job
         self._outgoing: list[tuple[int, Command]] = []  # each with the connection under which it was decided
 
     # Decide
@@ -67,13 +71,15 @@ class Driver:
             case StopAsked(job=job):
                 if job in self.state.jobs:
                     self._unkept_stops.add(job)
+            case JobsRetried(jobs=jobs):
+                self._unkept_retries.update((job.id, job.attempt) for job in jobs if job.id not in self.state.jobs)
             case _:
                 pass
 
     def _compare_with_reference(self, decided: list[JobId]) -> None:
         jobs = list(self.state.jobs.values())
         floor = Floor(self.told, [job for job in jobs if job.id not in decided])
-        waiting = [job for job in jobs if reference.is_waiting(job) or job.id in decided]
+        waiting = [job for job in jobs if reference.may_start(job, self.now) or job.id in decided]
         starts = [_start(self.state.jobs[number]) for number in decided]
         if self.state.runtimes.ends_by_progress or any(isinstance(job.status, Stopping) for job in jobs):
             # Their ends are known, so GPUs may be held back for a wide job: fewer jobs start than fit.
@@ -87,7 +93,9 @@ class Driver:
         for job in self.state.jobs.values():
             reasons = explain(self.state, job, self.now)
             assert bool(reasons) == reference.is_waiting(job)
-            if reasons and not any(told.is_connected for told in self.told.values()):
+            if not reference.may_start(job, self.now):
+                assert [type(reason) for reason in reasons] == [RetryAt] * len(reasons)
+            elif reasons and not any(told.is_connected for told in self.told.values()):
                 assert reasons == (NoNode(),)
             for reason in reasons:
                 if isinstance(reason, TooFewGpus):
@@ -102,13 +110,19 @@ class Driver:
     def commit(self) -> None:
         changes = self.state.take_changes()
         for job in changes.new:
-            self.disk[job.id] = dict(zip(INSERTED, rows.new_job_row(job), strict=True))
-            self.acknowledged[job.id] = job.spec
+            self.disk[job.id] = dict(zip(INSERTED, rows.new_job_row(job), strict=True)) | {"retried": 0, "ooms": 0}
+            self.acknowledged[job.id] = self.world.specs[job.id] = job.spec
             self.next_id = max(self.next_id, job.id + 1)
         for job in changes.changed.values():
             self.disk[job.id].update(zip(UPDATED, rows.changed_job_row(job), strict=True))
             if job.id in changes.edited:
                 self.disk[job.id].update(zip(EDITED, rows.edited_job_row(job), strict=True))
+        for number, attempt in self._unkept_retries.items():
+            self.world.by_hand.setdefault(number, set()).add(attempt)
+            self.revivals[number] += 1
+            self.stop_asked.discard(number)
+        self._unkept_retries.clear()
+        self.attempts += [(one.job, one.number) for one in changes.attempts]
         self.stop_asked |= self._unkept_stops
         self._unkept_stops.clear()
         outgoing, self._outgoing = self._outgoing, []
@@ -127,7 +141,8 @@ class Driver:
 
     def reload(self) -> State:
         state = State(rules=self.rules)
-        state.load([self.stored(n) for n, row in self.disk.items() if row["is_live"]], next_id=self.next_id)
+        live = [self.stored(n) for n, row in self.disk.items() if row["is_live"]]
+        state.load(live, next_id=self.next_id, now=self.state.now)
         return state
 
     def crash(self) -> None:
@@ -153,6 +168,7 @@ class Driver:
         self.state = self.reload()
         self._outgoing.clear()
         self._unkept_stops.clear()
+        self._unkept_retries.clear()
         for node in self.world.nodes.values():
             self.world.disconnect(node)
 
@@ -175,6 +191,8 @@ class Driver:
             case Failed(reason=reason, exit_code=exit_code, signal=signal):
                 assert end == ("exit", exit_code, signal)
                 assert reason == ("exit" if signal is None else "signal")
+            case Cancelled(booking=None):
+                assert job.id in self.stop_asked, "it waited, perhaps after an attempt"
             case Cancelled(exit_code=exit_code, signal=signal):
                 assert end is None or end in {("exit", exit_code, signal), ("launch", None, None)}
                 assert end is not None or key not in self.world.begun
@@ -185,6 +203,12 @@ class Driver:
                 raise AssertionError(job.status)
         if job.id in self.stop_asked:
             assert isinstance(job.status, Cancelled | Unknown)
+        elif end is not None and kind_of(end) in job.spec.retry_on:
+            since = max(self.world.by_hand.get(job.id, ()), default=0)
+            assert job.attempt - since > job.spec.retries, f"job {job.id} ended with retries left"
+        recorded = [attempt for number, attempt in self.attempts if number == job.id]
+        assert recorded == sorted(set(recorded)), "an attempt is recorded twice"
+        assert {attempt for number, attempt in self.world.ends if number == job.id} <= set(recorded)
 
     def compare_living(self) -> None:
         """Every attempt that has or may get a process tree has a booking."""

@@ -95,3 +95,8 @@ def _whose_turn(waiting: list[Job], floor: Floor, policy: str) -> Job:
 
 def is_waiting(job: Job) -> bool:
     return isinstance(job.status, Queued)
+
+
+def may_start(job: Job, now: float) -> bool:
+    """It waits for GPUs, and for nothing else."""
+    return isinstance(job.status, Queued) and (job.status.retry_at is None or job.status.retry_at <= now)

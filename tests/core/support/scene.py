@@ -42,6 +42,7 @@ class Scene:
         self.now += 1.0
         self.said = handle(self.state, event, self.now)
         self.jobs.update((job.id, job) for job in self.state.changes.new)  # a job may end in the event that creates it
+        self.jobs.update(self.state.changes.changed)  # one that is retried is another record of the same job
         self.jobs.update(self.state.jobs)
         assert invariants.violations(self.state) == []
         return self.said

@@ -26,6 +26,7 @@ from tarmac.core.events import (
 )
 from tarmac.core.model.gpu import Gpu
 from tarmac.core.model.ids import JobId, NodeName
+from tarmac.core.model.job import JobSpec
 from tests.core.support.builders import numbered_gpus
 
 Key: TypeAlias = tuple[JobId, int]
@@ -60,6 +61,13 @@ class FakeNode:
         return GpusSeen(node=self.name, gpus=tuple(gpu for gpu in self.gpus if gpu.index in self.visible))
 
 
+def kind_of(end: End) -> str:
+    what, exit_code, signal = end
+    if what != "exit":
+        return what
+    return "success" if exit_code == 0 else "exit" if signal is None else "signal"
+
+
 class World:
     def __init__(self, **nodes: int) -> None:
         """Nodes by name with their number of GPUs, and one CPU slot more than GPUs."""
@@ -73,6 +81,8 @@ class World:
         self.begun: set[Key] = set()  # attempts whose command was ever released
         self.ends: dict[Key, End] = {}  # how each ended attempt ended
         self.sent: list[Reported] = []  # every report ever made
+        self.specs: dict[int, JobSpec] = {}  # what was acknowledged
+        self.by_hand: dict[int, set[int]] = {}  # attempts after which a person retried the job
         self._ticks = count(1)
 
     # Actions of the controller
@@ -110,13 +120,30 @@ class World:
     def _start(self, node: FakeNode, command: StartJob) -> None:
         key = (command.job, command.attempt)
         run = self.runs.get(key)
-        assert command.attempt == 1, "nobody ever asks for a second attempt"
         if run is None:
-            assert not [job for job, _ in self.begun if job == command.job], f"job {command.job} starts a second time"
+            assert key not in self.begun, f"attempt {key} starts a second time"
+            assert self._may_follow(command), f"attempt {key} has no reason to start"
             gpus = tuple(gpu.uuid for gpu in command.booking.gpus)
             self.runs[key] = Run(key=key, node=node.name, gpus=gpus)
         elif run.report is not None:
             self._send(run.report, run.node)
+
+    def _may_follow(self, command: StartJob) -> bool:
+        """No other attempt is under way; the ends of earlier ones were to be retried, or a person retried the job."""
+        earlier = [(command.job, number) for number in range(1, command.attempt)]
+        later = [attempt for job, attempt in self.begun if job == command.job and attempt > command.attempt]
+        if later or any(run.key[0] == command.job and run.phase != "over" for run in self.runs.values()):
+            return False
+        spec, by_hand = self.specs[command.job], self.by_hand.get(command.job, set())
+        retries = 0
+        for key in earlier:
+            if key[1] in by_hand:
+                retries = 0
+            elif key not in self.ends or kind_of(self.ends[key]) not in spec.retry_on or retries >= spec.retries:
+                return False
+            else:
+                retries += 1
+        return True
 
     # Spontaneous changes
 

@@ -18,6 +18,7 @@ from tarmac.controller.notify.asked import edited
 from tarmac.controller.requests.permissions import need_admin, refuse_others_jobs
 from tarmac.controller.submit.dependencies import Dependencies, refuse_circle_with
 from tarmac.controller.submit.request import EditRequest, is_for_admins
+from tarmac.controller.submit.retries import refuse_oom_without_retry
 from tarmac.core.events import JobEdited
 from tarmac.core.limits import refusal_at_submit
 from tarmac.core.model.ids import JobId
@@ -83,6 +84,8 @@ def _edits(context: Context, state: State, jobs: Sequence[Job], changes: EditReq
         refuse_circle_with(state, jobs, given["after"])
     targets = context.controller.targets
     specs = [replace(job.spec, **edited(targets, job.spec, given)) for job in jobs]
+    for spec in specs:
+        refuse_oom_without_retry(spec)
     moved = [spec for job, spec in zip(jobs, specs, strict=True) if spec.project != job.spec.project]
     reached = refusal_at_submit(state, moved)
     if reached is not None and reached.limit == "max_queued_per_project":

@@ -25,7 +25,7 @@ from tarmac.controller.decision import Decision
 from tarmac.controller.log_paths import default_log
 from tarmac.controller.requests.permissions import need_admin, refuse_others_jobs
 from tarmac.controller.requests.selectors import job_filter, job_number
-from tarmac.controller.submit.checks import checked_specs
+from tarmac.controller.submit.checks import Defaults, checked_specs
 from tarmac.controller.submit.dependencies import Dependencies
 from tarmac.controller.submit.environment import Environments
 from tarmac.controller.submit.hints import memory_hints
@@ -59,13 +59,13 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
         return json_answer(SubmitAnswer(ids=list(known)), 200)
     if any(map(is_for_admins, body.jobs)):
         need_admin(context.caller, "urgent")
-    environments = Environments(body)
+    environments, settings = Environments(body), controller.settings.in_force
     past = PastMemory(controller.store.reader)
     specs = checked_specs(
         body,
         owner=caller,
         environments=environments,
-        default_grace_s=controller.settings.in_force.grace_s,
+        defaults=Defaults(settings.grace_s, settings.retries),
         state=controller.state,
         dependencies=Dependencies(controller.state, controller.store.reader, caller, siblings=len(body.jobs)),
         past=past,
@@ -77,7 +77,7 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
     event = JobsSubmitted(specs=specs, is_array=body.array, entry=body.entry, by=caller)
 
     def check(state: State) -> None:
-        _refuse_too_many(state, specs)
+        refuse_too_many(state, specs)
         refuse_shared_outputs(specs, state, controller.output_files)
 
     ids = await controller.submissions.submit(event, environments.packed, token, check)
@@ -85,7 +85,7 @@ async def submit(context: Context, body: SubmitRequest) -> Response:
     return json_answer(SubmitAnswer(ids=list(ids), hints=[hint_words(hint) for hint in hints]), 201)
 
 
-def _refuse_too_many(state: State, specs: tuple[JobSpec, ...]) -> None:
+def refuse_too_many(state: State, specs: tuple[JobSpec, ...]) -> None:
     """Check the limits when the decision is made: other submits may have come first."""
     mode = state.mode
     if mode.is_draining:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tarmac.api.deps import Context
-from tarmac.api.schemas.queue import QueueRequest, QueueStopAnswer, QueueStopRequest, QueueView
+from tarmac.api.schemas.queue import QueueRequest, QueueStopAnswer, QueueStopRequest, QueueView, ResumeRequest
 from tarmac.api.views.queue import queue_view
 from tarmac.controller.decision import Decision
-from tarmac.core.events import QueueDrained, QueuePaused, QueueResumed, QueueStopped
+from tarmac.controller.requests.permissions import need_admin
+from tarmac.core.events import OwnersResumed, QueueDrained, QueuePaused, QueueResumed, QueueStopped
 from tarmac.core.model.status import Running, Starting, Stopping
-from tarmac.refusal import invalid
+from tarmac.refusal import conflict, invalid
 
 if TYPE_CHECKING:
     from tarmac.core.events import Event
@@ -28,9 +29,26 @@ async def pause_queue(context: Context, body: QueueRequest) -> QueueView:
     return await _changed(context, QueuePaused(by=context.caller.name, reason=body.reason))
 
 
-async def resume_queue(context: Context, _: QueueRequest) -> QueueView:
-    """End a pause, a drain or both."""
-    return await _changed(context, QueueResumed(by=context.caller.name))
+async def resume_queue(context: Context, body: ResumeRequest) -> QueueView:
+    """End a pause, a drain or both, and let the jobs of suspended users start again.
+
+    A user who is not an admin resumes their own suspended jobs.
+    """
+    caller, suspended = context.caller, context.controller.state.suspended
+    own = body.owner or caller.name
+    if own != caller.name or own not in suspended:
+        need_admin(caller, "queue")
+
+    def plan(state: State) -> Decision[None]:
+        if body.owner is not None and body.owner not in state.suspended:
+            raise conflict("queue.not_suspended", owner=body.owner)
+        is_for_all = body.owner is None and caller.is_admin
+        owners = tuple(sorted(state.suspended)) if is_for_all else (own,)
+        events: list[Event] = [OwnersResumed(owners=owners, by=caller.name)] if owners else []
+        return Decision(answer=None, events=[*events, QueueResumed(by=caller.name)] if is_for_all else events)
+
+    await context.carry_out(plan)
+    return queue_view(context.controller)
 
 
 async def drain_queue(context: Context, body: QueueRequest) -> QueueView:

@@ -10,7 +10,7 @@ from tarmac.api.schemas.status import StatusView, StopAnswer, StopRequest
 from tarmac.api.views.job_fields import rounded
 from tarmac.api.views.node import node_views
 from tarmac.api.views.notify import notifications_view
-from tarmac.api.views.queue import queued_count, running_count
+from tarmac.api.views.queue import queued_count, running_count, suspension_views
 from tarmac.api.wording.degraded import degraded_since, degraded_words
 from tarmac.api.wording.notes import words
 from tarmac.api.wording.times import iso
@@ -38,6 +38,7 @@ async def status(context: Context) -> StatusView:
         paused=state.mode.is_paused,
         paused_reason=words(state.mode.reason),
         draining=state.mode.is_draining,
+        suspended=suspension_views(state),
         running=running_count(state),
         queued=queued_count(state),
         containment=None if hello is None else hello.containment,

@@ -28,6 +28,7 @@ from tarmac.api.routes import (
     queue,
     report,
     reservations,
+    retry,
     settings,
     status,
 )
@@ -62,7 +63,7 @@ from tarmac.api.schemas.jobs import (
 )
 from tarmac.api.schemas.notice import NoticeAnswer, NoticeRequest
 from tarmac.api.schemas.notify import TargetList, TargetTestAnswer, TargetTestRequest
-from tarmac.api.schemas.queue import QueueRequest, QueueStopAnswer, QueueStopRequest, QueueView
+from tarmac.api.schemas.queue import QueueRequest, QueueStopAnswer, QueueStopRequest, QueueView, ResumeRequest
 from tarmac.api.schemas.report import ReportQuery, ReportView
 from tarmac.api.schemas.reservations import MadeReservation, ReservationList, ReservationRequest, ReservationView
 from tarmac.api.schemas.selection import (
@@ -78,6 +79,8 @@ from tarmac.api.schemas.selection import (
     ReleaseAnswer,
     RemoveAnswer,
     ResumeAnswer,
+    RetryAnswer,
+    RetryRequest,
     Selection,
 )
 from tarmac.api.schemas.settings import SettingList, SettingRequest, SettingView
@@ -121,12 +124,13 @@ ROUTES = (
     Route("POST", "/jobs/release", hold.release_jobs, body=Selection, answer=ReleaseAnswer),
     Route("POST", "/jobs/pause", pause.pause_jobs, body=PauseRequest, answer=PauseAnswer),
     Route("POST", "/jobs/resume", pause.resume_jobs, body=Selection, answer=ResumeAnswer),
+    Route("POST", "/jobs/retry", retry.retry_jobs, body=RetryRequest, answer=RetryAnswer),
     Route("POST", "/jobs/rm", jobs.remove_jobs, body=Selection, answer=RemoveAnswer),
     Route("POST", "/adopt", adopt.adopt, body=AdoptRequest, answer=AdoptAnswer, status=201),
 
     Route("GET", "/queue", queue.show_queue, answer=QueueView),
     Route("POST", "/queue/pause", queue.pause_queue, body=QueueRequest, answer=QueueView, admins_may="queue"),
-    Route("POST", "/queue/resume", queue.resume_queue, body=QueueRequest, answer=QueueView, admins_may="queue"),
+    Route("POST", "/queue/resume", queue.resume_queue, body=ResumeRequest, answer=QueueView),
     Route("POST", "/queue/drain", queue.drain_queue, body=QueueRequest, answer=QueueView, admins_may="queue"),
     Route("POST", "/queue/stop", queue.stop_queue, body=QueueStopRequest, answer=QueueStopAnswer, admins_may="stop"),
 

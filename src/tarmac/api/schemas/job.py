@@ -31,6 +31,25 @@ class Leftovers(Struct, kw_only=True):
     processes: list[LeftProcess]
 
 
+class AttemptView(Struct, kw_only=True):
+    """One attempt. `state`: as of a job; also preempted, and requeued by a stop of the queue."""
+
+    attempt: int
+    state: str
+    reason: str | None
+    exit_code: int | None
+    signal: int | None
+    node: str
+    gpus: list[GpuRef]
+    started_at: str | None
+    ended_at: str | None
+    elapsed_s: float | None
+    peak_gpu_memory_bytes: int | None
+    log_path: str | None
+    message: str | None
+    error_line: str | None
+
+
 class JobView(Struct, kw_only=True):
     id: int
     __annotations__.update(option_types(in_list=True))
@@ -40,6 +59,8 @@ class JobView(Struct, kw_only=True):
     exit_code: int | None
     signal: int | None
     attempt: int
+    attempts_max: int | None  # the last attempt if every one fails; null for a job that is not retried
+    retry_at: str | None  # when the next attempt may start, if the job waits between two
     gpus_asked: int
     gpus: list[GpuRef]
     node: str | None
@@ -81,6 +102,8 @@ class WholeJobView(JobView, kw_only=True):
     stdout_path: str
     stderr_path: str
     leftovers: Leftovers | None
+    attempts: list[AttemptView]
+    oom_count: int  # attempts that ran out of memory
     reserved_gpu_memory_bytes: int | None  # on each of its GPUs; null if it has none, or their size is not known
     held_gpu_s: float  # GPU-seconds of all attempts; a shared GPU counts by the part that is booked
     used_gpu_s: float  # the same, weighted by utilization

@@ -1,4 +1,4 @@
-"""Acting on selected jobs: kill, pause, edit, hold, release, move, remove."""
+"""Acting on selected jobs: kill, pause, edit, hold, release, retry, move, remove."""
 
 from __future__ import annotations
 
@@ -90,6 +90,20 @@ class PauseAnswer(Struct, kw_only=True):
 class ResumeAnswer(Struct, kw_only=True):
     resumed: list[int]
     not_paused: list[NotPaused]
+
+
+class RetryRequest(Selection, kw_only=True, forbid_unknown_fields=True):
+    """`failed`: the failed jobs of the caller, or of `owner`, among those that the other conditions select."""
+
+    failed: bool = False
+
+
+class RetryAnswer(Struct, kw_only=True):
+    """`notice`: why the jobs may not start for a while."""
+
+    retried: list[int]
+    not_retried: list[int]
+    notice: str | None = None
 
 
 class RemoveAnswer(Struct, kw_only=True):

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from tarmac.api.schemas.nodes import NodeView
 from tarmac.api.schemas.notify import NotificationsView
+from tarmac.api.schemas.queue import SuspensionView
 
 
 class StatusView(Struct, kw_only=True):
@@ -20,6 +21,7 @@ class StatusView(Struct, kw_only=True):
     paused: bool
     paused_reason: str | None
     draining: bool
+    suspended: list[SuspensionView]  # users whose jobs all fail
     running: int
     queued: int
     containment: str | None

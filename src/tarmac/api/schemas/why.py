@@ -47,6 +47,7 @@ class WhyReason(TypedDict, total=False):
     job: int
     on: str
     at: float | None
+    attempt: int  # the next one
     reason: str | None
     limit: str
     name: str | None

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tarmac.api.schemas.job import JobView, WholeJobView
+from tarmac.api.views.attempts import attempt_views
 from tarmac.api.views.job_fields import COMPUTED, STORED, leftovers_of, reserved_gpu_memory
 from tarmac.api.wording.catalogue import say
 from tarmac.api.wording.degraded import still_true, unwritten
@@ -80,6 +81,8 @@ class Viewer:
             stdout_path=stdout_path(folder, job, attempt),
             stderr_path=stderr_path(folder, job, attempt),
             leftovers=leftovers_of(job),
+            attempts=attempt_views(self.controller, job, self.usage(job)),
+            oom_count=job.ooms,
             reserved_gpu_memory_bytes=reserved_gpu_memory(self.controller, job),
             held_gpu_s=round(self.usage(job).held_s, 3),
             used_gpu_s=round(self.usage(job).used_s, 3),

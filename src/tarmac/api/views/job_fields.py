@@ -26,6 +26,7 @@ from tarmac.core.model.status import (
     holds_booking,
     state_name,
 )
+from tarmac.core.retries import attempts_max
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -173,7 +174,19 @@ def _pause_s(viewer: Viewer, job: Job) -> float:
     return round(paused_s or getattr(status, "paused_s", 0.0), 3)
 
 
+def _attempts_max(_: Viewer, job: Job) -> int | None:
+    if not job.spec.retries:
+        return None
+    return attempts_max(job, is_waiting=isinstance(job.status, Queued | Held | Draft))
+
+
+def _retry_at(_: Viewer, job: Job) -> str | None:
+    return iso(job.status.retry_at) if isinstance(job.status, Queued) else None
+
+
 COMPUTED: dict[str, Getter] = {
+    "attempts_max": _attempts_max,
+    "retry_at": _retry_at,
     "state": lambda _, job: state_name(job.status),
     "reason": _reason,
     "exit_code": _exit_code,

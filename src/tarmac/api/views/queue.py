@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tarmac.api.schemas.queue import QueueView
+from tarmac.api.schemas.queue import QueueView, SuspensionView
 from tarmac.api.views.notice import notice_view
-from tarmac.api.wording.notes import words
+from tarmac.api.wording.notes import note_words, words
 from tarmac.api.wording.times import iso
 
 if TYPE_CHECKING:
@@ -27,8 +27,16 @@ def queue_view(controller: Controller) -> QueueView:
         running=running_count(state),
         policy=state.rules.policy,
         order=state.rules.order,
+        suspended=suspension_views(state),
         notice=notice_view(controller),
     )
+
+
+def suspension_views(state: State) -> list[SuspensionView]:
+    return [
+        SuspensionView(owner=one.owner, reason=note_words(one.reason), since=str(iso(one.since)))
+        for _, one in sorted(state.suspended.items())
+    ]
 
 
 def queued_count(state: State) -> int:

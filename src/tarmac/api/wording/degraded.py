@@ -57,6 +57,10 @@ def wait_words(controller: Controller, numbers: Sequence[int]) -> str | None:
     if mode.is_paused and any(isinstance(job.status, Queued) for job in jobs):
         since = None if mode.since is None else at_clock(mode.since, now)
         return say("wait.paused", by=mode.by or "Tarmac", since=since, reason=words(mode.reason))
+    suspended = [job for job in jobs if isinstance(job.status, Queued) and job.spec.owner in controller.state.suspended]
+    if suspended:
+        suspension = controller.state.suspended[suspended[0].spec.owner]
+        return say("waiting.suspended", reason=words(suspension.reason))
     held = [job.id for job in jobs if isinstance(job.status, Held | Draft)]
     if held and len(held) == len(jobs):
         return say("wait.held", jobs=held, first=held[0])

@@ -160,6 +160,6 @@ def _is_fine(one: Waiting) -> bool:
 def _kind(waiting: Sequence[Waiting]) -> str:
     if not all(map(_is_fine, waiting)):
         return "failure"
-    if any(one.event in {"idle", "retry", "gpu-idle", "gpu-drained", "queue-paused"} for one in waiting):
+    if any(one.event in {"idle", "retry", "gpu-idle", "gpu-drained", "owner-suspended"} for one in waiting):
         return "warning"
     return "success" if all(one.detail.get("state") == "succeeded" for one in waiting) else "info"

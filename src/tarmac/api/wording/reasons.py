@@ -22,7 +22,9 @@ from tarmac.core.explain import (
     NodeAway,
     NoNode,
     NotBefore,
+    OwnerSuspended,
     ReservedFor,
+    RetryAt,
     TooFewGpus,
     WaitsFor,
 )
@@ -49,8 +51,10 @@ def _sentence(reason: Reason, now: float) -> str:
     match reason:
         case NoNode() | NodeAway() | TooFewGpus() | CpuSlotsTaken() | HostShort() | HostBooked() | NeverFits():
             return _of_machines(reason)
-        case HeldBy() | IsDraft() | WaitsFor() | NotBefore():
+        case HeldBy() | IsDraft() | WaitsFor() | NotBefore() | RetryAt():
             return _of_the_job(reason, now)
+        case OwnerSuspended():
+            return say("waiting.suspended", reason=words(reason.reason))
         case Paused() | LimitReached() | ArrayFull() | KeptFor() | ReservedFor() | Behind():
             return _of_the_queue(reason, now)
         case _:
@@ -72,7 +76,7 @@ def sentences(reasons: Sequence[Reason], now: float, nodes: int = 1) -> list[str
     return lines
 
 
-def _of_the_job(reason: HeldBy | IsDraft | WaitsFor | NotBefore, now: float) -> str:
+def _of_the_job(reason: HeldBy | IsDraft | WaitsFor | NotBefore | RetryAt, now: float) -> str:
     match reason:
         case HeldBy(by=by, since=since):
             return say("waiting.held", by=by, since=at_clock(since, now))
@@ -82,6 +86,8 @@ def _of_the_job(reason: HeldBy | IsDraft | WaitsFor | NotBefore, now: float) -> 
             return say("waiting.after", jobs=[job], on=on)
         case NotBefore(at=at):
             return say("waiting.not_before", at=at_clock(at, now))
+        case RetryAt(at=at, attempt=attempt, reason=why):
+            return say("waiting.retry", attempt=attempt, seconds=at - now, at=at_clock(at, now), reason=words(why))
         case _:
             assert_never(reason)
 

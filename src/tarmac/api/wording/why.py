@@ -27,7 +27,7 @@ from tarmac.api.wording.reasons import (
 )
 from tarmac.api.wording.requested import requested_fields, requested_words
 from tarmac.api.wording.times import at_clock, iso
-from tarmac.core.explain import Explainer, KeptFor, ReservedFor, TooFewGpus
+from tarmac.core.explain import Explainer, KeptFor, OwnerSuspended, ReservedFor, RetryAt, TooFewGpus
 from tarmac.core.fit.gpu_fit import Taken, TooLittleMemory, refusal_of
 from tarmac.core.forecast.expected_end import NO_PROGRESS, expected_end
 from tarmac.core.forecast.queue_forecast import position_of
@@ -136,7 +136,7 @@ def reason_view(reason: Reason, now: float, nodes: int) -> WhyReason:
     numbers: dict[str, Any] = msgspec.to_builtins(reason)
     if isinstance(reason, TooFewGpus):
         del numbers["gpus"]  # the answer lists them one by one
-    if isinstance(reason, Paused):
+    if isinstance(reason, Paused | RetryAt | OwnerSuspended):
         numbers["reason"] = words(reason.reason)
     kind_and_text = {"kind": _snake(type(reason).__name__), "text": sentence(reason, now, nodes)}
     return msgspec.convert(numbers | kind_and_text, WhyReason)

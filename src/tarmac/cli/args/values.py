@@ -6,7 +6,7 @@ Each returns the value or raises ValueError with a message that says what to typ
 from __future__ import annotations
 
 from tarmac.cli.parser import shown, text
-from tarmac.shared.names import CONDITIONS, JOB_EVENTS, TIERS
+from tarmac.shared.names import CONDITIONS, JOB_EVENTS, ON_OOM, RETRY_KINDS, TIERS
 from tarmac.shared.units import LONGEST_S, parse_decimal, parse_duration, parse_size
 
 MOST_COPIES = 1_000_000
@@ -160,6 +160,21 @@ def events(word: str) -> list[str]:
     if wrong or not names:
         raise ValueError(f"it must be one or more of {', '.join(JOB_EVENTS)}, separated by commas")
     return names
+
+
+def retry_kinds(word: str) -> list[str]:
+    """The ends in exit,oom: each once."""
+    kinds = [part.strip().lower() for part in word.split(",")]
+    unknown = [kind for kind in kinds if kind not in RETRY_KINDS]
+    if unknown:
+        raise ValueError(f"it must be one or more of {', '.join(RETRY_KINDS)}, separated by commas")
+    return list(dict.fromkeys(kinds))
+
+
+def on_oom(word: str) -> str:
+    if word.lower() not in ON_OOM:
+        raise ValueError(f"it must be one of {', '.join(ON_OOM)}")
+    return word.lower()
 
 
 def dependencies(word: str) -> list[str]:

@@ -39,13 +39,16 @@ def state_words(job: Job) -> str:
 
 
 def state_and_attempt(job: Job) -> str:
-    """With the attempt it is at, or waits for, if that is not the first: it was preempted or requeued.
+    """With the attempt it is at, or waits for: `running 2/4`; `running, attempt 2` if it was preempted or requeued.
 
     Stale: it may have changed since, but its agent does not answer, or nothing can be written.
     """
-    attempt = job.attempt or 0
+    attempt, words = job.attempt or 0, state_words(job)
     number = attempt + 1 if job.state in {"queued", "held"} else attempt
-    words = f"{job.state}, attempt {number}" if number > 1 and job.state not in ENDED else state_words(job)
+    if job.attempts_max is not None and number > (job.state in ENDED):
+        words = f"{words} {number}/{job.attempts_max}"
+    elif number > 1 and job.state not in ENDED:
+        words = f"{words}, attempt {number}"
     return words if job.stale_s is None else f"{words}, stale"
 
 
@@ -78,13 +81,18 @@ def progress(value: Progress | None) -> tuple[str, str]:
 
 
 def starts(job: Job, now: float) -> str:
-    """`waits for 7`, `at 22:00`, an estimate: `~14:30`, or `from 22:00` if it is not known when after that."""
+    """`waits for 7`, `at 22:00`, an estimate: `~14:30`, or `from 22:00` if it is not known when after that.
+
+    `retry in 40s` if it waits between two attempts.
+    """
     if job.state != "queued":
         return ""
     if job.waits_for:
         numbers = spans(job.waits_for)
         return f"waits for {numbers}" if len(numbers) <= MOST_NAMES else f"waits for {len(job.waits_for)} jobs"
     raw = job.raw
+    if raw.get("retry_at") is not None and epoch(raw["retry_at"]) > now:
+        return f"retry in {duration(epoch(raw['retry_at']) - now)}"
     begin, estimate = raw.get("begin_at"), raw.get("estimated_start")
     if begin is not None and epoch(begin) > now and estimate in {None, begin}:
         return f"{'from' if estimate is None else 'at'} {_clock(begin, now)}"

@@ -95,6 +95,10 @@ def fill(_value: object, _: float) -> str:
     return "placeholders in the command are filled in at the start"
 
 
+def requeue(_value: object, _: float) -> str:
+    return "at the time limit"
+
+
 def signal_name(value: int, _: float) -> str:
     return name_of(value)
 
@@ -103,6 +107,6 @@ RENDERERS: dict[str, Callable[..., str]] = {
     render.__name__: render
     for render in (
         text, words, gpu_memory, gpu_share, gpu_models, min_gpu_memory, gpus_on, exclude_gpus, idle_below, host_memory,
-        cores, time_limit, grace, begin, fill, signal_name, events,
+        cores, time_limit, grace, begin, fill, requeue, signal_name, events,
     )
 }  # fmt: skip

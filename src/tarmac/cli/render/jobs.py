@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from tarmac.client import Client
     from tarmac.client.records import Job
 
-FIELDS_WAITING = "id,state,name,gpus_asked,command,priority,tier,position,attempt,waits_for,begin_at,estimated_start"
+FIELDS_WAITING = (
+    "id,state,name,gpus_asked,command,priority,tier,position,attempt,attempts_max,retry_at,waits_for,begin_at,"
+    "estimated_start"
+)
 FIELDS = f"{FIELDS_WAITING},gpus,elapsed_s,stale_s,ended_at,progress,exit_code,signal,reason,warnings"
 MOST = 500
 RECENT = 10  # ended jobs shown after the active ones

@@ -1,4 +1,4 @@
-"""The mode of the queue as text, for `queue`, `ls` and `status` when it is paused or draining."""
+"""The mode of the queue as text, for `queue`, `ls` and `status`: paused, draining, and suspended users."""
 
 from __future__ import annotations
 
@@ -31,7 +31,19 @@ def mode(queue: Queue) -> str | None:
 
 
 def alarm(queue: Queue, width: int | None = None) -> list[str]:
-    """A warning with the mode, its effects and the remedy. Empty in normal operation."""
+    """Warnings about a paused or draining queue and suspended users, with their effects and the remedy."""
+    return [*_alarm_of_mode(queue, width), *_alarm_of_owners(queue, width)]
+
+
+def _alarm_of_owners(queue: Queue, width: int | None) -> list[str]:
+    lines: list[str] = []
+    for one in queue.get("suspended", []):
+        lines += folded(safe(f"The jobs of {one['owner']} do not start: {one['reason']}"), width, 2)
+        lines += folded("  fix the cause, then run `tarmac queue resume`", width, 2)
+    return lines
+
+
+def _alarm_of_mode(queue: Queue, width: int | None) -> list[str]:
     words = mode(queue)
     if words is None:
         return []
@@ -53,6 +65,8 @@ def folded(text: str, width: int | None, indent: int) -> list[str]:
 def facts(queue: Queue) -> Iterator[tuple[str, str, str | None]]:
     words = mode(queue)
     yield "queue", words or "open", "bold red" if words else "green"
+    for one in queue.get("suspended", []):
+        yield "suspended", safe(f"{one['owner']}: {one['reason']}"), "bold red"
     yield "jobs", f"{queue['running']:,} running, {queue['queued']:,} queued", None
     yield "policy", safe(str(queue["policy"])), None
     yield "order", safe(str(queue["order"])), None

@@ -27,6 +27,7 @@ LABELS = {
     "Decided": "scheduled",
     "JobsPaused": "paused",
     "JobsResumed": "resumed",
+    "JobsRetried": "retried",
     "StopAsked": "stop requested",
     "LeftoversEnded": "left behind",
     "TreeGone": "processes ended",
@@ -40,7 +41,7 @@ def run(values: Values, words: list[str]) -> int:
         out_json([job.raw for job in jobs])
         return 0
     for index, job in enumerate(jobs):
-        text = [*description(job), *story(client.story(job.id))]
+        text = [*description(job), *_attempts(job), *story(client.story(job.id))]
         out(("\n" if index else "") + "\n".join(text) + "\n")
     return 0
 
@@ -62,6 +63,15 @@ def description(job: Job) -> list[str]:
         lines += [" " * (wide + 4) + line for line in rest]
         before = name
     return lines
+
+
+def _attempts(job: Job) -> list[str]:
+    """A table, if there are several."""
+    from tarmac.cli.render.attempts import attempt_table
+
+    table = attempt_table(job, width=None if width() is None else (width() or 0) - 2, has_colours=has_colours())
+    title = paint("Attempts", "bold") if has_colours() else "Attempts"
+    return [title, *[f"  {line}" for line in table]] if table else []
 
 
 def _label(name: str, wide: int) -> str:
@@ -94,8 +104,12 @@ def _facts(job: Job) -> Iterator[tuple[str, str]]:
         if value is not None:
             yield name, safe(str(value))
     yield from place_in_queue(job)
-    if job.attempt > 1:
+    if job.attempts_max is not None:
+        yield "attempt", f"{job.attempt} of at most {job.attempts_max}"
+    elif job.attempt > 1:
         yield "attempt", str(job.attempt)
+    if job.oom_count:
+        yield "out of memory", f"{job.oom_count} {'attempt' if job.oom_count == 1 else 'attempts'}"
     yield from _times(job)
     if words := used(job):
         yield "used", words
@@ -142,6 +156,8 @@ def _times(job: Job) -> Iterator[tuple[str, str]]:
     yield "submitted", local(submitted)
     if started:
         yield "started", f"{local(started)}, after {duration(epoch(started) - epoch(submitted))}"
+    elif job.raw.get("retry_at"):
+        yield "retry", f"{local(job.raw['retry_at'])}; `tarmac retry {job.id}` starts it now"
     elif estimate := job.raw.get("estimated_start"):
         basis = f" based on {job.estimate_basis}" if job.estimate_basis else ""
         yield "starts", safe(f"~{local(estimate)}, an estimate{basis}")

@@ -45,6 +45,8 @@ def lines(status: Status, gpus: list[Gpu], *, width: int | None, has_colours: bo
 
 def _facts(status: Status, gpus: list[Gpu]) -> Iterator[tuple[str, str]]:
     yield "queue", f"{status['running']} running, {status['queued']} queued{_mode(status)}"
+    for one in status.get("suspended", []):
+        yield "suspended", safe(f"{one['owner']}: {one['reason']}; `tarmac queue resume` lets the waiting jobs start")
     taken = sum(bool(gpu.jobs) for gpu in gpus)
     yield "gpus", f"{taken} of {len(gpus)} in use" if gpus else "none; run `tarmac gpus` to see why"
     up = f", up {duration(status['uptime_s'])}" if status.get("uptime_s") is not None else ""

@@ -6,9 +6,10 @@ from tarmac.controller.settings.per_user import MOST
 from tarmac.controller.settings.setting import Setting
 from tarmac.core.model.rules import Rules
 from tarmac.shared.names import ORDERS, POLICIES
-from tarmac.shared.units import MINUTE_S
+from tarmac.shared.units import DAY_S, MINUTE_S
 
 _RULES = Rules()
+WEEK_S = 7 * DAY_S
 
 QUEUE_SETTINGS: tuple[Setting, ...] = (
     Setting(
@@ -119,10 +120,30 @@ QUEUE_SETTINGS: tuple[Setting, ...] = (
         meaning="jobs without a known end stay off a reserved GPU this long before the reservation begins",
     ),
     Setting(
+        name="retries",
+        kind="count",
+        default=0,
+        meaning="how often jobs without --retry run again if they fail",
+    ),
+    Setting(
+        name="retry_delay_s",
+        kind="seconds",
+        default=_RULES.retry_delay_s,
+        most=WEEK_S,
+        meaning="wait before the second retry of a job without --retry-delay; each further wait is twice as long",
+    ),
+    Setting(
+        name="retry_max_delay_s",
+        kind="seconds",
+        default=_RULES.retry_max_delay_s,
+        most=WEEK_S,
+        meaning="the longest wait before a retry",
+    ),
+    Setting(
         name="pause_after_failures",
         kind="count",
         default=_RULES.pause_after_failures,
-        meaning="the queue pauses after this many jobs in a row fail within fail_fast_s; 0: never",
+        meaning="a user's jobs no longer start after this many in a row fail within fail_fast_s; 0: never",
     ),
     Setting(
         name="fail_fast_s",

@@ -27,6 +27,7 @@ class InForce:
     rules: Rules
     gpu_id_style: GpuIdStyle
     grace_s: float
+    retries: int
     notify_command: str
     notify_digest_s: float
     notify_retry_s: float

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tarmac.controller.accounts.memory import AUTO, Kind, memory_to_book
 from tarmac.controller.notify.asked import Asked, asked
 from tarmac.controller.submit.dependencies import refuse_circle_of_new
 from tarmac.controller.submit.gpu_names import GpuNames
 from tarmac.controller.submit.request import request_fields, spec_fields
+from tarmac.controller.submit.retries import retries_of
 from tarmac.core.model.job import JobSpec, Request
 from tarmac.core.policy.feasibility import lack
 from tarmac.refusal import invalid
@@ -30,12 +31,19 @@ UNCATCHABLE = {9, 19}  # KILL and STOP of Linux
 MOST_TEXT_BYTES = 2_000_000  # about what Linux allows for arguments and environment together
 
 
+class Defaults(NamedTuple):
+    """The settings that apply where a job does not say otherwise."""
+
+    grace_s: float
+    retries: int
+
+
 def checked_specs(
     request: SubmitRequest,
     *,
     owner: str,
     environments: Environments,
-    default_grace_s: float,
+    defaults: Defaults,
     state: State,
     dependencies: Dependencies,
     past: PastMemory,
@@ -46,7 +54,7 @@ def checked_specs(
     _refuse_nul("environment", world)
     _refuse_too_long(world)
     specs = tuple(
-        _spec(request, job, check, owner, environments, default_grace_s, number if request.array else None)
+        _spec(request, job, check, owner, environments, defaults, number if request.array else None)
         for number, job in enumerate(request.jobs)
     )
     refuse_circle_of_new(specs)
@@ -59,7 +67,7 @@ def _spec(
     check: _Checks,
     owner: str,
     environments: Environments,
-    default_grace_s: float,
+    defaults: Defaults,
     index: int | None,
 ) -> JobSpec:
     if (job.command is None) == (job.shell is None):
@@ -82,6 +90,7 @@ def _spec(
         raise invalid("submit.signal_uncatchable", signal=job.signal)
     if job.max_running is not None and index is None:
         raise invalid("submit.max_running_without_array")
+    retries = retries_of(job, defaults.retries)
     stdout = job.log or job.stdout
     for path in (stdout, job.stderr):
         if path is not None:
@@ -97,7 +106,9 @@ def _spec(
         request=check.request(check.booked(_request(job, check.gpus), job, owner)),
         stdout=stdout,
         stderr=job.stderr,
-        grace_s=default_grace_s if job.grace_s is None else job.grace_s,
+        grace_s=defaults.grace_s if job.grace_s is None else job.grace_s,
+        retries=retries.times,
+        retry_on=retries.on,
         after=check.after(job.after),
         index=index,
         notify=notify.targets,

@@ -6,10 +6,10 @@ Unknown jobs are refused, and so are circles: their jobs would wait for each oth
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, assert_never, cast
 
 from tarmac.controller.requests.selectors import job_number
-from tarmac.core.events import JobEdited, JobsSubmitted
+from tarmac.core.events import JobEdited, JobsRetried, JobsSubmitted
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import After
 from tarmac.core.model.status import Succeeded
@@ -130,9 +130,11 @@ def _circle(waits: dict[int, list[int]], starts: Iterable[int]) -> list[int] | N
     return None
 
 
-def with_outcomes(event: JobsSubmitted | JobEdited, state: State, reader: Reader) -> JobsSubmitted | JobEdited:
+def with_outcomes(
+    event: JobsSubmitted | JobEdited | JobsRetried, state: State, reader: Reader
+) -> JobsSubmitted | JobEdited | JobsRetried:
     """The event with the outcomes of those named jobs that have ended by the time it is decided."""
-    specs = event.specs if isinstance(event, JobsSubmitted) else (event.spec,)
+    specs = _specs(event)
     named = {after.job for spec in specs for after in spec.after if after.job > 0 and after.job not in state.jobs}
     if not named:
         return event
@@ -142,6 +144,18 @@ def with_outcomes(event: JobsSubmitted | JobEdited, state: State, reader: Reader
         (number, outcome(just_now[number] if number in just_now else kept.get(number))) for number in sorted(named)
     )
     return replace(event, ended=ended)
+
+
+def _specs(event: JobsSubmitted | JobEdited | JobsRetried) -> Sequence[JobSpec]:
+    match event:
+        case JobsSubmitted():
+            return event.specs
+        case JobsRetried():
+            return [job.spec for job in event.jobs]
+        case JobEdited():
+            return (event.spec,)
+        case _:
+            assert_never(event)
 
 
 def outcome(job: Job | None) -> Outcome:

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from tarmac.core.model.job import DEFAULT_PRIORITY, TERM, JobSpec
-from tarmac.core.model.names import Entry, Tier
+from tarmac.core.model.names import Entry, OnOom, RetryKind, Tier
 from tarmac.shared.job_options import JOB_OPTIONS, REQUEST, SPEC, passed_to
+from tarmac.shared.names import RETRY_KINDS
 
 MOST_JOBS = 1_000_000
 Text = Annotated[str, Meta(max_length=4096)]
@@ -24,6 +25,12 @@ Targets = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=320)], ..
 NotifyEvents = Annotated[tuple[Text, ...], Meta(max_length=16)]
 Nice = Annotated[int, Meta(ge=0, le=19)]
 MaxRunning = Annotated[int, Meta(ge=1, le=MOST_JOBS)]
+
+
+MOST_RETRIES = 1000
+Retries = Annotated[int, Meta(ge=0, le=MOST_RETRIES)]
+RetryOn = Annotated[tuple[RetryKind, ...], Meta(max_length=len(RETRY_KINDS))]
+RetryDelay = Annotated[float, Meta(ge=0, le=7 * 86400)]
 
 
 class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -52,6 +59,11 @@ class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     max_running: MaxRunning | None = None  # jobs of the array that may run at once
     signal: Annotated[int, Meta(ge=1, le=64)] = TERM  # sent to stop the job
     nice: Nice = 0
+    retries: Retries | None = None  # as the setting says
+    retry_on: RetryOn = ()  # empty: the usual ones
+    retry_delay_s: RetryDelay | None = None
+    on_oom: OnOom | None = None
+    requeue: bool = False
     env: Annotated[tuple[str, ...], Meta(max_length=10_000)] = ()
     fill: bool = False
     notify: Targets | None = None  # None: the default targets of the owner
@@ -89,6 +101,10 @@ class EditRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     after: AfterWords | UnsetType | None = UNSET
     max_running: MaxRunning | UnsetType | None = UNSET
     nice: Nice | UnsetType = UNSET
+    retries: Retries | UnsetType = UNSET
+    retry_on: Annotated[tuple[RetryKind, ...], Meta(min_length=1, max_length=len(RETRY_KINDS))] | UnsetType = UNSET
+    retry_delay_s: RetryDelay | UnsetType | None = UNSET
+    on_oom: OnOom | UnsetType | None = UNSET
     notify: Targets | UnsetType | None = UNSET  # None: the default targets of the owner
     notify_on: NotifyEvents | UnsetType | None = UNSET
 

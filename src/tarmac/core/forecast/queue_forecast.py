@@ -162,9 +162,12 @@ class _Openings:
 def _delayed_jobs(state: State, now: float) -> list[tuple[Job, float]]:
     """Jobs that wait for their begin time alone, by that time."""
     found = [
-        (job, job.spec.begin_at)
+        (job, job.not_before)
         for job in state.blocked.values()
-        if job.spec.begin_at is not None and job.spec.begin_at > now and all(after.is_met for after in job.spec.after)
+        if job.not_before is not None
+        and job.not_before > now
+        and job.spec.owner not in state.suspended
+        and all(after.is_met for after in job.spec.after)
     ]
     return sorted(found, key=lambda one: (one[1], one[0].id))
 

@@ -1,17 +1,17 @@
-"""The queue as a whole: paused, resumed, drained; reservations made and ended."""
+"""The queue as a whole: paused, resumed, drained; suspended owners; reservations made and ended."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from tarmac.core.events import QueueDrained, QueuePaused, QueueResumed, ReservationEnded, ReservationMade
+from tarmac.core.events import OwnersResumed, QueueDrained, QueuePaused, QueueResumed, ReservationEnded, ReservationMade
 from tarmac.core.model.queue import Mode
 
 if TYPE_CHECKING:
     from tarmac.core.state import State
 
-QueueEvent: TypeAlias = QueuePaused | QueueResumed | QueueDrained | ReservationMade | ReservationEnded
+QueueEvent: TypeAlias = QueuePaused | QueueResumed | OwnersResumed | QueueDrained | ReservationMade | ReservationEnded
 
 
 def change(state: State, event: QueueEvent, now: float) -> None:
@@ -23,6 +23,9 @@ def change(state: State, event: QueueEvent, now: float) -> None:
         case QueueResumed():
             state.failures.clear()
             state.set_mode(Mode())
+        case OwnersResumed(owners=owners):
+            for owner in owners:
+                state.set_suspension(owner, None)
         case ReservationMade(reservation=reservation):
             state.set_reservation(reservation.id, reservation)
             state.next_reservation = max(state.next_reservation, reservation.id + 1)

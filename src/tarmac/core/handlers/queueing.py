@@ -1,4 +1,4 @@
-"""Jobs that do not run: submit, hold, release, move, edit, begin times and dependencies."""
+"""Jobs that do not run: submit, hold, release, retry, move, edit, and begin times."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ from heapq import heappop
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from tarmac.core.events import JobEdited, JobMoved, JobsHeld, JobsReleased, JobsSubmitted
+from tarmac.core.events import JobEdited, JobMoved, JobsHeld, JobsReleased, JobsRetried, JobsSubmitted
+from tarmac.core.handlers.dependencies import end_if_hopeless, resolved
+from tarmac.core.handlers.retrying import retry
 from tarmac.core.model.ids import JobId
-from tarmac.core.model.job import After, Job
-from tarmac.core.model.note import note
-from tarmac.core.model.status import Draft, Failed, Held, Queued
+from tarmac.core.model.job import Job
+from tarmac.core.model.status import Draft, Held, Queued
 from tarmac.core.positions import new_position, spread
 from tarmac.core.queue import turn_of
 from tarmac.core.story import enter, tell
 
 if TYPE_CHECKING:
-    from tarmac.core.model.job import JobSpec
-    from tarmac.core.model.names import Outcome
     from tarmac.core.model.status import Status
     from tarmac.core.state import State
 
-WaitingEvent: TypeAlias = JobsSubmitted | JobsHeld | JobsReleased | JobMoved | JobEdited
+WaitingEvent: TypeAlias = JobsSubmitted | JobsHeld | JobsReleased | JobsRetried | JobMoved | JobEdited
 
 
 def change(state: State, event: WaitingEvent, now: float) -> None:
@@ -33,6 +32,8 @@ def change(state: State, event: WaitingEvent, now: float) -> None:
             _hold(state, event, now)
         case JobsReleased():
             _release(state, event, now)
+        case JobsRetried():
+            retry(state, event, now)
         case JobMoved():
             _move(state, event, now)
         case JobEdited():
@@ -51,7 +52,7 @@ def _submit(state: State, event: JobsSubmitted, now: float) -> None:
     jobs = [
         Job(
             id=JobId(number),
-            spec=_resolved(state, spec, first, ended) if spec.after else spec,
+            spec=resolved(state, spec, first, ended) if spec.after else spec,
             submitted_at=now,
             position=number,
             status=entry,
@@ -63,7 +64,7 @@ def _submit(state: State, event: JobsSubmitted, now: float) -> None:
     state.accept(jobs)
     for job in jobs:
         if job.spec.after:
-            _end_if_hopeless(state, job, ended, now)
+            end_if_hopeless(state, job, ended, now)
 
 
 def _hold(state: State, event: JobsHeld, now: float) -> None:
@@ -85,9 +86,9 @@ def _edit(state: State, event: JobEdited, now: float) -> None:
     if job is None or not isinstance(job.status, Queued | Held | Draft):
         return
     ended = dict(event.ended)
-    state.edit(job, _resolved(state, event.spec, 0, ended))
+    state.edit(job, resolved(state, event.spec, 0, ended))
     tell(state, job, "JobEdited", now, {"by": event.by})
-    _end_if_hopeless(state, job, ended, now)
+    end_if_hopeless(state, job, ended, now)
 
 
 def _move(state: State, event: JobMoved, now: float) -> None:
@@ -139,55 +140,15 @@ def pass_time(state: State, now: float) -> bool:
 
 
 def turn_back(state: State, now: float) -> None:
-    """The clock was set back: begin times that had come are ahead again."""
-    early = [
-        job
-        for job in state.jobs.values()
-        if isinstance(job.status, Queued)
-        and job.spec.begin_at is not None
-        and job.spec.begin_at > now
-        and job.id not in state.blocked
-    ]
+    """The clock was set back: begin times that had come are ahead again. Waits between attempts do not grow."""
+    early = [job for job in state.jobs.values() if isinstance(job.status, Queued) and (job.not_before or now) > now]
     for job in early:
         state.dequeue(job)
+        shortened = job.status.with_wait_from(now) if isinstance(job.status, Queued) else job.status
+        if shortened != job.status:
+            job.status = shortened
+            state.changes.changed[job.id] = job
     state.enqueue(early, now)
-
-
-def settle(state: State, now: float) -> None:
-    """Update the dependents of jobs that have ended. Those that end through this are handled in turn."""
-    while state.just_ended:
-        number = state.just_ended.pop()
-        for waiting in sorted(state.dependents.get(number, ())):
-            job = state.jobs[waiting]
-            state.edit(job, _resolved(state, job.spec, 0, {}))
-            _end_if_hopeless(state, job, {}, now)
-    state.forget_old_outcomes()
-
-
-def _resolved(state: State, spec: JobSpec, first: int, ended: dict[JobId, Outcome]) -> JobSpec:
-    """Resolve ids within the same submit, and mark the dependencies that are already met."""
-    after = []
-    for one in spec.after:
-        number = JobId(first - one.job - 1) if one.job < 0 else one.job
-        outcome = state.outcomes.get(number) or ended.get(number)
-        is_met = one.is_met or (number not in state.jobs and _is_as_wanted(one, outcome))
-        after.append(After(job=number, on=one.on, is_met=is_met))
-    return replace(spec, after=tuple(after))
-
-
-def _end_if_hopeless(state: State, job: Job, ended: dict[JobId, Outcome], now: float) -> None:
-    """A dependency that can no longer be met ends the job at once."""
-    for after in job.spec.after:
-        outcome = state.outcomes.get(after.job) or ended.get(after.job)
-        is_open = after.job in state.jobs or after.is_met or _is_as_wanted(after, outcome)
-        if not is_open and job.id in state.jobs:
-            message = note("dependency.unmet", job=after.job, outcome=outcome, on=after.on)
-            status = Failed(booking=None, pid=None, started_at=None, ended_at=now, reason="dependency", message=message)
-            enter(state, job, status, "DependencyFailed", now, {"message": message})
-
-
-def _is_as_wanted(after: After, outcome: Outcome | None) -> bool:
-    return outcome is not None and after.on in {"any", outcome}
 
 
 def _priority_between(job: Job, before: Job | None, behind: Job | None) -> int:

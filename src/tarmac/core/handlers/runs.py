@@ -9,6 +9,7 @@ from tarmac.core import transitions
 from tarmac.core.commands import AdoptProcess, Command, ForgetRun, SignalJob, StartJob
 from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, Reported, TreeGone, is_final
 from tarmac.core.handlers import pausing
+from tarmac.core.handlers.attempt_end import status_after
 from tarmac.core.handlers.failure_breaker import count_end
 from tarmac.core.handlers.taking_in import is_crowded_out, is_known, job_of, take_in
 from tarmac.core.model.note import note
@@ -23,19 +24,19 @@ from tarmac.core.model.status import (
     Stopping,
     Succeeded,
     Unknown,
-    is_ended,
     state_name,
 )
 from tarmac.core.story import enter, tell
 
 if TYPE_CHECKING:
     from tarmac.core.events import NodeJoined, RunOrigin, RunReport
+    from tarmac.core.model.attempt import Ended
     from tarmac.core.model.ids import JobId, NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.model.leftovers import Leftovers
     from tarmac.core.model.names import Failure
     from tarmac.core.model.note import Note
-    from tarmac.core.model.status import Status
+    from tarmac.core.model.status import Requeue
     from tarmac.core.state import State
 
 
@@ -52,9 +53,9 @@ def take_report(state: State, node: NodeName, report: RunReport, now: float) -> 
     if job is not None:
         if not isinstance(report, LaunchFailed) and report.started_at is not None:
             state.note_begin(job, report.started_at)  # also if it is known to run: the clock may have been set since
-        _apply(state, job, report, now)
-        if is_ended(job.status):
-            commands += count_end(state, job, now)
+        ended = _apply(state, job, report, now)
+        if ended is not None:
+            commands += count_end(state, job, ended, now)
     has_ended = job is not None and job.id != report.job
     if is_final(report) and (has_ended or not _is_still_open(state, report)):
         commands.append(_forget(node, report))
@@ -80,11 +81,14 @@ def _is_still_open(state: State, report: RunReport) -> bool:
     return job.attempt < report.attempt or isinstance(job.status, Booked)
 
 
-def _apply(state: State, job: Job, report: RunReport, now: float) -> None:
-    """The story says when it happened: a full disk may have delayed the commit for hours."""
+def _apply(state: State, job: Job, report: RunReport, now: float) -> Ended | None:
+    """How the attempt ended by itself, if it did.
+
+    The story says when it happened: a full disk may have delayed the commit for hours.
+    """
     cause = type(report).__name__
     if not transitions.is_expected(state_name(job.status), cause):
-        return
+        return None
     status = job.status
     assert isinstance(status, Booked)
     match report:
@@ -94,24 +98,35 @@ def _apply(state: State, job: Job, report: RunReport, now: float) -> None:
             detail = {"exit_code": report.exit_code, "signal": report.signal}
             if report.timed_out:
                 detail["timed_out"] = True
-            at = min(now, report.ended_at)
-            enter(state, job, _exited(status, report, now), cause, at, detail)
+            at, (ended, requeue) = min(now, report.ended_at), _exited(status, report)
+            peak = report.peak_gpu_memory_bytes
+            after = status_after(state, job, ended, now, requeue=requeue, peak_bytes=peak)
+            enter(state, job, after, cause, at, detail)
             _tell_leftovers(state, job, report.leftovers, at)
+            return ended if requeue is None else None
         case LaunchFailed():
-            failed = _not_launched(status, report, now)
-            enter(state, job, failed, cause, min(now, report.at), {"message": report.message})
+            failed, requeue = _not_launched(status, report)
+            after = status_after(state, job, failed, now, requeue=requeue)
+            enter(state, job, after, cause, min(now, report.at), {"message": report.message})
+            return failed if requeue is None else None
         case JobLost():
             lost = _lost(status, report)
             if lost != status:  # a node repeats it whenever it joins
-                at = min(now, report.at)
-                enter(state, job, lost, cause, at, {"message": lost.message, "processes_left": report.is_alive})
-                _tell_leftovers(state, job, lost.leftovers, at)
+                _lose(state, job, lost, cause, min(now, report.at), now, {"processes_left": report.is_alive})
+                return None if report.is_alive else lost
         case TreeGone():
-            gone, at = _gone(status, report), min(now, report.at)
-            enter(state, job, gone, cause, at, {"message": gone.message})
-            _tell_leftovers(state, job, report.leftovers, at)
+            gone = _gone(status, report)
+            _lose(state, job, gone, cause, min(now, report.at), now, {})
+            return gone
         case _:
             assert_never(report)
+    return None
+
+
+def _lose(state: State, job: Job, lost: Unknown, cause: str, at: float, now: float, more: dict[str, bool]) -> None:
+    after = lost if lost.ended_at is None else status_after(state, job, lost, now)
+    enter(state, job, after, cause, at, {"message": lost.message, **more})
+    _tell_leftovers(state, job, lost.leftovers, at)
 
 
 def _tell_leftovers(state: State, job: Job, left: Leftovers | None, now: float) -> None:
@@ -126,13 +141,14 @@ def _started(status: Booked, report: JobStarted) -> Running | Stopping:
     return Running(booking=status.booking, pid=report.pid, started_at=report.started_at)
 
 
-def _exited(status: Booked, report: JobExited, now: float) -> Status:
+def _exited(status: Booked, report: JobExited) -> tuple[Ended, Requeue | None]:
+    """How it ended, and why it is requeued if it was stopped for that."""
     if isinstance(status, Stopping) and status.requeue is not None:
         # A job that had ended before its node asked it to stop does not run again. Exit code 0 after that does not mean
         # it is done: saving its state and exiting cleanly is what it was asked for. The node knows the order; its clock
         # and ours do not. If the node cannot say, the job runs again, because a requeued job must never get lost.
         if report.was_signalled is not False and not report.timed_out:
-            return Queued(since=now, requeued=status.requeue)
+            return _ended_by_itself(status, report), status.requeue
     elif _is_stopped(status, report):
         return Cancelled(
             booking=status.booking,
@@ -143,8 +159,8 @@ def _exited(status: Booked, report: JobExited, now: float) -> Status:
             signal=report.signal,
             leftovers=report.leftovers,
             paused_s=_paused_s(status, report.ended_at, report.paused_s),
-        )
-    return _ended_by_itself(status, report)
+        ), None
+    return _ended_by_itself(status, report), None
 
 
 def _is_stopped(status: Booked, report: JobExited) -> bool:
@@ -195,9 +211,9 @@ def _why_failed(report: JobExited) -> Failure:
             assert_never(report.oom)
 
 
-def _not_launched(status: Booked, report: LaunchFailed, now: float) -> Status:
+def _not_launched(status: Booked, report: LaunchFailed) -> tuple[Ended, Requeue | None]:
     if isinstance(status, Stopping):
-        return _stopped_before_start(status, report.at, now)
+        return _stopped_before_start(status, report.at), status.requeue
     return Failed(
         booking=status.booking,
         pid=None,
@@ -205,13 +221,11 @@ def _not_launched(status: Booked, report: LaunchFailed, now: float) -> Status:
         ended_at=report.at,
         reason=report.outside or "launch",
         message=report.message,
-    )
+    ), None
 
 
-def _stopped_before_start(status: Stopping, ended_at: float, now: float) -> Status:
+def _stopped_before_start(status: Stopping, ended_at: float) -> Cancelled:
     """The command never ran."""
-    if status.requeue is not None:
-        return Queued(since=now, requeued=status.requeue)
     return Cancelled(booking=status.booking, pid=None, started_at=None, ended_at=ended_at)
 
 
@@ -350,10 +364,10 @@ def _miss(state: State, job: Job, taken_in: list[Job], now: float) -> list[Comma
             enter(state, job, status, "RunMissing", now, {})
             return [adopt_process(job, status, pid)]
         case Stopping(started_at=None):
-            enter(state, job, _stopped_before_start(status, now, now), "RunMissing", now, {})
+            stopped = _stopped_before_start(status, now)
+            enter(state, job, status_after(state, job, stopped, now, requeue=status.requeue), "RunMissing", now, {})
         case Running() | Stopping() | Unknown():
-            message = note("unknown.no_record")
-            enter(state, job, _unknown(status, message, now), "RunMissing", now, {"message": message})
+            _lose(state, job, _unknown(status, note("unknown.no_record"), now), "RunMissing", now, now, {})
         case _:
             pass
     return []

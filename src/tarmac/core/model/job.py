@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 from tarmac.core.model.gpu import NamedGpu
 from tarmac.core.model.ids import JobId
-from tarmac.core.model.names import Condition, Tier
+from tarmac.core.model.names import Condition, OnOom, RetryKind, Tier
 from tarmac.core.model.status import Booked, Queued, RunName, Status
 
 DEFAULT_PRIORITY = 10
+RETRIED: tuple[RetryKind, ...] = ("exit", "signal", "oom", "launch")  # unless the owner asked for others
 
 
 TERM = 15
@@ -77,12 +78,22 @@ class JobSpec:
     begin_at: float | None = None
     fill: bool = False  # its command has placeholders
     nice: int = 0  # added to the niceness of its processes
+    retries: int = 0  # how often it is run again after an attempt failed
+    retry_on: tuple[RetryKind, ...] = RETRIED  # after which ends
+    retry_delay_s: float | None = None  # before the first retry; doubled for each further one
+    on_oom: OnOom | None = None  # None: as retry_on says
+    requeue: bool = False  # after its time limit, until it ends by itself
     after: tuple[After, ...] = ()
     max_running: int | None = None  # jobs of the array that may run at once
     index: int | None = None  # its index in the array
     notify: tuple[str, ...] = ()  # names of targets
     notify_on: tuple[str, ...] = ()  # the events that they get
     is_adopted: bool = False  # Tarmac did not start it and cannot start it again
+
+    @property
+    def can_run_again(self) -> bool:
+        """False for an adopted process, and for an attempt that was taken in from a node, which has no environment."""
+        return not self.is_adopted and bool(self.environment)
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -99,6 +110,8 @@ class Job:
     attempt: int = 0  # number of the latest attempt; 0: none yet
     status: Status = field(default_factory=Queued)
     group: JobId | None = None  # the first job of its array
+    retried: int = 0  # automatic retries so far, since it was submitted or retried by hand
+    ooms: int = 0  # attempts that ran out of memory
 
     @property
     def rank(self) -> tuple[int, float]:
@@ -115,7 +128,16 @@ class Job:
         since = self.submitted_at
         if isinstance(self.status, Queued) and self.status.since is not None:
             since = self.status.since
-        return max(since, self.spec.begin_at or since)
+        return max(since, self.not_before or since)
+
+    @property
+    def not_before(self) -> float | None:
+        """It does not start earlier, because its owner said so or because it waits between two attempts."""
+        begin_at = self.spec.begin_at
+        retry_at = self.status.retry_at if isinstance(self.status, Queued) else None
+        if begin_at is None or retry_at is None:
+            return begin_at if retry_at is None else retry_at
+        return max(begin_at, retry_at)
 
     @property
     def run(self) -> RunName:

@@ -8,6 +8,9 @@ from typing import Literal, TypeAlias
 NoteKey: TypeAlias = Literal[
     "requeue.preempted",
     "requeue.queue_stopped",
+    "requeue.time_limit",
+    "requeue.failed",
+    "requeue.retried",
     "dependency.unmet",
     "failed.full_disk",
     "unknown.adopted",
@@ -15,14 +18,15 @@ NoteKey: TypeAlias = Literal[
     "unknown.gone",
     "unknown.no_record",
     "unknown.taken_in",
-    "paused.failures",
+    "suspended.failures",
+    "suspended.failures_alike",
     "paused.stopped",
     "warning.idle",
     "warning.overbooked",
     "notice.job_warned",
     "notice.job_stopped",
     "notice.gpu_drained",
-    "notice.queue_paused",
+    "notice.owner_suspended",
     "notice.reservation_released",
 ]
 Value: TypeAlias = "str | int | float | Note | None"

@@ -23,6 +23,15 @@ class Reservation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Suspension:
+    """The waiting jobs of an owner do not start, because the last ones all failed, until a person lets them go on."""
+
+    owner: str
+    reason: Note
+    since: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mode:
     """The mode of the whole queue. Paused: no job starts. Draining: no job is accepted."""
 

@@ -41,8 +41,10 @@ class Rules:
     reserve_ahead_s: float = (
         86400.0  # jobs without a known end avoid reserved GPUs this long before the reservation begins
     )
-    pause_after_failures: int = 10  # consecutive jobs that failed within fail_fast_s
+    pause_after_failures: int = 10  # consecutive jobs of one owner that failed within fail_fast_s
     fail_fast_s: float = 10.0
+    retry_delay_s: float = 10.0  # before the second retry of a job; doubled for each further one
+    retry_max_delay_s: float = 600.0
 
     max_memory: float = 0.1  # foreign memory use up to this fraction is tolerated
     max_load: float = 0.1

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeGuard
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, TypeGuard, assert_never
 
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import JobId, NodeName
@@ -31,17 +31,29 @@ class Booking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requeue:
-    """Why an attempt is stopped and its job returns to the queue."""
+    """Why a job returns to the queue after an attempt."""
 
-    why: Literal["preempted", "queue_stopped"]
+    why: Literal["preempted", "queue_stopped", "time_limit", "failed", "retried"]
     for_job: JobId | None = None  # the job it was preempted for
-    by: str | None = None  # who stopped the queue
+    by: str | None = None  # who stopped the queue, or retried the job
+    reason: Failure | Loss | None = None  # how the attempt failed
+    detail: int | None = None  # its exit code or signal, where that is the reason
 
     @property
     def note(self) -> Note:
-        if self.why == "preempted":
-            return note("requeue.preempted", for_job=self.for_job)
-        return note("requeue.queue_stopped", by=self.by)
+        match self.why:
+            case "preempted":
+                return note("requeue.preempted", for_job=self.for_job)
+            case "queue_stopped":
+                return note("requeue.queue_stopped", by=self.by)
+            case "time_limit":
+                return note("requeue.time_limit")
+            case "failed":
+                return note("requeue.failed", reason=self.reason, detail=self.detail)
+            case "retried":
+                return note("requeue.retried", by=self.by)
+            case _:
+                assert_never(self.why)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +62,14 @@ class Queued:
 
     since: float | None = None  # None: since it was submitted
     requeued: Requeue | None = None  # why it was requeued
+    retry_at: float | None = None  # it waits between two attempts until then
+    retry_wait_s: float = 0.0  # how long that is
+
+    def with_wait_from(self, now: float) -> Queued:
+        """The wait between two attempts is a length of time: it does not grow if the clock is set back."""
+        if self.retry_at is None or self.retry_at <= now + self.retry_wait_s:
+            return self
+        return replace(self, retry_at=now + self.retry_wait_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +156,7 @@ class Stopping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
-    """The outcome cannot be determined. Tarmac never restarts such a job automatically."""
+    """The outcome cannot be determined. The job is tried again only if its owner asked for that."""
 
     booking: Booking
     pid: int | None

@@ -67,6 +67,22 @@ MESSAGES: dict[str, Message] = {
     "start.double_booking": Message(
         "{held:join ; }", "add --yes to start the job anyway; both would use the GPU at once"
     ),
+    "retry.failed_and_state": Message("`failed` and `state` both select jobs by state", "leave out one of them"),
+    "retry.still_waits": Message(
+        "job {job} is {state:select draft=a draft} and has not ended", "run `tarmac why {job}` to see what it waits for"
+    ),
+    "retry.not_ended": Message(
+        "job {job} is {state:select unknown=unknown, and its processes may still run}; "
+        "only jobs that have ended can be retried",
+        "wait for its end, or run `tarmac kill {job}` first",
+    ),
+    "retry.adopted": Message(
+        "job {job} was adopted: Tarmac did not start it and cannot start it again", "queue its command: `tarmac add`"
+    ),
+    "retry.no_environment": Message(
+        "the environment of job {job} is not known, because it was taken in from its node",
+        "queue its command again: `tarmac add`",
+    ),
     "edit.not_an_array": Message("job {job} is not part of an array, so max_running does not apply", "leave it out"),
     "edit.nothing": Message("no change was given", "give at least one of {fields}"),
     "adopt.gpu_held": Message("GPU {index} is held by job {job}", "name other GPUs with --gpus, or none"),

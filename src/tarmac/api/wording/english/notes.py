@@ -7,6 +7,16 @@ from tarmac.api.wording.message import Message
 MESSAGES: dict[str, Message] = {
     "requeue.preempted": Message("preempted{for_job:prefixed  for job }"),
     "requeue.queue_stopped": Message("{by} stopped the queue"),
+    "requeue.time_limit": Message("reached its time limit"),
+    "requeue.failed": Message(
+        "{reason:select exit=exited with code|signal=was ended by signal|oom-gpu=ran out of GPU memory|"
+        "oom-host=ran out of host memory|timeout=reached its time limit|launch=could not be started|"
+        "killed=was killed from outside|disk-full=failed on a full disk|"
+        "no-cwd=found no working directory|no-interpreter=found no interpreter|"
+        "suspend=failed after the machine was suspended|reboot=was ended by a reboot|lost=was lost}"
+        "{detail:prefixed  }"
+    ),
+    "requeue.retried": Message("{by} retried it"),
     "dependency.unmet": Message(
         "job {job} {outcome:select ok=succeeded|fail=did not succeed|None=no longer exists}, but this job was to start "
         "only if it {on:select ok=succeeded|fail=failed|any=ended}"
@@ -18,9 +28,12 @@ MESSAGES: dict[str, Message] = {
     "unknown.gone": Message("its shim was killed, so its exit code is not known; all its processes have ended"),
     "unknown.no_record": Message("the node has no record of this attempt"),
     "unknown.taken_in": Message("taken in from node {node}; the database did not know it"),
-    "paused.failures": Message(
-        "{count} jobs in a row failed within {within_s} s of their start; the last was job {job} "
+    "suspended.failures": Message(
+        "{count} jobs of {owner} in a row failed within {within_s} s of their start; the last was job {job} "
         "({reason:select exit=exit code|signal=signal}{detail:prefixed  })"
+    ),
+    "suspended.failures_alike": Message(
+        "{count} jobs of {owner} in a row failed within {within_s} s of their start, {alike} of them with: {line}"
     ),
     "paused.stopped": Message("stopped; the jobs that ran are first in the queue"),
     "warning.idle": Message("its GPUs did nothing for {seconds:in_words}"),
@@ -28,7 +41,7 @@ MESSAGES: dict[str, Message] = {
     "notice.job_warned": Message("job {job}: {warning}"),
     "notice.job_stopped": Message("job {job} is stopped: {warning}"),
     "notice.gpu_drained": Message("{gpu} on {node} is no longer used: {reason}"),
-    "notice.queue_paused": Message("the queue is paused: {reason}"),
+    "notice.owner_suspended": Message("no further jobs of {owner} start: {reason}"),
     "notice.reservation_released": Message(
         "reservation {reservation} of {owner} is released: it was not used within {within_s:in_words}"
     ),

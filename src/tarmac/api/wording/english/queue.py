@@ -11,6 +11,9 @@ MESSAGES: dict[str, Message] = {
         "{reason:prefixed : }",
         "run `tarmac queue resume` to reopen it",
     ),
+    "queue.not_suspended": Message(
+        "the jobs of {owner} are not suspended", "run `tarmac status` to see whose jobs are"
+    ),
     "queue.stop_needs_requeue": Message(
         "running jobs must be requeued or killed when the queue stops",
         'set "requeue": true to requeue them, or end them with POST /jobs/kill',

@@ -18,7 +18,7 @@ MESSAGES: dict[str, Message] = {
     "setting.renamed": Message("{name} is a setting of another tool", "use {now} instead"),
     "setting.of_another_tool": Message(
         "{name} is a setting of another tool",
-        "{instead:select retries=nothing to set: Tarmac runs a job once and never retries it|"
+        "{instead:select retries=use retries instead; it counts the runs after the first one, so 2 means 3 runs in all|"
         "polling=nothing to set: Tarmac reacts to changes instead of polling|"
         "saving=nothing to set: every change is on disk before it is acknowledged|"
         "drain=use `tarmac gpu drain` and `tarmac gpu resume`|slots=use `tarmac gpu slots` to share a GPU|"

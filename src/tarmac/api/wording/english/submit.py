@@ -32,6 +32,9 @@ MESSAGES: dict[str, Message] = {
     "submit.signal_uncatchable": Message(
         "no process can catch signal {signal}", "use --grace 0 (grace_s: 0) to have the job killed at once"
     ),
+    "submit.no_retries": Message(
+        "{flag} needs retries, but this job has none", "say how often to run it again: --retry 3"
+    ),
     "submit.max_running_without_array": Message(
         "max_running applies to arrays only", 'leave it out, or set "array": true'
     ),

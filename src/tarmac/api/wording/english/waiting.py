@@ -13,6 +13,13 @@ MESSAGES: dict[str, Message] = {
         "waits for {jobs:plural job|jobs} {jobs:spans} to {on:select ok=succeed|fail=fail|any=end}"
     ),
     "waiting.not_before": Message("cannot start before {at}"),
+    "waiting.retry": Message(
+        "attempt {attempt} starts in {seconds:in_words}, at {at}, because the last one {reason}; "
+        "run `tarmac retry` to start it now"
+    ),
+    "waiting.suspended": Message(
+        "{reason}; once the cause is fixed, run `tarmac queue resume` to let the waiting jobs start"
+    ),
     "waiting.paused": Message("{by} paused the queue{since:prefixed  at }{reason:prefixed : }"),
     "waiting.array_full": Message(
         "{most:n job} of array {group} {most:plural is|are} running, the most allowed at once (max_running)"

@@ -1,0 +1,54 @@
+"""`tarmac retry`: run ended jobs again, each as the next attempt of the same job."""
+
+from __future__ import annotations
+
+from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, filters_of, ids_of, require
+from tarmac.cli.parser import JSON, Option, Verb
+from tarmac.cli.render.text import counted, jobs_are, safe
+from tarmac.cli.session import connect
+from tarmac.cli.term.terminal import err, out_json, say
+from tarmac.errors import UserError
+from tarmac.shared.units import spans
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+
+def run(values: Values, words: list[str]) -> int:
+    if not values["failed"]:
+        require("retry", values, words)
+    elif values["state"] is not None:
+        raise UserError("retry: --failed and --state both select jobs by state", "leave out one of them")
+    answer = connect().retry(*ids_of(words), failed=values["failed"], **filters_of(values))
+    if values["json"]:
+        out_json(answer)
+        return 0
+    retried, others = answer["retried"], answer["not_retried"]
+    if retried:
+        say(f"{counted(len(retried), 'job')} queued again: {spans(retried)}")
+    if others and words != ["all"]:
+        err(f"tarmac: {jobs_are(others)} not over or cannot run again\n")
+    if not retried and not others:
+        err("tarmac: there are no jobs; nothing was queued\n")
+    if answer["notice"]:
+        err(f"tarmac: {safe(answer['notice'])}\n")
+    return 0
+
+
+VERB = Verb(
+    "retry",
+    "run ended jobs again, as their next attempt",
+    usage=("tarmac retry ID… [options]", "tarmac retry --failed [options]"),
+    run=run,
+    options=(Option("--failed", None, "retry your failed jobs"), *FILTERS, JSON),
+    examples=(
+        ("tarmac retry 7", "whether it failed, was killed or succeeded"),
+        ("tarmac retry --failed --name 'sweep*'", "the failed jobs of a sweep"),
+    ),
+    notes=(
+        IDS_NOTE,
+        "A job keeps its id and options, and the log of each attempt: `tarmac log 7 --attempt 1`.",
+        "If the job waits between two attempts, its next one starts now.",
+    ),
+)
