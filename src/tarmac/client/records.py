@@ -88,7 +88,7 @@ if TYPE_CHECKING:
         warnings: NotRequired[list[str]]  # in the answer to its creation
 
     class ReportSums(TypedDict):  # all times are GPU-seconds
-        jobs: int
+        jobs: int | None  # null for a single GPU
         held_s: float
         pause_s: float  # of these, paused
         measured_s: float  # of these, with a known utilization

@@ -128,14 +128,6 @@ def sums(connection: sqlite3.Connection, by: By, since: str, until: str) -> dict
     return {Key(*row[:3]): Sums(*row[3:]) for row in found}
 
 
-def totals(connection: sqlite3.Connection) -> list[tuple[Kind, str, str, float, float, float]]:
-    """Kind, owner, project, and GPU-seconds held and used and energy since the beginning. Reads the whole roll-up."""
-    return connection.execute(
-        "SELECT kind, owner, project, sum(held_s), sum(used_s), coalesce(sum(energy_j), 0)"
-        " FROM accounts GROUP BY kind, owner, project"
-    ).fetchall()
-
-
 def first_day(connection: sqlite3.Connection) -> str | None:
     found: str | None = connection.execute("SELECT min(day) FROM accounts").fetchone()[0]
     return found

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.ids import GpuUuid
     from tarmac.core.model.job import Job
     from tarmac.core.model.queue import Mode, Reservation, Suspension
-    from tarmac.store.accounts import By, Key, Kind, Sums, Usage
+    from tarmac.store.accounts import By, Key, Sums, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,9 +109,6 @@ class Reader:
 
     def account_sums(self, by: By, since: str, until: str) -> dict[Key, Sums]:
         return accounts.sums(self._connection, by, since, until)
-
-    def account_totals(self) -> list[tuple[Kind, str, str, float, float, float]]:
-        return accounts.totals(self._connection)
 
     def first_account_day(self) -> str | None:
         return accounts.first_day(self._connection)

@@ -53,6 +53,9 @@ def test_show_prints_the_use_of_a_job() -> None:
     job = a_job(peak_gpu_memory_bytes=7 * G, utilization=83.4, energy_j=7200.0)
     assert used(job) == "at most 7.0G of GPU memory, GPUs 83% busy on average, 2.0 Wh"
     assert used(a_job(utilization=0.0)) == "GPUs 0% busy on average"
+    beside = a_job(peak_gpu_memory_bytes=7 * G, reserved_gpu_memory_bytes=24 * G, held_gpu_s=4500.0)
+    assert used(beside) == "at most 7.0G of the 24.0G reserved on each GPU, 1.25 GPU-hours"
+    assert used(a_job(held_gpu_s=20.0)) == ""
 
 
 @pytest.mark.parametrize(("joules", "words"), [(540, "540 J"), (3600, "1.0 Wh"), (9e6, "2.5 kWh")])

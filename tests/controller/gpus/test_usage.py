@@ -155,13 +155,18 @@ def test_time_before_an_attempt_began_is_not_counted() -> None:
     assert used(book).used_s == 5.0
 
 
-def test_memory_that_the_driver_does_not_report_is_not_zero() -> None:
+@pytest.mark.parametrize(
+    ("others", "peak"), [((), 4 * G), ((GpuProcess(pid=2, job=8),), None), ((GpuProcess(pid=2),), None)]
+)
+def test_memory_that_processes_do_not_report_is_that_of_the_gpu_or_unknown(
+    others: tuple[GpuProcess, ...], peak: int | None
+) -> None:
     reading = a_reading(50, 4)
-    reading.processes[0].memory_bytes = None
+    reading.processes = [GpuProcess(pid=1, job=7), *others]
     book, job = UsageBook(), a_job()
     book.settle([job], 0.0)
     book.read(NODE, [reading], [job], 0.0)
-    assert used(book).peak_gpu_memory_bytes is None
+    assert used(book).peak_gpu_memory_bytes == peak
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tarmac.api.deps import Context
 from tarmac.api.schemas.report import ReportQuery, ReportRow, ReportSums, ReportView
-from tarmac.controller.accounts.report import report
+from tarmac.controller.accounts.report import report_at_rest
 from tarmac.controller.submit.gpu_names import name_with
 from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.refusal import invalid
@@ -27,7 +27,7 @@ async def show_report(context: Context, query: ReportQuery) -> ReportView:
     since = now - DAYS * DAY_S if query.since is None else query.since
     if since > (now if query.until is None else query.until):
         raise invalid("report.wrong_span")
-    found = report(controller, query.by, since, query.until)
+    found = await report_at_rest(controller, query.by, since, query.until)
     return ReportView(
         by=query.by,
         since=found.since,
@@ -58,7 +58,8 @@ def _row(key: Key, sums: Sums, by: By, state: State) -> ReportRow:
     node = state.nodes.get(NodeName(key.node))
     gpu = None if node is None else node.gpus.get(GpuUuid(key.name))
     name = name_with(NodeName(key.node), None if gpu is None else gpu.index, GpuUuid(key.name), state.nodes)
-    return ReportRow(name=name or None, node=key.node or None, uuid=key.name or None, **_sums(sums))
+    figures = {**_sums(sums), "jobs": None}  # a job may use several GPUs
+    return ReportRow(name=name or None, node=key.node or None, uuid=key.name or None, **figures)
 
 
 def _sums(sums: Sums) -> dict[str, Any]:

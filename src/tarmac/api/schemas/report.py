@@ -10,7 +10,7 @@ Moment = Annotated[float, Meta(ge=0, le=253_402_300_799)]  # until the end of th
 
 
 class ReportQuery(Struct, kw_only=True, forbid_unknown_fields=True):
-    """`since` and `until`: seconds since 1970. Whole days are counted; by default the last 30."""
+    """`since` and `until`: seconds since 1970. Whole days are counted, by default the last 30; from the first if 0."""
 
     by: Literal["owner", "project", "gpu", "day"] = "owner"
     since: Moment | None = None
@@ -20,7 +20,7 @@ class ReportQuery(Struct, kw_only=True, forbid_unknown_fields=True):
 class ReportSums(Struct, kw_only=True):
     """All times are GPU-seconds: two GPUs for an hour are 7200. A shared GPU counts by the part that is booked."""
 
-    jobs: int  # each counts once, with its first attempt
+    jobs: int | None  # each counts once, with its first attempt; null for a single GPU
     held_s: float
     pause_s: float  # of these, paused
     measured_s: float  # of these, with a known utilization

@@ -6,7 +6,7 @@ from tarmac.cli.render.text import command_line, gpu_spans, safe
 from tarmac.cli.term.signals import signal_name
 from tarmac.shared.clocks import clock, epoch
 from tarmac.shared.names import ENDED
-from tarmac.shared.units import duration, size, spans
+from tarmac.shared.units import HOUR_S, duration, size, spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ COLOURS = {
     "succeeded": "dim",
 }  # fmt: skip
 MOST_NAMES = 20  # characters of a list of GPUs or jobs; a longer one is counted
+LEAST_HELD_S = 36  # a hundredth of an hour
 QUARTER_S = 900  # days end at a multiple of this in every time zone
 # The jobs of a queue start in few different minutes, so each is formatted once.
 _clocks: dict[tuple[str, int], str] = {}
@@ -129,6 +130,8 @@ def used(job: Job) -> str:
         parts.append(f"GPUs {job.utilization:.0f}% busy on average")
     if job.energy_j:
         parts.append(energy(job.energy_j))
+    if job.held_gpu_s and job.held_gpu_s >= LEAST_HELD_S:
+        parts.append(f"{job.held_gpu_s / HOUR_S:,.2f} GPU-hours")
     return ", ".join(parts)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.controller.accounts.days import by_day, day_of, midnight
 from tarmac.controller.accounts.rollup import running_accounts
+from tarmac.controller.decision import Decision
 from tarmac.controller.gpus.usage import jobs_with_gpus
 from tarmac.store.accounts import Key, Sums
 
@@ -28,13 +29,22 @@ class Report:
     total: Sums
 
 
+async def report_at_rest(controller: Controller, by: By, since: float, until: float | None) -> Report:
+    """While no commit is under way, so that an attempt that ends just now is counted once."""
+    if controller.degraded is not None:
+        return report(controller, by, since, until)
+    return await controller.engine.decide(lambda _: Decision(answer=report(controller, by, since, until)))
+
+
 def report(controller: Controller, by: By, since: float, until: float | None) -> Report:
-    """Whole days, from that of `since` to that of `until`; None: to the present."""
-    now = controller.now()
-    first, last = day_of(since), day_of(now if until is None else until)
+    """Whole days, from that of `since` to that of `until`. 0: from the first one; None: to the present."""
+    now, reader = controller.now(), controller.store.reader
     controller.usage.settle(jobs_with_gpus(controller.state), now)
-    found = controller.store.reader.account_sums(by, first, last)
     present = [*controller.usage.foreign(), *running_accounts(controller.state, controller.usage, now)]
+    first, last = day_of(since), day_of(now if until is None else until)
+    if not since:
+        first = min([reader.first_account_day() or last, last, *(account.day for account in present)])
+    found = reader.account_sums(by, first, last)
     for account in present:
         if first <= account.day <= last:
             key = key_of(account, by)

@@ -273,10 +273,17 @@ class UsageBook:
                 self.attempts.setdefault(key, AttemptBook()).work[DayKey(day, gpu)] = Integral(*work)
 
     def _note_peak(self, job: int, reading: GpuReading, day: str) -> None:
-        attempt = self._current.get(job)
-        known = [one.memory_bytes for one in reading.processes if one.job == job and one.memory_bytes is not None]
-        if attempt is not None and known:
-            self.attempts[attempt].of(day, reading.uuid).note_peak(sum(known))
+        attempt, taken = self._current.get(job), _memory_of(job, reading)
+        if attempt is not None and taken is not None:
+            self.attempts[attempt].of(day, reading.uuid).note_peak(taken)
+
+
+def _memory_of(job: int, reading: GpuReading) -> int | None:
+    """What the job takes of the GPU; all that is in use, if its processes do not say and no others are there."""
+    known = [one.memory_bytes for one in reading.processes if one.job == job and one.memory_bytes is not None]
+    if known:
+        return sum(known)
+    return reading.memory_used_bytes if all(one.job == job for one in reading.processes) else None
 
 
 def _converted(books: Mapping[str, list[Any]], live: Mapping[JobId, Job]) -> Iterator[list[Any]]:
