@@ -40,7 +40,7 @@ def record_types() -> Iterator[str]:
 def cli_table() -> Iterator[str]:
     yield "| option | meaning |"
     yield "|---|---|"
-    for option in JOB_OPTIONS:
+    for option in [option for option in JOB_OPTIONS if option.verbs]:
         flags = f"`{option.short}`, " if option.short else ""
         flags += f"`{option.flag}{f' {option.metavar}' if option.metavar else ''}`"
         words = f"{option.help}. {option.details}" if option.details else option.help

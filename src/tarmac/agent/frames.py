@@ -14,6 +14,9 @@ class LimitEntry(TypedDict):
     seconds: float
     signal: int
     grace_s: float
+    warn_signal: int
+    warn_s: float
+    warn_main_only: bool
 
 
 class AssignFrame(OfAttempt):

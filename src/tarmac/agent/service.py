@@ -253,7 +253,8 @@ class Service:
         attempt = self._attempts.get(key)
         self._retries.stop(key)
         if attempt is not None:
-            attempt.escalation.request(start_request.read_signal(frame["signal"]), float(frame["grace_s"]))
+            warning = start_request.read_warning(frame.get("warn"))
+            attempt.escalation.request(start_request.read_signal(frame["signal"]), float(frame["grace_s"]), warning)
 
     def _pause(self, frame: PauseFrame) -> None:
         attempt = self._attempts.get(key_of_frame(frame))

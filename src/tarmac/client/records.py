@@ -339,6 +339,7 @@ class Job(Record):
     retry_delay_s: float | None  # before the first retry; then doubled
     on_oom: str | None  # fail, retry or grow
     requeue: bool
+    warn: str | None  # `USR1@120`, or `B:USR1@120` for the main process only
     nice: int  # 0 to 19
     notify: list[str]  # names of targets; default: those of the config file
     notify_on: list[str]  # start, end, fail, oom, idle, retry

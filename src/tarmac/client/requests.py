@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         retry_delay_s: float | None  # before the first retry; then doubled
         on_oom: str | None  # fail, retry or grow
         requeue: bool | None
+        warn: str | None  # `USR1@120`, or `B:USR1@120` for the main process only
         nice: int | None  # 0 to 19
         notify: Sequence[str] | None  # names of targets; default: those of the config file
         notify_on: Sequence[str] | None  # start, end, fail, oom, idle, retry

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from tarmac.controller.notifier import Notifier
-from tarmac.controller.start_frame import job_environment, start_frame
+from tarmac.controller.start_frame import job_environment, start_frame, warning_entry
 from tarmac.core.commands import AdoptProcess, Command, ForgetRun, Notify, PauseJob, SignalJob, StartJob
 from tarmac.core.model.status import holds_booking
 from tarmac.nodes.run_origins import packed
@@ -151,6 +151,7 @@ def _signal_frame(command: SignalJob) -> SignalFrame:
         "attempt": command.attempt,
         "signal": command.signal,
         "grace_s": command.grace_s,
+        "warn": warning_entry(command.warn),
     }
 
 

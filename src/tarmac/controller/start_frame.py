@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.controller.log_paths import stdout_path
 from tarmac.nodes.run_origins import packed
+from tarmac.shared.end_warning import parse_warning
 from tarmac.shared.job_options import AT_START
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from tarmac.core.commands import StartJob
     from tarmac.core.model.job import Job
     from tarmac.core.model.status import Booking
-    from tarmac.shared.frames.to_agent import StartFrame
+    from tarmac.shared.frames.to_agent import StartFrame, WarningEntry
 
 # The submitter's own choice of GPUs does not apply to the job.
 _GPU_VARIABLES = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
@@ -71,6 +72,14 @@ def gpu_variables(booking: Booking, gpu_id_style: str) -> dict[str, str]:
     return variables
 
 
+def warning_entry(text: str | None) -> WarningEntry | None:
+    """The signal that warns a job of its end."""
+    if text is None:
+        return None
+    signal, before_s, main_only = parse_warning(text)
+    return {"signal": signal, "before_s": before_s, "main_only": main_only}
+
+
 def start_frame(job: Job, start: StartJob, environment: dict[str, str], state_folder: Path) -> StartFrame:
     stdout = stdout_path(state_folder, job, start.attempt)
     return {
@@ -88,6 +97,7 @@ def start_frame(job: Job, start: StartJob, environment: dict[str, str], state_fo
         "limit_s": job.spec.time_limit_s,
         "stop_signal": job.spec.signal,
         "grace_s": job.spec.grace_s,
+        "warn": warning_entry(job.spec.warn),
         "origin": packed(job, start.booking.gpus, stdout),
         "options": {option.wire: getattr(job.spec, option.wire) for option in AT_START},
     }

@@ -37,6 +37,7 @@ class SignalJob:
     attempt: int
     grace_s: float
     signal: int = TERM
+    warn: str | None = None  # this warning comes first; see shared.end_warning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

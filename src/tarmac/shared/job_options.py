@@ -227,8 +227,10 @@ JOB_OPTIONS = (
         admin_values=("urgent",),
     ),
     JobOption(
-        "--signal", "signal that asks the job to stop (default TERM): USR1", metavar="NAME", read="signal_number",
-        details="A name or a number: `USR1`, `INT`, `10`",
+        "--signal", "signal to stop the job (default TERM), or to warn it: USR1@120", metavar="SIGNAL", read="signal",
+        is_many=True,
+        details="`USR1`, `INT` or `10` asks the job to stop. `USR1@120` warns it 120 s before its time limit, and "
+        "`B:USR1@2m` warns its main process only. Give the option twice for both. See [long jobs](long-jobs.md)",
         wire="signal", type="int", note="asks it to stop", record=SPEC, view="stop_signal", in_list=False, default=15,
         label="stop signal", render="signal_name",
     ),
@@ -261,6 +263,11 @@ JOB_OPTIONS = (
         "--requeue", "at the time limit, queue the job again instead of failing",
         details="TARMAC_RESTART_COUNT tells the job how often it was started before",
         wire="requeue", type="bool", record=SPEC, in_list=False, default=False, label="requeue", render="requeue",
+    ),
+    JobOption(
+        "--signal SIGNAL@TIME", "warn the job before its time limit", verbs=(),
+        wire="warn", note="`USR1@120`, or `B:USR1@120` for the main process only", record=SPEC, in_list=False,
+        is_nullable=True, label="warning", render="warning",
     ),
     JobOption(
         "--nice", "lower the job's CPU priority by N, from 0 to 19", metavar="N", read="count", verbs=ALL_VERBS,

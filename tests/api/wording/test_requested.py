@@ -22,6 +22,7 @@ LEFT_OUT = {
     "retry_delay_s",
     "on_oom",
     "requeue",
+    "warn",
 }  # they say nothing about when and where a job starts
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tarmac.cli.args.values import copies, dependencies, signal_number
+from tarmac.cli.args.values import copies, dependencies, signal
 from tarmac.cli.main import run_line
 from tests.cli.stub import answer, asked, serving
 
@@ -115,7 +115,7 @@ def test_what_is_refused_without_a_controller(
 
 @pytest.mark.parametrize(("word", "number"), [("USR1", 10), ("sigint", 2), ("10", 10), ("64", 64)])
 def test_a_signal_has_a_name_or_a_number(word: str, number: int) -> None:
-    assert signal_number(word) == number
+    assert signal(word) == number
 
 
 @pytest.mark.parametrize(("word", "number"), [("100", 100), ("0-99", 100), ("0-0", 1)])

@@ -63,6 +63,11 @@ class Containment:
         if self.leaf is not None and signum not in _HANDLED_WHILE_STOPPED:
             self.leaf.thaw()
 
+    def warn(self, members: Dict[int, int], signum: int) -> None:
+        """Like `send`, but processes that are stopped or frozen stay so. They handle the signal when they go on."""
+        for pid, start_time in members.items():
+            self._send_to(pid, start_time, signum)
+
     def kill(self) -> None:
         """Send SIGKILL to all processes, also to those that appear meanwhile. The caller repeats it as needed."""
         if self.leaf is not None:

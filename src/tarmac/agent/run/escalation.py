@@ -15,11 +15,13 @@ from tarmac.agent.procs import containment
 from tarmac.agent.procs.containment import Containment
 from tarmac.agent.procs.proc_scan import ProcessTree
 from tarmac.agent.records.run_folder import START, STOP, was_signalled
+from tarmac.agent.run.late_limit import is_warned
 from tarmac.agent.run.shim import STRAGGLER_GRACE_S
 from tarmac.shared import proc, protocol
 
 if TYPE_CHECKING:
     from tarmac.agent.run.attempt import Attempt
+    from tarmac.shared.frames.to_agent import WarningEntry
     from tarmac.shared.frames.to_controller import ReportFrame
 
 _KILL_AGAIN_S = (0.05, 0.2, 1.0, 5.0)
@@ -31,28 +33,68 @@ class Escalation:
         self._containment: Optional[Containment] = None
         self._deadline: Optional[float] = None  # on the monotonic clock, which all processes of one boot share
         self._signum = 0
+        self._signal_at: Optional[float] = None  # when it is to be sent, if a warning was sent first
         self.has_signalled = False  # it was asked to stop while its command was still running
         self._is_stored = True  # what the stop record should say is in it
         self._timer: Optional[Timer] = None
         self._kills = 0
 
-    def request(self, signum: int, grace_s: float) -> None:
-        """May be repeated: a shorter grace period brings the deadline forward, a longer one does not delay it."""
+    def request(self, signum: int, grace_s: float, warning: Optional[WarningEntry] = None) -> None:
+        """May be repeated: a shorter grace period brings the deadline forward, a longer one does not delay it.
+
+        With a warning, that comes first, and the signal after half of the grace period.
+        """
         if self._attempt.is_over:
             return
         deadline = time.monotonic() + max(0.0, grace_s)
         is_first_signal = not self.has_signalled and self._is_command_alive()
         self.has_signalled = self.has_signalled or is_first_signal
+        can_warn = warning is not None and is_first_signal and grace_s > 0 and not self._is_warned()
+        if can_warn:
+            self._signal_at = time.monotonic() + grace_s / 2
+        elif warning is None:
+            self._signal_at = None  # a person does not want to wait for it
+        self._signum = signum
         if self._deadline is None or deadline < self._deadline:
             self._set_deadline(deadline)
         elif is_first_signal:
             self._store()
-        self._signum = signum
         self._attempt.pause.lift()
-        if grace_s > 0 and signum != signal.SIGKILL:
+        if warning is not None and can_warn:
+            self.warn(warning["signal"], main_only=warning["main_only"])
+            self.containment().thaw()
+        if self._signal_at is not None:
+            self._signal_later()
+        elif grace_s > 0 and signum != signal.SIGKILL:
             self.containment().signal(signum)
         else:
             self._kill()
+
+    def warn(self, signum: int, *, main_only: bool) -> None:
+        """Send a signal that asks for nothing. Processes that are stopped or frozen stay so."""
+        members = self.containment().members()
+        if main_only:
+            start = self._attempt.read(START)
+            main = None if start is None else start["pid"]
+            members = {pid: start_time for pid, start_time in members.items() if pid == main}
+        self.containment().warn(members, signum)
+
+    def _is_warned(self) -> bool:
+        """Has the command been warned of its time limit already?"""
+        start, now = self._attempt.read(START), time.monotonic()
+        limit = None if start is None else start.get("limit")
+        return limit is not None and is_warned(limit, now, self._attempt.pause.pauses.extension_s(now))
+
+    def _signal_later(self) -> None:
+        """Send the signal that follows a warning, once it is time to."""
+        if self._signal_at is None or self._attempt.is_over:
+            return
+        left_s = self._signal_at - time.monotonic()
+        if left_s > 0:
+            self._attempt.host.loop.after(left_s, self._signal_later, self._attempt.name)
+        else:
+            self._signal_at = None
+            self.containment().signal(self._signum)
 
     @property
     def is_requested(self) -> bool:
@@ -69,7 +111,10 @@ class Escalation:
         stop = self._attempt.read(STOP)
         if stop is not None:
             self.has_signalled = was_signalled(stop)
+            self._signum = stop.get("signum", 0)  # of records of older agents: it was sent
+            self._signal_at = stop.get("signal_at")
             self._set_deadline(stop["deadline"])
+            self._signal_later()
 
     def end_stragglers(self) -> None:
         """Do what the shim would have done, had it not been killed after the exit record."""
@@ -80,7 +125,7 @@ class Escalation:
         if protocol.is_final(report):
             if self._timer is not None:
                 self._timer.cancel()
-        elif report["type"] == "started" and self._signum:
+        elif report["type"] == "started" and self._signum and self._signal_at is None:
             # The request came during the launch, so the signal may have reached no process.
             self.containment().signal(self._signum)
 
@@ -119,7 +164,14 @@ class Escalation:
 
     def _store(self) -> None:
         job, attempt = self._attempt.key
-        record = {"job": job, "attempt": attempt, "deadline": self._deadline, "signalled": self.has_signalled}
+        record = {
+            "job": job,
+            "attempt": attempt,
+            "deadline": self._deadline,
+            "signalled": self.has_signalled,
+            "signum": self._signum,
+            "signal_at": self._signal_at,
+        }
         try:
             self._attempt.folder.write(STOP, record)
             self._is_stored = True

@@ -357,7 +357,7 @@ def _limit_record(limit: Optional[Limit]) -> Optional[Record]:
     """For the agent, which enforces the limit if the shim is killed."""
     if limit is None:
         return None
-    return {"until": time.monotonic() + limit.seconds, "signal": limit.signal, "grace_s": limit.grace_s}
+    return {"until": time.monotonic() + limit.seconds, **limit._asdict()}
 
 
 def _suspended_s() -> float:

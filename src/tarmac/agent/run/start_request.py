@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from tarmac.shared.job_options import AT_START
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames.to_agent import WarningEntry
 
 _TERM = 15
 _LAST_SIGNAL = 64
@@ -15,11 +18,14 @@ _LONGEST_S = 1e10  # three centuries: more is a mistake, and might overflow a cl
 
 
 class Limit(NamedTuple):
-    """How long the command may run, and how it is stopped then."""
+    """How long the command may run, how it is stopped then, and how it is warned before."""
 
     seconds: float
     signal: int
     grace_s: float
+    warn_signal: int = 0  # 0: no warning
+    warn_s: float = 0.0  # so long before
+    warn_main_only: bool = False
 
 
 class StartRequest(NamedTuple):
@@ -86,7 +92,23 @@ def _limit(frame: Mapping[str, Any]) -> Optional[Limit]:
     seconds = _seconds(frame, "limit_s", 0.0)
     if not seconds:
         raise ValueError("limit_s must be more than 0")
-    return Limit(seconds, signum, grace_s)
+    warning = read_warning(frame.get("warn"))
+    if warning is None:
+        return Limit(seconds, signum, grace_s)
+    return Limit(seconds, signum, grace_s, warning["signal"], warning["before_s"], warning["main_only"])
+
+
+def read_warning(warning: Any) -> Optional[WarningEntry]:
+    """None: no warning. An older controller sends none."""
+    if warning is None:
+        return None
+    if not isinstance(warning, dict):
+        raise ValueError("warn must be an object")  # noqa: TRY004  all that is wrong with a frame is a ValueError
+    return {
+        "signal": read_signal(warning.get("signal")),
+        "before_s": _seconds(warning, "before_s", 0.0),
+        "main_only": bool(warning.get("main_only")),
+    }
 
 
 def _seconds(frame: Mapping[str, Any], name: str, default: float) -> float:

@@ -22,7 +22,7 @@ _KILL_AGAIN_AT_MOST_S = 5.0  # what SIGKILL does not end hangs in the kernel, an
 
 
 class TimeLimit:
-    """At the limit, signals the whole tree; after the grace period, sends SIGKILL until nothing is left."""
+    """Warns before the limit; at the limit, signals the whole tree; after the grace period, sends SIGKILL."""
 
     def __init__(
         self,
@@ -40,8 +40,15 @@ class TimeLimit:
         self._tree = tree
         self._stop_deadline = stop_deadline
         self._pauses = pauses
-        self._due_at = self._next_at = time.monotonic() + limit.seconds  # without pauses
+        self._limit_at = time.monotonic() + limit.seconds  # without pauses
+        self._must_warn = limit.warn_signal != 0
+        self._next_at = self._due_at
         self._again_s = _KILL_AGAIN_S
+
+    @property
+    def _due_at(self) -> float:
+        """When the next step is due, without pauses."""
+        return self._limit_at - self._limit.warn_s if self._must_warn else self._limit_at
 
     def wait(self) -> None:
         """Wait until a child may have ended, or until the next step is due, and take it.
@@ -54,7 +61,11 @@ class TimeLimit:
             signal.sigtimedwait([signal.SIGCHLD], min(left, _LONGEST_WAIT_S))
         elif self.kill_at is not None:
             self._kill()
-        elif not self._is_put_off():
+        elif self._is_put_off():
+            return
+        elif self._must_warn:
+            self._warn()
+        else:
             self._fire()
 
     def _is_put_off(self) -> bool:
@@ -66,6 +77,17 @@ class TimeLimit:
             self._next_at = now  # look again at once when woken
             signal.sigtimedwait([signal.SIGCHLD], max(left, _LOOK_AGAIN_S))
         return left > 0
+
+    def _warn(self) -> None:
+        """A command that is being stopped gets no other signal."""
+        self._must_warn = False
+        self._next_at = self._due_at + self._pauses().extension_s(time.monotonic())
+        if self._stop_deadline() is not None:
+            return
+        members = self._tree.members()
+        if self._limit.warn_main_only:
+            members = {pid: start_time for pid, start_time in members.items() if pid == self._pid}
+        self._tree.warn(members, self._limit.warn_signal)
 
     def _fire(self) -> None:
         members = self._tree.members()  # slow among many processes, so before the last check of the command

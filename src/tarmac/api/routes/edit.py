@@ -16,6 +16,7 @@ from tarmac.api.views.job import Viewer
 from tarmac.controller.decision import Decision
 from tarmac.controller.notify.asked import edited
 from tarmac.controller.requests.permissions import need_admin, refuse_others_jobs
+from tarmac.controller.submit.checks import refuse_bad_warning
 from tarmac.controller.submit.dependencies import Dependencies, refuse_circle_with
 from tarmac.controller.submit.request import EditRequest, is_for_admins
 from tarmac.controller.submit.retries import refuse_oom_without_retry
@@ -86,6 +87,8 @@ def _edits(context: Context, state: State, jobs: Sequence[Job], changes: EditReq
     specs = [replace(job.spec, **edited(targets, job.spec, given)) for job in jobs]
     for spec in specs:
         refuse_oom_without_retry(spec)
+        if spec.warn is not None:
+            refuse_bad_warning(spec.warn, spec.time_limit_s, spec.tier)
     moved = [spec for job, spec in zip(jobs, specs, strict=True) if spec.project != job.spec.project]
     reached = refusal_at_submit(state, moved)
     if reached is not None and reached.limit == "max_queued_per_project":

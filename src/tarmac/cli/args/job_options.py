@@ -109,12 +109,26 @@ def _request(verb: str, values: Values, words: list[str]) -> JobRequest:
             request[option.wire] = _flat(value) if option.is_many else value
     if request.get("notify") == [NONE]:
         request["notify"] = []
+    if "signal" in request:
+        request |= _signals(verb, request.pop("signal"))
     return request  # type: ignore[return-value]
 
 
 def _flat(values: list[Any]) -> list[Any]:
     """An option that may be repeated may also take several values at once."""
     return [one for value in values for one in (value if isinstance(value, list) else [value])]
+
+
+def _signals(verb: str, given: Sequence[int | str]) -> dict[str, Any]:
+    """The signal that stops the job, and the warning."""
+    stops = [one for one in given if isinstance(one, int)]
+    warnings = [one for one in given if isinstance(one, str)]
+    if len(stops) > 1 or len(warnings) > 1:
+        raise UserError(
+            f"{verb}: --signal is given {len(given)} times",
+            "give at most one signal that stops the job (USR1) and one that warns it (USR1@120)",
+        )
+    return {**({"signal": stops[0]} if stops else {}), **({"warn": warnings[0]} if warnings else {})}
 
 
 def _check_command(verb: str, shell: str | None, words: list[str]) -> None:

@@ -208,15 +208,17 @@ def copies(word: str) -> int:
     return number
 
 
-def signal_number(word: str) -> int:
-    """USR1, SIGUSR1 or 10."""
-    from tarmac.cli.term.signals import named
+def signal(word: str) -> int | str:
+    """The number of USR1, SIGUSR1 or 10; of USR1@120, which is a warning, the word itself."""
+    from tarmac.shared.end_warning import UNCATCHABLE, is_warning, parse_warning, signal_number
 
-    name = word.upper().removeprefix("SIG")
-    number = int(name) if is_id(name) else named(name)
-    if number is None or not 1 <= number <= 64:
-        raise ValueError("it must be a signal, such as USR1, INT or 10")
-    if number in {9, 19}:
+    if is_warning(word):
+        parse_warning(word)
+        return word
+    number = signal_number(word)
+    if number is None:
+        raise ValueError("it must be a signal, such as USR1, INT or 10, or a warning, such as USR1@120")
+    if number in UNCATCHABLE:
         raise ValueError("no process can catch that signal; to kill the job at once, use --grace 0")
     return number
 

@@ -99,6 +99,13 @@ def requeue(_value: object, _: float) -> str:
     return "at the time limit"
 
 
+def warning(value: str, _: float) -> str:
+    from tarmac.shared.end_warning import parse_warning
+
+    signum, before_s, main_only = parse_warning(value)
+    return f"{name_of(signum)} {typed_duration(before_s)} before the time limit{', to the main process' * main_only}"
+
+
 def signal_name(value: int, _: float) -> str:
     return name_of(value)
 
@@ -107,6 +114,6 @@ RENDERERS: dict[str, Callable[..., str]] = {
     render.__name__: render
     for render in (
         text, words, gpu_memory, gpu_share, gpu_models, min_gpu_memory, gpus_on, exclude_gpus, idle_below, host_memory,
-        cores, time_limit, grace, begin, fill, requeue, signal_name, events,
+        cores, time_limit, grace, begin, fill, requeue, warning, signal_name, events,
     )
 }  # fmt: skip

@@ -16,6 +16,7 @@ from tarmac.core.model.job import JobSpec, Request
 from tarmac.core.policy.feasibility import lack
 from tarmac.refusal import invalid
 from tarmac.shared import fill
+from tarmac.shared.end_warning import UNCATCHABLE, parse_warning
 
 if TYPE_CHECKING:
     from tarmac.controller.accounts.memory import PastMemory
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
     from tarmac.controller.submit.environment import Environments
     from tarmac.controller.submit.request import JobRequest, SubmitRequest
     from tarmac.core.model.job import After
+    from tarmac.core.model.names import Tier
     from tarmac.core.state import State
 
 LONGEST_TEXT_BYTES = 131_071  # MAX_ARG_STRLEN of Linux, without its closing zero
-UNCATCHABLE = {9, 19}  # KILL and STOP of Linux
 MOST_TEXT_BYTES = 2_000_000  # about what Linux allows for arguments and environment together
 
 
@@ -86,8 +87,7 @@ def _spec(
         _refuse_unknown_placeholders(job.command or (job.shell or "",))
     _refuse_nul("labels", (job.name or "", job.project or "", *job.tags))
     check.directory(cwd)
-    if job.signal in UNCATCHABLE:
-        raise invalid("submit.signal_uncatchable", signal=job.signal)
+    _refuse_bad_signals(job)
     if job.max_running is not None and index is None:
         raise invalid("submit.max_running_without_array")
     retries = retries_of(job, defaults.retries)
@@ -214,6 +214,25 @@ def _refuse_too_long(texts: tuple[str, ...] | list[str]) -> None:
         raise invalid("submit.text_too_long", size=longest, most=LONGEST_TEXT_BYTES)
     if sum(map(len, texts)) > MOST_TEXT_BYTES:
         raise invalid("submit.texts_too_long", most=MOST_TEXT_BYTES)
+
+
+def _refuse_bad_signals(job: JobRequest) -> None:
+    if job.signal in UNCATCHABLE:
+        raise invalid("submit.signal_uncatchable", signal=job.signal)
+    if job.warn is not None:
+        refuse_bad_warning(job.warn, job.time_limit_s, job.tier)
+
+
+def refuse_bad_warning(text: str, limit_s: float | None, tier: Tier) -> None:
+    """A job without a limit can be warned of a preemption only."""
+    try:
+        warning = parse_warning(text)
+    except ValueError as error:
+        raise invalid("submit.warn_malformed", text=text, trouble=str(error)) from None
+    if limit_s is None and tier != "preemptible":
+        raise invalid("submit.warn_without_limit", text=text)
+    if limit_s is not None and warning.before_s >= limit_s:
+        raise invalid("submit.warn_too_early", text=text, limit_s=limit_s)
 
 
 def _refuse_unknown_placeholders(texts: tuple[str, ...]) -> None:

@@ -58,6 +58,7 @@ class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     after: AfterWords = ()
     max_running: MaxRunning | None = None  # jobs of the array that may run at once
     signal: Annotated[int, Meta(ge=1, le=64)] = TERM  # sent to stop the job
+    warn: Annotated[str, Meta(min_length=1, max_length=100)] | None = None
     nice: Nice = 0
     retries: Retries | None = None  # as the setting says
     retry_on: RetryOn = ()  # empty: the usual ones

@@ -333,11 +333,20 @@ def _signal_again(job: Job) -> list[Command]:
     status = job.status
     if not isinstance(status, Booked) or (grace_s := _asked_grace_s(status)) is None:
         return []
-    return [stop_signal(job, status.booking.node, grace_s)]
+    is_requeued = isinstance(status, Stopping) and status.requeue is not None
+    return [stop_signal(job, status.booking.node, grace_s, is_requeued=is_requeued)]
 
 
-def stop_signal(job: Job, node: NodeName, grace_s: float) -> SignalJob:
-    return SignalJob(node=node, job=job.run.job, attempt=job.run.attempt, grace_s=grace_s, signal=job.spec.signal)
+def stop_signal(job: Job, node: NodeName, grace_s: float, *, is_requeued: bool = False) -> SignalJob:
+    """A job that will run again is warned first, so that it can save its work."""
+    return SignalJob(
+        node=node,
+        job=job.run.job,
+        attempt=job.run.attempt,
+        grace_s=grace_s,
+        signal=job.spec.signal,
+        warn=job.spec.warn if is_requeued else None,
+    )
 
 
 def adopt_process(job: Job, status: Starting, pid: int) -> AdoptProcess:

@@ -66,7 +66,7 @@ def _requeue(
         return []  # Tarmac cannot start an adopted process again
     status = _stopping(job.status, now, job.spec.grace_s if grace_s is None else grace_s, requeue)
     enter(state, job, status, cause, now, {"why": requeue.note, "grace_s": status.grace_s})
-    return [stop_signal(job, status.booking.node, status.grace_s)]
+    return [stop_signal(job, status.booking.node, status.grace_s, is_requeued=True)]
 
 
 def stop_all(state: State, event: QueueStopped, now: float) -> list[Command]:

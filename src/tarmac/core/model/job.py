@@ -73,6 +73,7 @@ class JobSpec:
     append: bool = False
     grace_s: float = 10.0
     signal: int = TERM  # sent to stop the job; KILL follows after the grace period
+    warn: str | None = None  # `USR1@120`: a signal that warns it before its time limit; see shared.end_warning
     tier: Tier = "normal"
     time_limit_s: float | None = None
     begin_at: float | None = None

@@ -9,8 +9,17 @@ from tarmac.shared.frames.base import OfAttempt, Origin, Question
 # Attempts
 
 
+class WarningEntry(TypedDict):
+    """A signal `before_s` seconds before the time limit, and at once before a preemption."""
+
+    signal: int
+    before_s: float
+    main_only: bool  # to the command's process only, not to the whole tree
+
+
 class _StartOptions(TypedDict, total=False):
     origin: Origin
+    warn: Optional[WarningEntry]
     options: Dict[str, Any]  # job options that the agent applies and that have no field here, by wire name
 
 
@@ -48,8 +57,15 @@ class AdoptFrame(OfAttempt, _AdoptOptions):
     pid: int
 
 
-class SignalFrame(OfAttempt):
-    """Send a signal (1 to 64) to the attempt's processes, and SIGKILL `grace_s` seconds later."""
+class _SignalOptions(TypedDict, total=False):
+    warn: Optional[WarningEntry]
+
+
+class SignalFrame(OfAttempt, _SignalOptions):
+    """Send a signal (1 to 64) to the attempt's processes, and SIGKILL `grace_s` seconds later.
+
+    With `warn`, its signal comes first, and the other one after half of the grace period.
+    """
 
     type: Literal["signal"]
     signal: int

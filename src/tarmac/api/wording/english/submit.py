@@ -35,6 +35,15 @@ MESSAGES: dict[str, Message] = {
     "submit.no_retries": Message(
         "{flag} needs retries, but this job has none", "say how often to run it again: --retry 3"
     ),
+    "submit.warn_malformed": Message("signal {text} is not a warning: {trouble}"),
+    "submit.warn_without_limit": Message(
+        "signal {text} warns before the time limit, but the job has none",
+        "add --time; to choose the signal that stops the job, leave out the @ and what follows it",
+    ),
+    "submit.warn_too_early": Message(
+        "signal {text} would come before the start of a job with a time limit of {limit_s:in_words}",
+        "warn later, or raise the limit with --time",
+    ),
     "submit.max_running_without_array": Message(
         "max_running applies to arrays only", 'leave it out, or set "array": true'
     ),
