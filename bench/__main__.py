@@ -9,10 +9,14 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from bench import floors, idling, listening, passing, sampling, simulating, starting, submitting
+from bench import floors, idling, listening, notifying, passing, sampling, simulating, starting, submitting
 from bench.figures import Figure, milliseconds, table
 from bench.home import compile_program
 from bench.scheduling import rows as scheduling
+
+# What can be measured on its own, besides the rows about schedules. Each is given the program that jobs run.
+PARTS = {"notifications": notifying.figures}
+NAMES = (*scheduling.ROWS, *PARTS)
 
 
 def main() -> int:
@@ -38,15 +42,15 @@ def arguments() -> Namespace:
         "--only",
         metavar="ROWS",
         type=row_names,
-        help=f"measure only these rows about schedules: {','.join(scheduling.ROWS)}",
+        help=f"measure only these rows: {','.join(NAMES)}",
     )
     return parser.parse_args()
 
 
 def row_names(words: str) -> list[str]:
     names = words.split(",")
-    if unknown := [name for name in names if name not in scheduling.ROWS]:
-        raise ArgumentTypeError(f"unknown: {', '.join(unknown)}; the rows are {', '.join(scheduling.ROWS)}")
+    if unknown := [name for name in names if name not in NAMES]:
+        raise ArgumentTypeError(f"unknown: {', '.join(unknown)}; the rows are {', '.join(NAMES)}")
     return names
 
 
@@ -54,7 +58,19 @@ def measured(asked: Namespace) -> Iterator[Figure]:
     if asked.trace is None and asked.only is None:
         yield from of_this_machine()
         yield from simulating.figures()
-    yield from scheduling.figures(asked.trace, asked.only)
+    for name in (name for name in PARTS if name in (asked.only or ())):
+        yield from of_part(name)
+    rows = None if asked.only is None else [name for name in asked.only if name in scheduling.ROWS]
+    if rows is None or rows:
+        yield from scheduling.figures(asked.trace, rows)
+
+
+def of_part(name: str) -> Iterator[Figure]:
+    folder = tempfile.mkdtemp(prefix="tarmac-bench-")
+    try:
+        yield from PARTS[name](compile_program(folder))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def of_this_machine() -> Iterator[Figure]:
@@ -71,6 +87,8 @@ def of_this_machine() -> Iterator[Figure]:
         yield from idling.figures(program)
         yield from sampling.figures()
         yield from passing.figures()
+        for part in PARTS.values():
+            yield from part(program)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

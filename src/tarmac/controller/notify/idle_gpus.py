@@ -36,7 +36,15 @@ class IdleGpus:
         self._reported: set[FreeGpu] = set()
         self._timer: asyncio.TimerHandle | None = None
         if self._subscriptions:
-            engine.after_commit.append(self._look_later)
+            engine.after_commit.append(self._follow)
+
+    def _follow(self) -> None:
+        """A job may have used a GPU and left it since the last look."""
+        state = self._engine.state
+        for gpu in [gpu for gpu in self._since if state.node(gpu.node).holders(gpu.uuid)]:
+            del self._since[gpu]
+            self._reported.discard(gpu)
+        self._look_later()
 
     def _look_later(self) -> None:
         if self._timer is None and (self._engine.state.queue or self._since):
