@@ -7,12 +7,14 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tarmac.cli.main import run_line
+from tarmac.cli.verbs.doctor import installation
 from tarmac.cli.verbs.doctor.state import check_state
 from tarmac.store.schema import APPLICATION_ID
 from tests.home import Home, until
@@ -240,6 +242,24 @@ def test_a_config_file_that_the_controller_refuses(home: Home, text: str, words:
     done = home.tarmac("ls")
     assert done.returncode == 2
     assert finding["text"] in done.stderr, "doctor and the first command say the same"
+
+
+def test_a_config_file_with_targets_that_others_can_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:  # pytest's own directories are below a private one
+        os.chmod(place, 0o755)
+        config = Path(place) / "tarmac" / "config.toml"
+        config.parent.mkdir(0o755)
+        monkeypatch.delenv("TARMAC_HOME", raising=False)
+        monkeypatch.setenv("XDG_CONFIG_HOME", place)
+        config.write_text('[notify.targets]\nmail = "json://x"\n')
+        config.chmod(0o644)
+        (finding,) = installation._check_config_modes()
+        assert (finding.verdict, finding.advice) == ("warning", f"run `chmod go= {config}`")
+        config.chmod(0o600)
+        assert list(installation._check_config_modes()) == []
+        config.write_text("max_load = 0.2\n")
+        config.chmod(0o644)
+        assert list(installation._check_config_modes()) == []
 
 
 def test_a_config_file_that_is_a_directory(home: Home) -> None:

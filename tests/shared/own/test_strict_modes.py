@@ -15,6 +15,7 @@ from tarmac.shared.own import strict_modes
 from tarmac.shared.own.strict_modes import (
     Problem,
     Unsafe,
+    can_others_read,
     problems_of_agent,
     problems_of_config,
     problems_of_state,
@@ -132,6 +133,16 @@ def test_a_sticky_parent_is_fine_and_is_no_place_for_the_state_itself(state: Pat
     assert problems_of_state(str(state)) == []
     problem = only(problems_of_state(str(state.parent)))
     assert (problem.safe_mode, problem.fix) == (None, "set TARMAC_HOME to a directory that you own")
+
+
+def test_whether_others_can_read_a_file_depends_on_its_mode_and_on_the_directories_above(place: Path) -> None:
+    config = place / "config.toml"
+    config.touch()
+    for bits, is_open in ((0o600, False), (0o640, True), (0o604, True)):
+        config.chmod(bits)
+        assert can_others_read(str(config)) == is_open
+    place.chmod(0o700)
+    assert not can_others_read(str(config))
 
 
 @as_root

@@ -101,6 +101,13 @@ def problems_of_config(path: str) -> List[Problem]:
     return []
 
 
+def can_others_read(path: str) -> bool:
+    """True if other users can read this file: by its mode, and by those of the directories above it."""
+    problem, is_closed = _look_above(path)
+    info = os.stat(path)
+    return (problem is not None or not is_closed) and bool(info.st_mode & (stat.S_IRGRP | stat.S_IROTH))
+
+
 def _problems_of_top(state: str) -> Tuple[List[Problem], bool]:
     """Those of the state directory and of all above it; and whether other users cannot get into it."""
     problem, is_closed = _look_above(state)

@@ -94,6 +94,14 @@ def _run(*words: str) -> Any:
 def _check_config_modes() -> Iterator[Finding]:
     for problem in strict_modes.problems_of_config(paths.config_path()):
         yield mode_finding("config", problem)
+    try:
+        with open(paths.config_path(), encoding="utf-8", errors="replace") as file:
+            has_secrets = "[notify" in file.read()
+        if has_secrets and strict_modes.can_others_read(paths.config_path()):
+            text = f"{paths.config_path()} has targets of notifications, and other users can read it"
+            yield Finding("warning", "config", text, f"run `chmod go= {paths.config_path()}`")
+    except OSError:
+        pass  # there is none, or the controller says what is wrong with it
 
 
 def mode_finding(name: str, problem: strict_modes.Problem) -> Finding:
