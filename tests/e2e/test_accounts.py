@@ -190,3 +190,38 @@ def test_auto_is_refused_where_it_makes_no_sense(home: Home) -> None:
         done = home.tarmac("add", *words, "true")
         assert done.returncode == 2
         assert message in done.stderr
+
+
+def test_retried_attempts_add_up_and_the_job_counts_once(home: Home) -> None:
+    job = home.add("--retry", "1", "--retry-delay", "0", "--project", "p", "-c", "sleep 0.3; exit 1")
+    assert home.tarmac("wait", str(job)).returncode == 1
+    seen = home.client().job(job)
+    assert seen.attempt == 2
+    (row,) = report(home, "--by", "project")["rows"]
+    assert (row["name"], row["jobs"]) == ("p", 1)
+    assert row["held_s"] == pytest.approx(seen.held_gpu_s)
+    assert row["held_s"] >= 0.6
+    again = home.tarmac("retry", str(job))
+    assert again.returncode == 0, again.stderr
+    assert home.tarmac("wait", str(job)).returncode == 1
+    (later,) = report(home, "--by", "project")["rows"]
+    assert later["jobs"] == 1
+    assert later["held_s"] >= row["held_s"] + 0.3
+    assert home.client().job(job).held_gpu_s == pytest.approx(later["held_s"])
+
+
+def test_a_paused_job_shows_what_it_held_meanwhile(home: Home) -> None:
+    job = home.add("--", "sleep", "300")
+    started(home, job)
+    assert home.tarmac("pause", str(job)).returncode == 0
+    assert until(lambda: state_of(home, job) == "paused")
+    assert until(lambda: report(home)["total"]["pause_s"] > 0.3)
+    assert "PAUSED" in home.tarmac("report").stdout
+    assert home.tarmac("resume", str(job)).returncode == 0
+    assert until(lambda: state_of(home, job) == "running")
+    paused = report(home)["total"]["pause_s"]
+    assert home.tarmac("kill", str(job), "--grace", "0").returncode == 0
+    assert until(lambda: state_of(home, job) == "cancelled")
+    total = report(home)["total"]
+    assert total["pause_s"] == pytest.approx(paused, abs=0.5)
+    assert total["held_s"] > total["pause_s"]

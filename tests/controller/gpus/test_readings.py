@@ -7,7 +7,8 @@ import pytest
 from tarmac.controller.controller import Controller
 from tarmac.core.events import JobStarted, Reported
 from tarmac.core.model.ids import JobId
-from tarmac.nodes.reports import GpuReading
+from tarmac.nodes.reports import GpuProcess, GpuReading
+from tarmac.store.accounts import Key
 from tests.controller.test_engine import DESK, RecordingFleet, run, specs, submit
 
 
@@ -27,5 +28,28 @@ def test_idle_time_counts_only_while_readings_are_confirmed(tmp_path: Path, is_r
             controller.readings._tick()
             await controller.engine.commit()
         assert controller.state.nodes[DESK].activity[JobId(job)].is_warned == is_renewed
+
+    run(tmp_path, story)
+
+
+def test_foreign_use_is_stored_every_minute_while_no_job_runs(tmp_path: Path) -> None:
+    async def story(controller: Controller, _: RecordingFleet) -> None:
+        now = [1000.0]
+        controller.engine._clock = lambda: now[0]
+        process = GpuProcess(pid=9, user="eve", memory_bytes=4 << 30)
+        reading = GpuReading(index=0, uuid="G0", utilization=50, memory_total_bytes=24 << 30, processes=[process])
+        controller.readings.take(DESK, [reading], None, None)
+        for _ in range(25):  # two minutes
+            now[0] += 5
+            controller.readings.renew(DESK)
+        await controller.engine.commit()
+        (stored,) = controller.store.reader.account_sums("owner", "0", "9").items()
+        assert stored[0] == Key("foreign", "", "eve")
+        assert 60 <= stored[1].held_s <= 125
+        assert stored[1].used_s == stored[1].held_s / 2
+        await controller.store_usage()
+        (total,) = controller.store.reader.account_sums("owner", "0", "9").values()
+        assert total.held_s == 125.0, "the rest, when the controller ends"
+        assert controller.usage.foreign() == []
 
     run(tmp_path, story)
