@@ -35,10 +35,12 @@ class Story:
     lines: list[Line]
     begun: dict[Key, Line] = field(default_factory=dict)
     requeued: set[Key] = field(default_factory=set)
+    failed: set[Key] = field(default_factory=set)  # attempts that ended badly, by themselves or not
 
     def __post_init__(self) -> None:
         self.begun = {line.key: line for line in self.lines if line.kind in BEGUN}
         self.requeued = {line.key for line in self.lines if line.kind in REQUEUED}
+        self.failed = {line.key for line in self.lines if line.kind == "JobExited" and line.detail["exit_code"] != 0}
 
     def count(self, kind: str) -> int:
         return sum(line.kind == kind for line in self.lines)
@@ -59,10 +61,11 @@ def story_of(world: World) -> Story:
 
 
 def attempts_without_cause(jobs: Jobs, story: Story) -> Iterator[str]:
-    """A job has another attempt only if it was requeued, and each attempt is decided once."""
+    """A job has another attempt only if it was requeued or is retried, and each attempt is decided once."""
     for number, job in jobs.items():
+        causes = story.requeued | (story.failed if job.get("retries") else set())
         for attempt in range(1, job["attempt"]):
-            if (number, attempt) not in story.requeued:
+            if (number, attempt) not in causes:
                 yield f"job {number} has attempt {attempt + 1}, and nobody sent attempt {attempt} back"
     decided = Counter(line.key for line in story.lines if line.kind in BEGUN)
     for (number, attempt), count in decided.items():
@@ -72,6 +75,15 @@ def attempts_without_cause(jobs: Jobs, story: Story) -> Iterator[str]:
         job = jobs.get(line.key[0])
         if line.kind == "Preempted" and job is not None and job["tier"] != "preemptible":
             yield f"job {line.key[0]} is {job['tier']}, and was preempted"
+
+
+def retries_not_made(jobs: Jobs, story: Story) -> Iterator[str]:
+    """A job that is retried fails only once its retries are used up."""
+    for number, job in jobs.items():
+        if job.get("retries") and job["state"] == "failed" and job["reason"] in {"exit", "signal"}:
+            failed = sum(key[0] == number for key in story.failed)
+            if failed <= job["retries"]:
+                yield f"job {number} failed after {failed} attempts, with {job['retries']} retries"
 
 
 def marks_without_decision(world: World, story: Story) -> Iterator[str]:

@@ -27,6 +27,7 @@ class Verdict:
     jobs: int
     unknown: int
     lost: list[int] = field(default_factory=list)  # acknowledged, but without a final state
+    lost_retries: list[str] = field(default_factory=list)
     run_twice: list[str] = field(default_factory=list)
     booked_twice: list[str] = field(default_factory=list)
     wrong_exit: list[str] = field(default_factory=list)
@@ -43,6 +44,7 @@ class Verdict:
     def _broken(self) -> dict[str, list[Any]]:
         return {
             "lost": self.lost,
+            "lost retries": self.lost_retries,
             "run twice": self.run_twice,
             "booked twice": self.booked_twice,
             "wrong exit codes": self.wrong_exit,
@@ -110,6 +112,7 @@ def _look_at_books(world: World, jobs: dict[int, dict[str, Any]], verdict: Verdi
     verdict.booked_twice += books.overbooked(jobs)
     verdict.run_twice += books.attempts_without_cause(jobs, story)
     verdict.other += books.marks_without_decision(world, story)
+    verdict.lost_retries += books.retries_not_made(jobs, story)
     verdict.out_of_turn += [
         *books.begun_while_paused(world, story),
         *books.begun_on_reserved(world, story),

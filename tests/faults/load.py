@@ -25,7 +25,8 @@ class Load:
         self._chance = random.Random(seed)
         self._arrays = 0
         self._sorts: dict[Callable[[int], list[dict[str, Any]]], int] = {
-            self._plain: 45,
+            self._plain: 37,
+            self._retried: 8,
             self._preemptible: 20,
             self._urgent: 6,
             self._shared: 14,
@@ -59,6 +60,13 @@ class Load:
         leave = self._chance.choices((None, "straggler", "detached"), (20, 1, 1))[0]
         ms = ENDLESS_MS if self._chance.random() < 0.08 else self._short_ms()
         return self._world.requests(1, gpus=self._gpus(), ms=ms, leave=leave)
+
+    def _retried(self, _: int) -> list[dict[str, Any]]:
+        """Tried again if its id makes it fail, at once or after a wait."""
+        tier = self._chance.choice(("normal", "preemptible"))
+        delay_s = self._chance.choice((None, 0.0, 0.05, 0.5))
+        asked = {"retries": self._chance.choice((1, 2)), "retry_delay_s": delay_s, "tier": tier, "grace_s": 0.2}
+        return self._world.requests(1, gpus=self._gpus(), ms=self._short_ms(), **asked)
 
     def _preemptible(self, _: int) -> list[dict[str, Any]]:
         """Long enough to block other jobs."""

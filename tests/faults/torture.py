@@ -111,7 +111,7 @@ def summary(torture: Torture, verdict: Verdict) -> str:
             f"jobs              {verdict.jobs}, {len(torture.world.stopped)} of them stopped by hand",
             f"meddled           {sum(torture.meddled.values())} times ({_listed(torture.meddled)})",
             *_happened(torture.world),
-            f"lost              {len(verdict.lost)}",
+            f"lost              {len(verdict.lost)} jobs, {len(verdict.lost_retries)} retries",
             f"run twice         {len(verdict.run_twice)}",
             f"GPUs booked twice {len(verdict.booked_twice)}",
             f"begun out of turn {len(verdict.out_of_turn)}",
@@ -132,6 +132,7 @@ def _happened(world: World) -> list[str]:
     requeued = f"{story.count('Preempted')} preempted, {story.count('QueueStopped')} by stopping the queue"
     return [
         f"requeued          {requeued}; {len(again)} jobs ran again, one of them {max(again, default=1)} times",
+        f"retried           {sum(job['attempt'] > 1 and job['retries'] > 0 for job in jobs)} jobs with retries",
         f"ended by Tarmac   {ends['timeout']} at their time limit, {ends['dependency']} for what they waited for",
         f"queue             {len(world.pauses)} times paused, {len(world.reserved)} reservations",
     ]
