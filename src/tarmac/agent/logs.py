@@ -5,11 +5,11 @@ Memory use is bounded whatever the file holds.
 
 from __future__ import annotations
 
-import os
-import stat
 import time
 from binascii import b2a_base64
 from typing import TYPE_CHECKING, Optional, Union
+
+from tarmac.agent.log_file import LogFile, cap
 
 if TYPE_CHECKING:
     from tarmac.shared.frames.to_agent import ReadLogFrame, TailLogFrame
@@ -30,13 +30,12 @@ _BEFORE_BYTES = 64 * 1024  # a traceback of a chain, or of another process, may 
 def read_log(request: ReadLogFrame) -> Union[LogFrame, LogErrorFrame]:
     ref = request.get("ref")
     try:
-        fd = _open(request["path"])
-        try:
-            size = os.fstat(fd).st_size
-            offset = request["offset"] if request["offset"] >= 0 else max(0, size + request["offset"])
-            data = os.pread(fd, max(0, min(request["limit"], _MAX_READ_BYTES)), offset)
-        finally:
-            os.close(fd)
+        if request.get("cap"):
+            cap(request["path"], request["cap"])
+        with LogFile(request["path"]) as log:
+            size = log.size
+            offset = max(request["offset"] if request["offset"] >= 0 else size + request["offset"], log.begin)
+            data = log.read(max(0, min(request["limit"], _MAX_READ_BYTES)), offset)
     except OSError as error:
         is_missing = isinstance(error, FileNotFoundError)
         return {"type": "log", "ref": ref, "error": _describe(error), "is_missing": is_missing}
@@ -46,44 +45,37 @@ def read_log(request: ReadLogFrame) -> Union[LogFrame, LogErrorFrame]:
 
 def read_end(path: str, begin: int, most: int) -> bytes:
     """Return the last bytes of a log, at most `most`, of what was written from `begin` on. Raises OSError."""
-    fd = _open(path)
-    try:
-        size = os.fstat(fd).st_size
-        first = max(begin, size - most)
-        return os.pread(fd, max(0, size - first), first)
-    finally:
-        os.close(fd)
+    with LogFile(path) as log:
+        first = max(begin, log.begin, log.size - most)
+        return log.read(max(0, log.size - first), first)
 
 
 def find_tail(request: TailLogFrame) -> Union[LogTailFrame, LogTailErrorFrame]:
     """Find the offset where the last lines begin, from the end backwards."""
     try:
-        fd = _open(request["path"])
-        try:
-            return _find_error(fd, request) if request.get("error") else _find_tail(fd, request)
-        finally:
-            os.close(fd)
+        with LogFile(request["path"]) as log:
+            return _find_error(log, request) if request.get("error") else _find_tail(log, request)
     except OSError as error:
         return {"type": "log_tail", "ref": request.get("ref"), "error": _describe(error)}
 
 
-def _find_tail(fd: int, request: TailLogFrame) -> LogTailFrame:
-    size = end = os.fstat(fd).st_size
+def _find_tail(log: LogFile, request: TailLogFrame) -> LogTailFrame:
+    size = end = log.size
     missing = max(0, int(request["lines"]))
-    if size and os.pread(fd, 1, size - 1) == b"\n":
+    if size > log.begin and log.read(1, size - 1) == b"\n":
         end -= 1  # the newline that ends the last line does not begin another
-    lowest = max(0, size - _MAX_BACK_BYTES)
+    lowest = max(log.begin, size - _MAX_BACK_BYTES)
     until = time.monotonic() + _MAX_SEARCH_S
     begin = size
     is_cut = False
     while missing and begin > lowest:
         begin = max(lowest, end - _STEP_BYTES)
-        data = os.pread(fd, end - begin, begin)
+        data = log.read(end - begin, begin)
         found = data.count(b"\n")
         if found >= missing:
             begin += _find_from_end(data, missing) + 1
             break
-        is_cut = begin > 0 and (begin == lowest or time.monotonic() > until)
+        is_cut = begin > log.begin and (begin == lowest or time.monotonic() > until)
         if is_cut:
             break
         missing -= found
@@ -92,16 +84,16 @@ def _find_tail(fd: int, request: TailLogFrame) -> LogTailFrame:
     return {"type": "log_tail", "ref": request.get("ref"), "offset": begin, "size": size, "is_cut": is_cut}
 
 
-def _find_error(fd: int, request: TailLogFrame) -> LogTailFrame:
+def _find_error(log: LogFile, request: TailLogFrame) -> LogTailFrame:
     """Look for the last traceback, and where there is none, for the first error line near the end."""
     from tarmac.agent.outcome.error_lines import TRACEBACK, find_failure, split_bytes  # patterns take a while
 
-    size = os.fstat(fd).st_size
-    begin = max(0, size - _STEP_BYTES)
-    at = _last_place(fd, size, TRACEBACK.encode())
+    size = log.size
+    begin = max(log.begin, size - _STEP_BYTES)
+    at = _last_place(log, TRACEBACK.encode())
     if at is not None:
-        begin = max(0, min(begin, at - _BEFORE_BYTES))
-    data = os.pread(fd, 2 * _STEP_BYTES, begin)
+        begin = max(log.begin, min(begin, at - _BEFORE_BYTES))
+    data = log.read(2 * _STEP_BYTES, begin)
     lines = split_bytes(data)
     number = find_failure([line.text for line in lines]).begins
     offset = size if number is None else begin + lines[number].offset
@@ -115,32 +107,17 @@ def _find_error(fd: int, request: TailLogFrame) -> LogTailFrame:
     }
 
 
-def _last_place(fd: int, size: int, words: bytes) -> Optional[int]:
+def _last_place(log: LogFile, words: bytes) -> Optional[int]:
     """Search backwards, within the same bounds as for lines."""
     until = time.monotonic() + _MAX_SEARCH_S
-    end = size
-    while end > max(0, size - _MAX_BACK_BYTES) and time.monotonic() < until:
-        begin = max(0, end - _STEP_BYTES)
-        found = os.pread(fd, end - begin + len(words), begin).rfind(words)
+    end = log.size
+    while end > max(log.begin, log.size - _MAX_BACK_BYTES) and time.monotonic() < until:
+        begin = max(log.begin, end - _STEP_BYTES)
+        found = log.read(end - begin + len(words), begin).rfind(words)
         if found >= 0:
             return begin + found
         end = begin
     return None
-
-
-def _open(path: str) -> int:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a FIFO must not hang
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise OSError(0, "is not a regular file", path)
-    return fd
-
-
-def size_of(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
 
 
 def _find_from_end(data: bytes, count: int) -> int:

@@ -92,6 +92,7 @@ def log_bytes(
     offset: int = 0,
     attempt: int | None = None,
     error: bool = False,
+    since_s: float | None = None,
     on_cut: Callable[[], None] | None = None,
     on_begin: Callable[[Mapping[str, str]], None] | None = None,
     on_notice: Callable[[str], None] | None = None,
@@ -103,7 +104,7 @@ def log_bytes(
     notice: str | None = None
     has_ended = False  # the job, so that the next answer is the rest of its output
     begin: dict[str, object] = {"offset": offset or None} if lines is None else {"lines": lines}
-    begin["error"] = 1 if error else None
+    begin |= {"error": 1 if error else None, "since_s": since_s}
     path: str | None = None
     current: int | None = None  # the attempt
     while True:

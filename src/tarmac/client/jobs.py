@@ -145,6 +145,7 @@ class Jobs(Link):
         stream: str = "stdout",
         attempt: int | None = None,
         error: bool = False,
+        since_s: float | None = None,
         on_cut: Callable[[], None] | None = None,
         on_begin: Callable[[Mapping[str, str]], None] | None = None,
         on_notice: Callable[[str], None] | None = None,
@@ -157,6 +158,7 @@ class Jobs(Link):
         headers of the answer: `tarmac-log-attempt`, `tarmac-log-path` and `tarmac-log-offset`.
         `on_notice` of a follower is called with why the job may not start or end for a while, `on_attempt` with the
         number of each attempt after the first. `error`: from the last traceback, or the first error line, on.
+        `since_s`: what was written in the last seconds, or somewhat more.
         """
         from tarmac.client.follow import log_bytes
 
@@ -170,6 +172,7 @@ class Jobs(Link):
             stream=stream,
             attempt=attempt,
             error=error,
+            since_s=since_s,
             on_cut=on_cut,
             on_begin=on_begin,
             on_notice=on_notice,

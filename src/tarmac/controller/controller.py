@@ -19,6 +19,7 @@ from tarmac.controller.gpus import ignored, usage
 from tarmac.controller.gpus.ignored import IgnoredProcesses
 from tarmac.controller.gpus.readings import GpuReadings
 from tarmac.controller.gpus.usage import UsageBook, jobs_with_gpus
+from tarmac.controller.log_keeper import LogKeeper
 from tarmac.controller.notice import NoticeBoard
 from tarmac.controller.notify.targets import Targets
 from tarmac.controller.progress.feed import ProgressFeed
@@ -90,6 +91,7 @@ class Controller:
         self.readings = GpuReadings(self.engine, self.usage, self.publisher, self.ignored)
         self.progress = ProgressReader(self.engine, self.fleet, state_folder)
         self.progress_feed = ProgressFeed(self.engine, self.progress)
+        self.log_keeper = LogKeeper(self.engine, self.fleet, state_folder)
         self.start_waits = StartWaits(self.fleet, state_folder)
         self.forecast = ForecastCache(self.engine, self.progress)
         self.submissions = Submissions(self.engine, store.reader)

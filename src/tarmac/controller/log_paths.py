@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job
 
 
+OLDER = ".older"  # the older part of a log with a cap; `agent/log_file.py` writes it
+
+
 def is_elsewhere(job: Job) -> bool:
     """True for an adopted job: its output is not redirected."""
     return job.spec.is_adopted

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional
 
 from tarmac.agent import facts, logs
 from tarmac.agent.files.trail import Avoided, Trail
+from tarmac.agent.log_file import size_of
 from tarmac.shared import kernel
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Worker:
 
     def _look_at(self, path: str) -> Mapping[str, Any]:
         """Watch first, so that no change in between is missed."""
-        return {"type": "looked", "watch": self._watch(path), "size": logs.size_of(path)}
+        return {"type": "looked", "watch": self._watch(path), "size": size_of(path)}
 
     def _watch(self, path: str) -> Optional[int]:
         """None if the directory is missing, too, or the user has no inotify watches left."""

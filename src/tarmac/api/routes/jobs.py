@@ -22,7 +22,7 @@ from tarmac.api.wording.times import iso
 from tarmac.controller.accounts.memory import PastMemory
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
-from tarmac.controller.log_paths import default_log
+from tarmac.controller.log_paths import OLDER, default_log
 from tarmac.controller.requests.permissions import need_admin, refuse_others_jobs
 from tarmac.controller.requests.selectors import job_filter, job_number
 from tarmac.controller.submit.checks import Defaults, checked_specs
@@ -234,8 +234,9 @@ async def remove_jobs(context: Context, body: Selection) -> RemoveAnswer:
 
 def _delete(paths: list[str]) -> None:
     for path in paths:
-        with suppress(FileNotFoundError):
-            os.unlink(path)
+        for file in (path, path + OLDER):
+            with suppress(FileNotFoundError):
+                os.unlink(file)
 
 
 def _none_running(controller: Controller, numbers: list[int]) -> list[Job]:

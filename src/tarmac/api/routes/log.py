@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 1 << 18
 LOOK_AGAIN_S = 30.0
+LINE_BYTES = 8192  # that are searched for the beginning of a line
 TRY_AGAIN_S = 2.0  # after a watch failed: there is no file yet, or the node is away
 ANY_NOTICE: frozenset[str | None] = frozenset()
 
@@ -65,13 +66,18 @@ async def job_log(context: Context, word: str, query: LogQuery) -> LogStream:
     which = query.attempt or max(job.attempt, 1)
     path = _path(controller, job, which, query)
     await controller.fleet.refuse_silence(_node_of(controller, job, which))
-    await _must_exist(controller, job, which, path, follow=query.follow)
-    first, is_cut = query.offset or 0, False
+    begin = await _must_exist(controller, job, which, path, follow=query.follow)
+    first, is_cut = max(query.offset or 0, begin), False
+    if query.since_s is not None:
+        first = await _since_offset(controller, job, which, path, query.since_s)
     if query.lines is not None:
-        first, is_cut = await _tail_offset(controller, job, which, path, query.lines)
+        tail, is_cut = await _tail_offset(controller, job, which, path, query.lines)
+        first = max(first, tail) if query.since_s is not None else tail
+    headers = {"Tarmac-Log-Cut": "1"} if is_cut else {}
+    if begin and first <= begin:
+        headers["Tarmac-Log-Removed"] = str(begin)  # by the setting log_limit
     if query.error:
         path, first = await _error_place(controller, job, which, path, query)
-    headers = {"Tarmac-Log-Cut": "1"} if is_cut else {}
     notice = wait_words(controller, [job.id]) if query.follow else None
     headers |= {} if notice is None else {"Tarmac-Notice": header_text(notice)}
     headers |= {
@@ -123,21 +129,36 @@ def _refuse_what_has_no_file(controller: Controller, job: Job, query: LogQuery) 
         raise invalid("log.one_file", job=job.id, path=chosen)
 
 
-async def _must_exist(controller: Controller, job: Job, attempt: int, path: str, *, follow: bool) -> None:
-    """Refuse output that is missing. A follower may come before the file exists."""
+async def _since_offset(controller: Controller, job: Job, attempt: int, path: str, since_s: float) -> int:
+    """The beginning of the line that was written then, or of one somewhat before it."""
+    at = controller.now() - since_s
+    ended_at = getattr(job.status, "ended_at", None)
+    offset = controller.log_keeper.offset_at(job, attempt, path, at)
+    if attempt == job.attempt and ended_at is not None and ended_at < at:
+        offset = 1 << 62  # the end
+    begin = max(0, offset - LINE_BYTES)
+    question: QuestionFrame = {"type": "read_log", "path": path, "offset": begin, "limit": min(offset, LINE_BYTES)}
+    answer = await _ask(controller, job, attempt, question)
+    if "error" in answer or answer["size"] <= offset:
+        return int(answer.get("size", 0))
+    before = base64.b64decode(answer["data"])
+    return int(answer["offset"]) + before.rfind(b"\n") + 1 if b"\n" in before else offset
+
+
+async def _must_exist(controller: Controller, job: Job, attempt: int, path: str, *, follow: bool) -> int:
+    """Refuse output that is missing. A follower may come before the file exists. Returns where the output begins."""
     had_run = _has_run(job) or attempt < job.attempt  # before it is asked: the job goes on meanwhile
     answer = await _ask(controller, job, attempt, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
     if "error" not in answer:
-        return
+        return int(answer["offset"])
     if answer.get("is_silent"):
         raise unavailable("log.silent", job=job.id, error=answer["error"])
     if answer.get("is_missing") and had_run:
         raise not_found("log.gone", job=job.id, path=path)
     if _has_run(controller.job(job.id) or job) and not had_run:
-        await _must_exist(controller, controller.job(job.id) or job, attempt, path, follow=follow)
-        return
+        return await _must_exist(controller, controller.job(job.id) or job, attempt, path, follow=follow)
     if follow and answer.get("is_missing"):
-        return
+        return 0
     if job.attempt == 0:
         raise not_found("log.not_started", job=job.id)
     raise not_found("log.unreadable", job=job.id, error=answer["error"])
@@ -179,7 +200,7 @@ async def _output(
             had_run = now is not None and _has_run(now)
             answer = await _read(controller, job, attempt, path, offset)
             while chunk := base64.b64decode(answer.get("data", "")):
-                offset += len(chunk)
+                offset = max(offset, answer["offset"]) + len(chunk)  # a cap may have removed some
                 yield chunk
                 answer = await _read(controller, job, attempt, path, offset)
             if not follow or now is None or is_over or controller.is_ending:

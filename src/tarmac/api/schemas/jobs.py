@@ -61,6 +61,7 @@ class LogQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     attempt: Annotated[int, Meta(ge=1, le=2**31)] | None = None
     lines: Annotated[int, Meta(ge=0, le=10**12)] | None = None
     offset: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
+    since_s: Annotated[float, Meta(ge=0, le=LARGEST)] | None = None  # what was written in the last seconds, or more
     error: bool = False  # from the last traceback on, or from the first error line
     follow: bool = False
     notices: bool = False  # of a follower: the stream also ends when there is another notice

@@ -57,6 +57,13 @@ def moment(word: str) -> float:
     return parse_moment(word)
 
 
+def past(word: str) -> float:
+    """Seconds since 1970 of 10m (ago), 14:30, 2026-11-01."""
+    from tarmac.shared.clocks import parse_past
+
+    return parse_past(word)
+
+
 def size(word: str) -> int:
     """8G, 512M, 1.5T."""
     number = parse_size(word)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from time import time
 
 from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, numbers_of
-from tarmac.cli.args.values import count, pattern, positive
+from tarmac.cli.args.values import count, past, pattern, positive
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.session import connect
 from tarmac.cli.term.notices import tell
 from tarmac.cli.term.terminal import err, has_colours, out, out_bytes, out_json
 from tarmac.errors import NotAllowed, NotFound, UserError
+from tarmac.shared.units import size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 OWN = ("controller", "agent")
 PIECE = 1 << 20
 NO_MATCH = 1  # as grep
-CONFLICTS = (("error", "follow"), ("error", "lines"), ("raw", "grep"))
-JOBS_ONLY = ("stderr", "attempt", "error", "grep", "raw")
+CONFLICTS = (("error", "follow"), ("error", "lines"), ("error", "since"), ("raw", "grep"))
+JOBS_ONLY = ("stderr", "attempt", "error", "grep", "raw", "since")
 
 
 def run(values: Values, words: list[str]) -> int:
@@ -93,6 +95,12 @@ def _fetch(
     lines: int | None,
     on_begin: Callable[[Mapping[str, str]], None] | None = None,
 ) -> Iterator[bytes]:
+    def begin(headers: Mapping[str, str]) -> None:
+        if (removed := headers.get("tarmac-log-removed")) is not None:
+            err(f"tarmac: the first {size(int(removed))} of the output were removed, see the setting log_limit\n")
+        if on_begin is not None:
+            on_begin(headers)
+
     return client.logs(
         job,
         follow=values["follow"],
@@ -100,8 +108,9 @@ def _fetch(
         stream="stderr" if values["stderr"] else "stdout",
         attempt=values["attempt"],
         error=values["error"],
+        since_s=None if values["since"] is None else max(0.0, time() - values["since"]),
         on_cut=_say_cut,
-        on_begin=on_begin,
+        on_begin=begin,
         on_notice=tell,
         on_attempt=_say_attempt,
     )
@@ -188,6 +197,7 @@ VERB = Verb(
         Option("--lines", "-n", "print only the last N lines", "N", count),
         Option("--error", None, "begin with the last traceback, or the first error line"),
         Option("--grep", None, "print only the lines in which this regular expression is found", "REGEX", pattern),
+        Option("--since", None, "print only what was written since then: 10m, 14:30, 2026-11-01", "TIME", past),
         Option("--raw", None, "print the bytes as they are, instead of what a terminal would show"),
         Option("--stderr", None, "print stderr, if it has a separate file"),
         Option("--attempt", None, "print the output of attempt N", "N", positive),
@@ -201,6 +211,7 @@ VERB = Verb(
         ("tarmac log --attempt 1 7", "the first attempt, before it was preempted"),
         ("tarmac log --error 7", "from the traceback on"),
         ("tarmac log --grep 'loss|acc' 7", "only these lines; `(?i)` ignores case"),
+        ("tarmac log --since 10m 7", "what was written in the last ten minutes"),
         ("tarmac log --raw 7 > file", "byte for byte"),
         ("tarmac log controller", "the log of the controller"),
     ),

@@ -28,6 +28,7 @@ class InForce:
     gpu_id_style: GpuIdStyle
     grace_s: float
     retries: int
+    log_limit: int  # bytes; 0: none
     notify_command: str
     notify_digest_s: float
     notify_retry_s: float

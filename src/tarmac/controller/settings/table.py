@@ -105,6 +105,12 @@ SETTINGS: dict[str, Setting] = {
             meaning="a job may use more than it booked for this long, and as long again after the warning",
         ),
         Setting(
+            name="log_limit",
+            kind="size",
+            default=0,
+            meaning="the output of an attempt takes at most this much: older output is removed; 0: no limit",
+        ),
+        Setting(
             name="notify_command",
             kind="text",
             default="",

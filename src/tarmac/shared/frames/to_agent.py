@@ -98,8 +98,12 @@ class ControllerHelloFrame(TypedDict):
     version: str
 
 
-class ReadLogFrame(Question):
-    """A negative offset counts from the end of the file."""
+class _ReadOptions(TypedDict, total=False):
+    cap: int  # bytes: cut a larger file before it is read
+
+
+class ReadLogFrame(Question, _ReadOptions):
+    """A negative offset counts from the end of the file. Offsets count what a cap has removed, too."""
 
     type: Literal["read_log"]
     path: str

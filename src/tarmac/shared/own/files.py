@@ -65,6 +65,8 @@ class OwnFiles:
 
 def _is_default_log(name: str) -> bool:
     parts = name.split(".")
+    if parts[-1] == "older":  # see agent.log_file
+        del parts[-1]
     return len(parts) == _DEFAULT_LOG_PARTS and parts[0].isdigit() and parts[1].isdigit() and parts[2] == "log"
 
 

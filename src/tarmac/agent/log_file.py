@@ -1,0 +1,167 @@
+"""A log with a cap: its newest output is in the file, what was before in `FILE.older`, and the rest is gone.
+
+The job goes on writing to its file, which it opened for appending: the content is copied to `FILE.older` and the file
+is emptied. Both are read as one file. Offsets count all bytes that were ever written, so they stay valid: the first
+line of `FILE.older` says how many were removed. What the job writes between the copy and the cut, a moment, is lost.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import stat
+from typing import Optional
+
+OLDER = ".older"
+_HEAD = b"[tarmac: %d bytes of earlier output were removed]\n"
+_HEADER = re.compile(rb"\[tarmac: (\d{1,19}) bytes of earlier output were removed\]\n")
+_HEADER_BYTES = 100
+_COPY_BYTES = 1 << 20
+_LAST_COPIES = 3  # of what the job writes meanwhile
+
+
+class LogFile:
+    """Open it in a `with` statement. Raises OSError."""
+
+    def __init__(self, path: str) -> None:
+        self._fd = _open(path, os.O_RDONLY)
+        self._older: Optional[_Older] = None
+        try:
+            if os.path.exists(path + OLDER):
+                fcntl.flock(self._fd, fcntl.LOCK_SH)  # while it is cut, both have the same content
+                self._older = _Older(path + OLDER)
+            self.begin = self._older.begin if self._older else 0  # what was before is removed
+            self._split = self._older.end if self._older else 0
+            self.size = self._split + os.fstat(self._fd).st_size
+        except OSError:
+            self.close()
+            raise
+
+    def __enter__(self) -> LogFile:  # noqa: PYI034  Python 3.8 has no Self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        os.close(self._fd)
+        if self._older is not None:
+            self._older.close()
+
+    def read(self, count: int, offset: int) -> bytes:
+        """At most `count` bytes from an offset on, which is not before `begin`. Empty at the end."""
+        data = b""
+        if self._older is not None and offset < self._split:
+            data = self._older.read(min(count, self._split - offset), offset)
+            if len(data) == count or offset + len(data) < self._split:
+                return data
+        at = max(0, offset + len(data) - self._split)
+        return data + os.pread(self._fd, max(0, count - len(data)), at)
+
+
+class _Older:
+    def __init__(self, path: str) -> None:
+        self._fd = _open(path, os.O_RDONLY)
+        head = _HEADER.match(os.pread(self._fd, _HEADER_BYTES, 0))
+        self._head = head.end() if head else 0
+        self.begin = int(head.group(1)) if head else 0
+        self.end = self.begin + max(0, os.fstat(self._fd).st_size - self._head)
+
+    def read(self, count: int, offset: int) -> bytes:
+        return os.pread(self._fd, max(0, count), max(0, offset - self.begin) + self._head)
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+def size_of(path: str) -> int:
+    """0 if it does not exist."""
+    try:
+        if not os.path.exists(path + OLDER):
+            return os.stat(path).st_size
+        with LogFile(path) as log:
+            return log.size
+    except OSError:
+        return 0
+
+
+def cap(path: str, limit: int) -> bool:
+    """Cut a file that takes more than half of the limit; the other half is for what was before. Raises OSError."""
+    fd = _open(path, os.O_RDWR)
+    try:
+        size = os.fstat(fd).st_size
+        if size <= limit // 2:
+            return False
+        _cut(path, fd, size, limit // 2)
+        return True
+    finally:
+        os.close(fd)
+
+
+def _cut(path: str, fd: int, size: int, keep: int) -> None:
+    before = 0
+    if os.path.exists(path + OLDER):
+        older = _Older(path + OLDER)
+        before = older.end
+        older.close()
+    begin = max(0, size - keep)
+    copy = path + OLDER + ".new"
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    try:
+        try:
+            _copy(fd, copy, begin, before)
+            os.replace(copy, path + OLDER)
+        except OSError:
+            _unlink(copy)
+            _unlink(path + OLDER)  # the disk is full, which the cap is to prevent: nothing older is kept
+        os.ftruncate(fd, 0)
+    finally:
+        fcntl.flock(fd, fcntl.LOCK_UN)
+
+
+def _copy(fd: int, path: str, begin: int, before: int) -> None:
+    """Copy what the file holds from `begin` on, and then what is written meanwhile."""
+    owner = os.fstat(fd)
+    _unlink(path)
+    out = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        os.fchmod(out, stat.S_IMODE(owner.st_mode))
+        if os.geteuid() == 0:
+            os.fchown(out, owner.st_uid, owner.st_gid)
+        if before + begin:
+            os.write(out, _HEAD % (before + begin))
+        at = begin
+        for _ in range(_LAST_COPIES):
+            end = os.fstat(fd).st_size
+            if at >= end:
+                break
+            at = _copy_range(fd, out, at, end)
+    finally:
+        os.close(out)
+
+
+def _copy_range(fd: int, out: int, at: int, end: int) -> int:
+    while at < end:
+        piece = memoryview(os.pread(fd, min(_COPY_BYTES, end - at), at))
+        if not piece:
+            break
+        at += len(piece)
+        while piece:
+            piece = piece[os.write(out, piece) :]
+    return at
+
+
+def _unlink(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+
+
+def _open(path: str, flags: int) -> int:
+    fd = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK)  # a FIFO must not hang
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(0, "is not a regular file", path)
+    return fd

@@ -1,0 +1,120 @@
+"""A log with a cap: what is kept, where it is, and that offsets stay valid while a job goes on writing."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tarmac.agent.log_file import LogFile, cap, size_of
+from tarmac.agent.logs import find_tail, read_end, read_log
+
+
+def lines(first: int, last: int) -> bytes:
+    return b"".join(b"line %05d\n" % number for number in range(first, last))  # 11 bytes each
+
+
+def content(path: Path) -> tuple[int, bytes]:
+    """Where the content begins, and all of it."""
+    with LogFile(str(path)) as log:
+        data, at = b"", log.begin
+        while piece := log.read(1000, at):
+            data += piece
+            at += len(piece)
+        assert at == log.size
+        return log.begin, data
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "7.1.log"
+
+
+def append(path: Path, data: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(data)
+
+
+def test_a_small_file_is_left_alone(path: Path) -> None:
+    append(path, lines(0, 100))
+    assert not cap(str(path), 4000)
+    assert content(path) == (0, lines(0, 100))
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_half_of_the_cap_is_for_what_was_before(path: Path) -> None:
+    append(path, lines(0, 101))
+    assert cap(str(path), 2200)
+    append(path, lines(101, 150))
+    assert path.read_bytes() == lines(101, 150)
+    assert content(path) == (11, lines(1, 150))
+    assert size_of(str(path)) == 150 * 11
+
+
+def test_the_oldest_output_goes_and_offsets_stay(path: Path) -> None:
+    written = 0
+    for number in range(0, 1000, 50):
+        append(path, lines(number, number + 50))
+        written = number + 50
+        cap(str(path), 1100)
+        begin, data = content(path)
+        assert begin + len(data) == written * 11
+        assert lines(0, written).endswith(data)
+        taken = sum(file.stat().st_size for file in path.parent.iterdir())
+        assert taken <= 1100 + 100, "the cap, and the line that says what was removed"
+    assert begin > 0
+    assert (path.parent / "7.1.log.older").read_bytes().startswith(b"[tarmac: %d bytes of earlier" % begin)
+
+
+def test_a_flood_is_cut_to_its_end(path: Path) -> None:
+    append(path, lines(0, 10_000))
+    assert cap(str(path), 2200)
+    begin, data = content(path)
+    assert (begin, data) == (11 * 9900, lines(9900, 10_000))
+
+
+def test_the_owner_and_the_mode_stay(path: Path) -> None:
+    append(path, lines(0, 1000))
+    path.chmod(0o640)
+    cap(str(path), 2200)
+    older = path.parent / "7.1.log.older"
+    assert (older.stat().st_mode, older.stat().st_uid) == (path.stat().st_mode, path.stat().st_uid)
+
+
+def test_readers_see_one_file(path: Path) -> None:
+    for number in range(0, 1000, 50):
+        append(path, lines(number, number + 50))
+        cap(str(path), 2200)
+    answer = read_log({"type": "read_log", "path": str(path), "offset": 0, "limit": 11})
+    assert answer.get("offset", 0) % 11 == 0
+    assert answer.get("size") == 11_000
+    tail = find_tail({"type": "tail_log", "path": str(path), "lines": 60})
+    assert tail.get("offset") == 11 * 940, "some of them are in the older part"
+    assert read_end(str(path), 0, 33) == lines(997, 1000)
+    end = read_log({"type": "read_log", "path": str(path), "offset": -22, "limit": 100})
+    assert end.get("offset") == 11 * 998
+
+
+def test_a_full_disk_leaves_the_newest_output(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    append(path, lines(0, 1000))
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tarmac.agent.log_file._copy", full)
+    assert cap(str(path), 2200)
+    assert path.stat().st_size == 0
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_writer_that_goes_on_loses_at_most_a_moment(path: Path) -> None:
+    writer = subprocess.Popen(["bash", "-c", f"exec >>{path}; for n in $(seq 20000); do echo line $n; done"])
+    while writer.poll() is None:
+        if path.exists():
+            cap(str(path), 20_000)
+    begin, data = content(path)
+    kept = [line.split()[-1] for line in data.split(b"\n") if line.startswith(b"line ") and line.split()[-1].isdigit()]
+    numbers = [int(number) for number in kept]
+    assert numbers[-1] == 20_000
+    assert numbers == sorted(numbers)
+    assert begin > 0
