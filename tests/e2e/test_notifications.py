@@ -98,6 +98,18 @@ def test_an_idle_job_is_told(home: Home, hook: Webhook) -> None:
     assert message["type"] == "warning"
 
 
+def test_retries_and_memory_that_ran_out_are_told(home: Home, hook: Webhook) -> None:
+    configure(home, {"hook": hook.url()}, settings="notify_digest_s = 0\nretry_delay_s = 0")
+    job = home.add("-n", "again", "--retry", "1", "--notify", "hook", "--on", "retry,fail", "false")
+    assert until(lambda: "(again) failed: exit code 1" in text_of(hook)), text_of(hook)
+    assert text_of(hook).count(f"job {job} (again) failed and is tried again: exit code 1") == 1
+    line = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB."
+    home.add("-n", "big", "--retry", "1", "--notify", "hook", "--on", "oom", "-c", f"echo '{line}' >&2; exit 1")
+    assert until(lambda: "(big) failed: out of GPU memory" in text_of(hook)), text_of(hook)
+    assert text_of(hook).count("(big) failed and is tried again: out of GPU memory") == 1
+    assert f"error: {line}" in text_of(hook)
+
+
 def test_several_targets_get_each_event(home: Home, hook: Webhook) -> None:
     with webhook() as other:
         configure(home, {"one": hook.url(), "two": other.url()})

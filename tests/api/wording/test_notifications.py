@@ -57,8 +57,16 @@ def an_event(event: str = "end", job: int | None = 7, token: str = "t", **detail
             "GPUs a:1, b:0 are free for 2 h, although 5 jobs wait",
         ),
         (
-            an_event("queue-paused", job=None, message={"key": "notice.queue_paused", "values": [["reason", "full"]]}),
-            "the queue is paused: full",
+            an_event("reservation-released", job=None, message={"key": "paused.stopped", "values": []}),
+            "stopped; the jobs that ran are first in the queue",
+        ),
+        (
+            an_event("retry", state="failed", reason="exit", exit_code=1, is_retried=True, wait_s=0.0),
+            "job 7 (train) failed and is tried again: exit code 1",
+        ),
+        (
+            an_event("oom", state="failed", reason="oom-gpu", is_retried=True, wait_s=0.0),
+            "job 7 (train) failed and is tried again: out of GPU memory",
         ),
     ],
 )
@@ -75,6 +83,14 @@ def test_one_event_is_told_in_full() -> None:
     assert message.body.splitlines()[-1].startswith("time: 2027-01-15 ")
     assert message.kind == "failure"
     assert "last line" not in WORDS.message([failed], {"t": "ValueError: nan"}).body  # not twice
+
+
+def test_a_retry_is_a_warning_and_says_when_the_next_attempt_is() -> None:
+    again = an_event("retry", state="failed", reason="exit", exit_code=1, is_retried=True, wait_s=30.0)
+    message = WORDS.message([again], {})
+    assert "next: attempt 2, in 30 s" in message.body.splitlines()
+    assert message.kind == "warning"
+    assert WORDS.message([again, again], {}).title == "2 events [box]"
 
 
 def test_a_few_events_are_told_in_full_one_after_the_other() -> None:

@@ -9,7 +9,10 @@ from tarmac.controller.notify.job_events import notifications
 from tarmac.controller.notify.targets import Subscription
 from tarmac.core.changes import Changes, StoryLine
 from tarmac.core.commands import Notify
+from tarmac.core.model.attempt import Attempt, attempt_of
+from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job
+from tarmac.core.model.names import AttemptEnd, Failure
 from tarmac.core.model.note import note
 from tarmac.core.model.status import Failed, Queued, Status
 from tarmac.core.state import State
@@ -97,6 +100,34 @@ def test_the_detail_has_what_the_message_says() -> None:
     assert one.detail["gpus"]
     assert one.detail["node"]
     assert one.detail["run_s"] is not None
+
+
+def an_attempt(number: int = 2, end: AttemptEnd = "failed", reason: Failure = "exit") -> Attempt:
+    return attempt_of(JobId(7), number, a_booking(1), failed(reason), end, 100.0)
+
+
+@pytest.mark.parametrize(
+    ("status", "attempt", "events"),
+    [
+        (Queued(since=1.0, retry_wait_s=30.0), an_attempt(), ["retry"]),
+        (Queued(since=1.0), an_attempt(reason="oom-gpu"), ["oom"]),
+        (Queued(since=1.0), an_attempt(end="preempted"), []),
+        (Queued(since=1.0), an_attempt(end="requeued"), []),
+        (a_status("starting", a_booking(1)), an_attempt(number=1), ["retry"]),  # it was started again at once
+        (failed("exit"), an_attempt(), ["fail"]),  # the last attempt
+        (failed("exit"), an_attempt(number=1), ["retry", "fail"]),
+        (a_status("unknown", a_booking(1)), an_attempt(end="unknown"), []),  # its processes may still run
+    ],
+)
+def test_an_attempt_after_which_the_job_is_tried_again_is_a_retry(
+    status: Status, attempt: Attempt, events: list[str]
+) -> None:
+    job = asking(status)
+    made = notifications(Changes(changed={job.id: job}, attempts=[attempt]), [], State(), [], now=10.0, due_at=20.0)
+    assert [one.event for one in made] == events
+    if events[:1] == ["retry"]:
+        assert made[0].detail["attempt"] == attempt.number
+        assert made[0].detail["reason"] == "exit"
 
 
 def of_queue(state: State, *commands: Notify, job: Job | None = None) -> list[tuple[str, str]]:

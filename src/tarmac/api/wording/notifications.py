@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MOST_IN_FULL = 3
 MOST_LISTED = 50
 ENDS = frozenset({"end", "fail", "oom"})
+WARNINGS = frozenset({"idle", "gpu-idle", "gpu-drained", "owner-suspended"})
 
 
 class NotificationWords:
@@ -92,7 +93,7 @@ def headline(one: Waiting) -> str:
             return say("event.start", job=job)
         case "idle":
             return say("event.idle", job=job, warning=detail.get("message"))
-        case "retry":
+        case _ if detail.get("is_retried"):
             return say("event.retry", job=job, reason=_reason(detail))
     match detail["state"]:
         case "succeeded":
@@ -123,6 +124,9 @@ def _in_full(one: Waiting, last_lines: Mapping[str, str]) -> Iterator[str]:
             yield say("line.node", node=detail["node"])
         if (detail.get("attempt") or 0) > 1:
             yield say("line.attempt", attempt=detail["attempt"])
+        if detail.get("is_retried"):
+            wait = say("line.next_wait", wait_s=detail["wait_s"]) if detail["wait_s"] else ""
+            yield say("line.next", attempt=detail["attempt"] + 1, wait_s=wait)
         yield say("line.owner", owner=detail["owner"])
         if detail.get("message") and one.event != "idle":
             yield say("line.message", message=detail["message"])
@@ -141,7 +145,7 @@ def _brief(one: Waiting) -> str:
 
 def _summary(waiting: Sequence[Waiting]) -> str:
     """`5 jobs ended: 2 failed, 3 succeeded`, or `5 events`."""
-    if not all(one.event in ENDS for one in waiting):
+    if not all(one.event in ENDS and not one.detail.get("is_retried") for one in waiting):
         return say("digest.events", count=len(waiting))
     states = Counter(one.detail["state"] for one in waiting)
     parts = [say("digest.part", count=count, state=state) for state, count in sorted(states.items(), key=_worst_first)]
@@ -154,12 +158,12 @@ def _worst_first(counted: tuple[str, int]) -> int:
 
 
 def _is_fine(one: Waiting) -> bool:
-    return one.detail.get("state") not in {"failed", "unknown"}
+    return one.detail.get("state") not in {"failed", "unknown"} or bool(one.detail.get("is_retried"))
 
 
 def _kind(waiting: Sequence[Waiting]) -> str:
     if not all(map(_is_fine, waiting)):
         return "failure"
-    if any(one.event in {"idle", "retry", "gpu-idle", "gpu-drained", "owner-suspended"} for one in waiting):
+    if any(one.event in WARNINGS or one.detail.get("is_retried") for one in waiting):
         return "warning"
     return "success" if all(one.detail.get("state") == "succeeded" for one in waiting) else "info"

@@ -12,7 +12,7 @@ import msgspec
 
 from tarmac.core.commands import Notify
 from tarmac.core.model.note import Note
-from tarmac.core.model.status import Cancelled, Failed, Succeeded, Unknown, is_ended, state_name
+from tarmac.core.model.status import Failed, Queued, Unknown, is_ended, state_name
 from tarmac.shared.names import QUEUE_EVENTS
 from tarmac.store.outbox import Notification
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tarmac.controller.notify.targets import Subscription
     from tarmac.core.changes import Changes, StoryLine
     from tarmac.core.commands import Command
+    from tarmac.core.model.attempt import Attempt
     from tarmac.core.model.job import Job
     from tarmac.core.model.status import Status
     from tarmac.core.state import State
@@ -38,6 +39,7 @@ def notifications(
     due_at: float,
 ) -> list[Notification]:
     found = [one for line in changes.story for one in _of_line(line, changes, now, due_at)]
+    found += [one for attempt in changes.attempts for one in _of_attempt(attempt, changes, now, due_at)]
     ended = [job for job in changes.changed.values() if is_ended(job.status)]
     for job in ended:
         found += _for_job(job, _events_of_end(job.status), now, due_at, end_detail(job))
@@ -65,6 +67,19 @@ def _of_line(line: StoryLine, changes: Changes, now: float, due_at: float) -> It
     elif line.kind == "Warned" and _is_about_idleness(line.detail.get("message")):
         detail = {**_base(job), **_booking(job.status), "message": plain(line.detail["message"])}
         yield from _for_job(job, ("idle",), now, due_at, detail)
+
+
+def _of_attempt(attempt: Attempt, changes: Changes, now: float, due_at: float) -> Iterator[Notification]:
+    """An attempt that failed, and after which the job is tried again. The end of the last one is the end of the job."""
+    job = changes.changed.get(attempt.job)
+    if job is None or not job.spec.notify or attempt.end not in {"failed", "unknown"}:
+        return
+    if not isinstance(job.status, Queued) and job.attempt <= attempt.number:
+        return
+    wait_s = job.status.retry_wait_s if isinstance(job.status, Queued) else 0.0
+    retried = {"attempt": attempt.number, "state": attempt.end, "is_retried": True, "wait_s": wait_s}
+    events = ("oom", "retry") if attempt.reason in OUT_OF_MEMORY else ("retry",)
+    yield from _for_job(job, events, now, due_at, {**_base(job), **_end(attempt), **_booking(attempt), **retried})
 
 
 def _is_about_idleness(message: object) -> bool:
@@ -102,23 +117,22 @@ def _base(job: Job) -> dict[str, Any]:
 
 
 def end_detail(job: Job) -> dict[str, Any]:
-    status = job.status
-    assert isinstance(status, Succeeded | Failed | Cancelled | Unknown)
-    started, ended = status.started_at, status.ended_at
+    return {**_base(job), **_booking(job.status), **_end(job.status), "state": state_name(job.status)}
+
+
+def _end(ended: Status | Attempt) -> dict[str, Any]:
+    began_at, ended_at = getattr(ended, "started_at", None), getattr(ended, "ended_at", None)
     return {
-        **_base(job),
-        **_booking(status),
-        "state": state_name(status),
-        "reason": getattr(status, "reason", None),
-        "exit_code": getattr(status, "exit_code", None),
-        "signal": getattr(status, "signal", None),
-        "message": plain(getattr(status, "message", None)),
-        "error_line": getattr(status, "error_line", None),
-        "run_s": None if started is None or ended is None else max(0.0, ended - started),
+        "reason": getattr(ended, "reason", None),
+        "exit_code": getattr(ended, "exit_code", None),
+        "signal": getattr(ended, "signal", None),
+        "message": plain(getattr(ended, "message", None)),
+        "error_line": getattr(ended, "error_line", None),
+        "run_s": None if began_at is None or ended_at is None else max(0.0, ended_at - began_at),
     }
 
 
-def _booking(status: Status) -> dict[str, Any]:
+def _booking(status: Status | Attempt) -> dict[str, Any]:
     booking = getattr(status, "booking", None)
     if booking is None:
         return {}

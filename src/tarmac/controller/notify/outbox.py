@@ -1,4 +1,4 @@
-"""Sends what is in the outbox: to each target one message at a time, with all events that wait. Tries again later.
+"""Sends what is in the outbox: to each URL one message at a time, with all events that wait. Tries again later.
 
 The outbox itself is a table of the database. It is looked at when something is due, so that thousands of notifications
 that cannot be sent cost nothing in between.
@@ -36,11 +36,29 @@ LONGEST_PAUSE_S = 3600.0
 LAST_WORDS_S = 1.0  # at the end, for messages under way
 
 
-class Address(NamedTuple):
-    """A target and whose it is; empty for all users."""
+class Recipient(NamedTuple):
+    """Targets with the same URL, of whichever users: they get one message together."""
 
-    owner: str
-    target: str
+    key: str  # the URL; of a target that the config file does not have, its owner and name
+    url: str | None
+    queues: list[TargetQueue]
+
+    @property
+    def name(self) -> str:
+        return self.queues[0].target
+
+    @property
+    def has_failed(self) -> bool:
+        return any(queue.tries for queue in self.queues)
+
+    @property
+    def due_at(self) -> float:
+        """After a failure, when the pause is over."""
+        return min(queue.due_at for queue in self.queues if queue.tries or not self.has_failed)
+
+    def is_due(self, now: float) -> bool:
+        """Also if the clock was set back: nothing waits for days."""
+        return self.due_at <= now or self.due_at > now + DAY_S
 
 
 class Outbox:
@@ -61,7 +79,7 @@ class Outbox:
         self._compose = compose
         self._timer: asyncio.TimerHandle | None = None
         self._due_at: float | None = None
-        self._under_way: dict[Address, asyncio.Task[None]] = {}
+        self._under_way: dict[str, asyncio.Task[None]] = {}  # by the key of the recipient
         self._sent: set[str] = set()  # what is not committed yet
         self._is_first = True  # targets that failed before are tried at once: the config file may have changed
         self._is_ending = False
@@ -79,15 +97,23 @@ class Outbox:
         if self._is_ending or self._engine.degraded is not None:
             return
         now = self._engine.now()
-        queues = [queue for queue in self._reader.targets() if queue.waiting]
-        free = [queue for queue in queues if Address(queue.owner, queue.target) not in self._under_way]
-        due = [queue for queue in free if _is_due(queue, now) or (self._is_first and queue.tries)]
+        free = [one for one in self._recipients() if one.key not in self._under_way]
+        due = [one for one in free if one.is_due(now) or (self._is_first and one.has_failed)]
         self._is_first = False
-        for queue in sorted(due, key=_by_due_time)[: max(0, MOST_AT_ONCE - len(self._under_way))]:
-            self._begin(queue)
-        later = [queue.due_at for queue in free if Address(queue.owner, queue.target) not in self._under_way]
+        for one in sorted(due, key=_due_time)[: max(0, MOST_AT_ONCE - len(self._under_way))]:
+            self._begin(one)
+        later = [one.due_at for one in free if one.key not in self._under_way]
         is_full = len(self._under_way) >= MOST_AT_ONCE  # the end of one looks again
         self._set_timer(None if is_full else min(later, default=None))
+
+    def _recipients(self) -> list[Recipient]:
+        found: dict[str, Recipient] = {}
+        for queue in self._reader.targets():
+            if queue.waiting:
+                url = self.targets.url(queue.owner, queue.target)
+                key = url or f"{queue.owner} {queue.target}"
+                found.setdefault(key, Recipient(key, url, [])).queues.append(queue)
+        return list(found.values())
 
     def _set_timer(self, due_at: float | None) -> None:
         if self._timer is not None:
@@ -99,38 +125,45 @@ class Outbox:
 
     # Send
 
-    def _begin(self, queue: TargetQueue) -> None:
-        address = Address(queue.owner, queue.target)
-        task = asyncio.create_task(self._deliver(address))
-        self._under_way[address] = task
-        task.add_done_callback(lambda done: self._end_of(address, done))
+    def _begin(self, recipient: Recipient) -> None:
+        task = asyncio.create_task(self._deliver(recipient))
+        self._under_way[recipient.key] = task
+        task.add_done_callback(lambda done: self._end_of(recipient, done))
 
-    def _end_of(self, address: Address, task: asyncio.Task[None]) -> None:
-        self._under_way.pop(address, None)
+    def _end_of(self, recipient: Recipient, task: asyncio.Task[None]) -> None:
+        self._under_way.pop(recipient.key, None)
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("a notification to %s cannot be made: %r", address.target, error)
+            log.error("a notification to %s cannot be made: %r", recipient.name, error)
             self._set_timer(self._engine.now() + self._engine.settings.in_force.notify_retry_s)
         else:
             self.look()
 
-    async def _deliver(self, address: Address) -> None:
-        url = self.targets.url(address.owner, address.target)
-        problem = Problem(kind="no_target", text=address.target) if url is None else await self.sender.start()
+    async def _deliver(self, recipient: Recipient) -> None:
+        url, name = recipient.url, recipient.name
+        problem = Problem(kind="no_target", text=name) if url is None else await self.sender.start()
         await self._settle()
-        found = self._reader.waiting(address.owner, address.target, MOST_IN_MESSAGE)
-        waiting = [one for one in found if one.token not in self._sent]
+        waiting = self._waiting(recipient)
         if not waiting:
             return
         if url is not None and problem is None:
             message = await self._compose(waiting)
             problem = await self.sender.send(url, message, [one.token for one in waiting])
         if problem is None:
-            log.info("sent %d notifications to %s", len(waiting), address.target)
+            log.info("sent %d notifications to %s", len(waiting), name)
             self._sent.update(one.token for one in waiting)
             await self._settle()
         else:
-            log.warning("no notification to %s: %s %s", address.target, problem["kind"], problem["text"])
+            log.warning("no notification to %s: %s %s", name, problem["kind"], problem["text"])
             await self._commit(OutboxChanges(delayed=self._delayed(waiting, problem)))
+
+    def _waiting(self, recipient: Recipient) -> list[Waiting]:
+        found = [
+            one
+            for queue in recipient.queues
+            for one in self._reader.waiting(queue.owner, queue.target, MOST_IN_MESSAGE)
+            if one.token not in self._sent
+        ]
+        return sorted(found, key=_time)[:MOST_IN_MESSAGE]
 
     def _delayed(self, waiting: Sequence[Waiting], problem: Problem) -> list[Delayed]:
         now = self._engine.now()
@@ -173,10 +206,9 @@ class Outbox:
         self.sender.kill()
 
 
-def _is_due(queue: TargetQueue, now: float) -> bool:
-    """Also if the clock was set back: nothing waits for days."""
-    return queue.due_at <= now or queue.due_at > now + DAY_S
+def _due_time(recipient: Recipient) -> float:
+    return recipient.due_at
 
 
-def _by_due_time(queue: TargetQueue) -> float:
-    return queue.due_at
+def _time(one: Waiting) -> float:
+    return one.at

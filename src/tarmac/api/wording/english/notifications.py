@@ -92,6 +92,8 @@ MESSAGES: dict[str, Message] = {
     "line.gpus": Message("{gpus:plural GPU|GPUs}: {gpus:list } on {node}"),
     "line.node": Message("host: {node}"),
     "line.attempt": Message("attempt: {attempt}"),
+    "line.next": Message("next: attempt {attempt}{wait_s}"),
+    "line.next_wait": Message(", in {wait_s:in_words}"),
     "line.owner": Message("owner: {owner}"),
     "line.message": Message("note: {message}"),
     "line.error": Message("error: {line}"),
