@@ -200,6 +200,8 @@ def test_retried_attempts_add_up_and_the_job_counts_once(home: Home) -> None:
     (row,) = report(home, "--by", "project")["rows"]
     assert (row["name"], row["jobs"]) == ("p", 1)
     assert row["held_s"] == pytest.approx(seen.held_gpu_s)
+    assert report(home, "--owner", seen.owner, "--project", "p")["total"]["jobs"] == 1
+    assert report(home, "--project", "")["rows"] == report(home, "--owner", "nobody")["rows"] == []
     assert row["held_s"] >= 0.6
     again = home.tarmac("retry", str(job))
     assert again.returncode == 0, again.stderr

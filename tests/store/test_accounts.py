@@ -11,7 +11,7 @@ import pytest
 
 from tarmac.core.changes import Changes
 from tarmac.store import accounts
-from tarmac.store.accounts import Account, Key, MemoryPeak, Sums, Usage
+from tarmac.store.accounts import Account, Key, MemoryPeak, Scope, Sums, Usage
 from tarmac.store.writer import Batch
 from tests.controller.accounts.zones import zone
 from tests.store.kept import commit, opened, removed
@@ -43,7 +43,7 @@ def test_rows_of_the_same_key_are_added_up(path: Path) -> None:
     with opened(path) as store:
         for row in rows:
             commit(store, batch(row))
-        assert store.reader.account_sums("owner", "2026-11-16", "2026-11-16") == {
+        assert store.reader.account_sums("owner", Scope("2026-11-16", "2026-11-16")) == {
             Key("job", "", "ann"): Sums(30.0, 1.0, 8.0, 4.0, 7.0, 9, 1)
         }
 
@@ -51,7 +51,7 @@ def test_rows_of_the_same_key_are_added_up(path: Path) -> None:
 def test_what_is_not_known_stays_unknown(path: Path) -> None:
     with opened(path) as store:
         commit(store, batch(an_account(), an_account()))
-        (found,) = store.reader.account_sums("owner", "0", "9").values()
+        (found,) = store.reader.account_sums("owner", Scope("0", "9")).values()
     assert (found.held_s, found.energy_j, found.peak_bytes) == (20.0, None, None)
 
 
@@ -64,9 +64,10 @@ def test_every_group_reads_the_same_time(path: Path) -> None:
     with opened(path) as store:
         commit(store, batch(*rows))
         found = {
-            by: store.reader.account_sums(by, "2026-11-16", "2026-11-17") for by in ("owner", "project", "gpu", "day")
+            by: store.reader.account_sums(by, Scope("2026-11-16", "2026-11-17"))
+            for by in ("owner", "project", "gpu", "day")
         }  # type: ignore[arg-type]
-        assert store.reader.account_sums("owner", "2026-11-17", "2026-11-17").keys() == {Key("job", "", "bob")}
+        assert store.reader.account_sums("owner", Scope("2026-11-17", "2026-11-17")).keys() == {Key("job", "", "bob")}
         assert store.reader.first_account_day() == "2026-11-16"
     assert {by: sum(one.held_s for one in rows.values()) for by, rows in found.items()} == dict.fromkeys(found, 30.0)
     assert set(found["gpu"]) == {Key("job", "box", "g0"), Key("job", "box", "g1"), Key("foreign", "box", "g0")}
@@ -75,6 +76,23 @@ def test_every_group_reads_the_same_time(path: Path) -> None:
         Key("job", "", "2026-11-17"),
         Key("foreign", "", "2026-11-16"),
     }
+
+
+def test_a_report_of_one_owner_or_project_leaves_out_the_others(path: Path) -> None:
+    rows = [
+        an_account(project="p"),
+        an_account(owner="bob"),
+        an_account(owner="bob", project="p"),
+        an_account(kind="foreign", owner="bob"),
+    ]
+    with opened(path) as store:
+        commit(store, batch(*rows))
+        for owner, project, expected in (("bob", None, 20.0), (None, "p", 20.0), ("bob", "p", 10.0), (None, "", 10.0)):
+            scope = Scope("0", "9", owner, project)
+            assert sum(one.held_s for one in store.reader.account_sums("day", scope).values()) == expected
+            assert sum(row.held_s for row in rows if scope.covers(row)) == expected
+        assert store.reader.account_sums("owner", Scope("0", "9", "nobody")) == {}
+    assert not Scope("2026-11-17", "9").covers(rows[0])
 
 
 def test_the_use_of_all_attempts_of_a_job_is_added_up(path: Path) -> None:
@@ -95,7 +113,7 @@ def test_accounts_and_peaks_stay_when_a_job_is_removed(path: Path) -> None:
         commit(store, batch(an_account(), peaks=[peak], usage=[Usage(7, 5)]))
         commit(store, removed(7))
         assert store.reader.usage(7) is None
-        assert store.reader.account_sums("owner", "0", "9")
+        assert store.reader.account_sums("owner", Scope("0", "9"))
         assert store.reader.memory_peaks("ann", "name:train") == [5]
 
 
@@ -127,7 +145,7 @@ def test_the_oldest_peaks_of_all_are_deleted(path: Path, monkeypatch: pytest.Mon
 def test_the_gpu_hours_of_an_older_database_are_in_the_roll_up(path: Path, version: int) -> None:
     shutil.copy(FOLDER / f"v{version}.db", path)
     with zone("UTC"), opened(path) as store:
-        found = store.reader.account_sums("owner", "1970-01-01", "1970-01-01")
+        found = store.reader.account_sums("owner", Scope("1970-01-01", "1970-01-01"))
     assert {key.name: sums.held_s for key, sums in found.items()} == {
         owner: gpu_s for (_, owner, _), gpu_s in HOURS.items()
     }

@@ -87,12 +87,22 @@ class Admin(Link):
         uuids: list[str] = self.call("POST", f"/gpus/{act}", body=body).get("gpus", [])
         return uuids
 
-    def report(self, by: str = "owner", *, since: float | None = None, until: float | None = None) -> Report:
+    def report(
+        self,
+        by: str = "owner",
+        *,
+        since: float | None = None,
+        until: float | None = None,
+        owner: str | None = None,
+        project: str | None = None,
+    ) -> Report:
         """The GPU time that jobs held and used, by "owner", "project", "gpu" or "day", between two moments.
 
-        The moments are seconds since 1970; whole days are counted. The default is the last 30 days.
+        The moments are seconds since 1970; whole days are counted. The default is the last 30 days. `owner` and
+        `project` select the jobs of one; an empty project, those without one.
         """
-        report: Report = self.call("GET", "/report", query={"by": by, "since": since, "until": until})
+        query = {"by": by, "since": since, "until": until, "owner": owner, "project": project}
+        report: Report = self.call("GET", "/report", query=query)
         return report
 
     def metrics(self) -> str:

@@ -50,6 +50,23 @@ class Usage:
     used_s: float = 0.0
 
 
+class Scope(NamedTuple):
+    """What a report covers: days, both included, and perhaps one owner or project alone. Empty: no project."""
+
+    first: str
+    last: str
+    owner: str | None = None
+    project: str | None = None
+
+    def covers(self, account: Account) -> bool:
+        return (
+            self.first <= account.day <= self.last
+            and self.owner in {None, account.owner}
+            and self.project in {None, account.project}
+            and (account.kind == "job" or (self.owner is None and self.project is None))
+        )
+
+
 class Key(NamedTuple):
     """What a row of a report is about. `node` is empty unless the report is by GPU."""
 
@@ -116,14 +133,18 @@ def usage_of(connection: sqlite3.Connection, job: int) -> Usage | None:
     return None if row is None else Usage(job, *row)
 
 
-def sums(connection: sqlite3.Connection, by: By, since: str, until: str) -> dict[Key, Sums]:
-    """The rows of a report, from one day to another, both included."""
-    group = _GROUPS[by]
+def sums(connection: sqlite3.Connection, by: By, scope: Scope) -> dict[Key, Sums]:
+    """The rows of a report. Foreign processes are left out of that of one owner or project."""
+    group, where, values = _GROUPS[by], "day BETWEEN ? AND ?", [scope.first, scope.last]
+    for column, wanted in (("owner", scope.owner), ("project", scope.project)):
+        if wanted is not None:
+            where += f" AND kind = 'job' AND {column} = ?"
+            values.append(wanted)
     found = connection.execute(
         f"SELECT kind, {group}, sum(held_s), sum(pause_s), sum(measured_s),"
         " sum(used_s), sum(energy_j), max(peak_bytes), sum(jobs)"
-        f" FROM accounts WHERE day BETWEEN ? AND ? GROUP BY kind, {group}",
-        (since, until),
+        f" FROM accounts WHERE {where} GROUP BY kind, {group}",
+        values,
     )
     return {Key(*row[:3]): Sums(*row[3:]) for row in found}
 

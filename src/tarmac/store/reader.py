@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.ids import GpuUuid
     from tarmac.core.model.job import Job
     from tarmac.core.model.queue import Mode, Reservation, Suspension
-    from tarmac.store.accounts import By, Key, Sums, Usage
+    from tarmac.store.accounts import By, Key, Scope, Sums, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +107,8 @@ class Reader:
         """What the attempts of a job took that are over."""
         return accounts.usage_of(self._connection, job)
 
-    def account_sums(self, by: By, since: str, until: str) -> dict[Key, Sums]:
-        return accounts.sums(self._connection, by, since, until)
+    def account_sums(self, by: By, scope: Scope) -> dict[Key, Sums]:
+        return accounts.sums(self._connection, by, scope)
 
     def first_account_day(self) -> str | None:
         return accounts.first_day(self._connection)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.controller.accounts.report import Report, report
+from tarmac.controller.accounts.report import Report, Wanted, report
 from tarmac.controller.controller import Controller
 from tarmac.controller.decision import Decision
 from tarmac.core.events import (
@@ -56,7 +56,7 @@ def held(found: Report) -> dict[str, float]:
 
 
 def now_by(controller: Controller, by: By, since: float = 0.0, until: float | None = None) -> Report:
-    return report(controller, by, since, until)
+    return report(controller, Wanted(by=by, since=since, until=until))
 
 
 async def begin(controller: Controller, clock: Clock, job: int = 1, attempt: int = 1) -> None:
@@ -153,6 +153,9 @@ def test_the_project_and_owner_of_each_job_have_their_rows(tmp_path: Path) -> No
         assert held(now_by(controller, "project")) == {"vision": HOUR_S, "": HOUR_S}
         assert held(now_by(controller, "owner")) == {"ann": HOUR_S, "bob": HOUR_S}
         assert now_by(controller, "owner").total.jobs == 2
+        for owner, jobs in (("ann", 1), ("bob", 1), ("eve", 0)):
+            assert report(controller, Wanted(by="day", owner=owner)).total.jobs == jobs
+        assert report(controller, Wanted(project="vision")).total.held_s == HOUR_S
 
     run(tmp_path, story)
 

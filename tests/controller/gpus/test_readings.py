@@ -8,7 +8,7 @@ from tarmac.controller.controller import Controller
 from tarmac.core.events import JobStarted, Reported
 from tarmac.core.model.ids import JobId
 from tarmac.nodes.reports import GpuProcess, GpuReading
-from tarmac.store.accounts import Key
+from tarmac.store.accounts import Key, Scope
 from tests.controller.test_engine import DESK, RecordingFleet, run, specs, submit
 
 
@@ -43,12 +43,12 @@ def test_foreign_use_is_stored_every_minute_while_no_job_runs(tmp_path: Path) ->
             now[0] += 5
             controller.readings.renew(DESK)
         await controller.engine.commit()
-        (stored,) = controller.store.reader.account_sums("owner", "0", "9").items()
+        (stored,) = controller.store.reader.account_sums("owner", Scope("0", "9")).items()
         assert stored[0] == Key("foreign", "", "eve")
         assert 60 <= stored[1].held_s <= 125
         assert stored[1].used_s == stored[1].held_s / 2
         await controller.store_usage()
-        (total,) = controller.store.reader.account_sums("owner", "0", "9").values()
+        (total,) = controller.store.reader.account_sums("owner", Scope("0", "9")).values()
         assert total.held_s == 125.0, "the rest, when the controller ends"
         assert controller.usage.foreign() == []
 

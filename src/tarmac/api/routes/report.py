@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tarmac.api.deps import Context
 from tarmac.api.schemas.report import ReportQuery, ReportRow, ReportSums, ReportView
-from tarmac.controller.accounts.report import report_at_rest
+from tarmac.controller.accounts.report import Wanted, report_at_rest
 from tarmac.controller.submit.gpu_names import name_with
 from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.refusal import invalid
@@ -27,7 +27,8 @@ async def show_report(context: Context, query: ReportQuery) -> ReportView:
     since = now - DAYS * DAY_S if query.since is None else query.since
     if since > (now if query.until is None else query.until):
         raise invalid("report.wrong_span")
-    found = await report_at_rest(controller, query.by, since, query.until)
+    wanted = Wanted(by=query.by, since=since, until=query.until, owner=query.owner, project=query.project)
+    found = await report_at_rest(controller, wanted)
     return ReportView(
         by=query.by,
         since=found.since,

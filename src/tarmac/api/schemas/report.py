@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from tarmac.api.schemas.bounds import FilterText
+
 Moment = Annotated[float, Meta(ge=0, le=253_402_300_799)]  # until the end of the year 9999
 
 
@@ -15,6 +17,8 @@ class ReportQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     by: Literal["owner", "project", "gpu", "day"] = "owner"
     since: Moment | None = None
     until: Moment | None = None
+    owner: FilterText | None = None
+    project: FilterText | None = None  # empty: jobs without one
 
 
 class ReportSums(Struct, kw_only=True):

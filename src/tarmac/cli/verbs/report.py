@@ -24,7 +24,8 @@ def run(values: Values, _: list[str]) -> int:
     since, until = values["since"], values["until"]
     if since is not None and until is not None and since > until:
         raise UserError("report: --since is later than --until", "give the earlier one as --since")
-    found = connect().report(by=values["by"] or "owner", since=since, until=until)
+    only = {"owner": values["owner"], "project": values["project"]}
+    found = connect().report(by=values["by"] or "owner", since=since, until=until, **only)
     if values["json"]:
         out_json(found)
         return 0
@@ -66,6 +67,8 @@ VERB = Verb(
         Option("--by", None, "one row per owner (default), project, gpu or day", "GROUP", group),
         Option("--since", None, "the first day (default 30d): 7d, mon, 2026-11-01, all", "TIME", first_day),
         Option("--until", None, "the last day (default today): yesterday, 2026-11-30", "TIME", last_day),
+        Option("--owner", None, "only the jobs of this user", "USER"),
+        Option("--project", None, "only the jobs of this project; '' for those without one", "NAME"),
         Option("--csv", None, "print comma-separated values, in GPU-seconds"),
         JSON,
     ),
@@ -73,6 +76,7 @@ VERB = Verb(
         ("tarmac report", "the last 30 days, by owner"),
         ("tarmac report --by project --since 2026-10-01 --until 2026-10-31", "a month, by project"),
         ("tarmac report --by day --since 7d", "the last week, day by day"),
+        ("tarmac report --by day --owner ann", "the last 30 days of one user"),
         ("tarmac report --since all --csv > gpu-hours.csv", "everything, for a spreadsheet"),
     ),
     notes=(

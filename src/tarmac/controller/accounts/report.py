@@ -9,7 +9,7 @@ from tarmac.controller.accounts.days import by_day, day_of, midnight
 from tarmac.controller.accounts.rollup import running_accounts
 from tarmac.controller.decision import Decision
 from tarmac.controller.gpus.usage import jobs_with_gpus
-from tarmac.store.accounts import Key, Sums
+from tarmac.store.accounts import Key, Scope, Sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,26 +29,36 @@ class Report:
     total: Sums
 
 
-async def report_at_rest(controller: Controller, by: By, since: float, until: float | None) -> Report:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Whole days, from that of `since` to that of `until`. 0: from the first one; None: to the present."""
+
+    by: By = "owner"
+    since: float = 0.0
+    until: float | None = None
+    owner: str | None = None
+    project: str | None = None  # empty: jobs without one
+
+
+async def report_at_rest(controller: Controller, wanted: Wanted) -> Report:
     """While no commit is under way, so that an attempt that ends just now is counted once."""
     if controller.degraded is not None:
-        return report(controller, by, since, until)
-    return await controller.engine.decide(lambda _: Decision(answer=report(controller, by, since, until)))
+        return report(controller, wanted)
+    return await controller.engine.decide(lambda _: Decision(answer=report(controller, wanted)))
 
 
-def report(controller: Controller, by: By, since: float, until: float | None) -> Report:
-    """Whole days, from that of `since` to that of `until`. 0: from the first one; None: to the present."""
-    now, reader = controller.now(), controller.store.reader
+def report(controller: Controller, wanted: Wanted) -> Report:
+    now, reader, by = controller.now(), controller.store.reader, wanted.by
     controller.usage.settle(jobs_with_gpus(controller.state), now)
     present = [*controller.usage.foreign(), *running_accounts(controller.state, controller.usage, now)]
-    first, last = day_of(since), day_of(now if until is None else until)
-    if not since:
+    first, last = day_of(wanted.since), day_of(now if wanted.until is None else wanted.until)
+    if not wanted.since:
         first = min([reader.first_account_day() or last, last, *(account.day for account in present)])
-    found = reader.account_sums(by, first, last)
-    for account in present:
-        if first <= account.day <= last:
-            key = key_of(account, by)
-            found[key] = plus(found.get(key, NOTHING), sums_of(account))
+    scope = Scope(first, last, wanted.owner, wanted.project)
+    found = reader.account_sums(by, scope)
+    for account in filter(scope.covers, present):
+        key = key_of(account, by)
+        found[key] = plus(found.get(key, NOTHING), sums_of(account))
     foreign = [sums for key, sums in found.items() if key.kind == "foreign"]
     rows = {key: sums for key, sums in found.items() if key.kind == "job" and (by != "gpu" or key.name or sums.held_s)}
     return Report(
