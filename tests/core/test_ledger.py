@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tarmac.core.events import QueueStopped
 from tarmac.core.ledger import HOUR_S, WEEK_S, Ledger
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import GpuUuid, JobId
@@ -168,3 +169,28 @@ def test_shared_gpus_count_by_the_booked_part() -> None:
     scene.submit(*(replace(a_spec(), request=Request(gpu_share=part)) for part in (0.25, 0.5)))
     assert scene.at_work() == [1, 2]
     assert scene.state.ledger.gpus_of_owner["ann"] == pytest.approx(0.75)
+
+
+def test_every_attempt_that_gives_its_gpus_back_is_told_with_what_the_hours_count() -> None:
+    scene = Scene(gpus=2)
+    scene.now = 1000.0 * HOUR_S
+    scene.run(a_spec(gpus=2), a_spec(owner="bob", project="p"), a_spec(gpus=0))
+    scene.pass_s(2.5 * HOUR_S)
+    scene.finish(1)
+    scene.begin()
+    scene.pass_s(HOUR_S)
+    scene.happen(QueueStopped(by="ann"))
+    scene.finish(2)
+    changes = scene.state.take_changes()
+    told: dict[tuple[str, str], float] = {}
+    for release in changes.releases:
+        gpu_s = (release.until - release.since) * sum(gpu.part for gpu in release.booking.gpus)
+        key = (release.owner, release.project or "")
+        told[key] = told.get(key, 0.0) + gpu_s
+    counted: dict[tuple[str, str], float] = {}
+    for (_, owner, project), gpu_s in changes.hours.items():
+        counted[owner, project] = counted.get((owner, project), 0.0) + gpu_s
+    assert told.keys() == {("ann", ""), ("bob", "p")}
+    assert told == pytest.approx(counted)
+    assert {(release.job, release.attempt) for release in changes.releases} >= {(1, 1), (2, 1)}
+    assert all(release.job in changes.changed for release in changes.releases)

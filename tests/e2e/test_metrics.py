@@ -69,17 +69,28 @@ def test_metrics_are_written_to_a_file_at_once(home: Home, tmp_path: Path) -> No
     target = tmp_path / "tarmac.prom"
     target.write_text("old")
     before = target.stat().st_ino
-    done = home.tarmac("metrics", "-o", str(target))
+    assert home.tarmac("status").returncode == 0
+    done = home.tarmac("metrics", "-o", str(target), umask=0o077)
     assert (done.returncode, done.stdout) == (0, "")
     assert target.read_text().startswith("# HELP tarmac_build_info ")
     assert target.stat().st_ino != before
-    assert stat.S_IMODE(target.stat().st_mode) & stat.S_IRUSR
+    assert stat.S_IMODE(target.stat().st_mode) == 0o644, "node_exporter is another user"
     assert os.listdir(tmp_path).count("tarmac.prom") == 1
     assert not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
 
 
+def test_metrics_start_no_controller(home: Home, tmp_path: Path) -> None:
+    target = tmp_path / "tarmac.prom"
+    target.write_text("old")
+    done = home.tarmac("metrics", "-o", str(target))
+    assert (done.returncode, done.stdout, target.read_text()) == (5, "", "old")
+    assert "no controller" in done.stderr
+    assert not home.processes()
+
+
 @pytest.mark.parametrize("path", ["missing/tarmac.prom", "."])
 def test_a_file_that_cannot_be_written_is_named(home: Home, tmp_path: Path, path: str) -> None:
+    assert home.tarmac("status").returncode == 0
     done = home.tarmac("metrics", "-o", path, cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.startswith("tarmac: ")

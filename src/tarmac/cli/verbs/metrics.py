@@ -1,4 +1,7 @@
-"""`tarmac metrics`: the metrics in the text format of Prometheus."""
+"""`tarmac metrics`: the metrics in the text format of Prometheus.
+
+It never starts a controller: a timer that runs it must not undo `tarmac stop`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ READABLE = 0o644
 
 
 def run(values: Values, _: list[str]) -> int:
-    text = connect().metrics()
+    text = connect(start=False).metrics()
     if values["output"] is None:
         out(text)
     else:
@@ -25,10 +28,11 @@ def run(values: Values, _: list[str]) -> int:
 
 
 def _replace(path: str, text: str) -> None:
-    """Whoever reads the file sees the old or the new metrics, never a part."""
+    """A reader sees the old or the new metrics, never a part. node_exporter runs as another user."""
     unfinished = f"{path}.{os.getpid()}.tmp"
     try:
         descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, READABLE)
+        os.fchmod(descriptor, READABLE)
         with open(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
         os.replace(unfinished, path)
@@ -48,6 +52,6 @@ VERB = Verb(
         ("tarmac metrics | grep tarmac_jobs", "jobs by owner and state"),
         ("tarmac metrics -o /var/lib/node_exporter/tarmac.prom", "for the textfile collector; run it every 30 s"),
     ),
-    notes=("The same text is at `/metrics` of the API.",),
+    notes=("The same text is at `/metrics` of the API. It starts no controller: exits with 5 if none is running.",),
     takes_words=False,
 )
