@@ -9,13 +9,25 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from bench import floors, idling, listening, notifying, passing, retrying, sampling, simulating, starting, submitting
+from bench import (
+    floors,
+    idling,
+    listening,
+    notifying,
+    passing,
+    retrying,
+    sampling,
+    simulating,
+    starting,
+    submitting,
+    watching,
+)
 from bench.figures import Figure, milliseconds, table
 from bench.home import compile_program
 from bench.scheduling import rows as scheduling
 
 # What can be measured on its own, besides the rows about schedules. Each is given the program that jobs run.
-PARTS = {"notifications": notifying.figures, "retries": retrying.figures}
+PARTS = {"notifications": notifying.figures, "retries": retrying.figures, "logs": watching.figures}
 NAMES = (*scheduling.ROWS, *PARTS)
 
 

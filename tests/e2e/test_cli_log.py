@@ -1,11 +1,12 @@
 import json
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.home import Home, is_connected, until
+from tests.home import BIN, Home, is_connected, until
 from tests.terminal import Terminal
 
 
@@ -297,3 +298,15 @@ def test_the_next_attempt_is_announced_to_a_follower(home: Home, tmp_path: Path)
     rest, notices = following.communicate(timeout=60)
     assert rest == b"ran\n"
     assert b"tarmac: attempt 2 begins\n" in notices
+
+
+def test_a_gigabyte_costs_no_memory(home: Home) -> None:
+    """Neither the controller nor the command grows, with or without progress bars."""
+    number = finished(home, "-c", "yes 'step 7 loss 0.31' | head -c 300M; printf '\\nlast\\n'")
+    controller = home.pid_of("controller")
+    script = f"ulimit -v 400000; exec {BIN / 'tarmac'} log {number} | tail -n 1"
+    done = subprocess.run(["bash", "-c", script], env=home.environment, capture_output=True, timeout=120, check=True)
+    assert done.stdout == b"last\n"
+    assert raw(home, "-n", "1", number) == b"last\n"
+    peak = [line for line in Path(f"/proc/{controller}/status").read_text().splitlines() if line.startswith("VmHWM")]
+    assert int(peak[0].split()[1]) < 300_000, "kB"

@@ -257,7 +257,11 @@ def test_a_job_that_failed_on_a_full_disk_says_so(world: World, disk: Disk) -> N
     eventually(lambda: full_and_over(world, disk), "the job has filled the disk and ended")
     (disk.path / "zeros").unlink()
     eventually(lambda: world.state(full) == "failed", "its end is known")
-    assert "the disk of its log was full when it ended" in world.home.tarmac("show", str(full)).stdout
+    assert world.home.client().job(full).reason == "disk-full"
+    shown = world.home.tarmac("show", str(full)).stdout
+    assert "failed (disk-full)" in shown
+    assert "the disk of its log was full when it ended" in shown
+    assert "df -h" in shown
     later = world.home.add("-g", "0", "-c", "exit 3")
     eventually(lambda: world.state(later) == "failed", "another job fails")
     assert "the disk" not in world.home.tarmac("show", str(later)).stdout
