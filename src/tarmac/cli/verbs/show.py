@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tarmac.cli.parser import Values
     from tarmac.client.records import Job, Leftovers, LeftProcess, StoryEvent
 
+SENTENCES = ("message", "error", "hint", "stale", "warning", "why")
 ENDED_BADLY = ("failed", "unknown")
 LABELS = {
     "Decided": "scheduled",
@@ -56,7 +57,7 @@ def description(job: Job) -> list[str]:
     lines.append(f"  {_label('state', wide)}  {paint(state, COLOURS.get(job.state)) if colours else state}")
     before = "state"
     for name, value in pairs:
-        first, *rest = folded(value, wide + 4)
+        first, *rest = folded(value, wide + 4, at_blanks=name in SENTENCES)
         if name == "warning" and colours:
             first, rest = paint(first, "yellow"), [paint(line, "yellow") for line in rest]
         lines.append(f"  {_label('' if name == before else name, wide)}  {first}")
@@ -78,11 +79,26 @@ def _label(name: str, wide: int) -> str:
     return paint(name.ljust(wide), "dim") if has_colours() else name.ljust(wide)
 
 
-def folded(text: str, indent: int) -> list[str]:
-    """Split to fit the terminal; one line if the output is not a terminal."""
+def folded(text: str, indent: int, *, at_blanks: bool = False) -> list[str]:
+    """Split to fit the terminal, `at_blanks` if words fit; one line if the output is not a terminal."""
     room = (width() or 0) - indent
     if room < 20 or cells(text) <= room:
         return [text]
+    if not at_blanks:
+        return _cut(text, room)
+    *lines, line = [""]
+    for word in text.split(" "):
+        if not line or cells(line) + 1 + cells(word) <= room:
+            line = f"{line} {word}" if line else word
+        else:
+            lines.append(line)
+            line = word
+        *full, line = _cut(line, room)
+        lines += full
+    return [*lines, line]
+
+
+def _cut(text: str, room: int) -> list[str]:
     lines, line, left = [], "", room
     for char in text:
         left -= cells(char)
