@@ -100,3 +100,22 @@ def test_a_suspended_owner_stays_suspended_after_a_restart(world: World) -> None
     assert (world.state(waiting), world.job(waiting)["reason"]) == ("queued", reason)
     world.ask(world.client.resume_queue)
     expect_all_well(world)
+
+
+@pytest.mark.parametrize("retry_on", [["lost"], ["exit"]], ids=["asked for", "not asked for"])
+def test_a_lost_attempt_is_tried_again_once_its_processes_are_gone(world: World, retry_on: list[str]) -> None:
+    world.wake()
+    world.hold()
+    (job,) = world.run(1, retries=1, retry_on=retry_on)
+    eventually(lambda: world.state(job) == "running" and marks(world, job), "it runs")
+    world.kill_all("shim")
+    eventually(lambda: world.state(job) == "unknown", "nobody knows how it ends")
+    assert marks(world, job) == [1], "it still runs"
+    world.let_go()
+    if retry_on == ["exit"]:
+        eventually(lambda: world.job(job)["ended_at"], "it is over")
+        assert world.state(job) == "unknown"
+        world.ask(lambda: world.client.retry(job))
+    eventually(lambda: world.state(job) == "succeeded", "its second attempt ends")
+    assert marks(world, job) == [1, 2]
+    assert [one["state"] for one in world.job(job)["attempts"]] == ["unknown", "succeeded"]

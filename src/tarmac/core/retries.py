@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from tarmac.core.model.status import Failed, Unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tarmac.core.model.attempt import Ended
     from tarmac.core.model.job import Job, Request
     from tarmac.core.model.names import Failure, RetryKind
-    from tarmac.core.model.node import Node
     from tarmac.core.model.rules import Rules
     from tarmac.core.state import State
 
@@ -82,9 +83,8 @@ def grown(state: State, job: Job, ended: Ended, peak_bytes: int | None) -> Reque
     more = int(GROWTH * peak_bytes) if peak_bytes is not None else 0
     if more <= request.gpu_memory_bytes:
         more = int(GROWTH * request.gpu_memory_bytes)
-    if any(_has_gpu_for(node, more, state.rules) for node in state.nodes.values()):
-        return replace(request, gpu_memory_bytes=more)
-    return replace(request, gpu_memory_bytes=None)
+    most = max(_sizes(state, ended), default=more) * (1.0 - state.rules.keep_gpu_memory)
+    return replace(request, gpu_memory_bytes=more if more <= most else None)
 
 
 def _grown_host(state: State, request: Request) -> Request:
@@ -94,9 +94,12 @@ def _grown_host(state: State, request: Request) -> Request:
     return replace(request, memory_bytes=max(request.memory_bytes, more))
 
 
-def _has_gpu_for(node: Node, memory_bytes: int, rules: Rules) -> bool:
-    usable = 1.0 - rules.keep_gpu_memory
-    return any(memory_bytes <= gpu.memory_total_bytes * usable for gpu in node.gpus.values())
+def _sizes(state: State, ended: Failed) -> Iterator[float]:
+    """The memory of the known GPUs. After a restart, a node reports its attempts before its GPUs."""
+    for node in state.nodes.values():
+        yield from (gpu.memory_total_bytes for gpu in node.gpus.values())
+    booked = () if ended.booking is None else ended.booking.gpus
+    yield from (gpu.memory_bytes / gpu.part for gpu in booked if gpu.memory_bytes and gpu.part)
 
 
 def attempts_max(job: Job, *, is_waiting: bool) -> int:

@@ -6,6 +6,13 @@ from typing import Any
 
 import pytest
 
+from tarmac.api.routes.queue import resumption
+from tarmac.controller.requests.permissions import Caller
+from tarmac.core.events import OwnersResumed, QueueResumed
+from tarmac.core.model.note import note
+from tarmac.core.model.queue import Suspension
+from tarmac.core.state import State
+from tarmac.refusal import Refused
 from tests.api.served import Served
 from tests.home import until
 
@@ -182,3 +189,33 @@ def test_an_admin_resumes_every_suspended_owner_with_the_queue(api: Served) -> N
     api.ask("POST", "/queue/pause", {})
     queue = api.ask("POST", "/queue/resume", {})[1]
     assert (queue["suspended"], queue["paused"]) == ([], False)
+
+
+ANN, ROOT = Caller(name="ann", uid=1, is_admin=False), Caller(name="root", uid=0, is_admin=True)
+
+
+def suspended_owners(*names: str) -> State:
+    state = State()
+    state.load_suspensions(Suspension(owner=name, reason=note("suspended.failures"), since=1.0) for name in names)
+    return state
+
+
+@pytest.mark.parametrize(
+    ("caller", "owner", "resumed"),
+    [
+        (ANN, None, [OwnersResumed(owners=("ann",), by="ann")]),
+        (ANN, "ann", [OwnersResumed(owners=("ann",), by="ann")]),
+        (ROOT, "bob", [OwnersResumed(owners=("bob",), by="root")]),
+        (ROOT, None, [OwnersResumed(owners=("ann", "bob"), by="root"), QueueResumed(by="root")]),
+    ],
+)
+def test_users_resume_their_own_jobs_and_admins_everything(
+    caller: Caller, owner: str | None, resumed: list[Any]
+) -> None:
+    assert resumption(suspended_owners("ann", "bob"), caller, owner) == resumed
+
+
+@pytest.mark.parametrize(("suspended", "owner"), [(["ann", "bob"], "bob"), (["bob"], None), ([], None), ([], "ann")])
+def test_a_user_cannot_resume_the_queue_or_others(suspended: list[str], owner: str | None) -> None:
+    with pytest.raises(Refused, match=r"permission\.admin_only"):
+        resumption(suspended_owners(*suspended), ANN, owner)

@@ -14,6 +14,7 @@ from tarmac.core.model.status import Running, Starting, Stopping
 from tarmac.refusal import conflict, invalid
 
 if TYPE_CHECKING:
+    from tarmac.controller.requests.permissions import Caller
     from tarmac.core.events import Event
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
@@ -34,21 +35,23 @@ async def resume_queue(context: Context, body: ResumeRequest) -> QueueView:
 
     A user who is not an admin resumes their own suspended jobs.
     """
-    caller, suspended = context.caller, context.controller.state.suspended
-    own = body.owner or caller.name
-    if own != caller.name or own not in suspended:
-        need_admin(caller, "queue")
-
-    def plan(state: State) -> Decision[None]:
-        if body.owner is not None and body.owner not in state.suspended:
-            raise conflict("queue.not_suspended", owner=body.owner)
-        is_for_all = body.owner is None and caller.is_admin
-        owners = tuple(sorted(state.suspended)) if is_for_all else (own,)
-        events: list[Event] = [OwnersResumed(owners=owners, by=caller.name)] if owners else []
-        return Decision(answer=None, events=[*events, QueueResumed(by=caller.name)] if is_for_all else events)
-
-    await context.carry_out(plan)
+    caller = context.caller
+    await context.carry_out(lambda state: Decision(answer=None, events=resumption(state, caller, body.owner)))
     return queue_view(context.controller)
+
+
+def resumption(state: State, caller: Caller, owner: str | None) -> list[Event]:
+    """What a resume by this caller does; `owner`: only the suspended jobs of this user."""
+    meant = owner or caller.name
+    if meant != caller.name or meant not in state.suspended:
+        need_admin(caller, "queue")
+    if owner is not None and owner not in state.suspended:
+        raise conflict("queue.not_suspended", owner=owner)
+    if owner is not None or not caller.is_admin:
+        return [OwnersResumed(owners=(meant,), by=caller.name)]
+    owners = tuple(sorted(state.suspended))
+    suspended: list[Event] = [OwnersResumed(owners=owners, by=caller.name)] if owners else []
+    return [*suspended, QueueResumed(by=caller.name)]
 
 
 async def drain_queue(context: Context, body: QueueRequest) -> QueueView:
