@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,6 +109,26 @@ def test_retries_and_memory_that_ran_out_are_told(home: Home, hook: Webhook) -> 
     assert until(lambda: "(big) failed: out of GPU memory" in text_of(hook)), text_of(hook)
     assert text_of(hook).count("(big) failed and is tried again: out of GPU memory") == 1
     assert f"error: {line}" in text_of(hook)
+
+
+def test_an_adopted_process_has_the_default_targets(home: Home, hook: Webhook) -> None:
+    configure(home, {"hook": hook.url()}, '[notify]\ndefault = "hook"')
+    process = subprocess.Popen(["sleep", "600"])
+    try:
+        assert home.tarmac("adopt", str(process.pid), "-n", "mine").returncode == 0
+    finally:
+        process.kill()
+        process.wait()
+    assert until(lambda: "(mine) ended, but its outcome is unknown" in text_of(hook)), text_of(hook)
+
+
+def test_a_server_that_never_answers_fails_a_test_in_the_end(home: Home, hook: Webhook) -> None:
+    configure(home, {"hook": hook.url()})
+    hook.hold()
+    done = home.tarmac("notify", "test", "hook", timeout_s=100)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("tarmac: hook: ")
+    assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
 def test_several_targets_get_each_event(home: Home, hook: Webhook) -> None:

@@ -10,6 +10,7 @@ from tarmac.api.deps import Context
 from tarmac.api.schemas.jobs import AdoptAnswer, AdoptRequest
 from tarmac.controller.decision import Decision
 from tarmac.controller.gpus.selection import gpus_named
+from tarmac.controller.notify.asked import Asked, asked
 from tarmac.controller.requests.node_choice import node_of_process
 from tarmac.core.events import ProcessAdopted
 from tarmac.core.model.ids import GpuUuid
@@ -44,7 +45,8 @@ async def adopt(context: Context, body: AdoptRequest) -> AdoptAnswer:
         node = state.node(name)
         gpus = _gpus(controller, node, body)
         _refuse_held(node, gpus)
-        spec = _spec(body, process, context.caller.name, digest, len(gpus))
+        notify = asked(controller.targets, context.caller.name, None, ())
+        spec = _spec(body, process, context.caller.name, digest, len(gpus), notify)
         event = ProcessAdopted(
             spec=spec, node=name, pid=body.pid, gpus=gpus, start_time=process.start_time, uid=process.uid
         )
@@ -101,7 +103,7 @@ def _is_a_job(pid: int, job: int | None) -> Refused:
     return conflict("adopt.is_a_job", pid=pid, job=job)
 
 
-def _spec(body: AdoptRequest, process: Process, caller: str, environment: str, gpus: int) -> JobSpec:
+def _spec(body: AdoptRequest, process: Process, caller: str, environment: str, gpus: int, notify: Asked) -> JobSpec:
     return JobSpec(
         owner=caller,
         command=tuple(process.command) or (process.name,),
@@ -112,5 +114,7 @@ def _spec(body: AdoptRequest, process: Process, caller: str, environment: str, g
         request=Request(gpus=gpus),
         name=body.name,
         tags=(TAG,),
+        notify=notify.targets,
+        notify_on=notify.events,
         stdout=os.devnull,  # its output goes where it went before
     )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 8  # targets
-MOST_IN_MESSAGE = 2000  # events; more make another message
+MOST_IN_MESSAGE = 10_000  # events; more make another message
 DAY_S = 86400.0
 GIVE_UP_AFTER_S = DAY_S
 LONGEST_PAUSE_S = 3600.0
