@@ -11,7 +11,19 @@ from tarmac.core import runtimes
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job
 from tarmac.core.model.status import Cancelled, Failed, Running, Starting, Status, Stopping, Succeeded, Unknown
-from tarmac.core.runtimes import CAUTION, LAST_RUNS, LEAST_RUNS, LEAST_S, UNKNOWN_S, End, Expectation, Runtimes
+from tarmac.core.runtimes import (
+    CAUTION,
+    LAST_OF_ALL,
+    LAST_RUNS,
+    LEAST_RUNS,
+    LEAST_S,
+    UNKNOWN_S,
+    End,
+    Expectation,
+    LastRuns,
+    Run,
+    Runtimes,
+)
 from tests.core.support.builders import a_booking, a_job, a_node, a_spec, a_state
 from tests.core.support.scene import Scene
 
@@ -179,12 +191,22 @@ def test_failed_runs_teach_the_width_but_not_their_namesakes() -> None:
 def test_jobs_that_did_not_end_by_themselves_teach_nothing(status: Status) -> None:
     known = learnt(a_job(1, status=status))
     assert known.planning_s(a_spec()) == UNKNOWN_S
-    assert not known.last_s
+    assert not known.last_runs.runs
+
+
+def test_the_longest_of_the_last_runs_is_forgotten_with_its_run() -> None:
+    last = LastRuns()
+    for number in range(3 * LAST_OF_ALL):
+        last.add(Run(float((number * 37) % 101), has_limit=number % 3 == 0 or number > LAST_OF_ALL))
+        assert last.longest_s == max(run.seconds for run in last.runs)
+        assert last.have_limits is (sum(run.has_limit for run in last.runs) * 2 > len(last.runs))
+    assert len(last.runs) == LAST_OF_ALL
 
 
 def test_jobs_without_gpus_do_not_count_as_long_runs() -> None:
     known = learnt(ended(5.0, gpus=0), ended(7.0))
-    assert list(known.last_s) == [7.0]
+    assert list(known.last_runs.runs) == [Run(7.0, has_limit=False)]
+    assert known.last_runs.longest_s == 7.0
     assert known.planning_s(a_spec(gpus=0, name="new")) == LEAST_S
 
 
@@ -302,4 +324,4 @@ def test_after_a_restart_the_same_is_known_as_before() -> None:
     state = a_state(a_node())
     state.load_runtimes([scene.jobs[JobId(number)] for number in (3, 2, 1)])
     assert state.runtimes.recent_s_of_width == before.recent_s_of_width
-    assert (state.runtimes.recent_s, state.runtimes.last_s) == (before.recent_s, before.last_s)
+    assert (state.runtimes.recent_s, state.runtimes.last_runs) == (before.recent_s, before.last_runs)

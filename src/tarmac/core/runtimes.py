@@ -45,12 +45,38 @@ class Expectation(NamedTuple):
     rests_on: RestsOn
 
 
+class Run(NamedTuple):
+    seconds: float
+    has_limit: bool
+
+
+@dataclass(slots=True)
+class LastRuns:
+    """The last runs of jobs with GPUs, of all owners."""
+
+    runs: deque[Run] = field(default_factory=lambda: deque(maxlen=LAST_OF_ALL))
+    longest_s: float = 0.0
+    _limits: int = 0  # how many had a time limit
+
+    def add(self, run: Run) -> None:
+        forgotten = self.runs[0] if len(self.runs) == LAST_OF_ALL else Run(0.0, has_limit=False)
+        self.runs.append(run)
+        self._limits += run.has_limit - forgotten.has_limit
+        is_longest_gone = forgotten.seconds >= self.longest_s > run.seconds
+        self.longest_s = max(one.seconds for one in self.runs) if is_longest_gone else max(self.longest_s, run.seconds)
+
+    @property
+    def have_limits(self) -> bool:
+        """Most of them do."""
+        return 2 * self._limits > len(self.runs)
+
+
 @dataclass(slots=True)
 class Runtimes:
     recent_s: dict[Kind, deque[float]] = field(default_factory=dict)
     recent_s_of_width: dict[Width, deque[float]] = field(default_factory=dict)
     learned: dict[str, int] = field(default_factory=dict)  # how often, by owner: what rests on it is out of date then
-    last_s: deque[float] = field(default_factory=lambda: deque(maxlen=LAST_OF_ALL))  # of jobs with GPUs, of all owners
+    last_runs: LastRuns = field(default_factory=LastRuns)
     expected: dict[JobId, Expectation] = field(default_factory=dict)  # of attempts, as of when they got their GPUs
     # When attempts began, on the clock as it is set now: the time that elapsed since is right even if the clock was set
     # in between. Their `started_at` is what the clock showed then.
@@ -68,7 +94,7 @@ class Runtimes:
         self.learned[job.spec.owner] = self.learned.get(job.spec.owner, 0) + 1
         _remember(self.recent_s_of_width, _width(job.spec), seconds, LAST_RUNS)
         if job.spec.request.gpus:
-            self.last_s.append(seconds)
+            self.last_runs.add(Run(seconds, has_limit=job.spec.time_limit_s is not None))
         if isinstance(status, Succeeded):
             _remember(self.recent_s, _kind(job.spec), seconds, LAST_ATTEMPTS)
 

@@ -153,9 +153,9 @@ def test_a_plan_that_rests_on_limits_wakes_nobody() -> None:
 
 def test_the_first_of_several_plans_whose_expectation_runs_out_is_due() -> None:
     scene = Scene(gpus=2, shares=PerName(1.0, (("bob", 0.0),)), starvation_s=1e18)
-    other = NodeName("other")
-    scene.state.nodes[other] = a_node(gpus=2, name="other")
-    scene.happen(NodeJoined(node=other, cpu_job_slots=1, runs=()))
+    for other, gpus in (("other", 2), ("empty 1", 0), ("empty 2", 0), ("empty 3", 0)):
+        scene.state.nodes[NodeName(other)] = a_node(gpus=gpus, name=other)
+        scene.happen(NodeJoined(node=NodeName(other), cpu_job_slots=1, runs=()))
     for name, seconds in (("long", 900.0), ("short", 300.0)):
         scene.run(a_spec(owner="bob", gpus=2, name=name))
         scene.pass_s(seconds)

@@ -57,16 +57,19 @@ def where(plans: list[PlannedStart]) -> list[tuple[int, str]]:
 @pytest.mark.parametrize(
     ("policy", "planned_starts", "nodes", "most"),
     [
-        ("fifo", 8, 3, 1),
-        ("fifo", 0, 3, 0),
-        ("balance", 8, 3, 3),
+        ("fifo", 8, 20, 1),
+        ("fifo", 0, 20, 0),
+        ("balance", 8, 1, 1),
+        ("balance", 8, 4, 1),
+        ("balance", 8, 5, 2),
+        ("balance", 8, 16, 7),
         ("balance", 8, 20, 8),
         ("balance", 2, 20, 2),
-        ("fairshare", 8, 3, 3),
-        ("fairshare", 0, 3, 0),
+        ("fairshare", 8, 9, 4),
+        ("fairshare", 0, 9, 0),
     ],
 )
-def test_at_most_as_many_plans_as_nodes_and_one_under_fifo(
+def test_at_most_one_plan_under_fifo_and_else_on_less_than_half_of_the_nodes(
     policy: str, planned_starts: int, nodes: int, most: int
 ) -> None:
     state = a_state(*(a_node(name=f"n{number}") for number in range(nodes)))
@@ -74,17 +77,26 @@ def test_at_most_as_many_plans_as_nodes_and_one_under_fifo(
     assert most_plans(state) == most
 
 
-def wide_owner_meets_full_nodes(**rules: Any) -> Scene:
-    """Four nodes full of bob's jobs, which end at 100, 200, … Ann submits four wide jobs."""
-    scene = on_nodes(2, 2, 2, 2, **rules)
-    filled(scene, *(100.0 * (1 + number // 2) for number in range(8)))
-    scene.submit(*[a_spec(gpus=2, name="wide")] * 4)
+def nodes_full_of_jobs(**rules: Any) -> Scene:
+    """Nine nodes full of bob's jobs, which end at 100, 200, …"""
+    scene = on_nodes(*[2] * 9, **rules)
+    filled(scene, *(100.0 * (1 + number // 2) for number in range(18)))
     return scene
 
 
+def wide_owner_meets_full_nodes(**rules: Any) -> Scene:
+    scene = nodes_full_of_jobs(**rules)
+    scene.submit(*[a_spec(gpus=2, name="wide")] * 6)
+    return scene
+
+
+def ann_has(share: float) -> dict[str, Any]:
+    return {"shares": PerName(1.0, (("ann", share),))}
+
+
 def test_an_owner_gets_plans_up_to_their_part_of_the_gpus() -> None:
-    scene = wide_owner_meets_full_nodes()
-    assert where(plans_of(scene)) == [(9, "n0"), (10, "n1")], "half of eight GPUs is due to ann"
+    scene = wide_owner_meets_full_nodes(**ann_has(0.5))
+    assert where(plans_of(scene)) == [(19, "n0"), (20, "n1"), (21, "n2")], "a third of 18 GPUs is due to ann"
     ats = [planned.at for planned in plans_of(scene)]
     assert ats == sorted(ats)
 
@@ -92,24 +104,25 @@ def test_an_owner_gets_plans_up_to_their_part_of_the_gpus() -> None:
 @pytest.mark.parametrize(
     ("rules", "plans"),
     [
-        ({"policy": "fifo"}, [(9, "n0")]),
-        ({"policy": "fairshare"}, [(9, "n0"), (10, "n1")]),
-        ({"planned_starts": 1}, [(9, "n0")]),
-        ({"planned_starts": 0}, []),
-        ({"is_backfilling": False}, []),
-        ({"shares": PerName(1.0, (("ann", 3.0),))}, [(9, "n0"), (10, "n1"), (11, "n2")]),
-        ({"shares": PerName(1.0, (("ann", 0.5),))}, [(9, "n0")]),  # the first in any case
-        ({"shares": PerName(1.0, (("bob", 0.0),))}, [(9, "n0"), (10, "n1"), (11, "n2"), (12, "n3")]),
+        ({"policy": "fifo"}, 1),
+        ({"policy": "fairshare"}, 4),
+        ({"planned_starts": 2}, 2),
+        ({"planned_starts": 0}, 0),
+        ({"is_backfilling": False}, 0),
+        (ann_has(1.0), 4),
+        (ann_has(0.3), 2),
+        (ann_has(0.01), 1),  # the first in any case
+        ({"shares": PerName(1.0, (("bob", 0.0),))}, 4),  # on less than half of the nodes
     ],
 )
-def test_shares_and_rules_decide_how_many(rules: dict[str, Any], plans: list[tuple[int, str]]) -> None:
-    assert where(plans_of(wide_owner_meets_full_nodes(**rules))) == plans
+def test_shares_and_rules_decide_how_many(rules: dict[str, Any], plans: int) -> None:
+    expected = [(19 + number, f"n{number}") for number in range(plans)]
+    assert where(plans_of(wide_owner_meets_full_nodes(**rules))) == expected
 
 
 def test_plans_of_two_owners_alternate() -> None:
     """A planned start counts as if its GPUs were in use already."""
-    scene = on_nodes(2, 2, 2, 2)
-    filled(scene, *(100.0 * (1 + number // 2) for number in range(8)))
+    scene = nodes_full_of_jobs()
     shares = PerName(1.0, (("bob", 0.0),))
     scene.set_rules(shares=shares, policy="balance")
     scene.submit(*[a_spec(gpus=2, name="wide")] * 3, *[a_spec(gpus=2, owner="cat", name="wide")] * 3)
@@ -129,18 +142,18 @@ def test_jobs_for_one_gpu_get_no_plan_beside_another() -> None:
 
 
 def test_each_plan_is_on_another_node_and_the_next_soonest() -> None:
-    scene = on_nodes(2, 2, 2, shares=PerName(1.0, (("bob", 0.0),)))
-    filled(scene, 300.0, 300.0, 100.0, 100.0, 200.0, 200.0)
+    scene = on_nodes(*[2] * 7, shares=PerName(1.0, (("bob", 0.0),)))
+    filled(scene, 300.0, 300.0, 100.0, 100.0, 200.0, 200.0, *[900.0] * 8)
     scene.submit(*[a_spec(gpus=2, name="wide")] * 3)
-    assert where(plans_of(scene)) == [(7, "n1"), (8, "n2"), (9, "n0")]
+    assert where(plans_of(scene)) == [(15, "n1"), (16, "n2"), (17, "n0")]
 
 
 def test_planned_jobs_start_where_they_were_planned() -> None:
     scene = wide_owner_meets_full_nodes()
     for job in (1, 2):
         scene.finish(job)
-    assert scene.jobs[JobId(9)].status.booking.node == "n0"  # type: ignore[union-attr]
-    assert where(plans_of(scene))[0] == (10, "n1")
+    assert scene.jobs[JobId(19)].status.booking.node == "n0"  # type: ignore[union-attr]
+    assert where(plans_of(scene))[0] == (20, "n1")
 
 
 # Who is due
@@ -328,7 +341,7 @@ def test_a_guess_holds_nothing_back_before_the_job_is_overdue() -> None:
 
 def test_a_job_may_pass_one_plan_and_not_another() -> None:
     """n0 is planned at 100, n1 at 500: a job of 300 seconds may use only the free GPU of n1."""
-    scene = on_nodes(2, 2)
+    scene = on_nodes(2, 2, 0, 0)  # two more nodes, or only one start would be planned
     scene.run(a_spec(owner="bob", time_limit_s=100.0), a_spec(owner="bob", gpus=2, time_limit_s=1.0))
     scene.run(a_spec(owner="bob", time_limit_s=500.0, name="on n0"))
     scene.finish(2)
@@ -343,7 +356,7 @@ def test_a_job_may_pass_one_plan_and_not_another() -> None:
 
 
 def test_why_names_every_plan_that_a_job_would_delay() -> None:
-    scene = on_nodes(2, 2, shares=PerName(1.0, (("bob", 0.0),)))
+    scene = on_nodes(2, 2, 0, 0, shares=PerName(1.0, (("bob", 0.0),)))
     scene.run(*(a_spec(owner="bob", time_limit_s=limit_s) for limit_s in (100.0, 1.0)))  # both on n0
     scene.run(a_spec(owner="bob", time_limit_s=200.0))
     scene.finish(2)

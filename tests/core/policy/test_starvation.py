@@ -14,6 +14,7 @@ from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job, Request
 from tarmac.core.policy.scheduling_pass import Pass
 from tarmac.core.policy.starvation import is_overdue, patience_s, starved_jobs
+from tarmac.core.runtimes import Run
 from tarmac.core.state import State
 from tests.core.support.builders import a_job, a_node, a_spec, a_state
 from tests.core.support.effort import tries
@@ -42,7 +43,8 @@ def test_a_job_is_wide_if_the_next_gpu_may_not_be_enough(asked: dict[str, Any], 
 def a_state_with(*, runs_s: tuple[float, ...] = (), waits_s: tuple[float, ...] = (), **rules: Any) -> State:
     state = a_state(a_node(gpus=4))
     state.rules = replace(state.rules, **rules)
-    state.runtimes.last_s.extend(runs_s)
+    for seconds in runs_s:
+        state.runtimes.last_runs.add(Run(seconds, has_limit=False))
     state.recent_waits_s.extend(waits_s)
     return state
 
@@ -63,6 +65,16 @@ def test_patience_is_bounded_by_how_long_jobs_run_and_wait(
     runs_s: tuple[float, ...], waits_s: tuple[float, ...], patience: float
 ) -> None:
     assert patience_s(a_state_with(runs_s=runs_s, waits_s=waits_s, starvation_s=600.0)) == patience
+
+
+@pytest.mark.parametrize(
+    ("limits", "others", "patience"), [(2, 1, 40_000.0), (1, 1, 2000.0), (1, 2, 2000.0), (1, 0, 40_000.0)]
+)
+def test_where_most_jobs_have_limits_turns_decide_for_longer(limits: int, others: int, patience: float) -> None:
+    state = a_state_with(waits_s=(100.0,), starvation_s=600.0)
+    for run in [*[Run(4000.0, has_limit=True)] * limits, *[Run(4000.0, has_limit=False)] * others]:
+        state.runtimes.last_runs.add(run)
+    assert patience_s(state) == patience
 
 
 def stuck(state: State, number: int, *, since: float, gpus: int = 2, owner: str = "ann") -> Job:

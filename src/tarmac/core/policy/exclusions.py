@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 NO_GPUS: frozenset[GpuUuid] = frozenset()
+USUAL_S, CAUTIOUS_S, CERTAIN_S = range(3)  # places in Lengths
 ROUNDING_S = 1e-3  # of sums of moments
 ALL_GPUS: frozenset[GpuUuid] = frozenset({GpuUuid("*")})  # closes the node, even for jobs without GPUs
 
@@ -76,31 +77,34 @@ class Lengths(NamedTuple):
     cautious_s: float
     certain_s: float
 
-    def delays(self, now: float, planned: PlannedStart) -> bool:
+    def delays(self, now: float, bound: Bound) -> bool:
         """Would a job of that length, started now, still run when the planned start is due?"""
-        until = planned.backfill_until
-        return until is None or now + self.against(planned) > until
+        return now + self[bound.length] > bound.until
 
-    def against(self, planned: PlannedStart) -> float:
+
+class Bound(NamedTuple):
+    """What a job must keep to in order to pass a planned start."""
+
+    length: int  # which of its lengths counts
+    until: float  # when it must have ended
+
+    @classmethod
+    def of(cls, planned: PlannedStart) -> Bound:
         """Nothing uncertain may break a promise, and an overdue job must not suffer from what only might be short."""
-        if planned.is_promise:
-            return self.certain_s
-        return self.cautious_s if planned.is_overdue else self.usual_s
+        length = CERTAIN_S if planned.is_promise else CAUTIOUS_S if planned.is_overdue else USUAL_S
+        until = planned.backfill_until
+        return cls(length, -inf if until is None else until)
 
 
 class Windows:
     """How long a job may run at most in place of any planned start."""
 
     def __init__(self, now: float, plans: Iterable[PlannedStart]) -> None:
-        self._longest = Lengths(-inf, -inf, -inf)
+        longest = [-inf, -inf, -inf]
         for planned in plans:
-            if (until := planned.backfill_until) is not None:
-                window = Lengths(until - now, -inf, -inf)
-                if planned.is_promise:
-                    window = Lengths(-inf, -inf, until - now)
-                elif planned.is_overdue:
-                    window = Lengths(-inf, until - now, -inf)
-                self._longest = Lengths(*map(max, self._longest, window))
+            bound = Bound.of(planned)
+            longest[bound.length] = max(longest[bound.length], bound.until - now)
+        self._longest = Lengths(*longest)
 
     def admit(self, lengths: Lengths) -> bool:
         """May it pass one of the planned starts? Rounding may admit a job that is a little too long."""
@@ -108,13 +112,13 @@ class Windows:
 
 
 def lengths_of(state: State, spec: JobSpec) -> Lengths:
-    usual_s = state.runtimes.planning_s(spec)
-    if spec.time_limit_s is not None:
-        return Lengths(usual_s, usual_s, usual_s)
+    limit_s = spec.time_limit_s
+    if limit_s is not None:
+        return Lengths(limit_s, limit_s, limit_s)
     longest_s = state.runtimes.longest_s(spec)
-    return Lengths(usual_s, inf if longest_s is None else CAUTION * longest_s, inf)
+    return Lengths(state.runtimes.planning_s(spec), inf if longest_s is None else CAUTION * longest_s, inf)
 
 
 def would_delay(state: State, job: Job, now: float, planned: PlannedStart) -> bool:
     """Would the job, started now on the planned GPUs, still run when the planned start is due?"""
-    return planned.job != job.id and lengths_of(state, job.spec).delays(now, planned)
+    return planned.job != job.id and lengths_of(state, job.spec).delays(now, Bound.of(planned))

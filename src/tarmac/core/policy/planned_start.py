@@ -23,22 +23,30 @@ if TYPE_CHECKING:
 
     from tarmac.core.model.ids import JobId, NodeName
     from tarmac.core.model.job import Job
+    from tarmac.core.policy.fair_parts import FairParts
     from tarmac.core.state import State
 
 
 def most_plans(state: State) -> int:
-    """How many starts are planned ahead at most. With one, fifo is what is known as EASY backfill."""
-    return min(state.rules.planned_starts, 1 if state.rules.policy == "fifo" else len(state.nodes))
+    """How many starts are planned ahead at most. With one, fifo is what is known as EASY backfill.
+
+    More than one only on less than half of the nodes: the rest of the cluster must stay open to all other jobs.
+    """
+    on_nodes = 1 if state.rules.policy == "fifo" else max(1, (len(state.nodes) - 1) // 2)
+    return min(state.rules.planned_starts, on_nodes)
 
 
-def planned_start(state: State, job: Job, now: float, planned_nodes: Collection[NodeName] = ()) -> PlannedStart | None:
-    """The earliest start on a node other than `planned_nodes`."""
+def planned_start(
+    state: State, job: Job, now: float, planned_nodes: Collection[NodeName] = (), parts: FairParts | None = None
+) -> PlannedStart | None:
+    """The earliest start on a node other than `planned_nodes`. A pass gives the parts, which do not change in it."""
     if not job.spec.request.gpus:
         return None  # a job without GPUs needs no plan: one slot is as good as another
     soonest = soonest_start(state, job, now, planned_nodes)
-    if (soonest is None or "guess" in soonest[1].rests_on) and not is_overdue(state, job, now):
-        return None  # nothing is held back for a mere guess before the job is overdue
-    return _plan_without_date(state, job, now, planned_nodes) if soonest is None else _plan(state, job, *soonest, now)
+    overdue = is_overdue(state, job, now, parts)
+    if soonest is not None and (overdue or "guess" not in soonest[1].rests_on):
+        return _plan(state, job, *soonest, now, is_overdue=overdue)
+    return _plan_without_date(state, job, now, planned_nodes) if overdue else None  # or nothing but a guess
 
 
 def _plan_without_date(state: State, job: Job, now: float, planned_nodes: Collection[NodeName]) -> PlannedStart | None:
@@ -51,7 +59,7 @@ def _plan_without_date(state: State, job: Job, now: float, planned_nodes: Collec
     if not possible:
         return None
     _, _, name, start = min(possible)
-    return _plan(state, job, name, start, now)
+    return _plan(state, job, name, start, now, is_overdue=True)
 
 
 def starts_on_preempted_gpus(state: State, now: float) -> list[PlannedStart]:
@@ -77,7 +85,8 @@ def _on_preempted_gpus(
         if len(gpus) >= job.spec.request.gpus:
             chosen = tuple(gpu.uuid for gpu in chosen_gpus(node, gpus, job.spec.request))
             at = max(status.asked_at + status.grace_s for status in statuses)
-            return _plan(state, job, name, EarliestStart(at=at, gpus=chosen, rests_on=frozenset({"stop"})), now)
+            start = EarliestStart(at=at, gpus=chosen, rests_on=frozenset({"stop"}))
+            return _plan(state, job, name, start, now, is_overdue=is_overdue(state, job, now))
     return None
 
 
@@ -96,7 +105,9 @@ def _is_promised(state: State, number: JobId, job: Job) -> bool:
     return other is not None and isinstance(other.status, Queued)
 
 
-def _plan(state: State, job: Job, node: NodeName, start: EarliestStart, now: float) -> PlannedStart:
+def _plan(
+    state: State, job: Job, node: NodeName, start: EarliestStart, now: float, *, is_overdue: bool
+) -> PlannedStart:
     request = job.spec.request
     return PlannedStart(
         job=job.id,
@@ -105,6 +116,6 @@ def _plan(state: State, job: Job, node: NodeName, start: EarliestStart, now: flo
         at=None if start.at is None else max(start.at, now),
         rests_on=start.rests_on,
         uses_host=bool(request.memory_bytes or request.cpus),
-        is_overdue=is_overdue(state, job, now),
+        is_overdue=is_overdue,
         good_until=inf if start.rests_on <= CERTAIN else state.fit_cache.starts.good_until(node),
     )

@@ -17,7 +17,7 @@ from tarmac.core.limits import LimitReached, has_limits, is_owner_done, reached_
 from tarmac.core.policy.candidates import Candidates, shortest_of
 from tarmac.core.policy.earliest_start import earliest_starts
 from tarmac.core.policy.eligibility import ArrayFull, gate, paused
-from tarmac.core.policy.exclusions import Windows, lengths_of
+from tarmac.core.policy.exclusions import Bound, Windows, lengths_of
 from tarmac.core.policy.fair_parts import FairParts
 from tarmac.core.policy.order import TurnOrder
 from tarmac.core.policy.own_order import do_turns_rotate
@@ -65,12 +65,13 @@ class Pass:
         self._state = state
         self._now = now
         self._has_limits = has_limits(state.rules)
-        # Requests that found no place, and which plans (as bits) they had to stay off. Within a pass places only become
-        # fewer, so they are not tried again.
-        self._unplaceable: set[tuple[Request, int]] = set()
+        # Requests that found no place, with the plans (as bits) that they had to stay off. Within a pass places only
+        # become fewer, so they are not tried again.
+        self._unplaceable: dict[Request, set[int]] = {}
+        self._bounds: list[Bound] = []  # of the plans
         self._not_preempting: set[Request] = set()  # requests for which no job is worth preempting
         self._most_plans = most_plans(state)
-        self._parts: FairParts | None = None
+        self._parts = FairParts(state)
         self.plans: list[PlannedStart] = []
         self._planned_turns = 0  # stuck jobs that have a plan
         self._preempting: set[JobId] = set()  # jobs with a plan on GPUs that jobs were preempted from for them
@@ -133,7 +134,7 @@ class Pass:
 
     def _serve_starved(self) -> Iterator[Decision]:
         """Start the first starved job that fits, or plan the start of one that does not."""
-        for job in starved_jobs(self._state, self._now):
+        for job in starved_jobs(self._state, self._now, self._parts):
             if self._gate(job) is not None:
                 continue
             booking = booking_for(self._state, job, self._now, self.plans)
@@ -188,7 +189,8 @@ class Pass:
         for planned in self.plans:
             if planned.job not in self._preempting:
                 job = self._state.jobs[planned.job]
-                self.is_settled = self.is_settled and planned_start(self._state, job, self._now, nodes) == planned
+                again = planned_start(self._state, job, self._now, nodes, self._parts)
+                self.is_settled = self.is_settled and again == planned
                 nodes.add(planned.node)
 
     # What the phases share
@@ -220,15 +222,10 @@ class Pass:
             return True
         if not job.spec.request.is_wide:
             return False
-        return self._fair_parts().is_due(job, self._planned_gpus_of(job.spec.owner))
+        return self._parts.is_due(job, self._planned_gpus_of(job.spec.owner))
 
     def _may_plan_more(self, planned_gpus: Counter[str]) -> bool:
-        return self._planned_turns < self._most_plans and self._fair_parts().has_due_owners(planned_gpus)
-
-    def _fair_parts(self) -> FairParts:
-        if self._parts is None:
-            self._parts = FairParts(self._state)
-        return self._parts
+        return self._planned_turns < self._most_plans and self._parts.has_due_owners(planned_gpus)
 
     def _plan(self, job: Job) -> Iterator[Decision]:
         """Preempt jobs for a stuck job where that helps, and plan its start."""
@@ -243,7 +240,7 @@ class Pass:
             self._planned_turns += 1
         elif self._state.rules.is_backfilling:
             nodes = {planned.node for planned in self.plans}
-            planned = planned_start(self._state, job, self._now, nodes) if self._most_plans else None
+            planned = planned_start(self._state, job, self._now, nodes, self._parts) if self._most_plans else None
             if planned is not None:
                 self.plans.append(planned)
                 self._planned_turns += 1
@@ -269,36 +266,34 @@ class Pass:
         state, request = self._state, job.spec.request
         if state.reservations:
             return booking_for(state, job, self._now, self.plans)  # GPUs differ from owner to owner
-        if (request, 0) in self._unplaceable:
-            return None
-        tried = (request, self._delayed(job))
-        if tried in self._unplaceable:
+        failed = self._unplaceable.setdefault(request, set())
+        if 0 in failed or (delayed := self._delayed(job)) in failed:
             return None
         booking = booking_for(state, job, self._now, self.plans)
         if booking is None:
-            self._unplaceable.add(tried)
+            failed.add(delayed)
         return booking
 
     def _delayed(self, job: Job) -> int:
         """The plans that the job would delay, as bits."""
-        lengths = lengths_of(self._state, job.spec)
-        return sum(
-            (one.job != job.id and lengths.delays(self._now, one)) << place for place, one in enumerate(self.plans)
-        )
+        if len(self._bounds) < len(self.plans):
+            self._bounds.extend(map(Bound.of, self.plans[len(self._bounds) :]))
+        lengths, now, bits = lengths_of(self._state, job.spec), self._now, 0
+        for place, (length, until) in enumerate(self._bounds):
+            if now + lengths[length] > until and self.plans[place].job != job.id:
+                bits |= 1 << place
+        return bits
 
     def _may_pass(self, klass: JobClass) -> bool:
         """May one of its first jobs pass a planned start?"""
         is_planned = any(planned.job in klass.waiting for planned in self.plans)
         return is_planned or Windows(self._now, self.plans).admit(shortest_of(self._state, klass))
 
-    @property
-    def _all_plans(self) -> int:
-        return (1 << len(self.plans)) - 1
-
     def _rest(self, turns: TurnOrder) -> list[JobId]:
         """The jobs of the first class behind the one that just failed that may still start, or get a plan."""
         klass, failed = turns.first_or_fail()
-        may_start = not self._state.reservations and (klass.request, 0) not in self._unplaceable
+        tried = self._unplaceable.get(klass.request, ())
+        may_start = not self._state.reservations and 0 not in tried
         may_plan = self._planned_turns < self._most_plans and self._may_plan(self._state.jobs[failed])
         if len(klass.waiting) == 1 or not (may_start or may_plan) or not self.plans:
             return []
@@ -306,6 +301,6 @@ class Pass:
         behind = jobs[jobs.index(failed) + 1 :] if failed in jobs else []
         if may_plan:
             return behind
-        if (klass.request, self._all_plans) in self._unplaceable and not self._may_pass(klass):
+        if (1 << len(self.plans)) - 1 in tried and not self._may_pass(klass):
             return []
-        return [job for job in behind if (klass.request, self._delayed(self._state.jobs[job])) not in self._unplaceable]
+        return [job for job in behind if self._delayed(self._state.jobs[job]) not in tried]

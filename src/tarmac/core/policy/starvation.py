@@ -18,7 +18,7 @@ OTHERS_WAITS = 3.0  # times what jobs wait on average
 LEAST_PATIENCE, MOST_PATIENCE = 0.5, 10.0  # times the longest recent run
 
 
-def starved_jobs(state: State, now: float) -> list[Job]:
+def starved_jobs(state: State, now: float, parts: FairParts | None = None) -> list[Job]:
     """Overdue jobs that are first in their owner's order and of the highest tier, the longest stuck first.
 
     None is served before its turn where turns do not rotate.
@@ -26,6 +26,7 @@ def starved_jobs(state: State, now: float) -> list[Job]:
     if not do_turns_rotate(state.rules) or not state.stuck_since:
         return []
     least = least_patience_s(state)
+    parts = parts or FairParts(state)
     found: dict[str, Job] = {}
     if now < next(iter(state.stuck_since.values())) + least:
         return []
@@ -34,33 +35,35 @@ def starved_jobs(state: State, now: float) -> list[Job]:
         job = state.jobs[number]
         if now < since + least or len(found) == MAX_STARVED:
             break
-        if job.spec.owner not in found and _is_next(state, job, tier) and is_overdue(state, job, now):
+        if job.spec.owner not in found and _is_next(state, job, tier) and is_overdue(state, job, now, parts):
             found[job.spec.owner] = job
     return list(found.values())
 
 
-def is_overdue(state: State, job: Job, now: float) -> bool:
+def is_overdue(state: State, job: Job, now: float, parts: FairParts | None = None) -> bool:
     """Ask it about jobs whose turn it is, or was. Moments are sums, as in the wake-ups for them."""
     since = state.stuck_since.get(job.id, now)
     if not job.spec.request.is_wide or now < since + least_patience_s(state):
         return False
-    return now >= since + patience_s(state) or FairParts(state).is_due(job, 0.0)
+    return now >= since + patience_s(state) or (parts or FairParts(state)).is_due(job, 0.0)
 
 
 def least_patience_s(state: State) -> float:
     """How long the wide job of an owner who is due more GPUs lets others pass."""
-    return max(state.rules.starvation_s, LEAST_PATIENCE * max(state.runtimes.last_s, default=0.0))
+    return max(state.rules.starvation_s, LEAST_PATIENCE * state.runtimes.last_runs.longest_s)
 
 
 def patience_s(state: State) -> float:
     """How long other wide jobs let others pass: more where all jobs wait for long.
 
-    Where few jobs wait, a hold costs little. In an overloaded cluster it would make all others wait even longer.
+    Where few jobs wait, a hold costs little. In an overloaded cluster it would make all others wait even longer. With
+    time limits, planned starts keep wide jobs from starving, and the turns alone decide for much longer.
     """
-    waits_s = state.recent_waits_s
-    mean_wait_s = sum(waits_s) / len(waits_s) if waits_s else 0.0
-    most_s = MOST_PATIENCE * max(state.runtimes.last_s, default=0.0)
-    return max(least_patience_s(state), min(OTHERS_WAITS * mean_wait_s, most_s))
+    most_s = MOST_PATIENCE * state.runtimes.last_runs.longest_s
+    if not state.runtimes.last_runs.have_limits:
+        waits_s = state.recent_waits_s
+        most_s = min(most_s, OTHERS_WAITS * sum(waits_s) / len(waits_s) if waits_s else 0.0)
+    return max(least_patience_s(state), most_s)
 
 
 def _is_next(state: State, job: Job, tier: int) -> bool:
