@@ -80,7 +80,7 @@ def attempts_without_cause(jobs: Jobs, story: Story) -> Iterator[str]:
 def retries_not_made(jobs: Jobs, story: Story) -> Iterator[str]:
     """A job that is retried fails only once its retries are used up."""
     for number, job in jobs.items():
-        if job.get("retries") and job["state"] == "failed" and job["reason"] in {"exit", "signal"}:
+        if job.get("retries") and job["state"] == "failed" and job["reason"] in {"exit", "signal", "killed"}:
             failed = sum(key[0] == number for key in story.failed)
             if failed <= job["retries"]:
                 yield f"job {number} failed after {failed} attempts, with {job['retries']} retries"

@@ -150,6 +150,8 @@ def _right_ends(
     code, signal = (None, SIGKILL) if job["id"] in world.killed_jobs else expected_end(job["id"])
     if code == 0:
         return [("succeeded", None, 0, None)]
+    if signal == SIGKILL:  # a power failure may come before its end is reported
+        return [("failed", reason, code, signal) for reason in ("killed", "reboot")]
     return [("failed", "exit" if signal is None else "signal", code, signal)]
 
 
