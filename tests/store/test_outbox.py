@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from tarmac.core.changes import Changes
+from tarmac.core.model.ids import JobId
 from tarmac.store.outbox import Delayed, Notification, OutboxChanges
 from tarmac.store.store import Store
 from tarmac.store.writer import Batch
@@ -68,6 +69,18 @@ def test_what_was_given_up_counts_for_a_week_and_is_not_sent(path: Path) -> None
         write(store, delayed=[Delayed(new.token, 1e6, "{}", 1e6)])
         (queue,) = store.reader.outbox.targets()
         assert (queue.waiting, queue.failed) == (0, 1)
+
+
+def test_of_a_removed_job_only_what_is_still_to_be_sent_stays(path: Path) -> None:
+    failed, waiting = a_notification(), a_notification()
+    with opened(path) as store:
+        write(store, added=[failed, waiting])
+        write(store, delayed=[Delayed(failed.token, 1000.0, "{}", 1000.0)])
+        commit(store, Batch(changes=Changes(), removed=[JobId(8)]))
+        assert store.reader.outbox.targets()[0].failed == 1
+        commit(store, Batch(changes=Changes(), removed=[JobId(7)]))
+        (queue,) = store.reader.outbox.targets()
+        assert (queue.waiting, queue.failed) == (1, 0)
 
 
 def test_a_batch_with_nothing_else_is_written(path: Path) -> None:

@@ -13,7 +13,7 @@ import msgspec
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 KEEP_FAILED_S = 7 * 86400.0
 
@@ -100,6 +100,14 @@ def write(connection: sqlite3.Connection, changes: OutboxChanges) -> None:
     newest = max((one.given_up_at for one in changes.delayed if one.given_up_at is not None), default=None)
     if newest is not None:
         connection.execute("DELETE FROM outbox WHERE given_up_at < ?", (newest - KEEP_FAILED_S,))
+
+
+def remove_failed(connection: sqlite3.Connection, jobs: Sequence[int]) -> None:
+    """Nothing of a removed job stays. What is still to be sent about it is sent, and then gone as well."""
+    connection.execute(
+        "DELETE FROM outbox WHERE given_up_at IS NOT NULL AND job IN (SELECT value FROM json_each(?))",
+        (msgspec.json.encode(jobs).decode(),),
+    )
 
 
 def _text(detail: dict[str, Any]) -> str:

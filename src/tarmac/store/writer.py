@@ -292,6 +292,8 @@ def _write_attempts(connection: sqlite3.Connection, batch: Batch) -> None:
 
 def _remove(connection: sqlite3.Connection, numbers: list[JobId]) -> None:
     """Delete jobs, and the environments that no job refers to any longer."""
+    if numbers:
+        outbox.remove_failed(connection, numbers)
     digests: set[str] = set()
     for number in numbers:
         found = connection.execute(f"SELECT {rows.ENVIRONMENT_OF_JOB} FROM jobs WHERE id = ?", (number,))

@@ -29,6 +29,10 @@ LONGEST_S = 60  # of one message
 AFTER_END_S = 5.0  # how long messages under way may take once the controller is gone
 LONGEST_ERROR = 300  # characters
 CHUNK = 1000  # tokens in one line
+_ADDRESSES = {
+    "https://open.feishu.cn/open-apis/bot/v2/hook/": "feishu",
+    "https://oapi.dingtalk.com/robot/send?access_token=": "dingtalk",
+}
 
 
 class Problem(TypedDict):
@@ -153,6 +157,9 @@ def _send_and_exit(request: dict[str, Any], journal: Journal, writer: int) -> No
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(LONGEST_S)
     process_title.change("tarmac: notify, sending")
+    if request["proxy"] is not None:  # its URL may contain a password, so it was not in the environment before
+        os.environ |= dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), request["proxy"])
+        os.environ["NO_PROXY"] = "localhost,127.0.0.1,::1"
     try:
         try:
             error = sent(request)
@@ -187,12 +194,21 @@ def sent(request: dict[str, Any]) -> Problem | None:
     url = request["url"]
     asset = apprise.AppriseAsset(app_id="Tarmac", app_desc="Tarmac", async_mode=False)
     service = apprise.Apprise(asset=asset)
-    if not service.add(url):
+    if not service.add(with_scheme(url)):
         return Problem(kind="bad_url", text=_shortened(complaints.last(), url))
     is_sent = service.notify(
         title=request["title"], body=request["body"], notify_type=request["kind"], body_format=apprise.NotifyFormat.TEXT
     )
     return None if is_sent else Problem(kind="failed", text=_shortened(complaints.last(), url))
+
+
+def with_scheme(url: str) -> str:
+    """The address of a robot as the service shows it, in the form that apprise takes. It knows those of the others."""
+    for address, scheme in _ADDRESSES.items():
+        if url.startswith(address):
+            token, _, more = url[len(address) :].partition("&")
+            return f"{scheme}://{token}{'?' if more else ''}{more}"
+    return url
 
 
 class _Complaints(logging.Handler):

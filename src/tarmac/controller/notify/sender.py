@@ -66,7 +66,10 @@ class Sender:
                 answer: asyncio.Future[Problem | None] = asyncio.get_running_loop().create_future()
                 self._answers[ref] = answer
                 try:
-                    self._write(process, {"ref": ref, "url": url, "tokens": list(tokens), **message._asdict()})
+                    self._write(
+                        process,
+                        {"ref": ref, "url": url, "proxy": self._proxy, "tokens": list(tokens), **message._asdict()},
+                    )
                     return await answer
                 finally:
                     self._answers.pop(ref, None)
@@ -110,7 +113,6 @@ class Sender:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             limit=LONGEST_LINE_BYTES,
-            env={**os.environ, **self._proxies()},
             start_new_session=True,
         )
         assert process.stdout is not None
@@ -125,17 +127,6 @@ class Sender:
             raise
         self._reader = asyncio.create_task(self._read(process))
         return process
-
-    def _proxies(self) -> dict[str, str]:
-        if self._proxy is None:
-            return {}
-        return {
-            "HTTP_PROXY": self._proxy,
-            "HTTPS_PROXY": self._proxy,
-            "http_proxy": self._proxy,
-            "https_proxy": self._proxy,
-            "NO_PROXY": "localhost,127.0.0.1,::1",
-        }
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
