@@ -1,13 +1,17 @@
 """Programs that tests need besides Python. `need("gcc")` skips a test if it is missing, and fails in CI.
 
 Run as a program (by `make test`), it installs them with apt as root, and otherwise says which tests are skipped.
+PyTorch is 200 MB: CI installs it into a directory of its own while other tests run. Elsewhere, its tests are skipped
+until `python tests/services.py torch` was run.
 """
 
+import importlib.util
 import os
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,17 +25,48 @@ SERVICES = {
     "curl": Service(package="curl", left_out="the examples of the HTTP API's page"),
     "gpustat": Service(package="", left_out="its readings beside ours"),
     "nvitop": Service(package="", left_out="its readings beside ours"),
+    "torch": Service(package="", left_out="examples/resume.py"),
     "root": Service(package="", left_out="jobs on a full disk, peers of another user"),
 }
 
 
+TORCH = "torch==2.13.0+cpu"
+TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
+TORCH_HOME = Path(sys.prefix) / "torch"  # not among the locked packages
+
+
 def has(name: str) -> bool:
+    if name == "torch":
+        return torch_path() is not None
     return os.geteuid() == 0 if name == "root" else find(name) is not None
 
 
 def find(name: str) -> str | None:
     """The path of the program, which may be beside this Python."""
     return shutil.which(name) or shutil.which(name, path=os.path.dirname(sys.executable))
+
+
+def torch_path() -> str | None:
+    """The directory to add to PYTHONPATH; empty if this Python has PyTorch itself."""
+    if importlib.util.find_spec("torch") is not None:
+        return ""
+    found = list(TORCH_HOME.glob("lib/python*/site-packages/torch/__init__.py"))
+    return str(found[0].parents[1]) if found else None
+
+
+def need_torch() -> str:
+    """What to add to PYTHONPATH. In CI it is installed if it is missing."""
+    if torch_path() is None and os.environ.get("CI") == "true":
+        install_torch()
+    need("torch")
+    return torch_path() or ""
+
+
+def install_torch() -> None:
+    """The machine may have it at hand. Otherwise it comes from PyTorch's own index: the one on PyPI needs CUDA."""
+    pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--prefix", str(TORCH_HOME)]
+    if subprocess.run([*pip, TORCH], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+        subprocess.run([*pip, "--extra-index-url", TORCH_INDEX, TORCH], check=False)
 
 
 def need(name: str) -> None:
@@ -57,6 +92,8 @@ def install() -> None:
         subprocess.run(
             ["apt-get", "-qq", "install", "-y", "--no-install-recommends", *packages], env=quiet, check=False
         )
+    if not has("torch") and "torch" in sys.argv:
+        install_torch()
     for name in missing():
         print(f"tests: without {name} these are left out: {SERVICES[name].left_out}", file=sys.stderr)
 
