@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.api.served import Served
+from tests.home import until
 
 ONE = {"command": ["sleep", "60"], "gpus": 1}
 TWO = {"command": ["sleep", "60"], "gpus": 2}
@@ -120,3 +121,27 @@ def test_a_dependent_job_names_a_pause_of_the_queue_as_well(api: Served) -> None
         assert [reason["kind"] for reason in why(api, job)["reasons"]] == ["waits_for", "paused"]
     finally:
         api.ask("POST", "/queue/resume", {})
+
+
+def test_an_estimate_that_rests_on_progress_says_so(api: Served) -> None:
+    bar = " 45%|####      | 45/100 [00:45<50:00,  1.00it/s]"
+    limits = {"time_limit_s": 10 * HOUR_S}
+    (running,) = api.ids({"shell": f"printf %s '{bar}'; sleep 60", "gpus": 2, **limits})
+    api.until(running, "running")
+    (waiting,) = api.ids({**TWO, **limits})
+
+    def rests_on() -> list[str]:
+        return api.ask("GET", f"/jobs?ids={waiting}")[1]["jobs"][0]["estimate_rests_on"]  # type: ignore[no-any-return]
+
+    assert until(lambda: rests_on() == ["progress"])
+    answer = why(api, waiting)
+    assert answer["estimate_basis"] == "the progress of jobs"
+    assert 0.5 * HOUR_S < in_s(answer) < HOUR_S, "not the limit"
+    assert "(based on its progress)" in answer["gpus"][0]["text"]
+
+
+def test_an_estimate_that_rests_on_a_limit_says_so(api: Served) -> None:
+    (running,) = api.ids({**TWO, "time_limit_s": HOUR_S})
+    api.until(running, "running")
+    (waiting,) = api.ids(TWO)
+    assert api.ask("GET", f"/jobs?ids={waiting}")[1]["jobs"][0]["estimate_rests_on"] == ["limit"]

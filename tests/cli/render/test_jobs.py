@@ -48,6 +48,11 @@ def test_waiting_jobs_are_in_queue_order_before_held_jobs() -> None:
         ({"begin_at": "2027-01-15T09:30:00.000Z", "estimated_start": "2027-01-15T10:30:00.000Z"}, "~10:30"),
         ({"begin_at": "2027-01-15T07:30:00.000Z", "estimated_start": "2027-01-16T09:30:00.000Z"}, "~Sat 09:30"),
         ({"estimated_start": "2027-01-15T09:30:00.000Z"}, "~09:30"),
+        ({"estimated_start": "2027-01-15T09:30:00.000Z", "estimate_rests_on": ["limit"]}, "~09:30"),
+        (
+            {"estimated_start": "2027-01-15T09:30:00.000Z", "estimate_rests_on": ["limit", "progress"]},
+            "~09:30 (progress)",
+        ),
     ],
 )
 def test_the_start_of_a_job_is_shown_and_an_estimate_is_marked(

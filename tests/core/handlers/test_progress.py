@@ -125,3 +125,15 @@ def test_nothing_is_left_to_start_after_a_changed_end() -> None:
         see(scene, long, left_s)
         said = handle(scene.state, TimePassed(), scene.now)
         assert not [command for command in said if isinstance(command, StartJob)]
+
+
+def test_a_promise_rests_on_limits_whatever_a_bar_says() -> None:
+    """By its bar the first job ends in a moment. A job that ends before its limit may pass the wide one anyway."""
+    scene = Scene(gpus=2)
+    scene.run(a_spec(time_limit_s=1000.0))
+    scene.happen(ProgressSeen(ends=(EndByProgress(JobId(1), 1, scene.now + 10.0),)))
+    wide, late, short = (
+        scene.submit(spec)[0]
+        for spec in (a_spec(gpus=2, time_limit_s=100.0), a_spec(time_limit_s=2000.0), a_spec(time_limit_s=500.0))
+    )
+    assert [scene.state_of(job) for job in (wide, late, short)] == ["queued", "queued", "starting"]

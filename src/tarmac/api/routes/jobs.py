@@ -39,7 +39,7 @@ from tarmac.core.model.ids import JobId
 from tarmac.core.model.status import Draft, Held, Queued, holds_booking, is_ended
 from tarmac.refusal import conflict, invalid, not_found
 
-FROM_AGENTS = frozenset({"progress", "estimated_start", "estimate_basis"})
+FROM_AGENTS = frozenset({"progress", "estimated_start", "estimate_basis", "estimate_rests_on"})
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

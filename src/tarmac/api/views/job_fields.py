@@ -160,6 +160,11 @@ def _estimate_basis(viewer: Viewer, job: Job) -> str | None:
     return None if estimate is None else basis_words(estimate.rests_on)
 
 
+def _estimate_rests_on(viewer: Viewer, job: Job) -> list[str]:
+    estimate = viewer.estimate(job)
+    return [] if estimate is None else sorted(estimate.rests_on)
+
+
 def _elapsed_s(viewer: Viewer, job: Job) -> float | None:
     started, ended = (getattr(job.status, name, None) for name in ("started_at", "ended_at"))
     if started is not None and ended is not None:
@@ -217,6 +222,7 @@ COMPUTED: dict[str, Getter] = {
     "energy_j": lambda viewer, job: viewer.usage(job).energy_j,
     "warnings": lambda viewer, job: warnings_of(viewer.controller, job),
     "estimate_basis": _estimate_basis,
+    "estimate_rests_on": _estimate_rests_on,
     "begin_at": lambda _, job: iso(job.spec.begin_at),
     "position": lambda viewer, job: viewer.place(job),
     "stale_s": _stale_s,

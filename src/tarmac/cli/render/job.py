@@ -97,7 +97,10 @@ def starts(job: Job, now: float) -> str:
     begin, estimate = raw.get("begin_at"), raw.get("estimated_start")
     if begin is not None and epoch(begin) > now and estimate in {None, begin}:
         return f"{'from' if estimate is None else 'at'} {_clock(begin, now)}"
-    return "" if estimate is None else f"~{_clock(estimate, now)}"
+    if estimate is None:
+        return ""
+    mark = " (progress)" if "progress" in (raw.get("estimate_rests_on") or ()) else ""
+    return f"~{_clock(estimate, now)}{mark}"
 
 
 def _clock(moment: str, now: float) -> str:

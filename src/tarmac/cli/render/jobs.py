@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FIELDS_WAITING = (
     "id,state,name,gpus_asked,command,priority,tier,position,attempt,attempts_max,retry_at,waits_for,begin_at,"
-    "estimated_start"
+    "estimated_start,estimate_rests_on"
 )
 FIELDS = f"{FIELDS_WAITING},gpus,elapsed_s,stale_s,ended_at,progress,exit_code,signal,reason,warnings"
 MOST = 500
