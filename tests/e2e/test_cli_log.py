@@ -310,3 +310,15 @@ def test_a_gigabyte_costs_no_memory(home: Home) -> None:
     assert raw(home, "-n", "1", number) == b"last\n"
     peak = [line for line in Path(f"/proc/{controller}/status").read_text().splitlines() if line.startswith("VmHWM")]
     assert int(peak[0].split()[1]) < 300_000, "kB"
+
+
+def test_retries_are_followed_too(home: Home, tmp_path: Path) -> None:
+    script = f"echo ran $TARMAC_ATTEMPT; [ -e {tmp_path}/again ] && exit; touch {tmp_path}/again; exit 3"
+    number = str(home.add("-g", "0", "--retry", "1", "--hold", "-c", script))
+    following = home.start("log", "-f", number)
+    assert until(lambda: is_connected(following.pid))
+    assert home.tarmac("release", number).returncode == 0
+    rest, notices = following.communicate(timeout=60)
+    assert rest.count(b"ran") == 2
+    assert b"tarmac: attempt 2 begins\n" in notices
+    assert raw(home, "--attempt", "1", number).startswith(b"ran")

@@ -119,3 +119,18 @@ def test_the_agent_is_replaced_while_it_hangs(busy: Home) -> None:
     check_others(busy)
     reader.kill()
     reader.communicate()
+
+
+def test_a_job_that_fails_on_it_ends_without_an_explanation(home: Home, nfs: Path, tmp_path: Path) -> None:
+    """Its GPUs are free after a moment, and the next failures are still explained."""
+    script = f"echo 1; while [ ! -e {tmp_path}/go ]; do sleep 0.02; done; exit 3"
+    job = home.add("-g", "1", "--log", str(nfs / "log"), "-c", script)
+    assert until(lambda: "1" in home.tarmac("log", str(job)).stdout)
+    with hung(nfs):
+        (tmp_path / "go").touch()
+        assert until(lambda: home.client().job(job).state == "failed", OTHERS_S)
+        found = home.client().job(job)
+        assert (found.reason, found.exit_code, found.error_line) == ("exit", 3, None)
+        other = home.add("-g", "0", "-c", "echo 'error: no data'; exit 1")
+        assert until(lambda: home.client().job(other).state == "failed", OTHERS_S)
+        assert home.client().job(other).error_line == "error: no data"

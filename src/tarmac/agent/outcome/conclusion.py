@@ -20,7 +20,7 @@ def failed_record(report: ReportFrame) -> Optional[FailedRecord]:
 
 def question(record: FailedRecord) -> Optional[ExamineFrame]:
     """What to examine. None if the reason is known: it was asked to stop, or reached its time limit."""
-    if record.get("signalled") or record["timed_out"]:
+    if record.get("signalled") or record.get("timed_out"):
         return None
     return {"type": "examine", **record["remains"], "exit_code": record["exit_code"]}
 
@@ -28,7 +28,7 @@ def question(record: FailedRecord) -> Optional[ExamineFrame]:
 def conclude(record: FailedRecord, found: Optional[ExaminedFrame]) -> ExitedFrame:
     """`found` is None if nothing was examined, or the file system does not answer."""
     report = cast("ExitedFrame", {name: value for name, value in record.items() if name != "remains"})
-    if record.get("signalled") or record["timed_out"]:
+    if record.get("signalled") or record.get("timed_out"):
         report.pop("outside", None)
         return report
     seen: ExaminedFrame = {"type": "examined"} if found is None else found
@@ -58,7 +58,7 @@ def of_earlier_boot(final: ReportFrame) -> ReportFrame:
     """
     if final["type"] == "exited":
         report: ExitedFrame = {**final, "ended_s": None}
-        if final["signal"] in _SHUTDOWN_SIGNALS and not final.get("signalled") and not final["timed_out"]:
+        if final["signal"] in _SHUTDOWN_SIGNALS and not final.get("signalled") and not final.get("timed_out"):
             report["outside"] = "reboot"
         return report
     return {**final, "at_s": None} if final["type"] == "launch_failed" else final

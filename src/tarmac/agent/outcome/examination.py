@@ -70,7 +70,7 @@ def _outside(request: ExamineFrame, error_line: Optional[str]) -> Optional[Outsi
         return "no-cwd"
     if _NO_INTERPRETER.search(line):
         return "no-interpreter"
-    if request["suspended_s"] >= _SUSPENDED_S and (not line or _DEVICE.search(line)):
+    if request.get("suspended_s", 0.0) >= _SUSPENDED_S and (not line or _DEVICE.search(line)):
         return "suspend"
     return None
 

@@ -67,7 +67,7 @@ MESSAGES: dict[str, Message] = {
     "hint.disk_full": Message(
         "free space on the disk of the log, or write it elsewhere with --log; `df -h` and `df -i` show what is left"
     ),
-    "hint.no_cwd": Message("create {cwd} again, or submit the job again from another directory"),
+    "hint.no_cwd": Message("create {cwd} again and run `tarmac retry {job}`, or submit the job from another directory"),
     "hint.no_interpreter": Message(
         "check that the interpreter and its environment (venv, conda) still exist on the node; create them again, or "
         "submit the job with another interpreter"
@@ -76,7 +76,7 @@ MESSAGES: dict[str, Message] = {
         "the machine was suspended while the job ran, and GPU memory may not survive that; keep it awake while jobs "
         "run, such as with `systemd-inhibit --what=sleep`"
     ),
-    "hint.reboot": Message("the machine was restarted; submit the job again, best from its last checkpoint"),
+    "hint.reboot": Message("the machine was restarted; run `tarmac retry {job}` to run the job again"),
     "hint.timeout": Message("raise its time limit with --time, or save checkpoints and continue from the last one"),
     "basis.stop": Message("jobs that are stopping"),
     "basis.limit": Message("the time limits of jobs"),
