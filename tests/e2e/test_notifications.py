@@ -187,6 +187,15 @@ def test_mail_is_sent_with_a_login(home: Home, mail: MailServer) -> None:
     assert mail.recipients == [["ann@example.org"]]
 
 
+def test_the_name_of_a_job_cannot_add_a_header_to_a_mail(home: Home, mail: MailServer) -> None:
+    configure(home, {"mail": mail_url(mail)})
+    home.add("-g", "0", "-n", "x\r\nBcc: eve@example.org\r\n\r\nbody", "--notify", "mail", "true")
+    (received,) = mail.gets(1)
+    assert received["Bcc"] is None
+    assert "x Bcc: eve@example.org body" in received["Subject"]
+    assert mail.recipients == [["ann@example.org"]]
+
+
 def test_an_address_is_sent_by_the_target_named_mail(home: Home, mail: MailServer) -> None:
     configure(home, {"mail": mail_url(mail)})
     home.add("-g", "0", "--notify", "bob@example.org,mail", "true")

@@ -93,6 +93,15 @@ def test_a_retry_is_a_warning_and_says_when_the_next_attempt_is() -> None:
     assert WORDS.message([again, again], {}).title == "2 events [box]"
 
 
+def test_a_name_with_line_breaks_adds_no_line_and_no_header() -> None:
+    message = WORDS.message([an_event(name="a\r\nBcc: eve@example.org\x1b[31m\x00", error_line="x\ny")], {})
+    assert message.title == "job 7 (a Bcc: eve@example.org [31m ) succeeded [box]"
+    assert all(line.isprintable() for line in message.body.splitlines())
+    assert "error: x y" in message.body.splitlines()
+    assert len(WORDS.message([an_event(name="x" * 4000)], {}).title) < 500
+    assert "\r" not in WORDS.message([an_event(name="a\rb")] * 10, {}).body
+
+
 def test_a_few_events_are_told_in_full_one_after_the_other() -> None:
     message = WORDS.message([an_event(token="a"), an_event(job=8, token="b")], {"a": "one", "b": "two"})
     assert message.title == "2 jobs ended: 2 succeeded [box]"

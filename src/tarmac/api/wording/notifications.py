@@ -14,13 +14,14 @@ from tarmac.api.wording.times import date_and_clock
 from tarmac.controller.notify.sender import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tarmac.controller.notify.send_process import Problem
     from tarmac.store.outbox import Waiting
 
 MOST_IN_FULL = 3
 MOST_LISTED = 50
+LONGEST_LINE = 400  # characters
 ENDS = frozenset({"end", "fail", "oom"})
 WARNINGS = frozenset({"idle", "gpu-idle", "gpu-drained", "owner-suspended"})
 
@@ -34,21 +35,31 @@ class NotificationWords:
         kind = _kind(waiting)
         if len(waiting) == 1:
             first = waiting[0]
-            return Message(self._title(headline(first)), "\n".join(_in_full(first, last_lines)), kind)
+            return Message(self._title(headline(first)), _lines(_in_full(first, last_lines)), kind)
         if len(waiting) <= MOST_IN_FULL:
-            blocks = ["\n".join([headline(one), *_in_full(one, last_lines)]) for one in waiting]
+            blocks = [_lines([headline(one), *_in_full(one, last_lines)]) for one in waiting]
             return Message(self._title(_summary(waiting)), "\n\n".join(blocks), kind)
         ordered = sorted(waiting, key=_is_fine)
         lines = [_brief(one) for one in ordered[:MOST_LISTED]]
         if len(ordered) > MOST_LISTED:
             lines.append(say("line.more", more=len(ordered) - MOST_LISTED))
-        return Message(self._title(_summary(waiting)), "\n".join(lines), kind)
+        return Message(self._title(_summary(waiting)), _lines(lines), kind)
 
     def test_message(self, target: str, by: str) -> Message:
         return Message(self._title(say("notify.test_title")), say("notify.test_body", by=by, target=target), "info")
 
     def _title(self, title: str) -> str:
-        return say("notify.on_host", title=title, host=self._host)
+        return say("notify.on_host", title=one_line(title), host=self._host)
+
+
+def one_line(text: str) -> str:
+    """Without line breaks and control characters: the name of a job must not add a header to a mail."""
+    words = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return words if len(words) <= LONGEST_LINE else f"{words[: LONGEST_LINE - 1]}…"
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "\n".join(map(one_line, lines))
 
 
 def stored_problem_words(error: str | None) -> str | None:
