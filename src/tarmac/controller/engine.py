@@ -15,8 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from tarmac.controller import unknown_runs
-from tarmac.controller.accounts.memory import peak_to_remember
-from tarmac.controller.accounts.rollup import accounts_of, usage_of
+from tarmac.controller.accounts.rollup import add_accounts
 from tarmac.controller.decision import Decision, Pending, Plan, T, Turn, resolve
 from tarmac.controller.gpus.usage import jobs_with_gpus
 from tarmac.controller.submit.dependencies import with_outcomes
@@ -201,22 +200,10 @@ class Engine:
             if one.decision.install is not None:
                 self._undo.append(one.decision.install())
         self.state.take_changes()
-        self._add_accounts(turn.batch)
+        add_accounts(turn.batch, self._usage)
         if self._notify is not None:
             turn.batch.outbox.added += self._notify.of_decision(turn.batch.changes, turn.commands, self.state, now)
         return turn
-
-    def _add_accounts(self, batch: Batch) -> None:
-        """What the attempts took that are over."""
-        for release in batch.changes.releases:
-            book = self._usage.book(release.job, release.attempt)
-            batch.accounts += accounts_of(release, book)
-            if release.booking.gpus:
-                usage = usage_of(release, book)
-                batch.usage.append(usage)
-                batch.usage_of_attempts[release.job, release.attempt] = usage
-                peak = peak_to_remember(batch.changes.changed[release.job], release, usage)
-                batch.peaks += [] if peak is None else [peak]
 
     def _completed(self, event: Event) -> Event:
         """Add what the store knows: how the jobs it depends on ended, or attempts that a node reports."""

@@ -213,6 +213,18 @@ def test_foreign_processes_are_counted_on_a_gpu_that_no_job_holds() -> None:
     assert book.foreign() == []
 
 
+def test_a_gpu_that_is_no_longer_listed_is_not_counted() -> None:
+    book = UsageBook()
+    book.read(NODE, [a_reading(50, 4)], [], 0.0)
+    book.note_foreign(NODE, [(GpuUuid("g0"), FOREIGN)])
+    book.settle([], 10.0)
+    book.note_foreign("other", [])
+    book.settle([], 15.0)
+    book.note_foreign(NODE, [])
+    book.settle([], 20.0)
+    assert foreign_of(book) == [("eve", 15.0, 7.5, 1500.0, 3 * G)]
+
+
 def test_foreign_processes_beside_a_job_are_charged_for_the_rest_of_the_gpu() -> None:
     book, half, whole = UsageBook(), a_job(part=0.5), a_job()
     book.read(NODE, [a_reading(50, 4)], [half], 0.0)

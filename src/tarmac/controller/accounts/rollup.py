@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tarmac.controller.accounts.days import by_day, day_of
+from tarmac.controller.accounts.memory import peak_to_remember
 from tarmac.controller.gpus.usage import DayKey, Integral
 from tarmac.core.changes import Release
 from tarmac.core.model.status import holds_booking, paused_s_of
@@ -20,6 +21,20 @@ if TYPE_CHECKING:
     from tarmac.controller.gpus.usage import AttemptBook, UsageBook
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
+    from tarmac.store.writer import Batch
+
+
+def add_accounts(batch: Batch, usage: UsageBook) -> None:
+    """What the attempts took that are over, for the commit of their release."""
+    for release in batch.changes.releases:
+        book = usage.book(release.job, release.attempt)
+        batch.accounts += accounts_of(release, book)
+        if release.booking.gpus:
+            used = usage_of(release, book)
+            batch.usage.append(used)
+            batch.usage_of_attempts[release.job, release.attempt] = used
+            peak = peak_to_remember(batch.changes.changed[release.job], release, used)
+            batch.peaks += [] if peak is None else [peak]
 
 
 def accounts_of(release: Release, book: AttemptBook) -> list[Account]:

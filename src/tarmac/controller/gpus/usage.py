@@ -144,11 +144,8 @@ class UsageBook:
 
     def note_foreign(self, node: str, uses: Iterable[tuple[GpuUuid, GpuUse]]) -> None:
         """Which GPUs of the node foreign processes use from now on."""
-        for uuid, use in uses:
-            if use.foreign_processes:
-                self._foreign_uses[GpuKey(node, uuid)] = use
-            else:
-                self._foreign_uses.pop(GpuKey(node, uuid), None)
+        kept = {key: use for key, use in self._foreign_uses.items() if key.node != node}
+        self._foreign_uses = kept | {GpuKey(node, uuid): use for uuid, use in uses if use.foreign_processes}
 
     def settle(self, jobs: Iterable[Job], now: float) -> None:
         """Count the time since the last reading, for GPUs and for the jobs and foreign processes on them.
