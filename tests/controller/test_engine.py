@@ -444,10 +444,11 @@ def test_the_gpu_usage_of_a_job_is_counted_until_its_end(tmp_path: Path) -> None
         ending = asyncio.ensure_future(controller.engine.commit(exited(1)))
         await asyncio.sleep(0)
         usage = Viewer(controller).usage(controller.jobs([1])[0])
-        assert usage == Usage(1, 5, 80.0, 2000.0, measured_s=10.0, used_s=8.0), "while it is being written"
+        expected = Usage(1, 5, 80.0, 2000.0, held_s=10.0, measured_s=10.0, used_s=8.0)
+        assert usage == expected, "while it is being written, whether or not it is on disk already"
         await ending
-        assert controller.store.reader.usage(1) == replace(usage, held_s=10.0)
-        assert controller.usage.attempts == {}
+        assert controller.store.reader.usage(1) == Viewer(controller).usage(controller.jobs([1])[0]) == expected
+        assert (controller.usage.attempts, controller.usage.being_written) == ({}, {})
 
     run(tmp_path, story)
 

@@ -200,7 +200,7 @@ class Engine:
             if one.decision.install is not None:
                 self._undo.append(one.decision.install())
         self.state.take_changes()
-        add_accounts(turn.batch, self._usage)
+        add_accounts(turn.batch, self._usage, self._store.reader)
         if self._notify is not None:
             turn.batch.outbox.added += self._notify.of_decision(turn.batch.changes, turn.commands, self.state, now)
         return turn
@@ -312,6 +312,7 @@ class Engine:
         resolve([*pending, *waiting], error)
         while self._undo:
             self._undo.pop()()
+        self._usage.being_written.clear()
         self._must_reload = not self._has_reloaded()
         if self.degraded is None:
             self.degraded = error if isinstance(error, Refused) else unavailable("server.failed", error=str(error))

@@ -21,17 +21,20 @@ if TYPE_CHECKING:
     from tarmac.controller.gpus.usage import AttemptBook, UsageBook
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
+    from tarmac.store.reader import Reader
     from tarmac.store.writer import Batch
 
 
-def add_accounts(batch: Batch, usage: UsageBook) -> None:
-    """What the attempts took that are over, for the commit of their release."""
+def add_accounts(batch: Batch, usage: UsageBook, reader: Reader) -> None:
+    """What the attempts took that are over, for the commit of their release. No other commit may be under way."""
     for release in batch.changes.releases:
         book = usage.book(release.job, release.attempt)
         batch.accounts += accounts_of(release, book)
         if release.booking.gpus:
             used = usage_of(release, book)
             batch.usage.append(used)
+            past = reader.usage(release.job) if release.attempt > 1 else None
+            usage.being_written[release.job] = used if past is None else both(past, used)
             batch.usage_of_attempts[release.job, release.attempt] = used
             peak = peak_to_remember(batch.changes.changed[release.job], release, used)
             batch.peaks += [] if peak is None else [peak]
@@ -59,6 +62,23 @@ def usage_of(release: Release, book: AttemptBook) -> Usage:
     """What the attempt adds to the use of its job."""
     held_s = sum(_held(release).values())
     return replace(book.total(release.job), held_s=held_s, pause_s=held_s * _paused_part(release))
+
+
+def both(past: Usage, current: Usage) -> Usage:
+    """The use of several attempts of a job."""
+    peaks = [one.peak_gpu_memory_bytes for one in (past, current) if one.peak_gpu_memory_bytes is not None]
+    energies = [one.energy_j for one in (past, current) if one.energy_j is not None]
+    measured_s, used_s = past.measured_s + current.measured_s, past.used_s + current.used_s
+    return Usage(
+        current.job,
+        max(peaks, default=None),
+        round(100 * used_s / measured_s, 1) if measured_s else past.utilization,
+        round(sum(energies), 1) if energies else None,
+        held_s=past.held_s + current.held_s,
+        pause_s=past.pause_s + current.pause_s,
+        measured_s=measured_s,
+        used_s=used_s,
+    )
 
 
 def running_accounts(state: State, usage: UsageBook, now: float) -> Iterator[Account]:

@@ -117,6 +117,7 @@ class UsageBook:
     def __init__(self) -> None:
         self.rings: dict[GpuKey, deque[TimedReading]] = {}
         self.attempts: dict[AttemptKey, AttemptBook] = {}
+        self.being_written: dict[int, Usage] = {}  # of jobs whose attempts are over, until that is on disk
         self.counters = Counters()
         self._settled_at: float | None = None
         self._current: dict[int, AttemptKey] = {}  # the attempt of each job that holds GPUs, as of the last settling
@@ -245,11 +246,12 @@ class UsageBook:
         return rows
 
     def book(self, job: int, attempt: int) -> AttemptBook:
-        """What an attempt used so far; of one that is over, until that is on disk."""
+        """What an attempt used so far."""
         return self.attempts.get(AttemptKey(job, attempt)) or AttemptBook()
 
     def forget(self, job: int, attempt: int) -> None:
         self.attempts.pop(AttemptKey(job, attempt), None)
+        self.being_written.pop(job, None)
 
     def text(self) -> str | None:
         """What running attempts used so far, for the next controller to continue from. None if nothing."""
