@@ -1,6 +1,7 @@
 """`pause` and `resume` as users see them."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -38,8 +39,8 @@ def test_a_job_pauses_and_goes_on(home: Home, client: Client, tmp_path: Path) ->
     assert home.tarmac("ls").stdout.splitlines()[1].split()[1] == "paused"
     assert f"it keeps its GPUs; `tarmac resume {job}` continues it" in home.tarmac("show", str(job)).stdout
     waiting = home.add("true")
-    assert f"job {job} is paused and keeps its GPUs" in home.tarmac("why", str(waiting)).stdout
-    assert f"job {job} is paused and keeps its GPUs" in home.tarmac("show", str(waiting)).stdout
+    assert f"job {job} is paused and keeps what it has" in home.tarmac("why", str(waiting)).stdout
+    assert f"job {job} is paused and keeps what it has" in home.tarmac("show", str(waiting)).stdout
     assert "so its end is not known" in home.tarmac("why", str(job)).stdout
     elapsed_s = client.job(job).elapsed_s
     assert until(lambda: client.job(job).pause_s > 1)
@@ -136,3 +137,10 @@ def test_help_tells_pauses_apart(home: Home) -> None:
     assert "`tarmac queue pause`" in home.tarmac("pause", "--help").stdout
     assert "`tarmac queue resume`" in home.tarmac("resume", "--help").stdout
     assert "tarmac pause 7" in " ".join(home.tarmac("queue", "pause", "--help").stdout.split())
+
+
+def test_why_names_a_paused_job_that_holds_cpus(home: Home, client: Client) -> None:
+    job = run(client, gpus=0, cpus=len(os.sched_getaffinity(0)))
+    client.pause_jobs(job)
+    waiting = home.add("-g", "0", "--cpus", "1", "true")
+    assert f"job {job} is paused and keeps what it has" in home.tarmac("why", str(waiting)).stdout

@@ -27,7 +27,16 @@ from tarmac.api.wording.reasons import (
 )
 from tarmac.api.wording.requested import requested_fields, requested_words
 from tarmac.api.wording.times import at_clock, iso
-from tarmac.core.explain import Explainer, KeptFor, OwnerSuspended, ReservedFor, RetryAt, TooFewGpus
+from tarmac.core.explain import (
+    CpuSlotsTaken,
+    Explainer,
+    HostBooked,
+    KeptFor,
+    OwnerSuspended,
+    ReservedFor,
+    RetryAt,
+    TooFewGpus,
+)
 from tarmac.core.fit.gpu_fit import Taken, TooLittleMemory, refusal_of
 from tarmac.core.forecast.expected_end import NO_PROGRESS, expected_end
 from tarmac.core.forecast.queue_forecast import position_of
@@ -284,9 +293,11 @@ def _name(state: State, gpu: GpuVerdict) -> int | GpuUuid:
 
 
 def paused_lines(state: State, reasons: tuple[Reason, ...]) -> list[str]:
-    """Paused jobs on the GPUs that the job waits for."""
+    """Paused jobs that hold what the job waits for."""
     holders = {JobId(job) for reason in reasons if isinstance(reason, TooFewGpus) for job in holders_of(reason.gpus)}
-    paused = sorted(job for job in holders if job in state.jobs and isinstance(state.jobs[job].status, PausedJob))
+    short = [reason.node for reason in reasons if isinstance(reason, HostBooked | CpuSlotsTaken)]
+    hosted = {job for node in short for job in state.nodes[node].host}
+    paused = sorted(job for job in holders | hosted if isinstance(state.jobs[job].status, PausedJob))
     return [say("waiting.paused_jobs", jobs=paused)] if paused else []
 
 

@@ -45,7 +45,8 @@ MESSAGES: dict[str, Message] = {
         "requested {asked:n GPU}; {free} of {total} {free:plural is|are} free (held by {jobs:jobs})"
     ),
     "waiting.paused_jobs": Message(
-        "{jobs:plural job|jobs} {jobs:spans} {jobs:plural is|are} paused and {jobs:plural keeps its|keep their} GPUs"
+        "{jobs:plural job|jobs} {jobs:spans} {jobs:plural is|are} paused and "
+        "{jobs:plural keeps|keep} what {jobs:plural it has|they have}"
     ),
     "waiting.cpu_slots": Message("all {slots} slots for jobs without GPUs are taken (max_cpu_jobs)"),
     "waiting.host_short": Message(
