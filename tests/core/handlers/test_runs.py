@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tarmac.core.model.names import Memory, Outside
 from tarmac.core.model.status import Cancelled, Failed
 from tests.core.support.builders import a_spec
 from tests.core.support.scene import Scene
@@ -65,3 +66,37 @@ def test_an_exit_is_told_with_the_time_it_happened() -> None:
     scene.finish(1, ended_at=ended_at)
     (told,) = [line for line in scene.state.changes.story if line.kind == "JobExited"]
     assert told.at == ended_at
+
+
+@pytest.mark.parametrize(
+    ("oom", "outside", "reason"),
+    [
+        ("gpu", None, "oom-gpu"),
+        ("host", "killed", "oom-host"),
+        (None, "killed", "killed"),
+        (None, "disk-full", "disk-full"),
+        (None, "suspend", "suspend"),
+        (None, None, "signal"),
+    ],
+)
+def test_the_node_names_the_reason(oom: Memory | None, outside: Outside | None, reason: str) -> None:
+    scene = Scene()
+    scene.run()
+    scene.finish(1, exit_code=None, signal=9, oom=oom, outside=outside, error_line="the line")
+    status = scene.status(1)
+    assert isinstance(status, Failed)
+    assert (status.reason, status.signal, status.error_line) == (reason, 9, "the line")
+
+
+def test_a_time_limit_counts_more_than_what_the_node_names() -> None:
+    scene = Scene()
+    scene.run(a_spec(time_limit_s=60.0))
+    scene.finish(1, exit_code=None, signal=9, timed_out=True, oom="gpu", outside="killed")
+    assert scene.status(1).reason == "timeout"  # type: ignore[union-attr]
+
+
+def test_exit_code_0_has_no_reason() -> None:
+    scene = Scene()
+    scene.run()
+    scene.finish(1, exit_code=0, oom="gpu", outside="disk-full")
+    assert type(scene.status(1)).__name__ == "Succeeded"

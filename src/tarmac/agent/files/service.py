@@ -41,7 +41,12 @@ class FileService:
 
     def open(self) -> None:
         """Fork a helper, but not before other things that are needed at once."""
-        self._loop.after(_CHECK_WITHIN_S, self._helpers.prepare, "file helpers")
+        self._loop.after(_CHECK_WITHIN_S, self._prepare, "file helpers")
+
+    def _prepare(self) -> None:
+        from tarmac.agent.outcome import examination  # noqa: F401  every helper inherits its patterns, which take a while
+
+        self._helpers.prepare()
 
     def forget_watches(self) -> None:
         """The controller that asked for them is gone."""

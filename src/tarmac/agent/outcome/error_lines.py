@@ -51,6 +51,12 @@ _ERROR = re.compile(
     r"\bDisk quota exceeded\b| ERROR[ :\]]|\[ERROR\]|\bCUDA error:"
 )
 
+# Every error line has one of these words, in any case. Most lines have none, so they cost a few looks.
+_WORDS = (
+    "error", "fatal", "panic", "critical", "exception", "fault", "dumped", "killed", "aborted", "not found",
+    "no such file", "permission denied", "interpreter", "cannot execute", "terminate", "assertion", "no space", "quota",
+)  # fmt: skip
+
 
 class Line(NamedTuple):
     number: int
@@ -112,7 +118,9 @@ class _Block(NamedTuple):
 
 
 def _plain(line: str) -> str:
-    text = _ESCAPES.sub("", line[:LINE_CHARS])
+    text = line[:LINE_CHARS]
+    if "\x1b" in text:
+        text = _ESCAPES.sub("", text)
     prefix = _PREFIX.match(text)
     if prefix:
         text = text[prefix.end() :]
@@ -166,19 +174,30 @@ def _memory_line(plain: List[str], blocks: List[_Block], fatal: Optional[_Block]
     inside: Set[int] = set()
     for block in blocks:
         inside.update(range(block.begins, block.ends + 1))
-    ordinary = [
-        number for number in range(last + 1, len(plain)) if number not in inside and _is_ordinary(plain[number])
-    ]
-    return None if len(ordinary) > MOST_ORDINARY else Line(last, plain[last].strip())
+    ordinary = 0
+    for number in range(last + 1, len(plain)):
+        ordinary += number not in inside and _is_ordinary(plain[number])
+        if ordinary > MOST_ORDINARY:
+            return None
+    return Line(last, plain[last].strip())
 
 
 def _is_ordinary(line: str) -> bool:
-    return _WORD.search(line) is not None and not _CONTINUES.match(line) and not _ERROR.search(line)
+    return _WORD.search(line) is not None and not _CONTINUES.match(line) and not _says_error(line)
 
 
 def _is_error(plain: str, line: str) -> bool:
     """A stamp may say it, too."""
-    return _ERROR.search(plain) is not None or _STAMP.match(line) is not None
+    return _says_error(plain) or (_may_say_error(line) and _STAMP.match(line) is not None)
+
+
+def _says_error(line: str) -> bool:
+    return _may_say_error(line) and _ERROR.search(line) is not None
+
+
+def _may_say_error(line: str) -> bool:
+    lower = line.lower()
+    return any(word in lower for word in _WORDS)
 
 
 def _shown(line: str) -> str:

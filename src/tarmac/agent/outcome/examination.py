@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tarmac.agent.frames import ExaminedFrame, ExamineFrame, OutputPlace
     from tarmac.shared.frames.to_controller import Outside
 
-TAIL_BYTES = 128 * 1024  # of each file
+TAIL_BYTES = 64 * 1024  # of each file
 _NO_SPACE = re.compile(r"No space left on device|\bENOSPC\b|Disk quota exceeded|\bEDQUOT\b")
 _NO_FILE = re.compile(
     r"No such file or directory|\bENOENT\b|\bgetcwd\b|[Ss]tale (?:NFS )?file handle|FileNotFoundError"
