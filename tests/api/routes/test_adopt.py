@@ -9,6 +9,7 @@ import pytest
 
 from tarmac.api.routes import adopt
 from tarmac.controller.controller import Controller
+from tarmac.controller.notify.asked import Asked
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.status import Starting
 from tarmac.nodes.facts import Process
@@ -49,7 +50,7 @@ def test_a_process_in_the_middle_of_exec_is_read_again() -> None:
 def test_a_process_without_arguments_is_called_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adopt, "LOOK_AGAIN_S", 0)
     found = described(*[process()] * adopt.LOOKS)
-    assert adopt._spec(adopt.AdoptRequest(pid=42), found, "ann", "e0", 0).command == ("kworker",)
+    assert adopt._spec(adopt.AdoptRequest(pid=42), found, "ann", "e0", 0, Asked((), ())).command == ("kworker",)
 
 
 @pytest.mark.parametrize(
