@@ -72,6 +72,9 @@ OUT_OF_MEMORY = [
          "</torch_4713_1876509_0>: Resource temporarily unavailable (11)"),
     last("PyTorch DataLoader", "host", "RuntimeError: DataLoader worker (pid(s) 4713) is killed by signal: Bus error. It is "
          "possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit."),
+    last("PyTorch DataLoader", "host", "RuntimeError: DataLoader worker (pid 4713) is killed by signal: Killed. "),
+    last("PyTorch", "gpu", TORCH_LINE, after=PYTHON + "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] "
+         "Connection closed by peer [10.0.0.2]:30211\n"),
     last("JAX/XLA", "gpu", "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate "
          "17179869184 bytes.", after="--------------------\nFor simplicity, JAX has removed its internal frames from the "
          "traceback of the following exception. Set JAX_TRACEBACK_FILTERING=off to include these.\n"),

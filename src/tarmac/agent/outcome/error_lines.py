@@ -40,6 +40,8 @@ _CONSEQUENCE = re.compile(
     r"\bDistNetworkError\b|\bDistStoreError\b|\bConnection(?:Reset|Refused|Aborted)?Error\b|\bBrokenPipeError\b|\bEOFError\b|"
     r"Engine core initialization failed|Engine core proc|\bEngineDeadError\b|\bRayTaskError\b|\bActorDiedError\b|"
     r"\bNCCL (?:communicator was aborted|error)|\bncclUnhandledCudaError\b|\bncclRemoteError\b|"
+    r"Connection (?:closed|reset) by peer|Broken pipe|[Ss]ocket [Tt]imeout|[Ww]atchdog caught collective operation|"
+    r"DataLoader worker \(pid\(?s?\)? [^)]*\) exited unexpectedly|\bTerminatedWorkerError\b|\bBrokenProcessPool\b|"
     r"\bSystemExit\b|\bKeyboardInterrupt\b|exited with exit code|^srun: error:|^make: \*\*\*"
 )
 _ERROR = re.compile(

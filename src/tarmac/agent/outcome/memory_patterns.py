@@ -56,11 +56,11 @@ ROWS: Tuple[Row, ...] = (
     _row("NumPy", "host", r"\b_?ArrayMemoryError: Unable to allocate "),
     _row("Python", "host", r"^MemoryError\b(?:: |$)"),
     _row("C++", "host", r"^terminate called after throwing an instance of 'std::bad_alloc'"),
-    _row("PyTorch DataLoader", "host", r"unable to allocate shared memory\(shm\) for file|"
-                                       r"DataLoader worker \(pid\(?s?\)? [^)]*\) is killed by signal: Bus error"),
+    _row("PyTorch DataLoader", "host", r"unable to allocate shared memory\(shm\) for file"),
+    _row("PyTorch DataLoader", "host", r"DataLoader worker \(pid\S* [^)]*\) is killed by signal: (?:Bus|Killed)\b"),
 )  # fmt: skip
 # Every row needs one of these words. Most lines of a log have none, so they cost one look.
-_HINTS = ("memory", "bad_alloc", "ALLOC_FAILED", "MEMORY", "OOM ", "Memory", "shm")
+_HINTS = ("memory", "bad_alloc", "ALLOC_FAILED", "MEMORY", "OOM ", "Memory", "DataLoader")
 
 
 def row_of(line: str) -> Optional[Row]:
