@@ -187,6 +187,16 @@ def test_mail_is_sent_with_a_login(home: Home, mail: MailServer) -> None:
     assert mail.recipients == [["ann@example.org"]]
 
 
+def test_mail_is_sent_without_a_login_as_the_documentation_says(home: Home) -> None:
+    with mail_server() as open_server:
+        more = "?from=tarmac@example.org&to=ann@example.org,bob@example.org"
+        configure(home, {"mail": f"mailto://localhost:{open_server.port}{more}"})
+        home.add("-g", "0", "--notify", "mail", "true")
+        open_server.gets(2)
+        assert sorted(open_server.recipients) == [["ann@example.org"], ["bob@example.org"]]
+        assert "tarmac@example.org" in open_server.mails[0]["From"]
+
+
 def test_the_name_of_a_job_cannot_add_a_header_to_a_mail(home: Home, mail: MailServer) -> None:
     configure(home, {"mail": mail_url(mail)})
     home.add("-g", "0", "-n", "x\r\nBcc: eve@example.org\r\n\r\nbody", "--notify", "mail", "true")

@@ -23,3 +23,10 @@ def notice_lines(notice: Notice | None, width: int | None, *, has_colours: bool)
     since = clock(epoch(notice["at"]), time())
     lines = folded(safe(f"Notice: {text} ({notice['by']}, {since})"), width, 2)
     return [paint(line, "yellow") if has_colours else line for line in lines]
+
+
+def show_notice(notice: Notice | None) -> None:
+    """On stderr, so that scripts can still read the table."""
+    from tarmac.cli.term.terminal import STDERR, err, has_colours, width
+
+    err("".join(f"{line}\n" for line in notice_lines(notice, width(STDERR), has_colours=has_colours(STDERR))))

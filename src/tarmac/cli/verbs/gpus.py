@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.session import connect
-from tarmac.cli.term.terminal import STDERR, err, has_colours, out, out_json, width
+from tarmac.cli.term.terminal import err, has_colours, out, out_json, width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,11 +24,13 @@ def run(values: Values, _: list[str]) -> int:
 
     from tarmac.cli.render.gpus import table
     from tarmac.cli.render.nodes import absences
-    from tarmac.cli.render.notice import notice_lines
 
     client = connect()
     gpus, nodes, notice = client.gpus_nodes_and_notice()
-    err("".join(f"{line}\n" for line in notice_lines(notice, width(STDERR), has_colours=has_colours(STDERR))))
+    if notice is not None:
+        from tarmac.cli.render.notice import show_notice
+
+        show_notice(notice)
     away = absences(nodes, time())
     if not gpus:
         from tarmac.cli.render.text import safe

@@ -40,13 +40,14 @@ def run(values: Values, words: list[str]) -> int:
 
 def _warn(client: Client) -> None:
     """Print the notice of the admins on stderr, and a warning if the queue is paused or draining."""
-    from tarmac.cli.render.notice import notice_lines
     from tarmac.cli.render.queue_mode import alarm
     from tarmac.cli.term.terminal import paint
 
     queue, colours = client.queue(), has_colours(STDERR)
-    for line in notice_lines(queue.get("notice"), width(STDERR), has_colours=colours):
-        err(f"{line}\n")
+    if queue.get("notice"):
+        from tarmac.cli.render.notice import show_notice
+
+        show_notice(queue.get("notice"))
     for line in alarm(queue, width(STDERR)):
         err((paint(line, "bold red") if colours else line) + "\n")
 
