@@ -43,6 +43,9 @@ def specs(asks: st.SearchStrategy[Request] = requests, **more: st.SearchStrategy
         "tier": st.sampled_from(["normal", "normal", "preemptible", "urgent"]),
         "time_limit_s": st.sampled_from([None, 5.0, 20.0, 60.0]),
         "grace_s": st.sampled_from([0.0, 10.0]),
+        "retries": st.sampled_from([0, 0, 1, 3]),
+        "retry_delay_s": st.sampled_from([None, 0.0, 5.0]),
+        "on_oom": st.sampled_from([None, "grow"]),
     }
     return st.builds(_spec, asks, st.fixed_dictionaries({**asked, **more}))
 

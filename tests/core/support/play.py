@@ -21,10 +21,12 @@ from tarmac.core.events import (
     JobsPaused,
     JobsReleased,
     JobsResumed,
+    JobsRetried,
     JobsSubmitted,
     JobStarted,
     NodeJoined,
     NodeLeft,
+    OwnersResumed,
     ProgressSeen,
     QueueDrained,
     QueuePaused,
@@ -47,7 +49,7 @@ from tarmac.core.model.node import Node
 from tarmac.core.model.plan import EndByProgress
 from tarmac.core.model.queue import Reservation
 from tarmac.core.model.rules import Rules
-from tarmac.core.model.status import Booked, Draft, Held, Queued, Running, Starting, Stopping, holds_booking
+from tarmac.core.model.status import Booked, Draft, Held, Queued, Running, Starting, Stopping, holds_booking, is_ended
 from tarmac.core.policy.forced_start import double_booked, plan
 from tarmac.core.state import State
 from tests.core.support.loads import one_of, specs
@@ -62,7 +64,7 @@ Step: TypeAlias = tuple[str, int, Any]
 WORDS = (
     "begin", "begin", "end", "end", "end", "fail", "stop", "hold", "release", "move", "edit", "pause", "resume",
     "drain", "halt", "freeze", "thaw", "drain GPU", "resume GPU", "slots", "force", "reserve", "give back", "leave",
-    "join", "wait", "progress",
+    "join", "wait", "progress", "oom", "again", "let go on",
 )  # fmt: skip
 
 
@@ -82,6 +84,7 @@ class Play:
         self.state = State(rules=rules)
         self.state.nodes.update((node.name, node) for node in nodes)
         self.now = 1000.0
+        self.ended: dict[JobId, Job] = {}
         self.forced: set[tuple[JobId, int]] = set()  # attempts started by force
 
     def take(self, step: Step) -> list[StoryLine]:
@@ -95,7 +98,9 @@ class Play:
 
     def happen(self, event: Event) -> list[StoryLine]:
         self.said: list[Command] = handle(self.state, event, self.now)
-        told = self.state.take_changes().story
+        changes = self.state.take_changes()
+        told = changes.story
+        self.ended.update((number, job) for number, job in changes.changed.items() if is_ended(job.status))
         assert invariants.violations(self.state) == []
         return told
 
@@ -104,7 +109,7 @@ class Play:
             most = more[0][0].max_running  # one for the whole array
             array = tuple(replace(spec, max_running=most) for spec in more[0])
             yield JobsSubmitted(specs=array, entry=more[1], by="ann", is_array=number % 2 == 0)
-        elif word in {"begin", "end", "fail"}:
+        elif word in {"begin", "end", "fail", "oom"}:
             yield from self._report(word, number)
         elif word in {"stop", "hold", "release", "move", "edit", "force", "freeze", "thaw"}:
             if self.state.jobs:
@@ -115,6 +120,10 @@ class Play:
             yield from self._reserve(word, number, more)
         elif word == "progress":
             yield self._progress(number, more)
+        elif word == "again":
+            yield from self._retry(number)
+        elif word == "let go on":
+            yield OwnersResumed(owners=tuple(self.state.suspended), by="root")
         else:
             yield from self._steer(word, more)
 
@@ -123,7 +132,19 @@ class Play:
         jobs = [job for job in self.state.jobs.values() if isinstance(job.status, kinds)]
         if jobs:
             job = pick(jobs, number)
-            yield report(job, "start" if word == "begin" else "exit", self.now, exit_code=int(word == "fail"))
+            yield report(
+                job,
+                "start" if word == "begin" else "exit",
+                self.now,
+                exit_code=int(word != "end"),
+                is_oom=word == "oom",
+            )
+
+    def _retry(self, number: int) -> Iterator[Event]:
+        """A person retries a job that has ended, or one that waits between two attempts."""
+        waiting = tuple(job.id for job in self.waiting if getattr(job.status, "retry_at", None) is not None)
+        over = [job for job in self.ended.values() if job.id not in self.state.jobs]
+        yield JobsRetried(by="ann", jobs=(pick(over, number),) if over else (), waiting=waiting)
 
     def _touch(self, word: str, job: Job, number: int) -> Iterator[Event]:
         if word == "stop":
@@ -220,7 +241,7 @@ class Play:
         return [job for job in self.state.jobs.values() if isinstance(job.status, Queued | Held | Draft)]
 
 
-def report(job: Job, word: str, now: float, *, exit_code: int = 0) -> Reported:
+def report(job: Job, word: str, now: float, *, exit_code: int = 0, is_oom: bool = False) -> Reported:
     """The node reports its start or its end."""
     status = job.status
     assert isinstance(status, Booked)
@@ -237,6 +258,7 @@ def report(job: Job, word: str, now: float, *, exit_code: int = 0) -> Reported:
         started_at=began,
         ended_at=now,
         was_signalled=isinstance(status, Stopping),
+        oom="gpu" if is_oom else None,
     )
     return Reported(node=node, report=ended)
 
