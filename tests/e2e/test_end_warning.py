@@ -23,22 +23,22 @@ def output(client: Client, job: int) -> list[str]:
 
 
 def test_a_job_is_warned_before_its_limit(home: Home, client: Client) -> None:
-    job = home.add("-g", "0", "--time", "2s", "--signal", "B:USR1@1", "-c", SAVES)
+    job = home.add("-g", "0", "--time", "6s", "--signal", "B:USR1@3", "-c", SAVES)
     ended = client.wait(job)[0]
     assert (ended.state, ended.reason) == ("failed", "timeout")
     assert output(client, job) == ["ready", "saved", "stopped"]
     shown = home.tarmac("show", str(job)).stdout
-    assert "SIGUSR1 1s before the time limit, to the main process" in shown
-    assert json.loads(home.tarmac("show", str(job), "--json").stdout)[0]["warn"] == "B:USR1@1"
+    assert "SIGUSR1 3s before the time limit, to the main process" in shown
+    assert json.loads(home.tarmac("show", str(job), "--json").stdout)[0]["warn"] == "B:USR1@3"
 
 
 def test_a_warning_and_a_stop_signal_together(home: Home, client: Client) -> None:
     script = "trap 'echo saved' USR1; trap 'echo stopped; exit 0' INT; echo ready; while :; do sleep 0.01; done"
-    job = home.add("-g", "0", "--time", "2s", "--signal", "USR1@1s", "--signal", "INT", "-c", script)
+    job = home.add("-g", "0", "--time", "6s", "--signal", "USR1@3s", "--signal", "INT", "-c", script)
     client.wait(job)
     assert output(client, job) == ["ready", "saved", "stopped"]
     record = client.job(job)
-    assert (record.stop_signal, record.warn) == (2, "USR1@1s")
+    assert (record.stop_signal, record.warn) == (2, "USR1@3s")
 
 
 def test_a_job_is_warned_before_a_preemption(home: Home, client: Client) -> None:

@@ -82,21 +82,21 @@ def test_processes_that_keep_forking_stop(site: Site, peer: AgentPeer) -> None:
 
 
 def test_the_clock_of_the_time_limit_stops(site: Site, peer: AgentPeer) -> None:
-    start_family(site, peer, limit_s=1.0, grace_s=30.0, stop_signal=signal.SIGTERM)
+    start_family(site, peer, limit_s=4.0, grace_s=30.0, stop_signal=signal.SIGTERM)
     peer.pause(1)
     peer.settle()
-    time.sleep(1.5)  # longer than the limit
+    time.sleep(4.5)  # longer than the limit
     assert is_quiet(site)
     assert not [frame for frame in peer.inbox if frame["type"] == "exited"]
     peer.pause(1, is_paused=False)
     exited = peer.expect("exited", 1)
     assert exited["timed_out"]
-    assert exited["ran_s"] - exited["paused_s"] >= 1.0
-    assert exited["paused_s"] >= 1.5
+    assert exited["ran_s"] - exited["paused_s"] >= 4.0
+    assert exited["paused_s"] >= 4.5
 
 
 def test_several_pauses_add_up(site: Site, peer: AgentPeer) -> None:
-    start_family(site, peer, limit_s=1.0, grace_s=30.0, stop_signal=signal.SIGTERM)
+    start_family(site, peer, limit_s=4.0, grace_s=30.0, stop_signal=signal.SIGTERM)
     for _ in range(3):
         peer.pause(1)
         peer.settle()
@@ -105,12 +105,12 @@ def test_several_pauses_add_up(site: Site, peer: AgentPeer) -> None:
         peer.settle()
     exited = peer.expect("exited", 1)
     assert exited["timed_out"]
-    assert exited["ran_s"] - exited["paused_s"] >= 1.0
+    assert exited["ran_s"] - exited["paused_s"] >= 4.0
     assert exited["paused_s"] >= 1.2
 
 
 def test_a_pause_that_counts_ends_with_the_limit(site: Site, peer: AgentPeer) -> None:
-    start_family(site, peer, limit_s=0.5, grace_s=30.0, stop_signal=signal.SIGTERM)
+    start_family(site, peer, limit_s=3.0, grace_s=30.0, stop_signal=signal.SIGTERM)
     peer.pause(1, is_counted=True)
     exited = peer.expect("exited", 1)
     assert (exited["timed_out"], exited["signal"]) == (True, signal.SIGTERM)
@@ -152,10 +152,10 @@ def test_a_job_that_is_being_stopped_is_not_paused(site: Site, peer: AgentPeer) 
 
 
 def test_a_pause_survives_the_agent(site: Site, peer: AgentPeer) -> None:
-    start_family(site, peer, limit_s=2.0, grace_s=30.0, stop_signal=signal.SIGTERM)
+    start_family(site, peer, limit_s=5.0, grace_s=30.0, stop_signal=signal.SIGTERM)
     pause(peer, site)
     site.kill_agent()
-    time.sleep(2.0)  # longer than the limit: the shim knows that the clock stands still
+    time.sleep(5.0)  # longer than the limit: the shim knows that the clock stands still
     assert is_quiet(site)
     again = site.boot()
     assert again.hello["runs"][0]["paused"]
@@ -164,11 +164,11 @@ def test_a_pause_survives_the_agent(site: Site, peer: AgentPeer) -> None:
     is_busy(site)
     exited = again.expect("exited", 1)
     assert exited["timed_out"]
-    assert exited["paused_s"] >= 2.0
+    assert exited["paused_s"] >= 5.0
 
 
 def test_the_limit_holds_after_a_pause_without_any_agent(site: Site, peer: AgentPeer) -> None:
-    start_family(site, peer, limit_s=1.0, grace_s=30.0, stop_signal=signal.SIGTERM)
+    start_family(site, peer, limit_s=4.0, grace_s=30.0, stop_signal=signal.SIGTERM)
     pause(peer, site)
     peer.pause(1, is_paused=False)
     peer.settle()
@@ -180,7 +180,7 @@ def test_the_limit_holds_after_a_pause_without_any_agent(site: Site, peer: Agent
 
 
 def test_a_counted_pause_ends_with_the_limit_without_any_agent(site: Site, peer: AgentPeer) -> None:
-    start_family(site, peer, limit_s=1.0, grace_s=30.0, stop_signal=signal.SIGTERM)
+    start_family(site, peer, limit_s=4.0, grace_s=30.0, stop_signal=signal.SIGTERM)
     pause(peer, site, is_counted=True)
     site.kill_agent()
     eventually(lambda: site.text("agent/runs/1.1/exit.json").strip(), "the exit record")
@@ -197,11 +197,11 @@ def test_a_stop_that_the_agent_did_not_finish_ends_a_paused_job(site: Site, peer
 
 
 def test_a_paused_job_without_its_shim_keeps_its_limit(site: Site, peer: AgentPeer) -> None:
-    start_family(site, peer, limit_s=1.5, grace_s=0.1, stop_signal=signal.SIGTERM)
+    start_family(site, peer, limit_s=5.0, grace_s=0.1, stop_signal=signal.SIGTERM)
     pause(peer, site)
     os.kill(site.record(1)["shim_pid"], signal.SIGKILL)
     peer.expect("lost", 1, alive=True)
-    time.sleep(1.5)
+    time.sleep(5.0)
     assert is_alive(site.record(1)["pid"])
     assert is_quiet(site)
     peer.pause(1, is_paused=False)
