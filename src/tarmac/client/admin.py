@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         Status,
     )
 
+TEST_S = 75.0  # a server that does not answer is given up within this long
+
 
 class Admin(Link):
     """What the client can do with GPUs, settings, the queue and the controller."""
@@ -170,7 +172,8 @@ class Admin(Link):
 
     def notify_test(self, *targets: str) -> list[NotifyTest]:
         """Send a message to each of these targets; returns what went wrong. Takes up to a minute."""
-        results: list[NotifyTest] = self.call("POST", "/notify/test", body={"targets": targets})["results"]
+        answer = self.call("POST", "/notify/test", body={"targets": targets}, within_s=TEST_S + 30, waits_s=TEST_S)
+        results: list[NotifyTest] = answer["results"]
         return results
 
     def notice(self) -> Notice | None:
