@@ -34,7 +34,7 @@ def test_variables_of_a_job_are_documented(home: Home) -> None:
         assert done.returncode == 0, done.stderr
         job = int(done.stdout.split("-")[0])
         assert home.tarmac("wait", str(job)).returncode == 0
-        pairs = home.tarmac("log", str(job)).stdout.split("\0")[:-1]
+        pairs = home.tarmac("log", "--raw", str(job)).stdout.split("\0")[:-1]
         given = {pair.partition("=")[0] for pair in pairs if pair.partition("=")[0] not in home.environment}
         assert "TARMAC_MARK" in given
         assert not sorted(name for name in given - OF_SHELLS if f"`{name}`" not in page)
