@@ -181,7 +181,7 @@ def _start_what_fits(state: State, now: float) -> list[Command]:
     state.pass_at = now
     is_settled = False
     while not is_settled:
-        turn = Pass(state, now)
+        turn = Pass(state, now, stops_when_full=True)
         for decision in turn.run():
             if isinstance(decision, Preempt):
                 state.owed.add(decision.for_job.id)

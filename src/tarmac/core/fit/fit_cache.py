@@ -91,6 +91,11 @@ class FitCache:
             self._refresh(known, nodes, least, rules)
         return known
 
+    def most_usable(self, nodes: dict[NodeName, Node], least: Request, rules: Rules) -> int:
+        """The most GPUs of one node that LEAST_WHOLE or LEAST_SHARED could use."""
+        fits = self.fits_of_least(nodes, least, rules)
+        return max((usable for usable, numbers in fits.by_usable.items() if numbers), default=0)
+
     def fits_of(self, nodes: dict[NodeName, Node], request: Request, rules: Rules) -> Fits:
         fits = self.fits.get(request)
         if fits is None:

@@ -82,8 +82,8 @@ class Candidates:
         known = self._free.get(least.is_shared)
         if known is not None and known.read == state.fit_cache.touched.position:
             return known
+        most = state.fit_cache.most_usable(state.nodes, least, state.rules)
         fits = state.fit_cache.fits_of_least(state.nodes, least, state.rules)
-        most = max((usable for usable, numbers in fits.by_usable.items() if numbers), default=0)
         is_bound = self._plans and not state.reservations
         found = MostFree(fits.read, most, self._most_beside_plans(least, fits) if is_bound else most)
         self._free[least.is_shared] = found

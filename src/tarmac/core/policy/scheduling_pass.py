@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
+from tarmac.core.fit.fit_cache import least_of
 from tarmac.core.limits import LimitReached, has_limits, is_owner_done, reached_there
 from tarmac.core.policy.candidates import Candidates, shortest_of
 from tarmac.core.policy.earliest_start import earliest_starts
@@ -59,11 +60,16 @@ Decision: TypeAlias = Start | Preempt
 
 
 class Pass:
-    """Walks once through the jobs that may start. Cost grows with owners and starts, not with the queue's length."""
+    """Walks once through the jobs that may start. Cost grows with owners and starts, not with the queue's length.
 
-    def __init__(self, state: State, now: float) -> None:
+    `stops_when_full`: make one plan at most where no waiting job fits anywhere. Nobody could start beside further ones,
+    and the next change of a node brings another pass.
+    """
+
+    def __init__(self, state: State, now: float, *, stops_when_full: bool = False) -> None:
         self._state = state
         self._now = now
+        self._stops_when_full = stops_when_full
         self._has_limits = has_limits(state.rules)
         # Requests that found no place, with the plans (as bits) that they had to stay off. Within a pass places only
         # become fewer, so they are not tried again.
@@ -103,10 +109,17 @@ class Pass:
         state = self._state
         if state.preemptible:
             return False
-        fits = (
-            state.fit_cache.fits_somewhere(state.nodes, one.least(), state.rules) for one in state.queue.kinds.values()
-        )
-        return not any(fits)
+        most: dict[Request, int] = {}
+        for kind in state.queue.kinds.values():
+            least = kind.least()
+            if (bound := least_of(least)) is not None:
+                if bound not in most:
+                    most[bound] = state.fit_cache.most_usable(state.nodes, bound, state.rules)
+                if most[bound] < least.gpus:
+                    continue
+            if state.fit_cache.fits_somewhere(state.nodes, least, state.rules):
+                return False
+        return True
 
     def _is_idle(self) -> bool:
         return paused(self._state) is not None or not any(node.is_connected for node in self._state.nodes.values())
@@ -161,7 +174,7 @@ class Pass:
             if may_plan:
                 yield from self._plan(stuck)
                 turns.planned_gpus[stuck.spec.owner] += stuck.spec.request.gpus * (self._planned_turns - had)
-            if self.blocker is not None:
+            if self.blocker is not None or (self._stops_when_full and not had and self._is_full()):
                 return False
             if self._planned_turns and not self._may_plan_more(turns.planned_gpus):
                 break
