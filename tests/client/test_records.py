@@ -8,15 +8,15 @@ import pytest
 from msgspec import Struct
 
 from tarmac.api.schemas.gpus import GpuProcess, GpuReservation, GpuView
-from tarmac.api.schemas.job import GpuRef, Leftovers, LeftProcess, WholeJobView
+from tarmac.api.schemas.job import AttemptView, GpuRef, Leftovers, LeftProcess, WholeJobView
 from tarmac.api.schemas.jobs import StoryEvent
 from tarmac.api.schemas.nodes import NodeView
 from tarmac.api.schemas.notice import NoticeView
 from tarmac.api.schemas.notify import NotificationsView, TargetTestResult, TargetView
-from tarmac.api.schemas.queue import QueueView
+from tarmac.api.schemas.queue import QueueView, SuspensionView
 from tarmac.api.schemas.report import ReportSums, ReportView
 from tarmac.api.schemas.reservations import MadeReservation, ReservedGpu
-from tarmac.api.schemas.selection import KillAnswer
+from tarmac.api.schemas.selection import KillAnswer, RetryAnswer
 from tarmac.api.schemas.settings import SettingView
 from tarmac.api.schemas.status import StatusView
 from tarmac.api.schemas.why import WhyView
@@ -25,6 +25,7 @@ from tarmac.client.records import Gpu, Job, Record, Setting
 from tests.home import Home
 
 DICTS: dict[str, type[Struct] | None] = {
+    "Attempt": AttemptView,
     "GpuRef": GpuRef,
     "Progress": None,  # built by hand; see the test of a real job's progress
     "Process": GpuProcess,
@@ -38,6 +39,8 @@ DICTS: dict[str, type[Struct] | None] = {
     "Report": ReportView,
     "Why": WhyView,
     "Killed": KillAnswer,
+    "Retried": RetryAnswer,
+    "Suspension": SuspensionView,
     "Notice": NoticeView,
     "NotifyTarget": TargetView,
     "NotifyTest": TargetTestResult,

@@ -142,7 +142,7 @@ async def _since_offset(controller: Controller, job: Job, attempt: int, path: st
     if "error" in answer or answer["size"] <= offset:
         return int(answer.get("size", 0))
     before = base64.b64decode(answer["data"])
-    return int(answer["offset"]) + before.rfind(b"\n") + 1 if b"\n" in before else offset
+    return int(answer.get("offset", begin)) + before.rfind(b"\n") + 1 if b"\n" in before else offset
 
 
 async def _must_exist(controller: Controller, job: Job, attempt: int, path: str, *, follow: bool) -> int:
@@ -150,7 +150,7 @@ async def _must_exist(controller: Controller, job: Job, attempt: int, path: str,
     had_run = _has_run(job) or attempt < job.attempt  # before it is asked: the job goes on meanwhile
     answer = await _ask(controller, job, attempt, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
     if "error" not in answer:
-        return int(answer["offset"])
+        return int(answer.get("offset", 0))  # an older agent does not limit the size of logs
     if answer.get("is_silent"):
         raise unavailable("log.silent", job=job.id, error=answer["error"])
     if answer.get("is_missing") and had_run:
@@ -200,7 +200,7 @@ async def _output(
             had_run = now is not None and _has_run(now)
             answer = await _read(controller, job, attempt, path, offset)
             while chunk := base64.b64decode(answer.get("data", "")):
-                offset = max(offset, answer["offset"]) + len(chunk)  # a cap may have removed some
+                offset = max(offset, answer.get("offset", 0)) + len(chunk)  # a cap may have removed some
                 yield chunk
                 answer = await _read(controller, job, attempt, path, offset)
             if not follow or now is None or is_over or controller.is_ending:

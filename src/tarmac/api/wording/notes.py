@@ -46,23 +46,23 @@ def hint_words(job: Job) -> str | None:
     reason = getattr(job.status, "reason", None)
     match reason:
         case "oom-gpu":
-            return say("hint.oom_gpu", job=job.id)
+            return say("hint.oom_gpu")
         case "oom-host":
-            return say("hint.oom_host", job=job.id)
+            return say("hint.oom_host")
         case "killed":
-            return say("hint.killed", job=job.id)
+            return say("hint.killed")
         case "disk-full":
-            return say("hint.disk_full", job=job.id)
+            return say("hint.disk_full")
         case "no-cwd":
             return say("hint.no_cwd", job=job.id, cwd=job.spec.cwd)
         case "no-interpreter":
-            return say("hint.no_interpreter", job=job.id)
+            return say("hint.no_interpreter")
         case "suspend":
-            return say("hint.suspend", job=job.id)
+            return say("hint.suspend")
         case "reboot":
             return say("hint.reboot", job=job.id)
         case "timeout":
-            return say("hint.timeout", job=job.id)
+            return say("hint.timeout")
         case _:
             return None
 

@@ -159,7 +159,7 @@ def _send_and_exit(request: dict[str, Any], journal: Journal, writer: int) -> No
     process_title.change("tarmac: notify, sending")
     if request["proxy"] is not None:  # its URL may contain a password, so it was not in the environment before
         os.environ |= dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), request["proxy"])
-        os.environ["NO_PROXY"] = "localhost,127.0.0.1,::1"
+        os.environ |= {"NO_PROXY": "localhost,127.0.0.1,::1"}
     try:
         try:
             error = sent(request)
