@@ -19,6 +19,7 @@ def passed(data: bytes, *, colours: bool = True, step: int = 1000) -> bytes:
         (b"a\x1b[6nb\x1b[cc\x1b[?1049hd", b"abcd"),
         (b"a\x1bPq#0\x1b\\b\x1b_G\x1b\\c", b"abc"),
         (b"a\x1bcb\x00\x7f", b"ab"),
+        (b"a\x1b[H\x1b[2J\x1b[3Jb", b"a\x1b[H\x1b[2Jb"),
         ("a\u009b6nb ©".encode(), "a6nb ©".encode()),
     ],
 )

@@ -23,6 +23,7 @@ def shown(data: bytes, *, colours: bool = False, step: int | None = None, held: 
 TQDM = b"".join(b"\r%3d%%|%-10s| %d/100 [00:12<00:15]" % (n, b"#" * (n // 10), n) for n in range(101))
 RICH = b"\r\x1b[2K\x1b[1A\x1b[2K".join(b"Training %3d%%\nValid    %3d%%" % (n, n // 2) for n in range(50))
 NESTED = b"outer 0%\ninner 0%\n" + b"".join(b"\x1b[A\x1b[A\router %d%%\n\rinner %d%%\n" % (n, n * 7) for n in range(9))
+DASHBOARD = b"".join(b"\x1b[Hgpu %d\nmem %d\n" % (n, n) for n in range(9))
 SAMPLES = [
     (b"", b""),
     (b"a\nb\n", b"a\nb\n"),
@@ -44,7 +45,9 @@ SAMPLES = [
     (NESTED + b"done\n", b"outer 8%\ninner 56%\ndone\n"),
     (b"head\n" + RICH + b"\ndone\n", b"head\nTraining  49%\nValid     24%\ndone\n"),
     (b"one\ntwo\nthree\x1b[2A\rONE\n\n\nend\n", b"ONE\ntwo\nthree\nend\n"),
-    (b"one\ntwo\n\x1b[2J\x1b[Hclean\n", b"clean\n"),
+    (b"one\ntwo\n\x1b[2J\x1b[Hclean\n", b"one\ntwo\nclean\n"),
+    (b"head\n" + DASHBOARD + b"end\n", b"head\ngpu 8\nmem 8\nend\n"),
+    ("進".encode() * 150 + b"\na\tb\n\x1b[A\rx\n", "進".encode() * 150 + b"\nx       b\n"),
     (b"col\x1b[10Gten\n", b"col      ten\n"),
     (b"ab\x1b[sxyz\x1b[uAB\n", b"abABz\n"),
     (b"x" * 3000 + b"\x1b[3D!\n", b"x" * 2997 + b"!xx\n"),
@@ -55,6 +58,35 @@ SAMPLES = [
 @pytest.mark.parametrize("step", [None, 1, 7])
 def test_what_a_terminal_shows(log: bytes, text: bytes, step: int | None) -> None:
     assert shown(log, step=step) == text
+
+
+NUMBERED = b"".join(b"line %d\n" % number for number in range(300))
+CLEARS = [
+    b"\x1b[H\x1b[2J\x1b[3J", b"\x1b[2J\x1b[H", b"\x1b[1;1H\x1b[J", b"\x1b[H\x1b[m\x1b[0J", b"\x1b[;H\x1b[J",
+    b"\x1b[3J", b"\x1b[1J", b"\x1bc", b"\x1b[A\x1bc",
+    b"\x1b[?1049h\x1b[H", b"\x1b[H", b"\x1b[1d", b"\x1b[A\x1b[B\x1b[1;24r",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("clear", CLEARS)
+@pytest.mark.parametrize("step", [None, 700])
+def test_lines_before_the_screen_is_cleared_are_shown(clear: bytes, step: int | None) -> None:
+    """A script that calls `clear` must not hide a traceback."""
+    once = NUMBERED + clear + b"after\n"
+    assert shown(once * 2, step=step) == (NUMBERED + b"after\n") * 2
+
+
+def test_all_lines_before_a_movement_are_shown() -> None:
+    """Also if they arrive together with it, and are more than can be changed."""
+    assert shown(NUMBERED + b"\x1b[A\rLINE\n") == NUMBERED[: -len(b"line 299\n")] + b"LINE 299\n"
+
+
+def test_a_status_line_below_a_scrolling_region() -> None:
+    """As apt shows it."""
+    log = b"begin\n\x1b7\x1b[0;24r\x1b8\x1b[1A" + b"".join(
+        b"line %d\n\x1b7\x1b[25;1H\x1b[Kprogress %d\x1b8" % (number, number) for number in range(300)
+    )
+    assert shown(log + b"\x1b7\x1b[0;25r\x1b8\x1b[Jend\n") == b"begin\n" + NUMBERED + b"end\n"
 
 
 def test_it_agrees_with_a_terminal_of_the_library() -> None:

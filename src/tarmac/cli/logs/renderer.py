@@ -55,7 +55,7 @@ class LogRenderer:
         else:
             last = self._rest
             if last and not is_plain(last) and self._moves(last):
-                self._enter_screen()
+                yield from self._enter_screen()
                 yield from self.finish()
                 return
             yield from self._emit(self._held, 0)
@@ -72,7 +72,7 @@ class LogRenderer:
             return
         for line in data[:-1].split(b"\n"):
             if self._screen is None and self._moves(line):
-                self._enter_screen()
+                yield from self._enter_screen()
             if self._screen is None:
                 self._held.append(line)
             else:
@@ -143,9 +143,10 @@ class LogRenderer:
 
         return moves(line)
 
-    def _enter_screen(self) -> None:
+    def _enter_screen(self) -> Iterator[bytes]:
         from tarmac.cli.logs.screen import Screen
 
+        yield from self._emit(self._held, HELD_LINES)
         self.has_moved = True
         self._screen = Screen(colours=self._colours, lines=HELD_LINES * 2)
         for line in self._held:

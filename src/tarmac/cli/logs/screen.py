@@ -1,7 +1,12 @@
-"""A terminal in memory, for logs that move the cursor. Lines that scroll out of it are final."""
+"""A terminal in memory, for logs that move the cursor. Lines that scroll out of it are final.
+
+So are lines that a program clears, or that are there when it first goes to a row by its number: text that was in the
+log stays readable. From then on, rows are counted from the next line.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pyte
@@ -13,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 LEAST_COLUMNS = 200  # wider than what programs assume that write to no terminal
+_RESET = b"\x1b[m\x1b[2J\x1b[H"
+_HOME_AND_CLEAR = re.compile(rb"\x1b\[[01]?(?:;[01]?)?[Hf]((?:\x1b\[[0-9;]*m)*)\x1b\[0?J")
 _COLOURS = ("black", "red", "green", "brown", "blue", "magenta", "cyan", "white")
 _STYLES = (
     ("bold", "1"),
@@ -38,9 +45,8 @@ class Screen:
 
     def feed(self, line: bytes, *, is_complete: bool = True) -> Iterator[bytes]:
         """Write a line, without its newline. Yields what scrolls out."""
-        line = STRINGS.sub(b"", line).replace(b"\x1b[s", b"\x1b7").replace(b"\x1b[u", b"\x1b8")  # which pyte knows
-        text = line.decode("utf-8", "replace")
-        longest = max(map(len, text.split("\r"))) + self._memory.cursor.x
+        text = _as_pyte_knows_it(STRINGS.sub(b"", line)).decode("utf-8", "replace")
+        longest = max(map(_most_columns, text.split("\r"))) + self._memory.cursor.x
         if longest >= self._memory.columns:
             self._memory.resize(columns=longest + 1)
         self._stream.feed(text + ("\r\n" if is_complete else ""))
@@ -70,20 +76,54 @@ class Screen:
         return (text + ("\x1b[0m" if style else "")).encode()
 
 
+def _as_pyte_knows_it(line: bytes) -> bytes:
+    line = line.replace(b"\x1b[s", b"\x1b7").replace(b"\x1b[u", b"\x1b8").replace(b"\x1bc", _RESET)
+    return _HOME_AND_CLEAR.sub(b"\\1\x1b[H\x1b[2J", line)
+
+
+def _most_columns(text: str) -> int:
+    return len(text) * (1 if text.isascii() else 2) + 8 * text.count("\t")
+
+
 class _Memory(pyte.Screen):
-    """Keeps rows that scroll out, and only the cells that were written."""
+    """Keeps rows that scroll out or are cleared, and only the cells that were written."""
 
     def __init__(self, columns: int, lines: int) -> None:
         self._scrolled: list[Mapping[int, Any]] = []
         super().__init__(columns, lines)
+        self._has_page = False  # the program went to a row by its number, and none scrolled out since
+
+    def begin_page(self) -> None:
+        """All rows are final, and the next one is the first."""
+        count = max((y for y, row in self.buffer.items() if row), default=-1) + 1
+        self._scrolled += [dict(self.buffer[y]) for y in range(count)]
+        self.buffer.clear()
+        self.cursor.y = 0
+        for saved in self.savepoints:
+            saved.cursor.y = max(0, saved.cursor.y - count)
+
+    def cursor_position(self, line: int | None = None, column: int | None = None) -> None:
+        self._go_to_page()
+        super().cursor_position(line, column)
+
+    def cursor_to_line(self, line: int | None = None) -> None:
+        self._go_to_page()
+        super().cursor_to_line(line)
+
+    def _go_to_page(self) -> None:
+        if not getattr(self, "_has_page", True):
+            self.begin_page()
+        self._has_page = True
 
     def take_scrolled(self) -> list[Mapping[int, Any]]:
         rows, self._scrolled = self._scrolled, []
         return rows
 
     def index(self) -> None:
-        if self.cursor.y == self.lines - 1:
-            self._scrolled.append(dict(self.buffer[0]))
+        top, bottom = self.margins or (0, self.lines - 1)
+        if self.cursor.y == bottom:
+            self._scrolled.append(dict(self.buffer[top]))
+            self._has_page = self._has_page and self.margins is not None
         super().index()
 
     def erase_in_line(self, how: int = 0, private: bool = False) -> None:  # noqa: FBT001, FBT002, ARG002  as in pyte
@@ -93,12 +133,13 @@ class _Memory(pyte.Screen):
                 del row[x]
 
     def erase_in_display(self, how: int = 0, *args: object, **kwargs: object) -> None:  # noqa: ARG002  as in pyte
-        at = self.cursor.y
+        if how in {2, 3} or (how == 1 and not any(row for y, row in self.buffer.items() if y > self.cursor.y)):
+            self.begin_page()
+            return
         for y in list(self.buffer):
-            if how in {2, 3} or (y > at if how == 0 else y < at):
+            if y > self.cursor.y if how == 0 else y < self.cursor.y:
                 self.buffer[y].clear()
-        if how in {0, 1}:
-            self.erase_in_line(how)
+        self.erase_in_line(how)
 
 
 def _style(char: Any) -> str:

@@ -7,9 +7,9 @@ import re
 from tarmac.cli.logs.line import SGR
 
 LONGEST = 4096  # a sequence that is not complete by then never will be
-# The first group is harmless: the cursor moves, text is erased, colours change.
+# The first group is harmless: the cursor moves, text is erased, colours change. What has scrolled out is not erased.
 SEQUENCE = re.compile(
-    rb"(\x1b\[[0-9;:]*[ABCDEFGHJKLMPSTXabdefmsu@`]|\x1b[78])|"
+    rb"(?!\x1b\[[0-9;:]*3J)(\x1b\[[0-9;:]*[ABCDEFGHJKLMPSTXabdefmsu@`]|\x1b[78])|"
     rb"\x1b\[[0-?]*[ -/]*[@-~]|"
     rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[PX^_][^\x1b]*(?:\x1b\\)|\x1b[ -/]*[0-Z\\`-~]|"
     rb"\xc2[\x80-\x9f]|[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f]"
