@@ -55,6 +55,12 @@ def test_version(capfd: pytest.CaptureFixture[str]) -> None:
         ("cancel", "kill"),
         ("logs", "log"),
         ("top", "ls -w"),
+        ("suspend", "pause"),
+        ("freeze", "pause"),
+        ("unpause", "resume"),
+        ("continue", "resume"),
+        ("notifications", "notify"),
+        ("sreport", "report"),
         ("KILL", "kill"),
     ],
 )

@@ -140,3 +140,17 @@ def test_bare_words_and_wrong_states_are_refused(home: Home) -> None:
     done = home.tarmac("set", "MAX_ERR_TIMES", "3")
     assert done.returncode != 0
     assert "use retries instead" in done.stderr
+
+
+def test_ls_and_show_name_the_same_attempt(home: Home) -> None:
+    job = home.add("-g", "0", "--retry", "3", "--retry-delay", "10m", "-c", "echo oops; exit 3")
+    assert until(lambda: "retry in" in home.tarmac("ls").stdout)
+    assert "queued 2/4" in home.tarmac("ls").stdout
+    shown = home.tarmac("show", str(job)).stdout
+    assert "2 of at most 4" in shown
+    assert "Attempts\n" in shown
+    assert "failed (exit 3)" in shown
+    why = home.tarmac("why", str(job)).stdout
+    assert f"run `tarmac retry {job}` to start it now" in why
+    assert "based on when its retry is due" in why
+    assert "begin time" not in why

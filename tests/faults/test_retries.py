@@ -94,7 +94,7 @@ def test_a_suspended_owner_stays_suspended_after_a_restart(world: World) -> None
     world.wait_for_all()
     (waiting,) = world.run(1)
     reason = world.job(waiting)["reason"]
-    assert "1 jobs of" in reason
+    assert "the last 1 job of" in reason
     world.kill_all("controller", "agent")
     world.wake()
     assert (world.state(waiting), world.job(waiting)["reason"]) == ("queued", reason)

@@ -300,7 +300,9 @@ class Job(Record):
     paused_by: str | None
     estimated_start: datetime | None
     estimate_basis: str | None  # what estimated_start is based on
-    estimate_rests_on: list[str]  # limit, stop, history, progress, reservation, begin; empty: on what is free now
+    estimate_rests_on: list[
+        str
+    ]  # limit, stop, history, progress, reservation, begin, retry; empty: on what is free now
     progress: Progress | None
     warnings: list[str]  # idle, over its reservation, …
     peak_gpu_memory_bytes: int | None

@@ -119,6 +119,7 @@ class NotBefore:
 class RetryAt:
     """It waits between two attempts."""
 
+    job: JobId
     at: float
     attempt: int  # the next one
     reason: Note  # how the last one failed
@@ -226,7 +227,7 @@ class Explainer:
             found.append(NotBefore(at=begin))
         retry_at = status.retry_at if isinstance(status, Queued) else None
         if isinstance(status, Queued) and status.requeued is not None and retry_at is not None and retry_at > self.now:
-            found.append(RetryAt(at=retry_at, attempt=job.attempt + 1, reason=status.requeued.note))
+            found.append(RetryAt(job=job.id, at=retry_at, attempt=job.attempt + 1, reason=status.requeued.note))
         suspension = self.state.suspended.get(job.spec.owner)
         if suspension is not None:
             found.append(OwnerSuspended(owner=job.spec.owner, reason=suspension.reason, since=suspension.since))

@@ -56,7 +56,9 @@ def test_a_job_that_waits_between_attempts_says_until_when(api: Served) -> None:
     (job,) = api.ids({**FAIL, "retries": 3, "retry_delay_s": 600})
     seen = until(lambda: (now := look(api, job))["retry_at"] and now)
     assert (seen["state"], seen["attempt"], seen["attempts_max"]) == ("queued", 1, 4)
-    assert "because the last one exited with code 3" in seen["reason"]
+    assert "the last attempt exited with code 3; attempt 2 starts in " in seen["reason"]
+    assert f"run `tarmac retry {job}` to start it now" in seen["reason"]
+    assert (seen["estimate_rests_on"], seen["estimate_basis"]) == (["retry"], "when its retry is due")
     assert seen["message"] == "exited with code 3"
     why = api.ask("GET", f"/jobs/{job}/why")[1]
     (reason,) = why["reasons"]

@@ -36,15 +36,15 @@ def test_every_note_of_the_core_has_a_sentence() -> None:
         ),
         (
             note("suspended.failures", owner="ann", count=10, within_s=5.0, job=17, reason="exit", detail=127),
-            "10 jobs of ann in a row failed within 5 s of their start; the last was job 17 (exit code 127)",
+            "the last 10 jobs of ann failed within 5 s of starting; the newest was job 17 (exit code 127)",
         ),
         (
             note("suspended.failures", owner="ann", count=2, within_s=5.0, job=1, reason="timeout", detail=None),
-            "2 jobs of ann in a row failed within 5 s of their start; the last was job 1 (timeout)",
+            "the last 2 jobs of ann failed within 5 s of starting; the newest was job 1 (timeout)",
         ),
         (
             note("suspended.failures_alike", owner="ann", count=3, within_s=5.0, alike=2, line="no module torch"),
-            "3 jobs of ann in a row failed within 5 s of their start, 2 of them with: no module torch",
+            "the last 3 jobs of ann failed within 5 s of starting, 2 of them with: no module torch",
         ),
         (note("requeue.failed", reason="exit", detail=3), "exited with code 3"),
         (note("requeue.failed", reason="oom-gpu", detail=None), "ran out of GPU memory"),

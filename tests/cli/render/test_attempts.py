@@ -32,8 +32,8 @@ def an_attempt(number: int, state: str = "failed", **more: Any) -> dict[str, Any
     return {**told, **more}
 
 
-def table(*attempts: dict[str, Any], width: int | None = None) -> list[list[str]]:
-    job = Job({"id": 7, "state": "running", "attempts": list(attempts)})
+def table(*attempts: dict[str, Any], width: int | None = None, state: str = "running") -> list[list[str]]:
+    job = Job({"id": 7, "state": state, "attempts": list(attempts)})
     return [line.split() for line in attempt_table(job, width=width, has_colours=False)]
 
 
@@ -53,6 +53,10 @@ def test_a_narrow_terminal_has_room_for_what_matters() -> None:
     lines = table(an_attempt(1, error_line="x" * 200), an_attempt(2), width=60)
     assert lines[0][:3] == ["ATTEMPT", "STATE", "GPUS"]
     assert "ERROR" in lines[0]
+
+
+def test_a_job_that_waits_for_its_next_attempt_shows_the_first() -> None:
+    assert [line[0] for line in table(an_attempt(1), state="queued")] == ["ATTEMPT", "1"]
 
 
 def test_a_single_attempt_needs_no_table() -> None:

@@ -264,6 +264,42 @@ def test_queue_alone_shows_its_mode(socket: Path, capfd: pytest.CaptureFixture[s
     assert rest == ["jobs    2 running, 3 queued", "policy  balance", "order   submitted"]
 
 
+SUSPENDED = {"owner": "ann", "reason": "the last 3 jobs of ann failed", "since": "2020-01-01T10:00:00.000Z"}
+
+
+def test_suspended_users_keep_the_facts_aligned(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with serving(socket, said(QUEUE | {"suspended": [SUSPENDED]})):
+        assert run_line(["queue"]) == 0
+    assert capfd.readouterr().out.splitlines()[:3] == [
+        "queue      open",
+        "suspended  ann: the last 3 jobs of ann failed",
+        "jobs       2 running, 3 queued",
+    ]
+
+
+def test_the_warning_about_a_suspended_user_names_who_can_resume() -> None:
+    _, remedy = alarm(QUEUE | {"suspended": [SUSPENDED]})
+    assert remedy == "  once the cause is fixed, ann or an admin can run `tarmac queue resume --owner ann`"
+
+
+@pytest.mark.parametrize(
+    ("fields", "said_to_ann"),
+    [
+        ({"draining": True}, "your jobs start again"),
+        ({}, "jobs are accepted and started again"),
+        ({"paused": True}, "once the queue does"),
+    ],
+)
+def test_a_draining_queue_starts_the_jobs_of_a_resumed_user(
+    socket: Path, monkeypatch: pytest.MonkeyPatch, fields: dict[str, object], said_to_ann: str
+) -> None:
+    printed: list[str] = []
+    monkeypatch.setattr("tarmac.cli.verbs.queue.resume.say", printed.append)
+    with serving(socket, said(QUEUE | fields)):
+        assert run_line(["queue", "resume"]) == 0
+    assert said_to_ann in printed[0]
+
+
 @pytest.mark.parametrize("verb", ["pause", "resume", "drain", "stop"])
 def test_every_queue_verb_has_help(capfd: pytest.CaptureFixture[str], verb: str) -> None:
     assert run_line(["queue", verb, "--help"]) == 0

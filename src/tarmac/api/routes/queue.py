@@ -43,10 +43,12 @@ async def resume_queue(context: Context, body: ResumeRequest) -> QueueView:
 def resumption(state: State, caller: Caller, owner: str | None) -> list[Event]:
     """What a resume by this caller does; `owner`: only the suspended jobs of this user."""
     meant = owner or caller.name
-    if meant != caller.name or meant not in state.suspended:
+    if meant != caller.name:
         need_admin(caller, "queue")
     if owner is not None and owner not in state.suspended:
         raise conflict("queue.not_suspended", owner=owner)
+    if meant not in state.suspended:
+        need_admin(caller, "queue")
     if owner is not None or not caller.is_admin:
         return [OwnersResumed(owners=(meant,), by=caller.name)]
     owners = tuple(sorted(state.suspended))

@@ -83,7 +83,9 @@ class JobView(Struct, kw_only=True):
     energy_j: float | None
     warnings: list[str]
     estimate_basis: str | None
-    estimate_rests_on: list[str]  # the same in words for programs: limit, stop, history, progress, reservation, begin
+    estimate_rests_on: list[
+        str
+    ]  # the same in words for programs: limit, stop, history, progress, reservation, begin, retry
     index: int | None
     position: int | None
     held_by: str | None

@@ -36,7 +36,6 @@ class ResumeRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     """With `owner`, only the suspended jobs of this user."""
 
     owner: Annotated[str, Meta(min_length=1, max_length=4096)] | None = None
-    reason: Annotated[str, Meta(max_length=4096)] | None = None
 
 
 class QueueRequest(Struct, kw_only=True, forbid_unknown_fields=True):

@@ -59,8 +59,8 @@ def wait_words(controller: Controller, numbers: Sequence[int]) -> str | None:
         return say("wait.paused", by=mode.by or "Tarmac", since=since, reason=words(mode.reason))
     suspended = [job for job in jobs if isinstance(job.status, Queued) and job.spec.owner in controller.state.suspended]
     if suspended:
-        suspension = controller.state.suspended[suspended[0].spec.owner]
-        return say("waiting.suspended", reason=words(suspension.reason))
+        owner = suspended[0].spec.owner
+        return say("waiting.suspended", owner=owner, reason=words(controller.state.suspended[owner].reason))
     held = [job.id for job in jobs if isinstance(job.status, Held | Draft)]
     if held and len(held) == len(jobs):
         return say("wait.held", jobs=held, first=held[0])

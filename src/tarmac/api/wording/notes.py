@@ -85,6 +85,7 @@ def basis_words(rests_on: Iterable[RestsOn]) -> str:
         "stop": say("basis.stop"),
         "limit": say("basis.limit"),
         "begin": say("basis.begin"),
+        "retry": say("basis.retry"),
         "history": say("basis.history"),
         "progress": say("basis.progress"),
         "reservation": say("basis.reservation"),

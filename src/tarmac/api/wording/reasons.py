@@ -54,7 +54,7 @@ def _sentence(reason: Reason, now: float) -> str:
         case HeldBy() | IsDraft() | WaitsFor() | NotBefore() | RetryAt():
             return _of_the_job(reason, now)
         case OwnerSuspended():
-            return say("waiting.suspended", reason=words(reason.reason))
+            return say("waiting.suspended", owner=reason.owner, reason=words(reason.reason))
         case Paused() | LimitReached() | ArrayFull() | KeptFor() | ReservedFor() | Behind():
             return _of_the_queue(reason, now)
         case _:
@@ -86,10 +86,21 @@ def _of_the_job(reason: HeldBy | IsDraft | WaitsFor | NotBefore | RetryAt, now: 
             return say("waiting.after", jobs=[job], on=on)
         case NotBefore(at=at):
             return say("waiting.not_before", at=at_clock(at, now))
-        case RetryAt(at=at, attempt=attempt, reason=why):
-            return say("waiting.retry", attempt=attempt, seconds=at - now, at=at_clock(at, now), reason=words(why))
+        case RetryAt():
+            return _of_the_retry(reason, now)
         case _:
             assert_never(reason)
+
+
+def _of_the_retry(reason: RetryAt, now: float) -> str:
+    return say(
+        "waiting.retry",
+        job=reason.job,
+        attempt=reason.attempt,
+        seconds=reason.at - now,
+        at=at_clock(reason.at, now),
+        reason=words(reason.reason),
+    )
 
 
 def _of_the_queue(reason: Paused | LimitReached | ArrayFull | KeptFor | ReservedFor | Behind, now: float) -> str:

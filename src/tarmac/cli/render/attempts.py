@@ -6,6 +6,7 @@ from tarmac.cli.render.job import COLOURS, elapsed, state_words
 from tarmac.cli.render.table import Column, lines
 from tarmac.cli.render.text import gpu_spans
 from tarmac.shared.clocks import local
+from tarmac.shared.names import WAITING
 from tarmac.shared.units import size
 
 TYPE_CHECKING = False
@@ -16,11 +17,11 @@ GIVE_WAY = ("PEAK", "TIME", "STARTED")
 
 
 def attempt_table(job: Job, *, width: int | None, has_colours: bool) -> list[str]:
-    """Empty for a job with a single attempt."""
+    """Empty for a job with a single attempt, unless it waits for the next one."""
     from tarmac.client.records import Job as Record
 
     attempts: list[Attempt] = job.attempts or []
-    if len(attempts) < 2:
+    if len(attempts) < (1 if job.state in WAITING else 2):
         return []
     ends = [Record(attempt) for attempt in attempts]  # its fields have the names of a job's
     hues = [COLOURS.get(end.state) for end in ends] if has_colours else None

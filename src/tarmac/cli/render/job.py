@@ -44,13 +44,18 @@ def state_and_attempt(job: Job) -> str:
 
     Stale: it may have changed since, but its agent does not answer, or nothing can be written.
     """
-    attempt, words = job.attempt or 0, state_words(job)
-    number = attempt + 1 if job.state in {"queued", "held"} else attempt
+    number, words = attempt_number(job), state_words(job)
     if job.attempts_max is not None and number > (job.state in ENDED):
         words = f"{words} {number}/{job.attempts_max}"
     elif number > 1 and job.state not in ENDED:
         words = f"{words}, attempt {number}"
     return words if job.stale_s is None else f"{words}, stale"
+
+
+def attempt_number(job: Job) -> int:
+    """Of the attempt it is at, or waits for."""
+    attempt = job.attempt or 0
+    return attempt + 1 if job.state in {"queued", "held"} else attempt
 
 
 def command_of(job: Job) -> str:

@@ -39,7 +39,10 @@ def _alarm_of_owners(queue: Queue, width: int | None) -> list[str]:
     lines: list[str] = []
     for one in queue.get("suspended", []):
         lines += folded(safe(f"The jobs of {one['owner']} do not start: {one['reason']}"), width, 2)
-        lines += folded("  fix the cause, then run `tarmac queue resume`", width, 2)
+        remedy = (
+            f"once the cause is fixed, {one['owner']} or an admin can run `tarmac queue resume --owner {one['owner']}`"
+        )
+        lines += folded(safe(f"  {remedy}"), width, 2)
     return lines
 
 

@@ -8,7 +8,7 @@ from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, filters_of, ids_of, req
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.render.text import counted
 from tarmac.cli.session import connect
-from tarmac.cli.term.terminal import err, out, out_json
+from tarmac.cli.term.terminal import err, out_json, say
 from tarmac.shared.names import ENDED, WAITING
 from tarmac.shared.units import spans
 
@@ -21,25 +21,28 @@ if TYPE_CHECKING:
 
 START_S = 5.0  # a job that was just submitted is about to run
 AGAIN_S = 0.1
+NOTHING_DONE = 1
+HELD = ("held", "draft")
 
 
 def run(values: Values, words: list[str]) -> int:
     require("pause", values, words)
     answer = _paused(connect(), values, words)
+    paused = answer["paused"]
+    code = 0 if paused else NOTHING_DONE
     if values["json"]:
         out_json(answer)
-        return 0
-    paused = answer["paused"]
+        return code
     if paused:
-        keep = "it keeps its GPUs" if len(paused) == 1 else "they keep their GPUs"
+        keep = "it keeps what it holds" if len(paused) == 1 else "they keep what they hold"
         named = spans(paused)
-        out(f"{counted(len(paused), 'job')} paused: {named}; {keep} until `tarmac resume {named}`\n")
+        say(f"{counted(len(paused), 'job')} paused: {named}; {keep} until `tarmac resume {named}`")
     if words != ["all"]:
         for job in answer["not_running"]:
             err(f"tarmac: job {job['id']} {why_not(job['id'], job['state'])}\n")
     elif not paused:
         err("tarmac: no job is running; nothing was paused\n")
-    return 0 if paused else 1
+    return code
 
 
 def _paused(client: Client, values: Values, words: list[str]) -> dict[str, list[Any]]:
@@ -55,6 +58,8 @@ def _paused(client: Client, values: Values, words: list[str]) -> dict[str, list[
 
 def why_not(number: int, state: str) -> str:
     """Why a job in this state cannot be paused."""
+    if state in HELD:
+        return f"is {'a ' * (state == 'draft')}{state} and does not run"
     if state in WAITING:
         return f"is not running ({state}); run `tarmac hold {number}` to keep it from starting"
     if state in ENDED:
@@ -79,6 +84,7 @@ VERB = Verb(
     notes=(
         IDS_NOTE,
         "A paused job keeps its GPUs with all their memory, so no other job can use them. Its time limit waits, too.",
+        "A job that is starting is paused once it runs. If no job is paused, the exit code is 1.",
         "To start no more jobs, use `tarmac queue pause`.",
     ),
 )

@@ -6,25 +6,25 @@ from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, filters_of, ids_of, req
 from tarmac.cli.parser import JSON, Verb
 from tarmac.cli.render.text import counted
 from tarmac.cli.session import connect
-from tarmac.cli.term.terminal import err, out, out_json
+from tarmac.cli.term.terminal import err, out_json, say
+from tarmac.cli.verbs.pause import HELD, NOTHING_DONE
 from tarmac.shared.units import spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tarmac.cli.parser import Values
 
-HELD = ("held", "draft")
-
 
 def run(values: Values, words: list[str]) -> int:
     require("resume", values, words)
     answer = connect().resume_jobs(*ids_of(words), **filters_of(values))
+    resumed = answer["resumed"]
+    code = 0 if resumed else NOTHING_DONE
     if values["json"]:
         out_json(answer)
-        return 0
-    resumed = answer["resumed"]
+        return code
     if resumed:
-        out(f"{counted(len(resumed), 'job')} resumed: {spans(resumed)}\n")
+        say(f"{counted(len(resumed), 'job')} resumed: {spans(resumed)}")
     if words != ["all"]:
         for job in answer["not_paused"]:
             number, state = job["id"], job["state"]
@@ -32,7 +32,7 @@ def run(values: Values, words: list[str]) -> int:
             err(f"tarmac: job {number} is not paused ({state}){hint}\n")
     elif not resumed:
         err("tarmac: no job is paused; nothing was resumed\n")
-    return 0 if resumed else 1
+    return code
 
 
 VERB = Verb(
@@ -47,6 +47,7 @@ VERB = Verb(
     ),
     notes=(
         IDS_NOTE,
+        "If no job is resumed, the exit code is 1.",
         "To end a pause of the queue, use `tarmac queue resume`; to use a GPU again, `tarmac gpu resume`.",
     ),
 )

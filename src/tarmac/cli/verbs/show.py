@@ -6,7 +6,7 @@ from time import time
 
 from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, numbers_of
 from tarmac.cli.parser import JSON, Verb
-from tarmac.cli.render.job import COLOURS, command_of, place_in_queue, progress, state_words, used
+from tarmac.cli.render.job import COLOURS, attempt_number, command_of, place_in_queue, progress, state_words, used
 from tarmac.cli.render.job_options import option_lines
 from tarmac.cli.render.text import cells, gpu_names, safe
 from tarmac.cli.session import connect
@@ -67,7 +67,7 @@ def description(job: Job) -> list[str]:
 
 
 def _attempts(job: Job) -> list[str]:
-    """A table, if there are several."""
+    """A table, if there are several, or if one failed and the next one waits."""
     from tarmac.cli.render.attempts import attempt_table
 
     table = attempt_table(job, width=None if width() is None else (width() or 0) - 2, has_colours=has_colours())
@@ -120,10 +120,7 @@ def _facts(job: Job) -> Iterator[tuple[str, str]]:
         if value is not None:
             yield name, safe(str(value))
     yield from place_in_queue(job)
-    if job.attempts_max is not None:
-        yield "attempt", f"{job.attempt} of at most {job.attempts_max}"
-    elif job.attempt > 1:
-        yield "attempt", str(job.attempt)
+    yield from _attempt(job)
     if job.oom_count:
         yield "out of memory", f"{job.oom_count} {'attempt' if job.oom_count == 1 else 'attempts'}"
     yield from _times(job)
@@ -132,6 +129,15 @@ def _facts(job: Job) -> Iterator[tuple[str, str]]:
     if job.leftovers:
         yield "left behind", _left_behind(job.leftovers)
     yield from _outputs(job)
+
+
+def _attempt(job: Job) -> Iterator[tuple[str, str]]:
+    """As in `ls`: the next attempt, if the job waits for it."""
+    number = attempt_number(job)
+    if job.attempts_max is not None:
+        yield "attempt", f"{number} of at most {job.attempts_max}"
+    elif number > 1:
+        yield "attempt", str(number)
 
 
 def _news(job: Job) -> Iterator[tuple[str, str]]:

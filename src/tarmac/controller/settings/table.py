@@ -114,7 +114,8 @@ SETTINGS: dict[str, Setting] = {
             name="notify_command",
             kind="text",
             default="",
-            meaning="run with /bin/sh when a job is warned, a GPU drained or the queue paused; see TARMAC_MESSAGE",
+            meaning="run with /bin/sh when a job is warned, a GPU is drained, a user is suspended or a reservation is "
+            "released; see TARMAC_MESSAGE",
         ),
         Setting(
             name="notify_digest_s",

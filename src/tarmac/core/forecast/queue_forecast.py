@@ -13,6 +13,7 @@ from tarmac.core.forecast.expected_end import NO_PROGRESS
 from tarmac.core.forecast.gpu_availability import NOTHING, opening_on, slots_of
 from tarmac.core.forecast.held_back import HeldBack
 from tarmac.core.limits import gpus_asked
+from tarmac.core.model.status import Queued
 from tarmac.core.policy.eligibility import gate
 from tarmac.core.policy.order import Score, owner_score
 from tarmac.core.policy.own_order import in_own_order
@@ -172,17 +173,23 @@ def _delayed_jobs(state: State, now: float) -> list[tuple[Job, float]]:
     return sorted(found, key=lambda one: (one[1], one[0].id))
 
 
+def _is_retry(job: Job, begin_at: float) -> bool:
+    """True if the job waits between two attempts, not for its begin time."""
+    return isinstance(job.status, Queued) and job.status.retry_at == begin_at
+
+
 def _start_from(state: State, job: Job, begin_at: float, openings: _Openings) -> Estimate | None:
     if begin_at == inf:
         return None
+    awaited: frozenset[RestsOn] = frozenset({"retry" if _is_retry(job, begin_at) else "begin"})
     if not job.spec.request.gpus:
         has_room = any(fits(node, job.spec.request, state.rules) for node in openings.nodes)
-        return Estimate(start_at=begin_at, rests_on=frozenset({"begin"})) if has_room else None
+        return Estimate(start_at=begin_at, rests_on=awaited) if has_room else None
     opening = openings.first(job, begin_at)
     if opening is None or opening.at == inf:
         return None
     openings.take(job, opening)
-    basis: frozenset[RestsOn] = frozenset({"begin"}) if opening.at <= begin_at else frozenset()
+    basis = awaited if opening.at <= begin_at else frozenset()
     return Estimate(start_at=opening.at, rests_on=opening.rests_on | basis)
 
 

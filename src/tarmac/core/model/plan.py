@@ -11,7 +11,7 @@ from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 # What an expectation relies on. `owner`: the owner's last runs of that width. `outlived`: on what a job has outlived,
 # doubled. `guess`: nothing is known.
 RestsOn: TypeAlias = Literal[
-    "stop", "limit", "history", "progress", "reservation", "begin", "owner", "outlived", "guess"
+    "stop", "limit", "history", "progress", "reservation", "begin", "retry", "owner", "outlived", "guess"
 ]
 CERTAIN: frozenset[RestsOn] = frozenset({"stop", "limit"})
 VAGUE: frozenset[RestsOn] = frozenset({"owner", "outlived", "guess"})  # good enough for plans, not for people

@@ -29,11 +29,11 @@ MESSAGES: dict[str, Message] = {
     "unknown.no_record": Message("the node has no record of this attempt"),
     "unknown.taken_in": Message("taken in from node {node}; the database did not know it"),
     "suspended.failures": Message(
-        "{count} jobs of {owner} in a row failed within {within_s} s of their start; the last was job {job} "
+        "the last {count:n job} of {owner} failed within {within_s} s of starting; the newest was job {job} "
         "({reason:select exit=exit code|signal=signal}{detail:prefixed  })"
     ),
     "suspended.failures_alike": Message(
-        "{count} jobs of {owner} in a row failed within {within_s} s of their start, {alike} of them with: {line}"
+        "the last {count:n job} of {owner} failed within {within_s} s of starting, {alike} of them with: {line}"
     ),
     "paused.stopped": Message("stopped; the jobs that ran are first in the queue"),
     "warning.idle": Message("its GPUs did nothing for {seconds:in_words}"),
@@ -83,6 +83,7 @@ MESSAGES: dict[str, Message] = {
     "basis.history": Message("how long earlier jobs of this kind took"),
     "basis.progress": Message("the progress of jobs"),
     "basis.begin": Message("its begin time"),
+    "basis.retry": Message("when its retry is due"),
     "basis.reservation": Message("the end of a reservation"),
     "basis.free_now": Message("what is free now"),
     "basis.several": Message("{bases:join  and }"),

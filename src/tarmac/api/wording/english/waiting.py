@@ -14,11 +14,12 @@ MESSAGES: dict[str, Message] = {
     ),
     "waiting.not_before": Message("cannot start before {at}"),
     "waiting.retry": Message(
-        "attempt {attempt} starts in {seconds:in_words}, at {at}, because the last one {reason}; "
-        "run `tarmac retry` to start it now"
+        "the last attempt {reason}; attempt {attempt} starts in {seconds:in_words}, at {at}; "
+        "run `tarmac retry {job}` to start it now"
     ),
     "waiting.suspended": Message(
-        "{reason}; once the cause is fixed, run `tarmac queue resume` to let the waiting jobs start"
+        "{reason}; once the cause is fixed, {owner} or an admin can run `tarmac queue resume --owner {owner}` "
+        "to let the waiting jobs start"
     ),
     "waiting.paused": Message("{by} paused the queue{since:prefixed  at }{reason:prefixed : }"),
     "waiting.array_full": Message(

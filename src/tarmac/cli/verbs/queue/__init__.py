@@ -31,9 +31,11 @@ def _show(values: Values) -> int:
     if values["json"]:
         out_json(queue)
         return 0
-    for name, text, style in facts(queue):
-        words = "\n".join(folded(text, width(), 8))
-        label = name.ljust(6)
+    found = list(facts(queue))
+    wide = max(len(name) for name, _, _ in found)
+    for name, text, style in found:
+        words = "\n".join(folded(text, width(), wide + 2))
+        label = name.ljust(wide)
         out(f"{paint(label, 'dim')}  {paint(words, style)}\n" if has_colours() else f"{label}  {words}\n")
     return 0
 

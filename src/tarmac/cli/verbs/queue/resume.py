@@ -18,10 +18,10 @@ def run(values: Values, _: list[str]) -> int:
         out_json(queue)
     elif values["owner"] is not None:
         say(f"jobs of {safe(values['owner'])} start again")
-    elif queue["paused"] or queue["draining"]:
+    elif queue["paused"]:
         say("your jobs start again once the queue does")
     else:
-        say("jobs are accepted and started again")
+        say("your jobs start again" if queue["draining"] else "jobs are accepted and started again")
     return 0
 
 
@@ -37,8 +37,8 @@ VERB = Verb(
         ("tarmac queue resume --owner ann", "let only ann's jobs start again"),
     ),
     notes=(
-        "When many jobs of a user in a row fail at once, no further jobs of this user start. Other users' jobs do.",
+        "If a user's jobs keep failing right after they start, Tarmac starts no more jobs of that user.",
         "Run `tarmac set pause_after_failures` to see how many.",
-        "Users may resume their own jobs, admins everything.",
+        "Users can resume their own jobs; admins can resume everything.",
     ),
 )
