@@ -166,12 +166,11 @@ class Runtimes:
         self.expected[job.id] = Expectation(CAUTION * seconds if rests_on == "owner" else seconds, rests_on)
 
     def expected_end_of(self, job: Job, now: float) -> End | None:
-        """When a job with GPUs will probably end; None for a job in an unknown state, about which nothing is known.
-
-        A paused job could be resumed at any moment.
-        """
+        """When a job with GPUs will probably end; None if it is paused or in an unknown state."""
         if (end := self._certain_end(job)) is not None:
             return end
+        if isinstance(job.status, Paused):
+            return None
         began = self._began(job, now)
         if began is None:
             return None
@@ -181,8 +180,6 @@ class Runtimes:
         seconds, rests_on = self.expected[job.id]
         while began + seconds <= now:
             seconds, rests_on = 2 * seconds, "guess" if rests_on == "guess" else "outlived"
-        if isinstance(job.status, Paused):
-            rests_on = "guess"
         return End(at=began + seconds, rests_on=rests_on)
 
     def forget_attempt(self, job: JobId) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         StartedFrame,
     )
 
-PROTOCOL = 3  # raise it with every frame or field that the other end must understand: older agents are replaced
+PROTOCOL = 4  # raise it with every frame or field that the other end must understand: older agents are replaced
 MAX_FRAME_BYTES = 16 * 1024 * 1024
 
 _LENGTH = Struct(">I")

@@ -183,3 +183,16 @@ def test_a_start_by_force_works_for_a_suspended_owner() -> None:
         fail(scene)
     scene.happen(StartForced(job=JobId(5), node=BOX, gpus=(GpuUuid("box-0"),), by="ann"))
     assert scene.starts() == [(5, [0])]
+
+
+def test_failures_are_not_remembered_where_none_suspends_or_the_owner_is_suspended() -> None:
+    scene = a_broken_environment(pause_after_failures=0)
+    for _ in range(3):
+        fail(scene)
+    assert scene.state.failures == {}
+    scene = Scene(gpus=3, pause_after_failures=2, policy="fifo")
+    scene.run(*[a_spec()] * 3)
+    for job in (1, 2, 3):
+        scene.finish(job, exit_code=1)
+    assert is_suspended(scene)
+    assert list(scene.state.failures.get("ann", {})) in ([], [1, 2])

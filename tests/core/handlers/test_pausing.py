@@ -142,14 +142,23 @@ def test_a_limit_waits_for_the_pause(scene: Scene) -> None:
     assert end is not None
     pause(limited)
     assert runtimes.end_of(job, limited.now) is None, "nobody knows when it goes on"
-    expected = runtimes.expected_end_of(job, limited.now)
-    assert expected is not None
-    assert expected.rests_on == "guess", "no promise may rest on it"
+    assert runtimes.expected_end_of(job, limited.now) is None, "and no plan may rest on it"
     limited.pass_s(300)
     resume(limited)
     later = runtimes.end_of(job, limited.now)
     assert later is not None
     assert (later.rests_on, round(later.at - end.at)) == ("limit", 301)
+
+
+def test_plans_do_not_go_stale_while_a_job_is_paused() -> None:
+    """The scene compares all caches with what they stand for, after every event."""
+    scene = Scene(gpus=2, policy="balance")
+    scene.run(a_spec(), a_spec())
+    scene.submit(a_spec(gpus=2, name="wide"), a_spec(name="narrow"))
+    pause(scene)
+    for _ in range(3):
+        scene.pass_s(2000.0)
+    assert scene.states() == ["paused", "running", "queued", "queued"]
 
 
 def test_a_pause_that_counts_does_not_move_the_limit() -> None:

@@ -38,10 +38,12 @@ def count_end(state: State, job: Job, ended: Ended, now: float) -> list[Notify]:
     if not isinstance(ended, Failed) or not _was_quick(ended, state.rules.fail_fast_s):
         state.failures.pop(owner, None)
         return []
+    most = state.rules.pause_after_failures
+    if not most or owner in state.suspended:
+        return []
     failed = state.failures.setdefault(owner, {})
     failed[job.id] = ended.error_line or (ended.message if isinstance(ended.message, str) else None)
-    most = state.rules.pause_after_failures
-    if not most or len(failed) < most or owner in state.suspended:
+    if len(failed) < most:
         return []
     reason = _reason(state, job, ended, failed.values())
     state.set_suspension(owner, Suspension(owner=owner, reason=reason, since=now))
