@@ -67,6 +67,9 @@ class RecordingFleet:
     def admit(self, node: NodeName) -> None:
         self.admitted.append(node)
 
+    def is_connected(self, _: NodeName) -> bool:
+        return True
+
     def boot_id(self, node: NodeName) -> str | None:
         return None
 

@@ -136,10 +136,14 @@ class Controller:
     # Jobs, live or ended
 
     def job(self, number: int) -> Job | None:
-        return self._live(number) or self.store.reader.job(number)
+        return next(iter(self.jobs([number])), None)
 
     def jobs(self, numbers: list[int]) -> list[Job]:
-        """Those that exist, in the given order: live ones from memory, the others from the store."""
+        """Those that exist, in the given order: live ones from memory, the others from the store.
+
+        For a plan, a job does not exist if an earlier plan of the same turn removes it.
+        """
+        numbers = [number for number in numbers if number not in self.engine.removing]
         live = {number: job for number in numbers if (job := self._live(number)) is not None}
         stored = self.store.reader.jobs([number for number in numbers if number not in live])
         return [job for number in numbers if (job := live.get(number) or stored.get(number)) is not None]

@@ -72,6 +72,7 @@ class Engine:
         self._must_reload = False  # the memory is ahead of the disk, which could not be read
         self.generation = 0  # counts decisions, so that caches of the state know whether they are old
         self.under_way: dict[JobId, Job] = {}  # jobs changed by the commit that has not returned yet
+        self.removing: set[JobId] = set()  # removed by plans of this turn; the store still has them
         self.after_commit: list[Callable[[], None]] = []
         self.after_recovery: list[Callable[[], None]] = []
         self._store = store
@@ -160,6 +161,8 @@ class Engine:
             log.exception("a decision failed; its events: %.2000r", events)
             self._fail(error, pending)
             return
+        finally:
+            self.removing.clear()
         if turn.batch:
             self._commit(turn)
         else:
@@ -197,6 +200,7 @@ class Engine:
                     turn.joined.append(event)
                 turn.commands.extend(handle(self.state, self._completed(event), now))
             one.decision.add_to(turn.batch)
+            self.removing.update(one.decision.removed)
             if one.decision.install is not None:
                 self._undo.append(one.decision.install())
         self.state.take_changes()

@@ -220,13 +220,18 @@ async def remove_jobs(context: Context, body: Selection) -> RemoveAnswer:
     """Remove jobs and their logs. Waiting jobs are cancelled; running ones must be killed first."""
     controller = context.controller
     numbers = selected_own(context, body)
-    waiting = [job.id for job in _none_running(controller, numbers) if not is_ended(job.status)]
-    if waiting:
-        await controller.engine.commit(_stop(waiting, context.caller.name))
-    # One of them may have started before its stop was committed, so check again.
-    jobs = _none_running(controller, numbers)
-    answer = RemoveAnswer(removed=numbers)
-    await context.decide(lambda _: Decision(answer=answer, removed=[job.id for job in jobs]))
+    _none_running(controller, numbers)
+    jobs: list[Job] = []
+
+    def plan(_: State) -> Decision[RemoveAnswer]:
+        # One of them may have started or ended since, or run again.
+        jobs.extend(_none_running(controller, numbers))
+        waiting = [job.id for job in jobs if not is_ended(job.status)]
+        removed: list[JobId] = [job.id for job in jobs]
+        events = [_stop(waiting, context.caller.name)] if waiting else []
+        return Decision(answer=RemoveAnswer(removed=list(removed)), events=events, removed=removed)
+
+    answer = await context.decide(plan)
     logs = [default_log(controller.state_folder, job.id, nth) for job in jobs for nth in range(1, job.attempt + 1)]
     await asyncio.to_thread(_delete, logs)  # a large file takes a while
     return answer

@@ -15,7 +15,7 @@ from tarmac.controller.submit.output_files import refuse_shared_outputs
 from tarmac.core.events import JobsRetried
 from tarmac.core.model.status import Draft, Held, Queued, is_ended, state_name
 from tarmac.core.policy.feasibility import lack
-from tarmac.refusal import conflict, invalid
+from tarmac.refusal import conflict, invalid, not_found
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +38,8 @@ async def retry_jobs(context: Context, body: RetryRequest) -> RetryAnswer:
 
     def plan(state: State) -> Decision[RetryAnswer]:
         jobs = controller.jobs(numbers)
+        if numbers and not jobs:
+            raise not_found("jobs.unknown", jobs=numbers)  # they were removed meanwhile
         again = [job for job in jobs if refusal_of(job) is None and not _waits(job)]
         waiting = [job for job in jobs if _waits(job)]
         others = [job for job in jobs if refusal_of(job) is not None]
