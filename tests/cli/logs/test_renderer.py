@@ -1,6 +1,7 @@
 """A log as a terminal shows it: carriage returns, movements of the cursor, colours, and what is not shown."""
 
 import random
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -8,8 +9,13 @@ from collections.abc import Iterator
 
 import pyte
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tarmac.cli.logs.renderer import LogRenderer
+from tests.cli.logs.test_live import CHARACTER, NASTY
+
+SHOWN = re.compile(rb"(?:\x1b\[[0-9;:]*m|" + CHARACTER + rb")*")
 
 
 def shown(data: bytes, *, colours: bool = False, step: int | None = None, held: int = 60) -> bytes:
@@ -58,6 +64,27 @@ SAMPLES = [
 @pytest.mark.parametrize("step", [None, 1, 7])
 def test_what_a_terminal_shows(log: bytes, text: bytes, step: int | None) -> None:
     assert shown(log, step=step) == text
+
+
+@pytest.mark.parametrize(
+    ("log", "text"),
+    [
+        (b"\x1b[\x00?1049hx\n", b"x\n"),
+        (b"\x1b[\x18cx\n", b"x\n"),
+        (b"\x1b[\x1b[?1049h?1049h\n", b"?1049h\n"),
+        (b"\x1b\x00]52;c;ZXZpbA==\x07x\n", b"x\n"),
+        (b"\x9d0;title\x9cx\n", b"0;titlex\n"),
+    ],
+)
+def test_what_is_removed_never_joins_the_parts_of_a_sequence(log: bytes, text: bytes) -> None:
+    assert shown(log) == shown(log, held=0) == text
+
+
+@given(NASTY, st.booleans(), st.sampled_from([0, 60]))
+def test_only_colours_and_characters_are_shown_whatever_is_written(data: bytes, colours: bool, held: int) -> None:
+    text = shown(data, colours=colours, held=held)
+    assert SHOWN.fullmatch(text)
+    assert colours or b"\x1b" not in text
 
 
 NUMBERED = b"".join(b"line %d\n" % number for number in range(300))

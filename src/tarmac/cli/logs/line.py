@@ -9,10 +9,14 @@ SGR = re.compile(rb"\x1b\[[0-9;:]*m")
 STRINGS = re.compile(rb"\x1b(?:\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\|$)|[PX^_][^\x1b]{0,4096}(?:\x1b\\|$))")
 # Movements to other lines, and inside this one in another way than by a carriage return.
 MOVES = re.compile(rb"\x1b(?:\[[0-9;]*[ABCDEFGHJLMPSTX@`adefsu]|[78DEM])|\x0b")
-# All other sequences and control characters, but those that `visible` acts on.
-IGNORED = re.compile(
-    rb"\x1b\[[0-?]*[ -/]*[@-JL-ln-~]|\x1b(?![\[])[ -/]*[0-~]?|\xc2[\x80-\x9f]|[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]"
+# Control characters that are never shown, even inside a sequence; a bell may end a string for the terminal.
+CONTROLS = re.compile(rb"[\x00-\x06\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
+# Control characters of 8 bits, in UTF-8 or as single bytes. The group is any other character in UTF-8.
+EIGHT_BITS = re.compile(
+    rb"\xc2[\x80-\x9f]|([\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})|[\x80-\x9f]"
 )
+# Sequences other than those that are kept or that `visible` acts on. No other escape character remains.
+IGNORED = re.compile(rb"\x1b(?!\[[0-9;:]*m|\[[0-2]?K)(?:\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~]?)|\x07")
 ACTS = re.compile(rb"[\r\b]|\x1b\[[0-2]?K")
 
 
@@ -22,9 +26,15 @@ def moves(line: bytes) -> bool:
 
 def rendered(line: bytes, *, colours: bool) -> bytes:
     """What is visible of a line at its end. Colours are kept, or removed."""
-    line = IGNORED.sub(b"", STRINGS.sub(b"", line))
+    line = without_eight_bits(STRINGS.sub(b"", CONTROLS.sub(b"", line)))
+    line = IGNORED.sub(b"", line)  # the last, because what the others remove may join the parts of a sequence
     line = line if colours else SGR.sub(b"", line)
     return visible(line) if ACTS.search(line) else line
+
+
+def without_eight_bits(data: bytes) -> bytes:
+    """Without control characters of 8 bits. Bytes from A0 on that are not UTF-8 stay."""
+    return data if data.isascii() else EIGHT_BITS.sub(lambda found: found.group(1) or b"", data)
 
 
 def visible(line: bytes) -> bytes:

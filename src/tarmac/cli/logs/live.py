@@ -11,10 +11,10 @@ from tarmac.cli.logs.renderer import is_plain
 class LiveFilter:
     def __init__(self, *, colours: bool) -> None:
         self._colours = colours
-        self._rest = b""  # a sequence that is not complete yet
+        self._rest = b""  # a sequence or a character that is not complete yet
 
     def feed(self, data: bytes) -> bytes:
-        if not self._rest and is_plain(data) and not data.endswith(b"\xc2"):
+        if not self._rest and is_plain(data) and data[-3:].isascii():
             return data
         from tarmac.cli.logs.sequences import harmless
 
@@ -22,6 +22,7 @@ class LiveFilter:
         return clean
 
     def finish(self) -> bytes:
-        """Leave the terminal as it was."""
-        self._rest = b""
-        return b"\x1b[0m" if self._colours else b""
+        """The rest. Leaves the terminal as it was."""
+        rest, self._rest = self._rest, b""
+        text = b"" if not rest or rest.startswith(b"\x1b") else rest[:1]  # the first byte of a character is not UTF-8
+        return text + (b"\x1b[0m" if self._colours else b"")

@@ -17,10 +17,20 @@ CALM_LINES = 60  # lines without a movement after which the screen is left
 # All bytes but the control characters that a terminal acts on; tab and newline are plain.
 PLAIN = bytes(byte for byte in range(256) if (byte >= 0x20 and byte != 0x7F) or byte in b"\t\n")
 C1 = [b"\xc2%c" % byte for byte in range(0x80, 0xA0)]  # control characters in UTF-8
+NOT_C1 = bytes(byte for byte in range(256) if not 0x80 <= byte < 0xA0)
 
 
 def is_plain(data: bytes) -> bool:
-    return not data.translate(None, PLAIN) and not (b"\xc2" in data and any(pair in data for pair in C1))
+    return not data.translate(None, PLAIN) and (data.isascii() or not _has_c1(data))
+
+
+def _has_c1(data: bytes) -> bool:
+    """Control characters of 8 bits, in UTF-8 or, in a text that is not UTF-8, as single bytes."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return bool(data.translate(None, NOT_C1))
+    return b"\xc2" in data and any(pair in data for pair in C1)
 
 
 class LogRenderer:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyte
 import pyte.screens
 
-from tarmac.cli.logs.line import STRINGS
+from tarmac.cli.logs.line import STRINGS, without_eight_bits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,7 +45,7 @@ class Screen:
 
     def feed(self, line: bytes, *, is_complete: bool = True) -> Iterator[bytes]:
         """Write a line, without its newline. Yields what scrolls out."""
-        text = _as_pyte_knows_it(STRINGS.sub(b"", line)).decode("utf-8", "replace")
+        text = _as_pyte_knows_it(without_eight_bits(STRINGS.sub(b"", line))).decode("utf-8", "replace")
         longest = max(map(_most_columns, text.split("\r"))) + self._memory.cursor.x
         if longest >= self._memory.columns:
             self._memory.resize(columns=longest + 1)
