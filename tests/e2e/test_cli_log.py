@@ -240,6 +240,8 @@ def test_lines_that_match(shared_home: Home) -> None:
     assert json.loads(raw(shared_home, "--grep", "7", "--json", number))[0]["text"] == "1007\n"
     nothing = shared_home.tarmac("log", "--grep", "no such", number)
     assert (nothing.returncode, nothing.stdout, nothing.stderr) == (1, "", "")
+    nothing = shared_home.tarmac("log", "--grep", "no such", "--json", number)
+    assert (nothing.returncode, json.loads(nothing.stdout)[0]["text"]) == (1, "")
 
 
 def test_a_wrong_pattern_is_refused(shared_home: Home) -> None:
@@ -312,13 +314,35 @@ def test_a_gigabyte_costs_no_memory(home: Home) -> None:
     assert int(peak[0].split()[1]) < 300_000, "kB"
 
 
+GATE = "echo ran $TARMAC_ATTEMPT; while [ ! -e {0}/gate ]; do sleep 0.02; done; "
+
+
 def test_retries_are_followed_too(home: Home, tmp_path: Path) -> None:
-    script = f"echo ran $TARMAC_ATTEMPT; [ -e {tmp_path}/again ] && exit; touch {tmp_path}/again; exit 3"
-    number = str(home.add("-g", "0", "--retry", "1", "--hold", "-c", script))
+    number = str(home.add("-g", "0", "--retry", "1", "-c", GATE.format(tmp_path) + "[ $TARMAC_ATTEMPT = 2 ] || exit 3"))
     following = home.start("log", "-f", number)
-    assert until(lambda: is_connected(following.pid))
-    assert home.tarmac("release", number).returncode == 0
+    assert following.stdout is not None
+    assert following.stdout.readline() == b"ran 1\n"
+    (tmp_path / "gate").touch()
     rest, notices = following.communicate(timeout=60)
-    assert rest.count(b"ran") == 2
+    assert rest == b"ran 2\n"
     assert b"tarmac: attempt 2 begins\n" in notices
-    assert raw(home, "--attempt", "1", number).startswith(b"ran")
+    assert raw(home, "--attempt", "1", number) == b"ran 1\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ((), b"part\nran 2\npart"),
+        (("--grep", "^[pr]"), b"part\nran 2\npart\n"),
+        (("--raw",), b"partran 2\npart"),
+    ],
+)
+def test_the_next_attempt_begins_on_a_new_line(
+    home: Home, tmp_path: Path, option: tuple[str, ...], text: bytes
+) -> None:
+    number = str(home.add("-g", "0", "--retry", "1", "-c", GATE.format(tmp_path) + "printf part; exit 3"))
+    following = home.start("log", "-f", *option, number)
+    assert following.stdout is not None
+    assert following.stdout.readline() == b"ran 1\n"
+    (tmp_path / "gate").touch()
+    assert following.communicate(timeout=60)[0] == text

@@ -97,6 +97,7 @@ def log_bytes(
     on_begin: Callable[[Mapping[str, str]], None] | None = None,
     on_notice: Callable[[str], None] | None = None,
     on_attempt: Callable[[int], None] | None = None,
+    ends_lines: bool = False,
 ) -> Iterator[bytes]:
     """Continue at the same position after a restart of the controller, and with the next attempt after an attempt."""
     query: dict[str, object] = {"stream": stream, "follow": 1 if follow else None, "attempt": attempt}
@@ -107,6 +108,7 @@ def log_bytes(
     begin |= {"error": 1 if error else None, "since_s": since_s}
     path: str | None = None
     current: int | None = None  # the attempt
+    is_open = False  # its last line
     while True:
         response = _opened(client, f"/jobs/{job}/log", {**query, **begin}, is_patient=follow)
         before, path = path, response.fields.get("tarmac-log-path")
@@ -115,6 +117,9 @@ def log_bytes(
             offset, begin = 0, {}
             continue
         notice = _told(response, notice, on_notice)
+        is_open = is_open and ends_lines
+        yield from _line_end(response, current, is_open=is_open)
+        is_open = is_open and _number(response) == current
         current = _attempt(response, current, on_attempt)
         offset = int(response.fields.get("tarmac-log-offset", offset))
         if on_begin is not None:
@@ -125,6 +130,7 @@ def log_bytes(
         try:
             for data in response.chunks():
                 offset += len(data)
+                is_open = not data.endswith(b"\n")
                 yield data
         except ConnectionLost:
             pass  # continue after what has arrived
@@ -162,10 +168,20 @@ def _told(response: Response, before: str | None, on_notice: Callable[[str], Non
 
 def _attempt(response: Response, before: int | None, on_attempt: Callable[[int], None] | None) -> int:
     """The attempt of this answer, passed on if it is not the first."""
-    number = int(response.fields.get("tarmac-log-attempt", 1))
+    number = _number(response)
     if on_attempt is not None and before not in {None, number}:
         on_attempt(number)
     return number
+
+
+def _line_end(response: Response, before: int | None, *, is_open: bool) -> Iterator[bytes]:
+    """A newline if another attempt begins."""
+    if is_open and _number(response) != before:
+        yield b"\n"
+
+
+def _number(response: Response) -> int:
+    return int(response.fields.get("tarmac-log-attempt", 1))
 
 
 def _was_last(client: Link, job: Id, response: Response) -> bool:

@@ -150,6 +150,7 @@ class Jobs(Link):
         on_begin: Callable[[Mapping[str, str]], None] | None = None,
         on_notice: Callable[[str], None] | None = None,
         on_attempt: Callable[[int], None] | None = None,
+        ends_lines: bool = False,
     ) -> Iterator[bytes]:
         """The output, byte for byte, or its last lines; with `follow`, until the job has ended.
 
@@ -157,8 +158,9 @@ class Jobs(Link):
         `on_cut` is called if the last lines are too long and their beginning is missing. `on_begin` is called with the
         headers of the answer: `tarmac-log-attempt`, `tarmac-log-path` and `tarmac-log-offset`.
         `on_notice` of a follower is called with why the job may not start or end for a while, `on_attempt` with the
-        number of each attempt after the first. `error`: from the last traceback, or the first error line, on.
-        `since_s`: what was written in the last seconds, or somewhat more.
+        number of each attempt after the first. `ends_lines`: add a newline between attempts if the last line lacks it.
+        `error`: from the last traceback, or the first error line, on. `since_s`: what was written in the last seconds,
+        or somewhat more.
         """
         from tarmac.client.follow import log_bytes
 
@@ -177,6 +179,7 @@ class Jobs(Link):
             on_begin=on_begin,
             on_notice=on_notice,
             on_attempt=on_attempt,
+            ends_lines=ends_lines,
         )
 
     def kill(self, *ids: Id, grace_s: float | None = None, **filters: str | None) -> Killed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.logs.renderer import HELD_LINES, LogRenderer
+from tarmac.cli.logs.renderer import HELD_LINES, LONGEST_LINE, LogRenderer
 from tarmac.cli.term.terminal import STDOUT, has_colours, is_terminal, out_bytes
 
 TYPE_CHECKING = False
@@ -90,14 +90,22 @@ def matching(output: Iterable[bytes], pattern: str, lines: int | None) -> Iterat
 
     search = re.compile(pattern).search
     kept: list[bytes] = []
-    rest = b""
-    for data in output:
-        *whole, rest = (rest + data).split(b"\n")
+    for whole in _whole_lines(output):
         found = [line + b"\n" for line in whole if search(line.decode("utf-8", "replace"))]
         if lines is None:
             yield b"".join(found)
         else:
             kept = [*kept, *found][-lines:] if lines else []
-    if rest and search(rest.decode("utf-8", "replace")):
-        kept = [*kept, rest + b"\n"] if lines is None else [*kept, rest + b"\n"][-lines:] if lines else []
     yield b"".join(kept)
+
+
+def _whole_lines(output: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Many at once. A line that is too long to be kept is cut into several."""
+    rest = b""
+    for data in output:
+        *whole, rest = (rest + data).split(b"\n")
+        if len(rest) > LONGEST_LINE:
+            whole, rest = [*whole, rest], b""
+        yield whole
+    if rest:
+        yield [rest]

@@ -37,15 +37,20 @@ def run(values: Values, words: list[str]) -> int:
     if values["follow"] and len(ids) > 1:
         raise UserError("log: -f follows one job at a time", "give one id, or leave out -f")
     if values["json"]:
-        out_json([_as_json(client, job, values) for job in ids])
-        return 0
+        answers = [_as_json(client, job, values) for job in ids]
+        out_json(answers)
+        return _exit_code(values, has_match=any(answer["text"] for answer in answers))
     has_printed = False
     for index, job in enumerate(ids):
         if len(ids) > 1:
             separator = "\n" if index else ""
             out(f"{separator}==> job {job} <==\n")
         has_printed |= _print(client, job, values)
-    return 0 if has_printed or values["grep"] is None else NO_MATCH
+    return _exit_code(values, has_match=has_printed)
+
+
+def _exit_code(values: Values, *, has_match: bool) -> int:
+    return 0 if has_match or values["grep"] is None else NO_MATCH
 
 
 def _refuse_conflicts(values: Values) -> None:
@@ -113,6 +118,7 @@ def _fetch(
         on_begin=begin,
         on_notice=tell,
         on_attempt=_say_attempt,
+        ends_lines=not values["raw"],
     )
 
 
