@@ -1,4 +1,6 @@
-"""A training that can be stopped at any moment and continues where it was: `tarmac add --requeue python resume.py`.
+"""A training that can be stopped at any moment and continues where it was.
+
+Run it with `tarmac add --time 6h --requeue python resume.py`.
 
 It saves its state every few steps, when it is warned (SIGUSR1), and when it is asked to stop (SIGTERM). However often
 it is preempted, reaches its time limit or is killed, it ends with the same loss as without. Needs PyTorch, not a GPU.

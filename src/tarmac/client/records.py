@@ -157,7 +157,8 @@ if TYPE_CHECKING:
         gpus: list[GpuRef]
         started_at: str | None
         ended_at: str | None
-        elapsed_s: float | None
+        elapsed_s: float | None  # without pauses
+        pause_s: float
         peak_gpu_memory_bytes: int | None
         log_path: str | None
         message: str | None

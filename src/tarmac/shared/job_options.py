@@ -118,7 +118,7 @@ JOB_OPTIONS = (
         wire="cwd", type="path", view="-",
     ),
     JobOption(
-        "--env", "set a variable; without a value, pass on your own", metavar="NAME[=VALUE]", read="variable",
+        "--env", "set a variable; without =VALUE, copy it from your shell", metavar="NAME[=VALUE]", read="variable",
         is_many=True, details="Also passes on what is left out by default, such as `SLURM_JOB_ID`; see below",
         wire="env", type="texts", note="`NAME=VALUE` each", is_secret=True,
     ),
@@ -235,12 +235,12 @@ JOB_OPTIONS = (
         label="stop signal", render="signal_name",
     ),
     JobOption(
-        "--retry", "run the job again up to N times if it fails", metavar="N", read="count", verbs=ALL_VERBS,
+        "--retry", "run the job again up to N times if it fails", metavar="N", read="retries", verbs=ALL_VERBS,
         details="Each run is an attempt of the same job. The default is the setting `retries`",
         wire="retries", type="int", note="how often it runs again; default: the setting", default=0, label="retries",
     ),
     JobOption(
-        "--retry-on", "ends that are retried: exit,signal,oom,timeout,lost,launch", metavar="LIST", read="retry_kinds",
+        "--retry-on", "retry only after: exit,signal,oom,timeout,lost,launch", metavar="LIST", read="retry_kinds",
         verbs=ALL_VERBS, details="The default is `exit,signal,oom,launch`",
         wire="retry_on", type="texts", note="exit, signal, oom, timeout, lost or launch", in_list=False,
         default=["exit", "signal", "oom", "launch"], label="retry on", render="words",
@@ -254,7 +254,7 @@ JOB_OPTIONS = (
         is_nullable=True, label="retry delay", render="time_limit",
     ),
     JobOption(
-        "--on-oom", "out of memory: fail, retry, or grow the request and retry", metavar="WHAT", read="on_oom",
+        "--on-oom", "if memory runs out: fail, retry, or grow (retry with more)", metavar="WHAT", read="on_oom",
         verbs=ALL_VERBS, can_clear=True,
         details="`grow` requests 1.25 times the GPU memory that the job used, or a whole GPU",
         wire="on_oom", note="fail, retry or grow", record=SPEC, in_list=False, is_nullable=True, label="on oom",

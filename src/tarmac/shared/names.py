@@ -12,6 +12,7 @@ CONDITIONS = ("ok", "fail", "any")  # on which outcome of another job a dependen
 POLICIES = ("fifo", "balance", "fairshare")
 RETRY_KINDS = ("exit", "signal", "oom", "timeout", "lost", "launch")  # how an attempt may end that is tried again
 RETRIED = ("exit", "signal", "oom", "launch")  # those that are tried again unless the job says otherwise
+MOST_RETRIES = 1000
 ON_OOM = ("fail", "retry", "grow")  # what to do after a job ran out of memory
 ORDERS = ("submitted", "expected")  # of one owner's jobs
 JOB_EVENTS = ("start", "end", "fail", "oom", "idle", "retry")  # of a job, for notifications

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 JOB_COLUMNS = "id, state, attempt, position, submitted_at, group_id, retried, ooms, spec, status"
 ATTEMPT_COLUMNS = (
     "job, attempt, outcome, node, gpus, pid, started_at, ended_at, reason, exit_code, signal, message, error_line,"
-    " peak_gpu_memory_bytes, utilization, energy_j"
+    " paused_s, peak_gpu_memory_bytes, utilization, energy_j"
 )
 ENVIRONMENT_OF_JOB = "CASE WHEN json_valid(spec) THEN json_extract(spec, '$.environment') END"  # as in the index
 
@@ -113,12 +113,13 @@ def attempt_row(attempt: Attempt, usage: Usage | None) -> tuple[Any, ...]:
         attempt.signal,
         None if attempt.message is None else _encode(attempt.message).decode(),
         attempt.error_line,
+        attempt.paused_s,
         *((None, None, None) if usage is None else (usage.peak_gpu_memory_bytes, usage.utilization, usage.energy_j)),
     )
 
 
 def attempt_of(row: tuple[Any, ...]) -> StoredAttempt:
-    job, number, end, node, gpus, pid, started_at, ended_at, reason, code, signal, message, line, *usage = row
+    job, number, end, node, gpus, pid, started_at, ended_at, reason, code, signal, message, line, paused_s, *usage = row
     attempt = Attempt(
         job=JobId(job),
         number=number,
@@ -132,6 +133,7 @@ def attempt_of(row: tuple[Any, ...]) -> StoredAttempt:
         signal=signal,
         message=None if message is None else _message.decode(message),
         error_line=line,
+        paused_s=paused_s,
     )
     return StoredAttempt(attempt, *usage)
 

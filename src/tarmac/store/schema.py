@@ -240,6 +240,7 @@ STEPS: tuple[str, ...] = (
         signal INTEGER,
         message TEXT,               -- JSON
         error_line TEXT,
+        paused_s REAL NOT NULL DEFAULT 0,
         peak_gpu_memory_bytes INTEGER,
         utilization REAL,           -- average, per cent
         energy_j REAL,

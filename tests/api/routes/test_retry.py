@@ -192,3 +192,36 @@ def test_a_job_is_told_how_often_it_was_started_and_ran_out_of_memory(api: Serve
     assert (seen["attempt"], look(api, job)["oom_count"]) == (3, 2)
     assert [one["reason"] for one in look(api, job)["attempts"]] == ["oom-gpu", "oom-gpu", None]
     assert api.get(f"/jobs/{job}/log?attempt=3").read() == b"2 2\n"
+
+
+def test_a_requeue_needs_a_time_limit(api: Served) -> None:
+    status, answer = api.submit({**FAIL, "requeue": True})
+    assert (status, answer["error"]["message"]) == (400, "--requeue applies at the time limit, but the job has none")
+    assert api.submit({**FAIL, "requeue": True, "tier": "preemptible"})[0] == 201, "preemptions requeue it"
+    (job,) = api.ids({**FAIL, "requeue": True, "time_limit_s": 60, "begin_at": 4e9})
+    status, answer = api.ask("PATCH", f"/jobs/{job}", {"time_limit_s": None})
+    assert (status, answer["error"]["hint"]) == (400, "add --time")
+
+
+def test_contradictions_about_memory_are_refused(api: Served) -> None:
+    body = {**FAIL, "retries": 2, "retry_on": ["oom"], "begin_at": 4e9}
+    assert api.submit({**body, "on_oom": "fail"})[0] == 400
+    (job,) = api.ids(body)
+    status, answer = api.ask("PATCH", f"/jobs/{job}", {"on_oom": "fail", "retry_on": ["exit", "oom"]})
+    assert (status, answer["error"]["message"]) == (400, "--on-oom fail contradicts --retry-on oom")
+
+
+def test_the_time_of_an_attempt_leaves_pauses_out(api: Served) -> None:
+    (job,) = api.ids({"shell": "sleep 1000", "gpus": 0})
+    api.until(job, "running")
+    assert api.ask("POST", "/jobs/pause", {"ids": [str(job)]})[0] == 200
+    assert until(lambda: look(api, job)["pause_s"] > 1.5)
+    running = look(api, job)
+    (attempt,) = running["attempts"]
+    assert attempt["pause_s"] > 1.5
+    assert attempt["elapsed_s"] == running["elapsed_s"]
+    assert api.ask("POST", "/jobs/kill", {"ids": [str(job)], "grace_s": 0})[0] == 200
+    ended = api.until(job, "cancelled")
+    (attempt,) = look(api, job)["attempts"]
+    assert attempt["pause_s"] == ended["pause_s"] > 1.5
+    assert attempt["elapsed_s"] == pytest.approx(ended["elapsed_s"])

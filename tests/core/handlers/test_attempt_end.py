@@ -74,7 +74,8 @@ def test_a_delay_of_its_own_applies_from_the_first_retry_on() -> None:
     status = scene.status()
     assert isinstance(status, Queued)
     assert (status.retry_at, status.retry_wait_s) == (scene.now + 60.0, 60.0)
-    why = RetryAt(at=scene.now + 60.0, attempt=2, reason=Requeue(why="failed", reason="exit", detail=1).note)
+    reason = Requeue(why="failed", reason="exit", detail=1).note
+    why = RetryAt(job=JobId(1), at=scene.now + 60.0, attempt=2, reason=reason)
     assert explain(scene.state, scene.jobs[JobId(1)], scene.now) == (why,)
     assert next_due(scene.state, scene.now) == status.retry_at
     scene.pass_s(59.0)

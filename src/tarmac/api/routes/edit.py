@@ -16,10 +16,10 @@ from tarmac.api.views.job import Viewer
 from tarmac.controller.decision import Decision
 from tarmac.controller.notify.asked import edited
 from tarmac.controller.requests.permissions import need_admin, refuse_others_jobs
-from tarmac.controller.submit.checks import refuse_bad_warning
+from tarmac.controller.submit.checks import refuse_bad_warning, refuse_requeue_without_limit
 from tarmac.controller.submit.dependencies import Dependencies, refuse_circle_with
 from tarmac.controller.submit.request import EditRequest, is_for_admins
-from tarmac.controller.submit.retries import refuse_oom_without_retry
+from tarmac.controller.submit.retries import refuse_oom_contradiction, refuse_oom_without_retry
 from tarmac.core.events import JobEdited
 from tarmac.core.limits import refusal_at_submit
 from tarmac.core.model.ids import JobId
@@ -83,10 +83,12 @@ def _edits(context: Context, state: State, jobs: Sequence[Job], changes: EditReq
     if "after" in given:
         given["after"] = Dependencies(state, context.controller.store.reader, caller).read(given["after"] or ())
         refuse_circle_with(state, jobs, given["after"])
+    refuse_oom_contradiction(given.get("on_oom"), given.get("retry_on"))
     targets = context.controller.targets
     specs = [replace(job.spec, **edited(targets, job.spec, given)) for job in jobs]
     for spec in specs:
         refuse_oom_without_retry(spec)
+        refuse_requeue_without_limit(spec)
         if spec.warn is not None:
             refuse_bad_warning(spec.warn, spec.time_limit_s, spec.tier)
     moved = [spec for job, spec in zip(jobs, specs, strict=True) if spec.project != job.spec.project]

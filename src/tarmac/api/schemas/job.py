@@ -43,7 +43,8 @@ class AttemptView(Struct, kw_only=True):
     gpus: list[GpuRef]
     started_at: str | None
     ended_at: str | None
-    elapsed_s: float | None
+    elapsed_s: float | None  # without pauses
+    pause_s: float
     peak_gpu_memory_bytes: int | None
     log_path: str | None
     message: str | None

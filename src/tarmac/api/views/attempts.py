@@ -10,7 +10,16 @@ from tarmac.api.wording.times import iso
 from tarmac.controller.log_paths import is_elsewhere, stdout_path
 from tarmac.controller.submit.gpu_names import name_with
 from tarmac.core.model.attempt import Attempt, attempt_of, end_of
-from tarmac.core.model.status import Cancelled, Failed, Succeeded, Unknown, holds_booking, is_ended, state_name
+from tarmac.core.model.status import (
+    Cancelled,
+    Failed,
+    Succeeded,
+    Unknown,
+    holds_booking,
+    is_ended,
+    paused_s_of,
+    state_name,
+)
 from tarmac.store.rows import StoredAttempt
 
 if TYPE_CHECKING:
@@ -53,12 +62,20 @@ def _ended(controller: Controller, job: Job, stored: StoredAttempt) -> AttemptVi
         gpus=_gpus(controller, attempt.booking),
         started_at=iso(attempt.started_at),
         ended_at=iso(attempt.ended_at),
-        elapsed_s=None if attempt.started_at is None else max(0.0, attempt.ended_at - attempt.started_at),
+        elapsed_s=_ran_s(attempt),
+        pause_s=round(attempt.paused_s, 3),
         peak_gpu_memory_bytes=stored.peak_gpu_memory_bytes,
         log_path=None if is_elsewhere(job) else stdout_path(controller.state_folder, job, attempt.number),
         message=words(attempt.message),
         error_line=attempt.error_line,
     )
+
+
+def _ran_s(attempt: Attempt) -> float | None:
+    """Without pauses."""
+    if attempt.started_at is None:
+        return None
+    return max(0.0, attempt.ended_at - attempt.started_at - attempt.paused_s)
 
 
 def _current(controller: Controller, job: Job, booking: Booking) -> AttemptView:
@@ -74,6 +91,7 @@ def _current(controller: Controller, job: Job, booking: Booking) -> AttemptView:
         started_at=iso(getattr(job.status, "started_at", None)),
         ended_at=None,
         elapsed_s=None if elapsed_s is None else round(elapsed_s, 3),
+        pause_s=round(paused_s_of(job.status, controller.now()), 3),
         peak_gpu_memory_bytes=controller.usage.book(job.id, job.attempt).total(job.id).peak_gpu_memory_bytes,
         log_path=None if is_elsewhere(job) else stdout_path(controller.state_folder, job, job.attempt),
         message=None,

@@ -73,7 +73,7 @@ def changes(client: Client, values: Values) -> dict[str, Any]:
         if value is None or value == []:
             continue
         if option.is_many:
-            found[option.wire] = [] if NONE in value else _flat(value)
+            found[option.wire] = _cleared(option, _flat(value))
         else:
             found[option.wire] = None if value is NONE else value
     if found.get("after"):
@@ -107,8 +107,8 @@ def _request(verb: str, values: Values, words: list[str]) -> JobRequest:
         value = values.get(option.name)
         if option.wire and value is not None and value is not False and value != []:
             request[option.wire] = _flat(value) if option.is_many else value
-    if request.get("notify") == [NONE]:
-        request["notify"] = []
+            if option.wire == "notify":
+                request["notify"] = _cleared(option, request["notify"])
     if "signal" in request:
         request |= _signals(verb, request.pop("signal"))
     return request  # type: ignore[return-value]
@@ -117,6 +117,15 @@ def _request(verb: str, values: Values, words: list[str]) -> JobRequest:
 def _flat(values: list[Any]) -> list[Any]:
     """An option that may be repeated may also take several values at once."""
     return [one for value in values for one in (value if isinstance(value, list) else [value])]
+
+
+def _cleared(option: JobOption, values: list[Any]) -> list[Any]:
+    """Empty for `none`, which stands alone."""
+    if NONE not in values:
+        return values
+    if any(value != NONE for value in values):
+        raise UserError(f"{option.flag}: none cannot be combined with other values", "leave out one of them")
+    return []
 
 
 def _signals(verb: str, given: Sequence[int | str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ Each returns the value or raises ValueError with a message that says what to typ
 from __future__ import annotations
 
 from tarmac.cli.parser import shown, text
-from tarmac.shared.names import CONDITIONS, JOB_EVENTS, ON_OOM, RETRY_KINDS, TIERS
+from tarmac.shared.names import CONDITIONS, JOB_EVENTS, MOST_RETRIES, ON_OOM, RETRY_KINDS, TIERS
 from tarmac.shared.units import LONGEST_S, parse_decimal, parse_duration, parse_size
 
 MOST_COPIES = 1_000_000
@@ -25,6 +25,13 @@ def count(word: str) -> int:
     number = integer(word)
     if number < 0:
         raise ValueError("it must be 0 or more")
+    return number
+
+
+def retries(word: str) -> int:
+    number = count(word)
+    if number > MOST_RETRIES:
+        raise ValueError(f"it must be from 0 to {MOST_RETRIES}")
     return number
 
 
@@ -74,7 +81,12 @@ def size(word: str) -> int:
 
 def size_or_auto(word: str) -> int | str:
     """8G, or auto."""
-    return word.strip().lower() if word.strip().lower() == "auto" else size(word)
+    text = word.strip().lower()
+    if text == "auto":
+        return text
+    if not text[:1].isdecimal() and text[:1] not in {"-", "+", "."}:
+        raise ValueError("it must be a size, such as 8G or 512M, or auto")
+    return size(word)
 
 
 def share(word: str) -> float:
@@ -237,11 +249,12 @@ def variable(word: str) -> str:
     name, equals, _ = word.partition("=")
     if not name:
         raise ValueError("it must be NAME=VALUE, or the NAME of one of your variables")
-    if equals:
-        return word
-    if name not in os.environ:
+    if not equals and name not in os.environ:
         raise ValueError(f"{shown(name)} is not set here; give its value: {name}=…")
-    return f"{name}={os.environ[name]}"
+    found = word if equals else f"{name}={os.environ[name]}"
+    if any("\ud800" <= char <= "\udfff" for char in found):
+        raise ValueError("it is not UTF-8 and cannot be passed on")
+    return found
 
 
 def pattern(word: str) -> str:

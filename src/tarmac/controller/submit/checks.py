@@ -88,6 +88,7 @@ def _spec(
     _refuse_nul("labels", (job.name or "", job.project or "", *job.tags))
     check.directory(cwd)
     _refuse_bad_signals(job)
+    refuse_requeue_without_limit(job)
     if job.max_running is not None and index is None:
         raise invalid("submit.max_running_without_array")
     retries = retries_of(job, defaults.retries)
@@ -233,6 +234,12 @@ def refuse_bad_warning(text: str, limit_s: float | None, tier: Tier) -> None:
         raise invalid("submit.warn_without_limit", text=text)
     if limit_s is not None and warning.before_s >= limit_s:
         raise invalid("submit.warn_too_early", text=text, limit_s=limit_s)
+
+
+def refuse_requeue_without_limit(job: JobRequest | JobSpec) -> None:
+    """A preemptible job may have no limit: it is requeued when it is preempted."""
+    if job.requeue and job.time_limit_s is None and job.tier != "preemptible":
+        raise invalid("submit.requeue_without_limit")
 
 
 def _refuse_unknown_placeholders(texts: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from tarmac.core.model.job import DEFAULT_PRIORITY, TERM, JobSpec
 from tarmac.core.model.names import Entry, OnOom, RetryKind, Tier
 from tarmac.shared.job_options import JOB_OPTIONS, REQUEST, SPEC, passed_to
-from tarmac.shared.names import RETRY_KINDS
+from tarmac.shared.names import MOST_RETRIES, RETRY_KINDS
 
 MOST_JOBS = 1_000_000
 Text = Annotated[str, Meta(max_length=4096)]
@@ -27,7 +27,6 @@ Nice = Annotated[int, Meta(ge=0, le=19)]
 MaxRunning = Annotated[int, Meta(ge=1, le=MOST_JOBS)]
 
 
-MOST_RETRIES = 1000
 Retries = Annotated[int, Meta(ge=0, le=MOST_RETRIES)]
 RetryOn = Annotated[tuple[RetryKind, ...], Meta(max_length=len(RETRY_KINDS))]
 RetryDelay = Annotated[float, Meta(ge=0, le=7 * 86400)]

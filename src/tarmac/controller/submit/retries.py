@@ -8,9 +8,11 @@ from tarmac.core.model.job import RETRIED
 from tarmac.refusal import invalid
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tarmac.controller.submit.request import JobRequest
     from tarmac.core.model.job import JobSpec
-    from tarmac.core.model.names import RetryKind
+    from tarmac.core.model.names import OnOom, RetryKind
 
 RETRIES_AFTER_OOM = 3  # for a job that says what to do on out of memory, but not how often
 
@@ -22,6 +24,7 @@ class Retries(NamedTuple):
 
 def retries_of(job: JobRequest, default: int) -> Retries:
     """Refuses options about retries of a job that has none."""
+    refuse_oom_contradiction(job.on_oom, job.retry_on)
     on = tuple(dict.fromkeys(job.retry_on)) or RETRIED
     if job.retries is None and not default and job.on_oom in {"retry", "grow"}:
         return Retries(RETRIES_AFTER_OOM, on if job.retry_on else ("oom",))
@@ -29,6 +32,11 @@ def retries_of(job: JobRequest, default: int) -> Retries:
     if not count:
         _refuse_without_retry(job)
     return Retries(count, on)
+
+
+def refuse_oom_contradiction(on_oom: OnOom | None, retry_on: Iterable[RetryKind] | None) -> None:
+    if on_oom == "fail" and "oom" in (retry_on or ()):
+        raise invalid("submit.oom_contradiction")
 
 
 def _refuse_without_retry(job: JobRequest) -> None:

@@ -27,6 +27,7 @@ class Attempt:
     signal: int | None = None
     message: Note | str | None = None
     error_line: str | None = None
+    paused_s: float = 0.0
 
 
 def end_of(ended: Ended) -> AttemptEnd:
@@ -59,4 +60,5 @@ def attempt_of(job: JobId, number: int, booking: Booking, ended: Ended, end: Att
         signal=getattr(ended, "signal", None),
         message=getattr(ended, "message", None),
         error_line=None if failed is None else failed.error_line,
+        paused_s=ended.paused_s,
     )

@@ -35,6 +35,10 @@ MESSAGES: dict[str, Message] = {
     "submit.no_retries": Message(
         "{flag} needs retries, but this job has none", "say how often to run it again: --retry 3"
     ),
+    "submit.requeue_without_limit": Message("--requeue applies at the time limit, but the job has none", "add --time"),
+    "submit.oom_contradiction": Message(
+        "--on-oom fail contradicts --retry-on oom", "leave out one of them, or use --on-oom retry"
+    ),
     "submit.warn_malformed": Message("signal {text} is not a warning: {trouble}"),
     "submit.warn_without_limit": Message(
         "signal {text} warns before the time limit, but the job has none",
