@@ -92,6 +92,7 @@ def test_metrics_start_no_controller(home: Home, tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_named(home: Home, tmp_path: Path, path: str) -> None:
     assert home.tarmac("status").returncode == 0
     done = home.tarmac("metrics", "-o", path, cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr.startswith("tarmac: ")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"tarmac: cannot write {path}: ")
+    assert ".tmp" not in done.stderr
     assert os.listdir(tmp_path) in ([], ["home"])

@@ -125,3 +125,10 @@ def test_the_number_of_copies_is_parsed(word: str, number: int) -> None:
 
 def test_dependencies_are_separated_by_commas_or_spaces() -> None:
     assert dependencies("7, 8:any") == ["7:ok", "8:any"]
+
+
+@pytest.mark.parametrize("verb", ["add", "edit 7"])
+def test_none_is_not_combined_with_targets(capfd: pytest.CaptureFixture[str], verb: str) -> None:
+    line = [*verb.split(), "--notify", "none", "--notify", "mail", *(["true"] if verb == "add" else [])]
+    assert run_line(line) == 2
+    assert "none cannot be combined" in capfd.readouterr().err

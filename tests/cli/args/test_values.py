@@ -1,6 +1,18 @@
 import pytest
 
-from tarmac.cli.args.values import duration, gpus, integer, models, percent, seconds, share, size
+from tarmac.cli.args.values import (
+    duration,
+    gpus,
+    integer,
+    models,
+    percent,
+    retries,
+    seconds,
+    share,
+    size,
+    size_or_auto,
+    variable,
+)
 
 
 @pytest.mark.parametrize(("word", "number"), [("0", 0), ("-3", -3), ("+4", 4)])
@@ -88,3 +100,22 @@ def test_models_are_parts_of_names() -> None:
     for word in ("", "|", "a100||h100"):
         with pytest.raises(ValueError, match="model names"):
             models(word)
+
+
+def test_a_wrong_word_for_gpu_memory_names_auto() -> None:
+    assert size_or_auto("Auto") == "auto"
+    with pytest.raises(ValueError, match="or auto"):
+        size_or_auto("automatic")
+
+
+def test_retries_have_the_bound_of_the_api() -> None:
+    assert retries("1000") == 1000
+    with pytest.raises(ValueError, match="from 0 to 1000"):
+        retries("99999999999")
+
+
+@pytest.mark.parametrize("word", ["BAD", "BAD=\udcff"])
+def test_a_variable_that_is_not_utf8_is_refused(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
+    monkeypatch.setenv("BAD", "x\udcff")
+    with pytest.raises(ValueError, match="not UTF-8"):
+        variable(word)

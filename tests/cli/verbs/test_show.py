@@ -136,3 +136,22 @@ def test_processes_that_were_left_behind_are_named(left: dict[str, Any], said: s
         "detail": left,
     }
     assert story([event])[1].endswith(f"  left behind  {said}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "detail", "words"),
+    [
+        (
+            "RequestGrown",
+            {"gpu_memory_bytes": 10 << 30, "memory_bytes": 0, "is_whole_gpu": False},
+            "to 10.0G of each GPU",
+        ),
+        ("RequestGrown", {"gpu_memory_bytes": None, "is_whole_gpu": True}, "to whole GPUs"),
+        ("RequestGrown", {"gpu_memory_bytes": None, "memory_bytes": 32 << 30}, "to 32.0G of host memory"),
+        ("JobLost", {"processes_left": True}, "processes left"),
+        ("JobLost", {"processes_left": False}, ""),
+    ],
+)
+def test_the_history_has_words_and_no_raw_fields(kind: str, detail: dict[str, Any], words: str) -> None:
+    event: Any = {"at": "2027-01-15T09:30:00.000Z", "kind": kind, "detail": detail}
+    assert story([event])[1].endswith(words or "job lost")

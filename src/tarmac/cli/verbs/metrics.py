@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 
-from tarmac.cli.parser import Option, Verb
+from tarmac.cli.parser import Option, Verb, shown
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import out
+from tarmac.errors import UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,10 +37,12 @@ def _replace(path: str, text: str) -> None:
         with open(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
         os.replace(unfinished, path)
-    except OSError:
+    except OSError as error:
         if os.path.lexists(unfinished):
             os.unlink(unfinished)
-        raise
+        raise UserError(
+            f"cannot write {shown(path)}: {error.strerror}", "name a file in a directory you can write"
+        ) from None
 
 
 VERB = Verb(
@@ -47,11 +50,11 @@ VERB = Verb(
     "print metrics for Prometheus",
     usage=("tarmac metrics [options]",),
     run=run,
-    options=(Option("--output", "-o", "write them to this file, at once, for node_exporter", "FILE"),),
+    options=(Option("--output", "-o", "write them to this file atomically, for node_exporter", "FILE"),),
     examples=(
         ("tarmac metrics | grep tarmac_jobs", "jobs by owner and state"),
         ("tarmac metrics -o /var/lib/node_exporter/tarmac.prom", "for the textfile collector; run it every 30 s"),
     ),
-    notes=("The same text is at `/metrics` of the API. It starts no controller: exits with 5 if none is running.",),
+    notes=("The same text is at `/metrics` of the API. It never starts a controller: it exits with 5 if none runs.",),
     takes_words=False,
 )

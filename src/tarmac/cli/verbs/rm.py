@@ -1,4 +1,4 @@
-"""`tarmac rm`: remove jobs that have ended, with their output in the state directory."""
+"""`tarmac rm`: remove jobs that wait or have ended, with their output in the state directory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(values: Values, words: list[str]) -> int:
 
 VERB = Verb(
     "rm",
-    "remove jobs that have ended from the list",
+    "remove waiting and ended jobs from the list",
     usage=("tarmac rm ID… [options]",),
     run=run,
     options=(*FILTERS, JSON),
@@ -34,5 +34,5 @@ VERB = Verb(
         ("tarmac rm 3-7", "these jobs"),
         ("tarmac rm all --state ended", "all ended jobs"),
     ),
-    notes=(IDS_NOTE, "Waiting and running jobs cannot be removed; kill them first."),
+    notes=(IDS_NOTE, "Waiting jobs are cancelled and removed. Running jobs cannot be removed; kill them first."),
 )

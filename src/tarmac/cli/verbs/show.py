@@ -13,11 +13,12 @@ from tarmac.cli.session import connect
 from tarmac.cli.term.signals import signal_name
 from tarmac.cli.term.terminal import has_colours, out, out_json, paint, width
 from tarmac.shared.clocks import epoch, local
-from tarmac.shared.units import duration
+from tarmac.shared.units import duration, size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from tarmac.cli.parser import Values
     from tarmac.client.records import Job, Leftovers, LeftProcess, StoryEvent
@@ -248,12 +249,28 @@ def _spaced(kind: str) -> str:
 def _detail(event: StoryEvent) -> str:
     if event["kind"] == "LeftoversEnded":
         return _left_behind(event["detail"])  # type: ignore[arg-type]
+    if event["kind"] == "RequestGrown":
+        return _grown(event["detail"] or {})
     parts = [
-        f"{name} {','.join(map(str, value)) if isinstance(value, list) else value}"
+        f"{name.replace('_', ' ')} {','.join(map(str, value)) if isinstance(value, list) else value}"
         for name, value in (event["detail"] or {}).items()
-        if value is not None and value != []
+        if not isinstance(value, bool) and value is not None and value != []
     ]
-    return safe(", ".join(parts))
+    return safe(", ".join([*parts, *(name.replace("_", " ") for name, value in _flags(event) if value)]))
+
+
+def _flags(event: StoryEvent) -> list[tuple[str, object]]:
+    return [(name, value) for name, value in (event["detail"] or {}).items() if isinstance(value, bool)]
+
+
+def _grown(detail: Mapping[str, Any]) -> str:
+    """`to 12.0G of each GPU`; `to whole GPUs`."""
+    parts = ["whole GPUs"] if detail.get("is_whole_gpu") else []
+    if detail.get("gpu_memory_bytes") and not parts:
+        parts.append(f"{size(detail['gpu_memory_bytes'])} of each GPU")
+    if detail.get("memory_bytes"):
+        parts.append(f"{size(detail['memory_bytes'])} of host memory")
+    return f"to {' and '.join(parts)}" if parts else ""
 
 
 VERB = Verb(
