@@ -175,7 +175,20 @@ def test_a_disk_that_a_job_filled_is_named_by_its_error(shared_home: Home, tmp_p
     text = PYTHON + "OSError: [Errno 28] No space left on device: '/data/last.ckpt'\n"
     job = ended(shared_home, *printing(text, tmp_path, code=1))
     assert (job.reason, job.exit_code) == ("disk-full", 1)
-    assert "`df -h`" in shown(shared_home, job.id)
+    text = shown(shared_home, job.id)
+    assert "`df -h`" in text
+    assert "where the job writes" in " ".join(text.split())
+    assert "disk of" not in text, "its log is on another disk"
+
+
+@pytest.mark.parametrize("command", [["sleep", "600"], ["-c", "sleep 600; exit $?"]])
+def test_a_job_that_its_warning_ended_says_so(shared_home: Home, command: list[str]) -> None:
+    """A process without a handler does not survive it."""
+    job = ended(shared_home, "--time", "600s", "--signal", "USR1@599", *command)
+    assert job.state == "failed"
+    assert "--signal USR1@599 sends this signal as a warning" in " ".join(shown(shared_home, job.id).split())
+    other = ended(shared_home, "--time", "600s", "--signal", "USR1@300", "-c", "exit 3")
+    assert "as a warning" not in shown(shared_home, other.id)
 
 
 def test_a_reboot_is_named(home: Home) -> None:

@@ -65,7 +65,9 @@ def test_an_exit_names_what_ended_it_from_outside(outside: str) -> None:
 
 
 def test_an_older_agent_reports_a_full_disk_in_its_own_way() -> None:
-    assert exited(exit_frame(full_disk=True)).outside == "disk-full"
+    report = exited(exit_frame(full_disk=True))
+    assert (report.outside, report.is_log_disk_full) == ("disk-full", True)
+    assert not exited(exit_frame(outside="disk-full")).is_log_disk_full, "another disk"
 
 
 def test_a_launch_names_what_was_missing_and_a_loss_what_caused_it() -> None:

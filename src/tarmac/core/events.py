@@ -192,6 +192,7 @@ class JobExited:
     timed_out: bool = False  # it reached its time limit and was stopped
     leftovers: Leftovers | None = None  # that were ended after the command
     outside: Outside | None = None  # it failed because of this
+    is_log_disk_full: bool = False
     oom: Memory | None = None  # it failed because this memory ran out
     error_line: str | None = None  # the line of its output that says why it failed
     paused_s: float | None = None  # in all; None: the node cannot say

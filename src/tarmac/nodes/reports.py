@@ -49,7 +49,7 @@ class _Exited(msgspec.Struct, tag="exited", tag_field="type"):
     timed_out: bool = False  # records of older agents lack it
     signalled: bool | None = None  # and this one
     leftovers: _Leftovers | None = None
-    full_disk: bool = False  # how older agents say that the disk was full
+    full_disk: bool = False  # of its log; older agents do not send `outside` with it
     outside: str | None = None
     paused_s: float | None = None
     oom: str | None = None
@@ -202,6 +202,7 @@ def _exited(report: _Exited, clock: NodeClock) -> JobExited:
         timed_out=report.timed_out,
         was_signalled=report.signalled,
         outside=_OUTSIDE.get(report.outside) or ("disk-full" if report.full_disk else None),
+        is_log_disk_full=report.full_disk,
         paused_s=None if report.paused_s is None else max(0.0, report.paused_s),
         oom=_MEMORIES.get(report.oom),
         error_line=report.error_line,

@@ -45,6 +45,14 @@ def test_what_counts_most(known: Any, examined: Any, oom: str | None, outside: s
     assert report.get("error_line") == (known.get("error_line") or (examined or {}).get("error_line") if oom else None)
 
 
+def test_the_disk_of_the_log_is_named_only_if_it_is_the_reason() -> None:
+    full = {"outside": "disk-full", "full_disk": True}
+    assert conclude(record(**full), found()).get("full_disk")
+    for other in (record(9, timed_out=True, **full), record(15, signalled=True, **full), record(9, oom="host", **full)):
+        assert "full_disk" not in conclude(other, found())
+    assert "full_disk" not in conclude(record(), found(outside="disk-full"))
+
+
 def test_what_was_asked_to_stop_is_not_examined() -> None:
     assert question(record(15, signalled=True)) is None
     assert question(record(15, timed_out=True)) is None

@@ -30,6 +30,7 @@ def conclude(record: FailedRecord, found: Optional[ExaminedFrame]) -> ExitedFram
     report = cast("ExitedFrame", {name: value for name, value in record.items() if name != "remains"})
     if record.get("signalled") or record.get("timed_out"):
         report.pop("outside", None)
+        report.pop("full_disk", None)
         return report
     seen: ExaminedFrame = {"type": "examined"} if found is None else found
     if "error_line" in seen and "error_line" not in report:
@@ -37,7 +38,9 @@ def conclude(record: FailedRecord, found: Optional[ExaminedFrame]) -> ExitedFram
     if "oom" in seen and "oom" not in report:
         report["oom"] = seen["oom"]
     outside = report.pop("outside", None) or seen.get("outside") or _by_status(record)
-    if outside is not None and "oom" not in report:
+    if "oom" in report:
+        report.pop("full_disk", None)
+    elif outside is not None:
         report["outside"] = outside
     return report
 

@@ -239,7 +239,7 @@ class Shim:
         if stderr is not None and stderr != stdout:
             outputs.append({"path": stderr, "begin": opened.stderr_begin})
         if any(is_full(place["path"]) for place in outputs):
-            final["outside"] = "disk-full"
+            final["outside"], final["full_disk"] = "disk-full", True
         remains: Remains = {
             "outputs": outputs,
             "cwd": start["cwd"],

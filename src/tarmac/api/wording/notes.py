@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, assert_never
 
 from tarmac.api.wording.catalogue import say
-from tarmac.core.model.note import Note
+from tarmac.core.model.note import Note, note
+from tarmac.shared.end_warning import parse_warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -52,7 +53,7 @@ def hint_words(job: Job) -> str | None:
         case "killed":
             return say("hint.killed")
         case "disk-full":
-            return say("hint.disk_full")
+            return _disk_words(job)
         case "no-cwd":
             return say("hint.no_cwd", job=job.id, cwd=job.spec.cwd)
         case "no-interpreter":
@@ -64,7 +65,22 @@ def hint_words(job: Job) -> str | None:
         case "timeout":
             return say("hint.timeout")
         case _:
-            return None
+            return say("hint.warned", warn=job.spec.warn) if _may_be_warning(job) else None
+
+
+def _disk_words(job: Job) -> str:
+    """The disk of the log, if that was full at the start or at the end of the job; otherwise another one."""
+    is_log = getattr(job.status, "message", None) == note("failed.full_disk")
+    has_run = getattr(job.status, "started_at", None) is not None
+    return say("hint.disk_full") if is_log or not has_run else say("hint.other_disk_full")
+
+
+def _may_be_warning(job: Job) -> bool:
+    """True if the signal that warns a job ended it, or the last command of its script."""
+    if job.spec.warn is None:
+        return False
+    number = parse_warning(job.spec.warn).signal
+    return getattr(job.status, "signal", None) == number or getattr(job.status, "exit_code", None) == 128 + number
 
 
 def story_detail(detail: Mapping[str, Any]) -> dict[str, Any]:

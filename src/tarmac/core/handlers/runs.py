@@ -190,7 +190,7 @@ def _ended_by_itself(status: Booked, report: JobExited) -> Succeeded | Failed | 
         reason=_why_failed(report),
         exit_code=report.exit_code,
         signal=report.signal,
-        message=note("failed.full_disk") if report.outside == "disk-full" else None,
+        message=note("failed.full_disk") if report.is_log_disk_full else None,
         error_line=report.error_line,
         leftovers=report.leftovers,
         paused_s=_paused_s(status, report.ended_at, report.paused_s),

@@ -43,6 +43,7 @@ class Leftovers(TypedDict):
 class _ExitedOptions(TypedDict, total=False):
     leftovers: Leftovers
     outside: Outside  # it failed because of this
+    full_disk: bool  # the disk of its log was full
     adopted: bool  # the exit status of an adopted process is unknown
     oom: Memory  # it failed because this memory ran out
     error_line: str  # the line of its output that says why it failed, shortened

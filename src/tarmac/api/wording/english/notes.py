@@ -67,6 +67,10 @@ MESSAGES: dict[str, Message] = {
     "hint.disk_full": Message(
         "free space on the disk of the log, or write it elsewhere with --log; `df -h` and `df -i` show what is left"
     ),
+    "hint.other_disk_full": Message(
+        "the error names a full disk or quota: free space where the job writes; `df -h`, `df -i` and `quota` show "
+        "what is left"
+    ),
     "hint.no_cwd": Message("create {cwd} again and run `tarmac retry {job}`, or submit the job from another directory"),
     "hint.no_interpreter": Message(
         "check that the interpreter and its environment (venv, conda) still exist on the node; create them again, or "
@@ -77,6 +81,10 @@ MESSAGES: dict[str, Message] = {
         "run, such as with `systemd-inhibit --what=sleep`"
     ),
     "hint.reboot": Message("the machine was restarted; run `tarmac retry {job}` to run the job again"),
+    "hint.warned": Message(
+        "--signal {warn} sends this signal as a warning, and it ends a process without a handler: handle it, use B: to "
+        "warn only the main process, or leave the warning out"
+    ),
     "hint.timeout": Message("raise its time limit with --time, or save checkpoints and continue from the last one"),
     "basis.stop": Message("jobs that are stopping"),
     "basis.limit": Message("the time limits of jobs"),

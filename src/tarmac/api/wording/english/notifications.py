@@ -83,7 +83,7 @@ MESSAGES: dict[str, Message] = {
         "{reason:select exit=exit code|signal=killed by signal|killed=killed from outside by signal|"
         "oom-gpu=out of GPU memory|oom-host=out of memory|timeout=it reached its time limit|"
         "launch=it could not be started|dependency=a job that it depends on did not end as required|"
-        "disk-full=the disk of its log was full|no-cwd=its working directory is gone|"
+        "disk-full=a disk was full|no-cwd=its working directory is gone|"
         "no-interpreter=its interpreter is gone|suspend=the machine was suspended|reboot=the machine was rebooted}"
         "{code:prefixed  }"
     ),
