@@ -118,3 +118,22 @@ def test_a_writer_that_goes_on_loses_at_most_a_moment(path: Path) -> None:
     assert numbers[-1] == 20_000
     assert numbers == sorted(numbers)
     assert begin > 0
+
+
+@pytest.mark.parametrize("step", [550, 555, 700])
+def test_what_is_kept_begins_with_a_whole_line(path: Path, step: int) -> None:
+    """Also if a cut fell into the middle of a line, and the rest of it came later."""
+    written = lines(0, 1000)
+    for at in range(0, len(written), step):
+        append(path, written[at : at + step])
+        cap(str(path), 1100)
+        begin, data = content(path)
+        assert begin % 11 == 0
+        assert data == written[begin : at + step]
+    assert begin > 0
+
+
+def test_the_end_of_a_line_that_is_longer_than_the_cap_is_kept(path: Path) -> None:
+    append(path, b"x" * 5000)
+    assert cap(str(path), 2200)
+    assert content(path) == (3900, b"x" * 1100)

@@ -18,6 +18,7 @@ _HEAD = b"[tarmac: %d bytes of earlier output were removed]\n"
 _HEADER = re.compile(rb"\[tarmac: (\d{1,19}) bytes of earlier output were removed\]\n")
 _HEADER_BYTES = 100
 _COPY_BYTES = 1 << 20
+_LONGEST_LINE = 1 << 16
 _LAST_COPIES = 3  # of what the job writes meanwhile
 
 
@@ -100,12 +101,13 @@ def cap(path: str, limit: int) -> bool:
 
 
 def _cut(path: str, fd: int, size: int, keep: int) -> None:
-    before = 0
+    before, last = 0, b"\n"
     if os.path.exists(path + OLDER):
         older = _Older(path + OLDER)
         before = older.end
+        last = older.read(1, before - 1)
         older.close()
-    begin = max(0, size - keep)
+    begin = _line_begin(fd, max(0, size - keep), last)
     copy = path + OLDER + ".new"
     fcntl.flock(fd, fcntl.LOCK_EX)
     try:
@@ -118,6 +120,15 @@ def _cut(path: str, fd: int, size: int, keep: int) -> None:
         os.ftruncate(fd, 0)
     finally:
         fcntl.flock(fd, fcntl.LOCK_UN)
+
+
+def _line_begin(fd: int, at: int, last: bytes) -> int:
+    """Where the next line begins; `last` is the byte before the file. Of a very long line, keep the end."""
+    if at:
+        last = os.pread(fd, 1, at - 1)
+    if last == b"\n":
+        return at
+    return at + os.pread(fd, _LONGEST_LINE, at).find(b"\n") + 1
 
 
 def _copy(fd: int, path: str, begin: int, before: int) -> None:

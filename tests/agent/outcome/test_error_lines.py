@@ -77,3 +77,22 @@ def test_it_takes_linear_time() -> None:
         "[" * 131072,
     ):
         find_failure(split(hostile))
+
+
+SYNTAX = '  File "/x/train.py", line 2\n    def f(:\n          ^\nSyntaxError: invalid syntax\n'
+
+
+@pytest.mark.parametrize(
+    ("log", "begins"),
+    [
+        ("a\nb\n" + SYNTAX, 2),
+        ("a\n" + SYNTAX.replace("SyntaxError", "IndentationError"), 1),
+        (SYNTAX.replace("          ^\n", ""), 0),
+        ("a\n" + "".join(f"[rank0]: {line}\n" for line in SYNTAX.splitlines()), 1),
+        ("a\nSyntaxError: of another language\n", 1),
+        ('  File "x", line 1\na\nSyntaxError: far from it\n', 2),
+        ("a\n" + KEY_ERROR, 1),
+    ],
+)
+def test_where_to_begin_reading(log: str, begins: int) -> None:
+    assert find_failure(split(log)).begins == begins

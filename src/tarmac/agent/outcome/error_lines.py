@@ -33,6 +33,8 @@ _STAMP = re.compile(
 )
 _CONTINUES = re.compile(r"\s|\^|\| |\+-|During handling of the above|The above exception was")
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:: |:?$)")
+_SYNTAX = re.compile(r"(?:SyntaxError|IndentationError|TabError)\b")
+_MOST_PLACE_LINES = 6
 _WORD = re.compile(r"\w")
 # What the failure of one process causes in its launcher and its peers: the cause is elsewhere.
 _CONSEQUENCE = re.compile(
@@ -108,7 +110,18 @@ def find_failure(lines: List[str]) -> Failure:
     if block is not None:
         return Failure(_shown(block.text), None, block.begins)
     first = next((Line(number, line) for number, line in enumerate(plain) if _is_error(line, lines[number])), None)
-    return Failure(None) if first is None else Failure(_shown(first.text), None, first.number)
+    return Failure(None) if first is None else Failure(_shown(first.text), None, _place_before(plain, first))
+
+
+def _place_before(plain: List[str], error: Line) -> int:
+    """Python prints the place of a syntax error before it, without the head of a traceback."""
+    if _SYNTAX.match(error.text):
+        for number in range(error.number - 1, max(-1, error.number - 1 - _MOST_PLACE_LINES), -1):
+            if plain[number].lstrip().startswith('File "'):
+                return number
+            if plain[number][:1] not in " \t":
+                break
+    return error.number
 
 
 class _Block(NamedTuple):
