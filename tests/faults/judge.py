@@ -150,9 +150,11 @@ def _right_ends(
     code, signal = (None, SIGKILL) if job["id"] in world.killed_jobs else expected_end(job["id"])
     if code == 0:
         return [("succeeded", None, 0, None)]
-    if signal == SIGKILL:  # a power failure may come before its end is reported
-        return [("failed", reason, code, signal) for reason in ("killed", "reboot")]
-    return [("failed", "exit" if signal is None else "signal", code, signal)]
+    reasons = ["exit" if signal is None else "signal"]
+    if signal == SIGKILL:
+        reasons = ["killed", "reboot"]  # a power failure may come before its end is reported
+    reasons += ["disk-full"] if world.has_full_disk else []
+    return [("failed", reason, code, signal) for reason in reasons]
 
 
 def is_over_limit(job: dict[str, Any]) -> bool:

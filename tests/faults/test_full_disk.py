@@ -55,7 +55,7 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 def world(disk: Disk, witness: Path) -> Iterator[World]:
     (disk.path.parent / "home-witness").mkdir()
     (disk.path / "home-witness").symlink_to(disk.path.parent / "home-witness")
-    world = World(Home(disk.path / "home", "4"), witness)
+    world = World(Home(disk.path / "home", "4"), witness, has_full_disk=True)
     world.wake()
     yield world
     world.end()

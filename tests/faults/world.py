@@ -47,6 +47,7 @@ class World:
     # Killed with a start record and without an exit record: only the outcomes of these are unknown.
     bereft: set[int] = field(default_factory=set)
     killed_jobs: set[int] = field(default_factory=set)  # by kill -9 of the job
+    has_full_disk: bool = False  # now and then, so that a job that fails meanwhile may name it
     removed: set[int] = field(default_factory=set)
     stopped: set[int] = field(default_factory=set)  # stop acknowledged
     pauses: list[tuple[float, float]] = field(
