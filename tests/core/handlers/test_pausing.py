@@ -254,3 +254,33 @@ def test_a_pause_survives_a_reload(scene: Scene) -> None:
     again = rows.job_of((job.id, state, attempt, position, job.submitted_at, None, *counts, spec, status))
     assert again.status == job.status
     assert isinstance(again.status, Paused)
+
+
+def test_a_paused_job_whose_shim_is_killed_runs_on(scene: Scene) -> None:
+    """Nobody could resume it, and it would hold its GPUs for ever."""
+    pause(scene)
+    commands = scene.report(replace(lost(), is_alive=True, at=scene.now + 30))
+    status = scene.status()
+    assert isinstance(status, Unknown)
+    assert (status.ended_at, status.paused_s >= 30) == (None, True)
+    assert freeze(is_paused=False) in commands
+    assert freeze(is_paused=False) in scene.join(replace(lost(), is_alive=True)), "the node may have missed it"
+    assert scene.status() == status
+
+
+def test_a_job_that_was_not_paused_is_not_resumed_when_its_shim_is_killed(scene: Scene) -> None:
+    assert freeze(is_paused=False) not in scene.report(replace(lost(), is_alive=True))
+    pause(scene)
+    assert freeze(is_paused=False) not in scene.report(lost())
+
+
+def test_plans_beside_a_paused_job_stay_true_as_time_passes() -> None:
+    """The scene compares what is cached with what would be found now, after every event."""
+    scene = Scene(gpus=2, policy="balance")
+    scene.run(a_spec(), a_spec())
+    scene.submit(gpus=2)
+    scene.submit(gpus=1)
+    pause(scene)
+    for seconds in (100, 1000, 10_000):
+        scene.pass_s(seconds)
+    assert scene.states() == ["paused", "running", "queued", "queued"]

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from tarmac.core.commands import PauseJob
 from tarmac.core.events import JobsPaused
-from tarmac.core.model.status import Paused, is_working
+from tarmac.core.model.status import Paused, Running, Unknown, is_working
 from tarmac.core.story import enter
 
 if TYPE_CHECKING:
     from tarmac.core.commands import Command
     from tarmac.core.events import JobsResumed
     from tarmac.core.model.job import Job
+    from tarmac.core.model.status import Status
     from tarmac.core.state import State
 
 
@@ -32,7 +33,16 @@ def repeat(job: Job, *, is_paused_there: bool) -> list[Command]:
     """Tell a node that joins again what it may have missed."""
     if isinstance(job.status, Paused):
         return [_freeze(job, job.status)]
-    return [_resume(job)] if is_paused_there and is_working(job.status) else []
+    return [_resume(job)] if is_paused_there and isinstance(job.status, Running | Unknown) else []
+
+
+def end_pause_of_lost(job: Job, before: Status) -> list[Command]:
+    """Let a job run on whose shim was killed, if it was paused: nobody can resume a job in an unknown state.
+
+    A node repeats such a loss when it joins, so a command that did not arrive is repeated as well.
+    """
+    is_left = isinstance(job.status, Unknown) and job.status.ended_at is None
+    return [_resume(job)] if is_left and isinstance(before, Paused | Unknown) else []
 
 
 def _pause(state: State, job: Job, event: JobsPaused, now: float) -> list[Command]:
@@ -64,5 +74,5 @@ def _freeze(job: Job, status: Paused) -> PauseJob:
 
 
 def _resume(job: Job) -> PauseJob:
-    assert is_working(job.status)
+    assert isinstance(job.status, Running | Unknown)
     return PauseJob(node=job.status.booking.node, job=job.run.job, attempt=job.run.attempt, is_paused=False)

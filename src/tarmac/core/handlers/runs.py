@@ -53,9 +53,12 @@ def take_report(state: State, node: NodeName, report: RunReport, now: float) -> 
     if job is not None:
         if not isinstance(report, LaunchFailed) and report.started_at is not None:
             state.note_begin(job, report.started_at)  # also if it is known to run: the clock may have been set since
+        before = job.status
         ended = _apply(state, job, report, now)
         if ended is not None:
             commands += count_end(state, job, ended, now)
+        if isinstance(report, JobLost):
+            commands += pausing.end_pause_of_lost(job, before)
     has_ended = job is not None and job.id != report.job
     if is_final(report) and (has_ended or not _is_still_open(state, report)):
         commands.append(_forget(node, report))
@@ -231,7 +234,8 @@ def _stopped_before_start(status: Stopping, ended_at: float) -> Cancelled:
 
 def _lost(status: Booked, report: JobLost) -> Unknown:
     if report.is_alive:
-        return _unknown(status, note("unknown.still_running"), None)
+        running_on = _unknown(status, note("unknown.still_running"), None)
+        return replace(running_on, paused_s=_paused_s(status, report.at))  # a pause ends here
     lost = _unknown(status, report.message, report.at, report.started_at)
     return replace(lost, leftovers=report.leftovers, reason=report.loss)
 
