@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tarmac.core.fit.gpu_fit import bookable_bytes, suits
 from tarmac.core.model.status import Failed, Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tarmac.core.model.attempt import Ended
+    from tarmac.core.model.gpu import Gpu
     from tarmac.core.model.job import Job, Request
     from tarmac.core.model.names import Failure, RetryKind
+    from tarmac.core.model.node import Node
     from tarmac.core.model.rules import Rules
     from tarmac.core.state import State
 
@@ -83,23 +84,43 @@ def grown(state: State, job: Job, ended: Ended, peak_bytes: int | None) -> Reque
     more = int(GROWTH * peak_bytes) if peak_bytes is not None else 0
     if more <= request.gpu_memory_bytes:
         more = int(GROWTH * request.gpu_memory_bytes)
-    most = max(_sizes(state, ended), default=more) * (1.0 - state.rules.keep_gpu_memory)
+    most = max(_rooms(state, request) or _booked_rooms(state, ended), default=more)
     return replace(request, gpu_memory_bytes=more if more <= most else None)
 
 
 def _grown_host(state: State, request: Request) -> Request:
-    """More of the host's memory, where the job reserves some; at most all that a node has."""
-    most = max((node.memory_total_bytes for node in state.nodes.values()), default=0)
+    """More of the host's memory, where the job reserves some; at most all that a node has which it can run on."""
+    most = max(
+        (node.memory_total_bytes for node in state.nodes.values() if _is_suitable(state, node, request)), default=0
+    )
     more = min(int(GROWTH * request.memory_bytes), most)
     return replace(request, memory_bytes=max(request.memory_bytes, more))
 
 
-def _sizes(state: State, ended: Failed) -> Iterator[float]:
-    """The memory of the known GPUs. After a restart, a node reports its attempts before its GPUs."""
-    for node in state.nodes.values():
-        yield from (gpu.memory_total_bytes for gpu in node.gpus.values())
+def _is_suitable(state: State, node: Node, request: Request) -> bool:
+    has_cpus = not node.cpus or request.cpus <= node.cpus
+    return has_cpus and (not node.has_reported_gpus or len(_suitable_gpus(state, node, request)) >= request.gpus)
+
+
+def _suitable_gpus(state: State, node: Node, request: Request) -> list[Gpu]:
+    return [gpu for gpu in node.gpus.values() if suits(gpu, request, state.rules) is None]
+
+
+def _rooms(state: State, request: Request) -> list[int]:
+    """By node that can run the job: the memory that it could reserve on each of its GPUs."""
+    whole = replace(request, gpu_memory_bytes=None)
+    by_node = (
+        [bookable_bytes(gpu, state.rules) for gpu in _suitable_gpus(state, node, whole)]
+        for node in state.nodes.values()
+    )
+    return [sorted(rooms)[-request.gpus] for rooms in by_node if len(rooms) >= request.gpus]
+
+
+def _booked_rooms(state: State, ended: Failed) -> list[int]:
+    """The same for the GPUs that it had. After a restart, a node reports its attempts before its GPUs."""
     booked = () if ended.booking is None else ended.booking.gpus
-    yield from (gpu.memory_bytes / gpu.part for gpu in booked if gpu.memory_bytes and gpu.part)
+    part = 1.0 - state.rules.keep_gpu_memory
+    return [int(gpu.memory_bytes / gpu.part * part) for gpu in booked if gpu.memory_bytes and gpu.part]
 
 
 def attempts_max(job: Job, *, is_waiting: bool) -> int:

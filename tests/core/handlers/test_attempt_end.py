@@ -11,10 +11,11 @@ from tarmac.core.events import GpusSeen, JobsHeld, JobsReleased, JobsRetried, No
 from tarmac.core.explain import RetryAt
 from tarmac.core.forecast.wakeups import next_due
 from tarmac.core.model.attempt import Attempt
-from tarmac.core.model.gpu import Gpu
+from tarmac.core.model.gpu import Gpu, NamedGpu
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import After, Request
 from tarmac.core.model.status import Cancelled, Failed, Queued, Requeue, Unknown
+from tarmac.core.policy.feasibility import lack
 from tarmac.core.state import State
 from tests.core.support.builders import BOX, a_spec, exited, launch_failed, lost
 from tests.core.support.explaining import explain
@@ -280,6 +281,30 @@ def test_grow_asks_for_more_than_the_job_used(asked: int, peak: int | None, then
     assert (job.spec.request.gpu_memory_bytes, job.ooms, job.attempt) == (then, 1, 2)
     assert JobId(1) in scene.state.changes.edited
     assert "RequestGrown" in scene.story()
+
+
+@pytest.mark.parametrize(
+    ("asked", "gpus", "more", "then"),
+    [
+        (9 * GB, 1, {"gpu_models": ("small",)}, None),
+        (9 * GB, 1, {"exclude_gpus": (NamedGpu(uuid=GpuUuid("box-2"), index=2),)}, None),
+        (9 * GB, 2, {}, None),
+        (4 * GB, 2, {}, 5 * GB),
+        (9 * GB, 1, {}, 11_250_000_000),
+    ],
+)
+def test_grow_stays_within_the_gpus_that_the_job_accepts(
+    asked: int, gpus: int, more: dict[str, Any], then: int | None
+) -> None:
+    scene = Scene(gpus=0)
+    small = [Gpu(uuid=GpuUuid(f"box-{n}"), index=n, model="Small", memory_total_bytes=10 * GB) for n in (0, 1)]
+    big = Gpu(uuid=GpuUuid("box-2"), index=2, model="Big", memory_total_bytes=80 * GB)
+    scene.happen(GpusSeen(node=BOX, gpus=(*small, big)))
+    request = Request(gpus=gpus, gpu_memory_bytes=asked, **more)
+    scene.submit(replace(a_spec(retries=1, on_oom="grow"), request=request))
+    out_of_memory(scene)
+    assert scene.jobs[JobId(1)].spec.request == replace(request, gpu_memory_bytes=then)
+    assert lack(scene.state, scene.jobs[JobId(1)].spec.request) is None
 
 
 def test_grow_of_a_share_asks_for_a_whole_gpu() -> None:
