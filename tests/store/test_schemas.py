@@ -74,6 +74,19 @@ def test_an_old_database_accepts_new_jobs(old: Path) -> None:
     assert version == schema.VERSION
 
 
+def test_a_damaged_job_does_not_keep_a_database_from_being_migrated(old: Path, version: int) -> None:
+    if version not in range(2, schema.VERSION):
+        pytest.skip("it has no usage of jobs, or is not migrated")
+    connection = sqlite3.connect(old)
+    (job,) = connection.execute("SELECT id FROM jobs WHERE state = 'succeeded'").fetchone()
+    connection.execute("UPDATE jobs SET status = '{bad', name = 'train' WHERE id = ?", (job,))
+    connection.execute("INSERT OR REPLACE INTO usage (job, peak_gpu_memory_bytes) VALUES (?, 5)", (job,))
+    connection.commit()
+    connection.close()
+    with opened(old) as store:
+        assert len(store.load().jobs) > 0
+
+
 def test_a_migrated_database_has_the_schema_of_a_new_one(old: Path, tmp_path: Path) -> None:
     write(tmp_path / "new.db")
     with opened(old):

@@ -198,7 +198,9 @@ STEPS: tuple[str, ...] = (
     CREATE INDEX memory_peaks_at ON memory_peaks (at);
     INSERT INTO memory_peaks
     SELECT owner, 'name:' || name, id, at, peak FROM (
-        SELECT owner, name, id, coalesce(json_extract(status, '$.ended_at'), 0) AS at, peak_gpu_memory_bytes AS peak,
+        SELECT owner, name, id,
+               coalesce(CASE WHEN json_valid(status) THEN json_extract(status, '$.ended_at') END, 0) AS at,
+               peak_gpu_memory_bytes AS peak,
                row_number() OVER (PARTITION BY owner, name ORDER BY id DESC) AS place
         FROM jobs JOIN usage ON usage.job = jobs.id
         WHERE state = 'succeeded' AND name IS NOT NULL AND peak_gpu_memory_bytes > 0
