@@ -18,6 +18,14 @@ URLS = {
     "wecombot://correct-horse": "wecombot://***",
     "dingtalk://correct-horse@token/139": "dingtalk://***",
     "https://hooks.slack.com/services/T1/A1/correct-horse": "https://hooks.slack.com/***",
+    "ntfy://correct-horse": "ntfy://***",
+    "ntfys://correct-horse/another": "ntfys://***",
+    "matrix://correct-horse": "matrix://***",
+    "mailtos://ann:correct-horse#1@smtp.example.org": "mailtos://***",
+    "mailtos://ann:correct-horse/1@smtp.example.org?to=b@c.d": "mailtos://***",
+    "mailtos://ann:12?correct-horse@smtp.example.org": "mailtos://***",
+    "mailtos://ann:correct-horse@x/y@smtp.example.org": "mailtos://***",
+    "json://[::1]:8080/correct-horse": "json://[::1]:8080/***",
     "unheard-of://correct-horse": "unheard-of://***",
 }
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 HIDDEN = "***"
 SHORTEST = 4  # shorter parts are hidden in the URL only: `to` or `7` occurs in every message
-# The host of these is the name of a server. Of all others it may be a token.
+# The host of these is the name of a server. Of all others it may be a token or a secret topic.
 _WITH_SERVER = frozenset(
-    f"{scheme}{s}"
-    for scheme in ("mailto", "json", "xml", "form", "http", "gotify", "matrix", "ntfy")
-    for s in ("", "s")
+    f"{scheme}{s}" for scheme in ("mailto", "json", "xml", "form", "http", "gotify") for s in ("", "s")
 )
+_SERVER = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
+_OPTION = re.compile(r"[?&][-+:]?[A-Za-z_][\w-]*=[^&]*")
 _PARTS = re.compile(r"[/?&=#:@,;+]+")
 _URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+]*://[^\s'\"<>]+")
 
@@ -20,12 +20,25 @@ _URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+]*://[^\s'\"<>]+")
 def masked(url: str) -> str:
     """`mailtos://***@smtp.example.org:587/***`, `slack://***`: the scheme, and the server if it is known to be one."""
     scheme, _, rest = url.partition("://")
-    if scheme.lower() not in _WITH_SERVER:
+    server = _server(url)
+    if not server:
         return f"{scheme}://{HIDDEN}"
     place = re.split(r"[/?#]", rest, maxsplit=1)
-    user, at, server = place[0].rpartition("@")
+    user, at, _ = place[0].rpartition("@")
     more = f"/{HIDDEN}" if len(place) > 1 and place[1] else ""
     return f"{scheme}://{HIDDEN if user else ''}{at}{server}{more}"
+
+
+def _server(url: str) -> str:
+    """The server that the URL names; empty if that may be a secret.
+
+    A password with an unescaped `/`, `?` or `#` ends what looks like the server: then an `@` follows.
+    """
+    scheme, _, rest = url.partition("://")
+    place = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    server = place.rpartition("@")[2]
+    is_known = scheme.lower() in _WITH_SERVER and "@" not in _OPTION.sub("", rest[len(place) :])
+    return server if is_known and _SERVER.fullmatch(server) else ""
 
 
 def without_secrets(text: str, url: str) -> str:
@@ -37,16 +50,8 @@ def without_secrets(text: str, url: str) -> str:
 
 
 def _secrets(url: str) -> set[str]:
-    scheme, _, rest = url.partition("://")
-    server = _server(url) if scheme.lower() in _WITH_SERVER else ""
+    rest, server = url.partition("://")[2], _server(url).lower()
     parts = {part for part in _PARTS.split(rest) if part}
     plain = {unquote(part) for part in parts}
     spelled = parts | plain | {quote(part, safe="") for part in plain}
     return {part for part in spelled if len(part) >= SHORTEST and part.lower() not in server}
-
-
-def _server(url: str) -> str:
-    try:
-        return (urlsplit(url).netloc.rpartition("@")[2]).lower()
-    except ValueError:
-        return ""
