@@ -1,5 +1,7 @@
 """A log with a cap: what is kept, where it is, and that offsets stay valid while a job goes on writing."""
 
+import errno
+import fcntl
 import os
 import subprocess
 from pathlib import Path
@@ -8,6 +10,7 @@ import pytest
 
 from tarmac.agent.log_file import LogFile, cap, size_of
 from tarmac.agent.logs import find_tail, read_end, read_log
+from tarmac.agent.outcome import error_lines
 
 
 def lines(first: int, last: int) -> bytes:
@@ -107,15 +110,23 @@ def test_a_full_disk_leaves_the_newest_output(path: Path, monkeypatch: pytest.Mo
     assert os.listdir(path.parent) == [path.name]
 
 
+def _is_waiting(pid: int) -> bool:
+    """Has it closed the loop and reached its `read`? Then it sleeps in the pipe."""
+    return "pipe" in Path(f"/proc/{pid}/wchan").read_text()
+
+
 def test_a_writer_that_goes_on_loses_at_most_a_moment(path: Path) -> None:
-    writer = subprocess.Popen(["bash", "-c", f"exec >>{path}; for n in $(seq 20000); do echo line $n; done"])
-    while writer.poll() is None:
+    script = f"exec >>{path}; for n in $(seq 20000); do echo line $n; done; read; echo line 20001"
+    writer = subprocess.Popen(["bash", "-c", script], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    while not (path.exists() and (size := size_of(str(path))) and _is_waiting(writer.pid)):
         if path.exists():
             cap(str(path), 20_000)
+    writer.communicate(b"\n")
+    assert size_of(str(path)) == size + len("line 20001\n")
     begin, data = content(path)
     kept = [line.split()[-1] for line in data.split(b"\n") if line.startswith(b"line ") and line.split()[-1].isdigit()]
     numbers = [int(number) for number in kept]
-    assert numbers[-1] == 20_000
+    assert numbers[-1] == 20_001
     assert numbers == sorted(numbers)
     assert begin > 0
 
@@ -137,3 +148,44 @@ def test_the_end_of_a_line_that_is_longer_than_the_cap_is_kept(path: Path) -> No
     append(path, b"x" * 5000)
     assert cap(str(path), 2200)
     assert content(path) == (3900, b"x" * 1100)
+
+
+def test_a_job_that_locks_its_output_keeps_nobody_waiting(path: Path) -> None:
+    append(path, lines(0, 101))
+    assert cap(str(path), 2200)
+    append(path, lines(101, 210))
+    with path.open("ab") as job:
+        fcntl.flock(job, fcntl.LOCK_EX)
+        assert not cap(str(path), 2200), "it is cut later"
+        assert content(path) == (11, lines(1, 210))
+        assert size_of(str(path)) == 210 * 11
+    assert cap(str(path), 2200)
+    assert content(path)[1].endswith(lines(110, 210))
+
+
+def test_a_file_system_without_locks_has_logs_with_a_cap_as_well(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    append(path, lines(0, 101))
+    assert cap(str(path), 2200)
+    assert content(path) == (11, lines(1, 101))
+
+
+@pytest.mark.parametrize("line", [b"\n", b"a\n", b"memory\n"])
+@pytest.mark.parametrize("has_traceback", [True, False])
+def test_many_short_lines_are_not_all_searched_for_an_error(path: Path, line: bytes, has_traceback: bool) -> None:
+    """Each costs time, and a helper that takes too long makes its mount count as silent."""
+    trace = b"Traceback (most recent call last):\n  File 'a.py', line 1\nValueError: bad\n"
+    flood = line * ((1 << 20) // len(line))
+    append(path, flood + (trace if has_traceback else b"") + flood + (b"" if has_traceback else b"error: bad\n"))
+    seen: list[int] = []
+    find = error_lines.find_failure
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(error_lines, "find_failure", lambda lines: seen.append(len(lines)) or find(lines))
+        answer = find_tail({"type": "tail_log", "ref": 1, "path": str(path), "lines": 0, "error": True})
+    assert seen[0] < 30_000
+    assert answer["is_found"]
+    expected = len(flood) if has_traceback else 2 * len(flood)
+    assert answer["offset"] == expected

@@ -11,6 +11,7 @@ import fcntl
 import os
 import re
 import stat
+import time
 from typing import Optional
 
 OLDER = ".older"
@@ -19,6 +20,8 @@ _HEADER = re.compile(rb"\[tarmac: (\d{1,19}) bytes of earlier output were remove
 _HEADER_BYTES = 100
 _COPY_BYTES = 1 << 20
 _LONGEST_LINE = 1 << 16
+_LOCK_TRIES = 20
+_LOCK_AGAIN_S = 0.01
 _LAST_COPIES = 3  # of what the job writes meanwhile
 
 
@@ -30,7 +33,7 @@ class LogFile:
         self._older: Optional[_Older] = None
         try:
             if os.path.exists(path + OLDER):
-                fcntl.flock(self._fd, fcntl.LOCK_SH)  # while it is cut, both have the same content
+                _lock(self._fd, fcntl.LOCK_SH)  # while it is cut, both have the same content
                 self._older = _Older(path + OLDER)
             self.begin = self._older.begin if self._older else 0  # what was before is removed
             self._split = self._older.end if self._older else 0
@@ -91,13 +94,31 @@ def cap(path: str, limit: int) -> bool:
     """Cut a file that takes more than half of the limit; the other half is for what was before. Raises OSError."""
     fd = _open(path, os.O_RDWR)
     try:
-        size = os.fstat(fd).st_size
-        if size <= limit // 2:
+        if os.fstat(fd).st_size <= limit // 2 or not _lock(fd, fcntl.LOCK_EX):
             return False
-        _cut(path, fd, size, limit // 2)
-        return True
+        size = os.fstat(fd).st_size  # another helper may have cut it just now
+        if size > limit // 2:
+            _cut(path, fd, size, limit // 2)
+        return size > limit // 2
     finally:
         os.close(fd)
+
+
+def _lock(fd: int, kind: int) -> bool:
+    """Lock a file until it is closed. False if the job itself holds a lock on its output: it is not waited for.
+
+    Where a file system has no locks, going on without one is right but for a moment.
+    """
+    for _ in range(_LOCK_TRIES):
+        try:
+            fcntl.flock(fd, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_LOCK_AGAIN_S)
+        except OSError:
+            return True
+        else:
+            return True
+    return False
 
 
 def _cut(path: str, fd: int, size: int, keep: int) -> None:
@@ -109,17 +130,13 @@ def _cut(path: str, fd: int, size: int, keep: int) -> None:
         older.close()
     begin = _line_begin(fd, max(0, size - keep), last)
     copy = path + OLDER + ".new"
-    fcntl.flock(fd, fcntl.LOCK_EX)
     try:
-        try:
-            _copy(fd, copy, begin, before)
-            os.replace(copy, path + OLDER)
-        except OSError:
-            _unlink(copy)
-            _unlink(path + OLDER)  # the disk is full, which the cap is to prevent: nothing older is kept
-        os.ftruncate(fd, 0)
-    finally:
-        fcntl.flock(fd, fcntl.LOCK_UN)
+        _copy(fd, copy, begin, before)
+        os.replace(copy, path + OLDER)
+    except OSError:
+        _unlink(copy)
+        _unlink(path + OLDER)  # the disk is full, which the cap is to prevent: nothing older is kept
+    os.ftruncate(fd, 0)
 
 
 def _line_begin(fd: int, at: int, last: bytes) -> int:

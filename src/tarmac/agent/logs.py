@@ -24,6 +24,7 @@ _MAX_READ_BYTES = 4 * 1024 * 1024
 _STEP_BYTES = 1024 * 1024
 _MAX_BACK_BYTES = 64 * 1024 * 1024
 _MAX_SEARCH_S = 3.0
+_MAX_LINES = 10_000  # before a traceback, and from there on
 _BEFORE_BYTES = 64 * 1024  # a traceback of a chain, or of another process, may come first
 
 
@@ -94,7 +95,9 @@ def _find_error(log: LogFile, request: TailLogFrame) -> LogTailFrame:
     if at is not None:
         begin = max(log.begin, min(begin, at - _BEFORE_BYTES))
     data = log.read(2 * _STEP_BYTES, begin)
-    lines = split_bytes(data)
+    near = _bound(data, len(data) if at is None else at - begin)
+    begin += near.start
+    lines = split_bytes(data[near])
     number = find_failure([line.text for line in lines]).begins
     offset = size if number is None else begin + lines[number].offset
     return {
@@ -105,6 +108,20 @@ def _find_error(log: LogFile, request: TailLogFrame) -> LogTailFrame:
         "is_cut": False,
         "is_found": number is not None,
     }
+
+
+def _bound(data: bytes, middle: int) -> slice:
+    """The last lines before a position and the first ones after it: each line costs time, even an empty one."""
+    begin, end = middle, middle
+    for _ in range(_MAX_LINES):
+        begin = data.rfind(b"\n", 0, begin)
+        if begin < 0:
+            break
+    for _ in range(_MAX_LINES):
+        end = data.find(b"\n", end) + 1
+        if not end:
+            break
+    return slice(begin + 1, end or len(data))
 
 
 def _last_place(log: LogFile, words: bytes) -> Optional[int]:
