@@ -3,7 +3,8 @@
 Run it with `tarmac add --time 6h --requeue python resume.py`.
 
 It saves its state every few steps, when it is warned (SIGUSR1), and when it is asked to stop (SIGTERM). However often
-it is preempted, reaches its time limit or is killed, it ends with the same loss as without. Needs PyTorch, not a GPU.
+it is preempted, reaches its time limit or is killed, it ends with the same loss as an undisturbed run.
+Needs PyTorch, not a GPU.
 """
 
 import argparse
@@ -96,7 +97,7 @@ def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> int:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--step-s", type=float, default=0.0, help="wait so long before each step")
+    parser.add_argument("--step-s", type=float, default=0.0, help="seconds to wait before each step")
     parser.add_argument("--save-every", type=int, default=20, help="steps")
     parser.add_argument("--checkpoint", type=Path, default=Path("resume.pt"))
     return parser.parse_args()

@@ -135,7 +135,7 @@ def test_a_report_of_nothing_says_so(home: Home) -> None:
         (("--since", "2099-01-01"), "that is in the future"),
         (("--since", "30"), "which unit?"),
         (("--since", "1d", "--until", "7d"), "--since is later than --until"),
-        (("--csv", "--json"), "--csv and --json exclude each other"),
+        (("--csv", "--json"), "--csv cannot be used together with --json"),
         (("today",), "unexpected argument 'today'"),
     ],
 )

@@ -346,3 +346,9 @@ def test_the_next_attempt_begins_on_a_new_line(
     assert following.stdout.readline() == b"ran 1\n"
     (tmp_path / "gate").touch()
     assert following.communicate(timeout=60)[0] == text
+
+
+def test_no_lines_are_refused_with_an_error_too(home: Home) -> None:
+    done = home.tarmac("log", "--error", "-n", "0")
+    assert done.returncode == 2
+    assert "--error cannot be used together with --lines" in done.stderr

@@ -113,7 +113,8 @@ def test_no_two_running_jobs_have_the_same_port(shared_home: Home, client: Clien
 
 
 @pytest.mark.parametrize(
-    ("word", "message"), [("{gpu}", "does not know {gpu}"), ("{GPUS}", "does not know"), ("{gpus", "single brace")]
+    ("word", "message"),
+    [("{gpu}", "unknown placeholder {gpu}"), ("{GPUS}", "unknown placeholder"), ("{gpus", "single brace")],
 )
 def test_bad_placeholders_are_refused_at_the_submit(shared_home: Home, word: str, message: str) -> None:
     done = shared_home.tarmac("add", "--fill", "--", "echo", word)

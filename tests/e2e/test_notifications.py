@@ -103,11 +103,11 @@ def test_retries_and_memory_that_ran_out_are_told(home: Home, hook: Webhook) -> 
     configure(home, {"hook": hook.url()}, settings="notify_digest_s = 0\nretry_delay_s = 0")
     job = home.add("-n", "again", "--retry", "1", "--notify", "hook", "--on", "retry,fail", "false")
     assert until(lambda: "(again) failed: exit code 1" in text_of(hook)), text_of(hook)
-    assert text_of(hook).count(f"job {job} (again) failed and is tried again: exit code 1") == 1
+    assert text_of(hook).count(f"job {job} (again) failed and will be retried: exit code 1") == 1
     line = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB."
     home.add("-n", "big", "--retry", "1", "--notify", "hook", "--on", "oom", "-c", f"echo '{line}' >&2; exit 1")
     assert until(lambda: "(big) failed: out of GPU memory" in text_of(hook)), text_of(hook)
-    assert text_of(hook).count("(big) failed and is tried again: out of GPU memory") == 1
+    assert text_of(hook).count("(big) failed and will be retried: out of GPU memory") == 1
     assert f"error: {line}" in text_of(hook)
 
 
@@ -217,7 +217,7 @@ def test_a_wrong_password_is_told_without_the_password(home: Home, mail: MailSer
     configure(home, {"mail": mail_url(mail, "wrong-horse")})
     done = home.tarmac("notify", "test", "mail")
     assert done.returncode == 1
-    assert done.stderr.startswith("tarmac: mail: it was not accepted")
+    assert done.stderr.startswith("tarmac: mail: the message was not sent")
     assert "wrong-horse" not in done.stderr
     assert mail.mails == []
 
@@ -239,7 +239,7 @@ def test_status_and_ls_say_what_could_not_be_sent_until_it_is(home: Home, hook: 
     hook.answers = [500] * 4
     home.add("-g", "0", "--notify", "hook", "true")
     line = until(lambda: next((line for line in home.tarmac("status").stdout.splitlines() if "hook:" in line), None))
-    assert re.match(r"notify +1 message waiting; hook: it was not accepted: .*500", line), line
+    assert re.match(r"notify +1 message waiting; hook: the message was not sent: .*500", line), line
     (target,) = json.loads(home.tarmac("notify", "ls", "--json").stdout)
     assert (target["name"], target["waiting"], target["failed"]) == ("hook", 1, 0)
     assert "500" in target["error"]

@@ -133,7 +133,7 @@ def test_a_test_message_says_who_sent_it(home: Home, hook: Webhook) -> None:
     assert "sent this with `tarmac notify test hook`" in hook.messages[0]["message"]
     both = home.tarmac("notify", "test", "hook", "closed")
     assert (both.returncode, both.stdout) == (1, "hook: sent\n")
-    assert both.stderr.startswith("tarmac: closed: it was not accepted: ")
+    assert both.stderr.startswith("tarmac: closed: the message was not sent: ")
     results = json.loads(home.tarmac("notify", "test", "hook,closed", "--json").stdout)
     assert [(one["target"], one["error"] is None) for one in results] == [("hook", True), ("closed", False)]
     assert home.tarmac("notify", "test", "clsed").returncode == 2
@@ -239,3 +239,9 @@ def test_without_apprise_default_targets_refuse_no_job_and_status_says_why(
     del home.environment["PYTHONPATH"]
     home.tarmac("status")
     hook.gets(1)
+
+
+def test_a_test_without_any_target_says_where_to_add_one(home: Home) -> None:
+    done = home.tarmac("notify", "test")
+    assert done.returncode == 2
+    assert "add one to the config file, under [notify.targets]" in done.stderr

@@ -41,7 +41,7 @@ def test_a_gpu_that_stays_free_while_jobs_wait_is_told_once(home: Home, hook: We
     holder = home.add("-g", "1", "sleep", "600")
     home.add("-g", "2", "true")  # waits, although a GPU is free
     (message,) = hook.gets(1)
-    assert message["title"].startswith("GPU 1 is free for")
+    assert message["title"].startswith("GPU 1 has been free for")
     assert "although 1 job waits" in message["title"]
     home.add("-g", "2", "-n", "another", "true")
     home.tarmac("kill", str(holder))

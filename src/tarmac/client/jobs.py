@@ -243,8 +243,9 @@ class Jobs(Link):
         return answer
 
     def edit(self, job: Id, **changes: object) -> Job:
-        """Change what a waiting job asks for: priority, tier, time_limit_s, begin_at, after, max_running, name,
-        project, tags. None clears an option.
+        """Change options of a waiting job, such as priority=1 or retries=3. None clears an option.
+
+        docs/api.md lists the options that can be edited.
         """
         from tarmac.client.records import Job
 

@@ -198,3 +198,11 @@ def test_a_log_may_have_any_name(api: Served, tmp_path: Path, name: str) -> None
     answer = api.get(f"/jobs/{job}/log")
     assert answer.read() == b"hello\n"
     assert unquote(answer.headers["Tarmac-Log-Path"]) == str(tmp_path / name)
+
+
+@pytest.mark.parametrize("also", ["lines=0", "offset=0", "since_s=60", "follow=1"])
+def test_an_error_is_not_combined_with_other_parts(api: Served, also: str) -> None:
+    (job,) = api.ids({"shell": "echo 'ValueError: x'; exit 1", "gpus": 0})
+    api.until(job, "failed")
+    status, answer = api.ask("GET", f"/jobs/{job}/log?error=1&{also}")
+    assert (status, answer["error"]["key"]) == (400, "log.error_alone")

@@ -44,7 +44,7 @@ def an_event(event: str = "end", job: int | None = 7, token: str = "t", **detail
         (an_event("queue-empty", job=None), "the queue is empty: no job waits or runs"),
         (
             an_event("gpu-idle", job=None, gpus=[{"node": "box", "index": 1}], idle_s=3600.0, waiting=1),
-            "GPU 1 is free for 60 min, although 1 job waits",
+            "GPU 1 has been free for 60 min, although 1 job waits",
         ),
         (
             an_event(
@@ -54,7 +54,7 @@ def an_event(event: str = "end", job: int | None = 7, token: str = "t", **detail
                 idle_s=7200.0,
                 waiting=5,
             ),
-            "GPUs a:1, b:0 are free for 2 h, although 5 jobs wait",
+            "GPUs a:1, b:0 have been free for 2 h, although 5 jobs wait",
         ),
         (
             an_event("reservation-released", job=None, message={"key": "paused.stopped", "values": []}),
@@ -62,11 +62,11 @@ def an_event(event: str = "end", job: int | None = 7, token: str = "t", **detail
         ),
         (
             an_event("retry", state="failed", reason="exit", exit_code=1, is_retried=True, wait_s=0.0),
-            "job 7 (train) failed and is tried again: exit code 1",
+            "job 7 (train) failed and will be retried: exit code 1",
         ),
         (
             an_event("oom", state="failed", reason="oom-gpu", is_retried=True, wait_s=0.0),
-            "job 7 (train) failed and is tried again: out of GPU memory",
+            "job 7 (train) failed and will be retried: out of GPU memory",
         ),
     ],
 )

@@ -62,6 +62,8 @@ async def job_log(context: Context, word: str, query: LogQuery) -> LogStream:
     """All of the output, its last `lines`, or from `offset` on. With `follow=1` the stream lasts until the job ends."""
     controller = context.controller
     job = find_job(context, word)
+    if query.error and (query.follow or (query.lines, query.offset, query.since_s) != (None, None, None)):
+        raise invalid("log.error_alone")
     _refuse_what_has_no_file(controller, job, query)
     which = query.attempt or max(job.attempt, 1)
     path = _path(controller, job, which, query)

@@ -63,6 +63,7 @@ VERB = Verb(
     options=(*options_of("edit"), *FILTERS[2:], JSON),
     examples=(
         ("tarmac edit 7 --priority 1", "start it before your other jobs"),
+        ("tarmac edit 7 --retry 3 --notify mail", "retry it if it fails, and send a message at its end"),
         ("tarmac edit 7-106 --max-running 4", "a whole array"),
         ("tarmac edit 7 --time 2h --begin none", "set a time limit, remove the start time"),
     ),

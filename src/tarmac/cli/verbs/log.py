@@ -57,7 +57,7 @@ def _refuse_conflicts(values: Values) -> None:
     if values["json"] and values["follow"]:
         raise UserError("log: --json prints complete output, but -f follows it", "leave out one of the two")
     for first, second in CONFLICTS:
-        if values[first] and values[second]:
+        if all(values[name] is not None and values[name] is not False for name in (first, second)):
             raise UserError(f"log: --{first} cannot be used together with --{second}", "leave out one of the two")
 
 

@@ -53,7 +53,7 @@ VERB = Verb(
     options=(Option("--output", "-o", "write them to this file atomically, for node_exporter", "FILE"),),
     examples=(
         ("tarmac metrics | grep tarmac_jobs", "jobs by owner and state"),
-        ("tarmac metrics -o /var/lib/node_exporter/tarmac.prom", "for the textfile collector; run it every 30 s"),
+        ("tarmac metrics -o /var/lib/node_exporter/textfile/tarmac.prom", "for node_exporter; run it every minute"),
     ),
     notes=("The same text is at `/metrics` of the API. It never starts a controller: it exits with 5 if none runs.",),
     takes_words=False,

@@ -20,7 +20,7 @@ ALL = "all"
 
 def run(values: Values, _: list[str]) -> int:
     if values["csv"] and values["json"]:
-        raise UserError("report: --csv and --json exclude each other", "leave out one of them")
+        raise UserError("report: --csv cannot be used together with --json", "leave out one of them")
     since, until = values["since"], values["until"]
     if since is not None and until is not None and since > until:
         raise UserError("report: --since is later than --until", "give the earlier one as --since")

@@ -43,7 +43,7 @@ VERB = Verb(
     options=(*FILTERS, JSON),
     examples=(
         ("tarmac resume 7", "after `tarmac pause 7`"),
-        ("tarmac resume all", "all your paused jobs"),
+        ("tarmac resume --owner ann --state paused", "all paused jobs of ann"),
     ),
     notes=(
         IDS_NOTE,

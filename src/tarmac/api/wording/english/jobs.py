@@ -108,6 +108,9 @@ MESSAGES: dict[str, Message] = {
     "log.not_started": Message(
         "job {job} has not started, so it has no output yet", "run `tarmac log -f {job}` to wait for it"
     ),
+    "log.error_alone": Message(
+        "error cannot be combined with lines, offset, since_s or follow", "leave out error, or the others"
+    ),
     "log.no_error": Message(
         "the output of job {job} has no traceback and no error line", "run `tarmac log -n 50 {job}` to see its end"
     ),

@@ -12,7 +12,7 @@ MESSAGES: dict[str, Message] = {
         "{reason:select exit=exited with code|signal=was ended by signal|oom-gpu=ran out of GPU memory|"
         "oom-host=ran out of host memory|timeout=reached its time limit|launch=could not be started|"
         "killed=was killed from outside|disk-full=failed on a full disk|"
-        "no-cwd=found no working directory|no-interpreter=found no interpreter|"
+        "no-cwd=had no working directory|no-interpreter=had no interpreter|"
         "suspend=failed after the machine was suspended|reboot=was ended by a reboot|lost=was lost}"
         "{detail:prefixed  }"
     ),
@@ -53,8 +53,8 @@ MESSAGES: dict[str, Message] = {
     "unsuitable.kept": Message("too small, because keep_gpu_memory reserves part of it"),
     "failed.full_disk": Message("the disk of its log was full when it ended"),
     "hint.oom_gpu": Message(
-        "the GPU had too little memory left: use a smaller batch or model, request more GPUs or larger ones "
-        "(--min-gpu-mem), and do not share a GPU with too small a --gpu-mem"
+        "use a smaller batch or model, request larger GPUs (--min-gpu-mem) or more memory (--gpu-mem), or let Tarmac "
+        "retry with more: --on-oom grow"
     ),
     "hint.oom_host": Message(
         "the machine had too little memory: load less data at once, use fewer data loader workers, and reserve what "
@@ -85,7 +85,9 @@ MESSAGES: dict[str, Message] = {
         "--signal {warn} sends this signal as a warning, and it ends a process without a handler: handle it, use B: to "
         "warn only the main process, or leave the warning out"
     ),
-    "hint.timeout": Message("raise its time limit with --time, or save checkpoints and continue from the last one"),
+    "hint.timeout": Message(
+        "raise its time limit with --time, or save checkpoints and continue from the last one with --requeue"
+    ),
     "basis.stop": Message("jobs that are stopping"),
     "basis.limit": Message("the time limits of jobs"),
     "basis.history": Message("how long earlier jobs of this kind took"),

@@ -11,7 +11,7 @@ MESSAGES: dict[str, Message] = {
     # at submit
     "notify.not_installed": Message("notifications need apprise, which is not installed", _INSTALL),
     "notify.none_configured": Message(
-        "{target} is not a target of notifications; the config file names none",
+        "{target} is not a target of notifications; the config file has no targets",
         "add one to the config file: " + _EXAMPLE + "; see docs/notifications.md",
     ),
     "notify.unknown": Message(
@@ -30,9 +30,12 @@ MESSAGES: dict[str, Message] = {
         "--on needs a target of notifications, and there is no default", "add --notify TARGET"
     ),
     # the config file
-    "config.notify_not_a_table": Message("{path}: notify is not a table", "write [notify.targets], with a URL by name"),
+    "config.notify_not_a_table": Message(
+        "{path}: notify is not a table", "write [notify.targets] with a line such as mail = URL"
+    ),
     "config.notify_users": Message(
-        "{path}: notify.users is not a table of users", "write [notify.users.ann.targets], with a URL by name"
+        "{path}: notify.users is not a table of users",
+        "write [notify.users.ann.targets] with a line such as mail = URL",
     ),
     "config.notify_proxy": Message(
         "{path}: notify.proxy is not a URL", 'write proxy = "http://proxy.example.org:3128"'
@@ -42,7 +45,7 @@ MESSAGES: dict[str, Message] = {
         "{near:prefixed did you mean }{near:select None=use targets, default, on, queue or queue_on}?",
     ),
     "config.notify_targets": Message(
-        "{path}: {table}.targets is not a table", "write [{table}.targets], with a URL by name"
+        "{path}: {table}.targets is not a table", "write [{table}.targets] with a line such as mail = URL"
     ),
     "config.notify_name": Message(
         "{path}: {name:quoted} in [{table}.targets] cannot be the name of a target",
@@ -59,7 +62,7 @@ MESSAGES: dict[str, Message] = {
     ),
     "config.notify_event": Message("{path}: {key} in [{table}]: {event:quoted} is not an event", "use {known:or}"),
     # why a message was not sent
-    "send.failed": Message("it was not accepted{text:prefixed : }"),
+    "send.failed": Message("the message was not sent{text:prefixed : }"),
     "send.timeout": Message("the server did not answer within {text} s"),
     "send.bad_url": Message("apprise does not accept the URL of this target{text:prefixed : }"),
     "send.not_installed": Message("apprise is not installed; run `pip install 'tarmac-gpu[notify]'`"),
@@ -72,12 +75,12 @@ MESSAGES: dict[str, Message] = {
     "event.failed": Message("{job} failed: {reason}"),
     "event.cancelled": Message("{job} was cancelled"),
     "event.unknown": Message("{job} ended, but its outcome is unknown{reason:prefixed : }"),
-    "event.retry": Message("{job} failed and is tried again: {reason}"),
+    "event.retry": Message("{job} failed and will be retried: {reason}"),
     "event.idle": Message("{job} is idle: {warning}"),
     "event.queue_empty": Message("the queue is empty: no job waits or runs"),
     "event.gpu_idle": Message(
-        "{gpus:plural GPU|GPUs} {gpus:list } {gpus:plural is|are} free for {idle_s:in_words}, although {waiting:n job} "
-        "{waiting:plural waits|wait}"
+        "{gpus:plural GPU|GPUs} {gpus:list } {gpus:plural has|have} been free for {idle_s:in_words}, "
+        "although {waiting:n job} {waiting:plural waits|wait}"
     ),
     "event.reason": Message(
         "{reason:select exit=exit code|signal=killed by signal|killed=killed from outside by signal|"

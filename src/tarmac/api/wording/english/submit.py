@@ -17,17 +17,17 @@ MESSAGES: dict[str, Message] = {
     "submit.cwd_not_a_directory": Message(
         "cwd {path} is not a directory", "create it first, or choose another one with --cwd"
     ),
-    "submit.env_malformed": Message("env has {text}, which is not NAME=VALUE", "write it as NAME=VALUE"),
+    "submit.env_malformed": Message("env: {text:quoted} is not NAME=VALUE", "write it as NAME=VALUE"),
     "submit.env_reserved": Message(
         "{name} cannot be set, because Tarmac sets it for each job",
         "choose GPUs with --gpus-on, a directory with --cwd",
     ),
     "submit.fill_unknown": Message(
-        "--fill does not know {placeholder} in {text}",
+        "unknown placeholder {placeholder} in {text:quoted}",
         "it fills in {{gpus}}, {{gpu_count}}, {{job_id}} and {{port}}; to keep braces, double them: {{{placeholder}}}",
     ),
     "submit.fill_single_brace": Message(
-        "{text} has a single brace, which --fill cannot read", "double it to keep it, or leave out --fill"
+        "{text:quoted} contains a single brace, which --fill cannot read", "double it to keep it, or leave out --fill"
     ),
     "submit.signal_uncatchable": Message(
         "no process can catch signal {signal}", "use --grace 0 (grace_s: 0) to have the job killed at once"

@@ -11,6 +11,7 @@ from tarmac.errors import UserError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tarmac.cli.parser import Values
+    from tarmac.client.records import NotifyTarget
 
 FAILED = 1
 
@@ -18,9 +19,7 @@ FAILED = 1
 def run(values: Values, words: list[str]) -> int:
     client = connect()
     names = [name for word in words for name in word.split(",") if name]
-    names = names or [target["name"] for target in client.notify_targets() if target["default"]]
-    if not names:
-        raise UserError("notify test: no target given, and there is no default", "run `tarmac notify ls` to list them")
+    names = names or _defaults(client.notify_targets())
     results = client.notify_test(*names)
     if values["json"]:
         out_json(results)
@@ -30,6 +29,14 @@ def run(values: Values, words: list[str]) -> int:
         else:
             err(f"tarmac: {safe(result['target'])}: {safe(result['error'])}\n")
     return FAILED if any(result["error"] is not None for result in results) else 0
+
+
+def _defaults(targets: list[NotifyTarget]) -> list[str]:
+    names = [target["name"] for target in targets if target["default"]]
+    if names:
+        return names
+    hint = "run `tarmac notify ls` to list them" if targets else "add one to the config file, under [notify.targets]"
+    raise UserError("notify test: no target given, and there is no default", hint)
 
 
 VERB = Verb(
@@ -42,5 +49,5 @@ VERB = Verb(
         ("tarmac notify test", "your default targets"),
         ("tarmac notify test mail slack", "these two"),
     ),
-    notes=("Exits with 1 if a message was not accepted. A server that does not answer is given up after a minute.",),
+    notes=("Exits with 1 if a message was not sent. A server that does not answer is given up after a minute.",),
 )
