@@ -52,10 +52,11 @@ def test_a_line_that_was_cut_off_hides_no_other(tmp_path: Path) -> None:
 class Process:
     """The real process, with shorter limits."""
 
-    def __init__(self, state: Path, longest_s: int = 60) -> None:
+    def __init__(self, state: Path, longest_s: int = 60, first: str = "") -> None:
         code = (
             "import tarmac.controller.notify.send_process as room\n"
             f"room.LONGEST_S, room.AFTER_END_S = {longest_s}, 0.5\n"
+            f"{first}\n"
             "room.main()"
         )
         self.process = subprocess.Popen(
@@ -94,6 +95,25 @@ def test_a_message_is_noted_in_the_journal_before_it_is_reported(tmp_path: Path)
         process.write(forget=["token"])
         assert until(lambda: (tmp_path / "outbox.sent").read_bytes() == b"")
         assert process.close() == 0
+
+
+def test_a_message_that_was_sent_is_reported_although_the_journal_cannot_be_written(tmp_path: Path) -> None:
+    """Otherwise it would be sent again and again."""
+    with webhook() as hook:
+        process = Process(tmp_path, first="import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))")
+        assert process.read() == {"ready": True}
+        process.send(hook.url())
+        assert process.read() == {"ref": 1, "error": None}
+        assert hook.asked == 1
+        assert process.close() == 0
+
+
+def test_what_a_library_prints_is_not_an_answer(tmp_path: Path) -> None:
+    process = Process(tmp_path, first="room.sent = lambda request: print('debug', flush=True)")
+    assert process.read() == {"ready": True}
+    process.send("json://127.0.0.1:9")
+    assert process.read() == {"ref": 1, "error": None}
+    assert process.close() == 0
 
 
 def test_a_server_that_answers_by_and_by_is_given_up(tmp_path: Path) -> None:

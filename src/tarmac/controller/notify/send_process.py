@@ -16,6 +16,7 @@ import selectors
 import signal
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from tarmac.controller.notify.masking import without_secrets
@@ -157,6 +158,7 @@ def _send_and_exit(request: dict[str, Any], journal: Journal, writer: int) -> No
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(LONGEST_S)
     process_title.change("tarmac: notify, sending")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a library prints must not be taken for an answer
     if request["proxy"] is not None:  # its URL may contain a password, so it was not in the environment before
         os.environ |= dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), request["proxy"])
         os.environ |= {"NO_PROXY": "localhost,127.0.0.1,::1"}
@@ -167,7 +169,8 @@ def _send_and_exit(request: dict[str, Any], journal: Journal, writer: int) -> No
             error = Problem(kind="failed", text=_shortened(f"{type(failure).__name__}: {failure}", request["url"]))
         if error is None:
             crashpoint.reach("notify:after-send")
-            journal.add(request["tokens"])
+            with suppress(OSError):  # the disk is full; it was sent all the same, and the controller is told
+                journal.add(request["tokens"])
         os.write(writer, json.dumps(error).encode())
     finally:
         os._exit(0)
