@@ -36,7 +36,6 @@ AGAIN_AFTER_MOST_S = 300.0
 AGAIN_CAPPED_S = 5.0
 MOST_MARKS = 256  # of one file; every other is dropped then
 MOST_ENDED = 1000  # files of ended attempts whose marks are remembered
-LEAST_LIMIT = 64 * 1024
 
 
 class File(NamedTuple):
@@ -90,8 +89,7 @@ class LogKeeper:
 
     @property
     def limit(self) -> int:
-        chosen = self._engine.settings.in_force.log_limit
-        return max(chosen, LEAST_LIMIT) if chosen else 0
+        return self._engine.settings.in_force.log_limit
 
     def offset_at(self, job: Job, attempt: int, path: str, at: float) -> int:
         """Where the output since a time begins, or somewhat before it. 0 if nothing is known."""

@@ -97,6 +97,8 @@ def test_values_are_read_as_people_write_them(name: str, text: str, value: Any) 
         ("ignore_below", "9999999999T"),
         ("idle_warn_s", "0"),
         ("idle_warn_s", "0.5"),
+        ("log_limit", "63K"),
+        ("log_limit", "1B"),
         ("grace_s", "2d"),
         ("grace_s", "-1"),
         ("max_cpu_jobs", "1.5"),

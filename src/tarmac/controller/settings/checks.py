@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from tarmac.controller.settings.setting import Setting
 
+LEAST_LOG_LIMIT = 64 * 1024  # a smaller one would be reached again at once
 _WILD = re.compile(r"\[[^]]*\]|[*?]")  # the wildcards of a glob
 
 
@@ -20,6 +21,8 @@ def check(setting: Setting, value: Any) -> None:
     name = setting.name
     if setting.kind == "seconds" and not setting.least <= value <= setting.most:
         raise invalid("setting.out_of_range", name=name, value=value, least=setting.least, most=setting.most)
+    if name == "log_limit" and 0 < value < LEAST_LOG_LIMIT:
+        raise invalid("setting.log_limit_too_small", value=value, least=LEAST_LOG_LIMIT)
     if name == "ignore_processes":
         refuse_too_broad(value)
     if name == "keep_gpu_memory" and value >= 1:

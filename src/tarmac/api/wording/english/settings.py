@@ -44,6 +44,9 @@ MESSAGES: dict[str, Message] = {
         "keep_gpu_memory = {value} leaves no memory to jobs that share a GPU",
         "set keep_gpu_memory to a fraction below 1, such as 0.1 or 10%",
     ),
+    "setting.log_limit_too_small": Message(
+        "log_limit = {value:size} is less than {least:size}", "set log_limit to 64K or more, or to 0 for no limit"
+    ),
     "setting.ignores_everything": Message(
         "{pattern} matches every process of every program", "name a program, such as Xorg or kwin_*"
     ),
