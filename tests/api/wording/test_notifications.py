@@ -124,6 +124,27 @@ def test_many_events_are_a_digest_with_failures_first() -> None:
     assert mixed.title == "12 events [box]"
 
 
+def test_a_digest_says_why_jobs_failed() -> None:
+    failed = {"state": "failed", "reason": "exit", "exit_code": 1, "run_s": None}
+    events = [an_event("fail", job=job, error_line=f"ValueError: {job}\nx", **failed) for job in range(4)]
+    assert WORDS.message(events, {}).body.splitlines()[2] == "job 2 (train) failed: exit code 1: ValueError: 2 x"
+
+
+def test_a_digest_has_the_events_of_a_job_in_the_order_of_time() -> None:
+    failed = {"state": "failed", "reason": "exit", "exit_code": 1, "run_s": None}
+    events = [an_event(job=7), an_event("start", job=8), an_event("start", job=9), an_event("fail", job=9, **failed)]
+    lines = [line.split(" (")[0] + line.split(")")[1][:8] for line in WORDS.message(events, {}).body.splitlines()]
+    assert lines == ["job 9 started", "job 9 failed:", "job 7 succeed", "job 8 started"]
+
+
+def test_an_event_of_the_queue_is_told_once() -> None:
+    empty = an_event("queue-empty", job=None)
+    message = WORDS.message([an_event(job=1), empty, an_event(job=2), empty._replace(token="b")], {})
+    assert message.body.count("the queue is empty") == 1
+    assert message.title == "3 events [box]"
+    assert "queue is empty" in WORDS.message([empty, empty._replace(token="b")], {}).title
+
+
 def test_a_long_digest_is_cut() -> None:
     message = WORDS.message([an_event(job=number) for number in range(2000)], {})
     assert len(message.body.splitlines()) == 51

@@ -32,6 +32,7 @@ class NotificationWords:
 
     def message(self, waiting: Sequence[Waiting], last_lines: Mapping[str, str]) -> Message:
         """One message about all these events."""
+        waiting = _each_once(waiting)
         kind = _kind(waiting)
         if len(waiting) == 1:
             first = waiting[0]
@@ -39,7 +40,8 @@ class NotificationWords:
         if len(waiting) <= MOST_IN_FULL:
             blocks = [_lines([headline(one), *_in_full(one, last_lines)]) for one in waiting]
             return Message(self._title(_summary(waiting)), "\n\n".join(blocks), kind)
-        ordered = sorted(waiting, key=_is_fine)
+        failed = {one.job for one in waiting if not _is_fine(one)}
+        ordered = sorted(waiting, key=lambda one: one.job not in failed)  # of each job, still in the order of time
         lines = [_brief(one) for one in ordered[:MOST_LISTED]]
         if len(ordered) > MOST_LISTED:
             lines.append(say("line.more", more=len(ordered) - MOST_LISTED))
@@ -151,7 +153,13 @@ def _in_full(one: Waiting, last_lines: Mapping[str, str]) -> Iterator[str]:
 def _brief(one: Waiting) -> str:
     run_s = one.detail.get("run_s")
     ran = "" if run_s is None else say("line.brief_ran", run_s=run_s)
-    return say("line.brief", event=headline(one), run_s=ran)
+    return say("line.brief", event=headline(one), run_s=ran, error=one.detail.get("error_line"))
+
+
+def _each_once(waiting: Sequence[Waiting]) -> list[Waiting]:
+    """Of events of the queue that say the same, such as that it is empty, only the newest, in the order of time."""
+    newest = {(one.event, str(one.detail)): one for one in waiting if one.job is None}
+    return [one for one in waiting if one.job is not None or newest[one.event, str(one.detail)] is one]
 
 
 def _summary(waiting: Sequence[Waiting]) -> str:

@@ -49,7 +49,7 @@ MESSAGES: dict[str, Message] = {
     ),
     "config.notify_name": Message(
         "{path}: {name:quoted} in [{table}.targets] cannot be the name of a target",
-        "use letters, digits, dots, hyphens and underscores, up to 64; `none` is taken",
+        "use up to 64 letters of a to z, digits, dots, hyphens and underscores; `none` is taken",
     ),
     "config.notify_url": Message(
         "{path}: {name} in [{table}.targets] is not a URL", "write " + _EXAMPLE + "; see docs/notifications.md"
@@ -102,7 +102,7 @@ MESSAGES: dict[str, Message] = {
     "line.error": Message("error: {line}"),
     "line.last": Message("last line: {line}"),
     "line.at": Message("time: {at}"),
-    "line.brief": Message("{event}{run_s}"),
+    "line.brief": Message("{event}{run_s}{error:prefixed : }"),
     "line.brief_ran": Message(", after {run_s:in_words}"),
     "line.more": Message("… and {more} more"),
     "digest.ends": Message("{count:n job} ended: {parts:join , }"),
