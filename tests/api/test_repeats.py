@@ -19,6 +19,12 @@ def a_held_job(api: Served) -> int:
     return api.ids(NOTHING, entry="held")[0]
 
 
+def a_running_job(api: Served) -> int:
+    (job,) = api.ids(SLEEP)
+    api.until(job, "running")
+    return job
+
+
 def a_waiting_job(api: Served) -> int:
     api.until(api.ids(WIDE)[0], "running")
     return api.ids(SLEEP)[0]
@@ -54,6 +60,9 @@ REQUESTS: dict[str, Any] = {
     "POST /jobs/edit": lambda api: ("/jobs/edit", {**of(a_held_job(api)), "changes": {"priority": 3}}),
     "POST /jobs/move": lambda api: ("/jobs/move", {**of(a_waiting_job(api)), "position": 1}),
     "POST /jobs/hold": lambda api: ("/jobs/hold", of(a_waiting_job(api))),
+    "POST /jobs/pause": lambda api: ("/jobs/pause", of(a_running_job(api))),
+    "POST /jobs/resume": lambda api: ("/jobs/resume", of(a_running_job(api))),
+    "POST /jobs/retry": lambda api: ("/jobs/retry", of(an_ended_job(api))),
     "POST /jobs/release": lambda api: ("/jobs/release", of(a_held_job(api))),
     "POST /jobs/rm": lambda api: ("/jobs/rm", of(an_ended_job(api))),
     "POST /adopt": lambda api: ("/adopt", {"pid": a_process(api), "gpus": []}),
@@ -68,10 +77,13 @@ REQUESTS: dict[str, Any] = {
     "POST /gpus/forget": lambda _: ("/gpus/forget", {"gpus": ["gone"]}),
     "POST /gpus/slots": lambda _: ("/gpus/slots", {"gpus": ["0"], "slots": 1}),
     "POST /gpus/ignore": lambda api: ("/gpus/ignore", {"command": ignored(api), "forget": True}),
+    "PUT /notice": lambda _: ("/notice", {"text": "down at 18:00"}),
+    "DELETE /notice": lambda _: ("/notice", None),
     "PUT /settings/{name}": lambda _: ("/settings/max_load", {"value": "0.1"}),
     "DELETE /settings/{name}": lambda _: ("/settings/max_load", None),
 }
 ELSEWHERE = {
+    "POST /notify/test": "it changes nothing here; see tests/api/routes/test_notify.py",
     "POST /jobs": "its token is in its body; see tests/faults/test_submits.py",
     "POST /stop": "it ends the controller; see tests/faults/test_repeats.py",
 }

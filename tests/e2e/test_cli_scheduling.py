@@ -257,14 +257,14 @@ def test_a_log_file_contains_the_output_of_every_attempt(home: Home) -> None:
     assert log.read_text() == "this is attempt 1\nthis is attempt 2\n"
 
 
-def test_an_automatic_pause_is_shown_with_its_reason(home: Home) -> None:
+def test_a_suspension_is_shown_with_its_reason(home: Home) -> None:
     done(home, "set", "pause_after_failures", "2")
     for _ in range(2):
         home.tarmac("run", "-g", "0", "false")
     waiting = home.add("-g", "0", "true")
     said = home.tarmac("ls").stderr
-    assert "paused" in said
-    assert "by Tarmac: " in said
+    assert "do not start: the last 2 jobs" in said
+    assert "(exit code 1)" in said
     done(home, "queue", "resume")
     assert home.tarmac("wait", str(waiting)).returncode == 0
 

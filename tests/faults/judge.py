@@ -31,9 +31,7 @@ class Verdict:
     run_twice: list[str] = field(default_factory=list)
     booked_twice: list[str] = field(default_factory=list)
     wrong_exit: list[str] = field(default_factory=list)
-    not_unknown: list[int] = field(
-        default_factory=list
-    )  # the shim was killed during the job, yet an outcome is reported
+    not_unknown: list[str] = field(default_factory=list)  # the shim was killed during the job, yet it has an outcome
     out_of_turn: list[str] = field(default_factory=list)  # started against the rules: paused, reserved, array full, …
     other: list[str] = field(default_factory=list)
 
@@ -124,7 +122,8 @@ def _look_at_ends(world: World, jobs: dict[int, dict[str, Any]], verdict: Verdic
     marks = {(int(line[0]), int(line[1]), line[3]) for line in world.lines()}
     for number, job in jobs.items():
         if number in world.bereft:
-            verdict.not_unknown += [number] if job["state"] != "unknown" else []
+            if job["state"] != "unknown":
+                verdict.not_unknown.append(f"job {number}: {job['state']}, attempt {job['attempt']}: {job['attempts']}")
             continue
         claimed = (job["state"], job["reason"], job["exit_code"], job["signal"])
         right = _right_ends(world, jobs, job)

@@ -17,7 +17,8 @@ WORDS = {
     "move": ["1", "1"], "edit": ["1", "-p", "1"], "start": ["1"], "queue": [], "reserve": [],
     "queue pause": [], "queue resume": [], "queue drain": [], "queue stop": ["--requeue"],
     "gpu drain": ["0"], "gpu resume": ["0"], "gpu forget": ["gone"], "gpu slots": ["0", "1"],
-    "gpu ignore-process": ["some-program"],
+    "gpu ignore-process": ["some-program"], "retry": ["1"], "pause": ["1"], "resume": ["1"], "report": [],
+    "metrics": [], "notice": ["back soon"], "notify": [], "notify ls": [], "notify test": ["mail"],
 }  # fmt: skip
 ELSEWHERE = {"doctor": "its finding says it", "gpu": "it only leads to its verbs"}
 EVERY = [name for verb in VERBS for name in (verb, *[f"{verb} {more}" for more in verb_named(verb).verbs])]

@@ -36,6 +36,7 @@ async def resume_queue(context: Context, body: ResumeRequest) -> QueueView:
     A user who is not an admin resumes their own suspended jobs.
     """
     caller = context.caller
+    resumption(context.controller.state, caller, body.owner)  # refuse before anything is decided
     await context.carry_out(lambda state: Decision(answer=None, events=resumption(state, caller, body.owner)))
     return queue_view(context.controller)
 
