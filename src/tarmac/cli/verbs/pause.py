@@ -29,7 +29,7 @@ def run(values: Values, words: list[str]) -> int:
     require("pause", values, words)
     answer = _paused(connect(), values, words)
     paused = answer["paused"]
-    code = 0 if paused else NOTHING_DONE
+    code = 0 if paused or words == ["all"] else NOTHING_DONE
     if values["json"]:
         out_json(answer)
         return code
@@ -84,7 +84,7 @@ VERB = Verb(
     notes=(
         IDS_NOTE,
         "A paused job keeps its GPUs with all their memory, so no other job can use them. Its time limit waits, too.",
-        "A job that is starting is paused once it runs. If no job is paused, the exit code is 1.",
+        "A job that is starting is paused once it runs. If none of the named jobs is paused, the exit code is 1.",
         "To start no more jobs, use `tarmac queue pause`.",
     ),
 )

@@ -19,7 +19,7 @@ def run(values: Values, words: list[str]) -> int:
     require("resume", values, words)
     answer = connect().resume_jobs(*ids_of(words), **filters_of(values))
     resumed = answer["resumed"]
-    code = 0 if resumed else NOTHING_DONE
+    code = 0 if resumed or words == ["all"] else NOTHING_DONE
     if values["json"]:
         out_json(answer)
         return code
@@ -47,7 +47,7 @@ VERB = Verb(
     ),
     notes=(
         IDS_NOTE,
-        "If no job is resumed, the exit code is 1.",
+        "If none of the named jobs is resumed, the exit code is 1.",
         "To end a pause of the queue, use `tarmac queue resume`; to use a GPU again, `tarmac gpu resume`.",
     ),
 )
