@@ -34,10 +34,12 @@ LAST = float("inf")
 def fetch(client: Client, query: Query, *, limit: int | None, most: int | None = None) -> tuple[list[Job], bool]:
     """Active jobs (at most `most` waiting ones), the last that ended, and whether older ones were left out."""
     recent = RECENT if limit is None else limit
-    at_work = [job for job in _select(client, query, state=",".join(AT_WORK)) if not job.raw["ended_at"]]
+    # In the order of a job's life: one that moves on between two requests is seen twice, not missed.
     waiting = _select(client, query, most, state=",".join(WAITING), fields=FIELDS_WAITING)
+    at_work = [job for job in _select(client, query, state=",".join(AT_WORK)) if not job.raw["ended_at"]]
     ended = _select(client, query, recent + 1, state="ended", newest_first=True)
-    return in_order([*at_work, *waiting, *ended[:recent]]), len(ended) > recent
+    latest = {job.id: job for job in [*waiting, *at_work, *ended[:recent]]}
+    return in_order(latest.values()), len(ended) > recent
 
 
 def fetch_all(client: Client, query: Query, *, limit: int | None) -> list[Job]:

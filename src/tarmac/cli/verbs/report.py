@@ -51,10 +51,12 @@ def group(word: str) -> str:
 
 
 def first_day(word: str) -> float:
-    return 0.0 if word.strip().lower() == ALL else parse_past(word, time())
+    return 0.0 if word.strip().lower() == ALL else last_day(word)
 
 
 def last_day(word: str) -> float:
+    if word.strip().isdecimal():
+        raise ValueError(f"which unit? {word.strip()}d is days")
     return parse_past(word, time())
 
 

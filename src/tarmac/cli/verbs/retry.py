@@ -48,6 +48,7 @@ VERB = Verb(
     ),
     notes=(
         IDS_NOTE,
+        "`all` includes jobs that succeeded and jobs of other users; use --failed for your failed jobs.",
         "A job keeps its id and options, and the log of each attempt: `tarmac log 7 --attempt 1`.",
         "If the job waits between two attempts, its next one starts now.",
     ),
