@@ -167,6 +167,18 @@ def test_a_pause_survives_the_agent(site: Site, peer: AgentPeer) -> None:
     assert exited["paused_s"] >= 5.0
 
 
+def test_a_pause_ends_with_the_job_however_late_an_agent_learns_of_it(site: Site, peer: AgentPeer) -> None:
+    start_family(site, peer)
+    pause(peer, site)
+    site.kill_agent()
+    os.kill(site.record(1)["pid"], signal.SIGKILL)
+    eventually(lambda: site.text("agent/runs/1.1/exit.json").strip(), "the exit record")
+    time.sleep(3.0)  # this must not count
+    report = site.boot().hello["runs"][0]
+    assert report["type"] == "exited"
+    assert report["paused_s"] <= report["ran_s"]
+
+
 def test_the_limit_holds_after_a_pause_without_any_agent(site: Site, peer: AgentPeer) -> None:
     start_family(site, peer, limit_s=4.0, grace_s=30.0, stop_signal=signal.SIGTERM)
     pause(peer, site)

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Optional
 from tarmac.agent.loop import Timer, log
 from tarmac.agent.records.pause_record import NEVER, Pauses, pauses_of, record_of
 from tarmac.agent.records.run_folder import PAUSED, START
+from tarmac.shared import boot_clock
 from tarmac.shared.proc import send_signal
 
 if TYPE_CHECKING:
     from tarmac.agent.run.attempt import Attempt
-    from tarmac.shared.frames.to_controller import ReportFrame
+    from tarmac.shared.frames.to_controller import ExitedFrame, ReportFrame
 
 _AGAIN_S = (0.05, 0.2, 1.0, 5.0)  # a process in a system call may take a while to stop
 
@@ -76,8 +77,18 @@ class Pause:
         if report["type"] == "started" and self.is_paused:
             return {**report, "paused": True}
         if report["type"] == "exited" and self._pauses != NEVER:
-            return {**report, "paused_s": self._pauses.total_s(time.monotonic())}
+            return {**report, "paused_s": self._pauses.total_s(self._end_of(report))}
         return report
+
+    def _end_of(self, report: ExitedFrame) -> float:
+        """When it ended, on the clock of the pauses. An agent may learn of it hours later.
+
+        After a reboot that is not known: a pause that was not over does not count then.
+        """
+        ended_s = report.get("ended_s")  # records of older shims have none
+        if ended_s is None:
+            return self._pauses.since or 0.0
+        return time.monotonic() - max(0.0, boot_clock.seconds() - ended_s)
 
     def _freeze(self) -> None:
         """Until every process is frozen: one may have started another meanwhile."""
