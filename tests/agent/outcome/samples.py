@@ -118,6 +118,8 @@ OUT_OF_MEMORY = [
            "../torch/csrc/distributed/c10d/NCCLUtils.hpp:268, unhandled cuda error (run with NCCL_DEBUG=INFO for details), "
            "NCCL version 2.21.5\nncclUnhandledCudaError: Call to CUDA function failed.\nLast error:\n"
            "Cuda failure 'out of memory'\n"),
+    last("NCCL", "gpu", "torch.distributed.DistBackendError: NCCL error: unhandled cuda error, Last error: Cuda failure 2 "
+         "'out of memory'"),
     last("vLLM", "gpu", "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when "
          "initializing the engine."),
     Sample("vLLM", "gpu", TORCH_LINE[:100], "".join(

@@ -47,7 +47,7 @@ ROWS: Tuple[Row, ...] = (
     _row("HIP runtime", "gpu", r"\bHIP (?:runtime )?[Ee]rror[^:']{0,40}: ?['\"]?out of memory"),
     _row("HIP libraries", "gpu", r"\b(?:HIPBLAS|MIOPEN|ROCBLAS)_STATUS_(?:ALLOC_FAILED|MEMORY_ERROR)\b"),
     _row("NCCL", "gpu", r"\bNCCL WARN (?:\S+ )*?(?:Cuda|HIP) failure (?:\d+ )?'out of memory'"),
-    _row("NCCL", "gpu", r"^\s*(?:Cuda|HIP) failure (?:\d+ )?'out of memory'"),  # of ncclUnhandledCudaError
+    _row("NCCL", "gpu", r"(?:^|\bLast error:)\s*(?:Cuda|HIP) failure (?:\d+ )?'out of memory'"),  # unhandled
     _row("vLLM", "gpu", r"\bNo available memory for the cache blocks\b"),
     _row("vLLM", "gpu", r"\bFree memory on device \S*? ?\([\d.]+/[\d.]+ GiB\) on startup is less than desired"),
     _row("vLLM", "gpu", r"KV cache is needed, which is larger than the available KV cache memory"),
