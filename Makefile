@@ -20,7 +20,7 @@ demo: runtime
 	@$(BIN)/python tools/demo.py
 
 test: install services
-	@$(BIN)/pytest -n $(WORKERS) --dist loadscope $(ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder $(ARGS)
 
 check: install
 	$(BIN)/ruff format --check .

@@ -1,3 +1,4 @@
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -5,6 +6,18 @@ import pytest
 
 from tests.api.served import Served
 from tests.home import Home, homes
+
+SLOWEST = ("tests/e2e/test_example_resume.py", "tests/faults/test_random_kills.py")  # few tests that take minutes
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the slowest files, then those with the most tests, so that no worker is busy long after the others."""
+    counts = Counter(_file(item) for item in items)
+    items.sort(key=lambda item: (_file(item) not in SLOWEST, -counts[_file(item)]))
+
+
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 @pytest.fixture
