@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 
 MOST_BYTES = 5 * 1024 * 1024
 OLD_FILES = 3
+TRIES, TRY_AGAIN_S = 10, 0.01  # while another process renames; it may be suspended, so no longer than that
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _OUT, _ERR = 1, 2
 
@@ -53,11 +55,14 @@ class OwnLog:
     def _rotate(self) -> None:
         fd = os.open(self._path, _FLAGS, 0o600)
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.fstat(fd).st_size > MOST_BYTES and _is_same(os.fstat(fd), self._path):
-                self._rename()
-        except BlockingIOError:
-            pass  # another process is at it
+            for _ in range(TRIES):
+                if not _is_same(os.fstat(fd), self._path):
+                    return  # another process renamed it
+                if _has_locked(fd):
+                    if os.fstat(fd).st_size > MOST_BYTES and _is_same(os.fstat(fd), self._path):
+                        self._rename()
+                    return
+                time.sleep(TRY_AGAIN_S)
         finally:
             os.close(fd)
 
@@ -68,6 +73,14 @@ class OwnLog:
                 os.rename(newer, older)
             except FileNotFoundError:
                 pass
+
+
+def _has_locked(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _is_same(found: os.stat_result, path: str) -> bool:
