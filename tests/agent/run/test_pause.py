@@ -239,7 +239,13 @@ def test_an_adopted_process_can_be_paused(site: Site, peer: AgentPeer) -> None:
         eventually(lambda: not (site.state / "agent/runs/1.1").exists(), "its records are gone")
 
 
-def test_a_pause_of_an_unknown_attempt_does_nothing(peer: AgentPeer) -> None:
+def test_a_pause_of_an_unknown_attempt_does_nothing(site: Site, peer: AgentPeer) -> None:
+    start_family(site, peer)
     peer.pause(99)
+    peer.settle()
+    is_busy(site)
+    assert not (site.state / "agent/runs/99.1").exists()
+    pause(peer, site)
     peer.pause(99, is_paused=False)
     peer.settle()
+    assert is_quiet(site), "another job stays paused"
