@@ -11,12 +11,13 @@ from tarmac.shared.units import DAY_S, LONGEST_S, duration, parse_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Callable, Dict, Optional, Tuple
+    from typing import Callable, Dict, Optional, Sequence, Tuple
 
     Clock = Tuple[int, int, int]  # hour, minute, second
 
 MOMENTS = "22:00, 'in 3h', 'tomorrow 9:00', 'fri 18:00' or 2027-01-15T09:00"
 PAST = "30d, 90m, 14:00, yesterday, mon, 2026-11-01 or 2026-11-01T09:00"
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")  # as clocks show them
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _minutes: Dict[str, int] = {}  # a list of jobs has few different minutes, so each is worked out once
 
@@ -44,12 +45,19 @@ def local(moment: str) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(epoch(moment)))
 
 
-def clock(at: float, now: float, to_local: Callable[[float], time.struct_time] = time.localtime) -> str:
+def clock(
+    at: float,
+    now: float,
+    to_local: Callable[[float], time.struct_time] = time.localtime,
+    days: Sequence[str] = DAYS,
+) -> str:
     """14:30 if that is today, Thu 14:30 within six days, else with its date. `to_local` chooses the time zone."""
     then, today = to_local(at), to_local(now)
     if then[:3] == today[:3]:
         return time.strftime("%H:%M", then)
-    return time.strftime("%a %H:%M" if abs(at - now) < 6 * DAY_S else "%Y-%m-%d %H:%M", then)
+    if abs(at - now) < 6 * DAY_S:
+        return time.strftime(f"{days[then.tm_wday]} %H:%M", then)
+    return time.strftime("%Y-%m-%d %H:%M", then)
 
 
 def parse_moment(text: str, now: Optional[float] = None) -> float:

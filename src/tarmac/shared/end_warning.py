@@ -46,7 +46,7 @@ def parse_warning(text: str) -> EndWarning:
 
 
 def signal_number(name: str) -> int | None:
-    """The number of USR1, SIGUSR1 or 10; None if there is no such signal."""
+    """The number of USR1, SIGUSR1 or 10; None if no such signal exists."""
     plain = name.upper()
     plain = plain[3:] if plain.startswith("SIG") else plain
     if plain.isdecimal() and plain.isascii():

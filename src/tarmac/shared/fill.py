@@ -6,7 +6,7 @@ The controller checks them at the submit, the agent fills them in at the start. 
 from __future__ import annotations
 
 import re
-from typing import Dict, Iterable, Mapping, NamedTuple, Optional
+from typing import Container, Dict, Iterable, Mapping, NamedTuple, Optional
 
 NAMES = ("gpus", "gpu_count", "job_id", "port")
 _BRACE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
@@ -19,14 +19,14 @@ class Trouble(NamedTuple):
     placeholder: Optional[str]  # as it is written, with its braces; None: a single brace
 
 
-def trouble(texts: Iterable[str]) -> Optional[Trouble]:
+def trouble(texts: Iterable[str], names: Container[str] = NAMES) -> Optional[Trouble]:
     """Return what is wrong with the first of the texts that cannot be filled in."""
     for text in texts:
         for found in _BRACE.finditer(text):
             if found.group(1) is None:
                 if len(found.group()) == 1:
                     return Trouble(text, None)
-            elif found.group(1) not in NAMES:
+            elif found.group(1) not in names:
                 return Trouble(text, found.group())
     return None
 

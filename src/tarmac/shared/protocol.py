@@ -4,13 +4,18 @@ A frame is a 4-byte big-endian length followed by that many bytes of UTF-8 JSON:
 breaks this rule cannot be trusted: the reader raises, and the connection is closed. `frames` declares all frame types.
 
 controller → agent   hello start adopt signal pause forget read_log tail_log watch_log unwatch_log forget_gpus
-                     try_gpus check_paths describe_processes ping shutdown
-agent → controller   hello started exited launch_failed lost gone gpus gpus_unchanged gpus_forgotten gpus_tried log
-                     log_tail log_grew paths_checked processes_described pong ending
+                     try_gpus check_paths check_environments take_fingerprint find_metrics find_links list_checkouts
+                     tidy_checkouts describe_processes job_memory ping shutdown
+agent → controller   hello started exited launch_failed lost gone gpus gpus_unchanged fingerprint gpus_forgotten
+                     gpus_tried log log_tail log_grew paths_checked environments_checked fingerprint_taken
+                     metrics_found links_found checkouts checkouts_tidied processes_described job_memory
+                     pong ending
 agent → shim         assign start
 probe → agent        gpus xid alive
-agent → file helper  read_log tail_log look_at_log check_paths examine
-file helper → agent  log log_tail looked paths_checked examined avoided failed
+agent → file helper  read_log tail_log look_at_log check_paths check_environments take_fingerprint examine find_metrics
+                     find_links list_checkouts tidy_checkouts
+file helper → agent  log log_tail looked paths_checked environments_checked fingerprint_taken metrics_found examined
+                     links_found checkouts checkouts_tidied avoided failed
 """
 
 from __future__ import annotations
@@ -21,9 +26,8 @@ from struct import Struct
 from typing import TYPE_CHECKING, List, Mapping, Optional
 
 if TYPE_CHECKING:
-    from tarmac.shared.boot_clock import Moment
     from tarmac.shared.frames.base import AnyFrame
-    from tarmac.shared.frames.to_controller import (
+    from tarmac.shared.frames.reports import (
         ExitedFrame,
         GoneFrame,
         LaunchFailedFrame,
@@ -31,8 +35,9 @@ if TYPE_CHECKING:
         ReportFrame,
         StartedFrame,
     )
+    from tarmac.shared.system.boot_clock import Moment
 
-PROTOCOL = 4  # raise it with every frame or field that the other end must understand: older agents are replaced
+PROTOCOL = 5  # raise it with every frame or field that the other end must understand: older agents are replaced
 MAX_FRAME_BYTES = 16 * 1024 * 1024
 
 _LENGTH = Struct(">I")

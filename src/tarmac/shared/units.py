@@ -8,12 +8,12 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Dict, Iterable, List, Optional
+    from typing import Dict, Iterable, List, Optional, Sequence
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
 LONGEST_S = 366 * DAY_S  # of a time limit, a reservation or a setting
 MOST_BYTES = 1 << 60
-DURATIONS = "6h, 90m, 1h30m, 2d, 45:00 or 1-12:00:00"
+DURATIONS = "6h, 90m, 1h30m, 2d, 45:00, 1-12:00:00"
 SIZES = "8G, 512M or 1.5T"
 
 _SECONDS = {
@@ -123,13 +123,23 @@ def duration_words(seconds: float) -> str:
 
 def spans(numbers: Iterable[int]) -> str:
     """3-7,9 for 3 4 5 6 7 9."""
+    return runs(sorted(numbers))
+
+
+def runs(numbers: Iterable[int]) -> str:
+    """As `spans`, in the given order: 5,3-4 for 5 3 4."""
     parts: List[List[int]] = []
-    for number in sorted(numbers):
+    for number in numbers:
         if parts and number == parts[-1][1] + 1:
             parts[-1][1] = number
         else:
             parts.append([number, number])
     return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in parts)
+
+
+def jobs_named(ids: Sequence[int]) -> str:
+    """`job 7`, `jobs 3-7,9`."""
+    return f"{'job' if len(ids) == 1 else 'jobs'} {spans(ids)}"
 
 
 def size(count: Optional[float], absent: str = "?") -> str:

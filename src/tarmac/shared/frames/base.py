@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, TypedDict
+from typing import Any, Dict, List, Optional, TypedDict
 
 AnyFrame = Dict[str, Any]  # decoded, and nothing checked but that it has a "type"
 
@@ -27,3 +27,11 @@ class Question(TypedDict, total=False):
 
 class Answer(TypedDict):
     ref: Optional[int]
+
+
+class SearchPlace(TypedDict):
+    """Where the search of a job's logs continues, and what it found so far."""
+
+    path: int
+    end: int
+    values: List[Optional[str]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
 
-from tarmac.shared.frames.base import OfAttempt, Origin, Question
+from tarmac.shared.frames.base import OfAttempt, Origin, Question, SearchPlace
 
 # Attempts
 
@@ -17,8 +17,20 @@ class WarningEntry(TypedDict):
     main_only: bool  # to the command's process only, not to the whole tree
 
 
+class SnapshotEntry(TypedDict):
+    """The code of a job. All paths are of the node."""
+
+    tree: str  # hash, in hex
+    root: str  # the directory it was taken from
+    directory: str  # the working directory below it
+    links: List[str]  # paths below it that are not stored, but linked to
+    objects: str  # the file with the objects
+    checkout: str  # the directory for this job's files, the same for all its attempts
+
+
 class _StartOptions(TypedDict, total=False):
     origin: Origin
+    snapshot: Optional[SnapshotEntry]
     warn: Optional[WarningEntry]
     options: Dict[str, Any]  # job options that the agent applies and that have no field here, by wire name
 
@@ -84,7 +96,7 @@ class PauseFrame(OfAttempt):
 
 
 class ForgetFrame(OfAttempt):
-    """The final report of this attempt is committed; its run folder can go."""
+    """The final report of this attempt is committed; its run directory can go."""
 
     type: Literal["forget"]
 
@@ -154,6 +166,99 @@ class CheckPathsFrame(Question):
     reserved: List[str]  # directories of the controller, which no output may be in
 
 
+class VenvQuestion(TypedDict):
+    path: str
+    cwd: str  # where another one is looked for
+
+
+class CondaQuestion(TypedDict):
+    name: str  # or the path of its directory
+    cwd: str
+
+
+class CheckEnvironmentsFrame(Question):
+    """Are these virtual environments, and where are these conda environments?"""
+
+    type: Literal["check_environments"]
+    venvs: List[VenvQuestion]
+    condas: List[CondaQuestion]
+    variables: Dict[str, str]  # of the submitter, which tell where environments are
+
+
+class MetricPattern(TypedDict):
+    pattern: str  # a regular expression
+    group: Union[int, str]  # whose last match is the value
+
+
+class MetricFiles(TypedDict):
+    """The files of one job."""
+
+    paths: List[str]  # logs; the first with a match counts
+    json: Optional[str]
+
+
+class FindMetricsFrame(Question):
+    """Find the last matches in the logs of jobs, and values in their JSON files. The answer may have only some."""
+
+    type: Literal["find_metrics"]
+    patterns: List[MetricPattern]
+    keys: List[str]  # of the JSON files; empty: all
+    files: List[MetricFiles]
+    place: Optional[SearchPlace]  # in the logs of the first job
+
+
+class ListCheckoutsFrame(Question):
+    """Which jobs have a checkout in this directory?"""
+
+    type: Literal["list_checkouts"]
+    directory: str
+
+
+class PruneEntry(SnapshotEntry):
+    attempt: int  # the last one of the job; after a later one, nothing is removed
+
+
+class TidyCheckoutsFrame(Question):
+    """Remove checkouts as a whole, and of others the files that are as in their snapshots."""
+
+    type: Literal["tidy_checkouts"]
+    remove: List[str]
+    prune: List[PruneEntry]
+
+
+class FingerprintSubject(TypedDict):
+    """What tells which Python a command uses. Empty: not given."""
+
+    program: str  # the first word of the command
+    cwd: str
+    path: str  # PATH, before an environment is activated
+    home: str
+    python_path: str
+    no_user_site: bool
+    venv: str
+    conda: str
+
+
+class TakeFingerprintFrame(Question):
+    """Which Python and which packages would this command use now?"""
+
+    type: Literal["take_fingerprint"]
+    subject: FingerprintSubject
+
+
+class LinkFile(TypedDict):
+    path: str
+    offset: int  # what was looked at before
+    is_over: bool  # its job has ended: the last line is whole
+
+
+class FindLinksFrame(Question):
+    """Find addresses of experiment trackers in these logs."""
+
+    type: Literal["find_links"]
+    files: List[LinkFile]
+
+
 class DescribeProcessesFrame(Question):
     type: Literal["describe_processes"]
     pids: List[int]
@@ -161,6 +266,12 @@ class DescribeProcessesFrame(Question):
 
 class PingFrame(Question):
     type: Literal["ping"]
+
+
+class JobMemoryQuestionFrame(Question):
+    """How much of the host's memory does each running attempt take?"""
+
+    type: Literal["job_memory"]
 
 
 class _ShutdownOptions(TypedDict, total=False):
@@ -185,8 +296,20 @@ class ListedGpu(TypedDict):
 
 
 AttemptFrame = Union[StartFrame, AdoptFrame, SignalFrame, PauseFrame, ForgetFrame]
-FileQuestionFrame = Union[ReadLogFrame, TailLogFrame, WatchLogFrame, UnwatchLogFrame, CheckPathsFrame]
-FactsQuestionFrame = Union[FileQuestionFrame, DescribeProcessesFrame, PingFrame]
+FileQuestionFrame = Union[
+    ReadLogFrame,
+    TailLogFrame,
+    WatchLogFrame,
+    UnwatchLogFrame,
+    CheckPathsFrame,
+    CheckEnvironmentsFrame,
+    FindMetricsFrame,
+    ListCheckoutsFrame,
+    TidyCheckoutsFrame,
+    TakeFingerprintFrame,
+    FindLinksFrame,
+]
+FactsQuestionFrame = Union[FileQuestionFrame, DescribeProcessesFrame, PingFrame, JobMemoryQuestionFrame]
 QuestionFrame = Union[
     ReadLogFrame,
     TailLogFrame,
@@ -195,8 +318,15 @@ QuestionFrame = Union[
     ForgetGpusFrame,
     TryGpusFrame,
     CheckPathsFrame,
+    CheckEnvironmentsFrame,
+    FindMetricsFrame,
+    ListCheckoutsFrame,
+    TidyCheckoutsFrame,
+    TakeFingerprintFrame,
+    FindLinksFrame,
     DescribeProcessesFrame,
     PingFrame,
+    JobMemoryQuestionFrame,
     ShutdownFrame,
 ]
 ControllerFrame = Union[ControllerHelloFrame, AttemptFrame, QuestionFrame]

@@ -2,112 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Literal, Optional, TypedDict, Union
+from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
 
-from tarmac.shared.frames.base import Answer, OfAttempt
+from tarmac.shared.frames.base import Answer, OfAttempt, SearchPlace
+from tarmac.shared.frames.reports import ReportFrame
 
 ContainmentKind = Literal["cgroup", "scan"]
 GpuMake = Literal["nvidia", "amd", "fake", "listed"]
-Memory = Literal["gpu", "host"]
-Outside = Literal["killed", "disk-full", "no-cwd", "no-interpreter", "suspend", "reboot"]
-Loss = Literal["lost", "reboot"]
 OutputVerdict = Literal["good", "has_content", "no_directory", "is_directory", "not_writable", "reserved", "silent"]
-
-# Reports of attempts. The shim sends the same frames to the agent. `at` and `…_at` are wall times, which may be wrong;
-# `at_s` and `…_s` are the same moments on the node's boot clock: null if not known, or before the present boot.
-
-
-class _StartedOptions(TypedDict, total=False):
-    paused: bool  # its processes are frozen
-
-
-class StartedFrame(OfAttempt, _StartedOptions):
-    type: Literal["started"]
-    pid: int
-    started_at: float
-    started_s: Optional[float]
-
-
-class LeftProcess(TypedDict):
-    pid: int
-    command: Optional[str]  # shortened; null: it ended before it could be read
-
-
-class Leftovers(TypedDict):
-    """The processes that were still there when the command had ended, and that were ended then."""
-
-    count: int
-    processes: List[LeftProcess]  # some of them
-
-
-class _ExitedOptions(TypedDict, total=False):
-    leftovers: Leftovers
-    outside: Outside  # it failed because of this
-    full_disk: bool  # the disk of its log was full
-    adopted: bool  # the exit status of an adopted process is unknown
-    oom: Memory  # it failed because this memory ran out
-    error_line: str  # the line of its output that says why it failed, shortened
-    paused_s: float  # how long it was paused in all, if it was
-    signalled: bool  # a stop was requested while the command was still running; records of older agents lack it
-
-
-class ExitedFrame(OfAttempt, _ExitedOptions):
-    """`timed_out`: the time limit's signal was sent while the command was still running."""
-
-    type: Literal["exited"]
-    exit_code: Optional[int]
-    signal: Optional[int]
-    started_at: float
-    ended_at: float
-    ended_s: Optional[float]
-    ran_s: Optional[float]  # from its start to its end
-    pid: int
-    timed_out: bool
-
-
-class _LaunchFailedOptions(TypedDict, total=False):
-    outside: Outside  # what was missing
-
-
-class LaunchFailedFrame(OfAttempt, _LaunchFailedOptions):
-    type: Literal["launch_failed"]
-    message: str
-    at: float
-    at_s: Optional[float]
-
-
-class _WithLeftovers(TypedDict, total=False):
-    leftovers: Leftovers
-
-
-class _LostOptions(_WithLeftovers, total=False):
-    loss: Loss
-
-
-class LostFrame(OfAttempt, _LostOptions):
-    """The shim was killed, so the exit status is unknown. `alive`: processes of the attempt still exist."""
-
-    type: Literal["lost"]
-    message: str
-    alive: bool
-    at: float
-    at_s: Optional[float]
-    started_s: Optional[float]
-
-
-class GoneFrame(OfAttempt, _WithLeftovers):
-    """The last process of a lost attempt has ended."""
-
-    type: Literal["gone"]
-    at: float
-    at_s: Optional[float]
-    started_s: Optional[float]
-
-
-ReportFrame = Union[StartedFrame, ExitedFrame, LaunchFailedFrame, LostFrame, GoneFrame]
-
-
-# The machine
 
 
 class OriginEntry(OfAttempt):
@@ -260,6 +162,42 @@ class LogGrewErrorFrame(Answer):
     error: str
 
 
+class LinkEntry(TypedDict):
+    kind: str  # wandb, mlflow or tensorboard
+    url: str
+
+
+class FoundLinks(TypedDict):
+    links: List[LinkEntry]
+    offset: int  # up to where the log was looked at
+
+
+class LinksFoundFrame(Answer):
+    """In the order of the question."""
+
+    type: Literal["links_found"]
+    found: List[FoundLinks]
+
+
+class FoundMetrics(TypedDict):
+    """The metrics of one job."""
+
+    values: List[Optional[str]]  # in the order of the patterns
+    json: Dict[str, Any]
+
+
+class _MetricsOptions(TypedDict, total=False):
+    is_too_slow: bool  # a pattern takes too long
+
+
+class MetricsFoundFrame(Answer, _MetricsOptions):
+    """The metrics of the first jobs of the question. `place`: where the search of the next one continues."""
+
+    type: Literal["metrics_found"]
+    found: List[FoundMetrics]
+    place: Optional[SearchPlace]
+
+
 class PathsCheckedFrame(Answer):
     """In the order of the question: whether each directory exists, a verdict on each output file, and which file it is.
 
@@ -270,6 +208,60 @@ class PathsCheckedFrame(Answer):
     directories: List[Optional[bool]]  # null: the file system does not answer
     outputs: List[OutputVerdict]
     identities: List[Optional[List[str]]]
+
+
+class VenvEntry(TypedDict):
+    is_venv: Optional[bool]  # null: the file system does not answer
+    nearest: Optional[str]  # the one that was probably meant
+
+
+class CondaEntry(TypedDict):
+    is_known: Optional[bool]  # null: the file system does not answer
+    prefix: Optional[str]
+    known: List[str]  # others, the nearest first
+
+
+class EnvironmentsCheckedFrame(Answer):
+    """In the order of the question."""
+
+    type: Literal["environments_checked"]
+    venvs: List[VenvEntry]
+    condas: List[CondaEntry]
+
+
+class CheckoutEntry(TypedDict):
+    job: int
+    is_pruned: bool  # its unchanged files were removed
+
+
+class CheckoutsFrame(Answer):
+    type: Literal["checkouts"]
+    checkouts: List[CheckoutEntry]
+
+
+class CheckoutsTidiedFrame(Answer):
+    type: Literal["checkouts_tidied"]
+
+
+class Fingerprint(TypedDict):
+    """The Python that a command uses, and the packages that are installed for it."""
+
+    python: str  # its path
+    version: str
+    packages: Dict[str, str]  # name → version
+
+
+class FingerprintFrame(TypedDict):
+    """What these attempts were started with. Sent a moment later, once for all with the same environment."""
+
+    type: Literal["fingerprint"]
+    attempts: List[List[int]]  # job and attempt
+    fingerprint: Fingerprint
+
+
+class FingerprintTaken(Answer):
+    type: Literal["fingerprint_taken"]
+    fingerprint: Optional[Fingerprint]  # null: no Python, or the file system does not answer
 
 
 class ProcessDescription(TypedDict):
@@ -294,6 +286,17 @@ class PongFrame(Answer):
     type: Literal["pong"]
 
 
+class JobMemoryEntry(TypedDict):
+    job: int
+    attempt: int
+    bytes: int
+
+
+class JobMemoryFrame(Answer):
+    type: Literal["job_memory"]
+    taken: List[JobMemoryEntry]
+
+
 class EndingFrame(Answer):
     type: Literal["ending"]
     stops: int
@@ -309,8 +312,15 @@ AnswerFrame = Union[
     LogGrewFrame,
     LogGrewErrorFrame,
     PathsCheckedFrame,
+    EnvironmentsCheckedFrame,
+    MetricsFoundFrame,
+    CheckoutsFrame,
+    CheckoutsTidiedFrame,
+    FingerprintTaken,
+    LinksFoundFrame,
     ProcessesDescribedFrame,
     PongFrame,
+    JobMemoryFrame,
     EndingFrame,
 ]
-AgentFrame = Union[AgentHelloFrame, ReportFrame, GpusFrame, GpusUnchangedFrame, AnswerFrame]
+AgentFrame = Union[AgentHelloFrame, ReportFrame, GpusFrame, GpusUnchangedFrame, FingerprintFrame, AnswerFrame]

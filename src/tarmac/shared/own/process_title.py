@@ -10,7 +10,7 @@ import ctypes
 import os
 from typing import NamedTuple, Optional
 
-from tarmac.shared import kernel
+from tarmac.shared.system import kernel
 
 _ARG_START, _ARG_END = 45, 46  # in /proc/PID/stat, counted from the state
 _NOT_SHOWN = b"--ready-fd"  # the last option; it means nothing once the process is ready

@@ -24,7 +24,7 @@ _OTHERS = 0o077
 _MOST_LINKS = 40
 _FILES = (
     "tarmac.db", "tarmac.db-wal", "tarmac.db-shm", "controller.lock", "controller.log", "tarmac.sock", "outbox.lock",
-    "outbox.sent",
+    "outbox.sent", "history.db", "history.db-wal", "history.db-shm",
 )  # fmt: skip
 _AGENT_FILES = ("agent.lock", "agent.log", "agent.sock", "node", "cards.json", "past")
 _ELSEWHERE = "set TARMAC_HOME to a directory that you own"
@@ -76,6 +76,7 @@ def problems_of_state(state: str) -> List[Problem]:
     found, is_closed = _problems_of_top(state)
     found += _problems_of_files(state, _FILES, is_closed=is_closed)
     found += _problems_of_directory(os.path.join(state, "logs"), is_closed=is_closed, may_be_link=True)
+    found += _problems_of_directory(os.path.join(state, "secrets"), is_closed=is_closed)
     return found + _problems_of_agent(state, is_closed=is_closed)
 
 
@@ -99,6 +100,11 @@ def problems_of_config(path: str) -> List[Problem]:
         can_change = info.st_uid == os.getuid() and (is_closed or not _is_open(info))
         return [_writable(path, info, stat.S_IMODE(info.st_mode) & ~_OTHERS_WRITE if can_change else None)]
     return []
+
+
+def is_open_to_others(info: os.stat_result) -> bool:
+    """Can users other than the owner and root write to the file?"""
+    return bool(info.st_mode & _OTHERS_WRITE) and _is_open(info)
 
 
 def can_others_read(path: str) -> bool:

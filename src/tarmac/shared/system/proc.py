@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import NamedTuple, Optional
 
-from tarmac.shared import kernel
-from tarmac.shared.shortage import is_shortage
+from tarmac.shared.system import kernel
+from tarmac.shared.system.shortage import is_shortage
 
 TICKS_PER_S = 100  # the unit of /proc, independent of the kernel's own clock rate
 
@@ -35,7 +35,7 @@ def read_boot_id() -> str:
 
 
 def read_stat(pid: int) -> Optional[Stat]:
-    """None if the process does not exist. Raises OSError if there is no descriptor left to look."""
+    """None if the process does not exist. Raises OSError if no descriptor is left to look."""
     try:
         fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:

@@ -1,0 +1,1 @@
+"""What Tarmac asks of Linux: processes, sockets, clocks and system calls. Python 3.8."""

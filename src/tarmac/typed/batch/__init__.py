@@ -1,0 +1,1 @@
+"""Batches: files with many jobs, read and checked as a whole before any is queued."""

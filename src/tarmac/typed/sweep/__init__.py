@@ -1,0 +1,1 @@
+"""Sweeps: parameters and their values, the combinations to run, and the template that is filled in with each."""
