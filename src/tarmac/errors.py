@@ -5,6 +5,18 @@ A message says what happened and to which object; the hint says what to do next.
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class RefusedJob(TypedDict):
+        """`index`: its place in the submit, from 0."""
+
+        index: int
+        key: str
+        message: str
+        hint: str | None
+
 
 class TarmacError(Exception):
     """Base of all errors. `code` and `key` come from the API's error body; the command line exits with `exit_code`."""
@@ -17,6 +29,7 @@ class TarmacError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.jobs: list[RefusedJob] = []  # of a submit with several jobs, those that were refused
         self.key = key  # names the message and does not change; None if the error did not come from the API
 
     def __str__(self) -> str:

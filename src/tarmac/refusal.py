@@ -6,7 +6,10 @@ The client's exceptions, made from the API's answer, are in `tarmac.errors`.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Kind: TypeAlias = Literal["refused", "not_found", "not_allowed", "conflict", "too_new", "unavailable"]
 
@@ -22,6 +25,15 @@ class Refused(Exception):
 
     def __str__(self) -> str:
         return f"{self.key}({', '.join(f'{name}={value!r}' for name, value in self.values.items())})"
+
+
+class RefusedJobs(Refused):
+    """Jobs of a submit that are refused, by their places in it. As a refusal, it is that of the first one."""
+
+    def __init__(self, jobs: Mapping[int, Refused]) -> None:
+        first = jobs[min(jobs)]
+        super().__init__(first.kind, first.key, first.values)
+        self.jobs = jobs
 
 
 def invalid(key: str, /, **values: Any) -> Refused:
@@ -52,3 +64,8 @@ def too_new(key: str, /, **values: Any) -> Refused:
 def unavailable(key: str, /, **values: Any) -> Refused:
     """Not possible at the moment; worth a retry."""
     return Refused("unavailable", key, values)
+
+
+def wrapped(key: str, /, *, problem: Refused, **values: Any) -> Refused:
+    """The same refusal, with a message that also says what it is about."""
+    return Refused(problem.kind, key, {"problem": problem, **values})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from tarmac.core.model.attempt import Attempt
@@ -56,6 +58,7 @@ class Changes:
     new: list[Job] = field(default_factory=list)
     changed: dict[JobId, Job] = field(default_factory=dict)  # including jobs that ended
     edited: set[JobId] = field(default_factory=set)  # the changed jobs whose spec differs, too
+    relabelled: dict[JobId, Job] = field(default_factory=dict)  # ended jobs with another name, tags or note
     attempts: list[Attempt] = field(default_factory=list)  # that ended
     story: list[StoryLine] = field(default_factory=list)
     gpus: dict[tuple[NodeName, GpuUuid], GpuSettings] = field(default_factory=dict)
@@ -69,6 +72,7 @@ class Changes:
         return bool(
             self.new
             or self.changed
+            or self.relabelled
             or self.gpus
             or self.story
             or self.reservations

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import TERM
 from tarmac.core.model.note import Note
 from tarmac.core.model.status import Booking
+from tarmac.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from heapq import heappush
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,12 @@ from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import Job
 from tarmac.core.model.queue import Suspension
 from tarmac.core.model.status import RunName, Running, Starting, Stopping
-from tarmac.core.queue import Queue
+from tarmac.core.queue.queue import Queue
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from tarmac.core.model.job import JobSpec
-    from tarmac.core.queue import RunTimes
+    from tarmac.core.queue.queue import RunTimes
 
 
 @dataclass(slots=True)
@@ -59,8 +60,11 @@ class Indexes:
 
     def enqueue(self, jobs: list[Job], now: float) -> None:
         """Put queued jobs into the queue, or aside where they wait for something other than GPUs."""
-        ready = []
+        ready: list[Job] = []
         for job in jobs:
+            if ready and job.spec is ready[-1].spec and job.status is ready[-1].status:
+                ready.append(job)  # a job of the same array
+                continue
             begin = job.not_before
             if begin is not None and begin > now:
                 heappush(self.timers, (begin, job.id))

@@ -6,9 +6,11 @@ up again after a restart or under another half-life.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import exp, log
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

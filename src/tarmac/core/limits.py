@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
+
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,10 +114,10 @@ def gpus_asked(spec: JobSpec) -> float:
 
 def has_limits(rules: Rules) -> bool:
     """Is any limit set that can delay a start?"""
-    per_name = (
-        rules.max_gpus_per_user, rules.max_gpus_per_project, rules.gpu_hours_per_user, rules.gpu_hours_per_project,
-    )  # fmt: skip
-    return bool(rules.max_gpus_per_job) or any(map(_is_set, per_name))
+    users, projects = rules.max_gpus_per_user, rules.max_gpus_per_project
+    user_hours, project_hours = rules.gpu_hours_per_user, rules.gpu_hours_per_project
+    has_default = users.default or projects.default or user_hours.default or project_hours.default
+    return bool(rules.max_gpus_per_job or has_default or users.of or projects.of or user_hours.of or project_hours.of)
 
 
 def has_hour_limits(state: State) -> bool:

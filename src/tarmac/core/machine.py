@@ -17,6 +17,7 @@ from tarmac.core.events import (
     JobEdited,
     JobMoved,
     JobsHeld,
+    JobsLabelled,
     JobsPaused,
     JobsReleased,
     JobsResumed,
@@ -42,16 +43,21 @@ from tarmac.core.events import (
     StopAsked,
     TimePassed,
 )
-from tarmac.core.handlers import inventory, pausing, progress, queue_mode, queueing, reservations, runs, stopping
-from tarmac.core.handlers.dependencies import settle
+from tarmac.core.handlers import inventory
+from tarmac.core.handlers.attempts import pausing, progress, stopping
+from tarmac.core.handlers.attempts.run_commands import adopt_process
+from tarmac.core.handlers.attempts.taking_in import next_attempt
 from tarmac.core.handlers.health import is_fresh, note_reading, watch_gpus, watch_jobs
-from tarmac.core.handlers.taking_in import next_attempt
+from tarmac.core.handlers.joining import apply_report
+from tarmac.core.handlers.queue import queue_mode, queueing, reservations
+from tarmac.core.handlers.queue.dependencies import settle
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job
 from tarmac.core.model.note import note
 from tarmac.core.model.status import Booking, Draft, Held, Queued, Starting
 from tarmac.core.policy.forced_start import booking_by_force
+from tarmac.core.policy.needless_pass import is_needless, turns_before
 from tarmac.core.policy.reservations import used_by
 from tarmac.core.policy.scheduling_pass import Pass, Preempt
 from tarmac.core.story import enter, tell
@@ -71,9 +77,12 @@ def handle(state: State, event: Event, now: float) -> list[Command]:
     is_due = queueing.pass_time(state, now)
     commands: list[Command] = list(reservations.pass_time(state, now)) if reserved else []
     is_due = is_due or len(state.reservations) < reserved
+    turns = None if is_set_back else turns_before(state, event)
     commands += _apply(state, event, now)
     settle(state, now)
-    if is_due or _may_start_something(event):
+    if not is_due and turns is not None and is_needless(state, turns, now):
+        state.pass_at = now
+    elif is_due or _may_start_something(event):
         commands += _start_what_fits(state, now)
     return commands
 
@@ -85,7 +94,7 @@ def _may_start_something(event: Event) -> bool:
 
 def _apply(state: State, event: Event, now: float) -> list[Command]:
     match event:
-        case JobsSubmitted() | JobsHeld() | JobsReleased() | JobsRetried() | JobMoved() | JobEdited():
+        case JobsSubmitted() | JobsHeld() | JobsReleased() | JobsRetried() | JobMoved() | JobEdited() | JobsLabelled():
             queueing.change(state, event, now)
         case QueuePaused() | QueueResumed() | OwnersResumed() | QueueDrained() | ReservationMade() | ReservationEnded():
             queue_mode.change(state, event, now)
@@ -100,7 +109,7 @@ def _apply(state: State, event: Event, now: float) -> list[Command]:
         case ProcessAdopted():
             return _adopt(state, event, now)
         case Reported() | NodeJoined():
-            return runs.apply_report(state, event, now)
+            return apply_report(state, event, now)
         case TimePassed() | NodeSampled():
             return _look(state, event, now)
         case _:
@@ -146,7 +155,7 @@ def _adopt(state: State, event: ProcessAdopted, now: float) -> list[Command]:
         adopted_uid=event.uid,
     )
     enter(state, job, starting, "ProcessAdopted", now, detail)
-    return [runs.adopt_process(job, starting, event.pid)]
+    return [adopt_process(job, starting, event.pid)]
 
 
 def _watch(state: State, node: Node, now: float) -> list[Command]:
@@ -194,6 +203,7 @@ def _start_what_fits(state: State, now: float) -> list[Command]:
             state.stuck_since.setdefault(job, now)
         state.replan_at = turn.replan_at
         is_settled = turn.is_settled
+    state.full_pass = turn.full
     if state.owed:
         awaited = {getattr(state.jobs[number].status, "for_job", None) for number in state.stopping}
         state.owed &= awaited  # once the others have stopped, there is one chance

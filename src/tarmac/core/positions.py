@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def new_position(job: Job, low: float, high: float) -> float | None:
-    """A position between two others that marks the job as moved. None if there is no room.
+    """A position between two others that marks the job as moved. None if they are too close.
 
     A job that is already there hardly changes its position: under fifo it must not pass jobs of other owners.
     """

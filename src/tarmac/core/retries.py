@@ -59,7 +59,7 @@ def may_retry(job: Job, kind: RetryKind | None) -> bool:
 def wait_s(job: Job, rules: Rules) -> float:
     """How long the next automatic retry waits. Each wait is twice the one before, up to the longest.
 
-    By default the first retry starts at once. With a delay of its own, the job waits before the first one, too.
+    By default the first retry starts at once. A job with --retry-delay waits before the first one, too.
     """
     first_s = job.spec.retry_delay_s
     if first_s is None:
@@ -73,7 +73,7 @@ def _doubled(times: int) -> float:
 
 
 def grown(state: State, job: Job, ended: Ended, peak_bytes: int | None) -> Request:
-    """What to ask for after an attempt ran out of memory; the same request if there is nothing more to ask for."""
+    """What to ask for after an attempt ran out of memory; the same request if it cannot ask for more."""
     request = job.spec.request
     if not isinstance(ended, Failed):
         return request

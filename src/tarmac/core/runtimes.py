@@ -7,14 +7,15 @@ nothing is known, it comes from the owner's last runs of that width. It is doubl
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from tarmac.core.model.plan import RestsOn
 from tarmac.core.model.status import Failed, Paused, Running, Starting, Stopping, Succeeded, Unknown
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from tarmac.core.model.ids import JobId
     from tarmac.core.model.job import Job, JobSpec
@@ -43,6 +44,11 @@ class End:
 class Expectation(NamedTuple):
     seconds: float
     rests_on: RestsOn
+
+
+class Range(NamedTuple):
+    usual_s: float
+    longest_s: float | None  # None: too little is known
 
 
 class Run(NamedTuple):
@@ -75,6 +81,7 @@ class LastRuns:
 class Runtimes:
     recent_s: dict[Kind, deque[float]] = field(default_factory=dict)
     recent_s_of_width: dict[Width, deque[float]] = field(default_factory=dict)
+    ranges: dict[Width, Range] = field(default_factory=dict)  # of jobs without namesakes, until a run is added
     learned: dict[str, int] = field(default_factory=dict)  # how often, by owner: what rests on it is out of date then
     last_runs: LastRuns = field(default_factory=LastRuns)
     expected: dict[JobId, Expectation] = field(default_factory=dict)  # of attempts, as of when they got their GPUs
@@ -92,7 +99,7 @@ class Runtimes:
             return
         seconds = max(0.0, status.ended_at - status.started_at - status.paused_s)
         self.learned[job.spec.owner] = self.learned.get(job.spec.owner, 0) + 1
-        _remember(self.recent_s_of_width, _width(job.spec), seconds, LAST_RUNS)
+        self._remember_width(_width(job.spec), seconds)
         if job.spec.request.gpus:
             self.last_runs.add(Run(seconds, has_limit=job.spec.time_limit_s is not None))
         if isinstance(status, Succeeded):
@@ -144,7 +151,7 @@ class Runtimes:
         if (runs := self.recent_s.get(_kind(spec))) is not None:
             return Expectation(max(LEAST_S, *runs), "history")
         if (runs := self.recent_s_of_width.get(_width(spec))) is not None:
-            return Expectation(max(LEAST_S, (runs[-1] + runs[-2]) / 2 if len(runs) > 1 else runs[-1]), "owner")
+            return Expectation(_usual_s(runs), "owner")
         return Expectation(UNKNOWN_S, "guess")
 
     def planning_s(self, spec: JobSpec) -> float:
@@ -154,8 +161,22 @@ class Runtimes:
         """The time limit, else the longest recent run; None if too little is known."""
         if (known := self.expected_s(spec)) is not None:
             return known
-        runs = self.recent_s_of_width.get(_width(spec), ())
-        return None if len(runs) < LEAST_RUNS else max(LEAST_S, *runs)
+        return _longest_s(self.recent_s_of_width.get(_width(spec), ()))
+
+    def usual_and_longest_s(self, spec: JobSpec) -> Range:
+        """`planning_s` and `longest_s` of a job without a time limit. A pass asks about many jobs of one width."""
+        if (runs := self.recent_s.get(_kind(spec))) is not None:
+            longest_s = max(runs)
+            return Range(max(LEAST_S, longest_s), longest_s)
+        width = _width(spec)
+        known = self.ranges.get(width)
+        if known is None:
+            known = self.ranges[width] = self.range_of(width)
+        return known
+
+    def range_of(self, width: Width) -> Range:
+        runs = self.recent_s_of_width.get(width)
+        return Range(UNKNOWN_S, None) if runs is None else Range(_usual_s(runs), _longest_s(runs))
 
     def expect(self, job: Job) -> None:
         """Note how long an attempt is expected to run, as it gets its GPUs.
@@ -182,22 +203,29 @@ class Runtimes:
             seconds, rests_on = 2 * seconds, "guess" if rests_on == "guess" else "outlived"
         return End(at=began + seconds, rests_on=rests_on)
 
+    def _remember_width(self, width: Width, seconds: float) -> None:
+        _remember(self.recent_s_of_width, width, seconds, LAST_RUNS)
+        self.ranges.pop(width, None)
+        if max(len(self.ranges), len(self.recent_s_of_width)) >= MOST_KINDS:  # the runs of a width may be forgotten
+            self.ranges.clear()
+
     def forget_attempt(self, job: JobId) -> None:
         self.began.pop(job, None)
         self.expected.pop(job, None)
 
     def _certain_end(self, job: Job) -> End | None:
         """The latest end of a job that has a time limit or was asked to stop."""
-        status = job.status
+        status, limit_s = job.status, job.spec.time_limit_s
         if isinstance(status, Stopping):
             return End(at=status.asked_at + status.grace_s, rests_on="stop")
-        limit_s = job.spec.time_limit_s
+        if limit_s is None:
+            return None
         match status:
-            case Starting() if limit_s is not None:
+            case Starting():
                 return End(at=status.decided_at + limit_s, rests_on="limit")
             case Paused(is_counted=False):
                 return None
-            case Running() if limit_s is not None:
+            case Running():
                 began = self.began.get(job.id, status.started_at)
                 return End(at=began + status.extension_s + limit_s, rests_on="limit")
             case _:
@@ -220,6 +248,14 @@ def _kind(spec: JobSpec) -> Kind:
 
 def _width(spec: JobSpec) -> Width:
     return (spec.owner, spec.request.gpus)
+
+
+def _usual_s(runs: Sequence[float]) -> float:
+    return max(LEAST_S, (runs[-1] + runs[-2]) / 2 if len(runs) > 1 else runs[-1])
+
+
+def _longest_s(runs: Sequence[float]) -> float | None:
+    return None if len(runs) < LEAST_RUNS else max(LEAST_S, *runs)
 
 
 def _remember(recent_s: dict[_Key, deque[float]], key: _Key, seconds: float, most: int) -> None:

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import field
+from itertools import groupby, islice
 from math import inf
 from typing import TYPE_CHECKING
 
-from tarmac.core.changes import Changes, GpuSettings, HourKey, Release
-from tarmac.core.fit.fit_cache import FitCache
-from tarmac.core.indexes import Indexes
-from tarmac.core.ledger import Ledger
+from tarmac.core.changes import Changes
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import Job
-from tarmac.core.model.node import Node
 from tarmac.core.model.queue import Mode
 from tarmac.core.model.rules import Rules
 from tarmac.core.model.status import (
     Held,
     Queued,
     Running,
-    Starting,
     Stopping,
     Succeeded,
     Unknown,
@@ -30,38 +25,35 @@ from tarmac.core.model.status import (
     is_working,
     paused_s_of,
 )
-from tarmac.core.queue import Queue
-from tarmac.core.runtimes import Runtimes
+from tarmac.core.node_bookings import NodeBookings, booked_since
+from tarmac.core.queue.queue import Queue
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from tarmac.core.ledger import HourRow
     from tarmac.core.model.gpu import Drain
     from tarmac.core.model.ids import GpuUuid
     from tarmac.core.model.job import JobSpec
     from tarmac.core.model.names import Outcome
+    from tarmac.core.model.plan import FullPass
     from tarmac.core.model.queue import Reservation, Suspension
-    from tarmac.core.model.status import Booking, Status
-    from tarmac.core.queue import RunTimes
+    from tarmac.core.model.status import Status
+    from tarmac.core.queue.queue import RunTimes
 
 MAX_OUTCOMES = 4096
 RECENT_WAITS = 200
-CLOCKS_DIFFER_S = 1.0  # less than this is no sign that a clock was set
+CLOCKS_DIFFER_S = 1.0  # a smaller difference does not mean that a clock was set
 
 
 @dataclass(slots=True)
-class State(Indexes):
+class State(NodeBookings):
     """Facts about jobs, nodes and the queue, and the indexes derived from them."""
 
     jobs: dict[JobId, Job] = field(default_factory=dict)
-    nodes: dict[NodeName, Node] = field(default_factory=dict)
     reservations: dict[int, Reservation] = field(default_factory=dict)
     mode: Mode = field(default_factory=Mode)
-    rules: Rules = field(default_factory=Rules)
-    ledger: Ledger = field(default_factory=Ledger)
-    runtimes: Runtimes = field(default_factory=Runtimes)
-    fit_cache: FitCache = field(default_factory=FitCache)
     outcomes: dict[JobId, Outcome] = field(default_factory=dict)  # of the jobs that ended last
     recent_waits_s: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT_WAITS))  # of jobs that got GPUs
     just_ended: list[JobId] = field(default_factory=list)  # their dependents are not updated yet
@@ -69,20 +61,13 @@ class State(Indexes):
     failures: dict[str, dict[JobId, str | None]] = field(default_factory=dict)
     next_id: int = 1
     next_reservation: int = 1
-    now: float = 0.0  # time of the last event
     pass_at: float = 0.0  # time of the last scheduling pass
+    full_pass: FullPass | None = None  # the last pass, if it says what a pass after another submit would find
     replan_at: float = inf  # when an expectation runs out that a planned start rests on
-    changes: Changes = field(default_factory=Changes)
 
     def take_changes(self) -> Changes:
         taken, self.changes = self.changes, Changes()
         return taken
-
-    def node(self, name: NodeName) -> Node:
-        node = self.nodes.get(name)
-        if node is None:
-            node = self.nodes[name] = Node(name=name, cpu_job_slots=0)
-        return node
 
     @property
     def run_s(self) -> RunTimes | None:
@@ -104,7 +89,7 @@ class State(Indexes):
                 job.status = job.status.with_wait_from(now)
                 waiting.append(job)
             elif (booking := holds_booking(job.status)) is not None:
-                self._book(job, booking, _booked_since(job.status, now))
+                self.book(job, booking, booked_since(job.status, now))
         self.enqueue(waiting, now)
         self.next_id = max(self.next_id, next_id)
 
@@ -134,34 +119,11 @@ class State(Indexes):
         for job in self.jobs.values():
             if holds_booking(job.status) is not None:
                 self.runtimes.expect(job)
-        self._requeue_all()  # under order = expected, classes depend on how long jobs run
+        if self.run_s is not None:
+            self._requeue_all()  # classes depend on how long jobs run
         self.fit_cache.clear()  # it holds expected ends
 
-    # Nodes, GPUs and the queue as a whole
-
-    def touch(self, node: Node) -> None:
-        """Note that something placement depends on changed on the node."""
-        self.fit_cache.touch(node.name)
-
-    def set_drain(self, node: Node, gpu: GpuUuid, drain: Drain | None) -> None:
-        if drain is None:
-            node.drains.pop(gpu, None)
-        else:
-            node.drains[gpu] = drain
-        self.touch(node)
-        self.changes.gpus[node.name, gpu] = GpuSettings(drain, node.slots.get(gpu, 1))
-
-    def set_slots(self, node: Node, gpu: GpuUuid, slots: int) -> None:
-        node.slots[gpu] = slots
-        self.touch(node)
-        self.changes.gpus[node.name, gpu] = GpuSettings(node.drains.get(gpu), slots)
-
-    def forget_gpu(self, node: Node, gpu: GpuUuid) -> None:
-        """Drop everything known about a GPU. The caller guarantees that no job holds it."""
-        node.gpus.pop(gpu, None)
-        node.uses.pop(gpu, None)
-        node.slots.pop(gpu, None)
-        self.set_drain(node, gpu, None)
+    # The queue as a whole
 
     def set_rules(self, rules: Rules) -> None:
         has_other_half_life = rules.half_life_s != self.rules.half_life_s
@@ -206,12 +168,14 @@ class State(Indexes):
     def accept(self, jobs: list[Job]) -> None:
         """Add new jobs."""
         self.jobs.update((job.id, job) for job in jobs)
-        for job in jobs:
-            if isinstance(job.status, Queued | Held):
-                self.waiting_counts.add(job.spec)
-            if job.spec.after:
-                self.add_dependencies(job)
-            self.add_outputs(job)
+        for _, together in groupby(jobs, key=lambda job: (id(job.spec), id(job.status))):  # an array shares both
+            first, *more = together
+            if isinstance(first.status, Queued | Held):
+                self.waiting_counts.add(first.spec, 1 + len(more))
+            if first.spec.after or first.spec.outputs:
+                for job in (first, *more):
+                    self.add_dependencies(job)
+                    self.add_outputs(job)
         self.enqueue([job for job in jobs if isinstance(job.status, Queued)], self.now)
         self.changes.new += jobs
 
@@ -234,9 +198,9 @@ class State(Indexes):
         job.status = status
         has = holds_booking(status)
         if had is not None and had != has:
-            self._release(job, had, paused_s)
+            self.release(job, had, paused_s)
         if has is not None and had != has:
-            self._book(job, has, self.now)
+            self.book(job, has, self.now)
         elif has is not None:
             self.add_booked(job)
             self.fit_cache.touch(has.node)  # its expected end may have changed
@@ -250,19 +214,32 @@ class State(Indexes):
 
     def edit(self, job: Job, spec: JobSpec) -> None:
         """Change what a waiting job asks for."""
-        is_queued = isinstance(job.status, Queued)
-        if is_queued:
+        self.edit_many([(job, spec)])
+
+    def edit_many(self, edits: Sequence[tuple[Job, JobSpec]]) -> None:
+        """Change what waiting jobs ask for. They enter the queue again together."""
+        queued = [job for job, _ in edits if isinstance(job.status, Queued)]
+        for job in queued:
             self.dequeue(job)
-        self.remove_dependencies(job)
-        self.remove_outputs(job)
-        if isinstance(job.status, Queued | Held):
-            self.waiting_counts.remove(job.spec)
-            self.waiting_counts.add(spec)
+        for job, spec in edits:
+            self.remove_dependencies(job)
+            self.remove_outputs(job)
+            if isinstance(job.status, Queued | Held):
+                self.waiting_counts.remove(job.spec)
+                self.waiting_counts.add(spec)
+            job.spec = spec
+            self.add_dependencies(job)
+            self.add_outputs(job)
+            self.changes.changed[job.id] = job
+            self.changes.edited.add(job.id)
+        self.enqueue(queued, self.now)
+
+    def relabel(self, job: Job, spec: JobSpec) -> None:
+        """Give a job in any state another name, tags or note. Its place in the queue may depend on the name."""
+        if spec.name != job.spec.name:
+            self.edit(job, spec)
+            return
         job.spec = spec
-        self.add_dependencies(job)
-        self.add_outputs(job)
-        if is_queued:
-            self.enqueue([job], self.now)
         self.changes.changed[job.id] = job
         self.changes.edited.add(job.id)
 
@@ -330,59 +307,3 @@ class State(Indexes):
         self.learn_run(job)
         self.outcomes[job.id] = "ok" if isinstance(job.status, Succeeded) else "fail"
         self.just_ended.append(job.id)
-
-    def _book(self, job: Job, booking: Booking, since: float) -> None:
-        node = self.node(booking.node)
-        node.host[job.id] = job.spec.request
-        if booking.run is not None:
-            self.renamed[node.name, booking.run] = job.id
-        for gpu in booking.gpus:
-            node.booked.setdefault(gpu.uuid, {})[job.id] = gpu
-            if gpu.parent is not None:
-                node.booked_parts.setdefault(gpu.parent, set()).add((job.id, gpu.uuid))
-        self.touch(node)
-        self.runtimes.forget_attempt(job.id)
-        self.runtimes.expect(job)
-        self.ledger.begin(job, booking, since, self.now, self.rules.half_life_s)
-        self.add_booked(job)
-
-    def _release(self, job: Job, booking: Booking, paused_s: float) -> None:
-        node = self.node(booking.node)
-        node.host.pop(job.id, None)
-        if booking.run is not None:
-            del self.renamed[node.name, booking.run]
-        node.activity.pop(job.id, None)
-        node.taken_bytes.pop(job.id, None)
-        for gpu in booking.gpus:
-            holders = node.booked.get(gpu.uuid, {})
-            holders.pop(job.id, None)
-            if not holders:
-                node.booked.pop(gpu.uuid, None)
-            if gpu.parent is not None:
-                parts = node.booked_parts.get(gpu.parent, set())
-                parts.discard((job.id, gpu.uuid))
-                if not parts:
-                    node.booked_parts.pop(gpu.parent, None)
-        self.touch(node)
-        self.runtimes.forget_attempt(job.id)
-        use = self.ledger.running[job.id]
-        self.changes.releases.append(
-            Release(job.id, job.attempt, use.owner, use.project, booking, use.since, self.now, paused_s)
-        )
-        for row in self.ledger.end(job.id, self.now, self.rules.half_life_s):
-            key = HourKey(row.hour, row.owner, row.project)
-            self.changes.hours[key] = self.changes.hours.get(key, 0.0) + row.gpu_s
-        self.remove_booked(job)
-
-
-def _booked_since(status: Status, now: float) -> float:
-    """When an attempt got its GPUs, as far as its status tells."""
-    match status:
-        case Starting():
-            return status.decided_at
-        case Running():
-            return status.started_at
-        case Stopping() | Unknown():
-            return now if status.started_at is None else status.started_at
-        case _:
-            return now

@@ -7,25 +7,24 @@ in here can be computed from the state again; `invariants` does, and compares.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from tarmac.core.fit.node_fit import fitting_gpus
 from tarmac.core.fit.start_cache import StartCache
 from tarmac.core.fit.touched_nodes import TouchedNodes
-from tarmac.core.model.job import Request
+from tarmac.core.queue.request_kinds import least_of
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tarmac.core.model.ids import NodeName
+    from tarmac.core.model.job import Request
     from tarmac.core.model.node import Node
     from tarmac.core.model.rules import Rules
 
 MAX_REQUESTS = 2_000  # whose fitting nodes are remembered
-LEAST_WHOLE = Request()
-LEAST_SHARED = Request(gpu_memory_bytes=1)
-LEAST_SHARE = 0.001  # a smaller one may round to no memory at all
 
 
 @dataclass(slots=True, eq=False)
@@ -34,7 +33,7 @@ class Fits:
 
     read: int = 0  # the last change of a node that was taken in
     usable: dict[NodeName, int] = field(default_factory=dict)
-    by_usable: dict[int, list[int]] = field(default_factory=dict)  # numbers of nodes, sorted
+    by_usable: dict[int, list[int]] = field(default_factory=dict)  # numbers of nodes, sorted; never empty
 
     def put(self, name: NodeName, number: int, usable: int | None) -> None:
         """`usable` is None where the request does not fit."""
@@ -44,6 +43,8 @@ class Fits:
         if before is not None:
             numbers = self.by_usable[before]
             del numbers[bisect_left(numbers, number)]
+            if not numbers:
+                del self.by_usable[before]
             del self.usable[name]
         if usable is not None:
             self.usable[name] = usable
@@ -55,11 +56,25 @@ class Fits:
 
 
 @dataclass(slots=True, eq=False)
+class GpuCounts:
+    """How many GPUs the connected nodes have."""
+
+    read: int = 0  # the last change of a node that was taken in
+    total: int = 0
+    of_node: dict[NodeName, int] = field(default_factory=dict)
+
+    def put(self, name: NodeName, count: int) -> None:
+        self.total += count - self.of_node.get(name, 0)
+        self.of_node[name] = count
+
+
+@dataclass(slots=True, eq=False)
 class FitCache:
     touched: TouchedNodes = field(default_factory=TouchedNodes)
     fits: dict[Request, Fits] = field(default_factory=dict)
     least: dict[Request, Fits] = field(default_factory=dict)  # of requests that can use what many others can
     starts: StartCache = field(init=False)
+    gpus: GpuCounts = field(default_factory=GpuCounts)
 
     def __post_init__(self) -> None:
         self.starts = StartCache(self.touched)
@@ -73,10 +88,26 @@ class FitCache:
         self.fits, self.least = {}, {}
         self.starts = StartCache(self.touched)
 
+    def gpu_count(self, nodes: dict[NodeName, Node]) -> int:
+        """All GPUs of the connected nodes."""
+        counts, touched = self.gpus, self.touched
+        touched.add_new(nodes)
+        if counts.read != touched.position:
+            for name in touched.since(counts.read):
+                node = nodes[name]
+                counts.put(name, len(node.gpus) if node.is_connected else 0)
+            counts.read = touched.position
+        return counts.total
+
     def fitting(self, nodes: dict[NodeName, Node], request: Request, rules: Rules) -> Iterator[Node]:
         """Every node the request fits on: the fullest first, equally full ones in the order they joined."""
         names = self.touched.names
         return (nodes[names[number]] for number in self.fits_of(nodes, request, rules).numbers())
+
+    def may_fit(self, nodes: dict[NodeName, Node], request: Request, rules: Rules) -> bool:
+        """False if no node has as many usable GPUs. Costs less than a closer look at the nodes that changed."""
+        bound = least_of(request)
+        return bound is None or self.most_usable(nodes, bound, rules) >= request.gpus
 
     def fits_somewhere(self, nodes: dict[NodeName, Node], request: Request, rules: Rules) -> bool:
         return bool(self.fits_of(nodes, request, rules).usable)
@@ -93,8 +124,7 @@ class FitCache:
 
     def most_usable(self, nodes: dict[NodeName, Node], least: Request, rules: Rules) -> int:
         """The most GPUs of one node that LEAST_WHOLE or LEAST_SHARED could use."""
-        fits = self.fits_of_least(nodes, least, rules)
-        return max((usable for usable, numbers in fits.by_usable.items() if numbers), default=0)
+        return max(self.fits_of_least(nodes, least, rules).by_usable, default=0)
 
     def fits_of(self, nodes: dict[NodeName, Node], request: Request, rules: Rules) -> Fits:
         fits = self.fits.get(request)
@@ -117,13 +147,3 @@ class FitCache:
             gpus = fitting_gpus(nodes[name], request, rules) if is_possible else None
             fits.put(name, touched.numbers[name], None if gpus is None else len(gpus))
         fits.read = touched.position
-
-
-def least_of(request: Request) -> Request | None:
-    """A request that can use every GPU that this one can, if it is one of those that many share."""
-    if not request.gpus or request.idle_below is not None:
-        return None
-    if not request.is_shared:
-        return LEAST_WHOLE
-    is_tiny = request.gpu_memory_bytes is None and (request.gpu_share or 0) < LEAST_SHARE
-    return None if is_tiny else LEAST_SHARED

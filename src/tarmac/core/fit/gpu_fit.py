@@ -5,10 +5,10 @@ A booking counts from the decision on, whatever the GPU reads: readings never re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from tarmac.core.model.gpu import BookedGpu, GpuUse
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from tarmac.core.model.gpu import ForeignProcess, Gpu, NamedGpu
@@ -140,6 +140,15 @@ def refusal_of(node: Node, gpu: Gpu, request: Request, rules: Rules) -> GpuReaso
     if not request.is_shared and _is_occupied(gpu, request, rules, use):
         return OutsideUse(foreign_processes=use.foreign_processes)
     return _memory(node, gpu, request, rules, wanted_bytes) if wanted_bytes else None
+
+
+def is_plainly_free(node: Node, gpu: Gpu) -> bool:
+    """May every request for whole GPUs without conditions have it? True settles the usual case cheaply."""
+    uuid = gpu.uuid
+    if uuid in node.booked or uuid in node.drains or uuid in node.slots or uuid in node.booked_parts:
+        return False
+    use = node.uses.get(uuid)
+    return gpu.parent is None and (use is None or not use.foreign_processes)
 
 
 def _is_occupied(gpu: Gpu, request: Request, rules: Rules, use: GpuUse) -> bool:

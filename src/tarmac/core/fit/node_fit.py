@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
-from tarmac.core.fit.gpu_fit import booking_of, refusal_of
+from tarmac.core.fit.gpu_fit import booking_of, has_conditions, is_plainly_free, refusal_of
 from tarmac.core.model.status import Booking
 
 if TYPE_CHECKING:
@@ -35,7 +35,12 @@ def fitting_gpus(node: Node, request: Request, rules: Rules) -> list[Gpu] | None
         candidates = [gpu for gpu in candidates if gpu.uuid not in node.booked]
         if len(candidates) < request.gpus:
             return None
-    gpus = [gpu for gpu in candidates if refusal_of(node, gpu, request, rules) is None]
+    is_plain = not request.is_shared and not has_conditions(request)
+    gpus = [
+        gpu
+        for gpu in candidates
+        if (is_plain and is_plainly_free(node, gpu)) or refusal_of(node, gpu, request, rules) is None
+    ]
     return gpus if len(gpus) >= request.gpus else None
 
 

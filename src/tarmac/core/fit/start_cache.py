@@ -7,12 +7,13 @@ share, and the exact start is computed only for those at the front. `policy/earl
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from dataclasses import dataclass, field
+from dataclasses import field
 from heapq import heapify, heappop, heappush
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.fit.touched_nodes import PerNode
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from tarmac.core.fit.touched_nodes import TouchedNodes
@@ -98,6 +99,10 @@ class StartCache:
     def good_until(self, name: NodeName) -> float:
         """When a job on the node outlives what is expected of it."""
         return self._good_until.get(name, inf)
+
+    def has_run_out(self, now: float) -> bool:
+        """May a job have outlived what is expected of it?"""
+        return bool(self._expiries) and self._expiries[0][0] <= now
 
     def expire(self, now: float) -> None:
         """Touch the nodes with a job that runs longer than was expected."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar
+
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

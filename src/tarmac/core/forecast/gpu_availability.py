@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from tarmac.core.fit.node_fit import host_fits, is_short_of_memory
 from tarmac.core.fit.what_if import without
 from tarmac.core.forecast.expected_end import NO_PROGRESS, expected_end
 from tarmac.core.policy.reservations import in_the_way
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from tarmac.core.forecast.expected_end import Progress

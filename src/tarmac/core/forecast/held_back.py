@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from tarmac.core.policy.exclusions import ALL_GPUS, NO_GPUS, PlannedGpus, would_delay
+from tarmac.core.policy.plans.exclusions import ALL_GPUS, NO_GPUS, PlannedGpus, would_delay
 from tarmac.core.policy.scheduling_pass import Pass
+from tarmac.core.queue.queue import turn_of
 
 if TYPE_CHECKING:
     from tarmac.core.model.ids import GpuUuid, JobId
@@ -16,14 +17,27 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 
+def goes_before(state: State, new: Job, job: Job) -> bool:
+    """True if a new job is tried before this one. Between owners, only fifo decides it for sure."""
+    mine, other = turn_of(new), turn_of(job)
+    is_comparable = state.rules.policy == "fifo" or job.spec.owner == new.spec.owner
+    return other.tier > mine.tier or (is_comparable and other > mine)
+
+
 class HeldBack:
     """The planned starts of a pass that decides nothing, and until when their GPUs are held back."""
 
-    def __init__(self, state: State, now: float) -> None:
+    def __init__(self, state: State, now: float, new: Job | None = None) -> None:
+        """`new`: as for `estimates`. Plans for jobs that come after it do not hold."""
         self._state = state
         turn = Pass(state, now)
         next(turn.run(), None)
-        self._plans = turn.plans
+        self._plans = [
+            planned
+            for planned in turn.plans
+            if new is None
+            or (planned.job != new.id and (planned.is_overdue or not goes_before(state, new, state.jobs[planned.job])))
+        ]
         self._until: dict[JobId, float] = {}
 
     def first_jobs(self) -> list[JobId]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from heapq import heapify, heappop, heapreplace, nsmallest
+from dataclasses import replace
+from heapq import heapify, heappop, heapreplace
 from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING
@@ -11,22 +11,25 @@ from typing import TYPE_CHECKING
 from tarmac.core.fit.node_fit import fits
 from tarmac.core.forecast.expected_end import NO_PROGRESS
 from tarmac.core.forecast.gpu_availability import NOTHING, opening_on, slots_of
-from tarmac.core.forecast.held_back import HeldBack
+from tarmac.core.forecast.held_back import HeldBack, goes_before
 from tarmac.core.limits import gpus_asked
 from tarmac.core.model.status import Queued
 from tarmac.core.policy.eligibility import gate
-from tarmac.core.policy.order import Score, owner_score
-from tarmac.core.policy.own_order import in_own_order
-from tarmac.core.policy.starvation import starved_jobs
-from tarmac.core.queue import turn_of
+from tarmac.core.policy.order.order import Score, owner_score
+from tarmac.core.policy.order.own_order import in_own_order
+from tarmac.core.policy.order.starvation import starved_jobs
+from tarmac.core.queue.queue import turn_of
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tarmac.core.forecast.expected_end import Progress
     from tarmac.core.forecast.gpu_availability import Opening
     from tarmac.core.model.ids import JobId
     from tarmac.core.model.job import Job
     from tarmac.core.model.plan import RestsOn
-    from tarmac.core.queue import Turn
+    from tarmac.core.queue.queue import Turn
     from tarmac.core.state import State
 
 MOST_LINED_UP = 1000
@@ -43,8 +46,7 @@ def line_up(state: State, now: float, most: int = MOST_LINED_UP) -> list[JobId]:
     """The first waiting jobs in the order they will be tried if nothing changes: an overdue job, then by turn."""
     classes: dict[str, list[list[Job]]] = {}
     for klass in state.queue.classes.values():
-        firsts = nsmallest(most, ((*rank, job) for job, rank in klass.waiting.items()))
-        classes.setdefault(klass.owner, []).append([state.jobs[job] for _, _, job in firsts])
+        classes.setdefault(klass.owner, []).append([state.jobs[job] for job in klass.walk_heap(most)])
     lines = {owner: _Line(state, own) for owner, own in classes.items()}
     heap = [(_key(state, owner, line.earliest(), now, 0.0), owner) for owner, line in lines.items()]
     heapify(heap)
@@ -92,23 +94,32 @@ def position_of(state: State, job: Job, now: float) -> int:
     line = line_up(state, now)
     if job.id in line:
         return line.index(job.id) + 1
-    turn = turn_of(job)
-    ahead = sum((klass.key.tier, *rank, other) < turn for klass in state.queue.classes.values()
-                for other, rank in klass.waiting.items())  # fmt: skip
+    tier = turn_of(job).tier
+    ahead = 0
+    for klass in state.queue.classes.values():
+        if klass.key.tier < tier:
+            ahead += len(klass.waiting)
+        elif klass.key.tier == tier:
+            ahead += sum(map(job.rank.__gt__, klass.waiting.values()))  # no Python per job: they may be a million
     return ahead + 1
 
 
-def estimates(state: State, now: float, progress: Progress = NO_PROGRESS) -> dict[JobId, Estimate]:
-    """Plan the queue ahead on known ends. Jobs whose start cannot be estimated are left out."""
+def estimates(
+    state: State, now: float, progress: Progress = NO_PROGRESS, new: Job | None = None
+) -> dict[JobId, Estimate]:
+    """Plan the queue ahead on known ends. Jobs whose start cannot be estimated are left out.
+
+    `new`: a job that is not in the state, or another version of one that waits, planned as if it were there.
+    """
     if state.mode.is_paused:
         return {}
     most = max(10, min(MOST_LINED_UP // 2, MOST_LOOKS // max(1, len(state.nodes))))
-    openings = _Openings(state, now, progress)
+    openings = _Openings(state, now, progress, new)
     found: dict[JobId, Estimate] = {}
     not_before, awaited = now, NOTHING
     planned = openings.held_back.first_jobs()
-    for number in dict.fromkeys([*planned, *line_up(state, now, most)]):
-        job = state.jobs[number]
+    for job in _in_line(state, dict.fromkeys([*planned, *line_up(state, now, most)]), most, new):
+        number = job.id
         if not job.spec.request.gpus or gate(state, job, now) is not None:
             continue
         opening = openings.first(job, not_before)
@@ -120,21 +131,30 @@ def estimates(state: State, now: float, progress: Progress = NO_PROGRESS) -> dic
             openings.take(job, opening)
         if not state.rules.is_backfilling and opening.at > not_before:
             not_before, awaited = opening.at, opening.rests_on  # without backfill no later job starts earlier
-    for job, begin_at in _delayed_jobs(state, now)[:most]:
+    for job, begin_at in _delayed_jobs(state, now, new)[:most]:
         if gate(state, job, now) is None:
             estimate = _start_from(state, job, max(begin_at, not_before), openings)
             found |= {} if estimate is None else {job.id: estimate}
     return found
 
 
+def _in_line(state: State, numbers: Iterable[JobId], most: int, new: Job | None) -> list[Job]:
+    """The jobs, with the new one at its turn: before those of its owner (under fifo, of anybody) that come later."""
+    jobs = [state.jobs[number] for number in numbers if new is None or number != new.id]
+    if new is None or new.not_before is not None or not all(after.is_met for after in new.spec.after):
+        return jobs
+    place = next((place for place, job in enumerate(jobs) if goes_before(state, new, job)), len(jobs))
+    return jobs if place >= most else [*jobs[:place], new, *jobs[place:]]
+
+
 class _Openings:
     """When GPUs come free, as far as that is known, and which are held back. Estimated jobs take theirs, one by one."""
 
-    def __init__(self, state: State, now: float, progress: Progress) -> None:
+    def __init__(self, state: State, now: float, progress: Progress, new: Job | None) -> None:
         self._state, self._progress = state, progress
         self.nodes = [node for node in state.nodes.values() if node.is_connected]
         self._slots = {node.name: slots_of(state, node, now, progress) for node in self.nodes}
-        self.held_back = HeldBack(state, now)
+        self.held_back = HeldBack(state, now, new)
 
     def first(self, job: Job, not_before: float) -> Opening | None:
         openings = (
@@ -160,11 +180,11 @@ class _Openings:
             slot.rests_on = opening.rests_on | {own}
 
 
-def _delayed_jobs(state: State, now: float) -> list[tuple[Job, float]]:
+def _delayed_jobs(state: State, now: float, new: Job | None) -> list[tuple[Job, float]]:
     """Jobs that wait for their begin time alone, by that time."""
     found = [
         (job, job.not_before)
-        for job in state.blocked.values()
+        for job in ({**state.blocked, new.id: new} if new is not None else state.blocked).values()
         if job.not_before is not None
         and job.not_before > now
         and job.spec.owner not in state.suspended

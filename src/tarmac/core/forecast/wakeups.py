@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from tarmac.core.limits import has_hour_limits
-from tarmac.core.policy.starvation import MAX_STARVED, least_patience_s, patience_s
+from tarmac.core.policy.order.starvation import MAX_STARVED, least_patience_s, patience_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,8 +33,9 @@ def _moments(state: State, now: float) -> Iterator[float]:
     if state.queue.owners:
         yield state.replan_at
     if state.stuck_since:
-        patiences = (least_patience_s(state), patience_s(state))
+        least_s, most_s = least_patience_s(state), patience_s(state)
         for since in islice(state.stuck_since.values(), MAX_STARVED):
-            yield from (since + patience for patience in patiences)
+            yield since + least_s
+            yield since + most_s
     if state.queue.owners and has_hour_limits(state):
         yield now + HOURS_AGAIN_S

@@ -1,7 +1,7 @@
 """The wall clock was set: elapsed times must not follow it.
 
 Moments that people name (begin times, reservations) stay. What measures elapsed time moves along with the clock. All of
-it is in memory alone, so there is nothing to commit.
+it is in memory alone, so nothing is committed.
 """
 
 from __future__ import annotations

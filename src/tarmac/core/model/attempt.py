@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.names import AttemptEnd, Failure, Loss
 from tarmac.core.model.note import Note
 from tarmac.core.model.status import Booking, Cancelled, Failed, Succeeded, Unknown
+from tarmac.records import dataclass
 
 Ended: TypeAlias = Succeeded | Failed | Cancelled | Unknown
 
@@ -46,7 +46,21 @@ def end_of(ended: Ended) -> AttemptEnd:
 
 
 def attempt_of(job: JobId, number: int, booking: Booking, ended: Ended, end: AttemptEnd, ended_at: float) -> Attempt:
-    failed = ended if isinstance(ended, Failed) else None
+    exit_code: int | None = None
+    signal: int | None = None
+    message: Note | str | None = None
+    error_line: str | None = None
+    match ended:
+        case Succeeded():
+            exit_code = 0
+        case Failed():
+            exit_code, signal, message, error_line = ended.exit_code, ended.signal, ended.message, ended.error_line
+        case Cancelled():
+            exit_code, signal = ended.exit_code, ended.signal
+        case Unknown():
+            message = ended.message
+        case _:
+            assert_never(ended)
     return Attempt(
         job=job,
         number=number,
@@ -56,9 +70,9 @@ def attempt_of(job: JobId, number: int, booking: Booking, ended: Ended, end: Att
         started_at=ended.started_at,
         ended_at=ended_at,
         reason=ended.reason if isinstance(ended, Failed | Unknown) else None,
-        exit_code=0 if isinstance(ended, Succeeded) else getattr(ended, "exit_code", None),
-        signal=getattr(ended, "signal", None),
-        message=getattr(ended, "message", None),
-        error_line=None if failed is None else failed.error_line,
+        exit_code=exit_code,
+        signal=signal,
+        message=message,
+        error_line=error_line,
         paused_s=ended.paused_s,
     )

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field, fields
+from operator import attrgetter
+from typing import NamedTuple, get_args
 
 from tarmac.core.model.gpu import NamedGpu
 from tarmac.core.model.ids import JobId
-from tarmac.core.model.names import Condition, OnOom, RetryKind, Tier
+from tarmac.core.model.names import Condition, OnOom, OutputName, RetryKind, Tier
+from tarmac.core.model.snapshot import Snapshot
 from tarmac.core.model.status import Booked, Queued, RunName, Status
+from tarmac.records import dataclass
+from tarmac.shared import names
 
 DEFAULT_PRIORITY = 10
-RETRIED: tuple[RetryKind, ...] = ("exit", "signal", "oom", "launch")  # unless the owner asked for others
-
+# The kinds of ends that are retried unless the owner asked for others.
+RETRIED: tuple[RetryKind, ...] = tuple(kind for kind in get_args(RetryKind) if kind in names.RETRIED)
 
 TERM = 15
 
 
+class _HashedOnce:
+    """Room for a hash that is computed once. Not a field: it is neither compared nor stored."""
+
+    __slots__ = ("_hash",)
+
+    _hash: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(_HashedOnce):
     """The resources a job needs from a node. Jobs of one owner with equal requests form a class."""
 
     gpus: int = 1
@@ -34,6 +47,15 @@ class Request:
     memory_bytes: int = 0  # host memory
     cpus: int = 0
 
+    def __hash__(self) -> int:
+        """A scheduling pass looks requests up hundreds of times."""
+        try:
+            return self._hash
+        except AttributeError:
+            known = hash(_values_of_request(self))
+            object.__setattr__(self, "_hash", known)
+            return known
+
     @property
     def is_shared(self) -> bool:
         return self.gpu_memory_bytes is not None or self.gpu_share is not None
@@ -44,6 +66,9 @@ class Request:
         return self.gpus > 1 or self.is_shared or bool(self.memory_bytes or self.cpus)
 
 
+_values_of_request = attrgetter(*(one.name for one in fields(Request)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class After:
     """A job that must end first: successfully (ok), unsuccessfully (fail), or either way (any)."""
@@ -51,6 +76,13 @@ class After:
     job: JobId
     on: Condition = "ok"
     is_met: bool = False
+
+
+class OutputTemplate(NamedTuple):
+    """An output file as the owner named it, with `{id}`, `{name}` or `{index}`."""
+
+    output: OutputName
+    path: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +99,11 @@ class JobSpec:
     name: str | None = None
     project: str | None = None
     tags: tuple[str, ...] = ()
+    note: str | None = None  # what people wrote about it
     priority: int = DEFAULT_PRIORITY  # lower goes first
     stdout: str | None = None  # None: a file in the state directory
     stderr: str | None = None  # None: merged into stdout
+    output_templates: tuple[OutputTemplate, ...] = ()  # those of its output files that a copy fills in again
     append: bool = False
     grace_s: float = 10.0
     signal: int = TERM  # sent to stop the job; KILL follows after the grace period
@@ -78,6 +112,8 @@ class JobSpec:
     time_limit_s: float | None = None
     begin_at: float | None = None
     fill: bool = False  # its command has placeholders
+    venv: str | None = None  # directory of the virtual environment that is activated
+    conda: str | None = None  # prefix of the conda environment; its name, if no node could say where it is
     nice: int = 0  # added to the niceness of its processes
     retries: int = 0  # how often it is run again after an attempt failed
     retry_on: tuple[RetryKind, ...] = RETRIED  # after which ends
@@ -85,10 +121,14 @@ class JobSpec:
     on_oom: OnOom | None = None  # None: as retry_on says
     requeue: bool = False  # after its time limit, until it ends by itself
     after: tuple[After, ...] = ()
-    max_running: int | None = None  # jobs of the array that may run at once
-    index: int | None = None  # its index in the array
+    max_running: int | None = None  # jobs of the group that may run at once
+    params: tuple[tuple[str, str], ...] = ()  # of a sweep: the names and values that it was made of
     notify: tuple[str, ...] = ()  # names of targets
     notify_on: tuple[str, ...] = ()  # the events that they get
+    snapshot: Snapshot | None = None  # the code it runs; None: what is in its directory when it starts
+    origins: tuple[tuple[str, str], ...] = ()  # where options came from that the owner did not give
+    clone_of: JobId | None = None  # the job that it is a copy of
+    rerun_of: JobId | None = None  # the job that it repeats
     is_adopted: bool = False  # Tarmac did not start it and cannot start it again
 
     @property
@@ -110,7 +150,8 @@ class Job:
     position: float  # order among equal priorities; initially the id, hence submit order
     attempt: int = 0  # number of the latest attempt; 0: none yet
     status: Status = field(default_factory=Queued)
-    group: JobId | None = None  # the first job of its array
+    group: JobId | None = None  # the first job of its array, sweep or batch
+    index: int | None = None  # its index in an array; the jobs of an array share one spec
     retried: int = 0  # automatic retries so far, since it was submitted or retried by hand
     ooms: int = 0  # attempts that ran out of memory
 

@@ -17,6 +17,7 @@ StateName: TypeAlias = Literal[
     "failed",
     "cancelled",
 ]
+GroupKind: TypeAlias = Literal["array", "sweep", "batch"]
 Entry: TypeAlias = Literal["queued", "held", "draft"]
 Tier: TypeAlias = Literal["urgent", "normal", "preemptible"]
 # What ends a job from outside, as far as Tarmac can tell. Each is also a reason of failure.
@@ -26,6 +27,7 @@ Loss: TypeAlias = Literal["lost", "reboot"]  # why an outcome is unknown
 Memory: TypeAlias = Literal["gpu", "host"]  # that a job ran out of
 AttemptEnd: TypeAlias = Literal["succeeded", "failed", "cancelled", "unknown", "preempted", "requeued"]
 RetryKind: TypeAlias = Literal["exit", "signal", "oom", "timeout", "lost", "launch"]
+OutputName: TypeAlias = Literal["stdout", "stderr"]
 OnOom: TypeAlias = Literal["fail", "retry", "grow"]
 Outcome: TypeAlias = Literal["ok", "fail"]
 Condition: TypeAlias = Literal["ok", "fail", "any"]

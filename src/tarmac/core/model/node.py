@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tarmac.core.model.gpu import Activity, BookedGpu, Drain, Gpu, GpuUse
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import Request
+from tarmac.core.model.status import RunName
+from tarmac.records import dataclass
 
 
 @dataclass(slots=True, kw_only=True)
@@ -32,6 +34,7 @@ class Node:
     taken_bytes: dict[JobId, dict[GpuUuid, int]] = field(
         default_factory=dict
     )  # memory that jobs use on GPUs, as last read
+    clocks_run_on: set[RunName] = field(default_factory=set)  # attempts whose time limits would not wait for a pause
     is_connected: bool = False
     has_reported_gpus: bool = False  # until then, `gpus` is empty because nothing is known
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from tarmac.records import dataclass
 
 NoteKey: TypeAlias = Literal[
     "requeue.preempted",
@@ -13,6 +14,8 @@ NoteKey: TypeAlias = Literal[
     "requeue.retried",
     "dependency.unmet",
     "failed.full_disk",
+    "failed.no_secrets",
+    "failed.many_secrets",
     "unknown.adopted",
     "unknown.still_running",
     "unknown.gone",

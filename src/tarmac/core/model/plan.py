@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 from typing import Literal, NamedTuple, TypeAlias
 
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+from tarmac.records import dataclass
 
 # What an expectation relies on. `owner`: the owner's last runs of that width. `outlived`: on what a job has outlived,
 # doubled. `guess`: nothing is known.
@@ -48,6 +48,14 @@ class EarliestStart:
 
 
 NEVER = EarliestStart(at=None, gpus=())
+
+
+class FullPass(NamedTuple):
+    """A pass that found no room for any waiting job."""
+
+    job: JobId  # whose turn it was
+    is_overdue: bool
+    read: int  # the last change of a node that was taken in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

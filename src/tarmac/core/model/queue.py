@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.core.model.note import Note
+from tarmac.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

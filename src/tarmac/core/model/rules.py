@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tarmac.core.model.names import Action, Order, Policy
+from tarmac.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +14,8 @@ class PerName:
     of: tuple[tuple[str, float], ...] = ()
 
     def __call__(self, name: str | None) -> float:
+        if not self.of:  # mostly, and a scheduling pass asks about each owner
+            return self.default
         return next((number for known, number in self.of if known == name), self.default)
 
 
@@ -41,7 +42,7 @@ class Rules:
     reserve_ahead_s: float = (
         86400.0  # jobs without a known end avoid reserved GPUs this long before the reservation begins
     )
-    pause_after_failures: int = 10  # consecutive jobs of one owner that failed within fail_fast_s
+    suspend_after_failures: int = 10  # consecutive jobs of one owner that failed within fail_fast_s
     fail_fast_s: float = 10.0
     retry_delay_s: float = 10.0  # before the second retry of a job; doubled for each further one
     retry_max_delay_s: float = 600.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias, TypeGuard, assert_never
 
 from tarmac.core.model.gpu import BookedGpu
@@ -10,6 +10,7 @@ from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.leftovers import Leftovers
 from tarmac.core.model.names import Failure, Loss, StateName
 from tarmac.core.model.note import Note, note
+from tarmac.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,4 +263,10 @@ def holds_booking(status: Status) -> Booking | None:
 
 def paused_s_of(status: Status, now: float) -> float:
     """How long an attempt has been paused in all."""
-    return status.paused_until(now) if isinstance(status, Running) else float(getattr(status, "paused_s", 0.0))
+    match status:
+        case Queued() | Held() | Draft() | Starting():
+            return 0.0
+        case Running():
+            return status.paused_until(now)
+        case _:
+            return status.paused_s

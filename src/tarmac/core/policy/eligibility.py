@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tarmac.core.limits import reached
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from tarmac.core.limits import LimitReached

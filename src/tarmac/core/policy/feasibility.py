@@ -5,10 +5,10 @@ Until a node has reported its GPUs, nothing counts as lacking.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.core.fit.gpu_fit import CONDITIONS, GpuCondition, bookable_bytes, is_named, size, suits
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from tarmac.core.model.gpu import Gpu, NamedGpu

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tarmac.core.fit.node_fit import booking_on, fitting_gpus
-from tarmac.core.policy.exclusions import ALL_GPUS, Exclusions
+from tarmac.core.policy.plans.exclusions import ALL_GPUS, Exclusions, PlannedGpus
 from tarmac.core.policy.reservations import own_gpus
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.node import Node
     from tarmac.core.model.plan import PlannedStart
     from tarmac.core.model.status import Booking
-    from tarmac.core.policy.exclusions import ExcludesGpus
+    from tarmac.core.policy.plans.exclusions import ExcludesGpus
     from tarmac.core.state import State
 
 
@@ -26,6 +26,11 @@ def booking_for(state: State, job: Job, now: float, plans: Collection[PlannedSta
         return place(state, job.spec.request)
     excluded = Exclusions(state, job, now, plans)
     return _on_reserved_gpus(state, job, now, excluded) or place(state, job.spec.request, excluded)
+
+
+def booking_beside(state: State, request: Request, plans: Collection[PlannedStart]) -> Booking | None:
+    """Where the request would start now apart from the GPUs of these plans. Expects that nothing is reserved."""
+    return place(state, request, PlannedGpus(plans, request) if plans else None)
 
 
 def place(state: State, request: Request, excluded: ExcludesGpus | None = None) -> Booking | None:
@@ -39,6 +44,8 @@ def has_place(state: State, request: Request, excluded: ExcludesGpus) -> bool:
 
 
 def _places(state: State, request: Request, excluded: ExcludesGpus | None) -> Iterator[tuple[Node, list[Gpu]]]:
+    if not state.fit_cache.may_fit(state.nodes, request, state.rules):
+        return
     for node in state.fit_cache.fitting(state.nodes, request, state.rules):
         off = excluded.off(node) if excluded is not None else None
         gpus = fitting_gpus(node, request, state.rules)

@@ -9,8 +9,8 @@ from tarmac.core.fit.node_fit import booking_on, fitting_gpus
 from tarmac.core.fit.what_if import without
 from tarmac.core.limits import reached_there
 from tarmac.core.model.status import Running, holds_booking
-from tarmac.core.policy.exclusions import Exclusions
-from tarmac.core.policy.planned_start import stopping_jobs_on
+from tarmac.core.policy.plans.exclusions import Exclusions
+from tarmac.core.policy.plans.planned_start import stopping_jobs_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,7 +60,7 @@ def _by_node(state: State, jobs: set[JobId]) -> dict[NodeName, list[JobId]]:
 def _cheapest_nodes(
     state: State, candidates: dict[NodeName, list[JobId]], now: float
 ) -> list[tuple[NodeName, list[JobId]]]:
-    """Of many nodes, those on which the least work could be lost."""
+    """The nodes on which the least work could be lost, if there are many."""
     if len(candidates) <= MAX_NODES:
         return list(candidates.items())
     return nsmallest(MAX_NODES, candidates.items(), key=lambda item: sum(work_lost(state, job, now) for job in item[1]))

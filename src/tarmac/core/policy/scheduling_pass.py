@@ -9,24 +9,23 @@ A single job passes eligibility → placement → recheck. `explain` asks the sa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import inf
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from tarmac.core.fit.fit_cache import least_of
 from tarmac.core.limits import LimitReached, has_limits, is_owner_done, reached_there
-from tarmac.core.policy.candidates import Candidates, shortest_of
-from tarmac.core.policy.earliest_start import earliest_starts
+from tarmac.core.model.plan import FullPass
 from tarmac.core.policy.eligibility import ArrayFull, gate, paused
-from tarmac.core.policy.exclusions import Bound, Windows, lengths_of
-from tarmac.core.policy.fair_parts import FairParts
-from tarmac.core.policy.order import TurnOrder
-from tarmac.core.policy.own_order import do_turns_rotate
-from tarmac.core.policy.placement import booking_for
-from tarmac.core.policy.planned_start import most_plans, planned_start, starts_on_preempted_gpus
+from tarmac.core.policy.order.fair_parts import FairParts
+from tarmac.core.policy.order.order import TurnOrder
+from tarmac.core.policy.order.own_order import do_turns_rotate
+from tarmac.core.policy.order.starvation import is_overdue, starved_jobs
+from tarmac.core.policy.placement import booking_beside, booking_for
+from tarmac.core.policy.plans.candidates import Candidates, is_full
+from tarmac.core.policy.plans.earliest_start import earliest_starts
+from tarmac.core.policy.plans.pass_plans import PassPlans
+from tarmac.core.policy.plans.planned_start import most_plans, planned_start, starts_on_preempted_gpus
 from tarmac.core.policy.preemption import jobs_to_preempt
 from tarmac.core.policy.recheck import refusal
-from tarmac.core.policy.starvation import starved_jobs
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job, Request
     from tarmac.core.model.plan import PlannedStart
     from tarmac.core.model.status import Booking
-    from tarmac.core.queue import JobClass
+    from tarmac.core.queue.queue import JobClass
     from tarmac.core.state import State
 
 MAX_STUCK = 16  # jobs that do not fit and for which a plan is sought, in one pass
@@ -59,10 +58,17 @@ class Preempt:
 Decision: TypeAlias = Start | Preempt
 
 
+class Stuck(NamedTuple):
+    """A job that does not fit, and its class."""
+
+    klass: JobClass
+    job: Job
+
+
 class Pass:
     """Walks once through the jobs that may start. Cost grows with owners and starts, not with the queue's length.
 
-    `stops_when_full`: make one plan at most where no waiting job fits anywhere. Nobody could start beside further ones,
+    `stops_when_full`: make one plan at most where no waiting job fits anywhere. No job could start beside more plans,
     and the next change of a node brings another pass.
     """
 
@@ -74,23 +80,38 @@ class Pass:
         # Requests that found no place, with the plans (as bits) that they had to stay off. Within a pass places only
         # become fewer, so they are not tried again.
         self._unplaceable: dict[Request, set[int]] = {}
-        self._bounds: list[Bound] = []  # of the plans
         self._not_preempting: set[Request] = set()  # requests for which no job is worth preempting
         self._most_plans = most_plans(state)
         self._parts = FairParts(state)
-        self.plans: list[PlannedStart] = []
+        self._planned = PassPlans(state, now)
         self._planned_turns = 0  # stuck jobs that have a plan
         self._preempting: set[JobId] = set()  # jobs with a plan on GPUs that jobs were preempted from for them
         self.stuck: list[JobId] = []  # wide jobs whose turn came and which did not fit
         self.is_settled = True  # another pass would find nothing to do
         self._may_unsettle = False  # a start from now on may let a job fit that was set aside
         self._has_started_beside_plan = False
+        self._is_out_of_turn = False  # a job was served before its turn, or passed over for a limit
+        self._full_for: Job | None = None  # the first job in turn, where no waiting job fits anywhere
         self.blocker: Job | None = None  # without backfill: the stuck job that every job behind it waits for
+
+    @property
+    def plans(self) -> list[PlannedStart]:
+        return self._planned.all
 
     @property
     def replan_at(self) -> float:
         """When an expectation that the plans rest on runs out."""
-        return min((planned.good_until for planned in self.plans), default=inf)
+        return self._planned.good_until
+
+    @property
+    def full(self) -> FullPass | None:
+        """What a pass after another submit would find as well, where turns change only with what runs and waits."""
+        job, rules = self._full_for, self._state.rules
+        changes_with_time = self._has_limits or rules.policy == "fairshare" or rules.order != "submitted"
+        if job is None or self._is_out_of_turn or changes_with_time:
+            return None
+        is_late = is_overdue(self._state, job, self._now, self._parts)
+        return FullPass(job.id, is_late, self._state.fit_cache.touched.position)
 
     def run(self) -> Iterator[Decision]:
         """Decisions, best first. The caller must apply each before it asks for the next."""
@@ -102,24 +123,7 @@ class Pass:
         if self.blocker is None and (yield from self._start_in_order()):
             yield from self._backfill()
         self._check_plans()
-        self.is_settled = self.is_settled or self._is_full()
-
-    def _is_full(self) -> bool:
-        """Does no waiting job fit anywhere, and may none preempt? Then another pass would find nothing."""
-        state = self._state
-        if state.preemptible:
-            return False
-        most: dict[Request, int] = {}
-        for kind in state.queue.kinds.values():
-            least = kind.least()
-            if (bound := least_of(least)) is not None:
-                if bound not in most:
-                    most[bound] = state.fit_cache.most_usable(state.nodes, bound, state.rules)
-                if most[bound] < least.gpus:
-                    continue
-            if state.fit_cache.fits_somewhere(state.nodes, least, state.rules):
-                return False
-        return True
+        self.is_settled = self.is_settled or is_full(self._state)
 
     def _is_idle(self) -> bool:
         return paused(self._state) is not None or not any(node.is_connected for node in self._state.nodes.values())
@@ -132,11 +136,12 @@ class Pass:
         for planned in starts_on_preempted_gpus(self._state, self._now):
             if planned.job not in self._preempting:
                 self._preempting.add(planned.job)
-                self.plans.append(planned)
+                self._planned.add(planned)
 
     def _serve_owed(self) -> Iterator[Decision]:
         """Start jobs that others were preempted for, before a plan of another job takes the GPUs."""
         for number in sorted(self._state.owed):
+            self._is_out_of_turn = True
             job = self._state.jobs[number]
             if self._gate(job) is not None:
                 continue
@@ -148,6 +153,7 @@ class Pass:
     def _serve_starved(self) -> Iterator[Decision]:
         """Start the first starved job that fits, or plan the start of one that does not."""
         for job in starved_jobs(self._state, self._now, self._parts):
+            self._is_out_of_turn = True
             if self._gate(job) is not None:
                 continue
             booking = booking_for(self._state, job, self._now, self.plans)
@@ -164,33 +170,37 @@ class Pass:
     def _start_in_order(self) -> Generator[Decision, None, bool]:
         """Start jobs in order, and plan the starts of those that are stuck. True if backfill may go on behind them."""
         turns = TurnOrder(self._state, self._now)
-        for _ in range(MAX_STUCK):
-            stuck = yield from self._start_until_stuck(turns)
-            if stuck is None:
+        for number in range(MAX_STUCK):
+            found = yield from self._start_until_stuck(turns)
+            if found is None:
                 return False
+            klass, stuck = found
             may_plan, had = self._may_plan(stuck), self._planned_turns
             if may_plan and stuck.spec.request.is_wide:
                 self.stuck.append(stuck.id)
             if may_plan:
                 yield from self._plan(stuck)
                 turns.planned_gpus[stuck.spec.owner] += stuck.spec.request.gpus * (self._planned_turns - had)
-            if self.blocker is not None or (self._stops_when_full and not had and self._is_full()):
+            if self.blocker is not None:
+                return False
+            if self._stops_when_full and not had and is_full(self._state):
+                self._full_for = None if number else stuck
                 return False
             if self._planned_turns and not self._may_plan_more(turns.planned_gpus):
                 break
-            turns.set_aside(self._rest(turns))
+            turns.set_aside(self._rest(klass, stuck))
         return True
 
     def _backfill(self) -> Iterator[Decision]:
         """Start what fits beside the planned starts, or ends before them."""
         candidates = Candidates(self._state, self._now, self.plans)
         turns = TurnOrder(self._state, self._now, candidates.classes())
-        while (yield from self._start_until_stuck(turns)) is not None:
-            klass, _ = turns.first_or_fail()
+        while (found := (yield from self._start_until_stuck(turns))) is not None:
+            klass, _ = found
             if not self._state.reservations and candidates.has_closed(klass):  # leave out all requests like this one
                 turns = TurnOrder(self._state, self._now, candidates.classes())
             else:
-                turns.set_aside(self._rest(turns))
+                turns.set_aside(self._rest(*found))
 
     def _check_plans(self) -> None:
         """A start beside a plan may move the planned GPUs. Jobs that had to avoid them may fit then."""
@@ -208,12 +218,14 @@ class Pass:
 
     # What the phases share
 
-    def _start_until_stuck(self, turns: TurnOrder) -> Generator[Decision, None, Job | None]:
+    def _start_until_stuck(self, turns: TurnOrder) -> Generator[Decision, None, Stuck | None]:
         """Start jobs down to the first that does not fit, and return that one; None at the end of the queue."""
         while (first := turns.first()) is not None:
-            job = self._state.jobs[first[1]]
+            klass, number = first
+            job = self._state.jobs[number]
             gated = self._gate(job)
             if isinstance(gated, LimitReached) and is_owner_done(gated):
+                self._is_out_of_turn = True
                 turns.set_owner_aside()
                 continue
             booking = None if gated is not None else self._booking(job)
@@ -225,7 +237,8 @@ class Pass:
                 self.is_settled = self.is_settled and not has_new_turns and not self._may_unsettle
                 continue
             if booking is None and gated is None:
-                return job
+                return Stuck(klass, job)
+            self._is_out_of_turn = True
             turns.set_aside([])
         return None
 
@@ -235,7 +248,7 @@ class Pass:
             return True
         if not job.spec.request.is_wide:
             return False
-        return self._parts.is_due(job, self._planned_gpus_of(job.spec.owner))
+        return self._parts.is_due(job, self._planned.gpus_of_owner[job.spec.owner])
 
     def _may_plan_more(self, planned_gpus: Counter[str]) -> bool:
         return self._planned_turns < self._most_plans and self._parts.has_due_owners(planned_gpus)
@@ -252,17 +265,13 @@ class Pass:
         if job.id in self._preempting:
             self._planned_turns += 1
         elif self._state.rules.is_backfilling:
-            nodes = {planned.node for planned in self.plans}
+            nodes = self._planned.nodes()
             planned = planned_start(self._state, job, self._now, nodes, self._parts) if self._most_plans else None
             if planned is not None:
-                self.plans.append(planned)
+                self._planned.add(planned)
                 self._planned_turns += 1
         elif any(start.gpus for start in earliest_starts(self._state, job, self._now).values()):
             self.blocker = job
-
-    def _planned_gpus_of(self, owner: str) -> int:
-        jobs = self._state.jobs
-        return sum(len(planned.gpus) for planned in self.plans if jobs[planned.job].spec.owner == owner)
 
     def _gate(self, job: Job) -> LimitReached | ArrayFull | None:
         has_gate = self._has_limits or job.spec.max_running is not None
@@ -280,40 +289,20 @@ class Pass:
         if state.reservations:
             return booking_for(state, job, self._now, self.plans)  # GPUs differ from owner to owner
         failed = self._unplaceable.setdefault(request, set())
-        if 0 in failed or (delayed := self._delayed(job)) in failed:
+        if 0 in failed or (delayed := self._planned.delayed(job)) in failed:
             return None
-        booking = booking_for(state, job, self._now, self.plans)
+        booking = booking_beside(state, request, self._planned.of(delayed))
         if booking is None:
             failed.add(delayed)
         return booking
 
-    def _delayed(self, job: Job) -> int:
-        """The plans that the job would delay, as bits."""
-        if len(self._bounds) < len(self.plans):
-            self._bounds.extend(map(Bound.of, self.plans[len(self._bounds) :]))
-        lengths, now, bits = lengths_of(self._state, job.spec), self._now, 0
-        for place, (length, until) in enumerate(self._bounds):
-            if now + lengths[length] > until and self.plans[place].job != job.id:
-                bits |= 1 << place
-        return bits
-
-    def _may_pass(self, klass: JobClass) -> bool:
-        """May one of its first jobs pass a planned start?"""
-        is_planned = any(planned.job in klass.waiting for planned in self.plans)
-        return is_planned or Windows(self._now, self.plans).admit(shortest_of(self._state, klass))
-
-    def _rest(self, turns: TurnOrder) -> list[JobId]:
-        """The jobs of the first class behind the one that just failed that may still start, or get a plan."""
-        klass, failed = turns.first_or_fail()
+    def _rest(self, klass: JobClass, failed: Job) -> list[JobId]:
+        """The jobs of a class behind the one that just failed that may still start, or get a plan."""
         tried = self._unplaceable.get(klass.request, ())
         may_start = not self._state.reservations and 0 not in tried
-        may_plan = self._planned_turns < self._most_plans and self._may_plan(self._state.jobs[failed])
+        may_plan = self._planned_turns < self._most_plans and self._may_plan(failed)
         if len(klass.waiting) == 1 or not (may_start or may_plan) or not self.plans:
             return []
         jobs = klass.first_jobs()
-        behind = jobs[jobs.index(failed) + 1 :] if failed in jobs else []
-        if may_plan:
-            return behind
-        if (1 << len(self.plans)) - 1 in tried and not self._may_pass(klass):
-            return []
-        return [job for job in behind if self._delayed(self._state.jobs[job]) not in tried]
+        place = jobs.index(failed.id) + 1 if failed.id in jobs else len(jobs)
+        return jobs[place:] if may_plan or place == len(jobs) else self._planned.others(klass, place, tried)

@@ -1,0 +1,1 @@
+"""Why jobs wait, from the functions that decide."""

@@ -1,0 +1,1 @@
+"""What happens to attempts on their nodes."""

@@ -1,0 +1,1 @@
+"""Jobs that wait, and the queue as a whole."""

@@ -1,0 +1,1 @@
+"""What must hold of every state; tests check it after every event."""
