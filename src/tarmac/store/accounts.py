@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 Kind: TypeAlias = Literal["job", "foreign"]
 By: TypeAlias = Literal["owner", "project", "gpu", "day"]
@@ -124,13 +128,13 @@ def add_usage(connection: sqlite3.Connection, usage: Iterable[Usage]) -> None:
     )
 
 
-def usage_of(connection: sqlite3.Connection, job: int) -> Usage | None:
-    row = connection.execute(
-        "SELECT peak_gpu_memory_bytes, utilization, energy_j, held_s, pause_s, measured_s, used_s"
-        " FROM usage WHERE job = ?",
-        (job,),
-    ).fetchone()
-    return None if row is None else Usage(job, *row)
+def usage_of(connection: sqlite3.Connection, jobs: Sequence[int]) -> dict[int, Usage]:
+    found = connection.execute(
+        "SELECT job, peak_gpu_memory_bytes, utilization, energy_j, held_s, pause_s, measured_s, used_s"
+        " FROM usage WHERE job IN (SELECT value FROM json_each(?))",
+        (msgspec.json.encode(jobs).decode(),),
+    )
+    return {job: Usage(job, *row) for job, *row in found}
 
 
 def sums(connection: sqlite3.Connection, by: By, scope: Scope) -> dict[Key, Sums]:
@@ -156,7 +160,11 @@ def first_day(connection: sqlite3.Connection) -> str | None:
 
 def remember_peaks(connection: sqlite3.Connection, peaks: Iterable[MemoryPeak]) -> None:
     for peak in peaks:
-        connection.execute("INSERT OR REPLACE INTO memory_peaks VALUES (?, ?, ?, ?, ?)", astuple(peak))
+        connection.execute(  # of several attempts, the highest
+            "INSERT INTO memory_peaks VALUES (?, ?, ?, ?, ?) ON CONFLICT (owner, kind, job)"
+            " DO UPDATE SET at = excluded.at, peak_bytes = max(peak_bytes, excluded.peak_bytes)",
+            astuple(peak),
+        )
         connection.execute(
             "DELETE FROM memory_peaks WHERE owner = ?1 AND kind = ?2 AND job NOT IN"
             " (SELECT job FROM memory_peaks WHERE owner = ?1 AND kind = ?2 ORDER BY at DESC, job DESC LIMIT ?3)",
@@ -172,7 +180,7 @@ def forget_old_peaks(connection: sqlite3.Connection) -> None:
 
 
 def peaks_of(connection: sqlite3.Connection, owner: str, kind: str) -> list[int]:
-    """Of the last jobs, the newest first."""
+    """The memory that the last jobs took, the newest first."""
     found = connection.execute(
         "SELECT peak_bytes FROM memory_peaks WHERE owner = ? AND kind = ? ORDER BY at DESC, job DESC", (owner, kind)
     )

@@ -5,11 +5,13 @@ A notification is deleted once it was sent. If it cannot be sent for a day, it s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
+
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     import sqlite3
@@ -50,14 +52,16 @@ class OutboxChanges:
     added: list[Notification] = field(default_factory=list)
     sent: list[str] = field(default_factory=list)  # their tokens
     delayed: list[Delayed] = field(default_factory=list)
+    given_up_before: float | None = None  # those that were given up earlier are deleted
 
     def __bool__(self) -> bool:
-        return bool(self.added or self.sent or self.delayed)
+        return bool(self.added or self.sent or self.delayed or self.given_up_before)
 
     def add(self, other: OutboxChanges) -> None:
         self.added += other.added
         self.sent += other.sent
         self.delayed += other.delayed
+        self.given_up_before = other.given_up_before or self.given_up_before
 
 
 class Waiting(NamedTuple):
@@ -82,6 +86,7 @@ class TargetQueue(NamedTuple):
     failed: int  # given up
     error: str | None  # of the newest attempt
     first_at: float  # when the oldest of these events happened
+    given_up_at: float | None = None  # the first one that was given up
 
 
 def write(connection: sqlite3.Connection, changes: OutboxChanges) -> None:
@@ -97,9 +102,8 @@ def write(connection: sqlite3.Connection, changes: OutboxChanges) -> None:
         "UPDATE outbox SET tries = tries + 1, due_at = ?, error = ?, given_up_at = ? WHERE token = ?",
         [(one.due_at, one.error, one.given_up_at, one.token) for one in changes.delayed],
     )
-    newest = max((one.given_up_at for one in changes.delayed if one.given_up_at is not None), default=None)
-    if newest is not None:
-        connection.execute("DELETE FROM outbox WHERE given_up_at < ?", (newest - KEEP_FAILED_S,))
+    if changes.given_up_before is not None:
+        connection.execute("DELETE FROM outbox WHERE given_up_at < ?", (changes.given_up_before,))
 
 
 def remove_failed(connection: sqlite3.Connection, jobs: Sequence[int]) -> None:
@@ -121,7 +125,7 @@ class OutboxReader:
         self._connection = connection
 
     def targets(self) -> list[TargetQueue]:
-        """Every target with notifications. One that failed is due when its first try again is, whatever came since."""
+        """Every target with notifications. After a failure, it is due at the next try, even if new ones came since."""
         found = self._connection().execute(
             "SELECT owner, target,"
             " coalesce(min(due_at) FILTER (WHERE tries > 0 AND given_up_at IS NULL),"
@@ -129,7 +133,7 @@ class OutboxReader:
             " coalesce(max(tries) FILTER (WHERE given_up_at IS NULL), 0),"
             " count(*) FILTER (WHERE given_up_at IS NULL), count(*) FILTER (WHERE given_up_at IS NOT NULL),"
             " (SELECT error FROM outbox AS newest WHERE newest.owner = outbox.owner AND newest.target = outbox.target"
-            "  AND error IS NOT NULL ORDER BY due_at DESC LIMIT 1), min(at)"
+            "  AND error IS NOT NULL ORDER BY due_at DESC LIMIT 1), min(at), min(given_up_at)"
             " FROM outbox GROUP BY owner, target ORDER BY owner, target"
         )
         return [TargetQueue(*row) for row in found]

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from tarmac.core.ledger import HourRow
 from tarmac.core.model.ids import NodeName
-from tarmac.store import accounts, rows
+from tarmac.records import dataclass
+from tarmac.shared.names import AT_WORK
+from tarmac.store import accounts, node_hours, rows, templates
+from tarmac.store.batch import Link
+from tarmac.store.environments import environments, fingerprints
+from tarmac.store.environments.secret_files import SecretsMissing
+from tarmac.store.groups import LIVE, GroupReader
 from tarmac.store.outbox import OutboxReader
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tarmac.core.model.gpu import Drain
     from tarmac.core.model.ids import GpuUuid
     from tarmac.core.model.job import Job
     from tarmac.core.model.queue import Mode, Reservation, Suspension
     from tarmac.store.accounts import By, Key, Scope, Sums, Usage
+    from tarmac.store.environments.secret_files import SecretFiles
+    from tarmac.store.node_hours import HourSums
+
+
+# As in the condition of an index: SQLite uses it only for queries that repeat the condition word by word.
+IS_AT_WORK = f"state IN ({', '.join(map(repr, AT_WORK))})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +43,11 @@ class JobFilter:
     states: tuple[str, ...] = ()
     is_live: bool | None = None  # an alternative to `states`, if both are given
     owner: str | None = None
+    other_than: str | None = None  # an owner
     name: str | None = None  # a glob
     tag: str | None = None
+    group: range | None = None  # of the ids of its jobs, the first of which is its own
+    is_alone: bool = False  # not part of a group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +61,11 @@ class StoredEvent:
 
 
 class Reader:
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, secrets: SecretFiles) -> None:
         self._connection = connection
+        self._secrets = secrets
         self.outbox = OutboxReader(lambda: self._connection)
+        self.groups = GroupReader(lambda: self._connection)
 
     def close(self) -> None:
         self._connection.close()
@@ -105,7 +122,11 @@ class Reader:
 
     def usage(self, job: int) -> Usage | None:
         """What the attempts of a job took that are over."""
-        return accounts.usage_of(self._connection, job)
+        return self.usage_of([job]).get(job)
+
+    def usage_of(self, jobs: Sequence[int]) -> dict[int, Usage]:
+        """The same of each of these jobs that has some."""
+        return accounts.usage_of(self._connection, jobs)
 
     def account_sums(self, by: By, scope: Scope) -> dict[Key, Sums]:
         return accounts.sums(self._connection, by, scope)
@@ -114,7 +135,7 @@ class Reader:
         return accounts.first_day(self._connection)
 
     def memory_peaks(self, owner: str, kind: str) -> list[int]:
-        """Of the last jobs, the newest first."""
+        """The memory that the last jobs took, the newest first."""
         return accounts.peaks_of(self._connection, owner, kind)
 
     def samples(self, node: str, uuid: str, since: int) -> list[tuple[int, int | None, float | None, float | None]]:
@@ -124,6 +145,20 @@ class Reader:
             (node, uuid, since),
         )
         return found.fetchall()
+
+    def memory_samples(self, job: int, attempt: int) -> list[tuple[int, int]]:
+        """The host memory of an attempt by the minute: (at, bytes)."""
+        found = self._connection.execute(
+            "SELECT at, bytes FROM memory_samples WHERE job = ? AND attempt = ? ORDER BY at", (job, attempt)
+        )
+        return found.fetchall()
+
+    def hour_sums(self, begin: float, end: float) -> dict[int, HourSums]:
+        """GPU time of all nodes, by the beginning of the hour."""
+        return node_hours.sums(self._connection, begin, end)
+
+    def first_hour(self) -> int | None:
+        return node_hours.first(self._connection)
 
     def next_id(self) -> int:
         found = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'").fetchone()
@@ -138,11 +173,25 @@ class Reader:
         row = self._connection.execute(f"SELECT {rows.JOB_COLUMNS} FROM jobs WHERE id = ?", (number,)).fetchone()
         return None if row is None else rows.job_of(row)
 
+    def original_id(self, number: int) -> int | None:
+        """The id that an imported job had where it was submitted."""
+        row = self._connection.execute("SELECT original_id FROM imported WHERE job = ?", (number,)).fetchone()
+        return None if row is None else int(row[0])
+
     def newest_of(self, owner: str) -> int | None:
         row = self._connection.execute(
             "SELECT id FROM jobs WHERE owner = ? ORDER BY id DESC LIMIT 1", (owner,)
         ).fetchone()
         return None if row is None else int(row[0])
+
+    @contextmanager
+    def at_one_moment(self) -> Iterator[None]:
+        """Several queries see the same commit."""
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.execute("COMMIT")
 
     def select_ids(
         self, wanted: JobFilter, *, after: int | None = None, limit: int = -1, descending: bool = False
@@ -178,6 +227,17 @@ class Reader:
             for number, job, attempt, at, kind, detail in found
         ]
 
+    def links(self, numbers: Iterable[int]) -> dict[int, list[Link]]:
+        """The links of each job that has some, sorted by address."""
+        found = self._connection.execute(
+            "SELECT job, kind, url FROM links WHERE job IN (SELECT value FROM json_each(?)) ORDER BY job, url",
+            (msgspec.json.encode(list(numbers)).decode(),),
+        )
+        links: dict[int, list[Link]] = {}
+        for job, kind, url in found:
+            links.setdefault(job, []).append(Link(job, kind, url))
+        return links
+
     def attempts(self, job: int) -> list[rows.StoredAttempt]:
         """The attempts of a job that have ended, the first one first."""
         found = self._connection.execute(
@@ -193,6 +253,16 @@ class Reader:
             (job, attempt),
         ).fetchone()
         return None if row is None else NodeName(row[0])
+
+    def nodes_of_attempts(self, attempts: Mapping[int, int]) -> dict[int, NodeName]:
+        """As `node_of_attempt`, for many jobs with one query. By job, as far as the story says it."""
+        found = self._connection.execute(
+            "SELECT events.job, json_extract(detail, '$.node') AS node FROM json_each(?) AS asked"
+            " JOIN events ON events.job = CAST(asked.key AS INTEGER) AND attempt = asked.value"
+            " WHERE node IS NOT NULL ORDER BY events.id",
+            (msgspec.json.encode(attempts).decode(),),
+        )
+        return {job: NodeName(node) for job, node in found}
 
     def jobs_changed_after(self, event: int, limit: int) -> list[tuple[int, int]]:
         """(newest event, job) of each job that changed after `event`, oldest first."""
@@ -213,9 +283,28 @@ class Reader:
         ).fetchone()
         return None if row is None else bytes(row[0])
 
+    def templates(self, owner: str) -> list[templates.StoredTemplate]:
+        return templates.read(self._connection, owner)
+
     def environment(self, digest: str) -> dict[str, str]:
+        """All variables, with secrets: for the start of a job. Raises SecretsMissing."""
+        row = self._connection.execute("SELECT body, secrets FROM environments WHERE hash = ?", (digest,)).fetchone()
+        if row is None:
+            raise SecretsMissing(f"environment {digest} is not in the database")
+        secrets = None if row[1] is None else self._secrets.read(row[1])
+        try:
+            return environments.whole(row[0], secrets)
+        except (ValueError, msgspec.DecodeError) as error:
+            raise SecretsMissing(str(error)) from None
+
+    def fingerprint(self, job: int) -> fingerprints.FingerprintRecord | None:
+        """The Python and the packages that its latest attempt was started with, as far as they were stored."""
+        return fingerprints.of_job(self._connection, job)
+
+    def public_environment(self, digest: str) -> environments.PublicVariables:
+        """For people, exports and backups: all names, and None in place of the value of a secret."""
         row = self._connection.execute("SELECT body FROM environments WHERE hash = ?", (digest,)).fetchone()
-        return rows.unpack_environment(row[0])
+        return {} if row is None else environments.public_part(row[0])
 
 
 def _conditions(wanted: JobFilter) -> tuple[list[str], list[Any]]:
@@ -225,16 +314,19 @@ def _conditions(wanted: JobFilter) -> tuple[list[str], list[Any]]:
         among, edges = _among(wanted.ids)
         where.append(among)
         values += edges
-    either = [f"state IN ({', '.join('?' for _ in wanted.states)})"] if wanted.states else []
+    where += _of_states(wanted)
     values += wanted.states
-    if wanted.is_live is not None:
-        # A literal lets SQLite use the partial index.
-        either.append(f"is_live = {int(wanted.is_live)}")
-    if either:
-        where.append(either[0] if len(either) == 1 else f"({' OR '.join(either)})")
+    if wanted.group is not None:
+        where.append("id BETWEEN ? AND ? AND group_id = ?")
+        values += [wanted.group.start, wanted.group.stop - 1, wanted.group.start]
+    if wanted.is_alone:
+        where.append("group_id IS NULL")
     if wanted.owner is not None:
         where.append("owner = ?")
         values.append(wanted.owner)
+    if wanted.other_than is not None:
+        where.append("owner != ?")
+        values.append(wanted.other_than)
     if wanted.name is not None:
         where.append("name GLOB ?")
         values.append(wanted.name)
@@ -242,6 +334,19 @@ def _conditions(wanted: JobFilter) -> tuple[list[str], list[Any]]:
         where.append("EXISTS (SELECT 1 FROM json_each(spec, '$.tags') WHERE value = ?)")
         values.append(wanted.tag)
     return where, values
+
+
+def _of_states(wanted: JobFilter) -> list[str]:
+    """Literals let SQLite use partial indexes."""
+    either = [f"state IN ({', '.join('?' for _ in wanted.states)})"] if wanted.states else []
+    known: list[str] = []
+    if wanted.is_live is not None:
+        either.append(f"is_live = {int(wanted.is_live)}")
+    elif wanted.states and all(state in AT_WORK for state in wanted.states):
+        known = [IS_AT_WORK]
+    elif wanted.states and all(state in LIVE for state in wanted.states):
+        known = ["is_live = 1"]
+    return [*known, f"({' OR '.join(either)})"] if either else known
 
 
 def _among(spans: tuple[range, ...]) -> tuple[str, list[Any]]:

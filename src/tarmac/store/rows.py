@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-import zlib
-from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import fields
+from functools import lru_cache
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from tarmac.core.model.attempt import Attempt
 from tarmac.core.model.gpu import BookedGpu, Drain
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
-from tarmac.core.model.job import Job, JobSpec
+from tarmac.core.model.job import Job, JobSpec, Request
 from tarmac.core.model.note import Note
 from tarmac.core.model.queue import Mode, Reservation, Suspension
 from tarmac.core.model.status import STATUS_TYPES, Booking, is_ended, state_name
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tarmac.core.changes import StoryLine
+    from tarmac.core.model.names import StateName
+    from tarmac.core.model.status import Status
     from tarmac.store.accounts import Usage
 
-JOB_COLUMNS = "id, state, attempt, position, submitted_at, group_id, retried, ooms, spec, status"
+JOB_COLUMNS = "id, state, attempt, position, submitted_at, group_id, array_index, retried, ooms, spec, status"
 ATTEMPT_COLUMNS = (
     "job, attempt, outcome, node, gpus, pid, started_at, ended_at, reason, exit_code, signal, message, error_line,"
     " paused_s, peak_gpu_memory_bytes, utilization, energy_j"
 )
 ENVIRONMENT_OF_JOB = "CASE WHEN json_valid(spec) THEN json_extract(spec, '$.environment') END"  # as in the index
+
+SHARED_RECORDS = 256  # that jobs share which are read one after the other
+T = TypeVar("T")
 
 _encode = msgspec.json.Encoder().encode
 _drain = msgspec.json.Decoder(Drain)
@@ -38,6 +46,61 @@ _spec = msgspec.json.Decoder(JobSpec)
 _status = {name: msgspec.json.Decoder(kind) for name, kind in STATUS_TYPES.items()}
 
 
+class _Short:
+    """The fields of a record that are used: a missing one means none. For the spec that the jobs of an array share.
+
+    Other defaults are stored: they may differ in a later version, and the job keeps what it was submitted with.
+    A spec of one job is stored with all fields, because msgspec takes three times as long to fill in the missing ones.
+    """
+
+    def __init__(self, kind: type[JobSpec | Request]) -> None:
+        self._names = tuple(one.name for one in fields(kind))
+        self._values = attrgetter(*self._names)
+        self._unset = {one.name: one.default for one in fields(kind) if one.default in (None, False, 0, ())}
+
+    def __call__(self, record: JobSpec | Request) -> dict[str, Any]:
+        unset, named = self._unset, zip(self._names, self._values(record), strict=True)
+        return {name: value for name, value in named if name not in unset or value != unset[name]}
+
+
+_short_spec, _short_request = _Short(JobSpec), _Short(Request)
+
+
+def _short_json(spec: JobSpec) -> bytes:
+    return _encode({**_short_spec(spec), "request": _short_request(spec.request)})
+
+
+class _Text(Generic[T]):
+    """The text of a record. The last one is remembered, because the jobs of an array share their records."""
+
+    def __init__(self, encode: Callable[[T], bytes]) -> None:
+        self._encode = encode
+        self._last: tuple[T | None, str] = (None, "")  # in one tuple: two threads may use it
+
+    def __call__(self, record: T) -> str:
+        last, text = self._last
+        if last is not record:
+            text = self._encode(record).decode()
+            self._last = (record, text)
+        return text
+
+
+_spec_text: _Text[JobSpec] = _Text(_encode)
+_shared_spec_text: _Text[JobSpec] = _Text(_short_json)
+_status_text: _Text[Status] = _Text(_encode)
+
+
+# Jobs of an array have the same text, and their records are immutable: a million jobs must not need a million of them.
+@lru_cache(SHARED_RECORDS)
+def _spec_of(text: str) -> JobSpec:
+    return _spec.decode(text)
+
+
+@lru_cache(SHARED_RECORDS)
+def _status_of(state: StateName, text: str) -> Status:
+    return _status[state].decode(text)
+
+
 class StoredAttempt(NamedTuple):
     """An attempt that has ended, and what it used."""
 
@@ -45,6 +108,10 @@ class StoredAttempt(NamedTuple):
     peak_gpu_memory_bytes: int | None
     utilization: float | None
     energy_j: float | None
+
+
+def _spec_text_of(job: Job) -> str:
+    return _spec_text(job.spec) if job.index is None else _shared_spec_text(job.spec)
 
 
 def new_job_row(job: Job) -> tuple[Any, ...]:
@@ -60,8 +127,9 @@ def new_job_row(job: Job) -> tuple[Any, ...]:
         job.position,
         job.submitted_at,
         job.group,
-        _encode(spec).decode(),
-        _encode(job.status).decode(),
+        job.index,
+        _spec_text_of(job),
+        _status_text(job.status),
     )
 
 
@@ -74,25 +142,26 @@ def changed_job_row(job: Job) -> tuple[Any, ...]:
         job.position,
         job.retried,
         job.ooms,
-        _encode(status).decode(),
+        _status_text(status),
         job.id,
     )
 
 
 def edited_job_row(job: Job) -> tuple[Any, ...]:
-    return (job.spec.name, _encode(job.spec).decode(), job.id)
+    return (job.spec.name, _spec_text_of(job), job.id)
 
 
 def job_of(row: tuple[Any, ...]) -> Job:
-    number, state, attempt, position, submitted_at, group, retried, ooms, spec, status = row
+    number, state, attempt, position, submitted_at, group, index, retried, ooms, spec, status = row
     return Job(
         id=JobId(number),
-        spec=_spec.decode(spec),
+        spec=_spec_of(spec),
         submitted_at=submitted_at,
         position=float(position),
         attempt=attempt,
-        status=_status[state].decode(status),
+        status=_status_of(state, status),
         group=None if group is None else JobId(group),
+        index=index,
         retried=retried,
         ooms=ooms,
     )
@@ -173,13 +242,3 @@ def reservation_text(reservation: Reservation) -> str:
 
 def reservation_of(text: str) -> Reservation:
     return _reservation.decode(text)
-
-
-def pack_environment(variables: dict[str, str]) -> tuple[str, bytes]:
-    """(hash, body). The order of the variables does not affect the hash."""
-    body = _encode(sorted(variables.items()))
-    return blake2b(body, digest_size=16).hexdigest(), zlib.compress(body, 1)
-
-
-def unpack_environment(body: bytes) -> dict[str, str]:
-    return dict(msgspec.json.decode(zlib.decompress(body), type=list[tuple[str, str]]))

@@ -10,13 +10,18 @@ import msgspec
 
 from tarmac.core.changes import Changes
 from tarmac.core.state import State
-from tarmac.store.database import connect_reader, refused
+from tarmac.store.batch import Batch
+from tarmac.store.database.database import connect_reader, refused
+from tarmac.store.environments.environments import pack_environment
+from tarmac.store.environments.secret_files import SecretFiles
 from tarmac.store.reader import Reader
-from tarmac.store.writer import Batch, Writer
+from tarmac.store.writer import Writer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
+    from tarmac.store.environments.environments import PackedEnvironment
     from tarmac.store.writer import Done
 
 HOUR_S = 3600
@@ -29,8 +34,9 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._writer = Writer(path)
-        self.reader = Reader(connect_reader(path))
+        self._secrets = SecretFiles(path)
+        self._writer = Writer(path, self._secrets)
+        self.reader = Reader(connect_reader(path), self._secrets)
         self.reader.last_event()  # SQLite opens the WAL file by its name when it first reads; later it may be gone
 
     def load(self, now: float = 0.0) -> State:
@@ -58,12 +64,28 @@ class Store:
         except (sqlite3.DatabaseError, msgspec.DecodeError, KeyError, UnicodeDecodeError) as error:
             raise refused(self.path, error) from error
 
+    def pack_environment(self, variables: dict[str, str], missing: Iterable[str] = ()) -> PackedEnvironment:
+        """For a batch. The variables that look secret are kept apart; `missing` are secrets without a value."""
+        return pack_environment(variables, self._secrets.key, missing)
+
+    def snapshot(self) -> Reader:
+        """A reader for another thread, which closes it. It sees the last commit, and no later one."""
+        connection = connect_reader(self.path, is_for_another_thread=True)
+        connection.execute("BEGIN")
+        snapshot = Reader(connection, self._secrets)
+        snapshot.last_event()  # the first read decides what a transaction sees
+        return snapshot
+
     def commit(self, batch: Batch, done: Done) -> None:
         self._writer.commit(batch, done)
 
     def try_to_write(self, done: Done) -> None:
         """Test whether the disk can be written again."""
         self._writer.try_to_write(done)
+
+    def shrink(self) -> None:
+        """Make the file smaller, after many jobs were removed."""
+        self._writer.shrink()
 
     def has_its_files(self) -> bool:
         """False if they were removed or replaced while they are in use."""

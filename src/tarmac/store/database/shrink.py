@@ -11,13 +11,14 @@ import sqlite3
 
 SPARE_PAGES = 256  # of 4 KiB; fewer free pages are not worth it
 MOST_USED_PAGES = 8192
+MOST_USED_AFTER_CLEANING = 65536  # a person who cleans expects a smaller file, and accepts a pause of some seconds
 
 
-def shrink(connection: sqlite3.Connection) -> bool:
+def shrink(connection: sqlite3.Connection, most_used_pages: int = MOST_USED_PAGES) -> bool:
     """Shrink the file if that is worthwhile and quick. Returns whether it did."""
     free = _number(connection, "freelist_count")
     used = _number(connection, "page_count") - free
-    if free <= max(SPARE_PAGES, used) or used > MOST_USED_PAGES:
+    if free <= max(SPARE_PAGES, used) or used > most_used_pages:
         return False
     connection.execute("PRAGMA temp_store = MEMORY")  # the copy contains environments, which may be secret
     try:

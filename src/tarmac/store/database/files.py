@@ -52,7 +52,7 @@ class DatabaseFiles:
                 raise unavailable("store.replaced", path=self.path, saved=self._saved)
             self._own.add(_identity(str(copy)))
             copy.rename(self.path)
-            _sync(self.path.parent)
+            sync(self.path.parent)
         except (OSError, sqlite3.Error) as error:
             raise unavailable("store.removed", path=self.path, error=str(error)) from error
 
@@ -77,7 +77,7 @@ class DatabaseFiles:
             connection.backup(target)
         finally:
             target.close()
-        _sync(copy)
+        sync(copy)
         return copy
 
     def _is_replaced(self) -> bool:
@@ -96,7 +96,8 @@ def _identity(path: str) -> tuple[int, int] | None:
     return info.st_dev, info.st_ino
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a directory, are on disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tarmac.errors import TarmacError, Unavailable, UserError
-from tarmac.store import schema
+from tarmac.store.database import schema
+from tarmac.store.environments.environments import move_secrets_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tarmac.store.environments.secret_files import SecretFiles
 
-def connect_writer(path: Path) -> sqlite3.Connection:
+MOST_FAULTS = 2**31 - 1  # each link may be a false alarm
+_SECRETS_APART = 8  # the step from which on secrets are in files
+
+
+def connect_writer(path: Path, secrets: SecretFiles) -> sqlite3.Connection:
     """The only connection that writes. Once the writer's thread runs, only that thread uses it."""
     try:
         _refuse_what_is_not_ours(path)
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(f"file:{quoted(path)}", uri=True, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA journal_size_limit = 16777216")
             connection.execute("PRAGMA secure_delete = ON")  # nothing of a removed job stays in free pages
-            _bring_up_to_date(connection)
+            _bring_up_to_date(connection, secrets)
         except BaseException:
             connection.close()
             raise
@@ -41,10 +49,26 @@ def inspect(path: Path) -> None:
         raise refused(path, error) from error
 
 
-def connect_reader(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, isolation_level=None)
+def connect_reader(path: Path, *, is_for_another_thread: bool = False) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"file:{quoted(path)}?mode=ro", uri=True, isolation_level=None, check_same_thread=not is_for_another_thread
+    )
     connection.execute("PRAGMA query_only = 1")
     return connection
+
+
+def copy_database(path: Path, target: Path) -> None:
+    """Write all of it, as of this moment, to a file that is empty. Others may commit meanwhile."""
+    connection = sqlite3.connect(f"file:{quoted(path)}?mode=ro", uri=True, isolation_level=None)
+    try:
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute("VACUUM INTO ?", (str(target),))
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:  # this file is only read
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target)) from error
+        raise refused(path, error) from error
+    finally:
+        connection.close()
 
 
 def _refuse_what_is_not_ours(path: Path) -> None:
@@ -80,7 +104,7 @@ def _looking_at(path: Path) -> Iterator[sqlite3.Connection]:
     had_index = index.exists()
     # The newest data may be only in the WAL file, and SQLite must create an index file to read that.
     how = "mode=ro" if _has_log(path) else "immutable=1"
-    reader = sqlite3.connect(f"file:{_quoted(path)}?{how}", uri=True)
+    reader = sqlite3.connect(f"file:{quoted(path)}?{how}", uri=True)
     try:
         yield reader
     finally:
@@ -94,13 +118,32 @@ def _has_log(path: Path) -> bool:
     return log.exists() and log.stat().st_size > 0
 
 
-def _bring_up_to_date(connection: sqlite3.Connection) -> None:
+def _bring_up_to_date(connection: sqlite3.Connection, secrets: SecretFiles) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     for number, step in enumerate(schema.STEPS[version:], version + 1):
-        connection.executescript(
-            f"BEGIN IMMEDIATE; {step}; PRAGMA application_id = {schema.APPLICATION_ID};"
-            f"PRAGMA user_version = {number}; COMMIT;"
-        )
+        connection.executescript(f"BEGIN IMMEDIATE; {step}")
+        if number == _SECRETS_APART:
+            move_secrets_out(connection, secrets)
+        connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {number}")
+        connection.execute("COMMIT")
+    if 0 < version < _SECRETS_APART:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # or the file would contain the secrets until later
+
+
+def damage(connection: sqlite3.Connection) -> str | None:
+    """What SQLite finds wrong with the file; None if nothing."""
+    found = [row[0] for row in connection.execute(f"PRAGMA integrity_check({MOST_FAULTS})") if row[0] != "ok"]
+    return next((one for one in found if not _is_false_alarm(connection, one)), None)
+
+
+def _is_false_alarm(connection: sqlite3.Connection, found: str) -> bool:
+    """SQLite 3.40 reports NULL in a column that has values: see `versions/v9`."""
+    table, _, column = found.removeprefix("NULL value in ").partition(".")
+    if not (table.isidentifier() and column.isidentifier()):
+        return False
+    # Not IS NULL: SQLite would trust the constraint instead of looking.
+    return connection.execute(f"SELECT 1 FROM {table} WHERE typeof({column}) = 'null' LIMIT 1").fetchone() is None
 
 
 def refused(path: Path, error: Exception) -> TarmacError:
@@ -116,5 +159,6 @@ def refused(path: Path, error: Exception) -> TarmacError:
     )
 
 
-def _quoted(path: Path) -> str:
+def quoted(path: Path) -> str:
+    """A path in a URI."""
     return str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")

@@ -1,0 +1,1 @@
+"""Environments of jobs: their variables, their secrets, and the Python they used."""
