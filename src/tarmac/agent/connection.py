@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Callable, cast
 
 from tarmac.agent.loop import READ, WRITE, Loop, log
 from tarmac.shared.protocol import Decoder, ProtocolError, decode, encode
-from tarmac.shared.sockets import peer_uid
+from tarmac.shared.system.sockets import peer_uid
 
 if TYPE_CHECKING:
     from tarmac.shared.frames.to_agent import ControllerFrame

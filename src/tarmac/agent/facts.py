@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, List, Optional
 
 from tarmac.agent.output_files import OutputFiles
 from tarmac.agent.procs.owner import uid_of
-from tarmac.shared import proc
 from tarmac.shared.own.files import OwnFiles
+from tarmac.shared.system import proc
 
 if TYPE_CHECKING:
     from tarmac.shared.frames.to_agent import CheckPathsFrame, DescribeProcessesFrame
@@ -48,7 +48,7 @@ def describe_processes(frame: DescribeProcessesFrame, boot_id: str) -> Processes
 
 
 def _describe(pid: int) -> Optional[ProcessDescription]:
-    """None if there is no such process, or it ends meanwhile."""
+    """None if the process does not exist or ends meanwhile."""
     stat = proc.read_stat(pid) if pid > 0 else None
     if stat is None or not stat.is_alive:
         return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Dict, List, Literal, Optional, Sequence, TypedDict, Union
 
 from tarmac.shared.frames.base import OfAttempt, Origin
-from tarmac.shared.frames.to_controller import ExitedFrame, GpuValues, HostMemory, Memory, Outside
+from tarmac.shared.frames.reports import ExitedFrame, Memory, Outside
+from tarmac.shared.frames.to_controller import GpuValues, HostMemory
 
 # Agent → shim
 
@@ -20,7 +21,7 @@ class LimitEntry(TypedDict):
 
 
 class AssignFrame(OfAttempt):
-    """The shim's part of a start. The start frame follows, or waits in the run folder when it is too large."""
+    """The shim's part of a start. The start frame follows, or waits in the run directory when it is too large."""
 
     type: Literal["assign"]
     port: int
@@ -57,6 +58,13 @@ class FailedRecord(ExitedFrame):
     """Older shims write exit records without `remains`."""
 
     remains: Remains
+
+
+class FailingFrame(TypedDict):
+    """The command failed, and nothing of it is left that could still write. The report follows its exit record."""
+
+    type: Literal["failing"]
+    record: FailedRecord
 
 
 # Agent → file helper, besides the controller's questions

@@ -19,7 +19,8 @@ from tarmac.agent.records.run_folder import START
 from tarmac.agent.run import traces
 from tarmac.agent.run.attempt import Attempt
 from tarmac.agent.run.shim_pool import AgentContext
-from tarmac.shared import boot_clock, protocol
+from tarmac.shared import protocol
+from tarmac.shared.system import boot_clock
 
 if TYPE_CHECKING:
     from tarmac.shared.frames.to_controller import AgentFrame, GuessEntry, OriginEntry

@@ -14,7 +14,8 @@ import stat
 import time
 from typing import Optional
 
-OLDER = ".older"
+from tarmac.shared.log_parts import CUT, NEW, OLDER
+
 _HEAD = b"[tarmac: %d bytes of earlier output were removed]\n"
 _HEADER = re.compile(rb"\[tarmac: (\d{1,19}) bytes of earlier output were removed\]\n")
 _HEADER_BYTES = 100
@@ -23,6 +24,7 @@ _LONGEST_LINE = 1 << 16
 _LOCK_TRIES = 20
 _LOCK_AGAIN_S = 0.01
 _LAST_COPIES = 3  # of what the job writes meanwhile
+_COMPARED_BYTES = 1 << 16
 
 
 class LogFile:
@@ -32,9 +34,9 @@ class LogFile:
         self._fd = _open(path, os.O_RDONLY)
         self._older: Optional[_Older] = None
         try:
-            if os.path.exists(path + OLDER):
+            if os.path.exists(path + OLDER) or os.path.exists(path + CUT):
                 _lock(self._fd, fcntl.LOCK_SH)  # while it is cut, both have the same content
-                self._older = _Older(path + OLDER)
+                self._older = _older_of(path, self._fd)
             self.begin = self._older.begin if self._older else 0  # what was before is removed
             self._split = self._older.end if self._older else 0
             self.size = self._split + os.fstat(self._fd).st_size
@@ -79,10 +81,33 @@ class _Older:
         os.close(self._fd)
 
 
+def _older_of(path: str, fd: int) -> Optional[_Older]:
+    """What was before the file. The process that cut it may have been killed before or after it emptied the file."""
+    older = _Older(path + OLDER) if os.path.exists(path + OLDER) else None
+    if not os.path.exists(path + CUT):
+        return older
+    copy = _Older(path + CUT)
+    if _has_beginning_of(fd, copy, older.end if older else 0):
+        copy.close()
+        return older
+    if older is not None:
+        older.close()
+    return copy
+
+
+def _has_beginning_of(fd: int, copy: _Older, before: int) -> bool:
+    """True if the file still has what was copied: its beginning. `before`: bytes before the file."""
+    copied = copy.end - before
+    count = min(_COMPARED_BYTES, copied, copy.end - copy.begin)
+    if os.fstat(fd).st_size < copied:
+        return False
+    return os.pread(fd, count, copied - count) == copy.read(count, copy.end - count)
+
+
 def size_of(path: str) -> int:
     """0 if it does not exist."""
     try:
-        if not os.path.exists(path + OLDER):
+        if not os.path.exists(path + OLDER) and not os.path.exists(path + CUT):
             return os.stat(path).st_size
         with LogFile(path) as log:
             return log.size
@@ -94,8 +119,11 @@ def cap(path: str, limit: int) -> bool:
     """Cut a file that takes more than half of the limit; the other half is for what was before. Raises OSError."""
     fd = _open(path, os.O_RDWR)
     try:
-        if os.fstat(fd).st_size <= limit // 2 or not _lock(fd, fcntl.LOCK_EX):
+        is_interrupted = os.path.exists(path + CUT)
+        if (os.fstat(fd).st_size <= limit // 2 and not is_interrupted) or not _lock(fd, fcntl.LOCK_EX):
             return False
+        if is_interrupted:
+            _finish(path, fd)
         size = os.fstat(fd).st_size  # another helper may have cut it just now
         if size > limit // 2:
             _cut(path, fd, size, limit // 2)
@@ -129,14 +157,30 @@ def _cut(path: str, fd: int, size: int, keep: int) -> None:
         last = older.read(1, before - 1)
         older.close()
     begin = _line_begin(fd, max(0, size - keep), last)
-    copy = path + OLDER + ".new"
     try:
-        _copy(fd, copy, begin, before)
-        os.replace(copy, path + OLDER)
+        _copy(fd, path + NEW, begin, before)
+        os.replace(path + NEW, path + CUT)
     except OSError:
-        _unlink(copy)
+        _unlink(path + NEW)
         _unlink(path + OLDER)  # the disk is full, which the cap is to prevent: nothing older is kept
+        os.ftruncate(fd, 0)
+        return
     os.ftruncate(fd, 0)
+    os.replace(path + CUT, path + OLDER)
+
+
+def _finish(path: str, fd: int) -> None:
+    """End a cut whose process was killed: keep the copy if the file was emptied, otherwise drop it."""
+    older, copy = (_Older(path + part) if os.path.exists(path + part) else None for part in (OLDER, CUT))
+    if copy is None:
+        return
+    if _has_beginning_of(fd, copy, older.end if older else 0):
+        _unlink(path + CUT)
+    else:
+        os.replace(path + CUT, path + OLDER)
+    for one in (older, copy):
+        if one is not None:
+            one.close()
 
 
 def _line_begin(fd: int, at: int, last: bytes) -> int:

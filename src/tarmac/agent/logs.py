@@ -1,6 +1,6 @@
 """Reads log files for the controller: chunks, and the offset of the last lines. Called in helper processes only.
 
-Memory use is bounded whatever the file holds.
+Memory use is bounded, whatever the file contains.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _find_tail(log: LogFile, request: TailLogFrame) -> LogTailFrame:
 
 
 def _find_error(log: LogFile, request: TailLogFrame) -> LogTailFrame:
-    """Look for the last traceback, and where there is none, for the first error line near the end."""
+    """Look for the last traceback; without one, for the first error line near the end."""
     from tarmac.agent.outcome.error_lines import TRACEBACK, find_failure, split_bytes  # patterns take a while
 
     size = log.size

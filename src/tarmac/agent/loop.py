@@ -13,7 +13,7 @@ import time
 from typing import Callable, Dict, List, Optional, Set, Tuple
 
 from tarmac.shared.own.log import OwnLog
-from tarmac.shared.shortage import is_shortage
+from tarmac.shared.system.shortage import is_shortage
 
 READ = select.EPOLLIN
 WRITE = select.EPOLLOUT

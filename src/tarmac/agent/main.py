@@ -18,8 +18,9 @@ from tarmac.agent.records.run_folders import RunFolders
 from tarmac.agent.run.shim_pool import AgentContext
 from tarmac.agent.service import Service
 from tarmac.agent.shutdown import Shutdown
-from tarmac.shared import crashpoint, kernel, proc, sockets
+from tarmac.shared import crashpoint
 from tarmac.shared.own import file_limit, process_title, strict_modes
+from tarmac.shared.system import kernel, proc, sockets
 
 _REACHABLE_S = 20.0
 _USAGE = "usage: python -m tarmac.agent --state DIR [--ready-fd N | --check]"
@@ -101,7 +102,7 @@ def _check(state: str) -> Dict[str, Optional[str]]:
 
 
 class Ready:
-    """The pipe on which the controller that starts the agent waits for one line. None: there is none."""
+    """The pipe on which the controller that starts the agent waits for one line. None: no controller waits."""
 
     def __init__(self, fd: Optional[int]) -> None:
         self.fd = fd

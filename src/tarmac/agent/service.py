@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Set, Union
+from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Set
 
 from tarmac.agent import facts
 from tarmac.agent.connection import Connection, UnknownFrame
+from tarmac.agent.environments.fingerprints import Fingerprints
 from tarmac.agent.files.service import FileService
 from tarmac.agent.gpus.monitor import GpuMonitor
 from tarmac.agent.hello import HelloAnswer, Node
 from tarmac.agent.listener import Listener
 from tarmac.agent.loop import Loop, log, log_exception
+from tarmac.agent.procs import job_memory
 from tarmac.agent.procs.attribution import Attribution
 from tarmac.agent.records.attempt_key import AttemptKey, key_of_frame
 from tarmac.agent.records.past_attempts import PastAttempts
@@ -25,12 +27,14 @@ from tarmac.agent.run.recover import recover
 from tarmac.agent.run.retries import StartRetries
 from tarmac.agent.run.shim_pool import AgentContext, ShimPool
 from tarmac.agent.shutdown import Shutdown
-from tarmac.shared import boot_clock, crashpoint, protocol
-from tarmac.shared.proc import Stat
-from tarmac.shared.shortage import is_shortage
+from tarmac.shared import crashpoint, protocol
+from tarmac.shared.system import boot_clock
+from tarmac.shared.system.proc import Stat
+from tarmac.shared.system.shortage import is_shortage
 
 if TYPE_CHECKING:
-    from tarmac.agent.frames import FailedRecord
+    from tarmac.agent.frames import ExaminedFrame, FailedRecord
+    from tarmac.shared.frames.reports import ReportFrame
     from tarmac.shared.frames.to_agent import (
         AdoptFrame,
         ControllerFrame,
@@ -42,7 +46,7 @@ if TYPE_CHECKING:
         SignalFrame,
         StartFrame,
     )
-    from tarmac.shared.frames.to_controller import AgentFrame, ExitedFrame, ReportFrame
+    from tarmac.shared.frames.to_controller import AgentFrame
 
 _LAUNCH_TRIES = 3
 _AFTER_SHORTAGE_S = 1.0
@@ -68,6 +72,7 @@ class Service:
             os.path.join(context.folders.path, "cards.json"),
         )
         self._files = FileService(loop, os.path.dirname(context.folders.path), self.send)
+        self._fingerprints = Fingerprints(loop, self._files, self.send)
         self._attempts: Dict[AttemptKey, Attempt] = {}
         self.shutdown = Shutdown(
             loop, lambda: sum(attempt.escalation.is_pending for attempt in self._attempts.values())
@@ -121,7 +126,7 @@ class Service:
             log_exception(f"{frame['type']} of job {frame.get('job')}")
 
     def _handle_later(self, error: OSError, connection: Connection, frame: ControllerFrame, data: bytes) -> None:
-        """A command must not be lost because there was no descriptor left."""
+        """A command must not be lost because no descriptor was left."""
         name = f"{frame['type']} of job {frame.get('job')}"
         if not is_shortage(error):
             log_exception(name)
@@ -167,6 +172,8 @@ class Service:
             self.send(facts.describe_processes(frame, self.context.boot_id))
         elif frame["type"] == "ping":
             self.send({"type": "pong", "ref": frame.get("ref")})
+        elif frame["type"] == "job_memory":
+            self.send(job_memory.answer(frame, self._attempts.values()))
         else:
             self._files.answer(connection, frame)
 
@@ -179,7 +186,7 @@ class Service:
     def _start(self, frame: StartFrame, data: bytes) -> None:
         key = key_of_frame(frame)
         attempt = self._attempts.get(key)
-        if attempt is not None and _is_of_another_job(attempt, frame):
+        if attempt is not None and start_request.is_of_another_job(frame, attempt.origin()):
             self._refuse(key, f"cannot be started: this node has an attempt {key} of another job")
             return
         if attempt is not None and attempt.latest is not None:
@@ -200,6 +207,7 @@ class Service:
             attempt.start = start  # undecided whether it started: if it turns out that it did not, start it then
         else:
             self._launch(key, start)
+            self._fingerprints.add(key, frame)
 
     def _launch(self, key: AttemptKey, start: Start, *, is_fresh: bool = False) -> None:
         port = 0
@@ -220,7 +228,7 @@ class Service:
             self._ports.release(port)
             self._shims.discard(shim)
             if isinstance(error, FileNotFoundError) and not is_fresh:
-                self._launch(key, start, is_fresh=True)  # someone removed the folder of the idle shim
+                self._launch(key, start, is_fresh=True)  # a user removed the folder of the idle shim
             else:
                 self._retries.failed(key, start, error)
             return
@@ -231,7 +239,7 @@ class Service:
     def _adopt(self, frame: AdoptFrame) -> None:
         key = key_of_frame(frame)
         attempt = self._attempts.get(key)
-        if attempt is not None and _is_of_another_job(attempt, frame):
+        if attempt is not None and start_request.is_of_another_job(frame, attempt.origin()):
             self._refuse(key, f"cannot be adopted: this node has an attempt {key} of another job")
             return
         if attempt is not None and attempt.latest is not None:
@@ -271,7 +279,7 @@ class Service:
 
     def _shut_down(self, frame: ShutdownFrame) -> None:
         if frame.get("is_replaced"):
-            self.loop.stop()  # the next agent finds the requested stops in the run folders
+            self.loop.stop()  # the next agent finds the requested stops in the run directories
             return
         stops = self.shutdown.begin()
         self.send({"type": "ending", "ref": frame.get("ref"), "stops": stops})
@@ -288,7 +296,7 @@ class Service:
         self.send(report)
         crashpoint.reach("agent:after-report")
 
-    def examine(self, record: FailedRecord, done: Callable[[ExitedFrame], None]) -> None:
+    def examine(self, record: FailedRecord, done: Callable[[Optional[ExaminedFrame]], None]) -> None:
         self._files.examine(record, done)
 
     def never_started(self, attempt: Attempt) -> None:
@@ -338,9 +346,3 @@ class Service:
             if not stat.is_alive:
                 os.waitpid(stat.pid, os.WNOHANG)
         return [stat.pid for stat in found if stat.is_alive]
-
-
-def _is_of_another_job(attempt: Attempt, frame: Union[StartFrame, AdoptFrame]) -> bool:
-    """The controller has another database, in which another job has the same id."""
-    ours, theirs = attempt.origin(), frame.get("origin")
-    return ours is not None and theirs is not None and ours["identity"] != theirs["identity"]

@@ -11,9 +11,9 @@ from tarmac.agent.files.trail import Trail
 from tarmac.agent.files.work import Worker
 from tarmac.agent.loop import READ, WRITE, Loop, log
 from tarmac.agent.procs.watch import ProcessWatch
-from tarmac.shared import kernel
 from tarmac.shared.own import process_title
 from tarmac.shared.protocol import Decoder, ProtocolError, decode, encode, read_frame
+from tarmac.shared.system import kernel
 
 if TYPE_CHECKING:
     from tarmac.shared.frames.base import AnyFrame

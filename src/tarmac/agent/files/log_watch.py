@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Se
 
 from tarmac.agent.files.pool import FileHelpers, Request
 from tarmac.agent.loop import Loop
-from tarmac.shared import kernel
 from tarmac.shared.protocol import decode
+from tarmac.shared.system import kernel
 
 if TYPE_CHECKING:
     from tarmac.shared.frames.to_agent import WatchLogFrame

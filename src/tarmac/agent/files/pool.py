@@ -30,7 +30,7 @@ _INTERNAL = (b'{"type":"avoided"', b'{"type":"failed"')
 
 
 class Request:
-    """`on_answer` gets the answer as it arrived, or `on_silence` the reason why there is none."""
+    """`on_answer` gets the answer as it arrived, or `on_silence` the reason why none came."""
 
     def __init__(
         self, frame: AnyFrame, within_s: float, on_answer: Callable[[bytes], None], on_silence: Callable[[str], None]

@@ -8,23 +8,39 @@ from tarmac.agent.connection import Connection, UnknownFrame
 from tarmac.agent.files.log_watch import LogWatch
 from tarmac.agent.files.pool import FileHelpers, Request
 from tarmac.agent.loop import Loop, log
-from tarmac.agent.outcome.conclusion import conclude, question
-from tarmac.shared import kernel
+from tarmac.agent.outcome.conclusion import question
 from tarmac.shared.protocol import decode
+from tarmac.shared.system import kernel
 
 if TYPE_CHECKING:
     from tarmac.agent.frames import ExaminedFrame, FailedRecord
     from tarmac.shared.frames.base import AnyFrame
     from tarmac.shared.frames.to_agent import (
+        CheckEnvironmentsFrame,
         CheckPathsFrame,
         FileQuestionFrame,
+        FindLinksFrame,
+        FindMetricsFrame,
+        FingerprintSubject,
+        ListCheckoutsFrame,
         ReadLogFrame,
         TailLogFrame,
+        TakeFingerprintFrame,
+        TidyCheckoutsFrame,
     )
-    from tarmac.shared.frames.to_controller import ExitedFrame, LogGrewErrorFrame, LogGrewFrame
+    from tarmac.shared.frames.to_controller import (
+        FingerprintTaken,
+        LinksFoundFrame,
+        LogGrewErrorFrame,
+        LogGrewFrame,
+        MetricsFoundFrame,
+    )
 
 _READ_WITHIN_S = 4.0  # before a client wonders whether the controller still answers
-_EXAMINE_WITHIN_S = 1.0  # the GPUs of the attempt stay booked so long
+_EXAMINE_WITHIN_S = 1.0  # the GPUs of the attempt stay booked until then
+_FIND_WITHIN_S = 4.0  # a pattern may take forever on some line
+_TIDY_WITHIN_S = 600.0  # thousands of files
+_FINGERPRINT_WITHIN_S = 20.0  # nobody waits for it
 _CHECK_WITHIN_S = 0.4  # twice that is less than the controller waits
 
 
@@ -60,24 +76,34 @@ class FileService:
             self._watch.remove(frame.get("ref"))
         elif frame["type"] == "check_paths":
             self._check_paths(connection, frame)
+        elif frame["type"] == "check_environments":
+            self._check_environments(connection, frame)
+        elif frame["type"] == "find_metrics":
+            self._find(
+                connection, frame, {"type": "metrics_found", "ref": frame.get("ref"), "found": [], "place": None}
+            )
+        elif frame["type"] == "find_links":
+            self._find(connection, frame, {"type": "links_found", "ref": frame.get("ref"), "found": []})
+        elif frame["type"] == "take_fingerprint":
+            self._answer_fingerprint(connection, frame)
         elif frame["type"] == "read_log" or frame["type"] == "tail_log":
             self._read(connection, frame)
+        elif frame["type"] == "list_checkouts" or frame["type"] == "tidy_checkouts":
+            self._ask_about_checkouts(connection, frame)
         else:
             raise UnknownFrame(frame["type"])
 
-    def examine(self, record: FailedRecord, done: Callable[[ExitedFrame], None]) -> None:
+    def examine(self, record: FailedRecord, done: Callable[[Optional[ExaminedFrame]], None]) -> None:
         """Find out why an attempt failed. The report waits for a moment only, as a file system may hang."""
         frame = question(record)
         if frame is None:
-            done(conclude(record, None))
+            done(None)
             return
 
         def answered(data: bytes) -> None:
-            done(conclude(record, cast("ExaminedFrame", decode(data))))
+            done(cast("ExaminedFrame", decode(data)))
 
-        self._helpers.ask(
-            Request(cast("AnyFrame", frame), _EXAMINE_WITHIN_S, answered, lambda _: done(conclude(record, None)))
-        )
+        self._helpers.ask(Request(cast("AnyFrame", frame), _EXAMINE_WITHIN_S, answered, lambda _: done(None)))
 
     def _read(self, connection: Connection, frame: Union[ReadLogFrame, TailLogFrame]) -> None:
         def silent(reason: str) -> None:
@@ -90,6 +116,27 @@ class FileService:
                 connection.send({"type": "log_tail", "ref": frame.get("ref"), "error": error, "is_silent": True})
 
         self._helpers.ask(Request(cast("AnyFrame", frame), _READ_WITHIN_S, connection.send_encoded, silent))
+
+    def _find(
+        self,
+        connection: Connection,
+        frame: Union[FindMetricsFrame, FindLinksFrame],
+        nothing: Union[MetricsFoundFrame, LinksFoundFrame],
+    ) -> None:
+        def silent(_: str) -> None:
+            connection.send(nothing)
+
+        self._helpers.ask(Request(cast("AnyFrame", frame), _FIND_WITHIN_S, connection.send_encoded, silent))
+
+    def _ask_about_checkouts(
+        self, connection: Connection, frame: Union[ListCheckoutsFrame, TidyCheckoutsFrame]
+    ) -> None:
+        """Without an answer, the controller asks again later."""
+
+        def silent(reason: str) -> None:
+            log(f"{frame['type']}: {reason}")
+
+        self._helpers.ask(Request(cast("AnyFrame", frame), _TIDY_WITHIN_S, connection.send_encoded, silent))
 
     def _check_paths(self, connection: Connection, frame: CheckPathsFrame, *, is_repeated: bool = False) -> None:
         def silent(_: str) -> None:
@@ -107,6 +154,37 @@ class FileService:
             )
 
         self._helpers.ask(Request(cast("AnyFrame", frame), _CHECK_WITHIN_S, connection.send_encoded, silent))
+
+    def _check_environments(self, connection: Connection, frame: CheckEnvironmentsFrame) -> None:
+        def silent(_: str) -> None:
+            connection.send(
+                {
+                    "type": "environments_checked",
+                    "ref": frame.get("ref"),
+                    "venvs": [{"is_venv": None, "nearest": None} for _ in frame["venvs"]],
+                    "condas": [{"is_known": None, "prefix": None, "known": []} for _ in frame["condas"]],
+                }
+            )
+
+        self._helpers.ask(Request(cast("AnyFrame", frame), _CHECK_WITHIN_S, connection.send_encoded, silent))
+
+    def take_fingerprint(self, subject: FingerprintSubject, done: Callable[[FingerprintTaken], None]) -> None:
+        """With a generous time limit, because no request waits for it."""
+        frame: TakeFingerprintFrame = {"type": "take_fingerprint", "subject": subject}
+        self._helpers.ask(
+            Request(
+                cast("AnyFrame", frame),
+                _FINGERPRINT_WITHIN_S,
+                lambda data: done(cast("FingerprintTaken", decode(data))),
+                lambda _: None,
+            )
+        )
+
+    def _answer_fingerprint(self, connection: Connection, frame: TakeFingerprintFrame) -> None:
+        def silent(_: str) -> None:
+            connection.send({"type": "fingerprint_taken", "ref": frame.get("ref"), "fingerprint": None})
+
+        self._helpers.ask(Request(cast("AnyFrame", frame), _CHECK_WITHIN_S * 2, connection.send_encoded, silent))
 
 
 def _inotify() -> Optional[int]:

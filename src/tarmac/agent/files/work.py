@@ -8,13 +8,26 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional
 from tarmac.agent import facts, logs
 from tarmac.agent.files.trail import Avoided, Trail
 from tarmac.agent.log_file import size_of
-from tarmac.shared import kernel
+from tarmac.shared.system import kernel
 
 if TYPE_CHECKING:
     from tarmac.agent.frames import ExaminedFrame, ExamineFrame
     from tarmac.shared.frames.base import AnyFrame
-    from tarmac.shared.frames.to_agent import CheckPathsFrame
-    from tarmac.shared.frames.to_controller import OutputVerdict, PathsCheckedFrame
+    from tarmac.shared.frames.to_agent import (
+        CheckEnvironmentsFrame,
+        CheckPathsFrame,
+        FindLinksFrame,
+        FindMetricsFrame,
+        TakeFingerprintFrame,
+    )
+    from tarmac.shared.frames.to_controller import (
+        EnvironmentsCheckedFrame,
+        FingerprintTaken,
+        LinksFoundFrame,
+        MetricsFoundFrame,
+        OutputVerdict,
+        PathsCheckedFrame,
+    )
 
 _FILE_EVENTS = kernel.IN_MODIFY | kernel.IN_ATTRIB | kernel.IN_MOVE_SELF
 _DIRECTORY_EVENTS = kernel.IN_CREATE | kernel.IN_MOVED_TO
@@ -42,8 +55,18 @@ class Worker:
     def _perform(self, request: AnyFrame) -> Mapping[str, Any]:
         if request["type"] == "check_paths":
             return self._check_paths(request)  # type: ignore[arg-type]
+        if request["type"] == "check_environments":
+            return self._check_environments(request)  # type: ignore[arg-type]
+        if request["type"] == "find_metrics":
+            return self._find_metrics(request)  # type: ignore[arg-type]
+        if request["type"] == "take_fingerprint":
+            return self._take_fingerprint(request)  # type: ignore[arg-type]
+        if request["type"] == "find_links":
+            return self._find_links(request)  # type: ignore[arg-type]
         if request["type"] == "examine":
             return self._examine(request)  # type: ignore[arg-type]
+        if request["type"] in ("list_checkouts", "tidy_checkouts"):
+            return self._checkouts(request)
         self._trail.follow(request["path"])
         if request["type"] == "read_log":
             return logs.read_log(request)  # type: ignore[arg-type]
@@ -51,12 +74,53 @@ class Worker:
             return logs.find_tail(request)  # type: ignore[arg-type]
         return self._look_at(request["path"])
 
+    def _find_metrics(self, request: FindMetricsFrame) -> MetricsFoundFrame:
+        from tarmac.agent.files.metrics import find_metrics  # few controllers ask for it
+
+        return find_metrics(request, self._reach)
+
+    def _find_links(self, request: FindLinksFrame) -> LinksFoundFrame:
+        from tarmac.agent.files.links import find_links
+
+        return find_links(request, self._reach)
+
+    def _reach(self, path: str) -> None:
+        """Walk to the file. A long search in it must not look like a file system that hangs."""
+        try:
+            self._trail.follow(path)
+        except Avoided as avoided:
+            raise OSError(f"{avoided.mount} does not answer") from None
+        self._trail.end()
+
     def _examine(self, request: ExamineFrame) -> ExaminedFrame:
         from tarmac.agent.outcome.examination import examine  # its patterns take a while; most jobs do not fail
 
         for path in [request["cwd"], *(place["path"] for place in request["outputs"])]:
             self._trail.follow(path)
         return examine(request)
+
+    def _check_environments(self, request: CheckEnvironmentsFrame) -> EnvironmentsCheckedFrame:
+        from tarmac.agent.environments.check import check  # few jobs name an environment
+
+        return check(request, self._trail.follow)
+
+    def _checkouts(self, request: AnyFrame) -> Mapping[str, Any]:
+        from tarmac.agent.files.checkouts import list_checkouts, tidy_checkouts  # loads sqlite3
+
+        if request["type"] == "list_checkouts":
+            self._trail.follow(request["directory"])
+            self._trail.end()
+            return list_checkouts(request)  # type: ignore[arg-type]
+        for path in [*request["remove"], *(entry["checkout"] for entry in request["prune"])]:
+            self._trail.follow(path)
+        self._trail.end()  # thousands of files take long on a healthy mount, too: others still get their answers
+        return tidy_checkouts(request)  # type: ignore[arg-type]
+
+    def _take_fingerprint(self, request: TakeFingerprintFrame) -> FingerprintTaken:
+        from tarmac.agent.environments.fingerprint import take_fingerprint
+
+        found = take_fingerprint(request["subject"], self._trail.follow)
+        return {"type": "fingerprint_taken", "ref": request.get("ref"), "fingerprint": found}
 
     def _look_at(self, path: str) -> Mapping[str, Any]:
         """Watch first, so that no change in between is missed."""

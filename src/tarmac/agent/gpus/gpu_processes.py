@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Tuple
 
 from tarmac.agent.procs.limit_tag import read_tag
 from tarmac.agent.procs.owner import uid_of
-from tarmac.shared import boot_clock
-from tarmac.shared.boot_clock import Moment
-from tarmac.shared.proc import TICKS_PER_S, Stat, read_stat
+from tarmac.shared.system import boot_clock
+from tarmac.shared.system.boot_clock import Moment
+from tarmac.shared.system.proc import TICKS_PER_S, Stat, read_stat
 
 if TYPE_CHECKING:
     from tarmac.agent.frames import ProcessInfo

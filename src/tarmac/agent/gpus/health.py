@@ -30,7 +30,7 @@ VANISHED = "vanished from the driver"
 
 class Judgement(NamedTuple):
     gpus: List[JudgedGpu]
-    error: Optional[str]  # why there are no GPUs, or fewer than there should be
+    error: Optional[str]  # why GPUs are missing
 
 
 class _Trouble(NamedTuple):

@@ -23,7 +23,7 @@ BUSY_S = 1.0  # between two readings while any GPU is in use
 IDLE_S = 5.0  # while none is, and between two readings of slowly changing values
 ALIVE_S = 10.0
 ABSENT_AGAIN_S = 60.0  # before asking again for a missing driver, while other drivers are present
-NO_DRIVER = 3  # exit code: there is nothing to probe, ask again much later
+NO_DRIVER = 3  # exit code: nothing to probe; ask again much later
 LOST_DRIVER = 4  # exit code: a driver disappeared, ask again soon
 
 
@@ -75,7 +75,8 @@ def choose(env: Mapping[str, str], heartbeat: Heartbeat, scope: ProbeScope) -> L
     if env.get("TARMAC_FAKE_GPUS"):
         from tarmac.agent.gpus.sources.fake import FakeSource
 
-        return [FakeSource(env["TARMAC_FAKE_GPUS"], env.get("TARMAC_AGENT_NODE", ""))]
+        home = env.get("TARMAC_HOME", "") if env.get("TARMAC_FAKE_LOAD") else None
+        return [FakeSource(env["TARMAC_FAKE_GPUS"], env.get("TARMAC_AGENT_NODE", ""), loaded_by=home)]
     from tarmac.agent.gpus.sources.amd import AmdSource
     from tarmac.agent.gpus.sources.configured import ConfiguredSource
     from tarmac.agent.gpus.sources.nvml import NvmlSource

@@ -11,9 +11,9 @@ from tarmac.agent.gpus.heartbeat import DriverSpot, Heartbeat
 from tarmac.agent.gpus.probe import ProbeScope
 from tarmac.agent.loop import Loop, log
 from tarmac.agent.procs.watch import ProcessWatch
-from tarmac.shared import kernel, proc
 from tarmac.shared.own import process_title
 from tarmac.shared.protocol import Decoder, ProtocolError
+from tarmac.shared.system import kernel, proc
 
 if TYPE_CHECKING:
     from tarmac.agent.frames import ProbeFrame
@@ -105,6 +105,7 @@ class ProbeProcess:
 def _become_probe(write_fd: int, heartbeat: Heartbeat, scope: ProbeScope) -> NoReturn:
     code = 1
     try:
+        kernel.die_with_parent()  # while a driver call hangs, it would not notice that the agent is gone
         kernel.close_all_but(write_fd)
         kernel.set_name(b"tarmac-probe")
         process_title.change("tarmac: probe")

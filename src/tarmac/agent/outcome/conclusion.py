@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Optional, cast
 
 if TYPE_CHECKING:
     from tarmac.agent.frames import ExaminedFrame, ExamineFrame, FailedRecord
-    from tarmac.shared.frames.to_controller import ExitedFrame, Outside, ReportFrame
+    from tarmac.shared.frames.reports import ExitedFrame, Outside, ReportFrame
 
 _KILLED = 128 + int(signal.SIGKILL)  # how a shell reports the death of its last command
 _SHUTDOWN_SIGNALS = (signal.SIGHUP, signal.SIGTERM, signal.SIGKILL)

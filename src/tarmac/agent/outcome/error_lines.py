@@ -9,16 +9,17 @@ import re
 from typing import TYPE_CHECKING, Iterator, List, NamedTuple, Optional, Set
 
 from tarmac.agent.outcome.memory_patterns import row_of
+from tarmac.shared.escapes import ESCAPES
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames.to_controller import Memory
+    from tarmac.shared.frames.reports import Memory
 
 LINE_CHARS = 2000  # that are looked at
 SHOWN_CHARS = 500  # that are reported
 MOST_ORDINARY = 40  # lines that may follow a message about memory before it counts as survived
 TRACEBACK = "Traceback (most recent call last):"
 
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
+_ESCAPES = re.compile(ESCAPES)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 # What launchers and loggers put before a line: `[rank0]: `, `(EngineCore_0 pid=12) `, `0: `, `[1,2]<stderr>:`.
 _PREFIX = re.compile(

@@ -14,7 +14,7 @@ from tarmac.agent.outcome.error_lines import Failure, find_failure, split
 
 if TYPE_CHECKING:
     from tarmac.agent.frames import ExaminedFrame, ExamineFrame, OutputPlace
-    from tarmac.shared.frames.to_controller import Outside
+    from tarmac.shared.frames.reports import Outside
 
 TAIL_BYTES = 64 * 1024  # of each file
 _NO_SPACE = re.compile(r"No space left on device|\bENOSPC\b|Disk quota exceeded|\bEDQUOT\b")

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple, Optional, Pattern, Tuple
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames.to_controller import Memory
+    from tarmac.shared.frames.reports import Memory
 
 
 class Row(NamedTuple):

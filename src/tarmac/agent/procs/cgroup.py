@@ -12,8 +12,9 @@ import signal
 import time
 from typing import Collection, List, NamedTuple, NoReturn, Optional
 
-from tarmac.shared import crashpoint, kernel
-from tarmac.shared.shortage import is_shortage
+from tarmac.shared import crashpoint
+from tarmac.shared.system import kernel
+from tarmac.shared.system.shortage import is_shortage
 
 _TRIES = 100
 _AGAIN_S = 0.001
@@ -79,7 +80,7 @@ class Leaf:
             os._exit(126)
 
     def is_empty(self) -> bool:
-        """True also for a cgroup that does not exist. False while there is no descriptor left to look."""
+        """True also for a cgroup that does not exist. False while no descriptor is left to look."""
         try:
             return b"populated 1" not in _read(f"{self.path}/cgroup.events")
         except OSError:
@@ -263,7 +264,7 @@ def _below(path: str) -> List[str]:
 
 
 def _read(path: str) -> bytes:
-    """Return nothing if the cgroup is gone. Raises OSError if there is no descriptor left to look."""
+    """Return nothing if the cgroup is gone. Raises OSError if no descriptor is left to look."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:

@@ -13,8 +13,8 @@ from tarmac.agent.procs import cgroup
 from tarmac.agent.procs.cgroup import CgroupBase, Leaf
 from tarmac.agent.procs.proc_scan import ProcessTree
 from tarmac.agent.records.run_folder import Record
-from tarmac.shared import proc
-from tarmac.shared.proc import Stat
+from tarmac.shared.system import proc
+from tarmac.shared.system.proc import Stat
 
 # A stopped process handles any other signal only after SIGCONT.
 _HANDLED_WHILE_STOPPED = (

@@ -14,7 +14,7 @@ import resource
 from typing import Optional
 
 from tarmac.agent.records.attempt_key import AttemptKey
-from tarmac.shared.shortage import is_shortage
+from tarmac.shared.system.shortage import is_shortage
 
 _INSTANCE_BITS, _JOB_BITS, _ATTEMPT_BITS = 22, 28, 10
 _LEVEL_SHIFT = _INSTANCE_BITS + _JOB_BITS + _ATTEMPT_BITS
@@ -76,7 +76,7 @@ def _of_attempt(instance: str, key: AttemptKey) -> int:
 def _read_limit(pid: int) -> int:
     """Return the hard limit as everyone can read it; 0 if it is unlimited or the process is gone.
 
-    Raises OSError if there is no descriptor left to look.
+    Raises OSError if no descriptor is left to look.
     """
     try:
         with open(f"/proc/{pid}/limits", "rb") as file:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import Optional
 
-from tarmac.shared.shortage import is_shortage
+from tarmac.shared.system.shortage import is_shortage
 
 
 def uid_of(pid: int) -> Optional[int]:
     """Return the real uid, which a program with the setuid bit keeps; None if the process is gone.
 
-    The owner of /proc/PID will not do: it is root for programs that protect their memory. Raises OSError if there is no
-    descriptor left to look.
+    The owner of /proc/PID will not do: it is root for programs that protect their memory. Raises OSError if no
+    descriptor is left to look.
     """
     try:
         with open(f"/proc/{pid}/status", "rb") as file:

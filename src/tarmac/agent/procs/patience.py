@@ -9,7 +9,7 @@ import time
 from typing import Callable, Dict, TypeVar
 
 from tarmac.agent.procs.containment import Containment
-from tarmac.shared.shortage import is_shortage
+from tarmac.shared.system.shortage import is_shortage
 
 _AGAIN_S = 0.1
 T = TypeVar("T")

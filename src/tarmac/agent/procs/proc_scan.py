@@ -13,9 +13,9 @@ from typing import Callable, Dict, List, Optional, Set
 
 from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.owner import is_ours
-from tarmac.shared import proc
-from tarmac.shared.proc import Stat
-from tarmac.shared.shortage import is_shortage
+from tarmac.shared.system import proc
+from tarmac.shared.system.proc import Stat
+from tarmac.shared.system.shortage import is_shortage
 
 MARK = "TARMAC_MARK"
 
@@ -32,8 +32,9 @@ class ProcessTree:
         self.orphans: Callable[[Dict[int, Stat]], List[int]] = lambda _: []  # candidates that have no other trait
         self._known: Dict[int, int] = {}  # pid → start time of all processes ever seen
 
-    def members(self) -> List[Stat]:
-        stats = read_all()
+    def members(self, stats: Optional[Dict[int, Stat]] = None) -> List[Stat]:
+        """All living processes. `stats`: of every process, if the caller has read them already."""
+        stats = read_all() if stats is None else dict(stats)
         shim = stats.get(self.shim)
         if shim is not None and shim.start_time == self.shim_start_time and shim.is_alive:
             found = descendants(stats, {self.shim}) - {self.shim}

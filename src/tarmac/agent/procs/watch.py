@@ -6,7 +6,7 @@ import os
 from typing import Optional
 
 from tarmac.agent.loop import Callback, Loop, Timer
-from tarmac.shared import kernel, proc
+from tarmac.shared.system import kernel, proc
 
 _POLL_S = 1.0
 

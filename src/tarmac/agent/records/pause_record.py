@@ -1,4 +1,4 @@
-"""The pauses of an attempt, as the run folder holds them: the agent writes, the shim reads. Times are monotonic."""
+"""The pauses of an attempt, as the run directory holds them: the agent writes, the shim reads. Times are monotonic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The run folder of an attempt and its records. Only this module writes them; a durable write is on disk on return.
+"""The run directory of an attempt and its records. Only this module writes them; a durable write is on disk on return.
 
 A record is one JSON object with a checksum, padded with blanks. A torn record reads as absent, which is right: nothing
 has acted on it. So a record needs no temporary file and no rename. Where its blocks are on disk already (see
@@ -14,7 +14,7 @@ import os
 from typing import Any, Dict, Mapping, Optional
 from zlib import crc32
 
-from tarmac.shared.shortage import is_shortage
+from tarmac.shared.system.shortage import is_shortage
 
 Record = Dict[str, Any]
 
@@ -77,7 +77,7 @@ class RunFolder:
             os.close(fd)
 
     def read(self, name: str) -> Optional[Record]:
-        """None when absent, torn or unreadable. Raises OSError if there is no descriptor left to look."""
+        """None when absent, torn or unreadable. Raises OSError if no descriptor is left to look."""
         try:
             fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.fd)
         except OSError as error:

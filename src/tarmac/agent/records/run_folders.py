@@ -1,4 +1,4 @@
-"""All run folders: created, named after an attempt, reused for another, found again after a crash.
+"""All run directories: created, named after an attempt, reused for another, found again after a crash.
 
 The name of a folder is for people, and guards against a second start. The start record says which attempt the folder
 holds: after a power cut a rename may be undone while the record is on disk, so recovery relies on the record.
@@ -45,7 +45,7 @@ class RunFolders:
 
     def assign(self, folder: RunFolder, name: str) -> None:
         """Raises FileExistsError if the attempt has a folder: it must not start a second time. FileNotFoundError if
-        someone removed this folder."""
+        a user removed this folder."""
         try:
             self._move(folder, self.runs_fd, name)
         except FileNotFoundError:

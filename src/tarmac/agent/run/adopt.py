@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import pwd
-from typing import TYPE_CHECKING, Iterable, List, Optional, cast
+from typing import TYPE_CHECKING, Dict, Iterable, List, Optional, cast
 
 from tarmac.agent.gpus import gpu_processes
 from tarmac.agent.loop import log
@@ -20,22 +20,24 @@ from tarmac.agent.procs.proc_scan import ProcessTree, descendants, read_all
 from tarmac.agent.procs.watch import ProcessWatch
 from tarmac.agent.records.attempt_key import AttemptKey
 from tarmac.agent.records.run_folder import EXIT, START, Record, RunFolder
-from tarmac.agent.run.attempt import Attempt, AttemptHost, started_of
+from tarmac.agent.run.attempt import Attempt, started_of
+from tarmac.agent.run.attempt_host import AttemptHost
 from tarmac.agent.run.escalation import Escalation
-from tarmac.shared import boot_clock, proc, protocol
-from tarmac.shared.proc import Stat
+from tarmac.shared import protocol
+from tarmac.shared.system import boot_clock, proc
+from tarmac.shared.system.proc import Stat
 
 if TYPE_CHECKING:
     from tarmac.shared.frames.base import Origin
+    from tarmac.shared.frames.reports import ExitedFrame, ReportFrame
     from tarmac.shared.frames.to_agent import AdoptFrame
-    from tarmac.shared.frames.to_controller import ExitedFrame, ReportFrame
 
 
 class AdoptedTree(ProcessTree):
     """The process and its descendants. A child whose parent has ended is known only if it was seen before."""
 
-    def members(self) -> List[Stat]:
-        stats = read_all()
+    def members(self, stats: Optional[Dict[int, Stat]] = None) -> List[Stat]:
+        stats = read_all() if stats is None else dict(stats)
         stats.pop(os.getpid(), None)  # with its descendants: the agent may have been started from there
         roots = {self.shim: self.shim_start_time, **self._known}
         found = descendants(
@@ -155,7 +157,7 @@ def _examine(frame: AdoptFrame, attribution: Attribution) -> Stat:
     stat = proc.read_stat(pid) if pid > 0 else None
     expected = frame.get("start_time")
     if stat is None or not stat.is_alive or expected not in (None, stat.start_time):
-        raise ValueError(f"pid {pid}: there is no such process")
+        raise ValueError(f"pid {pid}: the process does not exist")
     _check_owner(pid, frame.get("uid"))
     key = attribution.key_of(gpu_processes.ProcessTable().look_up(pid))
     if key is not None:

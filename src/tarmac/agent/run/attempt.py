@@ -9,57 +9,41 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import time
-from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Protocol, Set, cast
+from functools import partial
+from typing import TYPE_CHECKING, Dict, Optional, cast
 
-from tarmac.agent.loop import Loop, log
-from tarmac.agent.outcome.conclusion import failed_record, of_earlier_boot
+from tarmac.agent.loop import log
+from tarmac.agent.outcome.conclusion import conclude, failed_record, of_earlier_boot
 from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.cgroup import Leaf
-from tarmac.agent.procs.leftovers import describe
+from tarmac.agent.procs.leftovers import describe, with_leftovers
 from tarmac.agent.procs.watch import ProcessWatch
 from tarmac.agent.records.attempt_key import AttemptKey, key_of_record
 from tarmac.agent.records.run_folder import EXIT, LEFT, START, Record, RunFolder
 from tarmac.agent.run import traces
 from tarmac.agent.run.escalation import Escalation
+from tarmac.agent.run.examination import Examination
 from tarmac.agent.run.handoff import Start
 from tarmac.agent.run.late_limit import LateLimit
 from tarmac.agent.run.pause import Pause
-from tarmac.agent.run.shim_pool import AgentContext, IdleShim
-from tarmac.shared import boot_clock, protocol
-from tarmac.shared.boot_clock import Moment
-from tarmac.shared.proc import Stat, send_signal
-from tarmac.shared.protocol import Decoder
+from tarmac.agent.run.shim_channel import ShimChannel
+from tarmac.agent.run.shim_pool import IdleShim
+from tarmac.shared import protocol
+from tarmac.shared.system import boot_clock
+from tarmac.shared.system.boot_clock import Moment
+from tarmac.shared.system.proc import send_signal
 
 if TYPE_CHECKING:
-    from tarmac.agent.frames import FailedRecord
-    from tarmac.shared.frames.base import AnyFrame, Origin
-    from tarmac.shared.frames.to_controller import ExitedFrame, Leftovers, LostFrame, ReportFrame, StartedFrame
+    from tarmac.agent.frames import ExaminedFrame, FailedRecord
+    from tarmac.agent.run.attempt_host import AttemptHost
+    from tarmac.shared.frames.base import Origin
+    from tarmac.shared.frames.reports import LostFrame, ReportFrame, StartedFrame
 
 _UNDECIDED_S = 0.02
 _SEARCH_S = 1.0  # a search for processes takes a while
 _SHIM_LINGERS_S = 1.0
 _UNPROVED = "its shim was killed, and some of its processes may be left; kill the job to release its GPUs"
-
-
-class AttemptHost(Protocol):
-    """What an attempt needs from the service."""
-
-    loop: Loop
-    context: AgentContext
-
-    def report(self, attempt: Attempt, report: ReportFrame) -> None: ...
-
-    def examine(self, record: FailedRecord, done: Callable[[ExitedFrame], None]) -> None: ...
-
-    def never_started(self, attempt: Attempt) -> None: ...
-
-    def release(self, attempt: Attempt) -> None: ...
-
-    def orphans(self, stats: Dict[int, Stat]) -> List[int]: ...
-
-    def guards(self, attempt: Attempt) -> Set[int]: ...
 
 
 class Attempt:
@@ -88,10 +72,9 @@ class Attempt:
         self.escalation = Escalation(self)
         self.pause = Pause(self)
         self._late_limit: Optional[LateLimit] = None  # if the shim was killed
+        self._examination: Optional[Examination] = None
         self._final: Optional[ReportFrame] = None  # known, but the process tree is not gone yet
-        self._channel: Optional[socket.socket] = None
-        self._decoder = Decoder()
-        self._reports: List[AnyFrame] = []  # of the shim, not handled yet
+        self._channel: Optional[ShimChannel] = None
         self._watch: Optional[ProcessWatch] = None
 
     @property
@@ -127,8 +110,7 @@ class Attempt:
         self._has_own_shim = True
         self.leaf = shim.leaf
         self.shim = shim
-        self._channel = shim.channel
-        self.host.loop.watch(shim.channel.fileno(), self._read_reports, self.name)
+        self._channel = ShimChannel(self.host.loop, shim.channel, self, self.name)
         self._watch = shim.watch
         self._watch.on_end = self._own_shim_ended
 
@@ -136,6 +118,7 @@ class Attempt:
         """Watch a shim that an earlier agent forked and that is still alive."""
         self.leaf = Leaf(start["cgroup"]) if start["cgroup"] else None
         self.earlier_shim_pid = start["shim_pid"]
+        self.pause.follow_shim(start)
         self._report(self._started(start))
         self._watch = ProcessWatch(
             self.host.loop, start["shim_pid"], start["shim_start_time"], self._earlier_shim_ended, self.name
@@ -164,49 +147,26 @@ class Attempt:
             traces.store(self.host.context, self.folder, self.key, self.found)
         return self.found
 
-    def _read_reports(self) -> None:
-        self._take_in_reports()
-        channel = self._channel
-        if channel is None:
-            return
-        try:
-            data = channel.recv(65536)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""  # the shim was killed before it had read its job
-        self._reports += self._decoder.feed(data)
-        if not data:
-            self._release_channel()
-            channel.close()
-        self._take_in_reports()
-        if not data:
-            self.is_shim_idle = False  # it is ending; its watch will say so
+    def shim_reported(self, report: ReportFrame) -> None:
+        self._report(report)
 
-    def _take_in_reports(self) -> None:
-        """Those that remain after a failure are handled by the next call."""
-        while self._reports:
-            frame = self._reports[0]
-            if frame["type"] == "idle":
-                self.is_shim_idle = True
-            else:
-                self._report(cast("ReportFrame", frame))
-            self._reports.pop(0)
-            if frame["type"] == "idle":
-                self._release_when_possible()
+    def shim_failing(self, record: FailedRecord) -> None:
+        """Its report follows: find out meanwhile why it failed."""
+        self._examination = Examination(self.host, record)
 
-    def _release_channel(self) -> None:
-        if self._channel is not None:
-            self.host.loop.unwatch(self._channel.fileno())
-            self._channel = None
+    def shim_is_idle(self) -> None:
+        self.is_shim_idle = True
+        self._release_when_possible()
+
+    def shim_closed(self) -> None:
+        self.is_shim_idle = False  # it is ending; its watch will say so
 
     def _own_shim_ended(self) -> None:
         if self.shim_pid is not None:
             os.waitpid(self.shim_pid, 0)
             self.shim_pid = None
-        while self._channel is not None:
-            self._read_reports()
-        self._take_in_reports()
+        if self._channel is not None:
+            self._channel.drain()
         self.settle()
 
     def _earlier_shim_ended(self) -> None:
@@ -293,7 +253,7 @@ class Attempt:
     def _is_tree_known(self) -> bool:
         """True if no process can have escaped: by its cgroup, its tag, or because the agent inherits them.
 
-        Otherwise the GPUs stay booked until someone asks to stop the job.
+        Otherwise the GPUs stay booked until a user asks to stop the job.
         """
         start = self.read(START)
         tag = start.get("tag") if start else None
@@ -307,18 +267,6 @@ class Attempt:
             except OSError as error:
                 log(f"{self.name}: cannot record the processes it left behind: {error}")
         self.escalation.end_stragglers()
-
-    def _with_leftovers(self, report: ReportFrame) -> ReportFrame:
-        """Add what the command left behind, if the shim was killed before it reported that."""
-        left = None if "leftovers" in report else self.read(LEFT)
-        if left is None:
-            return report
-        leftovers: Leftovers = {"count": left["count"], "processes": left["processes"]}
-        if report["type"] == "exited":
-            return {**report, "leftovers": leftovers}
-        if report["type"] == "gone":
-            return {**report, "leftovers": leftovers}
-        return {**report, "leftovers": leftovers} if report["type"] == "lost" else report
 
     def _main_of(self, members: Dict[int, int]) -> Optional[int]:
         """Return the pid of the command itself, if it is still alive."""
@@ -335,7 +283,8 @@ class Attempt:
 
     def _release_when_possible(self) -> None:
         if self.is_forgotten and (self.is_shim_gone or self.is_shim_idle):
-            self._release_channel()
+            if self._channel is not None:
+                self._channel.release()
             self.host.release(self)
 
     def _end_shim(self) -> None:
@@ -373,13 +322,17 @@ class Attempt:
             return
         report = self.pause.complete(self.escalation.complete(report))
         if self.is_shim_gone:
-            report = self._with_leftovers(report)
+            report = with_leftovers(report, self.read(LEFT))
         record = failed_record(report)
         if record is None:
             self._publish(report)
         elif not self.is_examined:
             self.is_examined = True
-            self.host.examine(record, self._publish)
+            examination = self._examination or Examination(self.host, record)
+            examination.then(partial(self._publish_failed, record))
+
+    def _publish_failed(self, record: FailedRecord, found: Optional[ExaminedFrame]) -> None:
+        self._publish(conclude(record, found))
 
     def _publish(self, report: ReportFrame) -> None:
         self.latest = report

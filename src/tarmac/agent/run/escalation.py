@@ -1,6 +1,6 @@
 """How an attempt is stopped: a signal to its process tree, a grace period, then SIGKILL until nothing is left.
 
-The deadline is stored in the run folder: the shim gives stragglers the same time, and a later agent continues. So is
+The deadline is stored in the run directory: the shim gives stragglers the same time, and a later agent continues. So is
 whether the command still ran when it was asked to stop: the exit report says so, and the core decides by it.
 """
 
@@ -16,13 +16,14 @@ from tarmac.agent.procs.containment import Containment
 from tarmac.agent.procs.proc_scan import ProcessTree
 from tarmac.agent.records.run_folder import START, STOP, was_signalled
 from tarmac.agent.run.late_limit import is_warned
-from tarmac.agent.run.shim import STRAGGLER_GRACE_S
-from tarmac.shared import proc, protocol
+from tarmac.agent.run.shim.tree_end import STRAGGLER_GRACE_S
+from tarmac.shared import protocol
+from tarmac.shared.system import proc
 
 if TYPE_CHECKING:
     from tarmac.agent.run.attempt import Attempt
+    from tarmac.shared.frames.reports import ReportFrame
     from tarmac.shared.frames.to_agent import WarningEntry
-    from tarmac.shared.frames.to_controller import ReportFrame
 
 _KILL_AGAIN_S = (0.05, 0.2, 1.0, 5.0)
 

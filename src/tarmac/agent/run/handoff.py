@@ -1,5 +1,5 @@
-"""Hands a job to an idle shim. The shim has locked its run folder before, and the folder gets the attempt's name before
-the job is sent: at no moment can a living attempt be mistaken for one that never started."""
+"""Hands a job to an idle shim. The shim has locked its run directory before, which gets the attempt's name before the
+job is sent: at no moment can a living attempt be mistaken for one that never started."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Start(NamedTuple):
 
 
 def hand_over(context: AgentContext, shim: IdleShim, key: AttemptKey, start: Start, *, port: int, nth: int) -> None:
-    """Raises FileExistsError if the attempt has a run folder already, BrokenPipeError if the shim has just died."""
+    """Raises FileExistsError if the attempt has a run directory already, BrokenPipeError if the shim has just died."""
     crashpoint.reach("agent:before-mkdir")
     context.folders.assign(shim.folder, str(key))
     crashpoint.reach("agent:after-mkdir")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def is_warned(limit: Record, now: float, extension_s: float) -> bool:
-    """Has the time come to warn of this limit of a start record? Those of older agents have no warning."""
+    """True once it is time to warn of a limit. Start records of older agents have no warning."""
     return bool(limit.get("warn_signal")) and now >= limit["until"] - limit["warn_s"] + extension_s
 
 

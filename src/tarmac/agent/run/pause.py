@@ -1,6 +1,6 @@
 """Pausing an attempt: its process tree is frozen, by its cgroup or by SIGSTOP, until it is resumed or stopped.
 
-The run folder says whether it is paused, so a later agent continues, and the shim stops the clock of the time limit.
+The run directory says whether it is paused, so a later agent continues, and the shim stops the clock of the time limit.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Optional
 
 from tarmac.agent.loop import Timer, log
 from tarmac.agent.records.pause_record import NEVER, Pauses, pauses_of, record_of
-from tarmac.agent.records.run_folder import PAUSED, START
-from tarmac.shared import boot_clock
-from tarmac.shared.proc import send_signal
+from tarmac.agent.records.run_folder import PAUSED, START, Record
+from tarmac.shared.system import boot_clock
+from tarmac.shared.system.proc import send_signal
 
 if TYPE_CHECKING:
     from tarmac.agent.run.attempt import Attempt
-    from tarmac.shared.frames.to_controller import ExitedFrame, ReportFrame
+    from tarmac.shared.frames.reports import ExitedFrame, ReportFrame
 
 _AGAIN_S = (0.05, 0.2, 1.0, 5.0)  # a process in a system call may take a while to stop
 
@@ -28,6 +28,7 @@ class Pause:
         self._pauses = NEVER
         self._timer: Optional[Timer] = None
         self._tries = 0
+        self._clock_runs_on = False  # the shim is of an older version and does not know of pauses
 
     @property
     def is_paused(self) -> bool:
@@ -36,6 +37,11 @@ class Pause:
     @property
     def pauses(self) -> Pauses:
         return self._pauses
+
+    def follow_shim(self, start: Record) -> None:
+        """A shim that an earlier agent forked; older ones wrote limits without a warning."""
+        limit = start.get("limit")
+        self._clock_runs_on = limit is not None and "warn_signal" not in limit
 
     def set(self, *, is_paused: bool, is_counted: bool = False) -> None:
         """May be repeated. An attempt that is being stopped stays as it is."""
@@ -74,6 +80,8 @@ class Pause:
 
     def complete(self, report: ReportFrame) -> ReportFrame:
         """Add to a report what its shim does not know."""
+        if report["type"] == "started" and self._clock_runs_on:
+            report = {**report, "clock_runs_on": True}
         if report["type"] == "started" and self.is_paused:
             return {**report, "paused": True}
         if report["type"] == "exited" and self._pauses != NEVER:
@@ -92,10 +100,22 @@ class Pause:
 
     def _freeze(self) -> None:
         """Until every process is frozen: one may have started another meanwhile."""
-        if self.is_paused and not self._attempt.is_over and not self._attempt.escalation.containment().freeze():
+        if not self.is_paused or self._attempt.is_over:
+            return
+        if self._has_reached_limit():  # the shim has thawed it, so that it can save its work
+            self.lift()
+            self._attempt.escalation.containment().thaw()
+        elif not self._attempt.escalation.containment().freeze():
             seconds = _AGAIN_S[min(self._tries, len(_AGAIN_S) - 1)]
             self._tries += 1
             self._timer = self._attempt.host.loop.after(seconds, self._freeze, self._attempt.name)
+
+    def _has_reached_limit(self) -> bool:
+        """True if the time limit passed during a pause that counts against it."""
+        start = self._attempt.read(START)
+        limit = start.get("limit") if start else None  # adopted processes, and records of older agents, have none
+        now = time.monotonic()
+        return limit is not None and now >= limit["until"] + self._pauses.extension_s(now)
 
     def _change(self, pauses: Pauses) -> None:
         self._pauses = pauses

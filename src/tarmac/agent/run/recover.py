@@ -1,6 +1,6 @@
-"""Finds the attempts of earlier agents at the agent's start: the locks and records of the run folders tell.
+"""Finds the attempts of earlier agents at the agent's start: by the locks and records of the run directories.
 
-Where a folder or its start record is missing, the processes tell.
+Where a directory or its start record is missing, by their processes.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from tarmac.agent.records.attempt_key import AttemptKey, key_of_record, parse_ke
 from tarmac.agent.records.run_folder import EXIT, START, Record, RunFolder
 from tarmac.agent.run import traces
 from tarmac.agent.run.adopt import AdoptedAttempt
-from tarmac.agent.run.attempt import Attempt, AttemptHost
+from tarmac.agent.run.attempt import Attempt
+from tarmac.agent.run.attempt_host import AttemptHost
 from tarmac.agent.run.traces import Traces
-from tarmac.shared import proc
+from tarmac.shared.system import proc
 
 
 def recover(host: AttemptHost) -> Dict[AttemptKey, Attempt]:

@@ -12,7 +12,7 @@ from typing import Callable, Dict
 from tarmac.agent.loop import Loop, Timer, log
 from tarmac.agent.records.attempt_key import AttemptKey
 from tarmac.agent.run.handoff import Start
-from tarmac.shared.shortage import is_shortage_at_fork
+from tarmac.shared.system.shortage import is_shortage_at_fork
 
 _AGAIN_S = 1.0
 _FOR_S = 60.0
@@ -38,7 +38,7 @@ class StartRetries:
     def failed(self, key: AttemptKey, start: Start, error: OSError) -> None:
         """Try again or refuse."""
         reason = f"cannot be started: {error.strerror or error}"
-        # The run folder of the last try may still be there.
+        # The run directory of the last try may still be there.
         is_own = isinstance(error, FileExistsError) and self.has(key)
         if not ((is_own or is_shortage_at_fork(error)) and self._add(key, start, reason)):
             self.drop(key)

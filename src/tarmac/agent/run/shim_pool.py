@@ -1,4 +1,4 @@
-"""Idle shims, each with a locked run folder and a waiting process for its next command: a start waits for no fork.
+"""Idle shims, each with a locked run directory and a waiting process for its next command: a start waits for no fork.
 
 A shim whose attempt is over takes another (see decision 0008). An idle shim ends when its channel to the agent closes.
 """
@@ -17,8 +17,9 @@ from tarmac.agent.procs.watch import ProcessWatch
 from tarmac.agent.records.attempt_key import AttemptKey
 from tarmac.agent.records.run_folder import RunFolder
 from tarmac.agent.records.run_folders import RunFolders
-from tarmac.agent.run.shim import Shim
-from tarmac.shared import crashpoint, kernel
+from tarmac.agent.run.shim.shim import Shim
+from tarmac.shared import crashpoint
+from tarmac.shared.system import kernel
 
 _FEWEST = 2
 _MOST = 16
@@ -76,7 +77,7 @@ class ShimPool:
         try:
             self._context.folders.reuse(shim.folder)
         except OSError as error:
-            log(f"cannot reuse a run folder: {error}")
+            log(f"cannot reuse a run directory: {error}")
             self.discard(shim)
             return
         self._ready.append(shim)

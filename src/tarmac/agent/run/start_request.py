@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union, cast
 
 from tarmac.shared.job_options import AT_START
 
 if TYPE_CHECKING:
-    from tarmac.shared.frames.to_agent import WarningEntry
+    from tarmac.shared.frames.base import Origin
+    from tarmac.shared.frames.to_agent import AdoptFrame, SnapshotEntry, StartFrame, WarningEntry
 
 _TERM = 15
 _LAST_SIGNAL = 64
@@ -24,7 +25,7 @@ class Limit(NamedTuple):
     signal: int
     grace_s: float
     warn_signal: int = 0  # 0: no warning
-    warn_s: float = 0.0  # so long before
+    warn_s: float = 0.0  # how long before the limit
     warn_main_only: bool = False
 
 
@@ -39,7 +40,14 @@ class StartRequest(NamedTuple):
     stderr: Optional[str]  # None: merged into stdout
     append: bool
     limit: Optional[Limit]
+    snapshot: Optional[SnapshotEntry]  # None: its code is what is in its directory
     options: Dict[str, Any]  # other job options that the agent applies, by wire name
+
+
+def is_of_another_job(frame: Union[StartFrame, AdoptFrame], origin: Optional[Origin]) -> bool:
+    """The controller has another database, in which another job has the id of the job with this origin."""
+    theirs = frame.get("origin")
+    return origin is not None and theirs is not None and origin["identity"] != theirs["identity"]
 
 
 def read(frame: Mapping[str, Any]) -> StartRequest:
@@ -63,8 +71,15 @@ def read(frame: Mapping[str, Any]) -> StartRequest:
         stderr=frame.get("stderr"),
         append=bool(frame.get("append")),
         limit=_limit(frame),
+        snapshot=_snapshot(frame.get("snapshot")),
         options=_options(frame.get("options", {})),
     )
+
+
+def working_directory(entry: SnapshotEntry) -> str:
+    """The working directory in the checkout of a snapshot. The checkout is named as the original directory."""
+    name = os.path.basename(entry["root"].rstrip("/")) or "root"
+    return os.path.normpath(os.path.join(entry["checkout"], name, entry["directory"]))
 
 
 def read_signal(number: Any) -> int:
@@ -81,6 +96,17 @@ def _options(given: Any) -> Dict[str, Any]:
         if option.wire in given and not isinstance(given[option.wire], _TYPES[option.type]):
             raise ValueError(f"{option.wire} must be of type {option.type}")
     return {option.wire: given[option.wire] for option in AT_START if option.wire in given}
+
+
+def _snapshot(entry: Any) -> Optional[SnapshotEntry]:
+    if entry is None:
+        return None
+    texts = ("tree", "root", "directory", "objects", "checkout")
+    if not isinstance(entry, dict) or not all(isinstance(entry.get(name), str) for name in texts):
+        raise ValueError(f"snapshot must be an object with {', '.join(texts)}")
+    if not isinstance(entry.get("links"), list) or not all(isinstance(link, str) for link in entry["links"]):
+        raise ValueError("the links of a snapshot must be a list of strings")
+    return cast("SnapshotEntry", entry)
 
 
 def _limit(frame: Mapping[str, Any]) -> Optional[Limit]:
@@ -122,12 +148,12 @@ def _seconds(frame: Mapping[str, Any], name: str, default: float) -> float:
 def _argv(frame: Mapping[str, Any]) -> List[str]:
     shell = frame.get("shell")
     if isinstance(shell, str):
-        return [_shell(), "-c", shell]
+        return [shell_path(), "-c", shell]
     argv = frame.get("argv")
     if not isinstance(argv, list) or not argv or not all(isinstance(word, str) for word in argv) or not argv[0]:
         raise ValueError("the command is empty")
     return argv
 
 
-def _shell() -> str:
+def shell_path() -> str:
     return "/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh"

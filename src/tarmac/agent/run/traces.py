@@ -16,8 +16,8 @@ from tarmac.agent.procs.proc_scan import MARK, read_all, read_marks
 from tarmac.agent.records.attempt_key import AttemptKey, parse_key
 from tarmac.agent.records.run_folder import START, Record, RunFolder
 from tarmac.agent.run.shim_pool import AgentContext
-from tarmac.shared import proc
-from tarmac.shared.proc import Stat
+from tarmac.shared.system import proc
+from tarmac.shared.system.proc import Stat
 
 if TYPE_CHECKING:
     from tarmac.shared.frames.to_controller import GpuEntry, GuessEntry

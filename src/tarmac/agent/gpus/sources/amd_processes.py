@@ -1,4 +1,4 @@
-"""Finds the processes on AMD GPUs: from the kernel's list of compute processes, or if there is none, from amd-smi.
+"""Finds the processes on AMD GPUs: from the kernel's list of compute processes, otherwise from amd-smi.
 
 amd-smi takes most of a second of processor time, so it runs beside the readings and only occasionally.
 """
@@ -128,7 +128,7 @@ def processes_of(output: Any, addresses: Dict[int, str]) -> Memory:
         address = addresses.get(int(gpu.get("gpu", -1)))
         for entry in gpu.get("process_list", ()) if address else ():
             info = entry.get("process_info") if isinstance(entry, dict) else None
-            if isinstance(info, dict) and "pid" in info:  # otherwise a sentence saying that there are none
+            if isinstance(info, dict) and "pid" in info:  # otherwise a sentence that says so
                 found.setdefault(str(address), {})[int(info["pid"])] = _bytes(info)
     return found
 

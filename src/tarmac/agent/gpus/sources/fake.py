@@ -1,8 +1,11 @@
-"""Simulated GPUs, as `TARMAC_FAKE_GPUS` describes them: "4", "4x24G", "2x24G,1x80G". They are always idle."""
+"""Simulated GPUs, as `TARMAC_FAKE_GPUS` describes them: "4", "4x24G", "2x24G,1x80G".
+
+They are always idle, unless `TARMAC_FAKE_LOAD` is set: see `fake_load`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, List
+from typing import TYPE_CHECKING, List, Optional
 from zlib import crc32
 
 from tarmac.agent.gpus.sources.source import Absent, Reading, new_gpu
@@ -10,6 +13,7 @@ from tarmac.shared.units import parse_size, typed_size
 
 if TYPE_CHECKING:
     from tarmac.agent.frames import ProbedGpu
+    from tarmac.agent.gpus.gpu_processes import ProcessTable
     from tarmac.shared.frames.to_controller import GpuMake
 
 MOST = 1024
@@ -38,15 +42,29 @@ class FakeSource:
     make: GpuMake = "fake"
     name = "fake"
 
-    def __init__(self, text: str, node: str = "") -> None:
+    def __init__(self, text: str, node: str = "", *, loaded_by: Optional[str] = None) -> None:
+        """`loaded_by`: the home whose jobs load them."""
         self._text = text
         self._node = node
+        self._loaded_by = loaded_by
+        self._processes: Optional[ProcessTable] = None
 
     def read(self) -> Reading:
         try:
-            return Reading(fake_gpus(self._text, self._node))
+            gpus = fake_gpus(self._text, self._node)
         except ValueError as error:
             raise Absent(str(error)) from None
+        return Reading(gpus if self._loaded_by is None else self._loaded(gpus, self._loaded_by))
+
+    def _loaded(self, gpus: List[ProbedGpu], home: str) -> List[ProbedGpu]:
+        from tarmac.agent.gpus.gpu_processes import ProcessTable
+        from tarmac.agent.gpus.sources.fake_load import add_load, running_jobs
+
+        if self._processes is None:
+            self._processes = ProcessTable()
+        loaded = add_load(gpus, running_jobs(home), self._processes)
+        self._processes.prune()
+        return loaded
 
 
 def _gpu(index: int, node: str, model: str, memory_bytes: int) -> ProbedGpu:

@@ -9,11 +9,14 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import Callable, Optional
+from typing import TYPE_CHECKING, Callable, Optional
 
 from tarmac.agent.procs.containment import Containment
 from tarmac.agent.records.pause_record import Pauses
 from tarmac.agent.run.start_request import Limit
+
+if TYPE_CHECKING:
+    from tarmac.shared.frames.reports import ExitedFrame
 
 _LONGEST_WAIT_S = 3600.0
 _LOOK_AGAIN_S = 1.0  # after the end of a pause, if nobody says so
@@ -42,6 +45,7 @@ class TimeLimit:
         self._pauses = pauses
         self._limit_at = time.monotonic() + limit.seconds  # without pauses
         self._must_warn = limit.warn_signal != 0
+        self._warned_at: Optional[float] = None
         self._next_at = self._due_at
         self._again_s = _KILL_AGAIN_S
 
@@ -88,6 +92,17 @@ class TimeLimit:
         if self._limit.warn_main_only:
             members = {pid: start_time for pid, start_time in members.items() if pid == self._pid}
         self._tree.warn(members, self._limit.warn_signal)
+        self._warned_at = time.monotonic()
+
+    def complete(self, final: ExitedFrame) -> None:
+        """Add what the report must say about the limit."""
+        final["timed_out"] = self.has_fired
+        if self._warned_at is None:
+            return
+        final["warned_s"] = time.monotonic() - self._warned_at
+        number = self._limit.warn_signal
+        if not self.has_fired and (final["signal"] == number or final["exit_code"] == 128 + number):
+            final["by_warning"] = True
 
     def _fire(self) -> None:
         members = self._tree.members()  # slow among many processes, so before the last check of the command

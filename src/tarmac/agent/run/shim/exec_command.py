@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Dict, List, NamedTuple, NoReturn, Optional, Tu
 from tarmac.agent.procs import limit_tag
 from tarmac.agent.procs.proc_scan import MARK
 from tarmac.agent.records.attempt_key import AttemptKey
-from tarmac.agent.run.start_request import StartRequest, read
+from tarmac.agent.run.start_request import StartRequest, read, shell_path
 from tarmac.shared import crashpoint, fill
 from tarmac.shared.own import file_limit, process_title
 from tarmac.shared.own.files import OwnFiles
@@ -23,7 +23,7 @@ from tarmac.shared.protocol import decode, encode, read_frame
 
 if TYPE_CHECKING:
     from tarmac.agent.frames import AssignFrame
-    from tarmac.shared.frames.to_controller import Outside
+    from tarmac.shared.frames.reports import Outside
 
 # Python ignores these. The agent resets all others to their default at its start.
 _IGNORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
@@ -112,15 +112,19 @@ def become(instance: str, shim_fd: int, failure_fd: int) -> NoReturn:
 
 def _run(assign: AssignFrame, request: StartRequest, instance: str, shim_fd: int, failure_fd: int) -> None:
     os.umask(request.umask)
-    cwd_inode = _enter(request.cwd)
+    cwd = _working_directory(request)
+    cwd_inode = _enter(cwd)
     stdout_begin, stderr_begin = _open_files(request)
     os.nice(request.options.get("nice", 0))
     env = request.env
+    env["PWD"] = cwd
     env.setdefault("MASTER_PORT", str(assign["port"]))  # set already: the owner chose it with --env
     argv = request.argv
     if request.options.get("fill"):
         values = fill.values_of(env, assign["port"])
         argv = [fill.fill(word, values) for word in argv]
+    if "venv" in request.options or "conda" in request.options:
+        argv = _activated(argv, request)
     key = AttemptKey(request.job, request.attempt)
     env[MARK] = f"{instance}:{key}"
     limit_tag.apply(limit_tag.tag_for(instance, key))
@@ -128,6 +132,28 @@ def _run(assign: AssignFrame, request: StartRequest, instance: str, shim_fd: int
     # The end of the pipe instead of a byte: the shim died before the start was on record, so nothing may run.
     if os.read(shim_fd, 1):
         _execute(argv, env)
+
+
+def _working_directory(request: StartRequest) -> str:
+    """The directory in the job's checkout, which is made now, for a job with a snapshot."""
+    if request.snapshot is None:
+        return request.cwd
+    from tarmac.agent.run.shim.checkout import NoCheckout, make_checkout  # loads sqlite3, which most jobs do not need
+
+    try:
+        return make_checkout(request.snapshot, request.attempt)
+    except NoCheckout as error:
+        raise CannotRun(str(error), "disk-full" if error.is_full else None) from None
+
+
+def _activated(argv: List[str], request: StartRequest) -> List[str]:
+    from tarmac.agent.environments.activation import NoEnvironment, activate  # most jobs need none
+
+    venv, conda = request.options.get("venv"), request.options.get("conda")
+    try:
+        return activate(argv, request.env, request.cwd, venv=venv, conda=conda, shell=shell_path())
+    except NoEnvironment as missing:
+        raise CannotRun(str(missing), "no-interpreter") from None
 
 
 def _send(failure_fd: int, message: str) -> None:

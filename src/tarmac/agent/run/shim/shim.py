@@ -1,15 +1,14 @@
 """One process per running attempt, forked from the agent: it runs a command from the start record to the exit record.
 
-It depends on no other process: the agent may die and come back at any moment. It has the run folder locked as long as
-it lives: a free lock without an exit record means that the shim itself was killed.
+It depends on no other process: the agent may die and come back at any moment. It has the run directory locked as long
+as it lives: a free lock without an exit record means that the shim itself was killed.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import time
-from typing import TYPE_CHECKING, List, NoReturn, Optional, Tuple, Union, cast
+from typing import TYPE_CHECKING, NoReturn, Optional, Tuple, Union, cast
 
 from tarmac.agent.outcome.conclusion import was_killed
 from tarmac.agent.outcome.memory_kills import Ending, find_kill, take_counts
@@ -22,24 +21,24 @@ from tarmac.agent.procs.proc_scan import ProcessTree
 from tarmac.agent.records.attempt_key import AttemptKey, key_of_record
 from tarmac.agent.records.pause_record import Pauses, pauses_of
 from tarmac.agent.records.run_folder import EXIT, LEFT, PAUSED, SPEC, START, STOP, Record, RunFolder, was_signalled
-from tarmac.agent.run import exec_command
-from tarmac.agent.run.exec_command import Opened, Trouble
-from tarmac.agent.run.log_disk import is_full
+from tarmac.agent.run.shim import exec_command
+from tarmac.agent.run.shim.exec_command import Opened, Trouble
+from tarmac.agent.run.shim.remains import is_log_disk_full, remains_of, suspended_s
+from tarmac.agent.run.shim.time_limit import TimeLimit
+from tarmac.agent.run.shim.tree_end import end_stragglers, is_tree_gone
 from tarmac.agent.run.start_request import Limit
-from tarmac.agent.run.time_limit import TimeLimit
-from tarmac.shared import boot_clock, crashpoint, kernel, proc, protocol
-from tarmac.shared.boot_clock import Moment
+from tarmac.shared import crashpoint, protocol
 from tarmac.shared.own import process_title
+from tarmac.shared.system import boot_clock, kernel, proc
+from tarmac.shared.system.boot_clock import Moment
 
 if TYPE_CHECKING:
-    from tarmac.agent.frames import AssignFrame, FailedRecord, IdleFrame, OutputPlace, Remains
-    from tarmac.shared.frames.base import AnyFrame, Origin
-    from tarmac.shared.frames.to_controller import ExitedFrame, ReportFrame
+    from tarmac.agent.frames import AssignFrame, FailedRecord, FailingFrame, IdleFrame
+    from tarmac.shared.frames.base import Origin
+    from tarmac.shared.frames.reports import ExitedFrame, ReportFrame
 
-STRAGGLER_GRACE_S = 2.0
 _IDLE_TITLE = "tarmac: idle shim"
 _LINGER_S = 0.05  # helpers of a command that end with it need a moment: they are not left behind
-_KILL_AGAIN_S = 0.2
 _RECORD_AGAIN_S = 1.0
 _TRIES = 5
 
@@ -208,7 +207,7 @@ class Shim:
     def _wait(self, start: bytes) -> Union[ExitedFrame, FailedRecord]:
         """Wait until the command itself ends. Orphans of its tree that end before are reaped on the way."""
         limit = self.time_limit
-        counts, suspended_s = take_counts(self.leaf.path if self.leaf else None), _suspended_s()
+        counts, before_s = take_counts(self.leaf.path if self.leaf else None), suspended_s()
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG if limit else 0)
             if pid == self.pid:
@@ -221,38 +220,29 @@ class Shim:
             pid=pid,
             started=self.started,
             ended=boot_clock.now(),
-            timed_out=limit is not None and limit.has_fired,
             signalled=was_signalled(self._read_stop()),
         )
+        if limit is not None:
+            limit.complete(final)
         if status == 0 or self.opened is None:
             return final
-        ending = Ending(pid, self.leaf.path if self.leaf else None, was_killed(final))
-        kill = find_kill(counts, ending)
+        remains = remains_of(self.opened, protocol.decode(start), suspended_s() - before_s)
+        is_disk_full = is_log_disk_full(remains)  # first: another process may make space at any moment
+        if is_tree_gone(self.leaf):  # the agent examines the output while the exit record is written
+            self._send({"type": "failing", "record": {**final, "remains": remains}})
+        kill = find_kill(counts, Ending(pid, self.leaf.path if self.leaf else None, was_killed(final)))
         if kill is not None:
             final["oom"], final["error_line"] = "host", kill
-        return self._with_remains(final, self.opened, protocol.decode(start), _suspended_s() - suspended_s)
-
-    def _with_remains(self, final: ExitedFrame, opened: Opened, start: AnyFrame, suspended_s: float) -> FailedRecord:
-        """Add where the reason of a failure can be found, and what only now can be seen of it."""
-        stdout, stderr = start["stdout"], start.get("stderr")
-        outputs: List[OutputPlace] = [{"path": stdout, "begin": opened.stdout_begin}]
-        if stderr is not None and stderr != stdout:
-            outputs.append({"path": stderr, "begin": opened.stderr_begin})
-        if any(is_full(place["path"]) for place in outputs):
+        if is_disk_full:
             final["outside"], final["full_disk"] = "disk-full", True
-        remains: Remains = {
-            "outputs": outputs,
-            "cwd": start["cwd"],
-            "cwd_inode": opened.cwd_inode,
-            "suspended_s": suspended_s,
-        }
         return {**final, "remains": remains}
 
     def _conclude(self, final: ReportFrame) -> None:
         is_recorded = self._record_exit(final)
-        if not self._is_tree_gone(within_s=_LINGER_S):
+        if not is_tree_gone(self.leaf, within_s=_LINGER_S):
             final = self._with_leftovers(final)
-            self._end_stragglers()
+            promised = (self._stop_deadline(), self.time_limit.kill_at if self.time_limit else None)
+            end_stragglers(self.leaf, self._containment(), [one for one in promised if one is not None])
         crashpoint.reach("shim:before-report")
         self._send(final)
         crashpoint.reach("shim:after-report")
@@ -274,7 +264,7 @@ class Shim:
         return True
 
     def _record_exit_anew(self, final: ReportFrame) -> bool:
-        """Someone removed the run folder, and an agent may have created it again. Otherwise it is forgotten."""
+        """A user removed the run directory, and an agent may have created it again. Otherwise it is forgotten."""
         try:
             folder = RunFolder(self.folder.parent_fd, str(self.key))
         except OSError:
@@ -298,39 +288,6 @@ class Shim:
             pass  # the disk is full; the report says it, too
         return {**final, "leftovers": leftovers}
 
-    def _is_tree_gone(self, within_s: float = 0.0) -> bool:
-        """As subreaper the shim inherits every orphan of its tree: without children, nothing is left."""
-        deadline = time.monotonic() + within_s
-        while True:
-            try:
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
-            except ChildProcessError:
-                if self.leaf is None or self.leaf.is_empty():
-                    return True
-            left_s = deadline - time.monotonic()
-            if left_s <= 0:
-                return False
-            # The signal is blocked since the agent's start, so one that arrived just before is not missed.
-            signal.sigtimedwait([signal.SIGCHLD], left_s)
-
-    def _end_stragglers(self) -> None:
-        """End what the command left behind, mostly data loaders, as it occupies GPUs: SIGTERM, a while, SIGKILL."""
-        containment = self._containment()
-        promised = (self._stop_deadline(), self.time_limit.kill_at if self.time_limit else None)
-        deadlines = [deadline for deadline in promised if deadline is not None]
-        if deadlines:
-            deadline = min(deadlines)  # they got their signal with the command, and the same deadline
-        else:
-            containment.signal(signal.SIGTERM)
-            deadline = time.monotonic() + STRAGGLER_GRACE_S
-        while not self._is_tree_gone():
-            if time.monotonic() >= deadline:
-                containment.kill()
-                deadline = time.monotonic() + _KILL_AGAIN_S
-            # The signal is blocked since the agent's start, so one that arrived just before is not missed.
-            signal.sigtimedwait([signal.SIGCHLD], max(0.0, deadline - time.monotonic()))
-
     def _containment(self) -> Containment:
         return PatientContainment(self.leaf, ProcessTree(f"{self.instance}:{self.key}", self.me, self.my_start_time))
 
@@ -346,7 +303,7 @@ class Shim:
         stop = patiently(lambda: self.folder.read(STOP))
         return stop if key_of_record(stop) == self.key else None
 
-    def _send(self, frame: Union[ReportFrame, IdleFrame]) -> None:
+    def _send(self, frame: Union[ReportFrame, FailingFrame, IdleFrame]) -> None:
         try:
             os.write(self.channel_fd, protocol.encode(frame))
         except OSError:
@@ -358,11 +315,6 @@ def _limit_record(limit: Optional[Limit]) -> Optional[Record]:
     if limit is None:
         return None
     return {"until": time.monotonic() + limit.seconds, **limit._asdict()}
-
-
-def _suspended_s() -> float:
-    """How long the machine was suspended since its boot."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
 
 
 def _start_time(pid: int) -> int:

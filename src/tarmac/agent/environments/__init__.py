@@ -1,0 +1,1 @@
+"""Python environments of jobs: virtual and conda environments are found, activated and described."""

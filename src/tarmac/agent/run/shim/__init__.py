@@ -1,0 +1,1 @@
+"""What runs in the shim of an attempt."""
