@@ -2,35 +2,50 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import socket
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tarmac.controller import notice
-from tarmac.controller.decision import Decision
+from tarmac.controller import notice, page_sessions
 from tarmac.controller.dispatcher import Dispatcher
-from tarmac.controller.engine import Engine
+from tarmac.controller.engine.decision import Decision
+from tarmac.controller.engine.engine import Engine
+from tarmac.controller.fingerprints import FingerprintBook
 from tarmac.controller.forecast_cache import ForecastCache
 from tarmac.controller.gpus import ignored, usage
 from tarmac.controller.gpus.ignored import IgnoredProcesses
-from tarmac.controller.gpus.readings import GpuReadings
+from tarmac.controller.gpus.readings import GpuReadings, unstored
 from tarmac.controller.gpus.usage import UsageBook, jobs_with_gpus
+from tarmac.controller.history.cleaning import Cleaner
+from tarmac.controller.history.history import History
+from tarmac.controller.history.importing import Importer
+from tarmac.controller.history.upkeep import Upkeep
+from tarmac.controller.job_memory import JobMemory
+from tarmac.controller.links import LinkKeeper
 from tarmac.controller.log_keeper import LogKeeper
 from tarmac.controller.notice import NoticeBoard
 from tarmac.controller.notify.targets import Targets
+from tarmac.controller.page_sessions import PageSessions
 from tarmac.controller.progress.feed import ProgressFeed
 from tarmac.controller.progress.reader import ProgressReader
 from tarmac.controller.publisher import Publisher
 from tarmac.controller.requests.repeats import Repeats
+from tarmac.controller.requests.turns import Turns
+from tarmac.controller.settings.old_names import rows_of
+from tarmac.controller.snapshots.damage import DamageWatch
+from tarmac.controller.snapshots.snapshots import Snapshots
+from tarmac.controller.snapshots.upkeep import SnapshotUpkeep
 from tarmac.controller.start_waits import StartWaits
-from tarmac.controller.submit.output_files import OutputFiles
+from tarmac.controller.submit.paths.output_files import OutputFiles
 from tarmac.controller.submit.submissions import Submissions
-from tarmac.core.events import RulesSet
-from tarmac.core.handlers.runs import stop_signal
+from tarmac.core.events import LaunchFailed, Reported, RulesSet
+from tarmac.core.handlers.attempts.run_commands import stop_signal
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.status import holds_booking
 from tarmac.nodes.fleet import Fleet
@@ -43,9 +58,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tarmac.controller.notify.notifications import Notifications
+    from tarmac.controller.page_sessions import PageServer
     from tarmac.controller.requests.repeats import Key
     from tarmac.controller.settings.node_entries import LocalNodeEntry
     from tarmac.controller.settings.settings import Settings
+    from tarmac.core.commands import StartJob
     from tarmac.core.events import StopAsked
     from tarmac.core.model.job import Job
     from tarmac.core.model.note import Note
@@ -53,6 +70,8 @@ if TYPE_CHECKING:
     from tarmac.nodes.session import Connector
     from tarmac.shared.frames.to_agent import ListedGpu
     from tarmac.store.store import Store
+
+MOST_REPORTS = 2  # at once; each occupies a thread
 
 
 class Controller:
@@ -74,40 +93,79 @@ class Controller:
         self.usage = UsageBook()
         self.publisher = Publisher(store.reader.last_event())
         self.dispatcher = Dispatcher(self.fleet, store.reader, state_folder, words)
-        self.engine = Engine(
-            store=store,
+        self.engine = self._new_engine(settings, notifications, clock)
+        stored = store.reader.settings()
+        self.usage.restore(stored.get(usage.SETTING), self.state.jobs)
+        self.ignored = IgnoredProcesses(stored.get(ignored.SETTING), home, self.fleet.boot_id)
+        self.notices = NoticeBoard(stored.get(notice.SETTING))
+        self.page_sessions = PageSessions(self.engine, stored.get(page_sessions.SETTING))
+        self.page: PageServer | None = None  # none in a controller that only tests use
+        self.job_memory = JobMemory(self.engine, self.fleet)
+        self.readings = GpuReadings(self.engine, self.usage, self.publisher, self.ignored, self.job_memory)
+        self.progress = ProgressReader(self.engine, self.fleet, state_folder)
+        self.progress_feed = ProgressFeed(self.engine, self.progress)
+        self.log_keeper = LogKeeper(self.engine, self.fleet, state_folder)
+        self.links = LinkKeeper(self.engine, self.fleet, store.reader, state_folder)
+        self.start_waits = StartWaits(self.fleet, state_folder)
+        self.fingerprints = FingerprintBook(self.engine, store.reader, self.fleet)
+        self.forecast = ForecastCache(self.engine, self.progress)
+        self.submissions = Submissions(self.engine, store.reader)
+        self.output_files = OutputFiles()
+        self.own_directories = [str(state_folder)]  # no job may write to a file in them
+        self.snapshots = Snapshots(state_folder, clock)
+        self.snapshot_damage = DamageWatch(self.engine, self.snapshots, self.job)
+        self.repeats = Repeats(self.engine, store.reader)
+        self.history = History(store.path, words)
+        self.cleaner = Cleaner(self.engine, store, self.history, state_folder)
+        self.importer = Importer(self.engine, store, self.history, state_folder)
+        self.upkeep = Upkeep(self.engine, store, self.cleaner)
+        self.snapshot_upkeep = SnapshotUpkeep(self)
+        self.notifications = notifications
+        self.targets = Targets() if notifications is None else notifications.targets
+        self.is_ending = False
+        self.report_slots = asyncio.Semaphore(MOST_REPORTS)
+        self.form_turns = Turns()
+        self._began = time.monotonic()
+        self._connect_parts()
+
+    def _new_engine(
+        self, settings: Settings, notifications: Notifications | None, clock: Callable[[], float]
+    ) -> Engine:
+        return Engine(
+            store=self.store,
             settings=settings,
             dispatcher=self.dispatcher,
             publisher=self.publisher,
             usage=self.usage,
             notify=notifications,
             clock=clock,
-            first_id=highest_trace(state_folder) + 1,
+            first_id=highest_trace(self.state_folder) + 1,
         )
-        stored = store.reader.settings()
-        self.usage.restore(stored.get(usage.SETTING), self.state.jobs)
-        self.ignored = IgnoredProcesses(stored.get(ignored.SETTING), home, self.fleet.boot_id)
-        self.notices = NoticeBoard(stored.get(notice.SETTING))
-        self.readings = GpuReadings(self.engine, self.usage, self.publisher, self.ignored)
-        self.progress = ProgressReader(self.engine, self.fleet, state_folder)
-        self.progress_feed = ProgressFeed(self.engine, self.progress)
-        self.log_keeper = LogKeeper(self.engine, self.fleet, state_folder)
-        self.start_waits = StartWaits(self.fleet, state_folder)
-        self.forecast = ForecastCache(self.engine, self.progress)
-        self.submissions = Submissions(self.engine, store.reader)
-        self.output_files = OutputFiles()
-        self.own_directories = [str(state_folder)]  # no job may write to a file in them
-        self.repeats = Repeats(self.engine, store.reader)
-        self.notifications = notifications
-        self.targets = Targets() if notifications is None else notifications.targets
-        self.is_ending = False
-        self._began = time.monotonic()
+
+    def _connect_parts(self) -> None:
+        """Tell each part whom to call."""
+        self.dispatcher.cannot_start = self._cannot_start
+        self.engine.after_commit.append(self.history.committed)
         self.engine.after_recovery.append(self.fleet.disconnect)  # so that nodes report again what really runs
-        if notifications is not None:
-            notifications.begin(self.engine, store.reader.outbox, self.fleet, state_folder, self.job)
+        if self.notifications is not None:
+            self.notifications.begin(self.engine, self.store.reader.outbox, self.fleet, self.state_folder, self.job)
 
     def add_node(self, name: NodeName, connector: Connector) -> None:
-        self.fleet.add(AgentSession(name, connector, post=self.engine.post, readings=self.readings))
+        self.fleet.add(
+            AgentSession(
+                name,
+                connector,
+                post=self.engine.post,
+                readings=self.readings,
+                fingerprints=self.fingerprints.take,
+            )
+        )
+
+    def _cannot_start(self, start: StartJob, why: Note) -> None:
+        """As if the node had refused. Called while a decision is carried out, so the next one comes later."""
+        report = LaunchFailed(job=start.job, attempt=start.attempt, message=why, at=self.engine.now())
+        event = Reported(node=start.booking.node, report=report)
+        asyncio.get_running_loop().call_soon(self.engine.post, event)
 
     # What the engine knows
 
@@ -135,17 +193,24 @@ class Controller:
 
     # Jobs, live or ended
 
+    async def written(self) -> None:
+        """Wait for the commit under way. A request that reads the disk then finds what others were shown of memory."""
+        if self.engine.under_way:
+            await self.engine.commit()
+
     def job(self, number: int) -> Job | None:
         return next(iter(self.jobs([number])), None)
 
     def jobs(self, numbers: list[int]) -> list[Job]:
         """Those that exist, in the given order: live ones from memory, the others from the store.
 
-        For a plan, a job does not exist if an earlier plan of the same turn removes it.
+        For a plan, a job does not exist if an earlier plan of the same turn removes it, and has the labels that an
+        earlier one gave it.
         """
         numbers = [number for number in numbers if number not in self.engine.removing]
         live = {number: job for number in numbers if (job := self._live(number)) is not None}
         stored = self.store.reader.jobs([number for number in numbers if number not in live])
+        stored.update((number, job) for number, job in self.state.changes.relabelled.items() if number in stored)
         return [job for number in numbers if (job := live.get(number) or stored.get(number)) is not None]
 
     def is_ended(self, number: int) -> bool:
@@ -172,7 +237,7 @@ class Controller:
             return Decision(
                 answer=changed,
                 events=[RulesSet(rules=changed.in_force.rules)],
-                settings={name: text},
+                settings=rows_of(name, text),
                 install=lambda: self.engine.install(changed),
             )
 
@@ -189,7 +254,7 @@ class Controller:
         grace_s = job.spec.grace_s if stop.grace_s is None else stop.grace_s
         if not self.dispatcher.signal_at_once(stop_signal(job, booking.node, grace_s)):
             return False
-        self.engine.record_later(stop)
+        self.engine.unrecorded.add(stop)
         return True
 
     # The end
@@ -203,11 +268,10 @@ class Controller:
         """Before the end. If nothing can be written, the usage of a minute ago is what remains."""
         self.usage.settle(jobs_with_gpus(self.state), self.now())
         with suppress(Refused):
-            await self.engine.decide(
-                lambda _: Decision(
-                    answer=None, accounts=self.usage.take_foreign(), settings={usage.SETTING: self.usage.text()}
-                )
-            )
+            await self.engine.decide(self._storing_usage)
+
+    def _storing_usage(self, _: State) -> Decision[None]:
+        return replace(unstored(self.usage), settings={usage.SETTING: self.usage.text()})
 
 
 def composed(
@@ -241,6 +305,6 @@ def composed(
 
 
 def highest_trace(state_folder: Path) -> int:
-    """The highest job id that a log or a run folder mentions: ids of a database that was moved away are not reused."""
+    """The highest job id that a log or a run directory mentions: ids of a lost database are not reused."""
     names = [path.name for folder in ("logs", "agent/runs") for path in (state_folder / folder).glob("*.*")]
     return max((int(name) for name in (name.partition(".")[0] for name in names) if name.isdecimal()), default=0)

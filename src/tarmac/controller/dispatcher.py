@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, assert_never
 from tarmac.controller.notifier import Notifier
 from tarmac.controller.start_frame import job_environment, start_frame, warning_entry
 from tarmac.core.commands import AdoptProcess, Command, ForgetRun, Notify, PauseJob, SignalJob, StartJob
+from tarmac.core.model.note import note
 from tarmac.core.model.status import holds_booking
 from tarmac.nodes.run_origins import packed
 from tarmac.shared import crashpoint
 from tarmac.shared.protocol import ProtocolError
+from tarmac.store.environments.secret_files import SecretsMissing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST_ENVIRONMENTS = 64
+MOST_NAMES = 5  # of secrets in a message
 
 
 class Dispatcher:
@@ -42,6 +45,7 @@ class Dispatcher:
         self._reader = reader
         self._state_folder = state_folder
         self._environments: dict[str, dict[str, str]] = {}
+        self.cannot_start: Callable[[StartJob, Note], None] = _log_cannot_start
         self._notifier = Notifier(words)
 
     def admit(self, node: NodeName) -> None:
@@ -86,10 +90,16 @@ class Dispatcher:
         if job is None:
             return
         start = replace(command, booking=_with_current_indices(command.booking, state))
+        try:
+            submitted = self._environment(job.spec.environment)
+        except SecretsMissing as missing:  # never start a job without them
+            log.error("job %s: %s", job.id, missing)  # noqa: TRY400 - the message is enough
+            self.cannot_start(start, self._no_secrets(job.spec.environment))
+            return
         environment = job_environment(
             job,
             start,
-            self._environment(job.spec.environment),
+            submitted,
             gpu_id_style=settings.in_force.gpu_id_style,
             state_folder=self._state_folder,
         )
@@ -142,6 +152,20 @@ class Dispatcher:
                 self._environments.clear()
             known = self._environments[digest] = self._reader.environment(digest)
         return known
+
+    def _no_secrets(self, digest: str) -> Note:
+        variables = self._reader.public_environment(digest)
+        names = [name for name, value in variables.items() if value is None]
+        listed, more = ", ".join(names[:MOST_NAMES]), len(names) - MOST_NAMES
+        return (
+            note("failed.no_secrets", names=listed)
+            if more <= 0
+            else note("failed.many_secrets", names=listed, more=more)
+        )
+
+
+def _log_cannot_start(start: StartJob, why: Note) -> None:
+    log.error("job %s cannot be started: %s", start.job, why)
 
 
 def _signal_frame(command: SignalJob) -> SignalFrame:

@@ -9,18 +9,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from tarmac.controller.log_paths import is_elsewhere, stderr_path, stdout_path
-from tarmac.core.model.status import holds_booking
+from tarmac.controller.log_paths import output_paths, running_with_logs
+from tarmac.controller.soonest_timer import SoonestTimer
+from tarmac.records import dataclass
 from tarmac.refusal import Refused
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tarmac.controller.engine import Engine
+    from tarmac.controller.engine.engine import Engine
     from tarmac.core.model.ids import JobId, NodeName
     from tarmac.core.model.job import Job
     from tarmac.nodes.fleet import Fleet
@@ -82,7 +83,7 @@ class LogKeeper:
         self._state_folder = state_folder
         self._watched: dict[File, _Watched] = {}
         self._ended: dict[File, _Watched] = {}
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer = SoonestTimer(self._look)
         self._tasks: set[asyncio.Task[None]] = set()
         engine.after_commit.append(self.look_soon)
         self.look_soon()
@@ -101,18 +102,9 @@ class LogKeeper:
         """Called after every commit: a job may have started, or the limit may have been set."""
         first_s = FIRST_CAPPED_S if self.limit else FIRST_S
         if any(node.host for node in self._engine.state.nodes.values()):
-            self._look_after(first_s)
-
-    def _look_after(self, seconds: float) -> None:
-        loop = asyncio.get_running_loop()
-        if self._timer is not None:
-            if self._timer.when() <= loop.time() + seconds:
-                return
-            self._timer.cancel()
-        self._timer = loop.call_later(seconds, self._look)
+            self._timer.after(first_s)
 
     def _look(self) -> None:
-        self._timer = None
         self._refresh()
         now = monotonic()
         for file, watched in self._watched.items():
@@ -123,29 +115,27 @@ class LogKeeper:
                 task.add_done_callback(self._asked)
         waiting = [watched.due for watched in self._watched.values() if not watched.is_asked]
         if waiting:
-            self._look_after(max(SOONEST_S, min(waiting) - now))
+            self._timer.after(max(SOONEST_S, min(waiting) - now))
 
     def _asked(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("a log cannot be looked at", exc_info=error)
         if self._watched:
-            self._look_after(max(SOONEST_S, min(one.due for one in self._watched.values()) - monotonic()))
+            self._timer.after(max(SOONEST_S, min(one.due for one in self._watched.values()) - monotonic()))
 
     def _refresh(self) -> None:
         """Forget files of attempts that have ended, but not their marks, and add those of new ones."""
         now = monotonic()
-        state = self._engine.state
-        running = [state.jobs[number] for node in state.nodes.values() if node.is_connected for number in node.host]
         current: dict[File, _Watched] = {}
-        for job in running:
-            booking = holds_booking(job.status)
-            if booking is None or getattr(job.status, "started_at", None) is None or is_elsewhere(job):
-                continue
-            for path in self._paths(job):
+        for job, booking in running_with_logs(self._engine.state):
+            for path in output_paths(self._state_folder, job, job.attempt):
                 file = File(job.id, job.attempt, path)
-                current[file] = self._watched.get(file) or _Watched(
-                    began=now, due=now, node=booking.node, is_capped=self._may_be_cut(job)
+                # One that comes back, because its node was away for a moment, keeps its marks.
+                current[file] = (
+                    self._watched.get(file)
+                    or self._ended.pop(file, None)
+                    or _Watched(began=now, due=now, node=booking.node, is_capped=self._may_be_cut(job))
                 )
         for file, watched in self._watched.items():
             if file not in current:
@@ -153,9 +143,6 @@ class LogKeeper:
         while len(self._ended) > MOST_ENDED:
             del self._ended[next(iter(self._ended))]
         self._watched = current
-
-    def _paths(self, job: Job) -> list[str]:
-        return list(dict.fromkeys(find(self._state_folder, job, job.attempt) for find in (stdout_path, stderr_path)))
 
     def _may_be_cut(self, job: Job) -> bool:
         """False if the file may hold what this attempt did not write: that must not be removed."""
@@ -174,6 +161,7 @@ class LogKeeper:
             answer = {}
         finally:
             watched.is_asked = False
+            watched.due = monotonic() + FIRST_S  # also after a failure
         now = monotonic()
         size = int(answer.get("size", watched.size))
         rate = max(0, size - watched.size) / max(began - watched.looked_at, SOONEST_S) if watched.looked_at else size

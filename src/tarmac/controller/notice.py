@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
+
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,16 +9,19 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
+from tarmac.records import dataclass
+
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Iterable
+    from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 
     from tarmac.core.changes import Changes
-    from tarmac.core.model.ids import JobId
+    from tarmac.core.model.ids import JobId, NodeName
 
 MOST_PENDING = 10_000
+MOST_REMOVALS = 10_000  # jobs
 ANSWERED_AT_ONCE = 20
 
 
@@ -35,7 +38,14 @@ class GpusChanged:
 
 @dataclass(frozen=True, slots=True)
 class QueueChanged:
-    """It was paused, drained or resumed."""
+    """It was paused, drained or resumed, an owner was suspended or resumed, or the notice changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobsRemoved:
+    """Ended jobs are gone from the history."""
+
+    jobs: tuple[JobId, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,7 @@ class Missed:
     """More was published than the listener took in time."""
 
 
-Notice: TypeAlias = JobChanged | GpusChanged | QueueChanged | Missed
+Notice: TypeAlias = JobChanged | GpusChanged | QueueChanged | JobsRemoved | Missed
 
 
 @dataclass(slots=True, eq=False)
@@ -72,9 +82,38 @@ class Listener:
         return taken
 
 
+class Removals:
+    """The newest removals. They are not stored events, so a client that resumes is told about them from here."""
+
+    def __init__(self, last_event: int) -> None:
+        self._noted: deque[tuple[int, Sequence[JobId]]] = deque()
+        self._count = 0
+        self._forgotten = last_event  # what was removed up to this event is not known
+
+    def note(self, event: int, jobs: Sequence[JobId]) -> None:
+        self._noted.append((event, jobs))
+        self._count += len(jobs)
+        while self._count > MOST_REMOVALS:
+            self._forgotten, oldest = self._noted.popleft()
+            self._count -= len(oldest)
+
+    def since(self, event: int) -> list[JobId] | None:
+        """The jobs removed since this event; None if that is no longer known."""
+        if event <= self._forgotten:
+            return None
+        return [job for at, jobs in self._noted if at >= event for job in jobs]
+
+
+def _nodes_with_other_gpus(changes: Changes) -> list[NodeName]:
+    """Those whose GPUs were drained, resumed or reserved."""
+    reserved = (one.node for one in changes.reservations.values() if one is not None)
+    return list(dict.fromkeys((*(node for node, _ in changes.gpus), *reserved)))
+
+
 class Publisher:
     def __init__(self, last_event: int = 0) -> None:
         self.last_event = last_event  # id of the newest stored event
+        self.removals = Removals(last_event)
         self._turns = asyncio.Semaphore(ANSWERED_AT_ONCE)
         self._to_everything: set[Listener] = set()
         self._to_job: dict[int, set[Listener]] = {}
@@ -116,11 +155,15 @@ class Publisher:
                     for listener in self._to_job.get(notice.job, ()):
                         listener.put(notice)
 
-    def publish_changes(self, changes: Changes) -> None:
+    def publish_changes(self, changes: Changes, removed: Sequence[JobId] = ()) -> None:
         """Publish what a commit changed."""
         self.last_event += len(changes.new) + len(changes.story)
-        changed = dict.fromkeys((*(job.id for job in changes.new), *changes.changed))
+        if removed:
+            self.removals.note(self.last_event, removed)
+            self.publish([JobsRemoved(tuple(removed))])
+        changed = dict.fromkeys((*(job.id for job in changes.new), *changes.changed, *changes.relabelled))
         self.publish(JobChanged(job, self.last_event) for job in changed)
+        self.publish(GpusChanged(node) for node in _nodes_with_other_gpus(changes))
         if changes.mode is not None or changes.suspended:
             self.publish([QueueChanged()])
             self.wake_all()  # who waits for jobs says that the queue is paused

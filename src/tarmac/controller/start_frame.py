@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tarmac.controller.log_paths import stdout_path
+from tarmac.controller.snapshots.paths import checkout_directory, object_file
 from tarmac.nodes.run_origins import packed
 from tarmac.shared.end_warning import parse_warning
 from tarmac.shared.job_options import AT_START
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from tarmac.core.commands import StartJob
     from tarmac.core.model.job import Job
     from tarmac.core.model.status import Booking
-    from tarmac.shared.frames.to_agent import StartFrame, WarningEntry
+    from tarmac.shared.frames.to_agent import SnapshotEntry, StartFrame, WarningEntry
 
 # The submitter's own choice of GPUs does not apply to the job.
 _GPU_VARIABLES = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
@@ -38,15 +39,18 @@ def job_environment(
     environment["TARMAC_RESTART_COUNT"] = str(start.attempt - 1)
     environment["TARMAC_OOM_COUNT"] = str(job.ooms)
     environment["TARMAC_NODE"] = start.booking.node
+    if job.spec.snapshot is not None:
+        environment["TARMAC_SUBMIT_DIR"] = job.spec.cwd
     environment.update(array_variables(job, environment.pop(ARRAY_COUNT, None)))
     return environment
 
 
 def array_variables(job: Job, count: str | None) -> dict[str, str]:
     """The job's place in its array. The array's size is stored in the environment of the submit."""
-    if job.group is None or job.spec.index is None:
+    if job.index is None:
         return {}
-    known = {"TARMAC_ARRAY_ID": str(job.group), "TARMAC_ARRAY_INDEX": str(job.spec.index)}
+    array = job.group or job.spec.rerun_of or job.spec.clone_of  # a copy of an array's job is not part of the array
+    known = {"TARMAC_ARRAY_ID": str(array), "TARMAC_ARRAY_INDEX": str(job.index)}
     return known if count is None else known | {ARRAY_COUNT: count}
 
 
@@ -80,6 +84,21 @@ def warning_entry(text: str | None) -> WarningEntry | None:
     return {"signal": signal, "before_s": before_s, "main_only": main_only}
 
 
+def snapshot_entry(job: Job, state_folder: Path) -> SnapshotEntry | None:
+    """The code of the job. The paths are of this machine: a node elsewhere needs its own objects and checkouts."""
+    snapshot = job.spec.snapshot
+    if snapshot is None:
+        return None
+    return {
+        "tree": snapshot.tree,
+        "root": snapshot.root,
+        "directory": snapshot.directory,
+        "links": list(snapshot.links),
+        "objects": object_file(state_folder),
+        "checkout": checkout_directory(state_folder, job.id),
+    }
+
+
 def start_frame(job: Job, start: StartJob, environment: dict[str, str], state_folder: Path) -> StartFrame:
     stdout = stdout_path(state_folder, job, start.attempt)
     return {
@@ -99,5 +118,6 @@ def start_frame(job: Job, start: StartJob, environment: dict[str, str], state_fo
         "grace_s": job.spec.grace_s,
         "warn": warning_entry(job.spec.warn),
         "origin": packed(job, start.booking.gpus, stdout),
-        "options": {option.wire: getattr(job.spec, option.wire) for option in AT_START},
+        "snapshot": snapshot_entry(job, state_folder),
+        "options": {option.wire: value for option in AT_START if (value := getattr(job.spec, option.wire)) is not None},
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tarmac.core.model.ids import NodeName
     from tarmac.nodes.fleet import Fleet
-    from tarmac.shared.frames.to_agent import CheckPathsFrame
+    from tarmac.shared.frames.to_agent import CheckEnvironmentsFrame, CheckPathsFrame, FingerprintSubject
 
 # Of directories and of outputs each. Short questions keep the agent from working on one for long.
 PATHS_PER_QUESTION = 4000
@@ -32,6 +32,24 @@ class PathFacts(msgspec.Struct, kw_only=True):
     outputs: list[OutputVerdict]
     # The same file has an identity in common. None: unknown; empty: a device or a pipe. An older agent names none.
     identities: list[list[str] | None] = []
+
+
+class VenvFacts(msgspec.Struct, kw_only=True):
+    is_venv: bool | None  # None: the file system does not answer
+    nearest: str | None  # the one that was probably meant
+
+
+class CondaFacts(msgspec.Struct, kw_only=True):
+    is_known: bool | None
+    prefix: str | None
+    known: list[str]  # others, the nearest first
+
+
+class EnvironmentFacts(msgspec.Struct, kw_only=True):
+    """In the order of the question."""
+
+    venvs: list[VenvFacts]
+    condas: list[CondaFacts]
 
 
 class Process(msgspec.Struct, kw_only=True):
@@ -91,6 +109,40 @@ def _parts(paths: Sequence[str]) -> Iterator[list[str]]:
         chars += len(path)
     if part:
         yield part
+
+
+async def check_environments(
+    fleet: Fleet,
+    node: NodeName,
+    venvs: Sequence[tuple[str, str]],  # the path, and the directory of the job
+    condas: Sequence[tuple[str, str]],  # the name or path, and the directory of the job
+    variables: dict[str, str],
+) -> EnvironmentFacts | None:
+    """None if the agent is away or does not answer in time: then nobody knows."""
+    if fleet.silent_s(node) is not None:
+        return None
+    question: CheckEnvironmentsFrame = {
+        "type": "check_environments",
+        "venvs": [{"path": path, "cwd": cwd} for path, cwd in venvs],
+        "condas": [{"name": name, "cwd": cwd} for name, cwd in condas],
+        "variables": variables,
+    }
+    try:
+        async with asyncio.timeout(CHECKED_WITHIN_S):
+            return msgspec.convert(await fleet.ask(node, question), EnvironmentFacts)
+    except (TimeoutError, Refused, msgspec.ValidationError):
+        return None
+
+
+async def take_fingerprint(fleet: Fleet, node: NodeName, subject: FingerprintSubject) -> Any:
+    """A Fingerprint frame. None if the command uses no Python, or the agent does not answer in time."""
+    if fleet.silent_s(node) is not None:
+        return None
+    try:
+        async with asyncio.timeout(CHECKED_WITHIN_S):
+            return (await fleet.ask(node, {"type": "take_fingerprint", "subject": subject})).get("fingerprint")
+    except (TimeoutError, Refused):
+        return None
 
 
 async def describe_processes(fleet: Fleet, node: NodeName, pids: Sequence[int]) -> ProcessFacts:

@@ -23,7 +23,7 @@ class NoAnswer(Exception):
 
 
 class Unreachable(NoAnswer):
-    """There is no connection."""
+    """Not connected."""
 
 
 class Silent(NoAnswer):

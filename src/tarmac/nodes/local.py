@@ -12,9 +12,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from tarmac.core.model.ids import NodeName
-from tarmac.shared import sockets
 from tarmac.shared.own import file_limit, strict_modes
 from tarmac.shared.own.environment import own_environment
+from tarmac.shared.system import sockets
 
 if TYPE_CHECKING:
     import socket

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from tarmac.shared import boot_clock
+from tarmac.shared.system import boot_clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

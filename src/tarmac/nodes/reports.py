@@ -11,7 +11,7 @@ from tarmac.core.model.gpu import Gpu
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.leftovers import Leftovers, LeftProcess
 from tarmac.core.model.names import Loss, Memory, Outside
-from tarmac.shared.proc import TICKS_PER_S
+from tarmac.shared.system.proc import TICKS_PER_S
 
 if TYPE_CHECKING:
     from tarmac.nodes.node_clock import NodeClock
@@ -34,6 +34,7 @@ class _Started(msgspec.Struct, tag="started", tag_field="type"):
     started_at: float
     started_s: float | None = None  # older agents send no reading of the boot clock
     paused: bool = False
+    clock_runs_on: bool = False
 
 
 class _Exited(msgspec.Struct, tag="exited", tag_field="type"):
@@ -54,6 +55,8 @@ class _Exited(msgspec.Struct, tag="exited", tag_field="type"):
     paused_s: float | None = None
     oom: str | None = None
     error_line: str | None = None
+    warned_s: float | None = None
+    by_warning: bool = False
 
 
 class _LaunchFailed(msgspec.Struct, tag="launch_failed", tag_field="type"):
@@ -153,6 +156,7 @@ def report_of(frame: dict[str, Any], clock: NodeClock) -> RunReport:
                 pid=report.pid,
                 started_at=clock.convert(report.started_at, report.started_s),
                 is_paused=report.paused,
+                clock_runs_on=report.clock_runs_on,
             )
         case _Exited():
             return _exited(report, clock)
@@ -206,6 +210,8 @@ def _exited(report: _Exited, clock: NodeClock) -> JobExited:
         paused_s=None if report.paused_s is None else max(0.0, report.paused_s),
         oom=_MEMORIES.get(report.oom),
         error_line=report.error_line,
+        warned_at=None if report.warned_s is None else ended_at - max(0.0, report.warned_s),
+        is_by_warning=report.by_warning,
         leftovers=_leftovers(report.leftovers),
     )
 

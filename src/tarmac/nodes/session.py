@@ -20,7 +20,7 @@ from tarmac.nodes.node_clock import NodeClock
 from tarmac.nodes.reports import REPORT_TYPES, readings_of, report_of
 from tarmac.nodes.run_origins import OriginEntry, read_origins
 from tarmac.shared import protocol
-from tarmac.shared.proc import read_boot_id
+from tarmac.shared.system.proc import read_boot_id
 
 if TYPE_CHECKING:
     import socket
@@ -95,6 +95,7 @@ class AgentSession:
         *,
         post: Callable[[Event], None],
         readings: ReadingsListener,
+        fingerprints: Callable[[AnyFrame], None] = lambda _: None,
         clock: NodeClock | None = None,
     ) -> None:
         self.name = name
@@ -104,6 +105,7 @@ class AgentSession:
         self._connector = connector
         self._post = post
         self._readings = readings
+        self._fingerprints = fingerprints
         self._link: Link | None = None
         self._clock = clock or NodeClock()
         self._is_admitted = False
@@ -128,7 +130,7 @@ class AgentSession:
                 self._note_problem(str(error))
             except asyncio.CancelledError:
                 self.disconnect()
-                self.hello = None  # the controller ends: there is nothing left to decide about the node
+                self.hello = None  # the controller ends: nothing is left to decide about the node
                 raise
             finally:
                 was_joined = self.hello is not None
@@ -266,6 +268,8 @@ class AgentSession:
             return  # nothing counts before the join
         elif frame["type"] in REPORT_TYPES:
             self._post(Reported(node=self.name, report=report_of(frame, self._clock)))
+        elif frame["type"] == "fingerprint":
+            self._fingerprints(frame)
         elif frame["type"] == "gpus":
             self._take_gpus(frame)
         elif frame["type"] == "gpus_unchanged":

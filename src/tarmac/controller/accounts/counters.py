@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from tarmac.core.model.status import Failed, Starting, is_ended, state_name
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from tarmac.core.changes import Changes

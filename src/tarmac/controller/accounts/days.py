@@ -32,6 +32,15 @@ def midnight(at: float) -> float:
     return _found(at).begin
 
 
+def noon(day: str) -> float:
+    """Raises ValueError if there is no such day."""
+    year, month, number = map(int, day.split("-"))
+    found = time.mktime((year, month, number, 12, 0, 0, 0, 0, -1))
+    if time.localtime(found)[:3] != (year, month, number):
+        raise ValueError(day)
+    return found
+
+
 def by_day(begin: float, end: float) -> list[Part]:
     """The time between two moments, by days."""
     parts = []

@@ -12,10 +12,15 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job
 
 
-def usage_so_far(controller: Controller, job: Job) -> Usage:
-    if job.attempt == 0 or job.spec.request.gpus == 0:
+def has_usage(job: Job) -> bool:
+    return job.attempt > 0 and job.spec.request.gpus > 0
+
+
+def usage_so_far(controller: Controller, job: Job, stored: Usage | None) -> Usage:
+    """`stored`: what the store says about attempts that are over."""
+    if not has_usage(job):
         return Usage(job.id)
-    past = controller.usage.being_written.get(job.id) or controller.store.reader.usage(job.id)
+    past = controller.usage.being_written.get(job.id) or stored
     release = release_now(controller.state, job, controller.now())
     if release is None:
         return past or Usage(job.id)

@@ -9,12 +9,12 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tarmac.core.fit.gpu_fit import bookable_bytes, size, suits
-from tarmac.core.model.status import Failed, Succeeded
 from tarmac.store.accounts import MemoryPeak
 
 if TYPE_CHECKING:
-    from tarmac.core.changes import Release
+    from tarmac.core.model.attempt import Attempt
     from tarmac.core.model.job import Job, Request
+    from tarmac.core.model.status import Booking
     from tarmac.core.state import State
     from tarmac.store.accounts import Usage
     from tarmac.store.reader import Reader
@@ -48,7 +48,7 @@ class PastMemory:
         self._found: dict[Kind, list[int]] = {}
 
     def peaks(self, kind: Kind) -> list[int]:
-        """Of the last jobs, in bytes on one GPU; empty if none is known."""
+        """The memory that the last jobs took on one GPU, in bytes; empty if none is known."""
         found = self._found.get(kind)
         if found is None:
             found = self._found[kind] = self._reader.memory_peaks(kind.owner, kind.key)
@@ -60,20 +60,28 @@ def kind_of(job: Job) -> Kind:
     return Kind(spec.owner, spec.name, spec.shell if spec.command is None else spec.command)
 
 
-def peak_to_remember(job: Job, release: Release, usage: Usage) -> MemoryPeak | None:
+def peak_to_remember(job: Job, attempt: Attempt, usage: Usage, state: State) -> MemoryPeak | None:
     """What the end of an attempt teaches; None for one that was stopped or failed early, which says little.
 
-    An attempt that ran out of memory needed more than it had reserved.
+    An attempt that ran out of memory needed more than it had reserved, or than its GPUs have.
     """
-    status, peak = job.status, usage.peak_gpu_memory_bytes or 0
-    if isinstance(status, Failed) and status.reason == "oom-gpu":
-        peak = max(peak, *(gpu.memory_bytes for gpu in release.booking.gpus))
-    elif not (isinstance(status, Succeeded) or (isinstance(status, Failed) and status.reason == "timeout")):
+    peak = usage.peak_gpu_memory_bytes or 0
+    if attempt.reason == "oom-gpu":
+        peak = max(peak, *_available_bytes(attempt.booking, state))
+    elif attempt.end != "succeeded" and attempt.reason != "timeout":
         return None
     if not peak:
         return None
     kind = kind_of(job)
-    return MemoryPeak(owner=kind.owner, kind=kind.key, job=job.id, at=release.until, peak_bytes=peak)
+    return MemoryPeak(owner=kind.owner, kind=kind.key, job=job.id, at=attempt.ended_at, peak_bytes=peak)
+
+
+def _available_bytes(booking: Booking, state: State) -> list[int]:
+    """The memory that an attempt could use on each of its GPUs; 0 where it is not known."""
+    node = state.nodes.get(booking.node)
+    gpus = {} if node is None else node.gpus
+    whole = {uuid: gpu.memory_total_bytes or 0 for uuid, gpu in gpus.items()}
+    return [gpu.memory_bytes or int(whole.get(gpu.uuid, 0) * gpu.part) for gpu in booking.gpus]
 
 
 def with_margin(peak_bytes: int) -> int:

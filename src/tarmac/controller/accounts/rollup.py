@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.controller.accounts.days import by_day, day_of
 from tarmac.controller.accounts.memory import peak_to_remember
-from tarmac.controller.gpus.usage import DayKey, Integral
+from tarmac.controller.gpus.usage import CLOSED, DayKey, Integral
 from tarmac.core.changes import Release
 from tarmac.core.model.status import holds_booking, paused_s_of
 from tarmac.store.accounts import Account, Usage
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from tarmac.controller.gpus.usage import AttemptBook, UsageBook
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
+    from tarmac.store.batch import Batch
     from tarmac.store.reader import Reader
-    from tarmac.store.writer import Batch
 
 
-def add_accounts(batch: Batch, usage: UsageBook, reader: Reader) -> None:
+def add_accounts(batch: Batch, usage: UsageBook, reader: Reader, state: State) -> None:
     """What the attempts took that are over, for the commit of their release. No other commit may be under way."""
+    ends = {(attempt.job, attempt.number): attempt for attempt in batch.changes.attempts}
     for release in batch.changes.releases:
         book = usage.book(release.job, release.attempt)
         batch.accounts += accounts_of(release, book)
@@ -36,8 +37,10 @@ def add_accounts(batch: Batch, usage: UsageBook, reader: Reader) -> None:
             past = reader.usage(release.job) if release.attempt > 1 else None
             usage.being_written[release.job] = used if past is None else both(past, used)
             batch.usage_of_attempts[release.job, release.attempt] = used
-            peak = peak_to_remember(batch.changes.changed[release.job], release, used)
-            batch.peaks += [] if peak is None else [peak]
+            attempt = ends.get((release.job, release.attempt))
+            if attempt is not None:
+                peak = peak_to_remember(batch.changes.changed[release.job], attempt, used, state)
+                batch.peaks += [] if peak is None else [peak]
 
 
 def accounts_of(release: Release, book: AttemptBook) -> list[Account]:
@@ -50,7 +53,7 @@ def accounts_of(release: Release, book: AttemptBook) -> list[Account]:
             held_s=held.get(key, 0.0), pause_s=held.get(key, 0.0) * _paused_part(release),
             measured_s=work.measured_s, used_s=work.used_s, energy_j=work.energy, peak_bytes=work.peak_bytes,
         )
-        for key in dict.fromkeys((*held, *book.work))
+        for key in dict.fromkeys((*held, *(key for key in book.work if key.day != CLOSED)))
         for work in (book.work.get(key) or Integral(),)
     ]  # fmt: skip
     if release.attempt == 1:
@@ -86,6 +89,25 @@ def running_accounts(state: State, usage: UsageBook, now: float) -> Iterator[Acc
     for job in list(state.ledger.running):
         if (release := release_now(state, state.jobs[job], now)) is not None:
             yield from accounts_of(release, usage.book(job, release.attempt))
+
+
+def accounts_of_past_days(state: State, usage: UsageBook, today: str) -> list[Account]:
+    """What running attempts used on days that are over, to store it. What they held follows when they end."""
+    rows = []
+    for job, use in state.ledger.running.items():
+        booking, attempt = holds_booking(state.jobs[job].status), state.jobs[job].attempt
+        book = usage.book(job, attempt)
+        if booking is None:
+            continue
+        for key in book.days_over(today):
+            work = book.work[key]
+            rows.append(
+                Account(
+                    day=key.day, owner=use.owner, project=use.project or "", node=booking.node, gpu=key.gpu,
+                    measured_s=work.measured_s, used_s=work.used_s, energy_j=work.energy, peak_bytes=work.peak_bytes,
+                )
+            )  # fmt: skip
+    return rows
 
 
 def release_now(state: State, job: Job, now: float) -> Release | None:

@@ -6,12 +6,13 @@ another one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from tarmac.core.model.ids import NodeName
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -70,7 +71,7 @@ class IgnoredProcesses:
         return undo
 
     def text(self) -> str | None:
-        """For the store; None where there is nothing to store."""
+        """For the store; None if nothing is to be stored."""
         boots = {node: boot for node, boot in self._boots.items() if boot.starts}
         return msgspec.json.encode(boots).decode() if boots else None
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from tarmac.controller.decision import Decision
+from tarmac.controller.accounts.days import day_of
+from tarmac.controller.accounts.rollup import accounts_of_past_days
+from tarmac.controller.engine.decision import Decision
 from tarmac.controller.gpus import usage as usage_book
 from tarmac.controller.gpus.foreign_processes import memory_of_jobs, use_of
 from tarmac.controller.gpus.usage import MINUTE_S, jobs_with_gpus
@@ -16,11 +18,15 @@ from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.status import RunName
 
 if TYPE_CHECKING:
-    from tarmac.controller.engine import Engine
+    from collections.abc import Callable
+
+    from tarmac.controller.engine.engine import Engine
     from tarmac.controller.gpus.ignored import IgnoredProcesses
     from tarmac.controller.gpus.usage import UsageBook
+    from tarmac.controller.job_memory import JobMemory
     from tarmac.controller.publisher import Publisher
     from tarmac.core.model.ids import NodeName
+    from tarmac.core.state import State
     from tarmac.nodes.reports import GpuReading, HostReading
 
 TICK_S = 5.0
@@ -29,13 +35,21 @@ DAYS_STORED = 90  # of samples, one a minute
 
 
 class GpuReadings:
-    def __init__(self, engine: Engine, usage: UsageBook, publisher: Publisher, ignored: IgnoredProcesses) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        usage: UsageBook,
+        publisher: Publisher,
+        ignored: IgnoredProcesses,
+        memory: JobMemory,
+    ) -> None:
         self.latest: dict[NodeName, list[GpuReading]] = {}
         self.errors: dict[NodeName, str | None] = {}
         self._engine = engine
         self._usage = usage
         self._publisher = publisher
         self._ignored = ignored
+        self._memory = memory
         self.hosts: dict[NodeName, HostReading | None] = {}
         self._posted: dict[NodeName, NodeSampled] = {}
         self._renewed_at: dict[NodeName, float] = {}  # when the same values were read again
@@ -126,20 +140,32 @@ class GpuReadings:
                 self._engine.post(self._posted[node])
         self._renewed_at = {}
         self._engine.post(TimePassed())
+        self._memory.look()
         if int(now) // MINUTE_S != self._minute:
             self._minute = int(now) // MINUTE_S
             self._store_minute(now)
         self.tick_later()
 
     def _store_minute(self, now: float) -> None:
-        self._engine.put(
-            Decision(
+        samples, outdated, today = self._usage.minute(now), self._outdated(now), day_of(now)
+        memory = self._memory.minute(now)
+
+        def plan(state: State) -> Decision[None]:
+            rows = accounts_of_past_days(state, self._usage, today)
+            undo_days = self._usage.close_days(today)
+            hours, undo_hours = self._usage.hours.take()
+            return Decision(
                 answer=None,
-                samples=self._usage.minute(now),
-                samples_from=self._outdated(now),
+                samples=samples,
+                memory_samples=memory,
+                samples_from=outdated,
+                hours=hours,
+                accounts=rows,
                 settings={usage_book.SETTING: self._usage.text()},
+                install=lambda: undo_both(undo_days, undo_hours),
             )
-        )
+
+        self._engine.put_plan(plan)
 
     def _store_foreign(self, now: float) -> None:
         """Once a minute, also while no job runs and nothing ticks."""
@@ -147,8 +173,8 @@ class GpuReadings:
         if minute != self._foreign_minute and self._engine.degraded is None:
             self._foreign_minute = minute
             self._usage.settle(jobs_with_gpus(self._engine.state), now)
-            if rows := self._usage.take_foreign():
-                self._engine.put(Decision(answer=None, accounts=rows))
+            if self._usage.foreign() or self._usage.hours.has_past(now):
+                self._engine.put_plan(lambda _: unstored(self._usage))
 
     def _outdated(self, now: float) -> int | None:
         """The time before which samples are deleted; once a day, because it scans all of them."""
@@ -157,3 +183,18 @@ class GpuReadings:
             return None
         self._day = day
         return (day - DAYS_STORED) * DAY_S
+
+
+def unstored(usage: UsageBook) -> Decision[None]:
+    """Store what foreign processes used, and the hours of nodes."""
+    accounts, undo_accounts = usage.take_foreign()
+    hours, undo_hours = usage.hours.take()
+    return Decision(answer=None, accounts=accounts, hours=hours, install=lambda: undo_both(undo_accounts, undo_hours))
+
+
+def undo_both(one: Callable[[], None], other: Callable[[], None]) -> Callable[[], None]:
+    def undo() -> None:
+        one()
+        other()
+
+    return undo

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tarmac.controller.accounts.counters import Counters, Holder
 from tarmac.controller.accounts.days import by_day, day_of
+from tarmac.controller.accounts.hours import HourBook
 from tarmac.core.handlers.health import FRESH_S
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.status import holds_booking
+from tarmac.records import dataclass
 from tarmac.store.accounts import Account, Usage
-from tarmac.store.writer import Sample
+from tarmac.store.batch import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from tarmac.core.model.gpu import GpuUse
     from tarmac.core.model.ids import GpuUuid
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 RING = 3600
 MINUTE_S = 60
+CLOSED = ""  # instead of a day: those that are over and in the accounts
 SETTING = "usage_so_far"  # stored with the settings, but not set by users
 
 
@@ -82,6 +85,15 @@ class Integral:
     def note_peak(self, size: int) -> None:
         self.peak_bytes = max(self.peak_bytes or 0, size)
 
+    def merge(self, other: Integral) -> None:
+        self.seconds += other.seconds
+        self.used_s += other.used_s
+        self.energy_j += other.energy_j
+        self.measured_s += other.measured_s
+        self.has_power = self.has_power or other.has_power
+        if other.peak_bytes is not None:
+            self.note_peak(other.peak_bytes)
+
     @property
     def average(self) -> float | None:
         return round(100 * self.used_s / self.measured_s, 1) if self.measured_s else None
@@ -93,9 +105,13 @@ class Integral:
 
 @dataclass(slots=True)
 class AttemptBook:
-    """What an attempt used so far, by day and GPU."""
+    """What an attempt used so far, by day and GPU. Days that are over become one entry."""
 
     work: dict[DayKey, Integral] = field(default_factory=dict)
+
+    def days_over(self, today: str) -> list[DayKey]:
+        """The entries of days before today."""
+        return [key for key in self.work if CLOSED < key.day < today]
 
     def of(self, day: str, gpu: str) -> Integral:
         return self.work.setdefault(DayKey(day, gpu), Integral())
@@ -119,6 +135,7 @@ class UsageBook:
         self.attempts: dict[AttemptKey, AttemptBook] = {}
         self.being_written: dict[int, Usage] = {}  # of jobs whose attempts are over, until that is on disk
         self.counters = Counters()
+        self.hours = HourBook()
         self._settled_at: float | None = None
         self._current: dict[int, AttemptKey] = {}  # the attempt of each job that holds GPUs, as of the last settling
         self._foreign_uses: dict[GpuKey, GpuUse] = {}  # GPUs with foreign processes
@@ -159,18 +176,22 @@ class UsageBook:
         }
         step_s = 0.0 if self._settled_at is None else now - self._settled_at
         self._settled_at = now
-        booked = self._settle_jobs(jobs, since, step_s)
+        booked, held = self._settle_jobs(jobs, since, step_s)
         self._settle_foreign(booked, since)
+        split = {(key.node, last.reading.parent) for key, last in self._last.items()}
         for key, (_, reading) in self._last.items():
             begin, end = since[key]
             self._minutes.setdefault(key, Integral()).add(reading, end - begin)
+            if key not in split:  # the parts of a split GPU are counted instead
+                self.hours.add(key.node, reading, since[key], held.get(key, 0.0))
             self._last[key] = TimedReading(now, reading)
 
     def _settle_jobs(
         self, jobs: Iterable[Job], since: Mapping[GpuKey, tuple[float, float]], step_s: float
-    ) -> dict[GpuKey, float]:
-        """Returns the part of each GPU that is booked. `step_s`: since the last settling."""
+    ) -> tuple[dict[GpuKey, float], dict[GpuKey, float]]:
+        """Returns the part of each GPU that is booked, and the part that was since the last settling, `step_s` ago."""
         booked: dict[GpuKey, float] = {}
+        held: dict[GpuKey, float] = {}
         self._current = {}
         for job in jobs:
             booking = holds_booking(job.status)
@@ -185,13 +206,14 @@ class UsageBook:
                 booked[key] = booked.get(key, 0.0) + gpu.part
                 if is_new:
                     continue
+                held[key] = held.get(key, 0.0) + gpu.part
                 self.counters.add_held(holder, step_s, gpu.part)
                 if key in self._last:
                     reading = self._last[key].reading
                     self.counters.add_use(holder, reading, since[key][1] - since[key][0], gpu.part)
                     for day, seconds in by_day(*since[key]):
                         book.of(day, gpu.uuid).add(reading, seconds, gpu.part)
-        return booked
+        return booked, held
 
     def _settle_foreign(self, booked: Mapping[GpuKey, float], since: Mapping[GpuKey, tuple[float, float]]) -> None:
         """Foreign processes are charged for the part of a GPU that no job holds, so nothing is counted twice."""
@@ -240,10 +262,33 @@ class UsageBook:
             for key, work in self._foreign.items()
         ]  # fmt: skip
 
-    def take_foreign(self) -> list[Account]:
-        """As `foreign`, for a caller that stores it."""
-        rows, self._foreign = self.foreign(), {}
-        return rows
+    def take_foreign(self) -> tuple[list[Account], Callable[[], None]]:
+        """As `foreign`, for a caller that stores it. The function takes that back."""
+        rows, (taken, self._foreign) = self.foreign(), (self._foreign, {})
+
+        def undo() -> None:
+            for key, work in taken.items():
+                self._foreign.setdefault(key, Integral()).merge(work)
+
+        return rows, undo
+
+    def close_days(self, today: str) -> Callable[[], None]:
+        """Merge the days before today into one entry: they are in the accounts. The function takes that back."""
+        before = {attempt: dict(book.work) for attempt, book in self.attempts.items() if book.days_over(today)}
+        for attempt in before:
+            book = self.attempts[attempt]
+            for key in book.days_over(today):
+                merged = Integral()
+                merged.merge(book.of(CLOSED, key.gpu))
+                merged.merge(book.work.pop(key))
+                book.work[DayKey(CLOSED, key.gpu)] = merged
+
+        def undo() -> None:
+            for attempt, work in before.items():
+                if (book := self.attempts.get(attempt)) is not None:
+                    book.work = {key: one for key, one in book.work.items() if key.day != CLOSED} | work
+
+        return undo
 
     def book(self, job: int, attempt: int) -> AttemptBook:
         """What an attempt used so far."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
-from tarmac.controller.decision import Decision
+from tarmac.controller.engine.decision import Decision
 from tarmac.controller.notify.job_events import of_queue
 from tarmac.store.outbox import OutboxChanges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tarmac.controller.engine import Engine
+    from tarmac.controller.engine.engine import Engine
     from tarmac.controller.notify.targets import Subscription
     from tarmac.core.model.ids import GpuUuid, NodeName
     from tarmac.core.state import State

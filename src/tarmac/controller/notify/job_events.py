@@ -113,7 +113,7 @@ def _for_job(
 
 def _base(job: Job) -> dict[str, Any]:
     spec = job.spec
-    return {"name": spec.name, "owner": spec.owner, "attempt": job.attempt, "index": spec.index}
+    return {"name": spec.name, "owner": spec.owner, "attempt": job.attempt, "index": job.index}
 
 
 def end_detail(job: Job) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tarmac.controller.log_paths import is_elsewhere, stderr_path, stdout_path
 from tarmac.core.model.ids import NodeName
 from tarmac.refusal import Refused
+from tarmac.shared.escapes import ESCAPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 TAIL_BYTES = 8192
 PATIENCE_S = 2.0
 LONGEST = 300  # characters
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_ESCAPES = re.compile(ESCAPES)
 
 
 class LastLines:
@@ -32,14 +33,14 @@ class LastLines:
         self._find = find
 
     async def of(self, one: Waiting) -> str | None:
-        """None if there is none, or if it cannot be read at once."""
+        """None if it has none, or if it cannot be read at once."""
         job = None if one.job is None else self._find(one.job)
         node, attempt = one.detail.get("node"), one.detail.get("attempt")
         if job is None or not node or not attempt or is_elsewhere(job):
             return None
         try:
             async with asyncio.timeout(PATIENCE_S):
-                for find in (stderr_path, stdout_path):  # stderr first, if it has a file of its own: errors are there
+                for find in (stderr_path, stdout_path):  # stderr first, if it has a separate file: errors are there
                     line = await self._read(NodeName(node), find(self._state_folder, job, attempt))
                     if line is not None:
                         return line

@@ -7,6 +7,7 @@ from urllib.parse import quote, unquote
 
 HIDDEN = "***"
 SHORTEST = 4  # shorter parts are hidden in the URL only: `to` or `7` occurs in every message
+LONGEST_WORD = 16  # longer letters are a token
 # The host of these is the name of a server. Of all others it may be a token or a secret topic.
 _WITH_SERVER = frozenset(
     f"{scheme}{s}" for scheme in ("mailto", "json", "xml", "form", "http", "gotify") for s in ("", "s")
@@ -45,8 +46,19 @@ def without_secrets(text: str, url: str) -> str:
     """The text, with every part of this URL that may be a secret hidden, and every other URL masked."""
     text = text.replace(url, masked(url))
     for part in sorted(_secrets(url), key=len, reverse=True):
-        text = re.sub(re.escape(part), HIDDEN, text, flags=re.IGNORECASE)
+        text = re.sub(_where(part), HIDDEN, text, flags=re.IGNORECASE)
+    return without_urls(text)
+
+
+def without_urls(text: str) -> str:
+    """The text, with every URL in it masked."""
     return _URL.sub(lambda found: masked(found.group()), text)
+
+
+def _where(part: str) -> str:
+    """A pattern for its places. One that looks like a word is hidden as a whole word: `fail` is a part of `failed`."""
+    is_word = part.isalpha() and len(part) < LONGEST_WORD
+    return rf"(?<!\w){part}(?!\w)" if is_word else re.escape(part)
 
 
 def _secrets(url: str) -> set[str]:

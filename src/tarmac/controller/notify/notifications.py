@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tarmac.controller.engine import Engine
+    from tarmac.controller.engine.engine import Engine
     from tarmac.controller.notify.send_process import Problem
     from tarmac.controller.notify.targets import Targets
     from tarmac.core.changes import Changes

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from tarmac.controller.decision import Decision
-from tarmac.controller.notify.send_process import Problem
+from tarmac.controller.engine.decision import Decision
+from tarmac.controller.notify.send_process import LONGEST_ERROR, Problem
 from tarmac.controller.notify.sender import Sender
-from tarmac.store.outbox import Delayed, OutboxChanges
+from tarmac.store.outbox import KEEP_FAILED_S, Delayed, OutboxChanges
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
-    from tarmac.controller.engine import Engine
+    from tarmac.controller.engine.engine import Engine
     from tarmac.controller.notify.sender import Message
     from tarmac.controller.notify.targets import Targets
     from tarmac.store.outbox import OutboxReader, TargetQueue, Waiting
@@ -96,19 +96,27 @@ class Outbox:
         """Send what is due, and wait for what is due next."""
         if self._is_ending or self._engine.degraded is not None:
             return
-        now = self._engine.now()
-        free = [one for one in self._recipients() if one.key not in self._under_way]
+        now, queues = self._engine.now(), self._reader.targets()
+        free = [one for one in self._recipients(queues) if one.key not in self._under_way]
         due = [one for one in free if one.is_due(now) or (self._is_first and one.has_failed)]
         self._is_first = False
         for one in sorted(due, key=_due_time)[: max(0, MOST_AT_ONCE - len(self._under_way))]:
             self._begin(one)
         later = [one.due_at for one in free if one.key not in self._under_way]
         is_full = len(self._under_way) >= MOST_AT_ONCE  # the end of one looks again
-        self._set_timer(None if is_full else min(later, default=None))
+        self._set_timer(min([*([] if is_full else later), *self._forget_old(queues, now)], default=None))
 
-    def _recipients(self) -> list[Recipient]:
+    def _forget_old(self, queues: list[TargetQueue], now: float) -> list[float]:
+        """Delete what was given up a week ago. Returns when the next ones are that old."""
+        given_up = [queue.given_up_at for queue in queues if queue.given_up_at is not None]
+        if any(at < now - KEEP_FAILED_S for at in given_up):
+            self._engine.put(Decision(answer=None, outbox=OutboxChanges(given_up_before=now - KEEP_FAILED_S)))
+            return [now + LONGEST_PAUSE_S]
+        return [at + KEEP_FAILED_S for at in given_up]
+
+    def _recipients(self, queues: list[TargetQueue]) -> list[Recipient]:
         found: dict[str, Recipient] = {}
-        for queue in self._reader.targets():
+        for queue in queues:
             if queue.waiting:
                 url = self.targets.url(queue.owner, queue.target)
                 key = url or f"{queue.owner} {queue.target}"
@@ -133,8 +141,8 @@ class Outbox:
     def _end_of(self, recipient: Recipient, task: asyncio.Task[None]) -> None:
         self._under_way.pop(recipient.key, None)
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("a notification to %s cannot be made: %r", recipient.name, error)
-            self._set_timer(self._engine.now() + self._engine.settings.in_force.notify_retry_s)
+            log.error("a notification to %s cannot be sent", recipient.name, exc_info=error)
+            self.added(self._engine.now() + self._engine.settings.in_force.notify_retry_s)
         else:
             self.look()
 
@@ -146,7 +154,9 @@ class Outbox:
         if not waiting:
             return
         if url is not None and problem is None:
-            message = await self._compose(waiting)
+            message, waiting = await self._composed(waiting)
+            if message is None:
+                return
             problem = await self.sender.send(url, message, [one.token for one in waiting])
         if problem is None:
             log.info("sent %d notifications to %s", len(waiting), name)
@@ -155,6 +165,23 @@ class Outbox:
         else:
             log.warning("no notification to %s: %s %s", name, problem["kind"], problem["text"])
             await self._commit(OutboxChanges(delayed=self._delayed(waiting, problem)))
+
+    async def _composed(self, waiting: list[Waiting]) -> tuple[Message | None, list[Waiting]]:
+        """One message, and the events in it. Events that cannot be put into words do not hold up the others."""
+        try:
+            return await self._compose(waiting), waiting
+        except Exception as error:  # noqa: BLE001 - such as an event that a newer version stored
+            log.warning("an event cannot be put into words: %r", error)
+        good, bad = [], []
+        for one in waiting:
+            try:
+                await self._compose([one])
+            except Exception as error:  # noqa: BLE001
+                bad.append((one, Problem(kind="unreadable", text=repr(error)[:LONGEST_ERROR])))
+            else:
+                good.append(one)
+        await self._commit(OutboxChanges(delayed=[late for one, why in bad for late in self._delayed([one], why)]))
+        return await self._compose(good) if good else None, good
 
     def _waiting(self, recipient: Recipient) -> list[Waiting]:
         found = [
@@ -196,7 +223,7 @@ class Outbox:
         return True
 
     async def end(self) -> None:
-        """Before the controller ends: messages under way get a moment. A server that hangs delays nobody."""
+        """Before the controller ends: messages under way get a moment. A server that hangs does not delay the end."""
         self._is_ending = True
         self._set_timer(None)
         if self._under_way:

@@ -39,7 +39,7 @@ _ADDRESSES = {
 class Problem(TypedDict):
     """Why a message was not sent, and what a library said about it."""
 
-    kind: Literal["failed", "timeout", "bad_url", "not_installed", "no_target", "broken"]
+    kind: Literal["failed", "timeout", "bad_url", "not_installed", "no_target", "broken", "unreadable"]
     text: str
 
 

@@ -80,7 +80,7 @@ class Sender:
             return Problem(kind="broken", text=str(error))
 
     def forget(self, tokens: Sequence[str]) -> None:
-        """It is committed that these were sent: the journal need not say so any longer."""
+        """Remove these from the journal, because the database now says that they were sent."""
         if self._process is not None:
             with suppress(OSError):
                 self._write(self._process, {"forget": list(tokens)})
@@ -130,10 +130,15 @@ class Sender:
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
-        while (words := await _line(process.stdout)) is not None:
-            answer = self._answers.get(words["ref"])
-            if answer is not None and not answer.done():
-                answer.set_result(words["error"])
+        try:
+            while (words := await _line(process.stdout)) is not None:
+                answer = self._answers.get(words.get("ref", 0))
+                if answer is not None and not answer.done():
+                    answer.set_result(words.get("error"))
+        except ValueError as error:  # a line without an end
+            log.warning("the process that sends notifications is ended: %s", error)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, 9)
         code = await process.wait()
         if self._process is not process:  # it was asked to end; the answers are those of its successor
             return
@@ -164,5 +169,13 @@ class Sender:
 
 
 async def _line(stream: asyncio.StreamReader) -> dict[str, Any] | None:
-    line = await stream.readline()
-    return json.loads(line) if line.endswith(b"\n") else None
+    """The next answer; None at the end. What a library prints is skipped."""
+    while (line := await stream.readline()).endswith(b"\n"):
+        try:
+            words = json.loads(line)
+        except ValueError:
+            words = None
+        if isinstance(words, dict):
+            return words
+        log.warning("the process that sends notifications printed: %.200r", line)
+    return None

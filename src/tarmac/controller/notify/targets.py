@@ -8,12 +8,13 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tarmac.controller.notify.masking import masked
-from tarmac.refusal import invalid
+from tarmac.records import dataclass
+from tarmac.refusal import Refused, invalid
 from tarmac.shared.names import JOB_EVENTS, QUEUE_EVENTS
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Preferences:
     """Those of all users, or of one user. None: not set."""
 
     targets: Mapping[str, str] = field(default_factory=dict)  # URLs by name
+    unusable: Mapping[str, Refused] = field(default_factory=dict)  # targets that cannot be used, and why
     default: tuple[str, ...] | None = None  # targets of jobs without --notify
     on: tuple[str, ...] | None = None  # events of jobs without --on
     queue: tuple[str, ...] | None = None  # targets that get the events of the queue as a whole
@@ -54,7 +56,8 @@ class Listed(NamedTuple):
 
     name: str
     owner: str  # empty: for all users
-    url: str  # masked
+    url: str | None  # masked
+    problem: Refused | None = None  # why it cannot be used
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +67,7 @@ class Targets:
     proxy: str | None = None
 
     def url(self, owner: str, target: str) -> str | None:
-        """A user's own target goes before one of the same name for all users. None: there is no such target."""
+        """A user's own target goes before one of the same name for all users. None: neither exists."""
         place = self.place(owner, target)
         if place is None:
             return None
@@ -84,16 +87,22 @@ class Targets:
                 return "", name
         return None
 
+    def urls(self) -> list[str]:
+        """Those of all users, for hiding their secrets in other texts."""
+        preferences = (self.everyone, *self.users.values())
+        return sorted(
+            {url for one in preferences for url in one.targets.values()} | ({self.proxy} if self.proxy else set())
+        )
+
     def names(self, owner: str) -> list[str]:
         return sorted({*self.everyone.targets, *self.users.get(owner, Preferences()).targets})
 
     def listed(self, owner: str | None) -> Iterator[Listed]:
         """The targets that a user can use; for None, all."""
-        for name, url in self.everyone.targets.items():
-            yield Listed(name, "", masked(url))
-        for user, mine in self.users.items():
-            if owner in {None, user}:
+        for user, mine in (("", self.everyone), *self.users.items()):
+            if owner is None or user in {"", owner}:
                 yield from (Listed(name, user, masked(url)) for name, url in mine.targets.items())
+                yield from (Listed(name, user, None, problem) for name, problem in mine.unusable.items())
 
     def check(self, owner: str, targets: Iterable[str]) -> tuple[str, ...]:
         """These targets, each once. Refuses one that does not exist, and all if apprise is not installed."""
@@ -101,6 +110,7 @@ class Targets:
         for target in asked:
             if self.url(owner, target) is not None:
                 continue
+            self._refuse_unusable(owner, target)
             if "://" in target:
                 raise invalid("notify.url")  # without the URL, which may contain a secret
             if ADDRESS.fullmatch(target):
@@ -115,6 +125,11 @@ class Targets:
         if asked and not is_installed():
             raise invalid("notify.not_installed")
         return asked
+
+    def _refuse_unusable(self, owner: str, target: str) -> None:
+        for preferences in (self.users.get(owner, Preferences()), self.everyone):
+            if target in preferences.unusable:
+                raise preferences.unusable[target]
 
     def defaults(self, owner: str) -> tuple[str, ...]:
         """The targets of a job without --notify."""
@@ -141,7 +156,7 @@ def is_installed() -> bool:
 
 
 def with_recipient(url: str, address: str) -> str:
-    """The URL of a mail target, with this address in the place of its own recipients."""
+    """The URL of a mail target, with this address instead of its recipients."""
     base, _, query = url.partition("?")
     kept = [pair for pair in query.split("&") if pair and not pair.startswith(("to=", "cc=", "bcc="))]
     return f"{base}?{'&'.join([*kept, f'to={address}'])}"
@@ -180,32 +195,35 @@ def _preferences(
         if key not in known:
             near = get_close_matches(key, known, n=1)
             raise invalid("config.notify_key", path=path, table=table, key=key, near=near[0] if near else None)
-    targets = _urls(path, table, given.get("targets", {}))
+    targets, unusable = _urls(path, table, given.get("targets", {}))
     lists = {key: _words(path, table, key, given[key]) for key in LISTS if key in given}
     for key in ("default", "queue"):
         for target in lists.get(key, ()):
-            if target not in targets and target not in of_all and not _is_address(target, targets, of_all):
+            is_named = target in targets or target in unusable or target in of_all
+            if not is_named and not _is_address(target, targets, of_all):
                 raise invalid("config.notify_no_target", path=path, table=table, key=key, target=target)
     for key, events in (("on", JOB_EVENTS), ("queue_on", QUEUE_EVENTS)):
         for event in lists.get(key, ()):
             if event not in events:
                 raise invalid("config.notify_event", path=path, table=table, key=key, event=event, known=events)
-    return Preferences(targets=targets, **lists)
+    return Preferences(targets=targets, unusable=unusable, **lists)
 
 
 def _is_address(word: str, *targets: Mapping[str, str]) -> bool:
     return ADDRESS.fullmatch(word) is not None and any(MAIL in named for named in targets)
 
 
-def _urls(path: Path, table: str, value: Any) -> dict[str, str]:
+def _urls(path: Path, table: str, value: Any) -> tuple[dict[str, str], dict[str, Refused]]:
+    """The targets, and those that cannot be used. A mistake in one of them does not stop everything else."""
     if not isinstance(value, dict):
         raise invalid("config.notify_targets", path=path, table=table)
+    unusable = {}
     for name, url in value.items():
         if not NAME.fullmatch(name) or name == NONE:
-            raise invalid("config.notify_name", path=path, table=table, name=name)
-        if not isinstance(url, str) or not URL.fullmatch(url):
-            raise invalid("config.notify_url", path=path, table=table, name=name)
-    return dict(value)
+            unusable[name] = invalid("config.notify_name", path=path, table=table, name=name)
+        elif not isinstance(url, str) or not URL.fullmatch(url):
+            unusable[name] = invalid("config.notify_url", path=path, table=table, name=name)
+    return {name: url for name, url in value.items() if name not in unusable}, unusable
 
 
 def _words(path: Path, table: str, key: str, value: Any) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from tarmac.core.model.plan import EndByProgress
 from tarmac.core.model.status import is_working
 
 if TYPE_CHECKING:
-    from tarmac.controller.engine import Engine
+    from tarmac.controller.engine.engine import Engine
     from tarmac.controller.progress.reader import Attempt, ProgressReader
     from tarmac.core.model.job import Job
     from tarmac.core.state import State

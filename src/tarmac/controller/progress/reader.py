@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tarmac.controller.log_paths import stderr_path, stdout_path
 from tarmac.controller.progress.parser import TAIL_BYTES, Progress, read_progress
 from tarmac.controller.progress.track import new_track
-from tarmac.core.handlers.progress import FARTHEST_S
+from tarmac.core.handlers.attempts.progress import FARTHEST_S
 from tarmac.core.model.status import Running, Stopping
 from tarmac.refusal import Refused
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from tarmac.controller.engine import Engine
+    from tarmac.controller.engine.engine import Engine
     from tarmac.controller.progress.track import Track
     from tarmac.core.model.ids import JobId, NodeName
     from tarmac.core.model.job import Job

@@ -7,8 +7,9 @@ the job: it is believed once it has lasted clearly longer than the bars before i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from tarmac.controller.progress.parser import Progress

@@ -4,31 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tarmac.core.model.status import Queued
-from tarmac.core.queue import turn_of
+from tarmac.core.lines import line_key, lines
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from tarmac.core.model.ids import JobId
-    from tarmac.core.model.job import Job
     from tarmac.core.state import State
 
 
 def moves(state: State, jobs: Collection[JobId], position: int) -> Iterator[tuple[JobId, int]]:
     """Each job and its place, from 1, in the order in which they have to be moved. Each owner and tier has a line."""
     chosen = {job for job in jobs if job in state.jobs}
-    lines: dict[tuple[str, str], list[Job]] = {_line_of(state.jobs[job]): [] for job in chosen}
-    for job in state.jobs.values():
-        if isinstance(job.status, Queued) and (line := lines.get(_line_of(job))) is not None:
-            line.append(job)
-    for line in lines.values():
-        by_position = [job.id for job in sorted(line, key=turn_of)]
-        yield from _of_line(by_position, chosen, position, are_all_moved=state.rules.order != "submitted")
-
-
-def _line_of(job: Job) -> tuple[str, str]:
-    return job.spec.owner, job.spec.tier
+    for line in lines(state, {line_key(state.jobs[job]) for job in chosen}).values():
+        yield from _of_line(line, chosen, position, are_all_moved=state.rules.order != "submitted")
 
 
 def _of_line(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import pwd
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from tarmac.records import dataclass
 from tarmac.refusal import not_allowed
 
 if TYPE_CHECKING:
@@ -17,7 +17,21 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job
 
 
-AdminAction: TypeAlias = Literal["urgent", "make_urgent", "start", "stop", "queue", "set", "reserve", "notice"]
+AdminAction: TypeAlias = Literal[
+    "urgent",
+    "make_urgent",
+    "start",
+    "stop",
+    "queue",
+    "set",
+    "reserve",
+    "notice",
+    "clean",
+    "gpus",
+    "ignore",
+    "log",
+    "end",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,5 +71,9 @@ def refuse_others_jobs(jobs: Iterable[Job], caller: Caller) -> None:
     if caller.is_admin:
         return
     for job in jobs:
-        if job.spec.owner != caller.name:
-            raise not_allowed("permission.not_owner", job=job.id, owner=job.spec.owner, caller=caller.name)
+        refuse_other_owner(job.id, job.spec.owner, caller)
+
+
+def refuse_other_owner(job: int, owner: str, caller: Caller) -> None:
+    if owner != caller.name:
+        raise not_allowed("permission.not_owner", job=job, owner=owner, caller=caller.name)

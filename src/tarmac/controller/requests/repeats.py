@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
-from tarmac.store.writer import KeptAnswer
+from tarmac.store.batch import KeptAnswer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tarmac.controller.decision import Decision, Plan
-    from tarmac.controller.engine import Engine
+    from tarmac.controller.engine.decision import Decision, Plan
+    from tarmac.controller.engine.engine import Engine
     from tarmac.core.state import State
     from tarmac.store.reader import Reader
 
@@ -29,6 +29,10 @@ CARRIED_OUT = b""  # kept where the answer is read from the state again
 class Key(NamedTuple):
     owner: str
     text: str  # method and path of the request, and what the owner's client generates for each request
+
+    def of_part(self, number: int) -> Key:
+        """The key of a part of the request. No request has it: the text of a request begins with its method."""
+        return Key(self.owner, f"part {number} of {self.text}")
 
 
 class _Turn:
@@ -68,14 +72,17 @@ class Repeats:
     def under_way(self) -> int:
         return len(self._turns)
 
-    def keeping(self, key: Key | None, plan: Plan[T], *, is_answer: bool) -> Plan[T]:
-        """The plan, with its answer kept by the key. Without `is_answer`, only that it was carried out is kept."""
+    def keeping(self, key: Key | None, plan: Plan[T], *, is_answer: bool, is_begun: bool = False) -> Plan[T]:
+        """The plan, with its answer kept by the key. Without `is_answer`, only that it was carried out is kept.
+
+        `is_begun`: earlier decisions carried out parts of the request.
+        """
         if key is None:
             return plan
 
         def keeping_plan(state: State) -> Decision[Any]:
             decision = plan(state)
-            if not (decision.events or decision.removed or decision.settings):
+            if not (is_begun or decision.events or decision.removed or decision.settings or decision.templates):
                 return decision  # a repetition changes nothing either
             body = msgspec.json.encode(decision.answer) if is_answer else CARRIED_OUT
             return replace(decision, kept=KeptAnswer(owner=key.owner, key=key.text, at=self._engine.now(), answer=body))

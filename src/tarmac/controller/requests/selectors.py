@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from tarmac.core.model.ids import LARGEST_ID
 from tarmac.core.model.status import STATUS_TYPES
 from tarmac.refusal import invalid, not_found
 from tarmac.shared.names import STATE_GROUPS, WAITING
@@ -12,9 +14,9 @@ from tarmac.store.reader import JobFilter
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tarmac.store.groups import Group
     from tarmac.store.reader import Reader
 
-LARGEST_ID = 2**62
 MOST_DIGITS = 100
 
 
@@ -27,12 +29,40 @@ def job_filter(
     owner: str | None = None,
     name: str | None = None,
     tag: str | None = None,
+    group: str | None = None,
+    is_alone: bool = False,
 ) -> JobFilter:
     """Refuses malformed words and single ids that do not exist."""
     states, is_live = _states(state)
     return JobFilter(
-        ids=_spans(reader, caller, list(ids)), states=states, is_live=is_live, owner=owner, name=name, tag=tag
+        ids=_spans(reader, caller, list(ids)),
+        states=states,
+        is_live=is_live,
+        owner=owner,
+        name=name,
+        tag=tag,
+        group=None if group is None else group_named(reader, caller, group).span,
+        is_alone=is_alone,
     )
+
+
+def group_named(reader: Reader, caller: str, word: str) -> Group:
+    """The group with this id or name; `last`: the newest one of the caller."""
+    groups = reader.groups
+    if word == "last":
+        found = groups.newest_of(caller)
+    elif _is_number(word):
+        found = groups.find(min(_id(word), LARGEST_ID))
+    else:
+        found = groups.named(word, caller)
+    if found is not None:
+        return found
+    if word == "last":
+        raise not_found("groups.no_last")
+    if _is_number(word):
+        raise not_found("groups.unknown_id", group=word, of_job=groups.group_of(min(_id(word), LARGEST_ID)))
+    meant = get_close_matches(word, groups.names(), n=1)
+    raise not_found("groups.unknown_name", group=word, meant=meant[0] if meant else None)
 
 
 def job_number(reader: Reader, caller: str, word: str) -> int:

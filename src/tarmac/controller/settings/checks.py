@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tarmac.refusal import invalid
+from tarmac.shared.names import MOST_RETRIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +24,10 @@ def check(setting: Setting, value: Any) -> None:
         raise invalid("setting.out_of_range", name=name, value=value, least=setting.least, most=setting.most)
     if name == "log_limit" and 0 < value < LEAST_LOG_LIMIT:
         raise invalid("setting.log_limit_too_small", value=value, least=LEAST_LOG_LIMIT)
+    if name == "retries" and value > MOST_RETRIES:
+        raise invalid("setting.too_many_retries", value=value, most=MOST_RETRIES)
+    if name == "history_dump" and value and not value.startswith("/"):
+        raise invalid("setting.not_absolute", name=name, value=value)
     if name == "ignore_processes":
         refuse_too_broad(value)
     if name == "keep_gpu_memory" and value >= 1:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +9,10 @@ from tarmac.controller.notify.targets import NOTIFY, read_targets
 from tarmac.controller.settings.checks import check_order
 from tarmac.controller.settings.kinds import parsed, read_size
 from tarmac.controller.settings.node_entries import NODES, read_nodes
+from tarmac.controller.settings.old_names import with_present_names
 from tarmac.controller.settings.table import SETTINGS
 from tarmac.refusal import Refused, invalid
+from tarmac.shared.job_options import JOB_OPTIONS
 from tarmac.shared.own import strict_modes
 
 if TYPE_CHECKING:
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
 
     from tarmac.shared.frames.to_agent import ListedGpu
 
+DEFAULTS = "defaults"  # options of jobs
 LISTED = "gpus"  # GPUs that no driver reports, as a list of tables
 
 
 def load_config(path: Path) -> dict[str, Any]:
-    """Its values by name; empty if there is no file. A file that another user could have written is refused."""
+    """Its values by name; empty without a file. A file that another user could have written is refused."""
     try:
         strict_modes.secure(strict_modes.problems_of_config(str(path)))
     except strict_modes.Unsafe as error:
@@ -41,11 +43,13 @@ def read_config(path: Path) -> dict[str, Any]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise invalid("config.unreadable", path=path, error=error) from error
+    import tomllib  # only for a machine that has the file
+
     try:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise invalid("config.not_toml", path=path, error=error) from error
-    found = {key: _checked(path, key, value) for key, value in given.items()}
+    found = {key: _checked(path, key, value) for key, value in with_present_names(given).items()}
     try:
         check_order(
             idle_warn_s=found.get("idle_warn_s", SETTINGS["idle_warn_s"].default),
@@ -63,9 +67,11 @@ def _checked(path: Path, key: str, value: Any) -> Any:
         return read_nodes(path, value)
     if key == NOTIFY:
         return read_targets(path, value)
+    if key == DEFAULTS:
+        return _defaults(path, value)
     setting = SETTINGS.get(key)
     if setting is None:
-        known = [*SETTINGS, LISTED, NODES, NOTIFY]
+        known = [*SETTINGS, LISTED, NODES, NOTIFY, DEFAULTS]
         near = get_close_matches(key, known, n=1)
         if near:
             raise invalid("config.misspelled_key", path=path, key=key, near=near[0])
@@ -74,6 +80,21 @@ def _checked(path: Path, key: str, value: Any) -> Any:
         return parsed(setting, value)
     except Refused as problem:
         raise invalid("config.setting", path=path, problem=problem) from problem
+
+
+def _defaults(path: Path, value: Any) -> Any:
+    """Options of jobs, which the command line reads. Only their names are known here."""
+    known = [option.name.replace("_", "-") for option in JOB_OPTIONS if option.can_default and "add" in option.verbs]
+    if not isinstance(value, dict):
+        raise invalid("config.defaults_not_a_table", path=path)
+    for name in value:
+        if name.replace("_", "-") not in known:
+            near = get_close_matches(name, known, n=1)
+            key = f"{DEFAULTS}.{name}"
+            if near:
+                raise invalid("config.misspelled_key", path=path, key=key, near=near[0])
+            raise invalid("config.unknown_key", path=path, key=key, known=known)
+    return value
 
 
 def _listed(path: Path, value: Any) -> list[ListedGpu]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tarmac.records import dataclass
 from tarmac.refusal import invalid
 
 if TYPE_CHECKING:

@@ -1,9 +1,17 @@
-"""What other GPU schedulers call a setting, and what replaces it here."""
+"""Former names of settings, and what other GPU schedulers call them."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeVar
+
 from tarmac.refusal import Refused, not_found
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Value = TypeVar("Value")
+
+FORMER = {"pause_after_failures": "suspend_after_failures"}  # still read, in the config file and in the database
 RENAMED = {
     "safety_keep_memory": "keep_host_memory",
     "safety_keep_gpu_memory": "keep_gpu_memory",
@@ -26,6 +34,21 @@ REPLACED = {
     "time_limit": "time_limit",
     "user_priority": "shares",
 }
+
+
+def present_name(name: str) -> str:
+    return FORMER.get(name, name)
+
+
+def with_present_names(values: Mapping[str, Value]) -> dict[str, Value]:
+    """Values by their present names. If both names are there, the present one counts."""
+    former = {FORMER[name]: value for name, value in values.items() if name in FORMER}
+    return {**former, **{name: value for name, value in values.items() if name not in FORMER}}
+
+
+def rows_of(name: str, text: str | None) -> dict[str, str | None]:
+    """What the database stores for a setting; None deletes a row, such as that of a former name."""
+    return {**{old: None for old, now in FORMER.items() if now == name}, name: text}
 
 
 def refusal_of_old_name(name: str) -> Refused | None:

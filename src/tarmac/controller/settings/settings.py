@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tarmac.controller.settings.checks import check_order
 from tarmac.controller.settings.kinds import parsed, show
+from tarmac.controller.settings.old_names import with_present_names
 from tarmac.controller.settings.table import SETTINGS, find
 from tarmac.core.model.rules import Rules
+from tarmac.records import dataclass
 from tarmac.refusal import Refused
 
 if TYPE_CHECKING:
@@ -29,12 +31,20 @@ class InForce:
     grace_s: float
     retries: int
     log_limit: int  # bytes; 0: none
+    history_limit: int  # ended jobs; 0: none
+    history_keep_s: float  # 0: for ever
+    history_dump: str  # empty: none
     notify_command: str
     notify_digest_s: float
     notify_retry_s: float
     gpu_idle_s: float
     ignore_processes: tuple[str, ...]
     ignore_below: int  # bytes
+    snapshot: bool
+    snapshot_limit: int  # bytes
+    snapshot_keep_s: float
+    snapshot_keep_size: int  # bytes; 0: no limit
+    checkout_keep_s: float
     admins: tuple[str, ...]
 
 
@@ -50,7 +60,8 @@ class Settings:
 
     def __init__(self, config: Mapping[str, Any], live: Mapping[str, str]) -> None:
         self.config = dict(config)
-        self.live = {name: text for name, text in live.items() if name in SETTINGS and _is_valid(name, text)}
+        stored = with_present_names(live)
+        self.live = {name: text for name, text in stored.items() if name in SETTINGS and _is_valid(name, text)}
         self.in_force = in_force({name: self._value(name) for name in SETTINGS})
 
     def origin(self, name: str) -> Origin:
@@ -84,6 +95,7 @@ class Settings:
             "kind": setting.kind,
             "choices": list(setting.choices) or None,
             "meaning": setting.meaning,
+            "group": setting.group,
         }
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _CLEANED = ("/tmp/", "/var/tmp/")
+_LEFT_OUT = ("logs", "checkouts")
 _INTERVAL_S = 6 * 3600.0
 
 
@@ -31,7 +32,7 @@ async def keep_fresh(state_folder: Path) -> None:
 
 
 def refresh(state_folder: Path) -> None:
-    """Logs are left out: like other output in such a place, they may go."""
+    """Logs and checkouts are left out: like other output in such a place, they may go."""
     for entry in _entries(state_folder):
         try:
             if entry.is_file(follow_symlinks=False):
@@ -50,4 +51,6 @@ def _entries(state_folder: Path) -> Iterator[os.DirEntry[str]]:
         except OSError:
             continue
         yield from entries
-        folders += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False) and entry.name != "logs"]
+        folders += [
+            entry.path for entry in entries if entry.is_dir(follow_symlinks=False) and entry.name not in _LEFT_OUT
+        ]

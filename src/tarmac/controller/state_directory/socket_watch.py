@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from tarmac.shared import kernel
+from tarmac.shared.system import kernel
 
 if TYPE_CHECKING:
     import asyncio

@@ -42,6 +42,13 @@ class StateLock:
             os.write(self._file, f"{os.getpid()}\n".encode())
         return True
 
+    def release(self) -> None:
+        """For a process that goes on without it. Otherwise the lock ends with the process."""
+        if self._folder is not None:
+            os.close(self._folder)
+            self._folder = None
+        self._release_file()
+
     def _open_folder(self) -> int:
         """The state directory. If other users may read that, they could lock it: then a private one inside it."""
         folder = str(self._state_folder)

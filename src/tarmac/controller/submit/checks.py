@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tarmac.controller.accounts.memory import AUTO, Kind, memory_to_book
-from tarmac.controller.notify.asked import Asked, asked
+from tarmac.controller.notify.choice import NotificationChoice, choice_of
 from tarmac.controller.submit.dependencies import refuse_circle_of_new
+from tarmac.controller.submit.environment.environment import refuse_bad_inherited
+from tarmac.controller.submit.environment.python_env import absolute_venv, refuse_two_environments
 from tarmac.controller.submit.gpu_names import GpuNames
+from tarmac.controller.submit.labels import refuse_bad_labels, refuse_bad_params, refuse_nul
+from tarmac.controller.submit.paths.path_templates import refuse_bad_templates
+from tarmac.controller.submit.refused_jobs import MOST_REFUSED, refusal_of
 from tarmac.controller.submit.request import request_fields, spec_fields
 from tarmac.controller.submit.retries import retries_of
 from tarmac.core.model.job import JobSpec, Request
 from tarmac.core.policy.feasibility import lack
-from tarmac.refusal import invalid
+from tarmac.refusal import Refused, invalid
 from tarmac.shared import fill
 from tarmac.shared.end_warning import UNCATCHABLE, parse_warning
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tarmac.controller.accounts.memory import PastMemory
     from tarmac.controller.notify.targets import Targets
     from tarmac.controller.submit.dependencies import Dependencies
-    from tarmac.controller.submit.environment import Environments
+    from tarmac.controller.submit.environment.environment import Environments
     from tarmac.controller.submit.request import JobRequest, SubmitRequest
+    from tarmac.controller.submit.snapshots import SubmittedSnapshots
     from tarmac.core.model.job import After
     from tarmac.core.model.names import Tier
     from tarmac.core.state import State
 
 LONGEST_TEXT_BYTES = 131_071  # MAX_ARG_STRLEN of Linux, without its closing zero
 MOST_TEXT_BYTES = 2_000_000  # about what Linux allows for arguments and environment together
+AT_ONCE = 1000  # jobs, between two turns of others
 
 
 class Defaults(NamedTuple):
@@ -39,7 +49,7 @@ class Defaults(NamedTuple):
     retries: int
 
 
-def checked_specs(
+async def checked_specs(
     request: SubmitRequest,
     *,
     owner: str,
@@ -49,17 +59,29 @@ def checked_specs(
     dependencies: Dependencies,
     past: PastMemory,
     targets: Targets,
+    snapshots: SubmittedSnapshots,
 ) -> tuple[JobSpec, ...]:
-    check = _Checks(state, dependencies, past, targets, owner)
+    """The specs of all jobs. If there are many, other requests are answered in between."""
+    check = _Checks(state, dependencies, past, targets, owner, snapshots)
     world = [f"{name}={value}" for name, value in request.environment.items()]
-    _refuse_nul("environment", world)
-    _refuse_too_long(world)
-    specs = tuple(
-        _spec(request, job, check, owner, environments, defaults, number if request.array else None)
-        for number, job in enumerate(request.jobs)
-    )
+    refuse_nul("environment", world)
+    refuse_bad_inherited(request.environment)
+    refuse_too_long(world)
+    specs: list[JobSpec] = []
+    refused: dict[int, Refused] = {}
+    for number, job in enumerate(request.jobs):
+        if number and number % AT_ONCE == 0:
+            await asyncio.sleep(0)
+        try:
+            specs.append(_spec(request, job, check, owner, environments, defaults))
+        except Refused as refusal:
+            refused[number] = refusal
+            if len(refused) == MOST_REFUSED:
+                break
+    if refused:
+        raise refusal_of(refused, len(request.jobs))
     refuse_circle_of_new(specs)
-    return specs
+    return tuple(specs)
 
 
 def _spec(
@@ -69,28 +91,11 @@ def _spec(
     owner: str,
     environments: Environments,
     defaults: Defaults,
-    index: int | None,
 ) -> JobSpec:
-    if (job.command is None) == (job.shell is None):
-        raise invalid("submit.no_command")
+    _refuse_bad_fields(job)
     cwd = job.cwd or submit.cwd
-    if job.command is not None and not job.command[0]:
-        raise invalid("submit.command_empty")
-    if job.log is not None and (job.stdout is not None or job.stderr is not None):
-        raise invalid("submit.log_and_streams")
-    _refuse_nul("command", job.command or (job.shell or "",))
-    _refuse_too_long(job.command or (job.shell or "",))
-    if job.env:
-        _refuse_nul("environment", job.env)
-        _refuse_too_long(job.env)
-    if job.fill:
-        _refuse_unknown_placeholders(job.command or (job.shell or "",))
-    _refuse_nul("labels", (job.name or "", job.project or "", *job.tags))
     check.directory(cwd)
-    _refuse_bad_signals(job)
-    refuse_requeue_without_limit(job)
-    if job.max_running is not None and index is None:
-        raise invalid("submit.max_running_without_array")
+    _refuse_contradictions(submit, job)
     retries = retries_of(job, defaults.retries)
     stdout = job.log or job.stdout
     for path in (stdout, job.stderr):
@@ -103,7 +108,7 @@ def _spec(
         shell=job.shell,
         cwd=cwd,
         umask=submit.umask,
-        environment=environments.hash_of(job.env),
+        environment=environments.hash_of(job.env, is_small=job.no_env),
         request=check.request(check.booked(_request(job, check.gpus), job, owner)),
         stdout=stdout,
         stderr=job.stderr,
@@ -111,11 +116,36 @@ def _spec(
         retries=retries.times,
         retry_on=retries.on,
         after=check.after(job.after),
-        index=index,
+        snapshot=check.snapshots.of(job),
+        params=tuple(job.params.items()),
+        origins=tuple(job.origins.items()),
         notify=notify.targets,
         notify_on=notify.events,
+        venv=absolute_venv(job.venv, cwd),
+        conda=job.conda,
         **spec_fields(job),
     )
+
+
+def _refuse_bad_fields(job: JobRequest) -> None:
+    refuse_bad_command(job)
+    if job.log is not None and (job.stdout is not None or job.stderr is not None):
+        raise invalid("submit.log_and_streams")
+    if job.env:
+        refuse_nul("environment", job.env)
+        refuse_too_long(job.env)
+    refuse_bad_labels((job.name, job.project, job.note), job.tags)
+
+
+def _refuse_contradictions(submit: SubmitRequest, job: JobRequest) -> None:
+    refuse_bad_signals(job)
+    refuse_two_environments(job)
+    refuse_requeue_without_limit(job)
+    if job.max_running is not None and submit.group is None:
+        raise invalid("submit.max_running_without_group")
+    if job.params or job.fill_paths:
+        refuse_bad_params(job.params)
+        refuse_bad_templates(job, submit.group)
 
 
 def _request(job: JobRequest, names: GpuNames) -> Request:
@@ -146,18 +176,25 @@ def _request(job: JobRequest, names: GpuNames) -> Request:
 
 
 class _Checks:
-    """Remembers what passed: an array requests the same thing a hundred thousand times."""
+    """Remembers what passed: the jobs of an array make the same request."""
 
     def __init__(
-        self, state: State, dependencies: Dependencies, past: PastMemory, targets: Targets, owner: str
+        self,
+        state: State,
+        dependencies: Dependencies,
+        past: PastMemory,
+        targets: Targets,
+        owner: str,
+        snapshots: SubmittedSnapshots,
     ) -> None:
         self.gpus = GpuNames(state.nodes.values())
         self._state = state
         self._dependencies = dependencies
         self._past = past
         self._targets = targets
+        self.snapshots = snapshots
         self._owner = owner
-        self._notify: dict[Any, Asked] = {}
+        self._notify: dict[Any, NotificationChoice] = {}
         self._after: dict[tuple[str, ...], tuple[After, ...]] = {(): ()}
         self._directories: set[str] = set()
         self._requests: dict[Request, Request] = {}
@@ -166,7 +203,7 @@ class _Checks:
     def directory(self, path: str) -> None:
         if path in self._directories:
             return
-        _refuse_nul("cwd", (path,))
+        refuse_nul("cwd", (path,))
         if not os.path.isabs(path):
             raise invalid("submit.cwd_not_absolute", path=path)
         self._directories.add(path)
@@ -184,31 +221,47 @@ class _Checks:
         peaks = self._past.peaks(Kind(owner, job.name, job.shell if job.command is None else job.command))
         return replace(request, gpu_memory_bytes=memory_to_book(peaks, request, self._state))
 
-    def notify(self, targets: tuple[str, ...] | None, events: tuple[str, ...]) -> Asked:
+    def notify(self, targets: tuple[str, ...] | None, events: tuple[str, ...]) -> NotificationChoice:
         known = self._notify.get((targets, events))
         if known is None:
-            known = self._notify[targets, events] = asked(self._targets, self._owner, targets, events)
+            known = self._notify[targets, events] = choice_of(self._targets, self._owner, targets, events)
         return known
 
     def request(self, request: Request) -> Request:
         known = self._requests.get(request)
         if known is None:
+            refuse_infeasible(self._state, request)
             known = self._requests[request] = request
-            lacking = lack(self._state, request)
-            if lacking is not None:
-                raise invalid("submit.infeasible", lack=lacking, nodes=len(self._state.nodes))
         return known
 
     def output(self, path: str) -> None:
         if path in self._outputs:
             return
-        _refuse_nul("log path", (path,))
+        refuse_nul("log path", (path,))
         if not os.path.isabs(path):
             raise invalid("submit.log_not_absolute", path=path)
         self._outputs.add(path)
 
 
-def _refuse_too_long(texts: tuple[str, ...] | list[str]) -> None:
+def refuse_bad_command(job: JobRequest | JobSpec) -> None:
+    if (job.command is None) == (job.shell is None):
+        raise invalid("submit.no_command")
+    if job.command is not None and not job.command[0]:
+        raise invalid("submit.command_empty")
+    texts = job.command or (job.shell or "",)
+    refuse_nul("command", texts)
+    refuse_too_long(texts)
+    if job.fill:
+        _refuse_unknown_placeholders(texts)
+
+
+def refuse_infeasible(state: State, request: Request) -> None:
+    lacking = lack(state, request)
+    if lacking is not None:
+        raise invalid("submit.infeasible", lack=lacking, nodes=len(state.nodes))
+
+
+def refuse_too_long(texts: Sequence[str]) -> None:
     """Refuse at submit what the kernel would refuse at the start, perhaps a day later."""
     longest = max((len(text.encode()) for text in texts), default=0)
     if longest > LONGEST_TEXT_BYTES:
@@ -217,7 +270,7 @@ def _refuse_too_long(texts: tuple[str, ...] | list[str]) -> None:
         raise invalid("submit.texts_too_long", most=MOST_TEXT_BYTES)
 
 
-def _refuse_bad_signals(job: JobRequest) -> None:
+def refuse_bad_signals(job: JobRequest | JobSpec) -> None:
     if job.signal in UNCATCHABLE:
         raise invalid("submit.signal_uncatchable", signal=job.signal)
     if job.warn is not None:
@@ -248,8 +301,3 @@ def _refuse_unknown_placeholders(texts: tuple[str, ...]) -> None:
         raise invalid("submit.fill_single_brace", text=found.text)
     if found is not None:
         raise invalid("submit.fill_unknown", placeholder=found.placeholder, text=found.text)
-
-
-def _refuse_nul(field: str, texts: tuple[str, ...] | list[str]) -> None:
-    if any("\0" in text for text in texts):
-        raise invalid("submit.nul", field=field)

@@ -18,7 +18,7 @@ from tarmac.shared.names import CONDITIONS
 from tarmac.shared.numbers import whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tarmac.core.model.job import Job, JobSpec
     from tarmac.core.model.names import Condition, Outcome
@@ -93,13 +93,13 @@ def refuse_circle_of_new(specs: Sequence[JobSpec]) -> None:
         raise _in_a_circle([f"#{number}" for number in circle])
 
 
-def refuse_circle_with(state: State, jobs: Sequence[Job], after: Sequence[After]) -> None:
-    """Check an edit: the jobs that `after` names may already wait for these jobs."""
+def refuse_circle_with(state: State, after: Mapping[JobId, Sequence[After]]) -> None:
+    """Check an edit, which gives jobs these dependencies: what they name may already wait for them."""
     waits: dict[int, list[int]] = {
         one.id: [other.job for other in one.spec.after] for one in state.jobs.values() if one.spec.after
     }
-    waits |= {job.id: [other.job for other in after] for job in jobs}
-    if (circle := _circle(waits, [job.id for job in jobs])) is not None:
+    waits |= {number: [other.job for other in named] for number, named in after.items()}
+    if (circle := _circle(waits, after)) is not None:
         raise _in_a_circle([str(number) for number in circle])
 
 
@@ -153,7 +153,7 @@ def _specs(event: JobsSubmitted | JobEdited | JobsRetried) -> Sequence[JobSpec]:
         case JobsRetried():
             return [job.spec for job in event.jobs]
         case JobEdited():
-            return (event.spec,)
+            return (event.spec, *(spec for _, spec in event.more))
         case _:
             assert_never(event)
 

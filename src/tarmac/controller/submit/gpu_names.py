@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from tarmac.core.model.gpu import NamedGpu
+from tarmac.records import dataclass
 from tarmac.refusal import invalid, unavailable
 from tarmac.shared.numbers import whole_number
 
@@ -21,7 +21,7 @@ _RANGE = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundGpus:
     gpus: tuple[NamedGpu, ...]  # each once, by index
     nodes: tuple[NodeName, ...]  # that have them
 
@@ -36,9 +36,9 @@ class GpuNames:
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         self._nodes = list(nodes)
-        self._found: dict[tuple[int | str, ...], Found] = {(): Found(gpus=(), nodes=())}
+        self._found: dict[tuple[int | str, ...], FoundGpus] = {(): FoundGpus(gpus=(), nodes=())}
 
-    def found(self, words: tuple[int | str, ...]) -> Found:
+    def found(self, words: tuple[int | str, ...]) -> FoundGpus:
         """Refuses a word that matches no GPU or several, and any word while the GPUs are not known."""
         if words not in self._found:
             self._found[words] = self._find(words)
@@ -48,13 +48,13 @@ class GpuNames:
         """The current name of each GPU: its index, with its node if there are several; its UUID if it has no index."""
         return [name_of(node, gpu.uuid, self._nodes) for node in self._nodes for gpu in node.gpus.values()]
 
-    def _find(self, words: tuple[int | str, ...]) -> Found:
+    def _find(self, words: tuple[int | str, ...]) -> FoundGpus:
         # An index must be resolved now: later another GPU may have it.
         if not any(node.has_reported_gpus for node in self._nodes):
             raise unavailable("gpu.not_known_yet", nodes=len(self._nodes))
         meant = [one for word in words for one in self.meant(word)]
         gpus = {NamedGpu(uuid=gpu, index=node.gpus[gpu].index) for node, gpu in meant}
-        return Found(
+        return FoundGpus(
             gpus=tuple(sorted(gpus, key=lambda gpu: (gpu.index, gpu.uuid))),
             nodes=tuple(dict.fromkeys(node.name for node, _ in meant)),
         )

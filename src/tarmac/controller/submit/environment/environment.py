@@ -7,16 +7,18 @@ program runs in it. A job that inherits them takes itself for that part: Lightni
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tarmac.controller.start_frame import ARRAY_COUNT
 from tarmac.refusal import invalid
-from tarmac.store.rows import pack_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from tarmac.controller.submit.request import SubmitRequest
+    from tarmac.store.environments.environments import PackedEnvironment, StoredEnvironment
+
+    Pack: TypeAlias = Callable[[dict[str, str]], PackedEnvironment]
 
 # Of batch systems and MPI launchers.
 _PREFIXES = (
@@ -37,6 +39,8 @@ _NAMES = frozenset(
         "PE_HOSTFILE", "SGE_TASK_ID",
     )
 )  # fmt: skip
+# All that `--no-env` passes on: what programs need to find themselves, their user and their language.
+_BASIC = frozenset(("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR"))
 # Tarmac sets these itself, and its promises rest on them.
 _SET_BY_TARMAC = frozenset(
     (
@@ -55,32 +59,49 @@ def inherited(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if not is_of_another_job(name)}
 
 
+def refuse_bad_inherited(environment: Mapping[str, str]) -> None:
+    """Other names than those of `--env` are usual here, such as those of the functions of bash."""
+    if any(not name or "=" in name for name in environment):
+        raise invalid("submit.environment_bad_name")
+
+
+def is_basic(name: str) -> bool:
+    return name in _BASIC or name.startswith("LC_")
+
+
 class Environments:
     """The environments of one submit. Jobs with equal environments share one."""
 
-    def __init__(self, submit: SubmitRequest) -> None:
-        self.packed: dict[str, bytes] = {}  # by hash
+    def __init__(self, submit: SubmitRequest, pack: Pack, array_count: int | None = None) -> None:
+        self.packed: dict[str, StoredEnvironment] = {}  # by hash
+        self._pack = pack
         self._base = inherited(submit.environment)
-        if submit.array:
-            self._base[ARRAY_COUNT] = str(len(submit.jobs))
-        self._hashes: dict[tuple[str, ...], str] = {}
+        if array_count is not None:
+            self._base[ARRAY_COUNT] = str(array_count)
+        self._hashes: dict[tuple[tuple[str, ...], bool], str] = {}
 
-    def hash_of(self, given: tuple[str, ...]) -> str:
-        """Of the environment of a job with these `NAME=VALUE` of its own."""
-        known = self._hashes.get(given)
+    def hash_of(self, given: tuple[str, ...], *, is_small: bool = False) -> str:
+        """The hash of a job's environment with these `NAME=VALUE` added. `is_small`: to basic variables only."""
+        known = self._hashes.get((given, is_small))
         if known is None:
-            known, body = pack_environment(self._base | _variables(given))
-            self._hashes[given] = known
-            self.packed[known] = body
+            base = self._base
+            if is_small:
+                base = {name: value for name, value in base.items() if is_basic(name) or name == ARRAY_COUNT}
+            known, stored = self._pack(base | variables_of(given))
+            self._hashes[given, is_small] = known
+            self.packed[known] = stored
         return known
 
 
-def _variables(given: tuple[str, ...]) -> dict[str, str]:
+def variables_of(given: tuple[str, ...]) -> dict[str, str]:
+    """The variables of `NAME=VALUE` texts. Refuses those that Tarmac sets itself."""
     found = {}
-    for text in given:
+    for number, text in enumerate(given):
         name, equals, value = text.partition("=")
         if not name or not equals:
-            raise invalid("submit.env_malformed", text=text)
+            raise invalid("submit.env_malformed", number=number)  # its text may be a secret
+        if not (name.isidentifier() and name.isascii()):
+            raise invalid("submit.env_bad_name", number=number)
         if name in _SET_BY_TARMAC or name.startswith("TARMAC_"):
             raise invalid("submit.env_reserved", name=name)
         found[name] = value

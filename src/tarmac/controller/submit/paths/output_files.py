@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from tarmac.refusal import invalid
+from tarmac.controller.submit.refused_jobs import MOST_REFUSED, refusal_of
+from tarmac.refusal import Refused, invalid
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from tarmac.core.model.ids import JobId
     from tarmac.core.model.job import JobSpec
     from tarmac.core.state import State
 
@@ -89,25 +91,49 @@ class OutputFiles:
             self._identities.pop(path, None)
 
 
-def refuse_shared_outputs(specs: Iterable[JobSpec], state: State, files: OutputFiles) -> None:
-    """Call this with the newest state: another submit may have come first."""
+def refuse_shared_outputs(
+    specs: Sequence[JobSpec],
+    state: State,
+    files: OutputFiles,
+    *,
+    bodies: int | None = None,
+    edited: Collection[JobId] = (),
+) -> None:
+    """Call this with the newest state: another submit may have come first.
+
+    `bodies`: how many made the specs. `edited`: the jobs that get these specs, and so leave their former files.
+    """
+    bodies = len(specs) if bodies is None else bodies
     writers: dict[str, JobSpec] = {}  # of this submit, by the keys of their files
-    for spec in specs:
-        outputs = [path for path in spec.outputs if not files.is_device(path)]
-        if len(outputs) > 1 and files.keys(outputs[0]) & files.keys(outputs[1]):
-            raise invalid("submit.same_output", path=outputs[0])
-        for path in outputs:
-            _refuse_taken(spec, path, state, files)
-            for key in files.keys(path):
-                other = writers.setdefault(key, spec)
-                if other is not spec and not (other.append and spec.append):
-                    raise invalid("submit.log_repeated", path=path)
+    refused: dict[int, Refused] = {}
+    for number, spec in enumerate(specs):
+        try:
+            _refuse_shared(spec, writers, state, files, edited)
+        except Refused as refusal:
+            refused[number] = refusal
+            if bodies == 1 or len(refused) == MOST_REFUSED:
+                break
+    if refused:
+        raise refusal_of(refused, bodies)
 
 
-def _refuse_taken(spec: JobSpec, path: str, state: State, files: OutputFiles) -> None:
+def _refuse_shared(
+    spec: JobSpec, writers: dict[str, JobSpec], state: State, files: OutputFiles, edited: Collection[JobId]
+) -> None:
+    outputs = [path for path in spec.outputs if not files.is_device(path)]
+    if len(outputs) > 1 and files.keys(outputs[0]) & files.keys(outputs[1]):
+        raise invalid("submit.same_output", path=outputs[0])
+    for path in outputs:
+        _refuse_taken(spec, path, state, files, edited)
+        for key in files.keys(path):
+            other = writers.setdefault(key, spec)
+            if other is not spec and not (other.append and spec.append):
+                raise invalid("submit.log_repeated", path=path)
+
+
+def _refuse_taken(spec: JobSpec, path: str, state: State, files: OutputFiles, edited: Collection[JobId]) -> None:
     for name in files.names(path):
-        writers = state.outputs.get(name)
-        if writers:
-            job = next(iter(writers))  # one stands for all: either it is the only one, or all append
-            if not (spec.append and state.jobs[job].spec.append):
-                raise invalid("submit.log_taken", path=path, job=job)
+        job = next((writer for writer in state.outputs.get(name, ()) if writer not in edited), None)
+        # One stands for all: either it is the only one, or all append.
+        if job is not None and not (spec.append and state.jobs[job].spec.append):
+            raise invalid("submit.log_taken", path=path, job=job)

@@ -1,4 +1,4 @@
-"""What a job asks for: targets and events, with the defaults of its owner. For submits and edits."""
+"""The targets and events of a job, with the defaults of its owner. For submits and edits."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import JobSpec
 
 
-class Asked(NamedTuple):
+class NotificationChoice(NamedTuple):
     targets: tuple[str, ...]
     events: tuple[str, ...]
 
 
-def asked(targets: Targets, owner: str, names: tuple[str, ...] | None, events: tuple[str, ...]) -> Asked:
+def choice_of(
+    targets: Targets, owner: str, names: tuple[str, ...] | None, events: tuple[str, ...]
+) -> NotificationChoice:
     """`names` is None where the defaults of the owner apply; empty for no notifications.
 
     Defaults are not refused if apprise is missing: the user did not ask. They wait in the outbox; `status` says why.
@@ -31,8 +33,8 @@ def asked(targets: Targets, owner: str, names: tuple[str, ...] | None, events: t
     if events and not chosen:
         raise invalid("notify.on_without_target")
     if not chosen:
-        return Asked((), ())
-    return Asked(chosen, tuple(dict.fromkeys(events)) or targets.default_events(owner))
+        return NotificationChoice((), ())
+    return NotificationChoice(chosen, tuple(dict.fromkeys(events)) or targets.default_events(owner))
 
 
 def edited(targets: Targets, spec: JobSpec, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,5 +43,5 @@ def edited(targets: Targets, spec: JobSpec, given: Mapping[str, Any]) -> dict[st
         return dict(given)
     names = given.get("notify", spec.notify)
     events = given.get("notify_on", spec.notify_on if names else ())
-    chosen = asked(targets, spec.owner, names, events or ())
+    chosen = choice_of(targets, spec.owner, names, events or ())
     return {**given, "notify": chosen.targets, "notify_on": chosen.events}

@@ -13,7 +13,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING
 
-from tarmac.shared import boot_clock, kernel
+from tarmac.shared.system import boot_clock, kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable

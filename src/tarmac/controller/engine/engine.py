@@ -9,27 +9,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import replace
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from tarmac.controller import unknown_runs
 from tarmac.controller.accounts.rollup import add_accounts
-from tarmac.controller.decision import Decision, Pending, Plan, T, Turn, resolve
+from tarmac.controller.engine.completion import add_stored_story, completed
+from tarmac.controller.engine.decision import Decision, Pending, Plan, PlanOutdated, T, Turn, resolve
+from tarmac.controller.engine.recovery import can_write, load_again, load_state, restore
+from tarmac.controller.engine.unknown_runs import SkippedIds
+from tarmac.controller.engine.unrecorded_stops import UnrecordedStops
+from tarmac.controller.engine.wall_clock import ClockSteps, WallTimer
 from tarmac.controller.gpus.usage import jobs_with_gpus
-from tarmac.controller.submit.dependencies import with_outcomes
-from tarmac.controller.unknown_runs import SkippedIds, with_records
-from tarmac.controller.wall_clock import ClockSteps, WallTimer
-from tarmac.core.events import JobEdited, JobExited, JobsRetried, JobsSubmitted, NodeJoined, Reported, TimePassed
+from tarmac.core.events import NodeJoined, Reported, TimePassed
 from tarmac.core.forecast.wakeups import next_due
 from tarmac.core.handlers.clock import set_clock
 from tarmac.core.machine import handle
-from tarmac.core.transitions import ImpossibleTransition, story_text
 from tarmac.refusal import Refused, unavailable
 from tarmac.shared import crashpoint
-from tarmac.store.files import FilesRemoved
-from tarmac.store.writer import Batch
+from tarmac.store.batch import Batch
+from tarmac.store.database.files import FilesRemoved
+from tarmac.store.history.restored import SKIPPED_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from tarmac.controller.notify.notifications import Notifications
     from tarmac.controller.publisher import Publisher
     from tarmac.controller.settings.settings import Settings
-    from tarmac.core.events import Event, RunReport, StopAsked
-    from tarmac.core.model.ids import JobId, NodeName
+    from tarmac.core.changes import Changes
+    from tarmac.core.events import Event
+    from tarmac.core.model.ids import JobId
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
     from tarmac.store.store import Store
@@ -68,12 +69,13 @@ class Engine:
         self.settings = settings
         self.degraded: Refused | None = None  # why nothing can be written at the moment
         self._degraded_at = 0.0  # since when, on the monotonic clock
-        self._unrecorded: dict[JobId, StopAsked] = {}  # stops that were signalled, but could not be written
+        self.unrecorded = UnrecordedStops()
         self._must_reload = False  # the memory is ahead of the disk, which could not be read
         self.generation = 0  # counts decisions, so that caches of the state know whether they are old
         self.under_way: dict[JobId, Job] = {}  # jobs changed by the commit that has not returned yet
         self.removing: set[JobId] = set()  # removed by plans of this turn; the store still has them
         self.after_commit: list[Callable[[], None]] = []
+        self.after_attempts: list[Callable[[Changes], None]] = []  # called if attempts ended
         self.after_recovery: list[Callable[[], None]] = []
         self._store = store
         self._dispatcher = dispatcher
@@ -82,7 +84,7 @@ class Engine:
         self._notify = notify
         self._clock = clock
         self._first_id = first_id
-        self._skipped = SkippedIds(store.reader.settings().get(unknown_runs.SETTING))
+        self.skipped = SkippedIds(store.reader.settings().get(SKIPPED_IDS))
         self.state = self._load()
         self._inbox: list[Pending] = []
         self._undo: list[Callable[[], None]] = []  # takes back what was installed since the last commit
@@ -98,6 +100,11 @@ class Engine:
     def now(self) -> float:
         self._follow_clock()
         return self._clock()
+
+    @property
+    def is_at_rest(self) -> bool:
+        """True if the state in memory is the one on disk, and no commit is under way."""
+        return not self._is_committing and self.degraded is None
 
     @property
     def degraded_s(self) -> float | None:
@@ -130,13 +137,13 @@ class Engine:
 
     def put(self, decision: Decision[None]) -> None:
         """Commit without waiting. Dropped while nothing can be written."""
-        if self.degraded is None:
-            self._inbox.append(Pending(lambda _: decision))
-            self._take_turn()
+        self.put_plan(lambda _: decision)
 
-    def record_later(self, stop: StopAsked) -> None:
-        """Decide on a stop that was signalled already, once it can be written and its node has joined again."""
-        self._unrecorded[stop.job] = stop
+    def put_plan(self, plan: Plan[None]) -> None:
+        """As `put`, for a plan: it decides when its turn comes."""
+        if self.degraded is None:
+            self._inbox.append(Pending(plan))
+            self._take_turn()
 
     def install(self, settings: Settings) -> Callable[[], None]:
         """Put settings in force, as a part of a decision. Returns what takes them back."""
@@ -156,7 +163,7 @@ class Engine:
         try:
             turn = self._decide(pending)
         except Exception as error:
-            self._add_stored_story(error)
+            add_stored_story(error, self._store.reader)
             events = [event for one in pending if one.decision is not None for event in one.decision.events]
             log.exception("a decision failed; its events: %.2000r", events)
             self._fail(error, pending)
@@ -171,11 +178,6 @@ class Engine:
             resolve(pending, None)
             self._wake_when_due()
 
-    def _add_stored_story(self, error: Exception) -> None:
-        if isinstance(error, ImpossibleTransition):
-            stored = self._store.reader.story(error.job)
-            error.add_story(story_text(line.at, line.attempt, line.kind, line.detail) for line in stored)
-
     def _decide(self, pending: list[Pending]) -> Turn:
         self._follow_clock()
         now = self._clock()
@@ -185,7 +187,7 @@ class Engine:
         for one in pending:
             try:
                 one.decision = one.plan(self.state)
-            except Refused as error:
+            except (Refused, PlanOutdated) as error:
                 one.failure = error
                 continue
             except Exception as error:  # a plan does not change the state, so only its caller is affected
@@ -198,34 +200,18 @@ class Engine:
                     is_settled = True
                 if isinstance(event, NodeJoined):
                     turn.joined.append(event)
-                turn.commands.extend(handle(self.state, self._completed(event), now))
+                turn.commands.extend(
+                    handle(self.state, completed(event, self.state, self._store.reader, self.skipped, self._usage), now)
+                )
             one.decision.add_to(turn.batch)
             self.removing.update(one.decision.removed)
             if one.decision.install is not None:
                 self._undo.append(one.decision.install())
         self.state.take_changes()
-        add_accounts(turn.batch, self._usage, self._store.reader)
+        add_accounts(turn.batch, self._usage, self._store.reader, self.state)
         if self._notify is not None:
             turn.batch.outbox.added += self._notify.of_decision(turn.batch.changes, turn.commands, self.state, now)
         return turn
-
-    def _completed(self, event: Event) -> Event:
-        """Add what the store knows: how the jobs it depends on ended, or attempts that a node reports."""
-        if isinstance(event, JobsSubmitted | JobEdited | JobsRetried):
-            return with_outcomes(event, self.state, self._store.reader)
-        if isinstance(event, Reported) and isinstance(event.report, JobExited) and event.report.oom is not None:
-            return replace(event, report=self._with_peak(event.report))
-        if isinstance(event, NodeJoined):
-            event = replace(event, runs=tuple(map(self._with_peak, event.runs)))
-            return with_records(event, self.state, self._store.reader, self._skipped)
-        return event
-
-    def _with_peak(self, report: RunReport) -> RunReport:
-        """How much GPU memory the attempt used, for a job that asks for more when it is tried again."""
-        if not isinstance(report, JobExited) or report.oom is None:
-            return report
-        usage = self._usage.book(report.job, report.attempt).total(report.job)
-        return replace(report, peak_gpu_memory_bytes=usage.peak_gpu_memory_bytes)
 
     # Commit
 
@@ -234,7 +220,7 @@ class Engine:
             self._is_committing = False
             self.under_way = {}
             if isinstance(error, FilesRemoved):
-                error = self._restore()
+                error = restore(self._store)
             if error is None:
                 self._committed(turn)
             else:
@@ -253,9 +239,11 @@ class Engine:
         self._carry_out(turn)
         crashpoint.reach("controller:before-answer")
         resolve(turn.pending, None)
-        self._publisher.publish_changes(turn.batch.changes)
+        self._publisher.publish_changes(turn.batch.changes, turn.batch.removed)
         if turn.batch.outbox.added and self._notify is not None:
             self._notify.committed(turn.batch.outbox.added)
+        for tell in self.after_attempts if turn.batch.changes.attempts else ():
+            tell(turn.batch.changes)
         for call in self.after_commit:
             call()
         self._wake_when_due()
@@ -263,14 +251,9 @@ class Engine:
     def _carry_out(self, turn: Turn) -> None:
         for event in turn.joined:
             self._dispatcher.admit(event.node)
-            self._record_stops(event.node)
+            for stop in self.unrecorded.take(self.state, event.node):
+                self.post(stop)
         self._dispatcher.carry_out(turn.commands, self.state, self.settings)
-
-    def _record_stops(self, node: NodeName) -> None:
-        for job in [job for job in self._unrecorded if job not in self.state.jobs]:
-            del self._unrecorded[job]  # ended: its node reported that it was asked to stop
-        for job in [job for job in self._unrecorded if job in self.state.node(node).host]:
-            self.post(self._unrecorded.pop(job))
 
     # Timed changes
 
@@ -332,36 +315,23 @@ class Engine:
             return False
         return True
 
+    def _record_skipped_ids(self) -> None:
+        text = self.skipped.add(self._store.reader.next_id(), self._first_id - 1)
+        if text is not None:
+            self.put(Decision(answer=None, settings={SKIPPED_IDS: text}))
+
     def _reload(self) -> None:
         """Return to what is on disk. The nodes report again what really runs once writing works."""
-        known, began, before = self.state.nodes, self.state.runtimes.began, self.state
-        self.state = self._load()
+        self.state = load_again(self._load(), self.state)
         self.generation += 1
-        for name, node in known.items():
-            mine = self.state.node(name)
-            mine.gpus, mine.has_reported_gpus = node.gpus, node.has_reported_gpus
-            mine.cpu_job_slots, mine.is_connected = node.cpu_job_slots, False
-            self.state.touch(mine)
-        self.state.keep_begins(began)
-        self.state.keep_patience(before)
 
     def _load(self) -> State:
-        now = self._clock()
-        state = self._store.load(now)
-        state.next_id = max(state.next_id, self._first_id)
-        state.rules = self.settings.in_force.rules
-        self._store.load_past(state, now)
-        return state
-
-    def _record_skipped_ids(self) -> None:
-        text = self._skipped.add(self._store.reader.next_id(), self._first_id - 1)
-        if text is not None:
-            self.put(Decision(answer=None, settings={unknown_runs.SETTING: text}))
+        return load_state(self._store, self.settings, first_id=self._first_id, now=self._clock())
 
     async def _recover(self) -> None:
         while True:
             await asyncio.sleep(RETRY_AFTER_FULL_S)
-            if await self._can_write() and not (self._must_reload and not self._has_reloaded()):
+            if await can_write(self._store) and not (self._must_reload and not self._has_reloaded()):
                 break
         log.info("the state can be written again")
         self.degraded, self._must_reload = None, False
@@ -370,29 +340,12 @@ class Engine:
             call()
         self._wake_when_due()
 
-    async def _can_write(self) -> bool:
-        outcome: asyncio.Future[Exception | None] = self._loop.create_future()
-        self._store.try_to_write(lambda error: self._loop.call_soon_threadsafe(outcome.set_result, error))
-        error = await outcome
-        if isinstance(error, FilesRemoved):
-            error = self._restore()
-        return error is None
-
     # Removed files
 
     def check_store(self) -> None:
         """Put the database back if it was removed. A commit does so as well, but the next one may be far."""
         if self._is_committing or self.degraded is not None or self._store.has_its_files():
             return
-        error = self._restore()
+        error = restore(self._store)
         if error is not None:
             self._fail(error, [])
-
-    def _restore(self) -> Exception | None:
-        """Why the files cannot be put back; None once they are, with the last commit."""
-        try:
-            self._store.restore()
-        except Exception as error:  # noqa: BLE001 - as if the commit had failed
-            return error
-        log.warning("the database was removed while in use; it was restored, and nothing is lost")
-        return None

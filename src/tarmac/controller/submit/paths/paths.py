@@ -11,8 +11,10 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import defaultdict
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from tarmac.controller.submit.refused_jobs import MOST_REFUSED, refusal_of
 from tarmac.core.policy.feasibility import candidates
 from tarmac.nodes.facts import check_paths
 from tarmac.refusal import invalid
@@ -20,7 +22,7 @@ from tarmac.refusal import invalid
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tarmac.controller.submit.output_files import OutputFiles
+    from tarmac.controller.submit.paths.output_files import OutputFiles
     from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import JobSpec, Request
     from tarmac.core.state import State
@@ -53,15 +55,15 @@ class _Paths:
 
 
 async def refuse_bad_paths(
-    specs: Iterable[JobSpec], state: State, fleet: Fleet, files: OutputFiles, reserved: Sequence[str] = ()
+    specs: Sequence[JobSpec], state: State, fleet: Fleet, files: OutputFiles, reserved: Sequence[str] = ()
 ) -> None:
-    """Ask about all paths of a submit at once, and refuse the first bad one. `files` learns which files they are."""
+    """Ask about all paths of a submit at once, and refuse bad ones. `files` learns which files they are."""
     paths = _collect(specs, state, fleet)
     nodes = paths.nodes()
     answers = await asyncio.gather(*(_ask(fleet, node, paths, reserved) for node in nodes))
     facts = {node: answer for node, answer in zip(nodes, answers, strict=True) if answer is not None}
-    for refusal in _refusals(paths, facts):
-        raise refusal
+    if bad := dict(_refusals(paths, facts)):
+        raise _refusal_of_jobs(specs, bad)
     if paths.outputs:
         await _learn_files(paths, facts, state, fleet, files)
 
@@ -106,7 +108,13 @@ async def _ask(fleet: Fleet, node: NodeName, paths: _Paths, reserved: Sequence[s
     return await check_paths(fleet, node, paths.directories_on(node), outputs, reserved)
 
 
-def _refusals(paths: _Paths, facts: dict[NodeName, PathFacts]) -> Iterator[Refused]:
+def _refusal_of_jobs(specs: Sequence[JobSpec], bad: dict[str, Refused]) -> Refused:
+    pairs = ((number, path) for number, spec in enumerate(specs) for path in (*spec.outputs, spec.cwd) if path in bad)
+    return refusal_of({number: bad[path] for number, path in islice(pairs, MOST_REFUSED)}, len(specs))
+
+
+def _refusals(paths: _Paths, facts: dict[NodeName, PathFacts]) -> Iterator[tuple[str, Refused]]:
+    """The bad paths, each with what is wrong."""
     exists: dict[str, list[bool]] = defaultdict(list)  # of the nodes where it answers
     verdicts: dict[_Output, list[OutputVerdict]] = defaultdict(list)
     for node, known in facts.items():
@@ -116,10 +124,10 @@ def _refusals(paths: _Paths, facts: dict[NodeName, PathFacts]) -> Iterator[Refus
             verdicts[output].append(verdict)
     for path, answers in exists.items():
         if answers and not any(answers):
-            yield invalid("submit.cwd_not_a_directory", path=path)
+            yield path, invalid("submit.cwd_not_a_directory", path=path)
     for output, found in verdicts.items():
         if (refusal := _output_refusal(output, found)) is not None:
-            yield refusal
+            yield output.path, refusal
 
 
 def _output_refusal(output: _Output, verdicts: list[OutputVerdict]) -> Refused | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tarmac.core.handlers.taking_in import is_known, job_of
+from tarmac.core.handlers.attempts.taking_in import is_known, job_of
 from tarmac.core.model.ids import JobId
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
     from tarmac.store.reader import Reader
 
-SETTING = "skipped_ids"
 _spans = msgspec.json.Decoder(list[tuple[int, int]])
 
 
@@ -36,6 +35,9 @@ class SkippedIds:
         if first > last or (first, last) in self._spans:
             return None
         self._spans = [span for span in self._spans if span[0] != first] + [(first, last)]
+        return self.text()
+
+    def text(self) -> str:
         return msgspec.json.encode(self._spans).decode()
 
     def __contains__(self, number: int) -> bool:

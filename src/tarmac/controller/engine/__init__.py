@@ -1,0 +1,1 @@
+"""Decides, commits and carries out, and what the engine needs for it."""

@@ -1,0 +1,1 @@
+"""The history of ended jobs: searching, cleaning, exporting and importing it."""

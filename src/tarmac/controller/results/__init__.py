@@ -1,0 +1,1 @@
+"""What jobs report about themselves: metrics in their logs and files."""

@@ -1,0 +1,1 @@
+"""Frozen code: accepts uploaded snapshots, keeps those that jobs need, and removes the others."""

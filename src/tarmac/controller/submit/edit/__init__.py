@@ -1,0 +1,1 @@
+"""Options of jobs that were submitted before: read back, changed and stored."""

@@ -1,0 +1,1 @@
+"""The variables of a job, and the Python environment it runs in."""

@@ -1,0 +1,1 @@
+"""The paths of a submit: its directory and its output files."""
