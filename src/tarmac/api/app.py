@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from starlette.datastructures import Headers
 from starlette.routing import Route as PathRoute
 from starlette.routing import Router
 
@@ -14,7 +15,9 @@ from tarmac.api.body import BodyReader
 from tarmac.api.endpoint import Endpoint
 from tarmac.api.route import PREFIX
 from tarmac.api.routes.table import ROUTES
+from tarmac.api.shared_answers import SharedAnswers
 from tarmac.api.sse.broadcast import Broadcast
+from tarmac.api.wording.catalogue.catalogue import speak
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,8 +33,9 @@ METRICS = "/metrics"  # also without the prefix, where Prometheus looks
 
 def build_app(controller: Controller, end: Callable[[], None], guard: Guard = authenticate) -> ASGIApp:
     by_path = groupby(sorted(ROUTES, key=lambda route: _place(route.path)), lambda route: route.path)
-    shared = (controller, end, guard, BodyReader(), Broadcast(controller))
-    endpoints = {path: Endpoint(routes, *shared) for path, routes in by_path}
+    parts = (controller, end, guard, BodyReader(), Broadcast(controller), SharedAnswers(controller))
+    endpoints = {path: Endpoint(routes, *parts) for path, routes in by_path}
+    fixed = {PREFIX + path: one for path, one in endpoints.items() if "{" not in path}
     router = Router(
         [*[PathRoute(PREFIX + path, one) for path, one in endpoints.items()], PathRoute(METRICS, endpoints[METRICS])],
         redirect_slashes=False,
@@ -39,8 +43,12 @@ def build_app(controller: Controller, end: Callable[[], None], guard: Guard = au
     )
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        scope["path"] = scope["path"].rstrip("/")  # `/jobs/` means `/jobs`
-        await router(scope, receive, send)
+        path = scope["path"] = scope["path"].rstrip("/")  # `/jobs/` means `/jobs`
+        if (endpoint := fixed.get(path)) is not None:  # without a search in all patterns
+            scope["path_params"] = {}
+            await endpoint(scope, receive, send)
+        else:
+            await router(scope, receive, send)
 
     return app
 
@@ -51,4 +59,5 @@ def _place(path: str) -> tuple[bool, str]:
 
 
 async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
+    speak(Headers(scope=scope).get("accept-language"))
     await errors.no_such_address()(scope, receive, send)

@@ -1,6 +1,7 @@
-"""The body of a request: JSON, declared as such, and bounded before it is buffered.
+"""The body of a request: JSON or bytes, declared as such, and bounded before it is buffered.
 
-A browser's form cannot declare `application/json`, so no page that a user visits can post one here.
+A browser's form can declare neither `application/json` nor `application/octet-stream`, so no page that a user visits
+can post one here.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import ClientDisconnect
 
 from tarmac.api.errors import decoded_body
-from tarmac.api.route import JSON
 from tarmac.refusal import invalid, unavailable
 from tarmac.shared.numbers import whole_number
 
@@ -30,8 +30,8 @@ def refuse_other_types(route: Route, headers: Headers) -> None:
     """Also for a request without a body: a page could send an empty one."""
     if route.method in _WITH_BODY:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != JSON:
-            raise invalid("request.not_declared_json")
+        if kind != route.body_type:
+            raise invalid("request.not_declared_bytes") if route.takes_bytes else invalid("request.not_declared_json")
 
 
 class BodyReader:
@@ -42,7 +42,6 @@ class BodyReader:
 
     async def read(self, route: Route, headers: Headers, receive: Receive, uid: int) -> Any:
         """The decoded body. Refuses a body that is too large as soon as that is known."""
-        assert route.decoder is not None
         most = route.largest_body_bytes
         if whole_number(headers.get("content-length", "0"), most) is None:
             raise invalid("request.too_large", most=most)
@@ -57,7 +56,8 @@ class BodyReader:
                     self._charge(uid, size - charged)
                     charged = size
                 chunks.append(chunk)
-            return decoded_body(route.decoder, b"".join(chunks))
+            body = b"".join(chunks)
+            return body if route.decoder is None else decoded_body(route.decoder, body)
         finally:
             self._charged[uid] -= charged
             if not self._charged[uid]:

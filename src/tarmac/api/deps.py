@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from starlette.datastructures import Headers
@@ -12,9 +11,10 @@ from tarmac.api.sse.broadcast import Broadcast
 from tarmac.controller.controller import Controller
 from tarmac.controller.requests.permissions import Caller
 from tarmac.controller.requests.repeats import Key
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
-    from tarmac.controller.decision import Plan
+    from tarmac.controller.engine.decision import Plan
 
 T = TypeVar("T")
 
@@ -33,9 +33,13 @@ class Context:
         """True if this is a repetition of a request that was carried out, and only its answer was lost."""
         return self.controller.repeats.kept(self.key) is not None
 
-    async def decide(self, plan: Plan[T]) -> T:
-        """The plan's answer, once it is on disk. It is the answer to the request, also if the request is repeated."""
-        return await self.controller.engine.decide(self.controller.repeats.keeping(self.key, plan, is_answer=True))
+    async def decide(self, plan: Plan[T], *, is_begun: bool = False) -> T:
+        """The plan's answer, once it is on disk. It is the answer to the request, also if the request is repeated.
+
+        `is_begun`: earlier decisions carried out parts of the request.
+        """
+        keeping = self.controller.repeats.keeping(self.key, plan, is_answer=True, is_begun=is_begun)
+        return await self.controller.engine.decide(keeping)
 
     async def carry_out(self, plan: Plan[T]) -> T | None:
         """As `decide`, for a handler that forms its answer afterwards. None if a repetition finds it carried out."""

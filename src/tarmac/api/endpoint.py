@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers
-from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from tarmac.api import errors
@@ -15,23 +14,27 @@ from tarmac.api.body import refuse_other_types
 from tarmac.api.deps import Context
 from tarmac.api.protocol import IS_CROWDED, PEER_UID
 from tarmac.api.route import JSON
-from tarmac.api.wording.catalogue import speak
-from tarmac.api.wording.degraded import degraded_words, silent_words
+from tarmac.api.shared_answers import Question
+from tarmac.api.wording.catalogue.catalogue import speak
+from tarmac.api.wording.catalogue.dialect import current_dialect
 from tarmac.api.wording.times import tell_in_zone
+from tarmac.api.wording.why.degraded import degraded_words, silent_words
 from tarmac.controller.requests.permissions import need_admin
 from tarmac.controller.requests.repeats import Key
-from tarmac.refusal import Refused, invalid, unavailable
+from tarmac.refusal import invalid, unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from tarmac.api.auth import Guard
     from tarmac.api.body import BodyReader
     from tarmac.api.route import Route
+    from tarmac.api.shared_answers import SharedAnswers
     from tarmac.api.sse.broadcast import Broadcast
     from tarmac.controller.controller import Controller
+    from tarmac.controller.requests.permissions import Caller
 
 LONGEST_KEY = 128
 MOST_PARAMETERS = 64
@@ -48,6 +51,7 @@ class Endpoint:
         guard: Guard,
         bodies: BodyReader,
         broadcast: Broadcast,
+        shared: SharedAnswers,
     ) -> None:
         self._routes = {route.method: route for route in routes}
         self._controller = controller
@@ -55,30 +59,34 @@ class Endpoint:
         self._guard = guard
         self._bodies = bodies
         self._broadcast = broadcast
+        self._shared = shared
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        route = self._routes.get(scope["method"])
-        try:
-            if route is None:
-                answer = errors.method_not_allowed(scope["method"], sorted(self._routes))
-            else:
-                answer = await self._answer(route, scope, receive)
-        except Refused as refused:
-            answer = errors.from_refused(refused)
-        except ClientDisconnect:
-            return
-        except Exception as error:  # noqa: BLE001 - the outermost frame of a request
-            answer = errors.from_anything(scope, error)
-        await answer(scope, receive, send)
-
-    async def _answer(self, route: Route, scope: Scope, receive: Receive) -> Response:
         headers = Headers(scope=scope)
         tell_in_zone(headers.get("tarmac-zone"))
         speak(headers.get("accept-language"))
+        route = self._routes.get(scope["method"])
+        if route is None:
+            answer: ASGIApp | None = errors.method_not_allowed(scope["method"], sorted(self._routes))
+        else:
+            answer = await errors.answered(scope, self._answer(route, scope, receive, headers))
+        if answer is not None:
+            await answer(scope, receive, send)
+
+    async def _answer(self, route: Route, scope: Scope, receive: Receive, headers: Headers) -> Response:
+        """The guard comes first, also for an answer that is shared."""
         caller = self._guard(scope, self._controller.settings)
         if route.admins_may is not None:
             need_admin(caller, route.admins_may)
         errors.refuse_newer_clients(headers.get("tarmac-api"))
+        if not route.is_shared:
+            return await self._new_answer(route, scope, receive, headers, caller)
+        question = Question(scope["path"], scope["query_string"], caller, current_dialect())
+        return await self._shared.get(question, lambda: self._new_answer(route, scope, receive, headers, caller))
+
+    async def _new_answer(
+        self, route: Route, scope: Scope, receive: Receive, headers: Headers, caller: Caller
+    ) -> Response:
         if route.may_last and scope["extensions"].get(IS_CROWDED):
             raise unavailable("server.crowded")
         refuse_other_types(route, headers)
@@ -94,7 +102,7 @@ class Endpoint:
         arguments: list[Any] = [*scope["path_params"].values()]
         if route.query is not None:
             arguments.append(errors.decoded_query(route.query, _parameters(scope)))
-        if route.decoder is not None:
+        if route.decoder is not None or route.takes_bytes:
             arguments.append(await self._bodies.read(route, headers, receive, scope["extensions"][PEER_UID]))
         answer = await self._handled(route, context, arguments)
         if (degraded := degraded_words(self._controller)) is not None:

@@ -37,7 +37,7 @@ def document(routes: Sequence[Route]) -> Object:
             "description": route.handler.__doc__ or "",
             "x-who-may": route.who,
             **({"parameters": parameters} if parameters else {}),
-            **({} if route.body is None else {"requestBody": {"required": True, **_content(schemas[route.body])}}),
+            **_request_body(route, schemas),
             "responses": _responses(route, schemas),
         }
     queries = {schemas[route.query]["$ref"].rpartition("/")[2] for route in routes if route.query is not None}
@@ -62,6 +62,13 @@ def _parameters(route: Route, schemas: Mapping[Any, Object], components: Mapping
         {"name": name, "in": "query", "required": name in required, "schema": schema}
         for name, schema in known["properties"].items()
     ]
+
+
+def _request_body(route: Route, schemas: Mapping[Any, Object]) -> Object:
+    if route.body is None and not route.takes_bytes:
+        return {}
+    schema = {"type": "string", "format": "binary"} if route.body is None else schemas[route.body]
+    return {"requestBody": {"required": True, **_content(schema, route.body_type)}}
 
 
 def _responses(route: Route, schemas: Mapping[Any, Object]) -> Object:

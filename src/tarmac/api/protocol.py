@@ -10,23 +10,23 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
 from tarmac.api.admission import Place
 from tarmac.api.errors import from_refused
+from tarmac.api.uvicorn_parts import HttpToolsProtocol
 from tarmac.refusal import Refused, invalid, unavailable
-from tarmac.shared.sockets import peer_uid
+from tarmac.shared.system.sockets import peer_uid
 
 if TYPE_CHECKING:
-    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+    import socket
 
     from tarmac.api.admission import Admission
+    from tarmac.api.uvicorn_parts import RequestResponseCycle
 
 log = logging.getLogger(__name__)
 
 PEER_UID = "tarmac.peer_uid"
 ABORT = "tarmac.abort"  # resets the connection
-IS_CROWDED = "tarmac.is_crowded"  # the peer has so many connections that this one is for short requests only
+IS_CROWDED = "tarmac.is_crowded"  # the peer has too many connections; this one is for short requests only
 
 MOST_HEAD_BYTES = 1 << 16
 MOST_HEADERS = 100
@@ -60,7 +60,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         connection = transport.get_extra_info("socket")
-        self._peer_uid = peer_uid(connection)
+        self._peer_uid = self.peer(connection)
         self._place = self._admission.enter(self._peer_uid, connection.fileno())
         if self._place is Place.NONE:
             self._refuse(unavailable("server.too_many_connections"))
@@ -68,6 +68,10 @@ class BoundedProtocol(HttpToolsProtocol):
             self._admission.is_idle(self._peer_uid, self)
             within_s = FIRST_REQUEST_WITHIN_S if self._place is Place.ORDINARY else CROWDED_WITHIN_S
             self.timeout_keep_alive_task = self.loop.call_later(within_s, self.timeout_keep_alive_handler)
+
+    def peer(self, connection: socket.socket) -> int:
+        """Whose connection it is."""
+        return peer_uid(connection)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)

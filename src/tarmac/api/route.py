@@ -15,6 +15,7 @@ from tarmac.controller.requests.permissions import AdminAction
 
 PREFIX = "/api/v1"
 JSON = "application/json"
+BYTES = "application/octet-stream"
 LARGEST_BODY_BYTES = 16 << 20  # a selection of a million jobs
 _KIND = re.compile(r":\w+")
 
@@ -39,12 +40,14 @@ class Route:
     handler: Handler
     query: type[msgspec.Struct] | None = field(default=None, kw_only=True)
     body: type[msgspec.Struct] | None = field(default=None, kw_only=True)
+    takes_bytes: bool = field(default=False, kw_only=True)  # its body is not JSON
     answer: Any = field(kw_only=True)
     media_type: str = field(default=JSON, kw_only=True)
     status: int = field(default=200, kw_only=True)
     other_statuses: Mapping[int, str] = field(default_factory=dict, kw_only=True)  # with the same answer, and when
     largest_body_bytes: int = field(default=LARGEST_BODY_BYTES, kw_only=True)
     may_last: bool = field(default=False, kw_only=True)  # its answer may take as long as a job
+    is_shared: bool = field(default=False, kw_only=True)  # clients that ask the same at the same time share an answer
     admins_may: AdminAction | None = field(default=None, kw_only=True)  # None: every user may
 
     @property
@@ -55,6 +58,10 @@ class Route:
     @property
     def who(self) -> Who:
         return "users" if self.admins_may is None else "admins"
+
+    @property
+    def body_type(self) -> str:
+        return BYTES if self.takes_bytes else JSON
 
     @cached_property
     def decoder(self) -> msgspec.json.Decoder[Any] | None:

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import uvicorn
-
+from tarmac.api import uvicorn_parts
 from tarmac.api.admission import Admission, places
 from tarmac.api.protocol import BoundedProtocol
 
@@ -21,15 +20,17 @@ if TYPE_CHECKING:
 CLOSE_WITHIN_S = 2
 
 
-class Server(uvicorn.Server):
+class Server(uvicorn_parts.Server):
     """Waits for `end()` instead of polling ten times a second, and leaves signals to its caller."""
 
-    def __init__(self, app: ASGIApp, admission: Admission | None = None) -> None:
-        protocol: Any = partial(BoundedProtocol, admission=admission or Admission(places()))
+    def __init__(
+        self, app: ASGIApp, admission: Admission | None = None, protocol: type[BoundedProtocol] = BoundedProtocol
+    ) -> None:
+        http: Any = partial(protocol, admission=admission or Admission(places()))
         super().__init__(
-            uvicorn.Config(
+            uvicorn_parts.Config(
                 app,
-                http=protocol,
+                http=http,
                 ws="none",
                 loop="none",
                 log_config=None,

@@ -40,7 +40,7 @@ def _build(_: Controller) -> list[Sample]:
 
 
 def _jobs(controller: Controller) -> Iterator[Sample]:
-    """Waiting jobs are counted as they come and go; those that hold a booking are few."""
+    """Waiting jobs are counted at each change; those that hold a booking are few."""
     state = controller.state
     for owner, number in sorted(state.waiting_counts.of_owner.items()):
         if number:
@@ -49,6 +49,18 @@ def _jobs(controller: Controller) -> Iterator[Sample]:
     found = Counter((job.spec.owner, state_name(job.status)) for job in booked)
     for (owner, name), number in sorted(found.items()):
         yield Sample(number, {"owner": owner, "state": name})
+
+
+def _suspended(controller: Controller) -> list[Sample]:
+    return [Sample(1, {"owner": owner}) for owner in sorted(controller.state.suspended)]
+
+
+def _notifications(controller: Controller) -> list[Sample]:
+    targets = controller.store.reader.outbox.targets()
+    return [
+        Sample(sum(one.waiting for one in targets), {"state": "waiting"}),
+        Sample(sum(one.failed for one in targets), {"state": "undelivered"}),
+    ]
 
 
 def _submitted(controller: Controller) -> Iterator[Sample]:
@@ -122,6 +134,10 @@ FAMILIES = (
            _one(lambda controller: controller.state.mode.is_paused)),
     Family("tarmac_queue_draining", "gauge", "1 if the queue accepts no new jobs.",
            _one(lambda controller: controller.state.mode.is_draining)),
+    Family("tarmac_owner_suspended", "gauge", "1 for each user whose jobs do not start, because the last ones failed.",
+           _suspended),
+    Family("tarmac_notifications", "gauge", "Notifications that wait, and those that could not be sent within a day.",
+           _notifications),
     Family("tarmac_jobs", "gauge", "Jobs that have not ended. Waiting: queued or held; drafts do not count.", _jobs),
     Family("tarmac_jobs_submitted_total", "counter", "Jobs that were submitted.", _submitted),
     Family("tarmac_jobs_ended_total", "counter", "Jobs that ended, with the reason of a failure.", _ended),

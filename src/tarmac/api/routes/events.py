@@ -12,7 +12,8 @@ from tarmac.shared.numbers import whole_number
 async def events(context: Context, query: EventsQuery) -> EventStream:
     """`job`, `gpu` and `queue` events carry the whole object as data. After `missed`, list everything again."""
     wanted = None if query.jobs is None else _numbers(query.jobs)
-    return EventStream(context.broadcast, wanted, _resume_point(context.headers.get("last-event-id")))
+    after = _resume_point(context.headers.get("last-event-id"))
+    return EventStream(context.broadcast, wanted, after, is_live=query.live)
 
 
 def _numbers(words: str) -> frozenset[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tarmac.api.deps import Context
 from tarmac.api.schemas.notice import NoticeAnswer, NoticeRequest
 from tarmac.api.views.notice import notice_view
-from tarmac.controller.decision import Decision
+from tarmac.controller.engine.decision import Decision
 from tarmac.controller.notice import SETTING, AdminNotice, stored_text
 from tarmac.controller.publisher import QueueChanged
 from tarmac.refusal import invalid
@@ -26,7 +26,7 @@ async def put_notice(context: Context, body: NoticeRequest) -> NoticeAnswer:
 
 
 async def clear_notice(context: Context) -> NoticeAnswer:
-    """Show no notice any longer."""
+    """Clear the notice."""
     return await _changed(context, None)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tarmac.api.deps import Context
 from tarmac.api.schemas.queue import QueueRequest, QueueStopAnswer, QueueStopRequest, QueueView, ResumeRequest
 from tarmac.api.views.queue import queue_view
-from tarmac.controller.decision import Decision
+from tarmac.controller.engine.decision import Decision
 from tarmac.controller.requests.permissions import need_admin
 from tarmac.core.events import OwnersResumed, QueueDrained, QueuePaused, QueueResumed, QueueStopped
 from tarmac.core.model.status import Running, Starting, Stopping

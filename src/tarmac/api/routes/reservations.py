@@ -18,9 +18,9 @@ from tarmac.api.schemas.reservations import (
 from tarmac.api.views.reservation import reservation_view
 from tarmac.api.wording.reservation_warnings import warnings_for
 from tarmac.api.wording.times import END_OF_TIME
-from tarmac.controller.decision import Decision
+from tarmac.controller.engine.decision import Decision
 from tarmac.core.events import ReservationEnded, ReservationMade
-from tarmac.core.handlers.reservations import chosen_gpus
+from tarmac.core.handlers.queue.reservations import chosen_gpus
 from tarmac.core.model.queue import Reservation
 from tarmac.core.policy.reservations import is_active
 from tarmac.refusal import conflict, invalid, not_allowed, not_found

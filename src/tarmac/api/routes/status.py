@@ -11,9 +11,9 @@ from tarmac.api.views.job_fields import rounded
 from tarmac.api.views.node import node_views
 from tarmac.api.views.notify import notifications_view
 from tarmac.api.views.queue import queued_count, running_count, suspension_views
-from tarmac.api.wording.degraded import degraded_since, degraded_words
 from tarmac.api.wording.notes import words
 from tarmac.api.wording.times import iso
+from tarmac.api.wording.why.degraded import degraded_since, degraded_words
 from tarmac.shared.names import API
 
 AGENT_ANSWERS_WITHIN_S = 2.0

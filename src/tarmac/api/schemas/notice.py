@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-LONGEST_NOTICE = 1000
+from tarmac.shared.names import LONGEST_NOTICE
 
 
 class NoticeView(Struct, kw_only=True):

@@ -15,7 +15,7 @@ class TargetView(Struct, kw_only=True):
     url: str | None  # null: the config file no longer has this target
     default: bool  # for jobs of the caller without --notify
     waiting: int
-    failed: int  # given up after a day
+    failed: int  # not delivered within a day
     error: str | None  # of the last try, if something waits or failed
 
 
@@ -43,6 +43,7 @@ class NotificationsView(Struct, kw_only=True):
     """What could not be sent yet, for `tarmac status`."""
 
     waiting: int
-    failed: int
+    failed: int  # not delivered within a day
     target: str | None  # of the newest error
     error: str | None
+    failing: list[str]  # every target whose last message could not be sent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tarmac.api.schemas.nodes import NodeView
+from tarmac.api.schemas.gpus.nodes import NodeView
 from tarmac.api.schemas.notify import NotificationsView
 from tarmac.api.schemas.queue import SuspensionView
 

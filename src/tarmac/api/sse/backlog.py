@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from tarmac.api.sse.events import with_id
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
-    from tarmac.api.wording.dialect import Dialect
+    from tarmac.api.wording.catalogue.dialect import Dialect
 
 PIECE_BYTES = 1 << 16
 BACKLOG_BYTES = 8 << 20
@@ -21,10 +22,14 @@ _OVERHEAD_BYTES = 500  # of a piece, roughly
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One event in the dialects that are in use. `job` is None for events that every stream gets."""
+    """One event in the dialects that are in use. `job` is None for events that every stream gets.
+
+    `is_live`: only streams that asked for live events get it.
+    """
 
     job: int | None
     texts: dict[Dialect, bytes]
+    is_live: bool = False
 
 
 @dataclass(slots=True)
@@ -38,20 +43,25 @@ class Piece:
     entries: list[Entry]
     reaches: int | None = None
     is_last: bool = False
-    _joined: dict[Dialect, bytes] = field(default_factory=dict)
+    _joined: dict[tuple[Dialect, bool], bytes] = field(default_factory=dict)
 
     def size(self) -> int:
         return _OVERHEAD_BYTES + sum(len(text) for entry in self.entries for text in entry.texts.values())
 
-    def whole(self, dialect: Dialect) -> bytes:
+    def whole(self, dialect: Dialect, *, is_live: bool = False) -> bytes:
         """All events, joined once for all streams that want them."""
-        if dialect not in self._joined:
-            texts = [entry.texts[dialect] for entry in self.entries]
-            self._joined[dialect] = join(texts, self.reaches)
-        return self._joined[dialect]
+        key = (dialect, is_live)
+        if key not in self._joined:
+            texts = [entry.texts[dialect] for entry in self.entries if is_live or not entry.is_live]
+            self._joined[key] = join(texts, self.reaches)
+        return self._joined[key]
 
-    def selected(self, dialect: Dialect, jobs: AbstractSet[int]) -> list[bytes]:
-        return [entry.texts[dialect] for entry in self.entries if entry.job is None or entry.job in jobs]
+    def selected(self, dialect: Dialect, jobs: AbstractSet[int], *, is_live: bool = False) -> list[bytes]:
+        return [
+            entry.texts[dialect]
+            for entry in self.entries
+            if (entry.job is None or entry.job in jobs) and (is_live or not entry.is_live)
+        ]
 
 
 def join(texts: list[bytes], reaches: int | None) -> bytes:
@@ -62,7 +72,7 @@ def join(texts: list[bytes], reaches: int | None) -> bytes:
 
 
 def pieces(turn: int, entries: Iterable[Entry]) -> Iterator[Piece]:
-    """The entries of a round in pieces of a bounded size; a larger entry is a piece of its own."""
+    """The entries of a round in pieces of a bounded size; a larger entry is one piece."""
     piece = Piece(turn, [])
     size = 0
     for entry in entries:

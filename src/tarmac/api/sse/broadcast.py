@@ -4,6 +4,9 @@ It runs beside the engine, which only notes what changed. Changes that arrive wh
 next round, where several changes of one job are one event. Rounds are cut into slices, and the loop serves requests
 between slices. A stream only has a position in the backlog, so its memory is bounded, and the slowest stream
 does not delay the others.
+
+The live feed forms rounds as well. Only one round at a time is formed and handed out: an older text never follows a
+newer one, and no stream loses a large round that it has not had the time to take.
 """
 
 from __future__ import annotations
@@ -13,16 +16,17 @@ import logging
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from tarmac.api.sse import events
+from tarmac.api.sse import events, live_events
 from tarmac.api.sse.backlog import Backlog, Entry, pieces
-from tarmac.api.wording.dialect import use
-from tarmac.controller.publisher import GpusChanged, JobChanged, Missed, QueueChanged
+from tarmac.api.sse.live_feed import LiveFeed
+from tarmac.api.wording.catalogue.dialect import use
+from tarmac.controller.publisher import GpusChanged, JobChanged, JobsRemoved, Missed, QueueChanged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tarmac.api.sse.stream import EventStream
-    from tarmac.api.wording.dialect import Dialect
+    from tarmac.api.wording.catalogue.dialect import Dialect
     from tarmac.controller.controller import Controller
     from tarmac.controller.publisher import Notice
 
@@ -44,6 +48,8 @@ class Broadcast:
         self._reached = 0
         self._streams: set[EventStream] = set()
         self._task: asyncio.Task[None] | None = None
+        self._live: LiveFeed | None = None  # while a stream wants live events
+        self._one_round = asyncio.Lock()
 
     def join(self, stream: EventStream) -> None:
         """From now on the stream gets every change. The first stream starts the rounds."""
@@ -53,9 +59,14 @@ class Broadcast:
         if self._task is None:
             self._reached = self.controller.publisher.last_event
             self._task = asyncio.get_running_loop().create_task(self._run())
+        if stream.is_live and self._live is None:
+            self._live = LiveFeed(self.controller, self._dialects, self._send_live, self._one_round)
 
     def leave(self, stream: EventStream) -> None:
         self._streams.discard(stream)
+        if self._live is not None and not any(other.is_live for other in self._streams):
+            self._live.end()
+            self._live = None
         if not self._streams and self._task is not None:
             self._task.cancel()
             self._task = None
@@ -77,17 +88,18 @@ class Broadcast:
         try:
             while not self.controller.is_ending:
                 notices = await listener.take(max(0.0, ping_at - loop.time()))
-                began = loop.time()
-                before = self.backlog.end
-                await self._encode(notices)
-                if began >= ping_at:
-                    ping_at = began + PING_EVERY_S
-                    self._ping()
-                if self.backlog.end > before:
-                    self._drop_slow(began)
-                    await self._wake_streams()
-                # Many listeners take at most a fifth of the loop's time.
-                await asyncio.sleep(min(4 * (loop.time() - began), LONGEST_PAUSE_S))
+                async with self._one_round:
+                    began = loop.time()
+                    before = self.backlog.end
+                    await self._encode(notices)
+                    if began >= ping_at:
+                        ping_at = began + PING_EVERY_S
+                        self._ping()
+                    if self.backlog.end > before:
+                        self._drop_slow(began)
+                        await self._wake_streams()
+                    # Many listeners take at most a fifth of the loop's time.
+                    await asyncio.sleep(min(4 * (loop.time() - began), LONGEST_PAUSE_S))
         finally:
             publisher.unlisten(listener)
         self.is_over = True
@@ -98,23 +110,41 @@ class Broadcast:
 
     async def _encode(self, notices: Sequence[Notice]) -> None:
         """Append a round. The newest number comes last, on a job's event: it is the point from which to resume."""
-        self.turn += 1
+        turn = self.turn = self.turn + 1
         found = set(notices)
         jobs = {notice.job: notice.event for notice in notices if isinstance(notice, JobChanged)}
         dialects = self._dialects()
         entries: list[Entry] = []
-        for node in sorted(notice.node for notice in found if isinstance(notice, GpusChanged)):
+        nodes = sorted(notice.node for notice in found if isinstance(notice, GpusChanged))
+        for node in nodes:
             entries += _for_all([events.gpu_events(self.controller, node) for _ in _each(dialects)], dialects)
         if QueueChanged() in found:
             entries += _for_all([[events.queue_event(self.controller)] for _ in _each(dialects)], dialects)
+        if self._live is not None:
+            self._live.note(nodes, jobs)
+            entries += self._removed_entries(notices, dialects)
+            entries += self._live.line_entries(dialects)
         entries += await self._job_entries(self._wanted(jobs), dialects)
         if Missed() in found:
             entries += _for_all([[events.missed()] for _ in dialects], dialects)
         reaches = self.controller.publisher.last_event if Missed() in found else max(jobs.values(), default=None)
-        self._append(entries, reaches)
+        self._append(turn, entries, reaches)
 
-    def _append(self, entries: list[Entry], reaches: int | None) -> None:
-        cut = list(pieces(self.turn, entries))
+    def _removed_entries(self, notices: Sequence[Notice], dialects: list[Dialect]) -> list[Entry]:
+        gone = [job for notice in notices if isinstance(notice, JobsRemoved) for job in notice.jobs]
+        if not gone:
+            return []
+        text = live_events.removed_event(gone)
+        return [Entry(None, dict.fromkeys(dialects, text), is_live=True)]
+
+    async def _send_live(self, entries: list[Entry]) -> None:
+        self.turn += 1
+        self._append(self.turn, entries, None)
+        self._drop_slow(asyncio.get_running_loop().time())
+        await self._wake_streams()
+
+    def _append(self, turn: int, entries: list[Entry], reaches: int | None) -> None:
+        cut = list(pieces(turn, entries))
         if cut:
             cut[-1].reaches = reaches
             cut[-1].is_last = True
@@ -129,7 +159,9 @@ class Broadcast:
             texts: dict[int, dict[Dialect, bytes]] = {}
             for dialect in _each(dialects):
                 for job, text in events.job_events(self.controller, some):
-                    texts.setdefault(job, {})[dialect] = text
+                    texts.setdefault(job.id, {})[dialect] = text
+                    if self._live is not None and job.group is not None:
+                        self._live.note_group(job.group)
             entries += [Entry(job, texts[job]) for job in some if job in texts]
             await asyncio.sleep(0)
         return entries
@@ -149,7 +181,7 @@ class Broadcast:
     def _ping(self) -> None:
         """Also moves the resume point of streams whose jobs do not change."""
         dialects = self._dialects()
-        self._append(_for_all([[events.ping()] for _ in dialects], dialects), self._reached)
+        self._append(self.turn, _for_all([[events.ping()] for _ in dialects], dialects), self._reached)
 
     # Hand out
 

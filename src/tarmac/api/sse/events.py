@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tarmac.api.schemas.gpus import GpuView
-from tarmac.api.schemas.job import JobView
+from tarmac.api.schemas.gpus.gpus import GpuView
+from tarmac.api.schemas.groups import GroupView
+from tarmac.api.schemas.job.job import JobView
+from tarmac.api.schemas.live import EstimatesEvent, LineEvent, NodesEvent, ProgressEvent, RemovedEvent
 from tarmac.api.schemas.queue import QueueView
 from tarmac.api.views.gpu import gpu_views
 from tarmac.api.views.job import Viewer
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tarmac.controller.controller import Controller
+    from tarmac.core.model.job import Job
 
 _ENCODER = msgspec.json.Encoder()
 
@@ -37,6 +40,12 @@ EVENTS: dict[str, type[msgspec.Struct]] = {
     "job": JobView,
     "gpu": GpuView,
     "queue": QueueView,
+    "progress": ProgressEvent,
+    "estimates": EstimatesEvent,
+    "line": LineEvent,
+    "group": GroupView,
+    "removed": RemovedEvent,
+    "nodes": NodesEvent,
     "missed": Empty,
     "ping": Empty,
 }
@@ -66,11 +75,11 @@ def ping() -> bytes:
     return encoded("ping", Empty())
 
 
-def job_events(controller: Controller, numbers: list[int]) -> Iterator[tuple[int, bytes]]:
+def job_events(controller: Controller, numbers: list[int]) -> Iterator[tuple[Job, bytes]]:
     """The jobs that still exist, as they are now."""
     viewer = Viewer(controller)
     for job in controller.jobs(numbers):
-        yield job.id, encoded("job", viewer.job(job))
+        yield job, encoded("job", viewer.job(job))
 
 
 def gpu_events(controller: Controller, node: str | None = None) -> list[bytes]:

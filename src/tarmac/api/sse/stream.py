@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from tarmac.api.protocol import ABORT
-from tarmac.api.sse import events
+from tarmac.api.sse import events, live_events
 from tarmac.api.sse.backlog import PIECE_BYTES, Piece, join
-from tarmac.api.wording.dialect import current_dialect
+from tarmac.api.wording.catalogue.dialect import current_dialect
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
     from starlette.types import Receive, Scope, Send
@@ -34,10 +34,13 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, broadcast: Broadcast, jobs: AbstractSet[int] | None, after: int | None) -> None:
+    def __init__(
+        self, broadcast: Broadcast, jobs: AbstractSet[int] | None, after: int | None, *, is_live: bool = False
+    ) -> None:
         super().__init__(headers={"Cache-Control": "no-store"})
         del self.headers["content-length"]
         self.jobs = jobs
+        self.is_live = is_live
         self.dialect = current_dialect()
         self.woken = asyncio.Event()
         self.blocked_since: float | None = None  # since when the client has not taken what was sent
@@ -109,8 +112,8 @@ class EventStream(Response):
 
     def _text(self, piece: Piece) -> bytes:
         if self.jobs is None:
-            return piece.whole(self.dialect)
-        self._held += piece.selected(self.dialect, self.jobs)
+            return piece.whole(self.dialect, is_live=self.is_live)
+        self._held += piece.selected(self.dialect, self.jobs, is_live=self.is_live)
         if piece.is_last:
             data, self._held = join(self._held, piece.reaches), []
         elif sum(map(len, self._held)) > PIECE_BYTES:
@@ -122,19 +125,36 @@ class EventStream(Response):
     async def _replay(self, after: int, last_event: int) -> AsyncIterator[bytes]:
         """The changes since the resume point, or `missed` if they are too many or the number is of another database."""
         changed = self._changed_since(after, last_event)
+        groups: set[int] = set()
         if changed is None:
             yield events.with_id(events.missed(), last_event)
         else:
             rest = iter(changed)
             while some := dict(islice(rest, _JOBS_AT_ONCE)):
-                found = events.job_events(self._controller, list(some))
-                yield b"".join(events.with_id(text, some[job]) for job, text in found)
+                found = list(events.job_events(self._controller, list(some)))
+                groups.update(job.group for job, _ in found if job.group is not None)
+                yield b"".join(events.with_id(text, some[job.id]) for job, text in found)
                 await asyncio.sleep(0)
         yield b"".join([*events.gpu_events(self._controller), events.queue_event(self._controller)])
+        if self.is_live and changed is not None:  # a client that missed something reads all of it again
+            for data in self._live_state(after, groups):
+                yield data
+                await asyncio.sleep(0)
+
+    def _live_state(self, after: int, groups: Iterable[int]) -> Iterator[bytes]:
+        """What has no number, as it is now. The removals since `after` are known: see `_changed_since`."""
+        if removed := self._controller.publisher.removals.since(after):
+            yield live_events.removed_event(removed)
+        yield from live_events.line_events(self._controller)
+        yield from live_events.group_events(self._controller, groups)
+        yield live_events.nodes_event(self._controller)
+        yield live_events.progress_event(self._controller, live_events.at_work(self._controller))
 
     def _changed_since(self, after: int, last_event: int) -> list[tuple[int, int]] | None:
         """(job, number of its newest event), oldest first. None if that is not known or too much."""
         if not last_event - MOST_LOOKED_AT <= after <= last_event:
+            return None
+        if self.is_live and self._controller.publisher.removals.since(after) is None:
             return None
         found = self._controller.store.reader.jobs_changed_after(after, MOST_REPLAYED + 1)
         if len(found) > MOST_REPLAYED:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tarmac.api.schemas.job import AttemptView, GpuRef
-from tarmac.api.wording.notes import words
+from tarmac.api.schemas.job.job import AttemptView, GpuRef
+from tarmac.api.wording.notes import ending_words
 from tarmac.api.wording.times import iso
 from tarmac.controller.log_paths import is_elsewhere, stdout_path
 from tarmac.controller.submit.gpu_names import name_with
@@ -66,7 +66,7 @@ def _ended(controller: Controller, job: Job, stored: StoredAttempt) -> AttemptVi
         pause_s=round(attempt.paused_s, 3),
         peak_gpu_memory_bytes=stored.peak_gpu_memory_bytes,
         log_path=None if is_elsewhere(job) else stdout_path(controller.state_folder, job, attempt.number),
-        message=words(attempt.message),
+        message=ending_words(attempt.message),
         error_line=attempt.error_line,
     )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tarmac.api.schemas.gpus import GpuProcess, GpuReservation, GpuView
+from tarmac.api.schemas.gpus.gpus import GpuProcess, GpuReservation, GpuView
 from tarmac.api.views.job_fields import rounded, warnings_of
-from tarmac.api.wording.catalogue import say
+from tarmac.api.wording.catalogue.catalogue import say
 from tarmac.api.wording.foreign_processes import foreign_process_words
+from tarmac.api.wording.phrases import in_own_words
 from tarmac.api.wording.times import iso
 from tarmac.controller.gpus.foreign_processes import is_ignored
 from tarmac.core.model.ids import GpuUuid
@@ -84,7 +85,7 @@ def _gpu(controller: Controller, name: NodeName, reading: GpuReading, reserved: 
         booked_bytes=sum(gpu.memory_bytes or reading.memory_total_bytes for gpu in held.values()),
         make=reading.make,
         parent=reading.parent,
-        health=reading.health,
+        health=in_own_words(reading.health),
         gone_since=iso(reading.gone_since),
         held=say("gpu.held", processes=foreign_process_words(foreign, controller.now())) if foreign else None,
         reserved=None if reserved is None else _reserved(controller, reserved),
@@ -95,9 +96,9 @@ def _gpu(controller: Controller, name: NodeName, reading: GpuReading, reserved: 
 
 def _drain_reason(controller: Controller, drain: Drain) -> str | None:
     if drain.healthy_since is None:
-        return drain.reason
+        return in_own_words(drain.reason) if drain.by is None else drain.reason
     left_s = drain.healthy_since + controller.state.rules.healthy_s - controller.now()
-    return say("gpu.recovering", reason=drain.reason, seconds=max(0, left_s))
+    return say("gpu.recovering", reason=in_own_words(drain.reason), seconds=max(0, left_s))
 
 
 def _reserved(controller: Controller, one: Reservation) -> GpuReservation:

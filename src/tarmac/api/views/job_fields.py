@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from tarmac.api.schemas.job import GpuRef, JobView, Leftovers, LeftProcess
-from tarmac.api.wording.catalogue import say
-from tarmac.api.wording.degraded import stale_words
+from tarmac.api.schemas.job.job import GpuRef, JobView, Leftovers, LeftProcess
+from tarmac.api.wording.catalogue.catalogue import say
 from tarmac.api.wording.notes import basis_words
 from tarmac.api.wording.times import iso
+from tarmac.api.wording.why.degraded import stale_words
 from tarmac.controller.log_paths import stdout_path
 from tarmac.controller.submit.gpu_names import current_names, name_with
 from tarmac.core.handlers.health import idle_s
@@ -20,10 +20,10 @@ from tarmac.core.model.status import (
     Held,
     Paused,
     Queued,
-    Running,
     Succeeded,
     Unknown,
     holds_booking,
+    paused_s_of,
     state_name,
 )
 from tarmac.core.retries import attempts_max
@@ -168,15 +168,13 @@ def _estimate_rests_on(viewer: Viewer, job: Job) -> list[str]:
 def _elapsed_s(viewer: Viewer, job: Job) -> float | None:
     started, ended = (getattr(job.status, name, None) for name in ("started_at", "ended_at"))
     if started is not None and ended is not None:
-        return float(max(0.0, ended - started - getattr(job.status, "paused_s", 0.0)))
-    elapsed_s = viewer.controller.state.runtimes.elapsed_s(job, viewer.controller.now())
+        return float(max(0.0, ended - started - paused_s_of(job.status, viewer.now)))
+    elapsed_s = viewer.controller.state.runtimes.elapsed_s(job, viewer.now)
     return None if elapsed_s is None else round(elapsed_s, 3)
 
 
 def _pause_s(viewer: Viewer, job: Job) -> float:
-    status = job.status
-    paused_s = status.paused_until(viewer.controller.now()) if isinstance(status, Running) else 0.0
-    return round(paused_s or getattr(status, "paused_s", 0.0), 3)
+    return round(paused_s_of(job.status, viewer.now), 3)
 
 
 def _attempts_max(_: Viewer, job: Job) -> int | None:
@@ -211,6 +209,8 @@ COMPUTED: dict[str, Getter] = {
     "progress": lambda viewer, job: viewer.controller.progress.get(job),
     "peak_gpu_memory_bytes": lambda viewer, job: viewer.usage(job).peak_gpu_memory_bytes,
     "log_path": _log_path,
+    "params": lambda _, job: dict(job.spec.params),
+    "links": lambda viewer, job: viewer.links(job),
     "after": lambda _, job: [f"{after.job}:{after.on}" for after in job.spec.after],
     "waits_for": _waits_for,
     "min_gpu_memory_bytes": _unless_zero("min_gpu_memory_bytes"),
@@ -228,6 +228,23 @@ COMPUTED: dict[str, Getter] = {
     "stale_s": _stale_s,
     "stale_reason": lambda viewer, job: stale_words(viewer.controller, job),
     "held_by": lambda _, job: job.status.by if isinstance(job.status, Held) else None,
+}
+
+
+class Need(NamedTuple):
+    attribute: str
+    empty: Any = None
+
+
+# Computed fields that are empty for every status without this attribute.
+NEEDS: dict[str, Need] = {
+    **dict.fromkeys(("node", "progress", "elapsed_s", "stale_s", "stale_reason"), Need("booking")),
+    **dict.fromkeys(("gpus", "warnings"), Need("booking", ())),
+    **{name: Need(name) for name in ("signal", "started_at", "ended_at", "paused_at")},
+    "pause_s": Need("paused_s", 0.0),
+    "paused_by": Need("paused_at"),
+    **dict.fromkeys(("retry_at", "estimated_start", "estimate_basis", "position"), Need("retry_at")),
+    "estimate_rests_on": Need("retry_at", ()),
 }
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tarmac.api.schemas.nodes import NodeView
-from tarmac.api.wording.catalogue import say
+from tarmac.api.schemas.gpus.nodes import NodeView
+from tarmac.api.wording.catalogue.catalogue import say
 from tarmac.api.wording.times import iso
 
 if TYPE_CHECKING:

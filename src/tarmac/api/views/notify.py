@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.api.schemas.notify import NotificationsView, TargetView
 from tarmac.api.wording.notifications import stored_problem_words
+from tarmac.api.wording.refusals import refusal
 
 if TYPE_CHECKING:
     from tarmac.controller.controller import Controller
@@ -24,11 +25,13 @@ def target_views(controller: Controller, caller: Caller) -> list[TargetView]:
             TargetView(
                 name=one.name,
                 owner=one.owner or None,
-                url=one.url,
+                url=one.url or "***",
                 default=one.name in defaults and one.owner in {"", caller.name},
                 waiting=sum(queue.waiting for queue in mine),
                 failed=sum(queue.failed for queue in mine),
-                error=stored_problem_words(next((queue.error for queue in mine if queue.error), None)),
+                error=stored_problem_words(next((queue.error for queue in mine if queue.error), None))
+                if one.problem is None
+                else refusal(one.problem).message,
             )
         )
     left = [queue for queue in queues.values() if caller.is_admin or queue.owner == caller.name]
@@ -58,4 +61,5 @@ def notifications_view(controller: Controller) -> NotificationsView | None:
         failed=sum(queue.failed for queue in queues),
         target=None if newest is None else newest.target,
         error=None if newest is None else stored_problem_words(newest.error),
+        failing=sorted({queue.target for queue in troubled}),
     )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tarmac.api.wording.catalogue import say
-from tarmac.api.wording.formats import joined
-from tarmac.shared.units import duration_words
+from tarmac.api.wording.catalogue.catalogue import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +17,7 @@ LONGEST_COMMAND = 60
 
 def foreign_process_words(processes: Sequence[ForeignProcess], now: float) -> str:
     """With their age at this moment: a GPU that reads the same for hours is not sampled again."""
-    shown = joined([_one(process, now) for process in processes[:MOST_SHOWN]], "; ")
+    shown = say("clauses.several", clauses=[_one(process, now) for process in processes[:MOST_SHOWN]])
     if len(processes) <= MOST_SHOWN:
         return shown
     return say("process.more_foreign", processes=shown, more=len(processes) - MOST_SHOWN)
@@ -32,5 +30,9 @@ def _one(process: ForeignProcess, now: float) -> str:
         user=process.user or say("process.unknown_user"),
         job=process.job,
         command=(process.command or "")[:LONGEST_COMMAND],
-        age=None if process.started_at is None else duration_words(max(0, int(now - process.started_at))),
+        age=None if process.started_at is None else _age(max(0, int(now - process.started_at))),
     )
+
+
+def _age(seconds: int) -> str:
+    return say("process.age", seconds=seconds)

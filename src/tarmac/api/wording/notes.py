@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextvars import Context
 from typing import TYPE_CHECKING, Any, assert_never
 
-from tarmac.api.wording.catalogue import say
-from tarmac.core.model.note import Note, note
-from tarmac.shared.end_warning import parse_warning
+from tarmac.api.wording.catalogue.catalogue import say
+from tarmac.api.wording.catalogue.formats import signal_name
+from tarmac.api.wording.phrases import in_own_words
+from tarmac.core.model.note import Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -14,6 +16,11 @@ if TYPE_CHECKING:
     from tarmac.core.fit.gpu_fit import Unsuitable
     from tarmac.core.model.job import Job
     from tarmac.core.model.plan import RestsOn
+    from tarmac.core.model.status import Requeue
+
+
+BY_SIGNAL = frozenset({"signal", "killed"})  # reasons whose detail is a signal
+OF_ATTEMPTS = frozenset({"preempted", "time_limit", "failed"})  # of a requeue; the others name a person
 
 
 def note_words(note: Note) -> str:
@@ -21,8 +28,15 @@ def note_words(note: Note) -> str:
     return _say(note.key, values)
 
 
+def note_in_english(note: Note) -> str:
+    """For logs and commands, whose reader is not the one of the request that caused the note."""
+    return Context().run(note_words, note)
+
+
 def _say(key: str, values: Mapping[str, Any]) -> str:
     """The sentence; for a stored note of another version, which has none here, the key and its values."""
+    if values.get("reason") in BY_SIGNAL and isinstance(values.get("detail"), int):
+        values = {**values, "detail": signal_name(values["detail"])}
     try:
         return say(key, **values)
     except KeyError:
@@ -36,51 +50,18 @@ def words(noted: Note | str | None) -> str | None:
     return note_words(noted) if isinstance(noted, Note) else noted
 
 
+def ending_words(noted: Note | str | None) -> str | None:
+    """What the core or the agent says about the end of an attempt."""
+    return note_words(noted) if isinstance(noted, Note) else in_own_words(noted)
+
+
 def status_message(job: Job) -> str | None:
     """Why a job failed, is unknown or waits again."""
-    requeued = getattr(job.status, "requeued", None)
-    return words(getattr(job.status, "message", None) if requeued is None else requeued.note)
-
-
-def hint_words(job: Job) -> str | None:
-    """What its owner can do about the reason of its end."""
-    reason = getattr(job.status, "reason", None)
-    match reason:
-        case "oom-gpu":
-            return say("hint.oom_gpu")
-        case "oom-host":
-            return say("hint.oom_host")
-        case "killed":
-            return say("hint.killed")
-        case "disk-full":
-            return _disk_words(job)
-        case "no-cwd":
-            return say("hint.no_cwd", job=job.id, cwd=job.spec.cwd)
-        case "no-interpreter":
-            return say("hint.no_interpreter")
-        case "suspend":
-            return say("hint.suspend")
-        case "reboot":
-            return say("hint.reboot", job=job.id)
-        case "timeout":
-            return say("hint.timeout")
-        case _:
-            return say("hint.warned", warn=job.spec.warn) if _may_be_warning(job) else None
-
-
-def _disk_words(job: Job) -> str:
-    """The disk of the log, if that was full at the start or at the end of the job; otherwise another one."""
-    is_log = getattr(job.status, "message", None) == note("failed.full_disk")
-    has_run = getattr(job.status, "started_at", None) is not None
-    return say("hint.disk_full") if is_log or not has_run else say("hint.other_disk_full")
-
-
-def _may_be_warning(job: Job) -> bool:
-    """True if the signal that warns a job ended it, or the last command of its script."""
-    if job.spec.warn is None:
-        return False
-    number = parse_warning(job.spec.warn).signal
-    return getattr(job.status, "signal", None) == number or getattr(job.status, "exit_code", None) == 128 + number
+    requeued: Requeue | None = getattr(job.status, "requeued", None)
+    if requeued is None:
+        return ending_words(getattr(job.status, "message", None))
+    what = note_words(requeued.note)
+    return say("requeue.attempt", attempt=job.attempt, what=what) if requeued.why in OF_ATTEMPTS else what
 
 
 def story_detail(detail: Mapping[str, Any]) -> dict[str, Any]:

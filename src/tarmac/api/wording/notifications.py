@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import socket
 from collections import Counter
+from contextvars import Context
 from typing import TYPE_CHECKING, Any, assert_never
 
 import msgspec
 
-from tarmac.api.wording.catalogue import say
-from tarmac.api.wording.notes import story_detail
+from tarmac.api.wording.catalogue.catalogue import say
+from tarmac.api.wording.catalogue.formats import signal_name
+from tarmac.api.wording.notes import BY_SIGNAL, story_detail
 from tarmac.api.wording.times import date_and_clock
+from tarmac.controller.notify.notifications import MOST_IN_FULL
 from tarmac.controller.notify.sender import Message
 
 if TYPE_CHECKING:
@@ -19,7 +22,6 @@ if TYPE_CHECKING:
     from tarmac.controller.notify.send_process import Problem
     from tarmac.store.outbox import Waiting
 
-MOST_IN_FULL = 3
 MOST_LISTED = 50
 LONGEST_LINE = 400  # characters
 ENDS = frozenset({"end", "fail", "oom"})
@@ -31,7 +33,10 @@ class NotificationWords:
         self._host = host or socket.gethostname()
 
     def message(self, waiting: Sequence[Waiting], last_lines: Mapping[str, str]) -> Message:
-        """One message about all these events."""
+        """One message about all these events, in English: a request in another language may have caused it."""
+        return Context().run(self._message, waiting, last_lines)
+
+    def _message(self, waiting: Sequence[Waiting], last_lines: Mapping[str, str]) -> Message:
         waiting = _each_once(waiting)
         kind = _kind(waiting)
         if len(waiting) == 1:
@@ -84,6 +89,8 @@ def problem_words(problem: Problem) -> str:
             return say("send.no_target")
         case "broken":
             return say("send.broken", text=text)
+        case "unreadable":
+            return say("send.unreadable", text=text)
         case _:
             assert_never(problem["kind"])
 
@@ -122,7 +129,9 @@ def headline(one: Waiting) -> str:
 
 def _reason(detail: Mapping[str, Any]) -> str:
     reason = detail.get("reason")
-    code = detail["exit_code"] if reason == "exit" else detail["signal"] if reason in {"signal", "killed"} else None
+    code = detail["exit_code"] if reason == "exit" else None
+    if reason in BY_SIGNAL and detail["signal"] is not None:
+        code = signal_name(detail["signal"])
     return say("event.reason", reason=reason, code=code)
 
 
@@ -157,7 +166,7 @@ def _brief(one: Waiting) -> str:
 
 
 def _each_once(waiting: Sequence[Waiting]) -> list[Waiting]:
-    """Of events of the queue that say the same, such as that it is empty, only the newest, in the order of time."""
+    """Keep only the newest of several equal events of the queue, such as that it is empty."""
     newest = {(one.event, str(one.detail)): one for one in waiting if one.job is None}
     return [one for one in waiting if one.job is not None or newest[one.event, str(one.detail)] is one]
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, assert_never
 
-from tarmac.api.wording.catalogue import render, say
-from tarmac.api.wording.formats import size
+from tarmac.api.wording.catalogue.catalogue import render, say
+from tarmac.api.wording.catalogue.formats import size
 from tarmac.api.wording.notes import note_words
+from tarmac.api.wording.phrases import in_own_words
 from tarmac.core.model.note import Note
 from tarmac.core.policy.feasibility import ConstraintUnmet, HostTooSmall, PinnedGone, TooFewGpusOnNode
 from tarmac.refusal import Refused
@@ -17,23 +18,26 @@ from tarmac.refusal import Refused
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tarmac.api.wording.message import Rendered
+    from tarmac.api.wording.catalogue.message import Rendered
     from tarmac.core.limits import LimitReached
     from tarmac.core.model.gpu import NamedGpu
     from tarmac.core.policy.feasibility import Lack
 
 SHOWN_OF_UUID = 12
+FORMED_ELSEWHERE = frozenset({"trouble", "problem", "health"})  # values that may be English sentences
 
 
 def refusal(refused: Refused) -> Rendered:
     spelled_out = SPELLED_OUT.get(refused.key)
     if spelled_out is not None:
         return spelled_out(**refused.values)
-    return render(refused.key, **{name: _in_words(value) for name, value in refused.values.items()})
+    return render(refused.key, **{name: _in_words(name, value) for name, value in refused.values.items()})
 
 
-def _in_words(value: Any) -> Any:
+def _in_words(name: str, value: Any) -> Any:
     match value:
+        case str() if name in FORMED_ELSEWHERE:
+            return in_own_words(value)
         case Refused():
             return refusal(value)
         case Note():
@@ -111,7 +115,8 @@ def _too_little_bookable(lack: ConstraintUnmet, rest: str, nodes: int) -> Render
             nodes=nodes,
         )
     more, less = _apart(lack.asked_bytes, lack.most_bytes)
-    most = less if less.endswith("bytes") else f"{less} ({lack.most_bytes} bytes)"
+    is_exact = size(lack.asked_bytes) == size(lack.most_bytes)
+    most = less if is_exact else say("size.exactly", size=less, count=lack.most_bytes)
     return render("infeasible.nowhere_bookable", size=more, most=most, nodes=nodes)
 
 
@@ -119,7 +124,7 @@ def _apart(more: int, less: int) -> tuple[str, str]:
     """Two sizes, exact enough to see which one is larger."""
     if size(more) != size(less):
         return size(more), size(less)
-    return f"{more} bytes", f"{less} bytes"
+    return say("size.bytes", count=more), say("size.bytes", count=less)
 
 
 def limit_reached(reached: LimitReached) -> Rendered:

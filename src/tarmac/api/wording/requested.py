@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from tarmac.api.schemas.why import Requested
-from tarmac.api.wording.catalogue import say
+from tarmac.api.schemas.job.why import Requested
+from tarmac.api.wording.catalogue.catalogue import say
 from tarmac.api.wording.times import at_clock, iso
 from tarmac.controller.submit.gpu_names import current_names
 from tarmac.core.model.job import JobSpec, Request

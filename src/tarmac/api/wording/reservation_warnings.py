@@ -5,8 +5,8 @@ from __future__ import annotations
 import pwd
 from typing import TYPE_CHECKING
 
-from tarmac.api.wording.catalogue import say
-from tarmac.core.handlers.reservations import still_there
+from tarmac.api.wording.catalogue.catalogue import say
+from tarmac.core.handlers.queue.reservations import still_there
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

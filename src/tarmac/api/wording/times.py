@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import lru_cache
 from time import struct_time
 from zoneinfo import ZoneInfo
 
+from tarmac.api.wording.catalogue.catalogue import say
 from tarmac.shared.clocks import clock
 
 END_OF_TIME = 253_402_300_799.0  # the end of the year 9999: no date is later
@@ -28,6 +30,7 @@ def zone() -> str | None:
     return None if found is None else found.key
 
 
+@lru_cache(maxsize=4096)
 def iso(seconds: float | None) -> str | None:
     if seconds is None:
         return None
@@ -43,7 +46,7 @@ def date_and_clock(at: float) -> str:
 
 def at_clock(at: float, now: float) -> str:
     """14:02; Mon 14:02 within six days; else with the date."""
-    return clock(at, now, _in_zone)
+    return clock(at, now, _in_zone, say("clock.weekdays").split())
 
 
 def _in_zone(at: float) -> struct_time:

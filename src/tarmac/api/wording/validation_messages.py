@@ -6,11 +6,12 @@ Derived from the schemas, so that words and checks cannot differ.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import inspect
 
-from tarmac.api.wording.catalogue import say
+from tarmac.api.wording.catalogue.catalogue import say
 from tarmac.shared.job_options import BY_WIRE
 
 if TYPE_CHECKING:
@@ -25,11 +26,11 @@ _TYPED_PARAMETERS = {"lines": "-n"}
 
 def wrong_field(model: Any, path: str, message: str) -> str:
     """What is wrong with the field at `path` of a request of that type; `message` comes from the decoder."""
-    known = inspect.type_info(model)
+    known = _shape(model)
     steps = _STEP.findall(path)
     if (named := _NAMED.search(message)) is not None:
         where = _name(steps)
-        field = f"{where}: {named[2]}" if where else named[2]
+        field = say("field.inside", place=where, field=named[2]) if where else named[2]
         if named[1].startswith("missing"):
             return say("field.missing", field=field)
         return say("field.unknown", field=field)
@@ -44,11 +45,17 @@ def wrong_field(model: Any, path: str, message: str) -> str:
 def wrong_parameter(name: str, kind: Any) -> str:
     """What the parameter of a query must be. It may share its name with an option of a job, but is another thing."""
     field = f"{name} ({_TYPED_PARAMETERS[name]})" if name in _TYPED_PARAMETERS else name
-    return say("field.must_be", field=field, allowed=_allowed_in(name, inspect.type_info(kind)))
+    return say("field.must_be", field=field, allowed=_allowed_in(name, _shape(kind)))
 
 
 def unknown_parameter(name: str, known: Sequence[str]) -> str:
     return say("field.unknown_parameter", name=name, known=known)
+
+
+@cache
+def _shape(model: Any) -> inspect.Type:
+    """Derived once: for a large body it takes several milliseconds, in which the controller does nothing else."""
+    return inspect.type_info(model)
 
 
 def _inside(known: inspect.Type, step: str) -> inspect.Type:
@@ -74,7 +81,8 @@ def _name(steps: Sequence[str]) -> str:
         return _typed(fields[-1]) if fields and fields[-1] != "gpus" else "".join(fields)
     number = int(steps[1].strip("[]") or 0) + 1
     job = say("field.of_job", number=number) if number > 1 else ""
-    return ": ".join(part for part in (job, _typed(fields[-1]) if len(fields) > 1 else "") if part)
+    field = _typed(fields[-1]) if len(fields) > 1 else ""
+    return say("field.inside", place=job, field=field) if job and field else job or field
 
 
 def _typed(field: str) -> str:

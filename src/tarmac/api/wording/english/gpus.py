@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.api.wording.message import Message
+from tarmac.api.wording.catalogue.message import Message
 
 MESSAGES: dict[str, Message] = {
     "gpu.held": Message("held by {processes}"),
@@ -26,7 +26,7 @@ MESSAGES: dict[str, Message] = {
         "{program} is not ignored", "choose an ignored program: {ignored:list none}"
     ),
     "process.ignored_by_default": Message(
-        "{program} is ignored by default, so there is nothing to undo",
+        "{program} is ignored by default, so nothing needs to be undone",
         "to count it on GPUs anyway, run `tarmac gpu ignore-process --off {program}`",
     ),
     "process.matches_pattern": Message(
@@ -39,7 +39,8 @@ MESSAGES: dict[str, Message] = {
     "process.program_with_comma": Message(
         "{program} is not the name of a program: it contains a comma", "give one program at a time"
     ),
-    "process.foreign": Message("pid {pid} of {user}{job:prefixed , job }{command:parenthesized}{age:prefixed  for }"),
+    "process.foreign": Message("pid {pid} of {user}{job:prefixed , job }{command:parenthesized}{age:prefixed  }"),
+    "process.age": Message("for {seconds:in_words}"),
     "process.unknown_user": Message("an unknown user"),
     "process.more_foreign": Message("{processes}; and {more} more"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.api.wording.message import Message
+from tarmac.api.wording.catalogue.message import Message
 
 MESSAGES: dict[str, Message] = {
     "job.idle": Message("idle for {seconds:in_words}"),
@@ -12,7 +12,7 @@ MESSAGES: dict[str, Message] = {
         "{jobs:plural job|jobs} {jobs} {jobs:plural does|do} not exist", "run `tarmac ls -a` to list all known jobs"
     ),
     "jobs.no_last": Message(
-        "there is no last job: you have not submitted any", "run `tarmac add -- CMD…` to submit one"
+        "you have not submitted a job yet, so `last` has no meaning", "run `tarmac add -- CMD…` to submit one"
     ),
     "jobs.not_an_id": Message(
         "{word:quoted} is not a job id", "give ids such as 7, ranges such as 3-7, `last` or `all`"
@@ -23,11 +23,16 @@ MESSAGES: dict[str, Message] = {
     ),
     "jobs.not_a_range": Message("{word:quoted} is not a range of job ids", "write the lower id first: {stop}-{start}"),
     "jobs.unknown_state": Message("{state:quoted} is not a job state", "choose one of {known}"),
+    "pause.clock_runs_on": Message(
+        "an older version of Tarmac started it, so its time limit would not wait; use --count-paused to pause it anyway"
+    ),
     # who may
     "permission.admin_only": Message(
         "only admins may {action:select urgent=submit urgent jobs|make_urgent=make a job urgent|"
         "start=start a job out of turn|stop=stop the queue|queue=pause, drain or resume the queue|"
-        "set=change settings|reserve=reserve GPUs|notice=show a notice to all users}",
+        "set=change settings|reserve=reserve GPUs|notice=show a notice to all users|clean=remove jobs of other users|"
+        "gpus=drain, resume, forget or share GPUs|ignore=ignore processes on GPUs|log=read the log of the controller|"
+        "end=stop Tarmac}",
         "ask an admin; run `tarmac set admins` to see who is one",
     ),
     "permission.not_owner": Message(
@@ -40,6 +45,11 @@ MESSAGES: dict[str, Message] = {
     "jobs.still_running": Message(
         "{jobs:jobs} {jobs:plural is|are} still running; nothing was removed",
         "run `tarmac kill {first}` and wait for its end first",
+    ),
+    "jobs.removed_in_part": Message(
+        "{jobs:jobs} {jobs:plural has|have} started meanwhile; {removed:jobs} ({count} in total) "
+        "{removed:plural was|were} already removed, the other jobs were not",
+        "run `tarmac kill {first}`, wait for its end, and run the command again",
     ),
     "jobs.maybe_running": Message(
         "the state of {jobs:jobs} is stale: nothing can be written, so {jobs:plural its|their} end is not known; "
@@ -76,6 +86,9 @@ MESSAGES: dict[str, Message] = {
         "only jobs that have ended can be retried",
         "wait for its end, or run `tarmac kill {job}` first",
     ),
+    "retry.failed_again": Message(
+        "job {job} failed again: {reason}; to retry the jobs together, run `tarmac retry {ids:join  }`"
+    ),
     "retry.adopted": Message(
         "job {job} was adopted: Tarmac did not start it and cannot start it again", "queue its command: `tarmac add`"
     ),
@@ -83,13 +96,74 @@ MESSAGES: dict[str, Message] = {
         "the environment of job {job} is not known, because it was taken in from its node",
         "queue its command again: `tarmac add`",
     ),
-    "edit.not_an_array": Message("job {job} is not part of an array, so max_running does not apply", "leave it out"),
+    "groups.no_last": Message("you have no array, sweep or batch", "run `tarmac ls --groups` to list all groups"),
+    "groups.unknown_id": Message(
+        "no group has the id {group}{of_job:prefixed ; this job is part of group }",
+        "run `tarmac ls --groups` to list the groups",
+    ),
+    "groups.unknown_name": Message(
+        "no group is named {group:quoted}{meant:prefixed ; the nearest name is }",
+        "run `tarmac ls --groups` to list the groups",
+    ),
+    "results.nothing_asked": Message(
+        "no metric is given",
+        "give a pattern for the log, such as --metric 'acc=([0-9.]+)', or a file: --json metrics.json",
+    ),
+    "results.file_elsewhere": Message(
+        "{file:quoted} is not inside the directory of a job", "give a path relative to that directory, without `..`"
+    ),
+    "results.too_many": Message("these are {jobs} jobs; the limit is {most}", "select fewer"),
+    "results.slow_pattern": Message(
+        "searching the logs takes too long with this pattern", "simplify it: avoid nested `*` and `+`"
+    ),
+    "results.bad_pattern": Message("metric {pattern:quoted} is not a regular expression: {trouble}"),
+    "results.no_value": Message(
+        "metric {pattern:quoted} does not say which part is the value",
+        "put the value in parentheses: '{name}=([\\d.]+)'",
+    ),
+    "results.same_name": Message("two metrics are named {name:quoted}", "name them with groups: '(?P<best>…)'"),
+    "results.no_such_group": Message("metric {pattern:quoted} has no group {group}"),
+    "edit.not_in_a_group": Message("job {job} is not part of a group, so max_running does not apply", "leave it out"),
+    "template.unknown": Message("template {name} does not exist", "run `tarmac template ls` to list your templates"),
+    "template.misspelled": Message("template {name} does not exist", "did you mean {near}?"),
+    "template.bad_name": Message(
+        "the name of a template must have 1 to {most} printable characters without slashes, and not be a dot",
+        "choose a name such as big",
+    ),
+    "template.job_or_form": Message("a template is saved from a job or from a form", "give either `job` or `form`"),
+    "template.too_many": Message("you have {most} templates already", "remove one with `tarmac template rm`"),
+    "clone.too_many": Message("selected {jobs} jobs; at most {most} can be copied at once", "select fewer jobs"),
+    "clone.not_owner": Message(
+        "job {job} belongs to {owner}; only {owner} may copy it", "queue its command with `tarmac add`"
+    ),
+    "clone.adopted": Message(
+        "job {job} was adopted, so Tarmac cannot start it again", "queue its command with `tarmac add`"
+    ),
+    "label.too_many_tags": Message("a job can have at most {most} tags", "remove some of them"),
+    "label.empty_tag": Message("a tag is empty", "write a word, such as baseline"),
+    "label.bad_tag": Message(
+        "{tag:quoted} is not a tag: it contains a comma or a control character", "give each tag separately"
+    ),
+    "edit.of_job": Message("job {job}: {problem}", "nothing was changed"),
+    "edit.needs_gpu": Message(
+        "{option} needs a GPU, but the job requests none", "leave it out, or request GPUs with -g"
+    ),
+    "edit.no_environment": Message(
+        "the environment of the job is not known, so its variables cannot be changed", "leave out env"
+    ),
+    "edit.no_secrets": Message(
+        "the values of secret variables of the job are missing: {names:join , }",
+        "set them again, too: --env {first}",
+    ),
+    "edit.runs_as_owner": Message(
+        "job {job} belongs to {owner}; only {owner} may change {field}", "ask {owner} to do it, or to cancel the job"
+    ),
     "edit.nothing": Message("no change was given", "give at least one of {fields}"),
     "adopt.gpu_held": Message("GPU {index} is held by job {job}", "name other GPUs with --gpus, or none"),
-    "adopt.init": Message("process 1 cannot be adopted: it is the init process", "give the pid of your own process"),
+    "adopt.init": Message("process 1 cannot be adopted: it is the init process", "give the pid of your process"),
     "adopt.not_owner": Message("process {pid} belongs to another user", "ask its owner to adopt it"),
-    "adopt.is_a_job": Message("process {pid} already belongs to job {job}", "there is nothing to adopt"),
-    "adopt.ended": Message("process {pid} has ended", "there is nothing left to adopt"),
+    "adopt.is_a_job": Message("process {pid} already belongs to job {job}", "run `tarmac show {job}` to see it"),
+    "adopt.ended": Message("process {pid} has ended", "adopt a process that runs"),
     # output
     "log.adopted": Message(
         "job {job} was adopted: Tarmac does not capture its output", "look where you started the process"

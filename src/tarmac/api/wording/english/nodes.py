@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.api.wording.message import Message
+from tarmac.api.wording.catalogue.message import Message
 
 _ENTRY = 'write [[nodes]] with name = "…", kind = "local" and state = "/…"'
 
@@ -10,7 +10,7 @@ MESSAGES: dict[str, Message] = {
     "node.unreachable": Message("{error}"),
     "node.lost": Message("the connection to its agent was lost"),
     "node.joining": Message("its agent is starting"),
-    "node.unknown": Message("there is no node {node}", "choose one of these: {known:list none}"),
+    "node.unknown": Message("unknown node {node}", "choose one of these: {known:list none}"),
     "node.not_named": Message("process {pid} could be on any of several nodes", "name its node: {known}"),
     "gpu.on_several_nodes": Message("GPU {word} exists on several nodes", "name the node as well: {choices}"),
     "gpu.pinned_to_several_nodes": Message(

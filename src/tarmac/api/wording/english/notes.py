@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from tarmac.api.wording.message import Message
+from tarmac.api.wording.catalogue.message import Message
 
 MESSAGES: dict[str, Message] = {
-    "requeue.preempted": Message("preempted{for_job:prefixed  for job }"),
+    "requeue.preempted": Message("was preempted{for_job:prefixed  for job }"),
+    "requeue.attempt": Message("attempt {attempt} {what}"),
     "requeue.queue_stopped": Message("{by} stopped the queue"),
     "requeue.time_limit": Message("reached its time limit"),
     "requeue.failed": Message(
-        "{reason:select exit=exited with code|signal=was ended by signal|oom-gpu=ran out of GPU memory|"
+        "{reason:select exit=exited with code|signal=was ended by|oom-gpu=ran out of GPU memory|"
         "oom-host=ran out of host memory|timeout=reached its time limit|launch=could not be started|"
         "killed=was killed from outside|disk-full=failed on a full disk|"
-        "no-cwd=had no working directory|no-interpreter=had no interpreter|"
+        "no-cwd=failed because its working directory is missing|"
+        "no-interpreter=failed because its interpreter is missing|"
         "suspend=failed after the machine was suspended|reboot=was ended by a reboot|lost=was lost}"
         "{detail:prefixed  }"
     ),
@@ -21,6 +23,8 @@ MESSAGES: dict[str, Message] = {
         "job {job} {outcome:select ok=succeeded|fail=did not succeed|None=no longer exists}, but this job was to start "
         "only if it {on:select ok=succeeded|fail=failed|any=ended}"
     ),
+    "failed.no_secrets": Message("the values of secret variables are missing: {names}"),
+    "failed.many_secrets": Message("the values of secret variables are missing: {names} and {more} more"),
     "unknown.adopted": Message("it ended, but only the process that started it knows its exit status"),
     "unknown.still_running": Message(
         "its shim was killed, but the job still runs: Tarmac watches its processes; its exit code will not be known"
@@ -30,7 +34,7 @@ MESSAGES: dict[str, Message] = {
     "unknown.taken_in": Message("taken in from node {node}; the database did not know it"),
     "suspended.failures": Message(
         "the last {count:n job} of {owner} failed within {within_s} s of starting; the newest was job {job} "
-        "({reason:select exit=exit code|signal=signal}{detail:prefixed  })"
+        "({reason:select exit=exit code|signal=ended by}{detail:prefixed  })"
     ),
     "suspended.failures_alike": Message(
         "the last {count:n job} of {owner} failed within {within_s} s of starting, {alike} of them with: {line}"
@@ -41,7 +45,7 @@ MESSAGES: dict[str, Message] = {
     "notice.job_warned": Message("job {job}: {warning}"),
     "notice.job_stopped": Message("job {job} is stopped: {warning}"),
     "notice.gpu_drained": Message("{gpu} on {node} is no longer used: {reason}"),
-    "notice.owner_suspended": Message("no further jobs of {owner} start: {reason}"),
+    "notice.owner_suspended": Message("{owner} is suspended, and no more of their jobs start: {reason}"),
     "notice.reservation_released": Message(
         "reservation {reservation} of {owner} is released: it was not used within {within_s:in_words}"
     ),
@@ -52,40 +56,46 @@ MESSAGES: dict[str, Message] = {
     "unsuitable.size": Message("too small"),
     "unsuitable.kept": Message("too small, because keep_gpu_memory reserves part of it"),
     "failed.full_disk": Message("the disk of its log was full when it ended"),
-    "hint.oom_gpu": Message(
+    "remedy.oom_gpu": Message(
         "use a smaller batch or model, request larger GPUs (--min-gpu-mem) or more memory (--gpu-mem), or let Tarmac "
         "retry with more: --on-oom grow"
     ),
-    "hint.oom_host": Message(
+    "remedy.oom_host": Message(
         "the machine had too little memory: load less data at once, use fewer data loader workers, and reserve what "
         "the job needs with --mem"
     ),
-    "hint.killed": Message(
+    "remedy.killed": Message(
         "a process outside Tarmac sent SIGKILL: a person with `kill -9`, a container or batch system at its memory "
         "limit, or an OOM killer in user space such as earlyoom or systemd-oomd; see their logs"
     ),
-    "hint.disk_full": Message(
+    "remedy.disk_full": Message(
         "free space on the disk of the log, or write it elsewhere with --log; `df -h` and `df -i` show what is left"
     ),
-    "hint.other_disk_full": Message(
+    "remedy.other_disk_full": Message(
         "the error names a full disk or quota: free space where the job writes; `df -h`, `df -i` and `quota` show "
         "what is left"
     ),
-    "hint.no_cwd": Message("create {cwd} again and run `tarmac retry {job}`, or submit the job from another directory"),
-    "hint.no_interpreter": Message(
+    "remedy.no_cwd": Message(
+        "create {cwd} again and run `tarmac retry {job}`, or submit the job from another directory"
+    ),
+    "remedy.no_interpreter": Message(
         "check that the interpreter and its environment (venv, conda) still exist on the node; create them again, or "
         "submit the job with another interpreter"
     ),
-    "hint.suspend": Message(
+    "remedy.no_secrets": Message(
+        "they were in the directory `secrets` beside the database: restore it together with the database, or set them "
+        "again from a shell that has them: `tarmac rerun {job} --env NAME`"
+    ),
+    "remedy.suspend": Message(
         "the machine was suspended while the job ran, and GPU memory may not survive that; keep it awake while jobs "
         "run, such as with `systemd-inhibit --what=sleep`"
     ),
-    "hint.reboot": Message("the machine was restarted; run `tarmac retry {job}` to run the job again"),
-    "hint.warned": Message(
+    "remedy.reboot": Message("the machine was restarted; run `tarmac retry {job}` to run the job again"),
+    "remedy.warned": Message(
         "--signal {warn} sends this signal as a warning, and it ends a process without a handler: handle it, use B: to "
         "warn only the main process, or leave the warning out"
     ),
-    "hint.timeout": Message(
+    "remedy.timeout": Message(
         "raise its time limit with --time, or save checkpoints and continue from the last one with --requeue"
     ),
     "basis.stop": Message("jobs that are stopping"),

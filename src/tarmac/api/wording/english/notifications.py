@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.api.wording.message import Message
+from tarmac.api.wording.catalogue.message import Message
 
 _INSTALL = "run `pip install 'tarmac-gpu[notify]'`, then `tarmac stop`; or leave out --notify"
 _EXAMPLE = '[notify.targets] mail = "mailtos://USER:PASSWORD@smtp.example.org?to=ann@example.org"'
@@ -27,7 +27,7 @@ MESSAGES: dict[str, Message] = {
     ),
     "notify.unknown_event": Message("{event:quoted} is not an event of a job", "use {known:or}"),
     "notify.on_without_target": Message(
-        "--on needs a target of notifications, and there is no default", "add --notify TARGET"
+        "--on needs a target of notifications, but the job has none", "add --notify TARGET"
     ),
     # the config file
     "config.notify_not_a_table": Message(
@@ -68,6 +68,7 @@ MESSAGES: dict[str, Message] = {
     "send.not_installed": Message("apprise is not installed; run `pip install 'tarmac-gpu[notify]'`"),
     "send.no_target": Message("the config file has no such target"),
     "send.broken": Message("the process that sends ended unexpectedly{text:prefixed : }"),
+    "send.unreadable": Message("this version of Tarmac cannot describe the event: {text}"),
     # events
     "event.job": Message("job {job}{index:prefixed , copy }{name:parenthesized}"),
     "event.start": Message("{job} started"),
@@ -83,7 +84,7 @@ MESSAGES: dict[str, Message] = {
         "although {waiting:n job} {waiting:plural waits|wait}"
     ),
     "event.reason": Message(
-        "{reason:select exit=exit code|signal=killed by signal|killed=killed from outside by signal|"
+        "{reason:select exit=exit code|signal=ended by|killed=killed from outside by|"
         "oom-gpu=out of GPU memory|oom-host=out of memory|timeout=it reached its time limit|"
         "launch=it could not be started|dependency=a job that it depends on did not end as required|"
         "disk-full=a disk was full|no-cwd=its working directory is gone|"

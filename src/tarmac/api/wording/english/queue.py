@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.api.wording.message import Message
+from tarmac.api.wording.catalogue.message import Message
 
 MESSAGES: dict[str, Message] = {
     "notice.empty": Message("the notice is empty", "give a text, or remove the notice with `tarmac notice --clear`"),
@@ -59,7 +59,7 @@ MESSAGES: dict[str, Message] = {
         "cannot reserve {gpus:n GPU} for that time: the other GPUs are reserved or drained",
         "choose another time or fewer GPUs; run `tarmac reserve` to see the reservations",
     ),
-    "reservation.unknown_user": Message("there is no user {owner} on this machine, and no known job of {owner}"),
+    "reservation.unknown_user": Message("this machine has no user {owner}, and {owner} has no jobs"),
     "reservation.may_be_held": Message(
         "GPU {gpus:spans}: held by job {job} of {owner}, perhaps beyond the start of the reservation "
         "({end:select unknown=its end is not known|limit=its time limit ends later|history=earlier runs took longer|"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from tarmac.api.wording.message import Message
+from tarmac.api.wording.catalogue.message import Message
 
 MESSAGES: dict[str, Message] = {
     "report.wrong_span": Message("the report would begin after its end", "give an earlier time as `since`"),
+    "report.moment_and_day": Message("{moment} cannot be used together with {day}", "leave out one of them"),
+    "report.no_such_day": Message("{day} is not a day", "write it as 2026-11-30"),
     "request.unknown_address": Message("this address does not exist", "see GET /api/v1/openapi.json for all addresses"),
     "request.wrong_method": Message("this address does not accept {method}", "use {allowed:or}"),
     "request.not_a_version": Message("Tarmac-Api: {spoken:quoted} is not a version", "send {api}"),
@@ -15,9 +17,14 @@ MESSAGES: dict[str, Message] = {
     ),
     "request.wrong_fields": Message("{wrong:join ; }", "see docs/api.md for all fields"),
     "request.not_json": Message("the body is not valid JSON: {error}", "send a JSON object"),
+    "request.too_deep": Message("the body is nested too deeply", "send objects and lists with fewer levels"),
     "request.not_utf8": Message("the body is not UTF-8", "send JSON in UTF-8"),
     "request.wrong_key": Message(
         "Idempotency-Key must have 1 to {most} characters", "generate a new one for each request, such as a UUID"
+    ),
+    "request.not_declared_bytes": Message(
+        "the request's content type must be application/octet-stream",
+        "send bytes with the header Content-Type: application/octet-stream",
     ),
     "request.not_declared_json": Message(
         "the body is not declared as application/json", "send the header Content-Type: application/json"
@@ -39,6 +46,7 @@ MESSAGES: dict[str, Message] = {
     "field.each_must_be": Message("each of {field} must be {allowed}"),
     "field.body": Message("the body"),
     "field.of_job": Message("job {number} of the submit"),
+    "field.inside": Message("{place}: {field}"),
     "field.integer": Message("a whole number{bounds}"),
     "field.number": Message("a number{bounds}"),
     "field.duration": Message("a duration{bounds}, in seconds"),

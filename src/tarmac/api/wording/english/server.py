@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.api.wording.message import Message
+from tarmac.api.wording.catalogue.message import Message
 
 MESSAGES: dict[str, Message] = {
     "agent.unreachable": Message(
@@ -58,4 +58,5 @@ MESSAGES: dict[str, Message] = {
     ),
     "server.too_many_bodies": Message("too many large requests are under way", "try again in a moment"),
     "server.failed": Message("the controller failed: {error}", "run `tarmac log controller` to see where"),
+    "server.no_log": Message("the controller has no log file", "it runs in a terminal (`tarmac serve`) and logs there"),
 }

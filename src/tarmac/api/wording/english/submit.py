@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tarmac.api.wording.message import Message
+from tarmac.api.wording.catalogue.message import Message
 
 MESSAGES: dict[str, Message] = {
+    "form.mistake": Message("{problem}", "correct it, and submit the form again"),
     "submit.no_command": Message(
         "a job needs a command", "give either `command` (a list of words) or `shell` (a string)"
     ),
@@ -17,10 +18,31 @@ MESSAGES: dict[str, Message] = {
     "submit.cwd_not_a_directory": Message(
         "cwd {path} is not a directory", "create it first, or choose another one with --cwd"
     ),
-    "submit.env_malformed": Message("env: {text:quoted} is not NAME=VALUE", "write it as NAME=VALUE"),
+    "submit.env_malformed": Message("env[{number}] is not NAME=VALUE", "write it as NAME=VALUE"),
+    "submit.param_name": Message(
+        "{name:quoted} cannot be the name of a parameter", "use letters, digits and underscores"
+    ),
+    "submit.env_bad_name": Message(
+        "env[{number}] does not begin with the name of a variable", "use letters, digits and underscores"
+    ),
+    "submit.environment_bad_name": Message(
+        "environment has a variable with an empty name, or with = in its name", "leave it out"
+    ),
     "submit.env_reserved": Message(
         "{name} cannot be set, because Tarmac sets it for each job",
         "choose GPUs with --gpus-on, a directory with --cwd",
+    ),
+    "submit.venv_and_conda": Message("--venv and --conda exclude each other", "leave out one of them"),
+    "submit.venv_unknown": Message(
+        "{path} is not a virtual environment",
+        "create it with `python3 -m venv {path}`, or give the directory of another",
+    ),
+    "submit.venv_unknown_near": Message("{path} is not a virtual environment", "did you mean --venv {nearest}?"),
+    "submit.conda_unknown": Message(
+        "no conda environment is named {name}", "give the directory of the environment: --conda /opt/conda/envs/NAME"
+    ),
+    "submit.conda_unknown_near": Message(
+        "no conda environment is named {name}", "did you mean --conda {nearest}? Known environments: {known:join , }"
     ),
     "submit.fill_unknown": Message(
         "unknown placeholder {placeholder} in {text:quoted}",
@@ -48,8 +70,21 @@ MESSAGES: dict[str, Message] = {
         "signal {text} would come before the start of a job with a time limit of {limit_s:in_words}",
         "warn later, or raise the limit with --time",
     ),
-    "submit.max_running_without_array": Message(
-        "max_running applies to arrays only", 'leave it out, or set "array": true'
+    "submit.max_running_without_group": Message(
+        "max_running applies to arrays, sweeps and batches only", 'leave it out, or set "group": {{"kind": "array"}}'
+    ),
+    "submit.path_placeholder": Message(
+        "{path}: {placeholder:quoted} is not known for this job",
+        "write {known:or}; double other braces to keep them",
+    ),
+    "submit.path_single_brace": Message("{path} contains a single brace", "double it to keep it"),
+    "submit.ids_moved": Message(
+        "the ids of the jobs changed too often while their output files were checked", "try again"
+    ),
+    "group.bad_indices": Message("indices {text:quoted}: {trouble}"),
+    "group.indices_of_other": Message("a {kind} has no indices", 'leave them out, or set "kind": "array"'),
+    "group.indices_of_many": Message(
+        "an array with indices takes one job, not {jobs}", "send the job once; it is queued for each index"
     ),
     "submit.same_output": Message("stdout and stderr are the same file: {path}", "use --log to merge them"),
     "submit.log_not_absolute": Message("log path {path} is not absolute", "give an absolute path"),
@@ -119,7 +154,7 @@ MESSAGES: dict[str, Message] = {
         "no GPU has a UUID that starts with {word}", "run `tarmac gpus --json` to see the UUIDs"
     ),
     "gpu.unknown": Message(
-        "there is no GPU {word}", "choose one of these: {known:list none}; run `tarmac gpus` to see them"
+        "GPU {word} does not exist", "choose one of these: {known:list none}; run `tarmac gpus` to see them"
     ),
     # what no machine can ever meet
     "infeasible.no_gpus": Message(
@@ -182,8 +217,11 @@ MESSAGES: dict[str, Message] = {
         "request less, or lower it with `tarmac set keep_gpu_memory`",
     ),
     "infeasible.pinned": Message(
-        "requested {asked:n GPU}; the job is pinned to {have:select 0=none} that would do{rest}",
+        "requested {asked:n GPU}; of the GPUs that the job is pinned to, "
+        "{have:select 0=none} {have:plural is|are} suitable{rest}",
         "name as many with --gpus-on",
     ),
+    "size.bytes": Message("{count} bytes"),
+    "size.exactly": Message("{size} ({count} bytes)"),
     "infeasible.without_excluded": Message(" (excluded ones not counted)"),
 }

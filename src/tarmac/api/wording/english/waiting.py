@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.api.wording.message import Message
+from tarmac.api.wording.catalogue.message import Message
 
 MESSAGES: dict[str, Message] = {
     "waiting.unwritten": Message("nothing can be written, and nothing starts until it can: {problem}"),
@@ -23,7 +23,7 @@ MESSAGES: dict[str, Message] = {
     ),
     "waiting.paused": Message("{by} paused the queue{since:prefixed  at }{reason:prefixed : }"),
     "waiting.array_full": Message(
-        "{most:n job} of array {group} {most:plural is|are} running, the most allowed at once (max_running)"
+        "{most:n job} of group {group} {most:plural is|are} running, the most allowed at once (max_running)"
     ),
     "waiting.held_back": Message(
         "{gpus:n GPU} {gpus:plural is|are} held back for job {job}, expected to start at ~{at}"
@@ -69,10 +69,12 @@ MESSAGES: dict[str, Message] = {
     "gpu.available": Message("available"),
     "gpu.available_shared": Message("available, shared with {jobs:jobs}"),
     "gpu.list": Message("GPU {indices:spans}"),
+    "gpu.names": Message("{names}"),
+    "clauses.several": Message("{clauses:join ; }"),
     "gpu.line": Message("{gpus}: {text}"),
     # a running job
     "run.holder": Message("held by job {job} of {owner}{since:prefixed  since }, {until}"),
-    "run.place": Message("on {node}{gpus:prefixed  GPU }{since:prefixed  since }, {until}"),
+    "run.place": Message("on {node}{gpus:prefixed  }{since:prefixed  since }, {until}"),
     "run.until_limit": Message("until {at} at the latest (time limit)"),
     "run.until_history": Message("until ~{at} (based on earlier runs)"),
     "run.until_progress": Message("until ~{at} (based on its progress)"),
@@ -103,6 +105,7 @@ MESSAGES: dict[str, Message] = {
         "{policy:select balance=running GPUs|fairshare=recent GPU-hours} for their share goes first (policy {policy})"
     ),
     "why.estimate": Message("estimated start: ~{at}, based on {basis}"),
+    "clock.weekdays": Message("Mon Tue Wed Thu Fri Sat Sun"),
     "why.no_estimate": Message("estimated start: unknown"),
     # what a job requested
     "requested.no_gpu": Message("no GPU"),

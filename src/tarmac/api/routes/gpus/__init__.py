@@ -1,0 +1,1 @@
+"""GPUs and the foreign processes on them."""

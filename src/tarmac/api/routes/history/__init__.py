@@ -1,0 +1,1 @@
+"""Ended jobs: listing, exports and reports."""

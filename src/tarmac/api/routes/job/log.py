@@ -1,0 +1,262 @@
+"""The output of a job, byte for byte, read by the agent of the node it ran on."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import StreamingResponse
+
+from tarmac.api.answers import header_text
+from tarmac.api.deps import Context
+from tarmac.api.protocol import ABORT
+from tarmac.api.routes.job.jobs import find_job
+from tarmac.api.schemas.job.jobs import LogQuery
+from tarmac.api.wording.why.degraded import wait_words
+from tarmac.controller.controller import Controller
+from tarmac.controller.log_paths import is_elsewhere, stderr_path, stdout_path
+from tarmac.core.model.status import is_ended
+from tarmac.refusal import Refused, invalid, not_found, unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Container
+
+    from starlette.types import Receive, Scope, Send
+
+    from tarmac.controller.publisher import Listener
+    from tarmac.core.model.ids import NodeName
+    from tarmac.core.model.job import Job
+    from tarmac.shared.frames.to_agent import QuestionFrame
+
+CHUNK_BYTES = 1 << 18
+LOOK_AGAIN_S = 30.0
+LINE_BYTES = 8192  # that are searched for the beginning of a line
+TRY_AGAIN_S = 2.0  # after a watch failed: the file does not exist yet, or the node is away
+ANY_NOTICE: frozenset[str | None] = frozenset()
+
+
+class LogStream(StreamingResponse):
+    """Resets the connection if the output cannot be read on, so that the client notices and asks again."""
+
+    _abort: Callable[[], None] | None = None
+    _is_broken = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._abort = scope["extensions"].get(ABORT)
+        await super().__call__(scope, receive, send)
+        while self._is_broken and (await receive())["type"] != "http.disconnect":
+            pass  # until the connection is gone
+
+    async def stream_response(self, send: Send) -> None:
+        try:
+            await super().stream_response(send)
+        except Refused:
+            if self._abort is None:
+                raise
+            self._abort()
+            self._is_broken = True
+
+
+async def job_log(context: Context, word: str, query: LogQuery) -> LogStream:
+    """All of the output, its last `lines`, or from `offset` on. With `follow=1` the stream lasts until the job ends."""
+    controller = context.controller
+    job = find_job(context, word)
+    if query.error and (query.follow or (query.lines, query.offset, query.since_s) != (None, None, None)):
+        raise invalid("log.error_alone")
+    _refuse_what_has_no_file(controller, job, query)
+    which = query.attempt or max(job.attempt, 1)
+    path = _path(controller, job, which, query)
+    await controller.fleet.refuse_silence(_node_of(controller, job, which))
+    begin = await _must_exist(controller, job, which, path, follow=query.follow)
+    first, is_cut = max(query.offset or 0, begin), False
+    if query.since_s is not None:
+        first = await _since_offset(controller, job, which, path, query.since_s)
+    if query.lines is not None:
+        tail, is_cut = await _tail_offset(controller, job, which, path, query.lines)
+        first = max(first, tail) if query.since_s is not None else tail
+    headers = {"Tarmac-Log-Cut": "1"} if is_cut else {}
+    if begin and first <= begin:
+        headers["Tarmac-Log-Removed"] = str(begin)  # by the setting log_limit
+    if query.error:
+        path, first = await _error_place(controller, job, which, path, query)
+    notice = wait_words(controller, [job.id]) if query.follow else None
+    headers |= {} if notice is None else {"Tarmac-Notice": header_text(notice)}
+    headers |= {
+        "Tarmac-Log-Attempt": str(which),
+        "Tarmac-Log-Path": header_text(path),
+        "Tarmac-Log-Offset": str(first),  # to go on from when the stream breaks
+    }
+    ends_with = {notice} if query.notices else ANY_NOTICE
+    output = _output(controller, job, which, path, first, follow=query.follow, notices=ends_with)
+    return LogStream(output, media_type="application/octet-stream", headers=headers)
+
+
+def _path(controller: Controller, job: Job, attempt: int, query: LogQuery) -> str:
+    return (stdout_path if query.stream == "stdout" else stderr_path)(controller.state_folder, job, attempt)
+
+
+async def _error_place(controller: Controller, job: Job, attempt: int, path: str, query: LogQuery) -> tuple[str, int]:
+    """The file and the offset where the error begins. A separate stderr is where most programs write it."""
+    paths = [path]
+    if query.stream == "stdout":
+        paths.insert(0, stderr_path(controller.state_folder, job, attempt))
+    for candidate in dict.fromkeys(paths):
+        question: QuestionFrame = {"type": "tail_log", "path": candidate, "lines": 0, "error": True}
+        answer = await _ask(controller, job, attempt, question)
+        if answer.get("is_silent"):
+            raise unavailable("log.silent", job=job.id, error=answer["error"])
+        if answer.get("is_found"):
+            return candidate, int(answer["offset"])
+    raise not_found("log.no_error", job=job.id)
+
+
+def _refuse_what_has_no_file(controller: Controller, job: Job, query: LogQuery) -> None:
+    """Refuse a stream or an attempt without a separate file. A follower may wait for the next attempt."""
+    if is_elsewhere(job):
+        raise not_found("log.adopted", job=job.id)
+    if query.stream == "stderr" and stderr_path(controller.state_folder, job, 1) == stdout_path(
+        controller.state_folder, job, 1
+    ):
+        raise invalid("log.merged", job=job.id)
+    if job.attempt == 0 and is_ended(job.status):
+        raise not_found("log.never_ran", job=job.id)
+    if query.attempt is None:
+        return
+    is_awaited = query.follow and not controller.is_ended(job.id) and query.attempt == job.attempt + 1
+    if query.attempt > job.attempt and not is_awaited:
+        raise not_found("log.no_attempt", job=job.id, attempts=job.attempt)
+    chosen = job.spec.stdout if query.stream == "stdout" else job.spec.stderr
+    if chosen is not None and job.attempt > 1:
+        raise invalid("log.one_file", job=job.id, path=chosen)
+
+
+async def _since_offset(controller: Controller, job: Job, attempt: int, path: str, since_s: float) -> int:
+    """The beginning of the line that was written then, or of one somewhat before it."""
+    at = controller.now() - since_s
+    ended_at = getattr(job.status, "ended_at", None)
+    offset = controller.log_keeper.offset_at(job, attempt, path, at)
+    if attempt == job.attempt and ended_at is not None and ended_at < at:
+        offset = 1 << 62  # the end
+    begin = max(0, offset - LINE_BYTES)
+    question: QuestionFrame = {"type": "read_log", "path": path, "offset": begin, "limit": min(offset, LINE_BYTES)}
+    answer = await _ask(controller, job, attempt, question)
+    if "error" in answer or answer["size"] <= offset:
+        return int(answer.get("size", 0))
+    before = base64.b64decode(answer["data"])
+    return int(answer.get("offset", begin)) + before.rfind(b"\n") + 1 if b"\n" in before else offset
+
+
+async def _must_exist(controller: Controller, job: Job, attempt: int, path: str, *, follow: bool) -> int:
+    """Refuse output that is missing. A follower may come before the file exists. Returns where the output begins."""
+    had_run = _has_run(job) or attempt < job.attempt  # before it is asked: the job goes on meanwhile
+    answer = await _ask(controller, job, attempt, {"type": "read_log", "path": path, "offset": 0, "limit": 0})
+    if "error" not in answer:
+        return int(answer.get("offset", 0))  # an older agent does not limit the size of logs
+    if answer.get("is_silent"):
+        raise unavailable("log.silent", job=job.id, error=answer["error"])
+    if answer.get("is_missing") and had_run:
+        raise not_found("log.gone", job=job.id, path=path)
+    if _has_run(controller.job(job.id) or job) and not had_run:
+        return await _must_exist(controller, controller.job(job.id) or job, attempt, path, follow=follow)
+    if follow and answer.get("is_missing"):
+        return 0
+    if job.attempt == 0:
+        raise not_found("log.not_started", job=job.id)
+    raise not_found("log.unreadable", job=job.id, error=answer["error"])
+
+
+def _has_run(job: Job) -> bool:
+    """True once its command ran, and so had a file."""
+    return getattr(job.status, "started_at", None) is not None
+
+
+async def _tail_offset(controller: Controller, job: Job, attempt: int, path: str, lines: int) -> tuple[int, bool]:
+    """Where the last lines begin, and whether the search was cut short."""
+    answer = await _ask(controller, job, attempt, {"type": "tail_log", "path": path, "lines": lines})
+    if answer.get("is_silent"):
+        raise unavailable("log.silent", job=job.id, error=answer["error"])
+    return int(answer.get("offset", 0)), bool(answer.get("is_cut"))
+
+
+async def _output(
+    controller: Controller,
+    job: Job,
+    attempt: int,
+    path: str,
+    offset: int,
+    *,
+    follow: bool,
+    notices: Container[str | None],
+) -> AsyncIterator[bytes]:
+    """The output of one attempt. A follower asks again for the next attempt, which may write to another file.
+
+    The stream ends when there is a notice other than `notices`: only the next answer can carry it.
+    """
+    listener = controller.publisher.listen([job.id])
+    try:
+        while True:
+            # Looked up before reading, so that everything an ended job wrote is read.
+            now = controller.state.jobs.get(job.id)
+            is_over = now is None or now.attempt > attempt
+            had_run = now is not None and _has_run(now)
+            answer = await _read(controller, job, attempt, path, offset)
+            while chunk := base64.b64decode(answer.get("data", "")):
+                offset = max(offset, answer.get("offset", 0)) + len(chunk)  # a cap may have removed some
+                yield chunk
+                answer = await _read(controller, job, attempt, path, offset)
+            if not follow or now is None or is_over or controller.is_ending:
+                return
+            if notices is not ANY_NOTICE and wait_words(controller, [job.id]) not in notices:
+                return
+            if had_run and answer.get("is_missing"):
+                return  # the next request reports the removal
+            if answer.get("size", offset) < offset:
+                offset = 0  # truncated; everything from now on is new
+            else:
+                await _until_news(controller, listener, job, attempt, path, offset)
+    except Refused:
+        if not (follow and controller.fleet.is_ending):
+            raise  # the client notices that the stream broke
+    finally:
+        controller.publisher.unlisten(listener)
+
+
+async def _read(controller: Controller, job: Job, attempt: int, path: str, offset: int) -> dict[str, Any]:
+    question: QuestionFrame = {"type": "read_log", "path": path, "offset": offset, "limit": CHUNK_BYTES}
+    answer = await _ask(controller, job, attempt, question)
+    if answer.get("is_silent"):  # this breaks the stream; the next request says why
+        raise unavailable("log.silent", job=job.id, error=answer["error"])
+    if "error" in answer and not answer["is_missing"]:
+        raise not_found("log.unreadable", job=job.id, error=answer["error"])
+    return answer
+
+
+async def _until_news(
+    controller: Controller, listener: Listener, job: Job, attempt: int, path: str, offset: int
+) -> None:
+    """Wait until the file grows or the job changes. Before the start, the file does not exist yet."""
+    changed = asyncio.ensure_future(listener.take(LOOK_AGAIN_S))
+    grew = asyncio.ensure_future(_ask(controller, job, attempt, {"type": "watch_log", "path": path, "offset": offset}))
+    try:
+        await asyncio.wait({changed, grew}, return_when=asyncio.FIRST_COMPLETED)
+        if grew.done() and "error" in grew.result():
+            await asyncio.wait({changed}, timeout=TRY_AGAIN_S)
+    finally:
+        for task in (changed, grew):
+            task.cancel()
+        await asyncio.gather(changed, grew, return_exceptions=True)
+
+
+async def _ask(controller: Controller, job: Job, attempt: int, question: QuestionFrame) -> dict[str, Any]:
+    return await controller.fleet.ask(_node_of(controller, job, attempt), question)
+
+
+def _node_of(controller: Controller, job: Job, attempt: int) -> NodeName:
+    """The node the attempt runs or ran on; before the first start, the home node."""
+    now = controller.job(job.id) or job
+    booking = getattr(now.status, "booking", None)
+    current = None if booking is None else booking.node
+    if attempt != now.attempt or current is None:
+        current = controller.store.reader.node_of_attempt(job.id, attempt) or current
+    return current or controller.fleet.home.name

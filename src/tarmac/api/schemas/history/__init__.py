@@ -1,0 +1,1 @@
+"""Ended jobs, and what they held and used."""

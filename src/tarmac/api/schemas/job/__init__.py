@@ -1,0 +1,1 @@
+"""One job, and what is asked of jobs."""
