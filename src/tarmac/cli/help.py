@@ -1,21 +1,28 @@
-"""The texts of `--help`, for Tarmac and for each verb. They fit 80 columns."""
+"""The texts of `--help`, for Tarmac and for each verb. They fit the terminal, and 80 columns."""
 
 from __future__ import annotations
 
+from tarmac.cli.parser import Option
 from tarmac.cli.render.text import wrapped
-from tarmac.cli.term.terminal import has_colours, paint
+from tarmac.cli.term.terminal import has_colours, paint, width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tarmac.cli.parser import Option, Verb
+    from tarmac.cli.parser import Verb
 
-WIDTH = 80
+WIDEST, NARROWEST = 80, 40
+MOST_UNGROUPED = 16  # options that one list may have
+LEAST_WORDS = 24  # columns for the explanations beside the flags; with less room, they go below
+HELP = Option("--help", "-h", "show this help")
 GROUPS = (
-    ("Queue work", ("add", "run", "adopt")),
-    ("Inspect", ("ls", "show", "why", "log", "gpus", "status", "report", "metrics", "simulate")),
+    ("Queue work", ("add", "sweep", "run", "adopt", "clone", "rerun", "template")),
+    ("Inspect", ("ls", "show", "why", "log", "results", "gpus", "status", "report", "metrics", "web", "simulate")),
     ("Control jobs", ("wait", "kill", "rm", "pause", "resume", "hold", "release", "move", "edit", "start", "retry")),
+    ("Describe jobs", ("rename", "tag", "note")),
+    ("Code of jobs", ("diff", "checkout")),
+    ("Keep and clean", ("history", "clean", "export", "import", "backup", "restore")),
     ("Queue and GPUs", ("queue", "reserve", "gpu", "notice")),
     ("Tarmac itself", ("set", "notify", "serve", "stop", "doctor")),
 )
@@ -24,12 +31,10 @@ GROUPS = (
 def overview() -> str:
     from tarmac.cli.main import verb_named
 
-    text = ["Tarmac, a GPU job scheduler: each job takes off when a GPU is clear.", ""]
-    text += [f"{_bold('Usage:')} tarmac VERB [options]      `tarmac` alone lists the jobs", ""]
+    text = [*wrapped("Tarmac, a GPU job scheduler: each job takes off when a GPU is clear.", _width()), ""]
+    text += [f"{_bold('Usage:')} tarmac VERB [options]", "", *wrapped("`tarmac` alone lists the jobs.", _width()), ""]
     for title, names in GROUPS:
-        text.append(_bold(title))
-        text += [f"  {name:<10}{verb_named(name).summary}" for name in names]
-        text.append("")
+        text += [_bold(title), *_columns([(name.ljust(8), verb_named(name).summary) for name in names]), ""]
     text += [_bold("Examples")]
     text += _examples(
         (
@@ -39,39 +44,62 @@ def overview() -> str:
             ("tarmac ls -w", "the live table"),
         )
     )
-    text += ["", "Run `tarmac VERB --help` for details; --version prints the version."]
+    text += ["", *wrapped("Run `tarmac VERB --help` for details; --version prints the version.", _width())]
     return "\n".join(text) + "\n"
 
 
 def of_verb(verb: Verb) -> str:
     text = [f"{_bold('Usage:')} {verb.usage[0]}", *[f"       {line}" for line in verb.usage[1:]], ""]
-    text += [*wrapped(verb.summary[0].upper() + verb.summary[1:] + ".", WIDTH), ""]
+    text += [*wrapped(verb.summary[0].upper() + verb.summary[1:] + ".", _width()), ""]
     if verb.verbs:
-        text += [_bold("Verbs"), *_verbs(verb), ""]
-    text += [_bold("Options"), *_options(verb), ""]
+        text += [_bold("Verbs"), *_columns(_verbs(verb)), ""]
+    options = [*verb.options, HELP]
+    wide = max(len(_flags(option)) for option in options)
+    for title, group in _grouped(options):
+        text += [_bold(title), *_columns([(_flags(option).ljust(wide), option.help) for option in group]), ""]
     if verb.examples:
         text += [_bold("Examples"), *_examples(verb.examples), ""]
     for note in verb.notes:
-        text += wrapped(note, WIDTH)
+        text += wrapped(note, _width())
     return "\n".join(text).rstrip() + "\n"
 
 
-def _verbs(verb: Verb) -> Iterator[str]:
+def _width() -> int:
+    return max(NARROWEST, min(WIDEST, width() or WIDEST))
+
+
+def _verbs(verb: Verb) -> list[tuple[str, str]]:
     from tarmac.cli.main import verb_named
 
-    wide = max(map(len, verb.verbs))
-    for name in verb.verbs:
-        yield f"  {name.ljust(wide)}  {verb_named(f'{verb.name} {name}').summary}"
+    return [(name, verb_named(f"{verb.name} {name}").summary) for name in verb.verbs]
 
 
-def _options(verb: Verb) -> Iterator[str]:
-    pairs = [(_flags(option), option.help) for option in verb.options]
-    pairs.append(("-h, --help", "show this help"))
-    wide = max(len(flags) for flags, _ in pairs)
-    for flags, words in pairs:
-        first, *rest = wrapped(words, WIDTH - wide - 4)
-        yield f"  {flags.ljust(wide)}  {first}"
-        yield from (" " * (wide + 4) + line for line in rest)
+def _grouped(options: Sequence[Option]) -> Iterator[tuple[str, list[Option]]]:
+    """The options under headings if they are many. Those that only this verb has come first."""
+    if len(options) <= MOST_UNGROUPED:
+        yield "Options", list(options)
+        return
+    from tarmac.typed.option_groups import OPTION_GROUPS
+
+    by_flag = {option.long: option for option in options}
+    groups = [(title, [by_flag.pop(flag) for flag in flags if flag in by_flag]) for title, flags in OPTION_GROUPS]
+    for title, group in [("Options", list(by_flag.values())), *groups]:
+        if group:
+            yield title, group
+
+
+def _columns(pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Names beside their explanations; above them if the terminal is narrow."""
+    wide = max(len(name) for name, _ in pairs)
+    room = _width() - wide - 4
+    for name, words in pairs:
+        if room < LEAST_WORDS:
+            yield f"  {name.rstrip()}"
+            yield from (" " * 10 + line for line in wrapped(words, _width() - 10))
+        else:
+            first, *rest = wrapped(words, room)
+            yield f"  {name.ljust(wide)}  {first}"
+            yield from (" " * (wide + 4) + line for line in rest)
 
 
 def _flags(option: Option) -> str:
@@ -80,14 +108,39 @@ def _flags(option: Option) -> str:
 
 
 def _examples(examples: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Command and comment on one line if all fit, otherwise on two."""
+    """Command and comment on one line if all fit, otherwise the comment above the command."""
     wide = max(len(command) for command, _ in examples)
-    has_room = wide + max(len(words) for _, words in examples) + 6 <= WIDTH
+    has_room = wide + max(len(words) for _, words in examples) + 6 <= _width()
     for command, words in examples:
         if has_room:
             yield f"  {command.ljust(wide)}  {_dim('# ' + words)}"
         else:
-            yield from (f"  {_dim('# ' + words)}", f"  {command}")
+            yield from (f"  {_dim('# ' + line)}" for line in wrapped(words, _width() - 4))
+            yield from _continued(command)
+
+
+def _continued(command: str) -> Iterator[str]:
+    """A command over several lines, as a shell reads it: broken between arguments, never within quotes."""
+    line = " "
+    for word in _arguments(command):
+        if len(line) > 1 and len(line) + 1 + len(word) + 2 > _width():
+            yield f"{line} \\"
+            line = "     "
+        line += f" {word}"
+    yield line
+
+
+def _arguments(command: str) -> Iterator[str]:
+    word, quote = "", ""
+    for char in command:
+        if char == " " and not quote:
+            yield word
+            word = ""
+            continue
+        if char in "'\"":
+            quote = "" if char == quote else quote or char
+        word += char
+    yield word
 
 
 def _bold(words: str) -> str:

@@ -20,11 +20,19 @@ if TYPE_CHECKING:
 
     from tarmac.cli.parser import Verb
 
-VERBS = (
-    "add", "run", "adopt", "ls", "show", "log", "wait", "kill", "rm", "gpus", "gpu", "set", "status", "serve", "stop",
-    "doctor", "simulate", "why", "hold", "release", "pause", "resume", "move", "edit", "start", "retry", "queue",
-    "reserve", "notice", "notify", "report", "metrics",
-)  # fmt: skip
+ROOMS = {
+    "submit": ("add", "sweep", "run", "adopt", "clone", "rerun", "template"),
+    "look": ("ls", "show", "why", "log", "results", "wait", "gpus", "status", "report", "metrics", "web"),
+    "change": (
+        "kill", "rm", "hold", "release", "pause", "resume", "move", "edit", "start", "retry", "rename", "tag", "note",
+    ),
+    "keep": ("history", "clean", "export", "import", "backup", "restore", "diff", "checkout"),
+    "admin": (
+        "gpu", "queue", "set", "serve", "stop", "doctor", "simulate", "reserve", "notice", "notify",
+    ),
+}  # fmt: skip
+MODULES = {"import": "import_jobs"}  # `import` is a word of Python
+VERBS = {verb: room for room, verbs in ROOMS.items() for verb in verbs}
 INTERRUPTED = 130
 
 
@@ -52,14 +60,19 @@ def run_line(argv: Sequence[str]) -> int:
         _complain(error.message, error.hint)
         return error.exit_code
     except OSError as error:
-        _complain(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", None)
+        _complain(f"{error.strerror or error}{f': {_name(error)}' if error.filename else ''}", None)
         return 1
 
 
+def _name(error: OSError) -> str:
+    return os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(error.filename)
+
+
 def verb_named(name: str) -> Verb:
-    """`gpu ignore-process` is cli/verbs/gpu/ignore_process.py."""
-    module = name.replace(" ", ".").replace("-", "_")
-    verb: Verb = __import__(f"tarmac.cli.verbs.{module}", fromlist=["VERB"]).VERB
+    """`gpu ignore-process` is cli/verbs/admin/gpu/ignore_process.py."""
+    room = VERBS[name.partition(" ")[0]]
+    module = MODULES.get(name) or name.replace(" ", ".").replace("-", "_")
+    verb: Verb = __import__(f"tarmac.cli.verbs.{room}.{module}", fromlist=["VERB"]).VERB
     return verb
 
 

@@ -6,44 +6,22 @@ A small replacement for argparse, which would double the start-up time of every 
 from __future__ import annotations
 
 from tarmac.errors import UserError
+from tarmac.typed.option import NONE, Option, shown, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, TypeAlias
 
-    Values: TypeAlias = dict[str, Any]
+    from tarmac.typed.option import Values
 
 
-SHOWN = 200  # characters of a wrong word in a message
+__all__ = ["JSON", "NONE", "HelpAsked", "Option", "Values", "Verb", "parse", "shown", "text"]  # all that a verb needs
+
+NO = "--no-"  # before the name of a flag: switches it off
 
 
 class HelpAsked(Exception):  # not an error
     """`--help` is among the options."""
-
-
-class Option:
-    """`read` converts the option's argument to its value; None for a flag without an argument."""
-
-    __slots__ = ("has_many", "help", "long", "metavar", "name", "read", "short")
-
-    def __init__(
-        self,
-        long: str,
-        short: str | None,
-        help: str,  # noqa: A002
-        metavar: str | None = None,
-        read: Callable[[str], object] | None = None,
-        *,
-        has_many: bool = False,
-    ) -> None:
-        self.long = long
-        self.short = short
-        self.help = help
-        self.metavar = metavar
-        self.read = read if read is not None or metavar is None else text
-        self.has_many = has_many
-        self.name = long[2:].replace("-", "_")
 
 
 class Verb:
@@ -103,6 +81,8 @@ class _Parser:
             self.by_flag[option.long] = option
             if option.short:
                 self.by_flag[option.short] = option
+            if option.can_negate:
+                self.by_flag[f"{NO}{option.long[2:]}"] = option
 
     def parse(self, left: list[str]) -> tuple[Values, list[str]]:
         words: list[str] = []
@@ -130,7 +110,9 @@ class _Parser:
         if option.read is None:
             if equals:
                 raise self._refusal(f"{flag} takes no value, but got {value!r}")
-            self.values[option.name] = True
+            self.values[option.name] = True if flag == option.long else NONE
+        elif option.takes is not None and not equals and not (left and option.takes(left[0])):
+            self.values[option.name].append(True)
         else:
             self._keep(option, flag, value if equals else self._next(flag, option, left))
 
@@ -152,9 +134,9 @@ class _Parser:
             raise HelpAsked
         if flag in self.verb.lacks:
             raise self._refusal(f"{flag} {self.verb.lacks[flag][0]}", self.verb.lacks[flag][1])
-        from tarmac.cli.suggest import nearest
+        from tarmac.cli.suggest import nearest_option
 
-        meant = nearest(word if len(word) > 2 else flag, [*self.by_flag, "--help"])
+        meant = nearest_option(word if len(word) > 2 else flag, [*self.by_flag, "--help"])
         run = f"did you mean {meant}? Run" if meant else "run"
         raise self._refusal(f"unknown option {flag}", f"{run} `tarmac {self.verb.name} --help` to list the options")
 
@@ -168,6 +150,8 @@ class _Parser:
         try:
             value = option.read(word)
         except ValueError as error:
+            if option.is_secret and "=" in word:
+                word = f"{word.partition('=')[0]}=…"
             raise self._refusal(f"{flag} {shown(word)}: {error}", f"{flag} {option.metavar}: {option.help}") from None
         if option.has_many:
             self.values[option.name].append(value)
@@ -176,17 +160,3 @@ class _Parser:
 
     def _refusal(self, message: str, hint: str | None = None) -> UserError:
         return UserError(f"{self.verb.name}: {message}", hint or f"run `tarmac {self.verb.name} --help` for help")
-
-
-def shown(word: str) -> str:
-    """A word as typed, safe to print."""
-    word = word if len(word) <= SHOWN else f"{word[:SHOWN]}…"
-    return word if word.isprintable() and word else repr(word)
-
-
-def text(word: str) -> str:
-    try:
-        word.encode("utf-8")
-    except UnicodeEncodeError:
-        raise ValueError("it is not UTF-8") from None
-    return word

@@ -14,7 +14,7 @@ def connect(*, start: bool = True) -> Client:
     client = Client(start=start)
     client.on_start = _tell_where
     client.on_trouble = _Once("the controller cannot write: ")
-    client.on_silence = tell_silence
+    client.on_silence = lambda pid, silent_s: tell_silence(pid, silent_s, is_large=client.is_large)
     client.on_stale = _Once()
     signals.on(signals.SIGINT, _Interrupt(client))
     return client
@@ -35,22 +35,27 @@ class _Interrupt:
         os._exit(INTERRUPTED)
 
 
-def tell_silence(pid: int, silent_s: float) -> None:
+def tell_silence(pid: int, silent_s: float, *, is_large: bool = False) -> None:
     """Say once that the controller does not answer, and why as far as it is known."""
     from tarmac.client.transport import SILENCE_S
 
     if silent_s <= SILENCE_S:
         from tarmac.cli.term.terminal import err
 
-        err("".join(f"{line}\n" for line in silence(pid, silent_s)))
+        err("".join(f"{line}\n" for line in silence(pid, silent_s, is_large=is_large)))
 
 
-def silence(pid: int, silent_s: float) -> list[str]:
-    from tarmac.client.liveness import is_stopped
+def silence(pid: int, silent_s: float, *, is_large: bool = False) -> list[str]:
+    """`is_large`: the request may be about very many jobs, so that the controller works on it for a while."""
+    from tarmac.client.controller_process.liveness import is_stopped
 
     who = f"the controller (pid {pid})" if pid else "the controller"
     lines = [f"tarmac: {who} has not answered for {silent_s:.0f} s; still waiting"]
-    return [*lines, f"  it is suspended; run `kill -CONT {pid}` to continue it"] if is_stopped(pid) else lines
+    if is_stopped(pid):
+        return [*lines, f"  it is stopped, as by Ctrl-Z; run `kill -CONT {pid}` to continue it"]
+    if is_large:
+        return [f"tarmac: still waiting for {who} after {silent_s:.0f} s; a request about many jobs takes a while"]
+    return lines
 
 
 class _Once:

@@ -9,19 +9,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from tarmac.client.records import (
-        Event,
-        Gpu,
-        Node,
+    from tarmac.client.answers import (
         Notice,
+        NotifyOverview,
         NotifyTarget,
         NotifyTest,
+        PageLink,
         Queue,
         Report,
         Reservation,
-        Setting,
         Status,
-    )
+    )  # fmt: skip
+    from tarmac.client.records import Event, Gpu, GpuOverview, Setting
 
 TEST_S = 75.0  # a server that does not answer is given up within this long
 
@@ -40,15 +39,21 @@ class Admin(Link):
         error: str | None = self.call("GET", "/gpus").get("error")
         return error
 
-    def gpus_nodes_and_notice(self) -> tuple[list[Gpu], list[Node], Notice | None]:
-        """All GPUs, every configured node, connected or not, and the notice of the admins.
-
-        The controller's own machine is the first node.
-        """
-        from tarmac.client.records import Gpu
+    def gpu_overview(self) -> GpuOverview:
+        """All GPUs, every configured node, connected or not, and the notice of the admins."""
+        from tarmac.client.records import Gpu, GpuOverview
 
         answer = self.call("GET", "/gpus")
-        return [Gpu(gpu) for gpu in answer["gpus"]], answer.get("nodes", []), answer.get("notice")
+        return GpuOverview([Gpu(gpu) for gpu in answer["gpus"]], answer.get("nodes", []), answer.get("notice"))
+
+    def page_link(self, port: int | None = None) -> PageLink:
+        """An address that opens the page in a browser on this machine and logs it in, once."""
+        link: PageLink = self.call("POST", "/page/links", body={"port": port})
+        return link
+
+    def log_out_of_page(self) -> None:
+        """End all sessions of this user in browsers."""
+        self.call("POST", "/page/logout", body={})
 
     def drain(self, *gpus: int | str, reason: str | None = None) -> list[str]:
         """Start no more jobs on these GPUs (indices or UUIDs); running jobs continue. Returns their UUIDs."""
@@ -167,8 +172,12 @@ class Admin(Link):
 
     def notify_targets(self) -> list[NotifyTarget]:
         """The targets of notifications that you can use, with masked URLs, and what waits for each."""
-        targets: list[NotifyTarget] = self.call("GET", "/notify")["targets"]
-        return targets
+        return self.notify_overview()["targets"]
+
+    def notify_overview(self) -> NotifyOverview:
+        """The targets as above, and whether apprise, which sends the messages, is installed."""
+        found: NotifyOverview = self.call("GET", "/notify")
+        return found
 
     def notify_test(self, *targets: str) -> list[NotifyTest]:
         """Send a message to each of these targets; returns what went wrong. Takes up to a minute."""
@@ -177,7 +186,7 @@ class Admin(Link):
         return results
 
     def notice(self) -> Notice | None:
-        """The notice of the admins to all users; None if there is none."""
+        """The notice of the admins to all users, or None."""
         notice: Notice | None = self.call("GET", "/notice")["notice"]
         return notice
 
@@ -186,7 +195,7 @@ class Admin(Link):
         self.call("PUT", "/notice", body={"text": text})
 
     def clear_notice(self) -> None:
-        """Show no notice any longer."""
+        """Remove the notice."""
         self.call("DELETE", "/notice")
 
     def reservations(self) -> list[Reservation]:

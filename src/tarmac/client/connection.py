@@ -18,20 +18,22 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, ParamSpec, Self, TypeAlias, TypeVar
 
+    from tarmac.client.controller_process.patience import Patience
+
     P = ParamSpec("P")
     T = TypeVar("T")
     Request: TypeAlias = tuple[str, str, bytes | None, Mapping[str, str] | None]
 
 BASE = "/api/v1"
 START_TRIES = 3  # of a controller that ends with a message; one that was killed is started again
-ANSWER_S = 60  # the longest an ordinary request may take; a suspended controller would never answer
+ANSWER_S = 60  # the longest an ordinary request may take; a stopped controller would never answer
 LASTING = frozenset({"agent.silent", "log.silent"})  # keys of refusals that a retry does not change
 # Keys of refusals that come before a request is looked at, because there are too many of them.
 TURNED_AWAY = frozenset({"server.too_many_connections", "server.crowded", "server.too_many_bodies"})
+MANY = 1000  # jobs
+MANY_S = 900  # for a request about very many jobs
 PATIENCE_S = 60  # how long to wait for a controller that is away, or turns requests away
 PAUSE_S = 0.05  # between two tries
-LONGEST_PAUSE_S = 1.0  # … of a request that is turned away
-SAY_AFTER_S = 5  # that a request is turned away
 CRASHED_S = 1  # … before starting a new one, if the old one left its socket behind
 CHECK_STREAM_S = 30  # how often a silent stream is checked
 STOPPED_S = 20  # … before starting a new one, if the old one was stopped, perhaps for an upgrade
@@ -62,6 +64,7 @@ class Link:
         self.patience_s: float = PATIENCE_S
         self.was_reached = False  # a controller that was reached once is waited for when it goes away
         self.is_unsure = False  # a request that changes something was sent, and its answer has not arrived
+        self.is_large = False  # the request that was sent last may be about very many jobs
         self.repeats = True  # False: the caller repeats requests
         self._idle: list[Connection] = []
         self._pid = os.getpid()
@@ -86,26 +89,33 @@ class Link:
         *,
         query: Mapping[str, object] | None = None,
         body: object = None,
+        data: bytes | None = None,
         has_token: bool = False,
         within_s: float | None = None,
         waits_s: float = 0,
+        is_raw: bool = False,
     ) -> Any:
         """Send one request, JSON in and out. Repeats it until it is answered if the connection breaks.
+
+        Bytes are sent as `data` instead of a body, and returned with `is_raw`.
 
         A request that changes something has a key, by which the controller recognizes a repetition, or a token in its
         body. `within_s`: how long to wait for an answer, if not the default. `waits_s`: how long the
         controller may be silent because it waits for something.
         """
-        data = None if body is None else encode(body).encode("ascii")
-        key = None if method == "GET" or has_token else {"Idempotency-Key": os.urandom(16).hex()}
+        key = {} if method == "GET" or has_token else {"Idempotency-Key": os.urandom(16).hex()}
+        if data is not None:
+            key["Content-Type"] = "application/octet-stream"
+        elif body is not None:
+            data = encode(body).encode("ascii")
         request = (method, BASE + path + _query(query), data, key)
         try:
             try:
-                response, text = self._read(request, within_s, waits_s)
+                response, answer = self._read(request, within_s, waits_s)
             except Unavailable as error:
                 if not self.repeats or not (isinstance(error, ConnectionLost) or error.key in TURNED_AWAY):
                     raise
-                response, text = self._repeated(request, within_s, waits_s, error)
+                response, answer = self._repeated(request, within_s, waits_s, error)
         except KeyboardInterrupt as interrupt:
             if self.is_unsure:
                 interrupt.add_note("it is unknown whether the request was carried out")
@@ -113,8 +123,17 @@ class Link:
         finally:
             self.is_unsure = False
         if response.status >= 400:
-            raise _error(response.status, text)
-        return decode(text) if text else {}
+            raise _error(response.status, answer.decode("utf-8", "replace"))
+        if is_raw:
+            return answer
+        return decode(answer.decode("utf-8")) if answer else {}
+
+    def change(self, path: str, body: dict[str, Any]) -> Any:
+        """Change the jobs that the body selects. Those of a filter may be a million, which takes its time."""
+        filters = {"group", "name", "tag", "state", "owner", "failed"}
+        ids = body["ids"]
+        is_plain = len(ids) < MANY and all(word.isdecimal() for word in ids) and filters.isdisjoint(body)
+        return self.call("POST", path, body=body, within_s=None if is_plain else MANY_S)
 
     def stream(
         self, path: str, query: Mapping[str, object] | None = None, headers: Mapping[str, str] | None = None
@@ -136,9 +155,11 @@ class Link:
 
     def _repeated(
         self, request: Request, within_s: float | None, waits_s: float, error: TarmacError
-    ) -> tuple[Response, str]:
+    ) -> tuple[Response, bytes]:
         """The answer to a request whose connection broke, or that was turned away. Starts a controller that is gone."""
-        patience, is_unsure = _Patience(self), isinstance(error, ConnectionLost)
+        from tarmac.client.controller_process.patience import Patience
+
+        patience, is_unsure = Patience(self), isinstance(error, ConnectionLost)
         if not is_unsure:
             patience.pause(error)
         while True:
@@ -153,14 +174,14 @@ class Link:
                 raise _unknown(error) if self.is_unsure else error
             patience.pause(error)
 
-    def _read(self, request: Request, within_s: float | None, waits_s: float = 0) -> tuple[Response, str]:
+    def _read(self, request: Request, within_s: float | None, waits_s: float = 0) -> tuple[Response, bytes]:
         connection = self._connection()
         connection.on_silence = self._tell_silence if not waits_s else self._silence_after(waits_s)
         limit_s = self.answer_s if within_s is None else within_s
-        self.is_unsure = request[0] != "GET"
+        self.is_unsure, self.is_large = request[0] != "GET", limit_s == MANY_S
         try:
             response = connection.request(*request, within_s=limit_s)
-            text = response.read().decode("utf-8")
+            answer = response.read()
         except TimeoutError:
             raise NoAnswer(connection.pid) from None
         finally:
@@ -169,17 +190,19 @@ class Link:
             else:
                 connection.close()
         self._heed(response)
-        if response.status == Unavailable.status and (error := _error(response.status, text)).key in TURNED_AWAY:
-            self.is_unsure = False  # it was not looked at
-            raise error
-        return response, text
+        if response.status == Unavailable.status:
+            error = _error(response.status, answer.decode("utf-8", "replace"))
+            if error.key in TURNED_AWAY:
+                self.is_unsure = False  # it was not looked at
+                raise error
+        return response, answer
 
     def _tell_silence(self, pid: int, silent_s: float) -> None:
         """A stopped controller is given up after the usual time, also where a request may take longer."""
         if self.on_silence is not None:
             self.on_silence(pid, silent_s)
         if silent_s >= self.answer_s:
-            from tarmac.client.liveness import is_stopped
+            from tarmac.client.controller_process.liveness import is_stopped
 
             if is_stopped(pid):
                 raise TimeoutError
@@ -188,7 +211,7 @@ class Link:
         """For a request that waits: silence means nothing before that, unless the controller is stopped."""
 
         def on_silence(pid: int, silent_s: float) -> None:
-            from tarmac.client.liveness import is_stopped
+            from tarmac.client.controller_process.liveness import is_stopped
 
             if silent_s > waits_s:
                 self._tell_silence(pid, silent_s - waits_s)
@@ -199,7 +222,7 @@ class Link:
 
     def _check_stream(self, pid: int, silent_s: float) -> None:
         """A stream is silent while nothing happens, so ask in another way now and then."""
-        from tarmac.client.liveness import is_stopped
+        from tarmac.client.controller_process.liveness import is_stopped
 
         if is_stopped(pid) or silent_s % CHECK_STREAM_S == 0:
             try:
@@ -238,7 +261,7 @@ class Link:
 
                 if not self.start or (began_at and monotonic() > began_at + self.patience_s):
                     raise
-            from tarmac.client.autostart import EndedEarly, start_controller
+            from tarmac.client.controller_process.autostart import EndedEarly, start_controller
 
             began_at = began_at or monotonic()
             if self.on_start is not None:
@@ -253,43 +276,13 @@ class Link:
                 sleep(PAUSE_S)
 
 
-class _Patience:
-    """How long to repeat a request that was not served, and how often."""
-
-    def __init__(self, client: Link) -> None:
-        from time import monotonic
-
-        self._client = client
-        self._since = monotonic()
-        self._pause_s = PAUSE_S
-
-    @property
-    def waited_s(self) -> float:
-        from time import monotonic
-
-        return monotonic() - self._since
-
-    @property
-    def is_over(self) -> bool:
-        return self.waited_s > self._client.patience_s
-
-    def pause(self, error: TarmacError) -> None:
-        """Longer each time if the request is turned away, because it is one of many."""
-        from time import sleep
-
-        if error.key in TURNED_AWAY and self.waited_s > SAY_AFTER_S and self._client.on_stale is not None:
-            self._client.on_stale(f"{error.message}; trying again")
-        sleep(self._pause_s)
-        self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S) if error.key in TURNED_AWAY else PAUSE_S
-
-
 def keep_asking(client: Link, ask: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
     """Repeat the request while the controller is away or turns it away, for as long as a restart may take.
 
     A controller that was reached before is not replaced at once: it may be restarting, or was stopped on purpose.
     """
     may_start, repeats = client.start, client.repeats
-    patience: _Patience | None = None
+    patience: Patience | None = None
     client.start, client.repeats = may_start and not client.was_reached, False
     try:
         while True:
@@ -298,7 +291,9 @@ def keep_asking(client: Link, ask: Callable[P, T], *args: P.args, **options: P.k
             except NoAnswer:
                 raise  # already waited for it
             except Unavailable as error:
-                patience = patience or _Patience(client)
+                from tarmac.client.controller_process.patience import Patience
+
+                patience = patience or Patience(client)
                 if error.key in LASTING or not client.was_reached or patience.is_over:
                     raise
                 client.start = may_start and patience.waited_s > _restart_after_s(error)
@@ -321,7 +316,9 @@ def _unknown(error: TarmacError) -> OutcomeUnknown:
 def _error(status: int, text: str) -> TarmacError:
     try:
         error = decode(text)["error"]
-        return from_answer(status, error["code"], error["message"], error.get("hint"), error.get("key"))
+        raised = from_answer(status, error["code"], error["message"], error.get("hint"), error.get("key"))
+        raised.jobs = error.get("jobs", [])
+        return raised
     except (ValueError, KeyError, TypeError):
         return from_answer(status, "", f"the controller answered {status}", "see `tarmac log controller`")
 

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 WAIT_S = 30  # one long poll
 SILENT_RETRY_S = 1
-AT_ONCE = 500  # ids in one long poll, so that its URL stays short
+AT_ONCE = 10_000  # jobs in one long poll
+SPANS_AT_ONCE = 500  # ranges of their ids, so that its URL stays short
+IDS_IN_A_PAGE = 10_000
 
 
 def ended_jobs(
@@ -32,29 +34,50 @@ def ended_jobs(
     ids: Sequence[int],
     timeout_s: float | None = None,
     on_notice: Callable[[str], None] | None = None,
+    fields: str | None = None,
 ) -> Iterator[Job]:
     """Yield each job once it has ended. Waiting batch by batch takes no longer than waiting for all at once.
 
     `on_notice` is called with why the jobs may not end for a while, such as a paused queue or a full disk.
+    `fields`: `id`, `state`, `ended_at` and those that the caller reads; all by default.
     """
     deadline = None if timeout_s is None else monotonic() + timeout_s
-    for start in range(0, len(ids), AT_ONCE):
-        yield from _batch(client, list(ids[start : start + AT_ONCE]), deadline, on_notice)
+    for some in _batches(ids):
+        yield from _batch(client, some, deadline, on_notice, fields)
 
 
 def resolved(client: Jobs, query: dict[str, object]) -> list[int]:
     """The ids that a selection matches now."""
-    return [job["id"] for page in client.pages({**query, "fields": "id"}) for job in page]
+    return [job["id"] for page in client.pages({**query, "fields": "id"}, size=IDS_IN_A_PAGE) for job in page]
+
+
+def _batches(ids: Sequence[int]) -> Iterator[list[int]]:
+    """Consecutive ids are short in a URL, so that a batch of them can be larger."""
+    batch: list[int] = []
+    spans_of_batch = 0
+    for number in ids:
+        begins = not batch or number != batch[-1] + 1
+        if len(batch) == AT_ONCE or (begins and spans_of_batch == SPANS_AT_ONCE):
+            yield batch
+            batch, spans_of_batch, begins = [], 0, True
+        spans_of_batch += begins
+        batch.append(number)
+    if batch:
+        yield batch
 
 
 def _batch(
-    client: Link, ids: list[int], deadline: float | None, on_notice: Callable[[str], None] | None
+    client: Link,
+    ids: list[int],
+    deadline: float | None,
+    on_notice: Callable[[str], None] | None,
+    fields: str | None,
 ) -> Iterator[Job]:
     pending, known = ids, ""
     while pending:
         asked_at = monotonic()
         left = WAIT_S if deadline is None else min(WAIT_S, deadline - asked_at)
-        query: dict[str, object] = {"ids": ",".join(map(str, pending)), "timeout_s": max(0, left)}
+        query: dict[str, object] = {"ids": spans(pending), "timeout_s": max(0, left), "fields": fields}
         query["known"] = None if on_notice is None else known
         answer = keep_asking(
             client,
@@ -65,8 +88,10 @@ def _batch(
             within_s=max(0, left) + client.answer_s,
             waits_s=max(0, left),
         )
-        ended = [job for job in map(Job, answer["jobs"]) if job.is_ended]
+        jobs = list(map(Job, answer["jobs"]))
+        ended = [job for job in jobs if job.is_ended]
         yield from ended
+        _refuse_removed(client, pending, {job.id for job in jobs}.union(answer["pending"]))
         before, known = known, answer.get("notice") or ""
         if on_notice is not None and known not in {"", before}:
             on_notice(known)
@@ -76,6 +101,13 @@ def _batch(
         pending = [number for number in pending if number not in done]
         if pending and deadline is not None and monotonic() >= deadline:
             raise TimeoutError(_not_ended(pending))
+
+
+def _refuse_removed(client: Link, ids: list[int], known: set[int]) -> None:
+    """Raise NotFound if a job was removed: an answer about a range does not mention it."""
+    for number in ids:
+        if number not in known:
+            client.call("GET", f"/jobs/{number}")
 
 
 def _not_ended(ids: list[int]) -> str:
@@ -102,36 +134,19 @@ def log_bytes(
     """Continue at the same position after a restart of the controller, and with the next attempt after an attempt."""
     query: dict[str, object] = {"stream": stream, "follow": 1 if follow else None, "attempt": attempt}
     query["notices"] = 1 if follow and attempt is None and on_notice is not None else None
-    notice: str | None = None
-    has_ended = False  # the job, so that the next answer is the rest of its output
     begin: dict[str, object] = {"offset": offset or None} if lines is None else {"lines": lines}
     begin |= {"error": 1 if error else None, "since_s": since_s}
-    path: str | None = None
-    current: int | None = None  # the attempt
-    is_open = False  # its last line
+    reading = _Reading(offset, on_notice, on_attempt, on_begin, on_cut, ends_lines=ends_lines)
+    has_ended = False  # the job, so that the next answer is the rest of its output
     while True:
         response = _opened(client, f"/jobs/{job}/log", {**query, **begin}, is_patient=follow)
-        before, path = path, response.fields.get("tarmac-log-path")
-        if before not in {None, path} and offset:
+        if reading.is_of_another_file(response):
             response.close()
-            offset, begin = 0, {}
+            reading.offset, begin = 0, {}
             continue
-        notice = _told(response, notice, on_notice)
-        is_open = is_open and ends_lines
-        yield from _line_end(response, current, is_open=is_open)
-        is_open = is_open and _number(response) == current
-        current = _attempt(response, current, on_attempt)
-        offset = int(response.fields.get("tarmac-log-offset", offset))
-        if on_begin is not None:
-            on_begin({name: header_text(value) for name, value in response.fields.items()})
-            on_begin = None
-        if on_cut is not None and "tarmac-log-cut" in response.fields:
-            on_cut()
+        yield from reading.begin(response)
         try:
-            for data in response.chunks():
-                offset += len(data)
-                is_open = not data.endswith(b"\n")
-                yield data
+            yield from reading.data(response)
         except ConnectionLost:
             pass  # continue after what has arrived
         else:
@@ -142,7 +157,63 @@ def log_bytes(
                 return  # otherwise a notice may have ended the stream before the job ended
         finally:
             response.close()
-        begin = {"offset": offset}
+        begin = {"offset": reading.offset}
+
+
+class _Reading:
+    """How far a log has been read, over all answers, and who is told about what."""
+
+    def __init__(
+        self,
+        offset: int,
+        on_notice: Callable[[str], None] | None,
+        on_attempt: Callable[[int], None] | None,
+        on_begin: Callable[[Mapping[str, str]], None] | None,
+        on_cut: Callable[[], None] | None,
+        *,
+        ends_lines: bool,
+    ) -> None:
+        self.offset = offset
+        self.on_notice = on_notice
+        self.on_attempt = on_attempt
+        self.on_begin = on_begin
+        self.on_cut = on_cut
+        self.ends_lines = ends_lines
+        self.notice: str | None = None
+        self.path: str | None = None
+        self.attempt: int | None = None
+        self.is_open = False  # the last line
+
+    def is_of_another_file(self, response: Response) -> bool:
+        """True if an answer does not continue what was read."""
+        before, self.path = self.path, response.fields.get("tarmac-log-path")
+        return before not in {None, self.path} and self.offset > 0
+
+    def begin(self, response: Response) -> Iterator[bytes]:
+        """Report what is new in this answer. A newline if another attempt begins after an open line."""
+        fields = response.fields
+        notice = fields.get("tarmac-notice")
+        if self.on_notice is not None and notice is not None and notice != self.notice:
+            self.on_notice(header_text(notice))
+        before, self.notice, self.attempt = self.attempt, notice, int(fields.get("tarmac-log-attempt", 1))
+        if before not in {None, self.attempt}:
+            if self.is_open and self.ends_lines:
+                yield b"\n"
+            self.is_open = False
+            if self.on_attempt is not None:
+                self.on_attempt(self.attempt)
+        self.offset = int(fields.get("tarmac-log-offset", self.offset))
+        if self.on_begin is not None:
+            self.on_begin({name: header_text(value) for name, value in fields.items()})
+            self.on_begin = None
+        if self.on_cut is not None and "tarmac-log-cut" in fields:
+            self.on_cut()
+
+    def data(self, response: Response) -> Iterator[bytes]:
+        for data in response.chunks():
+            self.offset += len(data)
+            self.is_open = not data.endswith(b"\n")
+            yield data
 
 
 def _opened(client: Link, path: str, query: dict[str, object], *, is_patient: bool) -> Response:
@@ -156,32 +227,6 @@ def _opened(client: Link, path: str, query: dict[str, object], *, is_patient: bo
             if client.on_stale is not None:
                 client.on_stale(f"{error.message}; waiting for it")
             sleep(SILENT_RETRY_S)
-
-
-def _told(response: Response, before: str | None, on_notice: Callable[[str], None] | None) -> str | None:
-    """The notice of this answer, passed on if it is new."""
-    notice = response.fields.get("tarmac-notice")
-    if on_notice is not None and notice is not None and notice != before:
-        on_notice(header_text(notice))
-    return notice
-
-
-def _attempt(response: Response, before: int | None, on_attempt: Callable[[int], None] | None) -> int:
-    """The attempt of this answer, passed on if it is not the first."""
-    number = _number(response)
-    if on_attempt is not None and before not in {None, number}:
-        on_attempt(number)
-    return number
-
-
-def _line_end(response: Response, before: int | None, *, is_open: bool) -> Iterator[bytes]:
-    """A newline if another attempt begins."""
-    if is_open and _number(response) != before:
-        yield b"\n"
-
-
-def _number(response: Response) -> int:
-    return int(response.fields.get("tarmac-log-attempt", 1))
 
 
 def _was_last(client: Link, job: Id, response: Response) -> bool:

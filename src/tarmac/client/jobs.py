@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Unpack
 
-    from tarmac.client.records import GpuRef, Job, Killed, Retried, StoryEvent, Why
-    from tarmac.client.requests import Environment, JobOptions, JobRequest
+    from tarmac.client.answers import GpuRef, Killed, PackageChange, Retried, StoryEvent, Variable, Why
+    from tarmac.client.records import Job
+    from tarmac.client.requests import Environment, GroupRequest, JobOptions, JobRequest
 
     Id = int | str | Job  # 7, "3-7", "last", "all", or what `submit` returned
 
 
-SUBMIT_S = 300  # a million jobs take their time
 PAGE = 2000  # jobs in one answer: large enough to be quick, small enough not to delay other clients
 
 
@@ -33,15 +33,18 @@ class Jobs(Link):
         umask: int | None = None,
         token: str | None = None,
         entry: str = "queued",
+        on_hint: Callable[[str], object] | None = None,
         **options: Unpack[JobOptions],
     ) -> Job:
         """Queue one job: an argv, or a string for the shell, with the caller's directory, umask and environment.
 
         The options are those of `tarmac add`: gpus=2, name="big", gpu_memory_bytes=8 << 30, log="out.log", …
-        With `entry`, it starts as "held" or "draft".
+        With `entry`, it starts as "held" or "draft". `on_hint` is called with each sentence for the submitter.
         """
         request: JobRequest = {**options, "command": command}  # type: ignore[typeddict-item]
-        ids = self.submit_many([request], environment=environment, umask=umask, token=token, entry=entry)
+        ids = self.submit_many(
+            [request], environment=environment, umask=umask, token=token, entry=entry, on_hint=on_hint
+        )
         return self.job(ids[0])
 
     def submit_many(
@@ -51,21 +54,25 @@ class Jobs(Link):
         environment: Environment | None = None,
         umask: int | None = None,
         token: str | None = None,
-        array: bool = False,
+        group: GroupRequest | None = None,
         entry: str = "queued",
+        dry_run: bool = False,
         on_hint: Callable[[str], object] | None = None,
     ) -> list[int]:
         """Queue all jobs or none; returns once they are on disk. Repeating the same token returns the same jobs.
 
-        `array`: the jobs form a numbered array. `entry`: "queued", "held" or "draft".
+        `group`: the jobs form an array, a sweep or a batch: {"kind": "sweep", "name": "first"}. With {"kind": "array",
+        "indices": "0-99"}, the one job is queued once for each index. `entry`: "queued", "held" or "draft".
+        `dry_run`: only check the jobs; the answer is empty.
         `on_hint` is called with each sentence for the submitter, such as what the last runs took.
         """
-        from tarmac.client.requests import submission
+        from tarmac.client.requests import submission, submitted
 
         body = submission(requests, environment, umask, token or os.urandom(16).hex())
-        body |= {"array": True} if array else {}
+        body |= {"group": group} if group is not None else {}
         body |= {"entry": entry} if entry != "queued" else {}
-        answer = self.call("POST", "/jobs", body=body, has_token=True, within_s=SUBMIT_S)
+        body |= {"dry_run": True} if dry_run else {}
+        answer = submitted(self, body, on_hint)
         if on_hint is not None:
             for hint in answer.get("hints", ()):
                 on_hint(hint)
@@ -86,8 +93,7 @@ class Jobs(Link):
         numbers = [found["id"] for page in self.pages({"ids": word, "fields": "id"}, 2) for found in page]
         if len(numbers) != 1:
             raise UserError(f"{word!r} is not one job", "give one id, such as 7 or `last`")
-        number: int = numbers[0]
-        return number
+        return int(numbers[0])
 
     def jobs(
         self,
@@ -97,26 +103,43 @@ class Jobs(Link):
         owner: str | None = None,
         name: str | None = None,
         tag: str | None = None,
+        group: str | None = None,
+        alone: bool = False,
         newest_first: bool = False,
         fields: Iterable[str] | str = (),
         limit: int | None = None,
     ) -> Iterator[Job]:
         """The matching jobs, page by page, at most `limit`. `state`: one or more with commas,
-        also `waiting`, `active` or `ended`. If none matches, it yields nothing."""
+        also `waiting`, `active` or `ended`. `alone`: only jobs that are not part of a group.
+        If none matches, it yields nothing."""
         from tarmac.client.records import Job
 
         words = ids if ids is None or isinstance(ids, str) else map(word_of, ids)
-        query = {"ids": _joined(words), "state": state, "owner": owner, "name": name, "tag": tag}
+        query = {"ids": _joined(words), "state": state, "owner": owner, "name": name, "tag": tag, "group": group}
+        query |= {"alone": "true"} if alone else {}
         query |= {"order": "desc" if newest_first else "asc", "fields": _joined(fields)}
         for page in self.pages(query, limit):
             yield from map(Job, page)
 
-    def pages(self, query: Mapping[str, object], limit: int | None = None) -> Iterator[list[dict[str, Any]]]:
+    def history(self, *, limit: int | None = None, **filters: str | float | None) -> Iterator[Job]:
+        """Ended jobs, the newest first, at most `limit`.
+
+        Filters: search, state, owner, project, tag, name, and since, until: seconds since 1970, of their ends.
+        """
+        from tarmac.client.history.history import pages
+        from tarmac.client.records import Job
+
+        for page in pages(self, filters, limit):
+            yield from map(Job, page)
+
+    def pages(
+        self, query: Mapping[str, object], limit: int | None = None, size: int = PAGE
+    ) -> Iterator[list[dict[str, Any]]]:
         """The raw pages of a listing, at most `limit` jobs in all."""
         after, left = None, limit
         while left is None or left > 0:
-            size = PAGE if left is None else min(left, PAGE)
-            answer = self.call("GET", "/jobs", query={**query, "limit": size, "after": after})
+            most = size if left is None else min(left, size)
+            answer = self.call("GET", "/jobs", query={**query, "limit": most, "after": after})
             yield answer["jobs"]
             after = answer.get("next")
             left = None if left is None else left - len(answer["jobs"])
@@ -164,10 +187,9 @@ class Jobs(Link):
         """
         from tarmac.client.follow import log_bytes
 
-        number = self.number_of(job)
         return log_bytes(
             self,
-            number,
+            self.number_of(job),
             follow=follow,
             lines=lines,
             offset=offset,
@@ -187,22 +209,32 @@ class Jobs(Link):
 
         Raises NotFound if a filter matches nothing, like the other methods that take filters.
         """
-        answer: Killed = self.call("POST", "/jobs/kill", body={**selection(ids, filters), "grace_s": grace_s})
+        answer: Killed = self.change("/jobs/kill", {**selection(ids, filters), "grace_s": grace_s})
         return answer
 
     def rm(self, *ids: Id, **filters: str | None) -> list[int]:
         """Remove jobs that have ended."""
-        removed: list[int] = self.call("POST", "/jobs/rm", body=selection(ids, filters))["removed"]
+        removed: list[int] = self.change("/jobs/rm", selection(ids, filters))["removed"]
         return removed
+
+    def clean(self, **wanted: str | float | bool | None) -> int:
+        """Remove your ended jobs, and their logs. Returns how many.
+
+        `before`: those that ended earlier, in seconds since 1970. `state`, `owner` (for admins), `all_owners`; `keep`:
+        not the newest ones.
+        """
+        from tarmac.client.history.history import clean
+
+        return sum(clean(self, wanted))
 
     def hold(self, *ids: Id, **filters: str | None) -> dict[str, list[int]]:
         """Keep waiting jobs from starting. Returns the held jobs and those that were not waiting."""
-        answer: dict[str, list[int]] = self.call("POST", "/jobs/hold", body=selection(ids, filters))
+        answer: dict[str, list[int]] = self.change("/jobs/hold", selection(ids, filters))
         return answer
 
     def release(self, *ids: Id, **filters: str | None) -> dict[str, list[int]]:
         """Release held jobs and drafts into the queue. Returns the released jobs and those that were not held."""
-        answer: dict[str, list[int]] = self.call("POST", "/jobs/release", body=selection(ids, filters))
+        answer: dict[str, list[int]] = self.change("/jobs/release", selection(ids, filters))
         return answer
 
     def pause_jobs(self, *ids: Id, count_paused: bool = False, **filters: str | None) -> dict[str, list[Any]]:
@@ -225,7 +257,7 @@ class Jobs(Link):
         Returns the jobs that are queued again, those that cannot be, and why they may not start for a while.
         """
         body = {**selection(ids, filters), **({"failed": True} if failed else {})}
-        answer: Retried = self.call("POST", "/jobs/retry", body=body)
+        answer: Retried = self.change("/jobs/retry", body)
         return answer
 
     def move(self, job: Id, position: int) -> dict[str, int]:
@@ -252,11 +284,17 @@ class Jobs(Link):
         return Job(self.call("PATCH", f"/jobs/{self.number_of(job)}", body=changes))
 
     def edit_many(
-        self, ids: Iterable[Id], *, state: str | None = None, owner: str | None = None, **changes: object
+        self,
+        ids: Iterable[Id],
+        *,
+        state: str | None = None,
+        owner: str | None = None,
+        group: str | None = None,
+        **changes: object,
     ) -> dict[str, list[int]]:
         """Edit all of these jobs that wait, or none. Returns the edited jobs and those that were not waiting."""
-        body = {**selection(ids, {"state": state, "owner": owner}), "changes": changes}
-        answer: dict[str, list[int]] = self.call("POST", "/jobs/edit", body=body)
+        body = {**selection(ids, {"state": state, "owner": owner, "group": group}), "changes": changes}
+        answer: dict[str, list[int]] = self.change("/jobs/edit", body)
         return answer
 
     def start_now(self, job: Id, *, gpus_on: Iterable[int | str] | None = None, yes: bool = False) -> list[GpuRef]:
@@ -275,6 +313,14 @@ class Jobs(Link):
         events: list[StoryEvent] = self.call("GET", f"/jobs/{self.number_of(job)}/events")["events"]
         return events
 
+    def environment(self, job: Id) -> list[Variable]:
+        """The variables that the job was submitted with, without the values of secrets."""
+        return self.call("GET", f"/jobs/{self.number_of(job)}/environment")["variables"]  # type: ignore[no-any-return]
+
+    def python_changes(self, job: Id) -> list[PackageChange]:
+        """How the Python and the packages of the job changed since it ran."""
+        return self.call("GET", f"/jobs/{self.number_of(job)}/python")["changes"]  # type: ignore[no-any-return]
+
     def adopt(
         self, pid: int, *, gpus: Iterable[int] | None = None, name: str | None = None, node: str | None = None
     ) -> Job:
@@ -292,7 +338,7 @@ def word_of(job: Id) -> str:
     raise UserError(f"{job!r} is not a job", "give each job on its own, as an id such as 7, or unpack a list: *ids")
 
 
-def selection(ids: Iterable[Id], filters: Mapping[str, str | None]) -> dict[str, object]:
+def selection(ids: Iterable[Id], filters: Mapping[str, str | None]) -> dict[str, Any]:
     """The body that selects jobs by ids and by name, tag, state, owner."""
     return {"ids": list(map(word_of, ids)), **{name: value for name, value in filters.items() if value is not None}}
 

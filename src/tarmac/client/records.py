@@ -13,211 +13,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
-    from typing import Any, NotRequired, TypedDict, TypeVar
+    from typing import Any, TypeVar
 
     R = TypeVar("R", bound="Record")
 
-    class GpuRef(TypedDict):
-        node: str
-        index: int | None  # None: another GPU has its index
-        uuid: str
-        name: str  # the index, with its node if there are several; the UUID if it has no index
-
-    class Progress(TypedDict):
-        fraction: float
-        eta_s: float | None
-
-    class Process(TypedDict):
-        pid: int
-        user: str | None
-        command: str | None
-        memory_bytes: int | None
-        started_at: str | None
-        job: int | None  # None: Tarmac did not start it
-        ignored: bool
-        holds_gpu: bool  # it keeps jobs off the GPU and is named in `held`
-
-    class LeftProcess(TypedDict):
-        pid: int
-        command: str | None  # shortened
-
-    class Leftovers(TypedDict):
-        count: int
-        processes: list[LeftProcess]  # some of them
-
-    class Retried(TypedDict):
-        retried: list[int]
-        not_retried: list[int]
-        notice: str | None  # why they may not start for a while
-
-    class Killed(TypedDict):
-        asked: list[int]
-        already_ended: list[int]
-        not_asked: list[int]  # waiting jobs, while nothing can be written
-        unwritten: str | None  # why the request is not on disk yet
-
-    class StoryEvent(TypedDict):
-        id: int
-        at: str
-        attempt: int
-        kind: str
-        detail: dict[str, Any]
-
-    class ReservedGpu(TypedDict):
-        index: int | None
-        uuid: str
-        name: str
-
-    class GpuReservation(TypedDict):
-        id: int
-        owner: str
-        begins_at: str
-        ends_at: str
-        active: bool
-
-    class Reservation(TypedDict):
-        id: int
-        owner: str
-        node: str
-        gpus: list[ReservedGpu]
-        begins_at: str
-        ends_at: str
-        by: str
-        active: bool
-        used: bool  # a job of its owner has started
-        warnings: NotRequired[list[str]]  # in the answer to its creation
-
-    class ReportSums(TypedDict):  # all times are GPU-seconds
-        jobs: int | None  # null for a single GPU
-        held_s: float
-        pause_s: float  # of these, paused
-        measured_s: float  # of these, with a known utilization
-        used_s: float  # measured, weighted by utilization
-        utilization: float | None  # percent, of what was measured
-        energy_j: float | None
-        peak_gpu_memory_bytes: int | None
-
-    class ReportRow(ReportSums):
-        name: str | None  # of the owner, project, day or GPU
-        node: str | None
-        uuid: str | None
-
-    class Report(TypedDict):
-        by: str
-        since: str  # the first day
-        until: str  # the last day
-        rows: list[ReportRow]
-        foreign: ReportSums | None  # processes that Tarmac did not start
-        total: ReportSums
-
-    class Why(TypedDict):
-        id: int
-        state: str
-        position: int | None
-        ahead: int | None
-        asked: dict[str, Any]
-        free: dict[str, Any]
-        reasons: list[dict[str, Any]]
-        gpus: list[dict[str, Any]]
-        estimated_start: str | None
-        estimate_basis: str | None
-        lines: list[str]
-
-    class NotifyTarget(TypedDict):
-        name: str
-        owner: str | None  # None: for all users
-        url: str | None  # masked; None: the config file no longer has it
-        default: bool
-        waiting: int
-        failed: int
-        error: str | None
-
-    class NotifyTest(TypedDict):
-        target: str
-        error: str | None  # None: the server accepted the message
-
-    class Notifications(TypedDict):
-        waiting: int
-        failed: int
-        target: str | None  # of the newest error
-        error: str | None
-
-    class Notice(TypedDict):
-        text: str
-        by: str
-        at: str
-
-    class Attempt(TypedDict):
-        attempt: int
-        state: str  # as of a job; also preempted, and requeued by a stop of the queue
-        reason: str | None
-        exit_code: int | None
-        signal: int | None
-        node: str
-        gpus: list[GpuRef]
-        started_at: str | None
-        ended_at: str | None
-        elapsed_s: float | None  # without pauses
-        pause_s: float
-        peak_gpu_memory_bytes: int | None
-        log_path: str | None
-        message: str | None
-        error_line: str | None
-
-    class Suspension(TypedDict):
-        owner: str
-        reason: str
-        since: str
-
-    class Queue(TypedDict):
-        paused: bool
-        draining: bool
-        by: str | None
-        reason: str | None
-        since: str | None
-        queued: int
-        running: int
-        policy: str
-        order: str
-        suspended: NotRequired[list[Suspension]]  # users whose jobs all fail; an older controller has none
-        notice: NotRequired[Notice | None]  # of the admins to all users; an older controller has none
-
-    class Node(TypedDict):
-        name: str
-        connected: bool  # to its agent
-        since: str  # when that began
-        problem: str | None  # why it is not connected
-        agent_pid: int | None
-        gpus: int
-        cpus: int | None
-        memory_total_bytes: int | None  # of the host
-        memory_available_bytes: int | None
-
-    class Status(TypedDict):
-        controller_pid: int
-        agent_pid: int | None
-        agent_answers: bool
-        agent_silent_s: float | None  # how long ago it was heard of, if it does not answer
-        version: str
-        api: int
-        policy: str
-        order: str
-        paused: bool
-        paused_reason: str | None
-        draining: bool
-        suspended: NotRequired[list[Suspension]]
-        running: int
-        queued: int
-        containment: str | None  # cgroup or scan
-        containment_reason: str | None
-        node: str | None
-        home: str
-        uptime_s: float
-        database_bytes: int
-        degraded: str | None  # why nothing can be written
-        degraded_since: str | None
-        notifications: NotRequired[Notifications | None]  # None: none waits, and none failed
-        nodes: list[Node]  # the controller's own machine first
+    from tarmac.client.answers import (
+        Attempt,
+        GpuRef,
+        GpuReservation,
+        Leftovers,
+        Link,
+        Node,
+        Notice,
+        Process,
+        Progress,
+        Python,
+        Snapshot,
+    )
 
 
 class Record:
@@ -310,8 +122,10 @@ class Job(Record):
     utilization: float | None  # of its GPUs, average in percent
     energy_j: float | None
     log_path: str | None
-    group: int | None  # the first job of its array
-    index: int | None  # its number in the array
+    group: int | None  # the first job of its array, sweep or batch
+    index: int | None  # in its array
+    links: list[Link] | None  # addresses of experiment trackers in its log
+    params: dict[str, str] | None  # of a sweep: the values that it was made of
     waits_for: list[int] | None  # the jobs in `after` that have not ended
     position: int | None  # place among its owner's waiting jobs
     held_by: str | None
@@ -321,7 +135,10 @@ class Job(Record):
     name: str | None
     priority: int
     tags: list[str]
+    note: str | None
     project: str | None
+    venv: str | None  # a directory, relative to cwd
+    conda: str | None  # a name, or the directory of the environment
     fill: bool
     grace_s: float
     gpu_memory_bytes: int | None  # reserved on each GPU, which is shared
@@ -347,7 +164,7 @@ class Job(Record):
     nice: int  # 0 to 19
     notify: list[str]  # names of targets; default: those of the config file
     notify_on: list[str]  # start, end, fail, oom, idle, retry
-    max_running: int | None  # of its array at once
+    max_running: int | None  # of its group at once
     # End of the options.
     # Only in the answer about a single job:
     message: str | None
@@ -357,11 +174,17 @@ class Job(Record):
     pid: int | None
     umask: int | None
     shell: str | None
+    origins: dict[str, str] | None  # where options come from that were not given: a file, or `template NAME`
+    clone_of: int | None  # the job that it is a copy of
+    rerun_of: int | None  # the job that it repeats
     adopted: bool | None  # made from a running process
+    original_id: int | None  # of an imported job, its id where it was submitted
     stdout_path: str | None
     stderr_path: str | None
     attempts: list[Attempt] | None  # the first one first
     oom_count: int | None  # attempts that ran out of memory
+    python: Python | None  # what its latest attempt was started with; None while that is not known
+    snapshot: Snapshot | None  # None: it runs what is in its directory when it starts
     leftovers: Leftovers | None  # processes that were still running when the command had ended
     reserved_gpu_memory_bytes: int | None  # on each of its GPUs
     held_gpu_s: float | None  # GPU-seconds of all attempts
@@ -419,6 +242,17 @@ class Gpu(Record):
         return f"<Gpu {self.node}:{self.index} {self.model}>"
 
 
+class GpuOverview:
+    """The GPUs, the nodes (first the controller's own machine) and the notice of the admins."""
+
+    __slots__ = ("gpus", "nodes", "notice")
+
+    def __init__(self, gpus: list[Gpu], nodes: list[Node], notice: Notice | None) -> None:
+        self.gpus = gpus
+        self.nodes = nodes
+        self.notice = notice
+
+
 @_fields()
 class Setting(Record):
     name: str
@@ -428,6 +262,7 @@ class Setting(Record):
     kind: str  # fraction, size, seconds, count, choice, flag, words, text, per name
     choices: list[str] | None
     meaning: str
+    group: str  # of related settings
 
     def __repr__(self) -> str:
         return f"<Setting {self.name} = {self.value}>"

@@ -1,4 +1,4 @@
-"""The body of a submit: the jobs, and the directory, umask and environment of the submitter.
+"""A submit: the jobs, and the directory, umask and environment of the submitter.
 
 Paths are made absolute here, relative to the submitter's directory.
 """
@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 
-from tarmac.errors import UserError
+from tarmac.errors import TarmacError, UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any, NotRequired, TypeAlias, TypedDict
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+
+    from tarmac.client.connection import Link
+    from tarmac.client.snapshots.submit import SubmitSnapshots
 
     Environment: TypeAlias = Mapping[str, str]
 
@@ -24,9 +27,14 @@ if TYPE_CHECKING:
         name: str | None
         priority: int | None
         tags: Sequence[str] | None
+        note: str | None
         project: str | None
         cwd: str | os.PathLike[str] | None
+        snapshot: bool | int | None  # index in `snapshots` of the submit; false: none
         env: Sequence[str] | None  # `NAME=VALUE` each
+        no_env: bool | None  # pass on only PATH, HOME and other basic variables
+        venv: str | None  # a directory, relative to cwd
+        conda: str | None  # a name, or the directory of the environment
         fill: bool | None
         log: str | os.PathLike[str] | None  # stdout and stderr together
         stdout: str | os.PathLike[str] | None
@@ -56,16 +64,31 @@ if TYPE_CHECKING:
         nice: int | None  # 0 to 19
         notify: Sequence[str] | None  # names of targets; default: those of the config file
         notify_on: Sequence[str] | None  # start, end, fail, oom, idle, retry
-        max_running: int | None  # of its array at once
+        max_running: int | None  # of its group at once
         # End of the options.
+
+    class GroupRequest(TypedDict):
+        """What the jobs of a submit form together."""
+
+        kind: Literal["array", "sweep", "batch"]
+        name: NotRequired[str | None]
+        command: NotRequired[str]  # as lists show it, with placeholders
+        indices: NotRequired[str]  # of an array with one job: 0-99, 1-10:2, 1,3,5
 
     class JobRequest(JobOptions):
         """One job."""
+
+        fill_paths: NotRequired[bool]  # log, stdout and stderr contain {id}, {name} or {index}; {{ and }} are braces
+        link: NotRequired[Sequence[str]]  # paths that a snapshot does not contain, but links to
+        origins: NotRequired[Mapping[str, str]]  # where options come from that were not given, by name
+        params: NotRequired[Mapping[str, str]]  # of a sweep: the values that the job is made of
 
         command: NotRequired[Sequence[str] | str]  # an argv, or a string for the shell
         shell: NotRequired[str]  # alternatively, the string for the shell
 
 
+SUBMIT_S = 300  # a million jobs take their time
+SNAPSHOT_TRIES = 3
 PATHS = ("log", "stdout", "stderr")
 
 
@@ -148,3 +171,39 @@ def _is_text(value: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def submitted(client: Link, body: dict[str, Any], on_hint: Callable[[str], object] | None) -> Any:
+    """The answer. Snapshots are taken at once where jobs ask for them, otherwise when the controller refuses."""
+    if body.get("dry_run"):
+        for job in body["jobs"]:
+            job.pop("snapshot", None)
+            job.pop("link", None)
+        return _sent(client, body)
+    snapshots: SubmitSnapshots | None = None
+    body["can_snapshot"] = True
+    if any(job.get("snapshot") is True or "link" in job for job in body["jobs"]):
+        snapshots = _snapshots(client, body, on_hint)
+        snapshots.take()
+    for _ in range(SNAPSHOT_TRIES):
+        try:
+            return _sent(client, body)
+        except TarmacError as error:
+            if error.key == "snapshot.expected":
+                snapshots = snapshots or _snapshots(client, body, on_hint)
+                snapshots.take(is_default=True)
+            elif error.key == "snapshot.unknown" and snapshots is not None:
+                snapshots.renew()
+            else:
+                raise
+    return _sent(client, body)
+
+
+def _sent(client: Link, body: dict[str, Any]) -> Any:
+    return client.call("POST", "/jobs", body=body, has_token=True, within_s=SUBMIT_S)
+
+
+def _snapshots(client: Link, body: dict[str, Any], on_hint: Callable[[str], object] | None) -> SubmitSnapshots:
+    from tarmac.client.snapshots.submit import SubmitSnapshots  # loads what most submits do not need
+
+    return SubmitSnapshots(client, body, on_hint)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 RECEIVE_BYTES = 1 << 18
 HEAD_BYTES = 1 << 16
 CONNECT_S = 60
-SILENCE_S: float = 5  # after which someone who waits is told
+SILENCE_S: float = 5  # after which a waiting user is told
 _COMMON = f"Host: tarmac\r\nTarmac-Api: {API}\r\nUser-Agent: tarmac/{__version__}\r\nAccept: application/json\r\n"
 
 
@@ -40,7 +40,7 @@ class NoAnswer(Unavailable):
     """A process accepts requests but does not answer: busy, stopped, or stuck. Pid 0: unknown."""
 
     def __init__(self, pid: int) -> None:
-        from tarmac.client.liveness import diagnose_silence
+        from tarmac.client.controller_process.liveness import diagnose_silence
 
         who = f"the controller (pid {pid})"
         how = diagnose_silence(pid) if pid else "crowded"
@@ -55,7 +55,7 @@ class NoAnswer(Unavailable):
                     "nothing was sent; try again later. Its pid is in controller.lock in the state directory",
                 ),
                 "stopped": (
-                    f"{who} does not answer: it is suspended, as by Ctrl-Z",
+                    f"{who} does not answer: it is stopped, as by Ctrl-Z",
                     f"run `kill -CONT {pid}` to continue it; the request may then still be carried out",
                 ),
                 "stuck": (
@@ -111,7 +111,8 @@ class Connection:
         for name, value in (headers or {}).items():
             head += f"{name}: {value}\r\n"
         if body is not None:
-            head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+            head += "" if headers and "Content-Type" in headers else "Content-Type: application/json\r\n"
+            head += f"Content-Length: {len(body)}\r\n"
         self.is_idle = False
         self.set_timeout(within_s)
         try:
@@ -303,7 +304,7 @@ def _connect_once(connection: _socket.socket, path: str) -> None:
         if len(os.fsencode(path)) <= SUN_PATH_BYTES:
             connection.connect(path)
         else:
-            from tarmac.shared.sockets import with_short_path  # loads `socket`, which most calls do not need
+            from tarmac.shared.system.sockets import with_short_path  # loads `socket`, which most calls do not need
 
             with_short_path(path, connection.connect)
     except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError) as error:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tarmac.cli.args.values import gpus
 from tarmac.errors import UserError
+from tarmac.typed.values import gpus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

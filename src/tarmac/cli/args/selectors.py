@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         tag: str
         state: str | None
         owner: str
+        group: str
 
     class Query(Filters):
         ids: str | None
@@ -28,9 +29,10 @@ FILTERS = (
     Option("--tag", None, "select by tag", "TAG"),
     Option("--state", None, "select by state, several with commas; also waiting, active, ended", "STATE"),
     Option("--owner", None, "select by user", "USER"),
+    Option("--group", None, "select an array, sweep or batch, by id or name, or `last`", "GROUP"),
 )
 MOST_DIGITS = 18  # of an id that the database can hold
-FILTER_NAMES = ("name", "tag", "state", "owner")
+FILTER_NAMES = ("name", "tag", "state", "owner", "group")
 IDS_NOTE = "ID is a number, a range such as 3-7, `last` (your newest job) or `all`; give one or more."
 
 
@@ -38,10 +40,10 @@ def ids_of(words: Sequence[str]) -> list[str]:
     """The words, split at commas and checked before a request is sent."""
     ids = [part for word in words for part in word.split(",") if part]
     for word in ids:
-        if word not in {"last", "all"} and not _is_span(word):
+        if word not in {"last", "all"} and not is_span(word):
             raise UserError(
                 f"{shown(word)} is not a job id",
-                f"give an id such as 7 or 3-7, `last` or `all`; to select by name, use --name {shown(word)}",
+                f"give an id such as 7 or 3-7, `last` or `all`; to select by name, use --name or --group {shown(word)}",
             )
     return ids
 
@@ -70,12 +72,12 @@ def numbers_of(client: Client, values: Values, words: Sequence[str]) -> list[int
             raise no_match()
         from tarmac.cli.term.terminal import err
 
-        err("tarmac: there are no jobs\n")
+        err("tarmac: no jobs found\n")
     return numbers
 
 
 def means_all(values: Values, words: Sequence[str]) -> bool:
-    """True for `all` without a filter, which is not an error if there are no jobs."""
+    """True for `all` without a filter, which is not an error if no job exists."""
     return "all" in ids_of(words) and not filters_of(values)
 
 
@@ -98,6 +100,6 @@ def _number(word: str) -> int:
     return int(word)
 
 
-def _is_span(word: str) -> bool:
+def is_span(word: str) -> bool:
     first, dash, last = word.partition("-")
     return first.isdecimal() and first.isascii() and (not dash or (last.isdecimal() and last.isascii()))

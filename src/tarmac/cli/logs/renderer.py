@@ -47,7 +47,7 @@ class LogRenderer:
         self._has_coloured = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield lines that will not change any more, with their newlines, many at once."""
+        """Yield lines that no longer change, with their newlines, many at once."""
         data = self._rest + data
         end = data.rfind(b"\n") + 1
         whole, self._rest = data[:end], data[end:]

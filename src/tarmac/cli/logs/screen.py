@@ -17,7 +17,7 @@ from tarmac.cli.logs.line import STRINGS, without_eight_bits
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-LEAST_COLUMNS = 200  # wider than what programs assume that write to no terminal
+LEAST_COLUMNS = 200  # wider than programs assume without a terminal
 _RESET = b"\x1b[m\x1b[2J\x1b[H"
 _HOME_AND_CLEAR = re.compile(rb"\x1b\[[01]?(?:;[01]?)?[Hf]((?:\x1b\[[0-9;]*m)*)\x1b\[0?J")
 _COLOURS = ("black", "red", "green", "brown", "blue", "magenta", "cyan", "white")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from tarmac.cli.render.text import command_line, gpu_spans, safe
-from tarmac.cli.term.signals import signal_name
+from tarmac.cli.render.text import gpu_spans, safe
 from tarmac.shared.clocks import clock, epoch
 from tarmac.shared.names import ENDED
+from tarmac.shared.signal_names import signal_name
+from tarmac.shared.text import shown_command
 from tarmac.shared.units import HOUR_S, duration, size, spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tarmac.client.records import Job, Progress
+    from tarmac.client.answers import Progress
+    from tarmac.client.records import Job
 
 COLOURS = {
     "running": "green", "starting": "green", "stopping": "yellow", "paused": "yellow", "queued": "cyan",
@@ -53,15 +55,13 @@ def state_and_attempt(job: Job) -> str:
 
 
 def attempt_number(job: Job) -> int:
-    """Of the attempt it is at, or waits for."""
+    """The number of the current attempt, or of the next one while the job waits."""
     attempt = job.attempt or 0
     return attempt + 1 if job.state in {"queued", "held"} else attempt
 
 
 def command_of(job: Job) -> str:
-    """A shell string as it was given; the API serves it as `sh -c STRING`."""
-    words = job.command or []
-    return words[2] if len(words) == 3 and words[:2] == ["sh", "-c"] else command_line(words)
+    return shown_command(job.command or ())
 
 
 def gpus(job: Job) -> str:
@@ -89,7 +89,7 @@ def progress(value: Progress | None) -> tuple[str, str]:
 def starts(job: Job, now: float) -> str:
     """`waits for 7`, `at 22:00`, an estimate: `~14:30`, or `from 22:00` if it is not known when after that.
 
-    `retry in 40s` if it waits between two attempts.
+    `~14:30*` if the estimate rests on the progress of running jobs; `retry in 40s` between two attempts.
     """
     if job.state != "queued":
         return ""
@@ -104,7 +104,7 @@ def starts(job: Job, now: float) -> str:
         return f"{'from' if estimate is None else 'at'} {_clock(begin, now)}"
     if estimate is None:
         return ""
-    mark = " (progress)" if "progress" in (raw.get("estimate_rests_on") or ()) else ""
+    mark = "*" if "progress" in (raw.get("estimate_rests_on") or ()) else ""
     return f"~{_clock(estimate, now)}{mark}"
 
 
@@ -124,7 +124,10 @@ def place_in_queue(job: Job) -> Iterator[tuple[str, str]]:
         yield "held", safe(f"by {job.held_by}; `tarmac release {job.id}` releases it")
     if job.group is not None:
         limit = f", at most {job.max_running} at once" if job.max_running else ""
-        yield "array", f"index {job.index} of the array that begins with job {job.group}{limit}"
+        place = "" if job.index is None else f", index {job.index}"
+        yield "group", f"{job.group}{place}{limit}"
+    if job.params:
+        yield "params", safe(" ".join(f"{name}={value}" for name, value in job.params.items()))
     if job.after:
         yield "after", ", ".join(map(str, job.after))
 

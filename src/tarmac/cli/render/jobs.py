@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from time import time
 
-from tarmac.cli.render.job import COLOURS, command_of, elapsed, gpus, progress, starts, state_and_attempt
+from tarmac.cli.render.commands import distinct_commands
+from tarmac.cli.render.job import COLOURS, elapsed, gpus, progress, starts, state_and_attempt
 from tarmac.cli.render.table import Column, lines
-from tarmac.shared.names import AT_WORK, ENDED, TIERS, WAITING
+from tarmac.shared.names import ENDED, TIERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tarmac.client.records import Job
 
 FIELDS_WAITING = (
-    "id,state,name,gpus_asked,command,priority,tier,position,attempt,attempts_max,retry_at,waits_for,begin_at,"
+    "id,group,index,params,state,name,gpus_asked,command,priority,tier,position,attempt,attempts_max,retry_at,waits_for,begin_at,"
     "estimated_start,estimate_rests_on"
 )
 FIELDS = f"{FIELDS_WAITING},gpus,elapsed_s,stale_s,ended_at,progress,exit_code,signal,reason,warnings"
@@ -31,20 +32,20 @@ GROUPS = {"queued": 1, "held": 2, "draft": 3}
 LAST = float("inf")
 
 
-def fetch(client: Client, query: Query, *, limit: int | None, most: int | None = None) -> tuple[list[Job], bool]:
+def fetch_recent(
+    client: Client, *, limit: int | None, most: int | None = None, alone: bool = False
+) -> tuple[list[Job], bool]:
     """Active jobs (at most `most` waiting ones), the last that ended, and whether older ones were left out."""
+    from tarmac.client.recent import recent_jobs
+
     recent = RECENT if limit is None else limit
-    # In the order of a job's life: one that moves on between two requests is seen twice, not missed.
-    waiting = _select(client, query, most, state=",".join(WAITING), fields=FIELDS_WAITING)
-    at_work = [job for job in _select(client, query, state=",".join(AT_WORK)) if not job.raw["ended_at"]]
-    ended = _select(client, query, recent + 1, state="ended", newest_first=True)
-    latest = {job.id: job for job in [*waiting, *at_work, *ended[:recent]]}
-    return in_order(latest.values()), len(ended) > recent
+    found = recent_jobs(client, ended=recent + 1, most=most, alone=alone, fields=FIELDS, waiting_fields=FIELDS_WAITING)
+    return in_order([*found.active.values(), *found.ended[:recent]]), len(found.ended) > recent
 
 
-def fetch_all(client: Client, query: Query, *, limit: int | None) -> list[Job]:
+def fetch_all(client: Client, query: Query, *, limit: int | None, alone: bool = False) -> list[Job]:
     """Every job that matches, or the newest `limit` of them."""
-    return in_order(_select(client, query, limit, state=query.get("state"), newest_first=True))
+    return in_order(_select(client, query, limit, state=query.get("state"), newest_first=True, alone=alone))
 
 
 def _select(
@@ -55,9 +56,10 @@ def _select(
     state: str | None,
     newest_first: bool = False,
     fields: str = FIELDS,
+    alone: bool = False,
 ) -> list[Job]:
     wanted: Query = {**query, "state": state}
-    return list(client.jobs(**wanted, newest_first=newest_first, fields=fields, limit=limit))
+    return list(client.jobs(**wanted, newest_first=newest_first, fields=fields, limit=limit, alone=alone))
 
 
 def in_order(jobs: Iterable[Job]) -> list[Job]:
@@ -100,5 +102,5 @@ def table(jobs: Sequence[Job], *, width: int | None, has_colours: bool, now: flo
         columns.append(Column("WARNING", ["; ".join(job.warnings or ()) for job in jobs], least=10, styles=hue))
     if any(job.name for job in jobs):
         columns.append(Column("NAME", [job.name or "" for job in jobs], least=8, styles=dim))
-    columns.append(Column("COMMAND", map(command_of, jobs), styles=dim))
+    columns.append(Column("COMMAND", distinct_commands(jobs), styles=dim))
     return lines(columns, width, GIVE_WAY)

@@ -7,11 +7,11 @@ from tarmac.cli.render.text import safe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tarmac.client.records import Notice
+    from tarmac.client.answers import Notice
 
 
 def notice_lines(notice: Notice | None, width: int | None, *, has_colours: bool) -> list[str]:
-    """`Notice: driver update at 18:00 (root, 14:30)`; empty if there is none."""
+    """`Notice: driver update at 18:00 (root, 14:30)`; empty without a notice."""
     if notice is None:
         return []
     from time import time

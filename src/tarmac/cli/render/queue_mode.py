@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tarmac.client.records import Queue
+    from tarmac.client.answers import Queue
 
 
 def mode(queue: Queue) -> str | None:

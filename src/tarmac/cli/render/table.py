@@ -60,7 +60,7 @@ class Column:
 
 
 def lines(columns: Sequence[Column], width: int | None = None, give_way: Sequence[str] = ()) -> list[str]:
-    """The table, titles first. Columns in `give_way` are left out, in this order, if there is no room for all."""
+    """The table, titles first. If the columns do not fit, those in `give_way` are left out, in this order."""
     columns, widths = fitted(columns, width, give_way)
     last = len(columns) - 1
     shown = [column.shown(widths[index], is_last=index == last) for index, column in enumerate(columns)]

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
+from tarmac.shared.text import command_line, safe
 from tarmac.shared.units import spans
+
+__all__ = ("command_line", "safe")  # with what is defined here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_"
-SHORT_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 JAMO = ("\u1160", "\u11ff")  # vowels and final consonants, drawn within the syllable before them
-JOINER = "\u200d"  # joins emoji into one; harmless, although str.isprintable() denies it
-
-
-def safe(text: str) -> str:
-    """Newlines, escapes and other control characters escaped."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() or char == JOINER else _escaped(char) for char in text)
-
-
-def _escaped(char: str) -> str:
-    code = ord(char)
-    return SHORT_ESCAPES.get(char) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")
 
 
 def cells(text: str) -> int:
@@ -95,23 +83,6 @@ def wrapped(text: str, width: int) -> list[str]:
         else:
             line = f"{line} {word}" if line else word
     return [*lines, cut(line, width)]
-
-
-def command_line(words: Sequence[str]) -> str:
-    """Quoted for a shell."""
-    return " ".join([_quoted[word] for word in words])
-
-
-class _Quoted(dict[str, str]):
-    """A cache of quoted words: the jobs of a queue share most of theirs."""
-
-    def __missing__(self, word: str) -> str:
-        is_plain = word and not word.strip(PLAIN)
-        self[word] = quoted = word if is_plain else "'" + word.replace("'", "'\"'\"'") + "'"
-        return quoted
-
-
-_quoted = _Quoted()
 
 
 def jobs_are(ids: Sequence[int]) -> str:

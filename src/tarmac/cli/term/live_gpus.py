@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from time import time
 
-from tarmac.cli.render.gpus import place, summary, table
-from tarmac.cli.render.nodes import absences
+from tarmac.cli.render.gpus.gpus import place, summary, table
+from tarmac.cli.render.gpus.nodes import absences
 from tarmac.cli.render.notice import notice_lines
 from tarmac.cli.render.text import cut
 from tarmac.cli.term.terminal import has_colours
@@ -13,7 +13,8 @@ from tarmac.cli.term.terminal import has_colours
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tarmac.client import Client
-    from tarmac.client.records import Gpu, Notice
+    from tarmac.client.answers import Notice
+    from tarmac.client.records import Gpu
 
 
 class LiveGpus:
@@ -26,9 +27,9 @@ class LiveGpus:
         self._away: list[str] = []  # a line for each node that is not connected
 
     def fetch(self, client: Client) -> None:
-        gpus, nodes, self._notice = client.gpus_nodes_and_notice()
-        self._gpus = sorted(gpus, key=place)
-        self._away = absences(nodes, time())
+        found = client.gpu_overview()
+        self._gpus, self._notice = sorted(found.gpus, key=place), found.notice
+        self._away = absences(found.nodes, time())
 
     def head(self) -> str:
         return summary(self._gpus)
@@ -41,7 +42,7 @@ class LiveGpus:
         rows = [*notice, *table(self._gpus, width=columns, has_colours=has_colours()), *away]
         if len(rows) <= lines:
             return rows
-        from tarmac.cli.render.gpu_grid import grid
+        from tarmac.cli.render.gpus.gpu_grid import grid
 
         left = max(1, lines - len(notice) - len(away))
         return [*notice, *grid(self._gpus, width=columns, lines=left, has_colours=has_colours()), *away]

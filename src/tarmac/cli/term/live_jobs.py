@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tarmac.cli.args.selectors import is_given, query_of
-from tarmac.cli.render.jobs import MOST, fetch, fetch_all, table
+from tarmac.cli.render.jobs import MOST
+from tarmac.cli.render.listing import Asked, Listing, fetch, lines
 from tarmac.cli.render.notice import notice_lines
 from tarmac.cli.render.queue_mode import alarm
 from tarmac.cli.term.terminal import has_colours, paint
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tarmac.cli.parser import Values
     from tarmac.client import Client
-    from tarmac.client.records import Job, Queue
+    from tarmac.client.answers import Queue
 
 
 NOTHING: Queue = {
@@ -25,10 +25,8 @@ class LiveJobs:
     event = b"event: job"
 
     def __init__(self, values: Values, words: list[str]) -> None:
-        self._query = query_of(values, words)
-        self._limit = values["number"]
-        self._wants_all = values["all"] or is_given(values, words)
-        self._jobs: list[Job] = []
+        self._asked = Asked(values, words)
+        self._listing = Listing()
         self._queue = NOTHING
 
     @property
@@ -39,10 +37,7 @@ class LiveJobs:
     def fetch(self, client: Client) -> None:
         """Fetch only the beginning of a long queue, to keep frequent requests cheap."""
         self._queue = client.queue()
-        if self._wants_all:
-            self._jobs = fetch_all(client, self._query, limit=self._limit or MOST)
-        else:
-            self._jobs = fetch(client, self._query, limit=self._limit, most=MOST)[0]
+        self._listing = fetch(client, self._asked, most=MOST)
 
     def head(self) -> str:
         return f"{self._queue['running']} running, {self._queue['queued']:,} queued"
@@ -52,4 +47,4 @@ class LiveJobs:
         warning = alarm(self._queue, columns)
         warning = [paint(line, "bold red") for line in warning] if colours else warning
         notice = notice_lines(self._queue.get("notice"), columns, has_colours=colours)
-        return [*notice, *warning, *table(self._jobs, width=columns, has_colours=colours)]
+        return [*notice, *warning, *lines(self._listing, width=columns, has_colours=colours)]

@@ -9,13 +9,7 @@ if TYPE_CHECKING:
 else:
     from _signal import SIG_DFL, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH, signal
 
-__all__ = ["SIGHUP", "SIGINT", "SIGPIPE", "SIGTERM", "SIGWINCH", "leave_to_kernel", "named", "on", "signal_name"]
-
-NAMES = {
-    1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL",
-    10: "SIGUSR1", 11: "SIGSEGV", 12: "SIGUSR2", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM",
-    24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS",
-}  # fmt: skip
+__all__ = ["SIGHUP", "SIGINT", "SIGPIPE", "SIGTERM", "SIGWINCH", "leave_to_kernel", "named", "on"]
 
 
 def on(number: int, act: Callable[[int], None]) -> None:
@@ -30,7 +24,3 @@ def named(name: str) -> int | None:
     """The number of USR1."""
     number = getattr(__import__("_signal"), f"SIG{name}", None) if name.isalnum() else None
     return int(number) if isinstance(number, int) else None
-
-
-def signal_name(number: int) -> str:
-    return NAMES.get(number) or f"signal {number}"

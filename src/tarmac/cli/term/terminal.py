@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from errno import ENOSPC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,13 @@ def out(text: str) -> None:
 
 
 def out_bytes(data: bytes) -> None:
-    _write(STDOUT, data)
+    try:
+        _write(STDOUT, data)
+    except OSError as error:
+        from tarmac.errors import Unavailable
+
+        hint = "free some space on the disk, or write to another file" if error.errno == ENOSPC else None
+        raise Unavailable(f"cannot write to standard output: {error.strerror}", hint) from None
 
 
 def err_bytes(data: bytes) -> None:

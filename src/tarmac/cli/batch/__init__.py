@@ -1,0 +1,1 @@
+"""`tarmac add --batch`: reads the file, and submits its jobs."""

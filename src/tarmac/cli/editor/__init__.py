@@ -1,0 +1,1 @@
+"""Options of jobs in the user's editor, as TOML."""

@@ -1,0 +1,1 @@
+"""Files that verbs write and read for the user."""

@@ -1,0 +1,1 @@
+"""What admins look at: reports, reservations, settings and the targets of notifications."""

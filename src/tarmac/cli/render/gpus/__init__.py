@@ -1,0 +1,1 @@
+"""GPUs and the nodes they belong to."""

@@ -1,0 +1,36 @@
+"""Nodes as text: host memory, and why a node is not connected."""
+
+from __future__ import annotations
+
+from tarmac.cli.render.text import counted, safe
+from tarmac.shared.clocks import epoch, local
+from tarmac.shared.units import duration, size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tarmac.client.answers import Node
+
+
+def memory(node: Node) -> str:
+    available, total = node["memory_available_bytes"], node["memory_total_bytes"]
+    return "not known yet" if available is None else f"{size(available)} of {size(total)} available"
+
+
+def absence(node: Node, now: float) -> str:
+    """Since when and why a node is not connected."""
+    since = node["since"]
+    words = f"not connected since {local(since)[:16]} (for {duration(max(0.0, now - epoch(since)))})"
+    return f"{words}: {safe(node['problem'])}" if node["problem"] else words
+
+
+def summary(node: Node, now: float) -> str:
+    if not node["connected"]:
+        return absence(node, now)
+    return f"agent pid {node['agent_pid']}, {counted(node['gpus'], 'GPU')}, memory {memory(node)}"
+
+
+def absences(nodes: Iterable[Node], now: float) -> list[str]:
+    """A line for each node that is not connected."""
+    return [f"{safe(node['name'])}: {absence(node, now)}" for node in nodes if not node["connected"]]

@@ -1,0 +1,1 @@
+"""One job in full, as `tarmac show` prints it."""

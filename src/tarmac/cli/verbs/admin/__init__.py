@@ -1,0 +1,1 @@
+"""Verbs about the queue, the GPUs and Tarmac itself."""

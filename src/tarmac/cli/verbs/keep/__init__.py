@@ -1,0 +1,1 @@
+"""Verbs about jobs that have ended: history, clean, export, import, backup, restore."""

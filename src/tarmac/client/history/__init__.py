@@ -1,0 +1,1 @@
+"""Ended jobs: listing, removing, exporting and importing them."""

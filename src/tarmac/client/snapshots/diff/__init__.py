@@ -1,0 +1,1 @@
+"""What differs between two snapshots, or between a snapshot and a directory."""

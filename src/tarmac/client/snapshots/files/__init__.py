@@ -1,0 +1,1 @@
+"""Which files belong to a snapshot."""
