@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from tarmac.core.model.names import Order, Policy
 from tarmac.core.model.rules import Rules
+from tarmac.records import dataclass
 from tarmac.shared.units import HOUR_S
 from tarmac.sim.figures import figures_of, of_all, of_owner, of_size
 from tarmac.sim.limits import with_limits
@@ -95,10 +96,10 @@ def played(
 ) -> Scenario:
     """Failures never pause a simulated queue, because nobody could resume it."""
     rules = Rules(
-        policy=variant.policy, order=variant.order, is_backfilling=variant.is_backfilling, pause_after_failures=0
+        policy=variant.policy, order=variant.order, is_backfilling=variant.is_backfilling, suspend_after_failures=0
     )
     was_collecting = gc.isenabled()
-    gc.disable()  # there are no reference cycles, and scanning 100,000 jobs for them is slow
+    gc.disable()  # nothing makes reference cycles, and scanning 100,000 jobs for them is slow
     try:
         outcome = simulate(trace, machines, rules, past)
     finally:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tarmac.records import dataclass
 from tarmac.sim.fairness import jain, sharing_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ SHORTEST_RUN_S = 10.0  # for slowdowns: jobs that end at once would have huge on
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waits:
-    """Seconds from submit to start, and bounded slowdowns, of jobs that ended. None if there are none."""
+    """Seconds from submit to start, and bounded slowdowns, of jobs that ended. None if no job ended."""
 
     jobs: int = 0
     mean_s: float | None = None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tarmac.core.events import GpusSeen, NodeJoined
 from tarmac.core.model.gpu import Gpu
 from tarmac.core.model.ids import GpuUuid, NodeName
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
+
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tarmac.core.ledger import Ledger
@@ -10,6 +9,7 @@ from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import Job
 from tarmac.core.model.status import Booking, Cancelled, Failed, Succeeded
+from tarmac.records import dataclass
 from tarmac.sim.trace import spec_of
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ are short, and a few long and wide ones do most of the work.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil, cos, exp, log, pi
 from random import Random
 from typing import TYPE_CHECKING
 
 from tarmac.core.model.job import Request
+from tarmac.records import dataclass
 from tarmac.sim.trace import TraceJob
 
 if TYPE_CHECKING:

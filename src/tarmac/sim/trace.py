@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from tarmac.core.model.job import DEFAULT_PRIORITY, JobSpec, Request
+from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,6 +57,10 @@ class TraceJob:
         return max(1, self.request.gpus)
 
 
+# Equal requests are one object: the core looks them up many times, and finds the same one without comparing its fields.
+_shared_request = lru_cache(maxsize=10_000)(Request)
+
+
 def trace_job(
     *,
     submit_s: float,
@@ -71,7 +76,7 @@ def trace_job(
     **more: Unpack[OptionalFields],
 ) -> TraceJob:
     """Build a TraceJob from a row of a file or a past job."""
-    request = Request(
+    request = _shared_request(
         gpus=gpus,
         gpu_memory_bytes=gpu_memory_bytes,
         gpu_share=gpu_share,

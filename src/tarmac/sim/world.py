@@ -7,7 +7,6 @@ period. At any one time, ends come before submits, and all submits come together
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import groupby
 from math import inf
@@ -21,6 +20,7 @@ from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import TERM
 from tarmac.core.policy.feasibility import lack
 from tarmac.core.state import State
+from tarmac.records import dataclass
 from tarmac.sim.machines import joinings
 from tarmac.sim.outcome import Attempt, Outcome
 from tarmac.sim.past import Past
