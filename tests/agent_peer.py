@@ -21,8 +21,8 @@ import tarmac
 from tarmac.agent.main import instance_of
 from tarmac.agent.procs import cgroup
 from tarmac.agent.procs.cgroup import Leaf
-from tarmac.shared import sockets
 from tarmac.shared.protocol import Decoder, encode
+from tarmac.shared.system import sockets
 
 Frame = dict[str, Any]
 
@@ -199,11 +199,25 @@ def marked(mark: str) -> list[int]:
     return found
 
 
+def children(pid: int, name: str) -> list[int]:
+    """Return the children with this name, as `ps -o comm` shows it. Others may end at any moment."""
+    found = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{child}/comm").read_text() == f"{name}\n":
+                found.append(int(child))
+    return found
+
+
 def is_alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+# For a test that waits for a time limit and does not depend on how processes are found: one kind of containment.
+by_clock = pytest.mark.parametrize("site", ["scan"], indirect=True)
 
 
 @pytest.fixture(params=["cgroup", "scan"])

@@ -23,6 +23,7 @@ class Home:
         self.path = path
         kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
         self.environment = {**kept, "TARMAC_HOME": str(path), "TARMAC_FAKE_GPUS": gpus, "TERM": "xterm-256color"}
+        self.environment["XDG_CACHE_HOME"] = str(path / "cache")
         self._started: list[subprocess.Popen[bytes]] = []
 
     def tarmac(self, *words: str, timeout_s: float = 60, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -34,7 +35,8 @@ class Home:
     def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:
         """Like a call, but without waiting for its end."""
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-        process = subprocess.Popen([str(BIN / "tarmac"), *words], env=self.environment, **options)
+        environment = options.pop("env", self.environment)
+        process = subprocess.Popen([str(BIN / "tarmac"), *words], env=environment, **options)
         self._started.append(process)
         return process
 
@@ -61,6 +63,10 @@ class Home:
             if entry.isdigit() and int(entry) != os.getpid() and mark in _read(f"/proc/{entry}/environ").split(b"\0"):
                 found[int(entry)] = _read(f"/proc/{entry}/cmdline").replace(b"\0", b" ").decode(errors="replace")
         return found
+
+    def environments(self) -> list[bytes]:
+        """The environments of its processes, without those that end meanwhile."""
+        return [_read(f"/proc/{pid}/environ") for pid in self.processes()]
 
     def clean(self) -> dict[int, str]:
         """Stop everything like a user; returns the processes that had to be killed."""

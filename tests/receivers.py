@@ -4,7 +4,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -65,7 +65,7 @@ class Webhook:
         return [message["title"] for message in self.messages]
 
     def gets(self, count: int, within_s: float = 30) -> list[dict[str, Any]]:
-        """The first messages, once so many are there."""
+        """The first `count` messages, once they are there."""
         assert until(lambda: len(self.messages) >= count, within_s), self.messages
         return self.messages
 
@@ -88,15 +88,19 @@ class MailServer:
             is_right = isinstance(given, LoginPassword) and given.password.decode() == password
             return AuthResult(success=is_right, handled=False)
 
-        self._controller = Controller(
-            self,
-            hostname="127.0.0.1",
-            port=_free_port(),
-            authenticator=login if password else None,
-            auth_require_tls=False,
-        )
-        self._controller.start()
+        self._controller = self._started(login if password else None)
         self.port: int = self._controller.server.sockets[0].getsockname()[1]  # type: ignore[union-attr]
+
+    def _started(self, login: object) -> Controller:
+        """On a free port; on another one if a process took it meanwhile."""
+        for _ in range(20):
+            server = Controller(
+                self, hostname="127.0.0.1", port=_free_port(), authenticator=login, auth_require_tls=False
+            )
+            with suppress(OSError):
+                server.start()
+                return server
+        raise RuntimeError("no free port")
 
     async def handle_MAIL(  # noqa: N802
         self, _server: object, session: Session, envelope: Envelope, address: str, options: list[str]

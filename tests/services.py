@@ -1,8 +1,8 @@
 """Programs that tests need besides Python. `need("gcc")` skips a test if it is missing, and fails in CI.
 
 Run as a program (by `make test`), it installs them with apt as root, and otherwise says which tests are skipped.
-PyTorch is 200 MB: CI installs it into a directory of its own while other tests run. Elsewhere, its tests are skipped
-until `python tests/services.py torch` was run.
+PyTorch is 200 MB: CI installs it into a separate directory while other tests run. Elsewhere, its tests are skipped
+until you run `python tests/services.py torch`.
 """
 
 import importlib.util
@@ -23,6 +23,9 @@ class Service:
 SERVICES = {
     "gcc": Service(package="gcc libc6-dev", left_out="the GPU probe against the stand-in driver library"),
     "curl": Service(package="curl", left_out="the examples of the HTTP API's page"),
+    "chromium": Service(package="chromium", left_out="the page in a browser"),
+    "fc-list": Service(package="fontconfig fonts-noto-cjk", left_out="`make screenshots`: Chinese text"),
+    "wrk": Service(package="wrk", left_out="`make bench`: requests/s"),
     "gpustat": Service(package="", left_out="its readings beside ours"),
     "nvitop": Service(package="", left_out="its readings beside ours"),
     "torch": Service(package="", left_out="examples/resume.py"),

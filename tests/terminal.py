@@ -18,11 +18,19 @@ ESCAPE = re.compile(r"\x1b\[[?0-9;]*[A-Za-z]")
 class Terminal:
     """A command with a terminal as its stdin, stdout and stderr. `text` is all that it has written so far."""
 
-    def __init__(self, home: Home, *words: str, columns: int = 80, lines: int = 24, **environment: str) -> None:
+    def __init__(
+        self,
+        home: Home,
+        *words: str,
+        columns: int = 80,
+        lines: int = 24,
+        program: str = str(BIN / "tarmac"),
+        **environment: str,
+    ) -> None:
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         self.process = subprocess.Popen(
-            [str(BIN / "tarmac"), *words],
+            [program, *words],
             stdin=slave,
             stdout=slave,
             stderr=slave,

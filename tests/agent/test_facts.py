@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tarmac.agent import facts
-from tarmac.shared import proc
+from tarmac.shared.system import proc
 from tests.home import until
 
 
@@ -49,7 +49,7 @@ def test_a_directory_without_write_permission(tmp_path: Path, monkeypatch: pytes
 def test_a_process_is_described(tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "60"], cwd=tmp_path) as process:
         try:
-            until(lambda: described(process.pid)["processes"][0]["command"])  # empty for a moment while it execs
+            assert until(lambda: described(process.pid)["processes"][0]["command"])  # empty for a moment while it execs
             answer = described(process.pid, 2**30, -1)
         finally:
             process.kill()

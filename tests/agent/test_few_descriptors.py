@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tarmac.agent.main import Ready
-from tests.agent_peer import AgentPeer, Site, eventually, is_alive
+from tests.agent_peer import AgentPeer, Site, children, eventually, is_alive
 
 LOG_LINES = 200  # a loop that spins writes thousands
 
@@ -163,27 +163,19 @@ def test_a_new_controller_is_served_when_there_is_room_again(site: Site, peer: A
         eventually(lambda: "listener: Too many open files" in site.text("agent/agent.log"), "the shortage")
         peer.settle()
     sock.close()
-    site.connect().settle()
+    later = site.connect()
+    later.settle()
+    assert later.hello["runs"] == []
 
 
 def test_a_killed_probe_comes_back(site: Site, peer: AgentPeer) -> None:
     peer.expect("gpus")
-    children = Path(f"/proc/{site.agent.pid}/task/{site.agent.pid}/children").read_text().split()
-    (probe,) = [int(pid) for pid in children if Path(f"/proc/{pid}/comm").read_text() == "tarmac-probe\n"]
+    (probe,) = children(site.agent.pid, "tarmac-probe")
     with none_left(site.agent.pid):
         os.kill(probe, signal.SIGKILL)
         eventually(lambda: "GPU probe: Too many open files" in site.text("agent/agent.log"), "the shortage")
         peer.settle()
-    eventually(
-        lambda: (
-            "tarmac-probe\n"
-            in [
-                Path(f"/proc/{pid}/comm").read_text()
-                for pid in Path(f"/proc/{site.agent.pid}/task/{site.agent.pid}/children").read_text().split()
-            ]
-        ),
-        "a new probe",
-    )
+    assert eventually(lambda: set(children(site.agent.pid, "tarmac-probe")) - {probe}, "a new probe")
 
 
 def test_many_connections_do_not_exhaust_it(site: Site, peer: AgentPeer) -> None:

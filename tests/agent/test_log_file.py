@@ -190,3 +190,42 @@ def test_many_short_lines_are_not_all_searched_for_an_error(path: Path, line: by
     assert answer["is_found"]
     expected = len(flood) if has_traceback else 2 * len(flood)
     assert answer["offset"] == expected
+
+
+@pytest.mark.parametrize("call", ["ftruncate", "replace"])
+@pytest.mark.parametrize("earlier", [0, 1], ids=["the first cut", "the second cut"])
+@pytest.mark.parametrize("more", [0, 10, 400])
+def test_a_cut_that_is_interrupted_neither_doubles_nor_loses_output(
+    path: Path, monkeypatch: pytest.MonkeyPatch, call: str, earlier: int, more: int
+) -> None:
+    """A kill at any moment: before the file is emptied, and before the copy has its name."""
+
+    class Killed(BaseException):
+        pass
+
+    calls = []
+
+    def killed(*args: object) -> None:
+        if call == "replace" and not calls:
+            calls.append(args)
+            os.rename(*args)  # type: ignore[arg-type]
+            return
+        raise Killed
+
+    for _ in range(earlier):
+        append(path, lines(0, 200))
+        assert cap(str(path), 2200)
+    first = 200 * earlier
+    append(path, lines(first, first + 300))
+    with monkeypatch.context() as kills:
+        kills.setattr(os, call, killed)
+        with pytest.raises(Killed):
+            cap(str(path), 2200)
+    last = first + 300 + more
+    append(path, lines(first + 300, last))
+    for _ in range(3):
+        begin, data = content(path)
+        assert begin + len(data) == 11 * last == size_of(str(path)), "offsets stay"
+        assert data == lines(begin // 11, last)
+        cap(str(path), 2200)
+    assert not (path.parent / f"{path.name}.older.cut").exists()

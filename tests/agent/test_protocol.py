@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.shared import sockets
 from tarmac.shared.protocol import MAX_FRAME_BYTES, PROTOCOL, Decoder, ProtocolError, encode
+from tarmac.shared.system import sockets
 from tests.agent_peer import AgentPeer, Site, eventually, is_alive, start_agent
 
 

@@ -18,7 +18,7 @@ from tarmac.controller.settings.settings import Settings
 from tarmac.core.events import GpusSeen, JobsSubmitted, NodeJoined
 from tarmac.core.model.gpu import Gpu
 from tarmac.core.model.ids import GpuUuid, NodeName
-from tarmac.store.rows import pack_environment
+from tarmac.store.environments.environments import pack_environment
 from tarmac.store.store import Store
 from tests.core.support.builders import a_spec
 
@@ -48,7 +48,7 @@ async def send(
     headers: Mapping[str, str] | None = None,
     app: ASGIApp | None = None,
 ) -> Answer | None:
-    """The answer to one request, None if there is none. The body comes in chunks; None as a chunk is a disconnect."""
+    """The answer to one request, or None. The body comes in chunks; None as a chunk is a disconnect."""
     sent: list[dict[str, Any]] = []
     pending: Iterator[bytes | str | None] = iter([*chunks, b""])
 

@@ -15,16 +15,17 @@ from tests.api.answer_types import check_answer
 from tests.home import Home
 
 DEADLINE_S = 20.0
+LARGE_DEADLINE_S = 120.0  # for requests about a hundred thousand jobs, on a busy machine
 
 
 class UnixHttp(http.client.HTTPConnection):
-    def __init__(self, path: Path) -> None:
-        super().__init__("tarmac", timeout=DEADLINE_S)
+    def __init__(self, path: Path, deadline_s: float = DEADLINE_S) -> None:
+        super().__init__("tarmac", timeout=deadline_s)
         self._path = path
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(DEADLINE_S)
+        self.sock.settimeout(self.timeout)
         self.sock.connect(str(self._path))
 
 
@@ -53,8 +54,15 @@ class Served:
         while self._open:
             self._open.pop().close()
 
-    def ask(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> tuple[int, Any]:
-        with closing(UnixHttp(self.home / "tarmac.sock")) as connection:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        headers: dict[str, str] | None = None,
+        deadline_s: float = DEADLINE_S,
+    ) -> tuple[int, Any]:
+        with closing(UnixHttp(self.home / "tarmac.sock", deadline_s)) as connection:
             data = body if body is None or isinstance(body, bytes) else json.dumps(body)
             connection.request(method, "/api/v1" + path, data, {"Content-Type": "application/json", **(headers or {})})
             with connection.getresponse() as answer:
@@ -66,7 +74,7 @@ class Served:
 
     def submit(self, *jobs: dict[str, Any], **more: Any) -> tuple[int, Any]:
         world = {"cwd": str(self.home), "environment": {"PATH": os.environ["PATH"]}}
-        return self.ask("POST", "/jobs", {**world, "jobs": list(jobs), **more})
+        return self.ask("POST", "/jobs", {**world, "jobs": list(jobs), **more}, deadline_s=LARGE_DEADLINE_S)
 
     def ids(self, *jobs: dict[str, Any], **more: Any) -> list[int]:
         status, answer = self.submit(*jobs, **more)

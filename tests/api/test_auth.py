@@ -19,6 +19,11 @@ TO_A_JOB: dict[str, tuple[Any, ...]] = {
     "edit": ("PATCH", "/jobs/1", {"priority": 1}),
     "kill": ("POST", "/jobs/kill", ONE),
     "rm": ("POST", "/jobs/rm", ONE),
+    "pause": ("POST", "/jobs/pause", ONE),
+    "resume": ("POST", "/jobs/resume", ONE),
+    "retry": ("POST", "/jobs/retry", ONE),
+    "label": ("POST", "/jobs/label", {**ONE, "set_name": "x"}),
+    "move many": ("POST", "/jobs/move", {**ONE, "position": 1}),
 }
 TO_THE_QUEUE: dict[str, tuple[Any, ...]] = {
     "start": ("POST", "/jobs/1/start", {}),
@@ -29,6 +34,10 @@ TO_THE_QUEUE: dict[str, tuple[Any, ...]] = {
     "reserve": ("POST", "/reservations", {"gpus": 1, "from": 1000.0, "for_s": 60.0}),
     "set": ("PUT", "/settings/grace_s", {"value": "5"}),
     "reset": ("DELETE", "/settings/grace_s"),
+    "drain a GPU": ("POST", "/gpus/drain", {"gpus": ["0"]}),
+    "resume a GPU": ("POST", "/gpus/resume", {"gpus": ["0"]}),
+    "share a GPU": ("POST", "/gpus/slots", {"gpus": ["0"], "slots": 2}),
+    "ignore a program": ("POST", "/gpus/ignore", {"command": "sunshine"}),
     "urgent": ("POST", "/jobs", URGENT),
     "make many urgent": ("POST", "/jobs/edit", {**ONE, "changes": {"tier": "urgent"}}),
     "make urgent": ("PATCH", "/jobs/1", {"tier": "urgent"}),

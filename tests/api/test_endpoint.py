@@ -5,6 +5,7 @@ import json
 import logging
 import time
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ class Bare:
     degraded: Refused | None = None
     degraded_s = 90.0
     fleet = Fleet()
+    engine = SimpleNamespace(is_at_rest=False)
 
     def now(self) -> float:
         return 1_800_000_000.0
@@ -50,7 +52,9 @@ def test_an_unknown_address_is_not_found() -> None:
     assert "openapi.json" in error(answer)["hint"]
 
 
-@pytest.mark.parametrize(("method", "path", "allowed"), [("PUT", "/jobs", "GET, POST"), ("GET", "/jobs/kill", "POST")])
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"), [("PUT", "/jobs/7", "GET, PATCH"), ("GET", "/jobs/kill", "POST")]
+)
 def test_a_wrong_method_is_refused_with_the_right_ones(method: str, path: str, allowed: str) -> None:
     answer = answered(method, path)
     assert (answer.status, answer.headers["allow"], error(answer)["code"]) == (405, allowed, "refused")
@@ -93,7 +97,7 @@ def test_every_wrong_parameter_is_named() -> None:
 
 def test_an_unknown_parameter_is_refused_with_the_known_ones() -> None:
     answer = answered("GET", "/jobs/wait?ids=1&timeout_s=x&timeout=5")
-    unknown = "timeout is not a parameter of this address, which accepts ids, known, timeout_s"
+    unknown = "timeout is not a parameter of this address, which accepts ids, fields, known, timeout_s"
     wrong = "timeout_s must be a duration from 0s to 5m, in seconds"
     assert (answer.status, error(answer)["message"]) == (400, f"{unknown}; {wrong}")
 

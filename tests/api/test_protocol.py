@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import select
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from tarmac.api.admission import Admission
 from tarmac.api.app import build_app
 from tarmac.api.server import Server
 from tarmac.controller.settings.settings import Settings
-from tarmac.shared import sockets
+from tarmac.shared.system import sockets
 
 WITHIN_S = 20
 STATUS = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: tarmac\r\n\r\n"
@@ -268,7 +269,11 @@ def test_a_client_that_does_not_take_its_answer_is_disconnected(tmp_path: Path) 
         client = await connect()
         client.writer.transport.pause_reading()  # type: ignore[attr-defined]
         await client.send(STATUS)
-        await asyncio.sleep(1)
+        hang_up = select.poll()
+        hang_up.register(client.writer.get_extra_info("socket").fileno(), 0)
+        async with asyncio.timeout(WITHIN_S):
+            while not hang_up.poll(0):  # noqa: ASYNC110 - the client does not read
+                await asyncio.sleep(0.01)
         client.writer.transport.resume_reading()  # type: ignore[attr-defined]
         with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
             async with asyncio.timeout(WITHIN_S):
@@ -377,5 +382,8 @@ def test_an_end_does_not_wait_for_requests_that_do_not_arrive(tmp_path: Path) ->
     async def story(connect: Connect) -> None:
         for start in (b"", b"GET / HT", POST + b"Content-Length: 9\r\n\r\n{", STATUS):
             await (await connect()).send(start)
+            sent.append(start)
 
-    serve(tmp_path, story)
+    sent: list[bytes] = []
+    serve(tmp_path, story)  # returns once the server has ended
+    assert sent[-1] == STATUS

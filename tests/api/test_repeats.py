@@ -47,6 +47,11 @@ def a_reservation(api: Served) -> int:
     return int(api.ask("POST", "/reservations", body)[1]["id"])
 
 
+def a_template(api: Served) -> str:
+    assert api.ask("PUT", "/templates/short", {"job": a_held_job(api)})[0] == 200
+    return "short"
+
+
 def of(job: int) -> dict[str, Any]:
     return {"ids": [str(job)]}
 
@@ -65,6 +70,14 @@ REQUESTS: dict[str, Any] = {
     "POST /jobs/retry": lambda api: ("/jobs/retry", of(an_ended_job(api))),
     "POST /jobs/release": lambda api: ("/jobs/release", of(a_held_job(api))),
     "POST /jobs/rm": lambda api: ("/jobs/rm", of(an_ended_job(api))),
+    "PATCH /jobs": lambda api: ("/jobs", {"jobs": {str(a_held_job(api)): {"priority": 3}}}),
+    "POST /jobs/clone": lambda api: ("/jobs/clone", {**of(a_held_job(api)), "entry": "held"}),
+    "POST /jobs/label": lambda api: ("/jobs/label", {**of(an_ended_job(api)), "add_tags": ["good"]}),
+    "PATCH /jobs/{id}/form": lambda api: (f"/jobs/{a_held_job(api)}/form", {"options": {"priority": "3"}}),
+    "POST /jobs/{id}/form": lambda api: (f"/jobs/{a_held_job(api)}/form", {"options": {"priority": "3"}}),
+    "POST /history/clean": lambda _: ("/history/clean", {"before": 1.0}),
+    "PUT /templates/{name}": lambda api: ("/templates/small", {"job": a_held_job(api)}),
+    "DELETE /templates/{name}": lambda api: (f"/templates/{a_template(api)}", None),
     "POST /adopt": lambda api: ("/adopt", {"pid": a_process(api), "gpus": []}),
     "POST /queue/pause": lambda _: ("/queue/pause", {"reason": "x"}),
     "POST /queue/resume": lambda _: ("/queue/resume", {}),
@@ -85,6 +98,18 @@ REQUESTS: dict[str, Any] = {
 ELSEWHERE = {
     "POST /notify/test": "it changes nothing here; see tests/api/routes/test_notify.py",
     "POST /jobs": "its token is in its body; see tests/faults/test_submits.py",
+    "POST /jobs/form": "its token is in its body; see tests/api/routes/job/forms",
+    "POST /jobs/{id}/objects": "it changes nothing",
+    "PUT /snapshots/{tree}": "it is named by its content; see tests/api/routes/test_snapshots.py",
+    "POST /results": "it changes nothing",
+    "POST /results/csv": "it changes nothing",
+    "POST /history/clean/preview": "it changes nothing",
+    "POST /history/import": "jobs that are here are recognized; see tests/api/routes/history/test_exports.py",
+    "POST /history/import/log": "a part is written at its offset; see tests/api/routes/history/test_exports.py",
+    "POST /snapshots/missing": "it changes nothing",
+    "POST /snapshots/objects": "they are named by their content; see tests/api/routes/test_snapshots.py",
+    "POST /page/links": "each link works once; a link whose address was lost is never used",
+    "POST /page/logout": "it may be repeated; see tests/web/test_app.py",
     "POST /stop": "it ends the controller; see tests/faults/test_repeats.py",
 }
 

@@ -51,7 +51,7 @@ def test_the_newest_release_of_an_index_is_fetched(lone_home: Path):
     assert Path(got).read_bytes() == b"pip-24.0-py3-none-any.whl"
 
 
-def test_an_index_that_cannot_be_read_is_no_error(lone_home: Path):
+def test_an_index_that_cannot_be_read_is_not_an_error(lone_home: Path):
     assert tool("pipconf").download_newest("pip", f"{lone_home.as_uri()}/nothing/", None, str(lone_home)) is None
 
 

@@ -1,9 +1,9 @@
 import pytest
 
-from tarmac.cli.args.values import count
 from tarmac.cli.main import run_line
 from tarmac.cli.parser import HelpAsked, Option, Verb, parse
 from tarmac.errors import UserError
+from tarmac.typed.values import count
 
 
 def a_verb(*, is_prefix: bool = False) -> Verb:
@@ -97,7 +97,7 @@ def test_an_error_names_the_mistake_and_the_remedy(argv: list[str], words: str) 
 def test_a_label_that_is_too_long_is_refused_in_plain_words(flag: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert run_line(["add", flag, "x" * 5000, "true"]) == 2
     said = capfd.readouterr().err
-    assert "it has 5000 characters; the limit is 4096" in said
+    assert "it has 5,000 characters; choose a shorter text, of at most 4,096" in said
     assert len(said) < 500
 
 

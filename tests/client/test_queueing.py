@@ -54,7 +54,9 @@ def test_gpus_are_reserved_and_released(client: Client) -> None:
 
 
 def test_an_array_is_submitted_at_once(client: Client) -> None:
-    ids = client.submit_many([{"command": SLEEP, "gpus": 0, "max_running": 1}] * 2, array=True, entry="draft")
+    ids = client.submit_many(
+        [{"command": SLEEP, "gpus": 0, "max_running": 1}] * 2, group={"kind": "array"}, entry="draft"
+    )
     assert [(job.group, job.index, job.state) for job in client.jobs(ids)] == [
         (ids[0], 0, "draft"),
         (ids[0], 1, "draft"),

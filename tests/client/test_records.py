@@ -7,20 +7,33 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from tarmac.api.schemas.gpus import GpuProcess, GpuReservation, GpuView
-from tarmac.api.schemas.job import AttemptView, GpuRef, Leftovers, LeftProcess, WholeJobView
-from tarmac.api.schemas.jobs import StoryEvent
-from tarmac.api.schemas.nodes import NodeView
+from tarmac.api.schemas.gpus.gpus import GpuProcess, GpuReservation, GpuView
+from tarmac.api.schemas.gpus.nodes import NodeView
+from tarmac.api.schemas.groups import GroupView
+from tarmac.api.schemas.history.report import ReportSums, ReportView
+from tarmac.api.schemas.job.environment import Variable
+from tarmac.api.schemas.job.job import (
+    AttemptView,
+    GpuRef,
+    Leftovers,
+    LeftProcess,
+    LinkView,
+    SnapshotView,
+    WholeJobView,
+)
+from tarmac.api.schemas.job.jobs import StoryEvent
+from tarmac.api.schemas.job.python import PackageChangeView, PythonView
+from tarmac.api.schemas.job.selection import KillAnswer, NotRetried, RetryAnswer
+from tarmac.api.schemas.job.why import WhyView
 from tarmac.api.schemas.notice import NoticeView
-from tarmac.api.schemas.notify import NotificationsView, TargetTestResult, TargetView
+from tarmac.api.schemas.notify import NotificationsView, TargetList, TargetTestResult, TargetView
+from tarmac.api.schemas.page import PageLink
 from tarmac.api.schemas.queue import QueueView, SuspensionView
-from tarmac.api.schemas.report import ReportSums, ReportView
 from tarmac.api.schemas.reservations import MadeReservation, ReservedGpu
-from tarmac.api.schemas.selection import KillAnswer, RetryAnswer
+from tarmac.api.schemas.results import ResultsView, ResultView
 from tarmac.api.schemas.settings import SettingView
 from tarmac.api.schemas.status import StatusView
-from tarmac.api.schemas.why import WhyView
-from tarmac.client import records
+from tarmac.client import answers
 from tarmac.client.records import Gpu, Job, Record, Setting
 from tests.home import Home
 
@@ -31,6 +44,10 @@ DICTS: dict[str, type[Struct] | None] = {
     "Process": GpuProcess,
     "LeftProcess": LeftProcess,
     "Leftovers": Leftovers,
+    "Snapshot": SnapshotView,
+    "Variable": Variable,
+    "Python": PythonView,
+    "PackageChange": PackageChangeView,
     "StoryEvent": StoryEvent,
     "ReservedGpu": ReservedGpu,
     "GpuReservation": GpuReservation,
@@ -40,10 +57,17 @@ DICTS: dict[str, type[Struct] | None] = {
     "Why": WhyView,
     "Killed": KillAnswer,
     "Retried": RetryAnswer,
+    "NotRetried": NotRetried,
     "Suspension": SuspensionView,
+    "Group": GroupView,
+    "Link": LinkView,
+    "Result": ResultView,
+    "Results": ResultsView,
     "Notice": NoticeView,
     "NotifyTarget": TargetView,
     "NotifyTest": TargetTestResult,
+    "PageLink": PageLink,
+    "NotifyOverview": TargetList,
     "Notifications": NotificationsView,
     "Queue": QueueView,
     "Node": NodeView,
@@ -53,7 +77,7 @@ DICTS: dict[str, type[Struct] | None] = {
 
 def typed_dicts() -> dict[str, set[str]]:
     """Fields of the TypedDicts, which only type checkers see."""
-    tree = ast.parse(Path(records.__file__).read_text(encoding="utf-8"))
+    tree = ast.parse(Path(answers.__file__).read_text(encoding="utf-8"))
     found = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and any(getattr(base, "id", "") == "TypedDict" for base in node.bases):

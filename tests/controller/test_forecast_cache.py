@@ -62,7 +62,7 @@ def test_an_expensive_forecast_is_reused_for_longer(looks: list[State], monkeypa
     first = cache.now()  # takes a second of work
     engine.generation += 1
     assert cache.now() is first, "a list may be a little old"
-    assert cache.now(is_fresh=True) is not first, "what somebody asked about one job is not"
+    assert cache.now(is_fresh=True) is not first, "a forecast for one job is not"
     engine.generation += 1
     cache.now()
     assert len(looks) == 3, "but not for ever"
@@ -105,3 +105,21 @@ def test_places_follow_the_order_by_expected_length() -> None:
     assert places(state) == {4: 1, 2: 2, 3: 3, 1: 4}
     state.put(jobs[3], 2.5)
     assert places(state) == {2: 1, 1: 2, 4: 3, 3: 4}
+
+
+def test_a_few_places_are_those_that_a_whole_list_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = [a_job(number, priority=20 - number) for number in range(1, 6)]
+    state = a_state(jobs=(*jobs, a_job(6, status=Held(by="ann", since=1.0))))
+    walked: list[State] = []
+
+    def walk(state: State) -> dict[JobId, int]:
+        walked.append(state)
+        return places(state)
+
+    monkeypatch.setattr(forecast_cache, "places", walk)
+    forecast = ForecastCache(AnEngine(state), NoProgress()).now()  # type: ignore[arg-type]
+    few = [forecast.places.get(JobId(number)) for number in (1, 5, 6)]
+    assert (few, walked) == ([5, 1, None], [])
+    every = [forecast.places.get(JobId(number)) for number in range(1, 7)]
+    assert every == [places(state).get(JobId(number)) for number in range(1, 7)] == [5, 4, 3, 2, 1, None]
+    assert len(walked) == 1

@@ -26,9 +26,8 @@ def environment_of(
         umask=0o022,
         environment="",
         request=Request(gpus=len(indices)),
-        index=index,
     )
-    job = Job(id=JobId(7), spec=spec, submitted_at=0.0, position=7, attempt=2)
+    job = Job(id=JobId(7), spec=spec, submitted_at=0.0, position=7, attempt=2, index=index)
     job.group = None if group is None else JobId(group)
     gpus = tuple(BookedGpu(uuid=GpuUuid(f"{make}-{index}"), index=index) for index in indices)
     start = StartJob(job=job.id, attempt=2, booking=Booking(node=NodeName("desk"), gpus=gpus))

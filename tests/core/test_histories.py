@@ -12,7 +12,6 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tarmac.core import invariants
 from tarmac.core.events import (
     Event,
     JobsPaused,
@@ -26,6 +25,7 @@ from tarmac.core.events import (
     StopAsked,
     TimePassed,
 )
+from tarmac.core.invariants import invariants
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.plan import EndByProgress
 from tarmac.core.model.status import Paused, is_ended

@@ -171,7 +171,7 @@ def test_shared_gpus_count_by_the_booked_part() -> None:
     assert scene.state.ledger.gpus_of_owner["ann"] == pytest.approx(0.75)
 
 
-def test_every_attempt_that_gives_its_gpus_back_is_told_with_what_the_hours_count() -> None:
+def test_every_attempt_that_gives_its_gpus_back_has_what_the_hours_count() -> None:
     scene = Scene(gpus=2)
     scene.now = 1000.0 * HOUR_S
     scene.run(a_spec(gpus=2), a_spec(owner="bob", project="p"), a_spec(gpus=0))

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from tarmac.core.events import GpusSeen, JobsHeld, ProcessAdopted
-from tarmac.core.explain import ArrayFull
 from tarmac.core.ledger import HOUR_S
 from tarmac.core.limits import LimitReached, refusal_at_submit
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import Request
 from tarmac.core.model.rules import PerName
+from tarmac.core.policy.eligibility import ArrayFull
 from tests.core.support.builders import BOX, a_spec, numbered_gpus
 from tests.core.support.explaining import explain
 from tests.core.support.scene import Scene
@@ -85,7 +85,7 @@ def test_max_gpus_per_user_limits_one_user_and_others_start() -> None:
 
 def test_every_reached_limit_is_reported_at_once() -> None:
     scene = Scene(gpus=6, max_gpus_per_user=PerName(2.0), max_gpus_per_project=PerName(2.0))
-    scene.submit_as(*[a_spec(project="p", max_running=2)] * 3, is_array=True)
+    scene.submit_as(*[a_spec(project="p", max_running=2)] * 3, is_group=True)
     assert why(scene, 3) == (
         ArrayFull(group=JobId(1), most=2),
         reached("max_gpus_per_user", 2, 2, 1, "ann"),

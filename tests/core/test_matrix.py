@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from tarmac.core import invariants
 from tarmac.core.commands import ForgetRun
 from tarmac.core.events import Event, NodeJoined, ProgressSeen, Reported, RunReport, StopAsked, is_final
+from tarmac.core.invariants import invariants
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.plan import EndByProgress

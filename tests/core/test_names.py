@@ -7,6 +7,7 @@ import pytest
 from tarmac.core.model import names as types
 from tarmac.core.model.status import STATUS_TYPES
 from tarmac.shared import names
+from tarmac.shared.frames import reports
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,11 @@ from tarmac.shared import names
 )
 def test_each_tuple_of_names_matches_its_type(words: tuple[str, ...], kind: object) -> None:
     assert words == get_args(kind)
+
+
+@pytest.mark.parametrize("name", ["Outside", "Memory", "Loss"])
+def test_reports_of_nodes_use_the_words_of_the_core(name: str) -> None:
+    assert get_args(getattr(reports, name)) == get_args(getattr(types, name))
 
 
 def test_every_state_has_a_name_in_one_of_the_groups() -> None:

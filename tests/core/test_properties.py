@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tarmac.core.changes import StoryLine
 from tarmac.core.events import JobsSubmitted
-from tarmac.core.handlers import queueing
+from tarmac.core.handlers.queue import queueing
 from tarmac.core.limits import reached_there
 from tarmac.core.model.job import JobSpec
 from tarmac.core.model.node import Node
@@ -39,6 +39,7 @@ def test_nothing_is_booked_twice_or_overbooked(nodes: list[Node], rules: Rules, 
         for node in play.state.nodes.values():
             recount_gpus(play, node)
             recount_host(play, node)
+        assert all(job.status.booking.node in play.state.nodes for job in play.booked)  # type: ignore[union-attr]
 
 
 def recount_gpus(play: Play, node: Node) -> None:
@@ -74,6 +75,7 @@ def test_no_limit_is_ever_exceeded(nodes: list[Node], rules: Rules, steps: list[
     for step in steps:
         recount_limits(play, play.take(step))
     recount_limits(play, play.set_rules(later))
+    assert play.state.rules == later, "the new limits were in force"
 
 
 def recount_limits(play: Play, told: list[StoryLine]) -> None:

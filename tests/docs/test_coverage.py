@@ -61,7 +61,7 @@ def nameless(path: str) -> str:
 
 
 def test_links_between_pages_lead_somewhere():
-    pages = [DOCS.parent / "README.md", *DOCS.glob("**/*.md")]
+    pages = [*DOCS.parent.glob("README*.md"), *DOCS.glob("**/*.md")]
     for source in pages:
         for target in re.findall(r"\]\(([^)#:]+)\)", source.read_text(encoding="utf-8")):
             assert (source.parent / target).exists(), f"{source.name} points to {target}"

@@ -12,7 +12,7 @@ from tests.home import BIN, Home, homes
 from tests.services import need
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])
+PAGES = sorted([*ROOT.glob("README*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/zh/*.md")])
 PATIENCE_S = 60
 
 
@@ -27,7 +27,7 @@ def reader(tmp_path: Path) -> Iterator[Home]:
         yield home
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_page_shows_what_really_happens(page: Path, reader: Home, tmp_path: Path):
     if any(example.command.startswith("curl ") for example in examples(page)):
         need("curl")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tarmac.cli.verbs.simulate.nodes import machines
+from tarmac.cli.verbs.admin.simulate.nodes import machines
 from tarmac.core.model.job import Request
 from tarmac.core.model.names import Policy
 from tarmac.shared.units import DAY_S, HOUR_S

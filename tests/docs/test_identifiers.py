@@ -4,6 +4,7 @@ import ast
 import re
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -11,7 +12,7 @@ from tarmac.core.transitions import TRANSITIONS
 
 ROOT = Path(__file__).parents[2]
 SOURCE = sorted((ROOT / "src").rglob("*.py"))
-PAGES = [ROOT / "ARCHITECTURE.md", ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "ARCHITECTURE.md", *sorted(ROOT.glob("README*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 QUOTED = re.compile(r"'([A-Za-z]+)'")  # in SQL
 CODE_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 CALL = re.compile(r"`([a-z_]+)\(([a-z_, ]*)\)`")
@@ -19,14 +20,24 @@ CLASS = re.compile(r"`([A-Z][a-z]+(?:[A-Z][a-z]+)+)`")
 NAME = re.compile(r"`([a-z]+(?:_[a-z0-9]+)+)`")
 
 
+class Source(NamedTuple):
+    """What the source defines and mentions, from one walk over it."""
+
+    names: frozenset[str]  # and strings that could be one: message keys, settings and causes of transitions are strings
+    signatures: dict[str, list[list[str]]]
+
+
 @cache
-def _names() -> frozenset[str]:
-    """Identifiers, and strings that could be one: message keys, settings and causes of transitions are strings."""
-    found: set[str] = set()
+def _source() -> Source:
+    found = {path.stem for path in SOURCE}
+    signatures: dict[str, list[list[str]]] = {}
     for path in SOURCE:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 found.add(node.name)
+                if not isinstance(node, ast.ClassDef):
+                    own = [one.arg for one in node.args.args if one.arg != "self"]
+                    signatures.setdefault(node.name, []).append(own)
             elif isinstance(node, ast.Attribute):
                 found.add(node.attr)
             elif isinstance(node, ast.Name):
@@ -35,17 +46,7 @@ def _names() -> frozenset[str]:
                 found.add(node.arg or "")
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.update([node.value, *QUOTED.findall(node.value)])
-    return frozenset(found | {path.stem for path in SOURCE})
-
-
-@cache
-def _signatures() -> dict[str, list[list[str]]]:
-    found: dict[str, list[list[str]]] = {}
-    for path in SOURCE:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                found.setdefault(node.name, []).append([one.arg for one in node.args.args if one.arg != "self"])
-    return found
+    return Source(frozenset(found), signatures)
 
 
 def prose(page: Path) -> str:
@@ -56,7 +57,7 @@ def prose(page: Path) -> str:
 def test_every_name_exists(page: Path) -> None:
     text = prose(page)
     named = {*CLASS.findall(text), *NAME.findall(text)}
-    assert not sorted(named - _names())
+    assert not sorted(named - _source().names)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -64,7 +65,7 @@ def test_every_call_has_the_signature_of_a_function(page: Path) -> None:
     wrong = []
     for name, given in CALL.findall(prose(page)):
         parameters = [word.strip() for word in given.split(",") if word.strip()]
-        known = _signatures().get(name)
+        known = _source().signatures.get(name)
         if not known or not any(parameters in ([], own) for own in known):
             wrong.append(f"{name}({given})")
     assert not wrong

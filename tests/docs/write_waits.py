@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import geometric_mean, mean
 from typing import NamedTuple
 
-from tarmac.cli.verbs.simulate.nodes import machines
+from tarmac.cli.verbs.admin.simulate.nodes import machines
 from tarmac.sim.comparison import Scenario, Variant, compare
 from tarmac.sim.figures import of_all
 from tarmac.sim.synthetic import made_up

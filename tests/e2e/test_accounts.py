@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.home import Home, homes, until
+from tests.e2e.driven import driven_homes
+from tests.home import Home, until
 from tests.nvml.standin import GIB, Gpu, Process, Standin, nvml_library, standin
 
 __all__ = ["nvml_library", "standin"]
@@ -38,10 +39,7 @@ def busy(gpu: Gpu, *pids: int, gib: int = 7) -> Gpu:
 @pytest.fixture
 def driven(standin: Standin, tmp_path: Path) -> Iterator[Home]:
     standin.show(*gpus())
-    for home in homes(tmp_path / "home"):
-        del home.environment["TARMAC_FAKE_GPUS"]
-        home.environment |= {**standin.env, "TARMAC_GPU_PACE_S": "0.1"}
-        yield home
+    yield from driven_homes(tmp_path / "home", standin)
 
 
 def state_of(home: Home, job: int) -> str:
@@ -139,7 +137,7 @@ def test_a_report_of_nothing_says_so(home: Home) -> None:
         (("today",), "unexpected argument 'today'"),
     ],
 )
-def test_bad_words_are_refused_with_what_to_type(home: Home, words: tuple[str, ...], message: str) -> None:
+def test_bad_arguments_are_refused_with_what_to_type(home: Home, words: tuple[str, ...], message: str) -> None:
     done = home.tarmac("report", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
@@ -159,7 +157,7 @@ def finished(home: Home, standin: Standin, *options: str, gib: int) -> int:
 
 def test_the_memory_of_past_runs_is_hinted_at_and_booked_by_auto(driven: Home, standin: Standin) -> None:
     first = driven.tarmac("add", "--gpu-mem", "auto", "-n", "train", "--hold", "true")
-    assert "knows no run of 'train' yet" in first.stderr
+    assert "no earlier run of 'train' is known" in first.stderr
     assert driven.client().job(int(first.stdout)).gpu_memory_bytes is None, "whole GPUs"
     job = finished(driven, standin, "--gpus-on", "0", "--gpu-mem", "20G", gib=9)
     shown = driven.tarmac("show", str(job)).stdout
@@ -171,7 +169,7 @@ def test_the_memory_of_past_runs_is_hinted_at_and_booked_by_auto(driven: Home, s
     os.kill(driven.pid_of("controller"), signal.SIGKILL)
     assert until(lambda: driven.tarmac("status").returncode == 0)
     wide = driven.tarmac("add", "--gpu-mem", "20G", "-n", "train", "--hold", "true")
-    assert "tarmac: the last run of 'train' peaked at 9.0G; you reserve 20.0G (--gpu-mem auto" in wide.stderr
+    assert "tarmac: the last run of 'train' took up to 9.0G; you reserve 20.0G (--gpu-mem auto" in wide.stderr
     assert wide.stdout.strip().isdecimal()
     assert driven.tarmac("add", "--json", "--gpu-mem", "20G", "-n", "train", "--hold", "true").stderr == ""
     other = driven.tarmac("add", "--gpu-mem", "20G", "-n", "other", "--hold", "true")

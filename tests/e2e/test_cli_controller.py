@@ -210,7 +210,7 @@ def test_no_controller_is_started_inside_a_job(home: Home) -> None:
     assert home.tarmac("ls", env={"TARMAC_STATE": "/another", "TARMAC_JOB_ID": "7"}).returncode == 0
 
 
-def test_doctor_detects_a_suspended_controller_and_agent(home: Home) -> None:
+def test_doctor_detects_a_stopped_controller_and_agent(home: Home) -> None:
     agent, controller = home.pid_of("agent"), home.pid_of("controller")
     for name, pid in (("agent", agent), ("controller", controller)):
         os.kill(pid, signal.SIGSTOP)

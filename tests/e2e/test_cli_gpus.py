@@ -53,7 +53,7 @@ def test_slots_let_that_many_jobs_share_a_gpu(home: Home) -> None:
 def test_a_gpu_that_does_not_exist_is_not_found(shared_home: Home) -> None:
     done = shared_home.tarmac("gpu", "drain", "9")
     assert done.returncode == 3
-    assert "no GPU 9" in done.stderr
+    assert "GPU 9 does not exist" in done.stderr
 
 
 def test_a_program_is_ignored_until_forgotten(shared_home: Home) -> None:

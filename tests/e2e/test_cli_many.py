@@ -12,7 +12,7 @@ def waiting(home: Home) -> list[int]:
 
 def a_queue(home: Home, count: int) -> None:
     home.add("-g", "2", "sleep", "100")
-    until(lambda: json.loads(home.tarmac("ls", "--json", "1").stdout)[0]["state"] == "running")
+    assert until(lambda: json.loads(home.tarmac("ls", "--json", "1").stdout)[0]["state"] == "running")
     for number in range(count):
         home.add("-g", "2", "--tag", "odd" if number % 2 == 0 else "even", "sleep", "100")
 
@@ -42,7 +42,7 @@ def test_start_takes_filters_and_ids(home: Home) -> None:
     done = home.tarmac("start", "1-3", "--json")
     assert (done.returncode, [job["id"] for job in json.loads(done.stdout)]) == (0, [3])
     done = home.tarmac("start", "--tag", "a")
-    assert done.returncode == 3, "none of them waits any more"
+    assert done.returncode == 3, "none of them still waits"
     done = home.tarmac("start", "1", "2")
     assert (done.returncode, done.stderr.count("is not waiting")) == (2, 2)
 

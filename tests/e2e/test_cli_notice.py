@@ -4,10 +4,17 @@ import json
 import os
 import signal
 
+import pytest
+
 from tests.home import Home, until
 from tests.terminal import Terminal
 
 TEXT = "driver update at 18:00"
+
+
+@pytest.fixture
+def home(swept_home: Home) -> Home:
+    return swept_home
 
 
 def test_a_notice_is_shown_above_ls_and_gpus_until_it_is_cleared(home: Home) -> None:
@@ -18,11 +25,11 @@ def test_a_notice_is_shown_above_ls_and_gpus_until_it_is_cleared(home: Home) -> 
         assert shown.stderr.startswith(f"Notice: {TEXT} ("), shown
         assert "Notice" not in shown.stdout  # scripts read the table
     assert home.tarmac("notice").stdout.startswith(f"Notice: {TEXT} (")
-    assert json.loads(home.tarmac("notice", "--json").stdout)["text"] == TEXT
+    assert json.loads(home.tarmac("notice", "--json").stdout)["notice"]["text"] == TEXT
     assert home.tarmac("notice", "--clear").returncode == 0
     for verb in ("ls", "gpus"):
         assert "Notice" not in home.tarmac(verb).stderr
-    assert "There is no notice" in home.tarmac("notice").stderr
+    assert "No notice" in home.tarmac("notice").stderr
 
 
 def test_it_is_above_the_table_on_a_terminal(home: Home) -> None:
@@ -56,7 +63,7 @@ def test_control_characters_do_not_reach_the_terminal(home: Home) -> None:
     assert "second line" in shown
 
 
-def test_bad_words_are_refused(home: Home) -> None:
+def test_bad_arguments_are_refused(home: Home) -> None:
     assert home.tarmac("notice", TEXT).returncode == 0
     for words in (["--clear", "now"], [""], ["x" * 1001]):
         refused = home.tarmac("notice", *words)

@@ -122,7 +122,7 @@ def test_an_array_prints_a_range_that_every_verb_accepts(shared_home: Home) -> N
     said = done(shared_home, "log", span)
     assert [f"{index} of 3" in said for index in range(3)] == [True] * 3
     assert len(listed(shared_home, span)) == 3
-    assert f"index 2 of the array that begins with job {first}, at most 2 at once" in done(shared_home, "show", last)
+    assert "index 2, at most 2 at once" in done(shared_home, "show", last)
     assert done(shared_home, "rm", span) == ""
 
 
@@ -258,7 +258,7 @@ def test_a_log_file_contains_the_output_of_every_attempt(home: Home) -> None:
 
 
 def test_a_suspension_is_shown_with_its_reason(home: Home) -> None:
-    done(home, "set", "pause_after_failures", "2")
+    done(home, "set", "suspend_after_failures", "2")
     for _ in range(2):
         home.tarmac("run", "-g", "0", "false")
     waiting = home.add("-g", "0", "true")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tarmac.cli.verbs.simulate.past import History, history
+from tarmac.cli.verbs.admin.simulate.past import History, history
 from tests.home import Home, until
 
 

@@ -8,6 +8,11 @@ from tests.home import Home, is_connected, until
 from tests.terminal import Terminal
 
 
+@pytest.fixture
+def home(swept_home: Home) -> Home:
+    return swept_home
+
+
 @pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 3", 3), ("kill -TERM $$", 143)])
 def test_wait_exits_with_the_code_of_the_job_silently(shared_home: Home, script: str, code: int) -> None:
     number = shared_home.add("-c", script)
@@ -30,11 +35,10 @@ def test_wait_without_ids_waits_for_the_newest_job(shared_home: Home) -> None:
 def test_wait_all_means_all_active_jobs(home: Home) -> None:
     home.add("false")
     home.tarmac("wait")
-    for _ in range(4):
-        home.add("sleep", "0.2")
+    jobs = {home.add("sleep", "0.2") for _ in range(4)}
     done = home.tarmac("wait", "all", "--json")
     assert done.returncode == 0
-    assert {job["id"] for job in json.loads(done.stdout)} <= {2, 3, 4, 5}
+    assert {job["id"] for job in json.loads(done.stdout)} <= jobs
     assert home.tarmac("wait", "all").returncode == 0
 
 

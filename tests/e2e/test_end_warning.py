@@ -12,6 +12,11 @@ SAVES = "trap 'echo saved' USR1; trap 'echo stopped; exit 0' TERM; echo ready; w
 
 
 @pytest.fixture
+def home(swept_home: Home) -> Home:
+    return swept_home
+
+
+@pytest.fixture
 def client(home: Home) -> Client:
     return home.client()
 

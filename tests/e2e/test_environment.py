@@ -35,7 +35,7 @@ def test_variables_of_another_job_are_not_passed_on(shared_home: Home, client: C
     assert not [line for line in done.stdout.splitlines() if line.partition("=")[0] in FOREIGN]
 
 
-def test_nor_from_python_and_the_http_api(client: Client) -> None:
+def test_python_and_the_http_api_do_not_pass_them_on_either(client: Client) -> None:
     environment = {"PATH": "/usr/bin:/bin", **FOREIGN}
     job = client.submit(["env", "-0"], gpus=0, environment=environment, env=["RANK=5"])
     assert variables(client, job.id).items() & FOREIGN.items() == set()
@@ -57,6 +57,33 @@ def test_env_is_the_same_in_every_copy_of_an_array(shared_home: Home, client: Cl
     for index in range(2):
         found = variables(client, first + index)
         assert (found["A"], found["TARMAC_ARRAY_COUNT"], found["TARMAC_ARRAY_INDEX"]) == ("b", "2", str(index))
+
+
+def test_variables_come_from_files_and_from_nowhere_else(shared_home: Home, client: Client) -> None:
+    (shared_home.path / "one.env").write_text("# test\nexport MODE='a b'\nSHARED=one\nGIVEN=file\nCOPIED\n")
+    (shared_home.path / "two.env").write_text('SHARED="two\nlines"\n')
+    files = [word for name in ("one", "two") for word in ("--env-file", str(shared_home.path / f"{name}.env"))]
+    shell = {"COPIED": "copied", "OTHER": "other", "LC_TIME": "C"}
+    words = ["--no-env", "--env", "GIVEN=flag", *files, "--", "env", "-0"]
+    found = variables(client, int(shared_home.tarmac("add", "-g", "0", *words, env=shell).stdout))
+    wanted = {"MODE": "a b", "SHARED": "two\nlines", "GIVEN": "flag", "COPIED": "copied", "LC_TIME": "C"}
+    assert wanted.items() <= found.items()
+    assert "PATH" in found
+    assert "OTHER" not in found
+    job = client.submit(["env", "-0"], gpus=0, no_env=True, environment={"OTHER": "x", "PATH": "/usr/bin:/bin"})
+    assert "OTHER" not in variables(client, job.id)
+
+
+def test_a_mistake_in_a_file_names_file_and_line_but_no_value(shared_home: Home) -> None:
+    file = shared_home.path / "wrong.env"
+    file.write_text("A=1\nB='s3cret\n")
+    done = shared_home.tarmac("add", "--env-file", str(file), "true")
+    assert done.returncode == 2
+    assert f"--env-file {file}: line 2: the quote ' is not closed" in done.stderr
+    assert "s3cret" not in done.stderr
+    assert "s3cret" not in shared_home.tarmac("add", "--env", "=s3cret", "true").stderr
+    refused = shared_home.tarmac("add", "--env", b"TOKEN=s3cret\xff", "true")
+    assert (refused.returncode, "s3cret" in refused.stderr) == (2, False)
 
 
 def test_values_are_not_shown(shared_home: Home) -> None:

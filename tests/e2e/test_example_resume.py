@@ -62,7 +62,7 @@ def disturb(client: Client, job: int, disturbance: Callable[[], object], kind: s
     def try_once() -> bool:
         if is_at_work(client, job):
             disturbance()
-            until(lambda: has_happened() or client.job(job).state == "queued")
+            assert until(lambda: has_happened() or client.job(job).state == "queued")
         return has_happened()
 
     assert until(try_once, PATIENCE_S)
@@ -104,7 +104,7 @@ def test_it_ends_with_the_same_loss(home: Home, tmp_path: Path, environment: dic
     assert ended.attempt is not None
     assert ended.attempt >= 4, "it was preempted, killed, and requeued at its limit"
     assert any((event["detail"] or {}).get("timed_out") for event in client.story(job))
-    assert "saved, and stops" in text
+    assert "saved; stopping" in text
     begins = [int(step) for step in re.findall(r"begins with step (\d+)", text)]
     assert begins == sorted(begins)
     assert begins[-1] > 20, "it continued where it was"

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.home import Home, homes, until
+from tests.e2e.driven import driven_homes
+from tests.home import Home, until
 from tests.nvml.standin import GIB, GPU_IS_LOST, Gpu, Process, Standin, nvml_library, standin
 
 __all__ = ["nvml_library", "standin"]
@@ -26,10 +27,7 @@ def gpus(count: int, **more: Any) -> list[Gpu]:
 def driven(standin: Standin, tmp_path: Path) -> Iterator[Home]:
     """A Tarmac home with two GPUs of the stand-in driver."""
     standin.show(*gpus(2))
-    for home in homes(tmp_path / "home"):
-        del home.environment["TARMAC_FAKE_GPUS"]
-        home.environment |= {**standin.env, "TARMAC_GPU_PACE_S": "0.1"}
-        yield home
+    yield from driven_homes(tmp_path / "home", standin)
 
 
 def state_of(home: Home, job: int) -> str:
@@ -161,7 +159,7 @@ def test_a_job_pinned_to_a_missing_gpu_waits_with_a_reason(driven: Home, standin
     assert driven.tarmac("gpu", "drain", "1").returncode == 0
     job = driven.add("--gpus-on", "GPU-1", "--", "true")
     standin.show(gpus(1)[0])
-    assert until(lambda: gpu(driven, 1).health)
+    assert until(lambda: "vanished" in (gpu(driven, 1).health or ""))
     driven.client().call("POST", "/gpus/forget", body={"gpus": ["GPU-1"]})
     assert "GPU 1 (GPU-1), which the job is pinned to, is gone" in why(driven, job)
     assert driven.client().job(job).gpus_on == ["GPU-1"]

@@ -10,6 +10,11 @@ import pytest
 from tests.home import Home, until
 
 
+@pytest.fixture
+def home(swept_home: Home) -> Home:
+    return swept_home
+
+
 def shown(home: Home, job: int) -> str:
     done = home.tarmac("show", str(job))
     assert done.returncode == 0, done.stderr

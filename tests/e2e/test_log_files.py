@@ -8,6 +8,11 @@ import pytest
 from tests.home import Home, until
 
 
+@pytest.fixture
+def home(swept_home: Home) -> Home:
+    return swept_home
+
+
 def refused(home: Home, *words: str) -> str:
     done = home.tarmac("add", *words)
     assert (done.returncode, done.stdout) == (2, ""), done
@@ -29,7 +34,7 @@ def test_the_log_of_a_live_job_is_refused(home: Home, tmp_path: Path, state: str
         home.add("-g", "2", "--", "sleep", "600")
     first = home.add("-g", "1", *options, "--log", str(log), "--", "sleep", "600")
     if state == "running":
-        until(lambda: home.client().job(first).state == "running")
+        assert until(lambda: home.client().job(first).state == "running")
     assert home.client().job(first).state == state
     assert f"job {first}" in refused(home, "--log", str(log), "true")
     assert f"job {first}" in refused(home, "--stderr", str(log), "true")
@@ -69,7 +74,7 @@ def test_another_spelling_is_the_same_file(busy: Home, tmp_path: Path, spelling:
 def test_a_hard_link_made_after_the_job_created_its_file(home: Home, tmp_path: Path) -> None:
     log = tmp_path / "one.log"
     job = home.add("--log", str(log), "--", "sleep", "600")
-    until(log.exists)
+    assert until(log.exists)
     os.link(log, tmp_path / "alias.log")
     assert f"job {job}" in refused(home, "--log", str(tmp_path / "alias.log"), "true")
 
@@ -125,9 +130,9 @@ def test_devices_are_shared(busy: Home) -> None:
 def test_the_same_job_appends_in_its_next_attempt(home: Home, tmp_path: Path) -> None:
     log = tmp_path / "one.log"
     job = home.add("--tier", "preemptible", "--log", str(log), "-c", "echo begun; sleep 600")
-    until(lambda: log.exists() and log.read_text())
+    assert until(lambda: log.exists() and log.read_text())
     home.tarmac("queue", "stop", "--requeue")
-    until(lambda: home.client().job(job).state == "queued")
+    assert until(lambda: home.client().job(job).state == "queued")
     home.tarmac("queue", "resume")
     assert until(lambda: log.read_text() == "begun\nbegun\n")
 

@@ -37,7 +37,7 @@ def test_a_loop_cannot_fill_the_disk(home: Home, tmp_path: Path, where: str) -> 
     done(home, "wait", str(job))
     assert until(lambda: size_of(path) <= 3 * LIMIT)
     shown = home.tarmac("log", str(job))
-    assert "of the output were removed, see the setting log_limit" in shown.stderr
+    assert "of the output was removed (setting log_limit)" in shown.stderr
     numbers = [
         int(line.split()[1]) for line in shown.stdout.splitlines() if line.startswith("line ") and line.endswith("x")
     ]

@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -22,6 +23,25 @@ def hook() -> Iterator[Webhook]:
         yield found
 
 
+class Hooked(NamedTuple):
+    home: Home
+    hook: Webhook
+
+
+@pytest.fixture(scope="module")
+def hooked_home(shared_home: Home) -> Iterator[Hooked]:
+    with webhook() as hook:
+        configure(shared_home, {"hook": hook.url()})
+        yield Hooked(shared_home, hook)
+
+
+@pytest.fixture
+def hooked(hooked_home: Hooked) -> Hooked:
+    """One home with one target for several tests. Each begins without messages."""
+    hooked_home.hook.messages.clear()
+    return hooked_home
+
+
 def of_home(home: Home) -> dict[int, str]:
     return {pid: line for pid, line in home.processes().items() if "send_process" in line}
 
@@ -29,8 +49,8 @@ def of_home(home: Home) -> dict[int, str]:
 # Messages
 
 
-def test_the_end_of_a_job_is_told_with_its_outcome_run_time_gpus_and_last_line(home: Home, hook: Webhook) -> None:
-    configure(home, {"hook": hook.url()})
+def test_the_end_of_a_job_is_reported_with_its_outcome_run_time_gpus_and_last_line(hooked: Hooked) -> None:
+    home, hook = hooked
     job = home.add(
         "-n", "train", "-g", "2", "--notify", "hook", "-c", "echo first; echo '\x1b[31mloss is nan\x1b[0m'; exit 3"
     )
@@ -50,13 +70,13 @@ def test_the_end_of_a_job_is_told_with_its_outcome_run_time_gpus_and_last_line(h
         (["--on", "start,end", "--", "true"], ["started", "succeeded"]),
         (["--on", "fail", "--", "false"], ["failed: exit code 1"]),
         (["--on", "end,fail,oom", "--", "false"], ["failed: exit code 1"]),  # one message, not two
-        (["--on", "end", "-c", "kill -9 $$"], ["failed: killed from outside by signal 9"]),
+        (["--on", "end", "-c", "kill -9 $$"], ["failed: killed from outside by SIGKILL"]),
         (["--on", "end", "--", "/no/such/program"], ["failed: it could not be started"]),
         (["--on", "end", "--time", "1s", "--", "sleep", "60"], ["failed: it reached its time limit"]),
     ],
 )  # fmt: skip
-def test_each_event_is_told_once(home: Home, hook: Webhook, words: list[str], titles: list[str]) -> None:
-    configure(home, {"hook": hook.url()})
+def test_each_event_is_reported_once(hooked: Hooked, words: list[str], titles: list[str]) -> None:
+    home, hook = hooked
     job = home.add("-g", "0", "--notify", "hook", *words)
     home.tarmac("wait", str(job))
     assert until(lambda: all(f"job {job} {title}" in text_of(hook) for title in titles)), text_of(hook)
@@ -70,8 +90,8 @@ def text_of(hook: Webhook) -> str:
     return "\n".join(f"{message['title']}\n{message['message']}" for message in hook.messages)
 
 
-def test_nothing_is_sent_about_what_was_not_asked_for(home: Home, hook: Webhook) -> None:
-    configure(home, {"hook": hook.url()})
+def test_nothing_is_sent_about_what_was_not_asked_for(hooked: Hooked) -> None:
+    home, hook = hooked
     home.add("-g", "0", "--notify", "hook", "--on", "fail,oom,start", "-n", "one", "true")
     home.add("-g", "0", "-n", "two", "false")
     home.tarmac("wait", "all")
@@ -82,8 +102,8 @@ def test_nothing_is_sent_about_what_was_not_asked_for(home: Home, hook: Webhook)
     assert "two" not in text_of(hook)
 
 
-def test_a_killed_job_and_one_whose_dependency_failed_are_told(home: Home, hook: Webhook) -> None:
-    configure(home, {"hook": hook.url()})
+def test_a_killed_job_and_one_whose_dependency_failed_are_reported(hooked: Hooked) -> None:
+    home, hook = hooked
     first = home.add("-g", "0", "-n", "first", "--notify", "hook", "sleep", "600")
     home.add("-g", "0", "-n", "second", "--after", str(first), "--notify", "hook", "--on", "fail", "true")
     home.tarmac("kill", str(first))
@@ -91,7 +111,7 @@ def test_a_killed_job_and_one_whose_dependency_failed_are_told(home: Home, hook:
     assert until(lambda: "second) failed: a job that it depends on" in text_of(hook))
 
 
-def test_an_idle_job_is_told(home: Home, hook: Webhook) -> None:
+def test_an_idle_job_is_reported(home: Home, hook: Webhook) -> None:
     configure(home, {"hook": hook.url()}, settings='notify_digest_s = 0\nidle_warn_s = 1\nidle_action = "warn"')
     home.add("--notify", "hook", "--on", "idle", "-n", "lazy", "sleep", "600")
     (message,) = hook.gets(1, within_s=60)
@@ -99,7 +119,7 @@ def test_an_idle_job_is_told(home: Home, hook: Webhook) -> None:
     assert message["type"] == "warning"
 
 
-def test_retries_and_memory_that_ran_out_are_told(home: Home, hook: Webhook) -> None:
+def test_retries_and_memory_that_ran_out_are_reported(home: Home, hook: Webhook) -> None:
     configure(home, {"hook": hook.url()}, settings="notify_digest_s = 0\nretry_delay_s = 0")
     job = home.add("-n", "again", "--retry", "1", "--notify", "hook", "--on", "retry,fail", "false")
     assert until(lambda: "(again) failed: exit code 1" in text_of(hook)), text_of(hook)
@@ -213,7 +233,7 @@ def test_an_address_is_sent_by_the_target_named_mail(home: Home, mail: MailServe
     assert sorted(mail.recipients) == [["ann@example.org"], ["bob@example.org"]]
 
 
-def test_a_wrong_password_is_told_without_the_password(home: Home, mail: MailServer) -> None:
+def test_a_wrong_password_is_reported_without_the_password(home: Home, mail: MailServer) -> None:
     configure(home, {"mail": mail_url(mail, "wrong-horse")})
     done = home.tarmac("notify", "test", "mail")
     assert done.returncode == 1
@@ -240,12 +260,12 @@ def test_status_and_ls_say_what_could_not_be_sent_until_it_is(home: Home, hook: 
     home.add("-g", "0", "--notify", "hook", "true")
     line = until(lambda: next((line for line in home.tarmac("status").stdout.splitlines() if "hook:" in line), None))
     assert re.match(r"notify +1 message waiting; hook: the message was not sent: .*500", line), line
-    (target,) = json.loads(home.tarmac("notify", "ls", "--json").stdout)
+    (target,) = json.loads(home.tarmac("notify", "ls", "--json").stdout)["targets"]
     assert (target["name"], target["waiting"], target["failed"]) == ("hook", 1, 0)
     assert "500" in target["error"]
     hook.gets(1)
     assert until(lambda: "notify" not in home.tarmac("status").stdout)
-    (target,) = json.loads(home.tarmac("notify", "--json").stdout)
+    (target,) = json.loads(home.tarmac("notify", "--json").stdout)["targets"]
     assert (target["waiting"], target["error"]) == (0, None)
 
 

@@ -16,7 +16,7 @@ from tests.home import Home, until
 @pytest.fixture(autouse=True)
 def _no_breaker(shared_home: Home) -> None:
     """Many of these jobs fail at once, which would pause the queue."""
-    assert shared_home.tarmac("set", "pause_after_failures", "0").returncode == 0
+    assert shared_home.tarmac("set", "suspend_after_failures", "0").returncode == 0
 
 
 def ended(home: Home, *words: str) -> Job:
@@ -58,7 +58,7 @@ def test_a_separate_stderr_is_looked_at_too(shared_home: Home, tmp_path: Path) -
     assert job.reason == "oom-gpu"
 
 
-def test_memory_that_ran_out_in_a_job_that_succeeds_is_no_failure(shared_home: Home, tmp_path: Path) -> None:
+def test_memory_that_ran_out_in_a_job_that_succeeds_is_not_a_failure(shared_home: Home, tmp_path: Path) -> None:
     job = ended(shared_home, *printing(PYTHON + TORCH_LINE + "\n", tmp_path, code=0))
     assert (job.state, job.reason) == ("succeeded", None)
     assert "out of memory" not in shown(shared_home, job.id)
@@ -100,7 +100,7 @@ def test_a_kill_from_outside_is_named(shared_home: Home) -> None:
     assert (ends.state, ends.reason, ends.signal) == ("failed", "killed", 9)
     text = shown(shared_home, job)
     assert "failed (killed)" in text
-    assert "killed by SIGKILL" in text
+    assert "ended by SIGKILL" in text
     assert "a process outside Tarmac sent SIGKILL" in " ".join(text.split())
 
 

@@ -40,7 +40,7 @@ def test_a_stop_while_others_wait_writes_no_warning(home: Home) -> None:
     watching = [home.start("log", "-f", str(job)), home.start("wait", str(job))]
     listening = home.client().stream("/events", {})
     next(iter(listening.chunks()))  # hello
-    until(lambda: len(home.processes()) >= 2 + len(watching))
+    assert until(lambda: len(home.processes()) >= 2 + len(watching))
     assert home.tarmac("stop").returncode == 0
     listening.close()
     assert home.tarmac("kill", str(job)).returncode == 0

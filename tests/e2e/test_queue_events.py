@@ -36,7 +36,7 @@ def test_the_queue_is_empty_once_the_last_job_has_ended(home: Home, hook: Webhoo
     assert message["title"].startswith("the queue is empty")
 
 
-def test_a_gpu_that_stays_free_while_jobs_wait_is_told_once(home: Home, hook: Webhook) -> None:
+def test_a_gpu_that_stays_free_while_jobs_wait_is_reported_once(home: Home, hook: Webhook) -> None:
     subscribed(home, hook, "gpu-idle", "gpu_idle_s = 1")
     holder = home.add("-g", "1", "sleep", "600")
     home.add("-g", "2", "true")  # waits, although a GPU is free
@@ -52,7 +52,7 @@ def test_a_gpu_that_stays_free_while_jobs_wait_is_told_once(home: Home, hook: We
     assert len(hook.messages) == 2  # again, after it was used
 
 
-def test_a_free_gpu_is_no_event_while_the_queue_is_paused_or_only_cpu_jobs_wait(home: Home, hook: Webhook) -> None:
+def test_a_free_gpu_is_not_reported_while_the_queue_is_paused_or_only_cpu_jobs_wait(home: Home, hook: Webhook) -> None:
     subscribed(home, hook, "gpu-idle,queue-empty", "gpu_idle_s = 1\nmax_cpu_jobs = 1")
     home.tarmac("queue", "pause")
     waiting = home.add("-g", "1", "true")

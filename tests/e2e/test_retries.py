@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.home import Home, homes, until
+from tests.e2e.driven import driven_homes
+from tests.home import Home, until
 from tests.nvml.standin import GIB, Gpu, Process, Standin, nvml_library, standin
 
 __all__ = ["nvml_library", "standin"]
@@ -18,13 +19,15 @@ OOM = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 G
 
 
 @pytest.fixture
+def home(swept_home: Home) -> Home:
+    return swept_home
+
+
+@pytest.fixture
 def driven(standin: Standin, tmp_path: Path) -> Iterator[Home]:
     """A Tarmac home with a GPU of the stand-in driver."""
     standin.show(Gpu(uuid="GPU-0", name="NVIDIA A100"))
-    for home in homes(tmp_path / "home"):
-        del home.environment["TARMAC_FAKE_GPUS"]
-        home.environment |= {**standin.env, "TARMAC_GPU_PACE_S": "0.1"}
-        yield home
+    yield from driven_homes(tmp_path / "home", standin)
 
 
 def look(home: Home, job: int) -> Any:

@@ -125,7 +125,7 @@ def test_gpus_of_a_node_are_named_by_a_range_or_as_all(two: Home) -> None:
     for words, code in ((["gpu", "drain", "foo:0"], 3), (["add", "--gpus-on", "foo:0", "true"], 2)):
         refused = two.tarmac(*words)
         assert refused.returncode == code
-        assert "there is no node foo" in refused.stderr
+        assert "unknown node foo" in refused.stderr
     jobs = [two.add("--gpus-on", f"{SECOND}:{gpus}", "true") for gpus in ("0-1", "all")]
     ended = two.client().wait(jobs, timeout_s=20)
     assert [places([job]) for job in ended] == [{(SECOND, 0), (SECOND, 1)}] * 2

@@ -8,7 +8,7 @@ from tests.faults.world import World, compile_witness
 from tests.home import Home
 from tests.services import need
 
-__all__ = ["clock_library", "shifted_clock", "witness", "world"]
+__all__ = ["clock_library", "contained", "shifted_clock", "witness", "world"]
 
 
 @pytest.fixture(scope="session")
@@ -23,3 +23,12 @@ def world(tmp_path: Path, witness: Path) -> Iterator[World]:
     world = World(Home(tmp_path / "home", "4"), witness)
     yield world
     world.end()
+
+
+@pytest.fixture(params=["cgroup", "scan"])
+def contained(request: pytest.FixtureRequest, world: World) -> World:
+    """Under both kinds of containment."""
+    if request.param == "scan":
+        world.home.environment["TARMAC_CONTAINMENT"] = "scan"
+    world.wake()
+    return world

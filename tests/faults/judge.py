@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from tarmac.shared.clocks import epoch
 from tests.faults import books
 from tests.faults.load import OVER_LIMIT_MS
 from tests.faults.world import World, eventually
@@ -152,8 +153,14 @@ def _right_ends(
     reasons = ["exit" if signal is None else "signal"]
     if signal == SIGKILL:
         reasons = ["killed", "reboot"]  # a power failure may come before its end is reported
-    reasons += ["disk-full"] if world.has_full_disk else []
+    reasons += ["disk-full"] if _ended_on_full_disk(world, job) else []
     return [("failed", reason, code, signal) for reason in reasons]
+
+
+def _ended_on_full_disk(world: World, job: dict[str, Any]) -> bool:
+    """The disk of its log was full at its end. The job itself may have freed some space just before."""
+    ended_s = epoch(job["ended_at"])
+    return any(begin <= ended_s <= end for begin, end in world.full_spans)
 
 
 def is_over_limit(job: dict[str, Any]) -> bool:

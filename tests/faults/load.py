@@ -39,7 +39,9 @@ class Load:
     def next(self, most: int) -> Submit:
         kind = self._chance.choices(("queued", "array", "held"), (16, 3, 2))[0]
         if kind == "array":
-            return Submit(requests=self._array(min(most, self._chance.randint(*ARRAY_JOBS))), how={"array": True})
+            return Submit(
+                requests=self._array(min(most, self._chance.randint(*ARRAY_JOBS))), how={"group": {"kind": "array"}}
+            )
         count = min(most, self._chance.choice((1, 1, 2, 5, 10, 30)))
         requests: list[dict[str, Any]] = []
         while len(requests) < count:

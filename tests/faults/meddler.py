@@ -42,7 +42,7 @@ class Meddler:
             try:
                 act()
             except (Conflict, NotFound):
-                continue  # it has started meanwhile, its GPUs are not available, or there is no job yet
+                continue  # it has started meanwhile, its GPUs are not available, or no job exists yet
             self.done[act.__name__.strip("_").replace("_", " ")] += 1
         self._clear_up()
 

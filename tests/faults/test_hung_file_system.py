@@ -81,7 +81,7 @@ def test_jobs_whose_log_hangs_are_killed_and_removed(busy: Home) -> None:
     others(busy, "kill", "1", "--grace", "0")
     others(busy, "wait", "1", code=137)
     others(busy, "rm", "1")
-    others(busy, "log", "1", code=3)
+    assert "job 1" in others(busy, "log", "1", code=3).stderr
 
 
 def test_jobs_that_start_there_wait_alone(busy: Home, nfs: Path, tmp_path: Path) -> None:

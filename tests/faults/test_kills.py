@@ -10,7 +10,7 @@ def test_all_is_well_without_any_kill(world: World) -> None:
     world.run(8, ms=5)
     world.run(2, gpus=2, ms=5, leave="straggler")
     world.run(2, gpus=0, ms=5, leave="detached")
-    expect_all_well(world)
+    assert expect_all_well(world).unknown == 0
 
 
 def test_a_stop_does_not_hit_later_jobs(world: World) -> None:
@@ -20,7 +20,7 @@ def test_a_stop_does_not_hit_later_jobs(world: World) -> None:
         world.stop(world.run(1, ms=600_000)[0])
         world.run(5)
         world.stop(world.run(1, ms=600_000)[0], grace_s=0.05)
-    expect_all_well(world)
+    assert expect_all_well(world).unknown == 0
 
 
 def test_a_job_killed_by_another_process_failed_by_signal_9(world: World) -> None:

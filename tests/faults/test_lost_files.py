@@ -123,7 +123,7 @@ def test_a_second_controller_does_not_start_while_the_first_has_the_directory(ho
         for name in ("controller.lock", "tarmac.sock"):
             (home.path / name).unlink()
         second = home.start("ls")
-        until(lambda: any("--ready-fd" in line and number != pid for number, line in home.processes().items()))
+        assert until(lambda: any("--ready-fd" in line and number != pid for number, line in home.processes().items()))
         assert not (home.path / "tarmac.sock").exists()
     finally:
         os.kill(pid, signal.SIGCONT)

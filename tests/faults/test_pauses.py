@@ -8,16 +8,9 @@ from tests.agent_peer import is_alive
 from tests.faults.world import World, eventually
 from tests.home import until
 
+LIMIT_S = 5.0
 DOWN = [("controller",), ("agent",), ("controller", "agent")]
 TICKS = "while :; do echo >> {}; sleep 0.01; done"
-
-
-@pytest.fixture(params=["cgroup", "scan"])
-def contained(request: pytest.FixtureRequest, world: World) -> World:
-    if request.param == "scan":
-        world.home.environment["TARMAC_CONTAINMENT"] = "scan"
-    world.wake()
-    return world
 
 
 def start(world: World, ticks: Path, **more: object) -> int:
@@ -39,12 +32,12 @@ def goes_on(ticks: Path) -> bool:
 @pytest.mark.parametrize("killed", DOWN, ids=" and ".join)
 def test_a_pause_survives(contained: World, killed: tuple[str, ...], tmp_path: Path) -> None:
     world, ticks = contained, tmp_path / "ticks"
-    job = start(world, ticks, gpus=1, time_limit_s=8.0)
+    job = start(world, ticks, gpus=1, time_limit_s=LIMIT_S)
     world.client.pause_jobs(job)
     eventually(lambda: is_still(ticks), "it is frozen")
     for kind in killed:
         assert world.kill(kind)
-    assert not until(lambda: not is_still(ticks), 8.0), "frozen for longer than its limit"
+    assert not until(lambda: not is_still(ticks), LIMIT_S), "frozen for longer than its limit"
     world.wake()
     eventually(lambda: world.state(job) == "paused", "it is seen paused again")
     assert is_still(ticks)
@@ -53,7 +46,7 @@ def test_a_pause_survives(contained: World, killed: tuple[str, ...], tmp_path: P
     assert goes_on(ticks)
     ended = world.ask(lambda: world.client.wait(job, 60))[0]
     assert (ended.state, ended.reason) == ("failed", "timeout")
-    assert ended.pause_s >= 8.0
+    assert ended.pause_s >= LIMIT_S
 
 
 def test_a_pause_that_did_not_reach_the_agent_is_made_up_for(contained: World, tmp_path: Path) -> None:

@@ -62,6 +62,22 @@ def test_a_verb_that_changes_something_succeeds_once(world: World, verb: str) ->
     assert len(world.client.reservations()) == (verb == "reserve")
 
 
+@pytest.mark.parametrize("verb", ["rm", "retry"])
+def test_a_verb_about_very_many_jobs_goes_on_where_it_was(world: World, verb: str) -> None:
+    world.home.tarmac("add", "-g", "0", "--hold", "--array", "1-11000", "true")
+    if verb == "retry":
+        world.home.tarmac("queue", "pause")
+        world.home.tarmac("kill", "1-11000")
+    world.home.tarmac("stop")
+    point = "controller:in-commit"
+    world.wake(TARMAC_CRASH_AT=f"{point}@3")  # in the second part; the first commit keeps which jobs are selected
+    done = world.home.tarmac(verb, "1-11000")
+    assert done.returncode == 0, (done, world.log_of("controller"))
+    assert world.has_struck(point)
+    assert len(jobs(world, state="queued")) == (0 if verb == "rm" else 11000)
+    assert len(jobs(world)) == (0 if verb == "rm" else 11000)
+
+
 def test_stop_ends_the_agent_although_the_controller_is_killed(world: World) -> None:
     world.wake()
     (controller,) = world.seen("controller")

@@ -21,14 +21,6 @@ OLD_VERSION, OLD_PROTOCOL = 'tarmac.__version__ = "0.0.9"', "tarmac.shared.proto
 DOWN = [("controller",), ("agent",), ("controller", "agent")]
 
 
-@pytest.fixture(params=["cgroup", "scan"])
-def contained(request: pytest.FixtureRequest, world: World) -> World:
-    if request.param == "scan":
-        world.home.environment["TARMAC_CONTAINMENT"] = "scan"
-    world.wake()
-    return world
-
-
 def hold_jobs(world: World, count: int = 2) -> list[int]:
     """Running jobs that end when `let_go` is called."""
     world.hold()

@@ -89,7 +89,7 @@ def test_a_retry_by_hand_is_carried_out_once(world: World, point: str) -> None:
 
 def test_a_suspended_owner_stays_suspended_after_a_restart(world: World) -> None:
     world.wake()
-    world.ask(lambda: world.client.set("pause_after_failures", 1))
+    world.ask(lambda: world.client.set("suspend_after_failures", 1))
     world.run(3)
     world.wait_for_all()
     (waiting,) = world.run(1)

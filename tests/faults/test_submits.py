@@ -25,7 +25,8 @@ def test_a_job_acknowledged_just_before_a_kill_is_not_lost(world: World) -> None
         world.run(2, gpus=0)
         world.kill_all("controller")
     world.wake()
-    expect_all_well(world)
+    verdict = expect_all_well(world)
+    assert (verdict.jobs, verdict.lost) == (6, [])
 
 
 @pytest.mark.parametrize(

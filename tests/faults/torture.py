@@ -41,7 +41,7 @@ class Torture:
         self._deadline = time.monotonic() + within_s
         self.world.wake()
         # Many of these jobs fail at once on purpose.
-        self.world.ask(lambda: self.world.client.set("pause_after_failures", 0))
+        self.world.ask(lambda: self.world.client.set("suspend_after_failures", 0))
         meddler = Meddler(self.world, self.seed + 2)
         submit, kill, meddle = (
             threading.Thread(target=self._guarded, args=(what,)) for what in (self._submit, self._kill, meddler.run)

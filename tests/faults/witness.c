@@ -4,7 +4,7 @@
    witness FOLDER MILLISECONDS [WORD...]
      FOLDER/witness     one line per event, appended with a single write: job attempt gpus event pid nanoseconds
      FOLDER/gpu.N.U     locked as long as any process of the job lives: a quarter of GPU N
-     FOLDER/job.N       the same for the job itself: whoever finds it locked comes too early
+     FOLDER/job.N       the same for the job itself: a process that finds it locked is too early
      FOLDER/hold        while it exists, the job does not end
    straggler:  leaves a child behind that holds the GPUs until it is told to end.
    detached:   the same, out of reach of its session and its parent.
@@ -61,7 +61,7 @@ static int hold(const char *kind, const char *name) {
     return 0;
 }
 
-/* So many of the `all` parts of something; one after the other, so that two who take of it do not mislead each other. */
+/* Takes `count` of the `all` parts of something, one after the other, so that two takers do not mislead each other. */
 static void hold_parts(const char *kind, const char *name, int count, int all, const char *broken) {
     char part[512];
     int turn = file(kind, name);

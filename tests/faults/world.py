@@ -47,7 +47,7 @@ class World:
     # Killed with a start record and without an exit record: only the outcomes of these are unknown.
     bereft: set[int] = field(default_factory=set)
     killed_jobs: set[int] = field(default_factory=set)  # by kill -9 of the job
-    has_full_disk: bool = False  # now and then, so that a job that fails meanwhile may name it
+    full_spans: list[list[float]] = field(default_factory=list)  # when the disk of the logs was full, from and to
     removed: set[int] = field(default_factory=set)
     stopped: set[int] = field(default_factory=set)  # stop acknowledged
     pauses: list[tuple[float, float]] = field(
@@ -165,7 +165,7 @@ class World:
         return [one for one in sightings.of(str(self.home.path)) if one.kind == kind]
 
     def kill(self, kind: str, job: int | None = None) -> bool:
-        """kill -9 the controller, the agent, or a shim. False if there is none."""
+        """kill -9 the controller, the agent, or a shim. False if none runs."""
         found = [one for one in self.seen(kind) if job is None or one.job == job]
         return bool(found) and self.kill_one(found[0])
 

@@ -8,7 +8,7 @@ from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, Run
 from tarmac.nodes.node_clock import NodeClock
 from tarmac.nodes.reports import readings_of, report_of
 from tarmac.shared import protocol
-from tarmac.shared.boot_clock import Moment
+from tarmac.shared.system.boot_clock import Moment
 
 STARTED, ENDED = Moment(1000.0, 10.0), Moment(1020.0, 30.0)
 

@@ -14,7 +14,8 @@ from tarmac.nodes.local import LocalConnector
 from tarmac.nodes.node_clock import NodeClock
 from tarmac.nodes.reports import GpuReading
 from tarmac.nodes.session import AgentSession
-from tarmac.shared import boot_clock, protocol, sockets
+from tarmac.shared import protocol
+from tarmac.shared.system import boot_clock, sockets
 
 
 class Posted:

@@ -72,7 +72,7 @@ def test_a_time_of_day_stays_the_same_over_a_change_of_the_clocks() -> None:
         ("3000-01-01", "too far"),
     ],
 )
-def test_what_is_past_or_no_moment_is_refused_in_words(word: str, said: str) -> None:
+def test_a_time_in_the_past_or_without_a_moment_is_refused_with_words(word: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         parse_moment(word, NOW)
 
@@ -156,6 +156,6 @@ def test_what_is_not_past_is_refused_in_words(word: str, said: str) -> None:
 
 
 @given(st.text(max_size=12))
-def test_any_text_is_past_or_refused_with_a_message(word: str) -> None:
+def test_any_text_is_a_past_moment_or_refused_with_a_message(word: str) -> None:
     with suppress(ValueError):
         assert 0 <= parse_past(word, NOW) <= NOW

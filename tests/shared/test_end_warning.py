@@ -39,7 +39,7 @@ def test_warnings_are_read(text: str, signal: int, before_s: float, main_only: b
         ("USR1@60@60", "a time"),
     ],
 )
-def test_what_is_wrong_is_said(text: str, message: str) -> None:
+def test_a_malformed_warning_is_refused_with_the_mistake(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         parse_warning(text)
 

@@ -7,8 +7,8 @@ from typing import get_args, get_type_hints
 
 from tarmac.agent.frames import ProbeFrame
 from tarmac.shared import protocol
-from tarmac.shared.boot_clock import Moment
-from tarmac.shared.frames import to_agent, to_controller
+from tarmac.shared.frames import reports, to_agent, to_controller
+from tarmac.shared.system.boot_clock import Moment
 
 
 def types_of(union: object) -> set[str]:
@@ -31,11 +31,11 @@ def test_every_documented_frame_has_a_type_and_every_type_is_documented() -> Non
 
 def test_constructors_fill_in_every_field() -> None:
     built = [
-        (to_controller.StartedFrame, protocol.started(1, 2, pid=3, at=Moment(4.0))),
-        (to_controller.ExitedFrame, protocol.exited(1, 2, status=0, pid=3, started=Moment(4.0), ended=Moment(5.0))),
-        (to_controller.LaunchFailedFrame, protocol.launch_failed(1, 2, message="x", at=Moment(4.0))),
-        (to_controller.LostFrame, protocol.lost(1, 2, message="x", alive=True, at=Moment(4.0))),
-        (to_controller.GoneFrame, protocol.gone(1, 2, at=Moment(4.0))),
+        (reports.StartedFrame, protocol.started(1, 2, pid=3, at=Moment(4.0))),
+        (reports.ExitedFrame, protocol.exited(1, 2, status=0, pid=3, started=Moment(4.0), ended=Moment(5.0))),
+        (reports.LaunchFailedFrame, protocol.launch_failed(1, 2, message="x", at=Moment(4.0))),
+        (reports.LostFrame, protocol.lost(1, 2, message="x", alive=True, at=Moment(4.0))),
+        (reports.GoneFrame, protocol.gone(1, 2, at=Moment(4.0))),
     ]
     for declared, frame in built:
         assert declared.__required_keys__ <= set(frame) <= declared.__required_keys__ | declared.__optional_keys__

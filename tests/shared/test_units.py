@@ -1,4 +1,4 @@
-"""One grammar for sizes and durations, whoever reads them."""
+"""One grammar for sizes and durations, for every reader."""
 
 from contextlib import suppress
 
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tarmac.shared.units import (
     duration,
     duration_words,
+    jobs_named,
     parse_duration,
     parse_size,
     short_duration,
@@ -175,6 +176,10 @@ def test_a_typed_size_is_exact(count: int) -> None:
 )
 def test_a_typed_size_is_short(count: int, shown: str) -> None:
     assert typed_size(count) == shown
+
+
+def test_jobs_are_named_by_their_ids() -> None:
+    assert (jobs_named([7]), jobs_named([9, 3, 4, 5])) == ("job 7", "jobs 3-5,9")
 
 
 def test_a_bare_number_may_count_seconds() -> None:

@@ -9,16 +9,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tarmac.shared.job_options import JOB_OPTIONS, JobOption
+from tarmac.typed.option_groups import OPTION_GROUPS
 
 ROOT = Path(__file__).parents[2]
 REQUEST_TYPES = {
     "texts": "Sequence[str]", "gpus": "Sequence[int | str]", "path": "str | os.PathLike[str]", "moment": "float",
-    "memory": "int | str",
+    "memory": "int | str", "snapshot": "bool | int",
 }  # fmt: skip
 RECORD_TYPES = {"texts": "list[str]", "gpus": "list[int | str]", "moment": "datetime", "memory": "int"}
 WIRE_TYPES = {"texts": "list of strings", "gpus": "list", "path": "string", "moment": "number", "str": "string",
               "int": "whole number", "memory": "whole number or `auto`",
-              "float": "number", "bool": "true or false"}  # fmt: skip
+              "float": "number", "bool": "true or false", "snapshot": "whole number or false"}  # fmt: skip
 
 
 def request_types() -> Iterator[str]:
@@ -38,13 +39,19 @@ def record_types() -> Iterator[str]:
 
 
 def cli_table() -> Iterator[str]:
-    yield "| option | meaning |"
-    yield "|---|---|"
-    for option in [option for option in JOB_OPTIONS if option.verbs]:
-        flags = f"`{option.short}`, " if option.short else ""
-        flags += f"`{option.flag}{f' {option.metavar}' if option.metavar else ''}`"
-        words = f"{option.help}. {option.details}" if option.details else option.help
-        yield f"| {flags} | {_verbs(option)}{_cell(words)} |"
+    """A table for each group of options."""
+    by_flag = {option.flag: option for option in JOB_OPTIONS if option.verbs}
+    for title, flags in OPTION_GROUPS:
+        group = [by_flag[flag] for flag in flags if flag in by_flag]
+        if group:
+            yield from (f"**{title}**", "", "| option | meaning |", "|---|---|", *map(_cli_row, group), "")
+
+
+def _cli_row(option: JobOption) -> str:
+    flags = f"`{option.short}`, " if option.short else ""
+    flags += f"`{option.flag}{f' {option.metavar}' if option.metavar else ''}`"
+    words = f"{option.help}. {option.details}" if option.details else option.help
+    return f"| {flags} | {_verbs(option)}{_cell(words)} |"
 
 
 def api_table() -> Iterator[str]:

@@ -18,7 +18,7 @@ def ran(job: TraceJob, starts_at: float) -> PastRun:
 
 
 def starts(trace: list[TraceJob], *past: PastRun, gpus: int = 2, **rules: Any) -> list[float | None]:
-    return simulate(trace, nodes(1, gpus), Rules(pause_after_failures=0, **rules), past).starts
+    return simulate(trace, nodes(1, gpus), Rules(suspend_after_failures=0, **rules), past).starts
 
 
 def scene(at: float = 1000, **more: Any) -> list[TraceJob]:

@@ -11,9 +11,9 @@ from pathlib import Path
 from tarmac.core.events import JobsSubmitted, Reported
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId
-from tarmac.store import rows
+from tarmac.store.batch import Batch, Submission
+from tarmac.store.environments.environments import pack_environment
 from tarmac.store.store import Store
-from tarmac.store.writer import Batch, Submission
 from tests.core.support.builders import BOX, a_node, a_spec, exited
 from tests.store.kept import commit
 
@@ -28,7 +28,7 @@ def main(path: Path) -> None:
         handle(state, JobsSubmitted(specs=specs), float(number))
         for job in [job for job in state.jobs if job < number]:
             handle(state, Reported(node=BOX, report=exited(job, exit_code=job % 256)), float(number))
-        digest, body = rows.pack_environment({"NUMBER": str(number)})
+        digest, body = pack_environment({"NUMBER": str(number)})
         token = Submission(owner="ann", token=str(number), first_id=number, count=3, at=float(number))
         commit(
             store,

@@ -14,9 +14,9 @@ from tarmac.core.events import Event
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job
-from tarmac.store.database import connect_reader
+from tarmac.store.batch import Batch
+from tarmac.store.database.database import connect_reader
 from tarmac.store.store import Store
-from tarmac.store.writer import Batch
 
 DEADLINE_S = 20.0
 

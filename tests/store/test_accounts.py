@@ -12,7 +12,7 @@ import pytest
 from tarmac.core.changes import Changes
 from tarmac.store import accounts
 from tarmac.store.accounts import Account, Key, MemoryPeak, Scope, Sums, Usage
-from tarmac.store.writer import Batch
+from tarmac.store.batch import Batch
 from tests.controller.accounts.zones import zone
 from tests.store.kept import commit, opened, removed
 from tests.store.write_schema import FOLDER, HOURS

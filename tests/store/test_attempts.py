@@ -10,7 +10,7 @@ from tarmac.core.model.note import note
 from tarmac.core.model.queue import Suspension
 from tarmac.core.model.status import Failed
 from tarmac.store.accounts import Usage
-from tarmac.store.writer import Batch
+from tarmac.store.batch import Batch
 from tests.core.support.builders import a_booking, a_job, a_status
 from tests.store.kept import commit, new, opened
 

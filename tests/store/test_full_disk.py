@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tarmac.core import invariants
+from tarmac.core.invariants import invariants
 from tarmac.core.model.job import Job
 from tarmac.errors import Unavailable
 from tarmac.refusal import Refused
@@ -31,7 +31,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], capture_output=True, check=False
     )
     if mounted.returncode:  # root of a container that may not
-        words = f"no file system of its own for a full disk: {mounted.stderr.decode().strip()}"
+        words = f"no separate file system for a full disk: {mounted.stderr.decode().strip()}"
         pytest.fail(words) if os.environ.get("CI") == "true" else pytest.skip(words)
     try:
         yield folder

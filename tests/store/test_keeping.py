@@ -6,31 +6,21 @@ import sqlite3
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tarmac.core.events import JobsSubmitted
 from tarmac.core.model.gpu import NamedGpu
 from tarmac.core.model.ids import GpuUuid, JobId
-from tarmac.core.model.job import Request
+from tarmac.core.model.job import After, Request
 from tarmac.core.model.status import is_ended
-from tarmac.store import rows
+from tarmac.store.batch import Submission
+from tarmac.store.environments.environments import pack_environment
 from tarmac.store.store import Store
-from tarmac.store.writer import Submission
 from tests.core.support.builders import a_booking, a_job, a_spec, a_status
 from tests.store.kept import a_line, changed, commit, happen, new, opened, removed
-
-STATUSES = (
-    "queued",
-    "starting",
-    "running",
-    "stopping",
-    "unknown",
-    "unknown-ended",
-    "succeeded",
-    "failed",
-    "cancelled",
-)
+from tests.store.write_schema import STATUSES
 
 
 @pytest.mark.parametrize("name", STATUSES)
@@ -52,6 +42,31 @@ def test_a_job_that_is_new_and_changed_at_once_is_written_once(store: Store, nam
     batch.changes.changed[job.id] = job
     commit(store, batch)
     assert store.reader.job(1) == job
+
+
+@pytest.mark.parametrize(
+    ("options", "request_options"),
+    [
+        ({}, {}),
+        ({"name": "", "retry_delay_s": 0.0, "max_running": 0, "note": ""}, {"gpus": 0, "gpu_share": 0.0}),
+        ({"tags": ("a",), "append": True, "nice": 3, "after": (After(job=JobId(9)),)}, {"cpus": 2, "gpus": 3}),
+        ({"priority": 3, "grace_s": 0.0, "signal": 2, "tier": "preemptible", "retry_on": ()}, {}),
+    ],
+)
+def test_a_job_of_an_array_comes_back_with_its_options(
+    path: Path, options: dict[str, Any], request_options: dict[str, Any]
+) -> None:
+    spec = replace(a_spec(), request=Request(**request_options), **options)
+    job, other = (replace(a_job(number), spec=spec, group=JobId(1), index=number) for number in (1, 2))
+    with opened(path) as store:
+        commit(store, new(job, other))
+    with opened(path) as store:
+        assert store.reader.jobs([1, 2]) == {1: job, 2: other}
+        assert store.load().jobs == {1: job, 2: other}
+        stored = set(
+            store.reader._connection.execute("SELECT key FROM jobs, json_each(spec) WHERE jobs.id = 1").fetchall()
+        )
+    assert {("priority",), ("grace_s",), ("signal",), ("tier",), ("retry_on",)} <= stored, "a default may change"
 
 
 def test_pinned_gpus_are_restored_including_old_indices(path: Path) -> None:
@@ -142,7 +157,7 @@ def test_event_ids_continue_after_the_newest_was_removed(path: Path) -> None:
 
 def test_equal_environments_are_stored_once(store: Store, path: Path) -> None:
     variables = {"PATH": "/bin", "LANG": "C", "NEWLINES": "a\nb", "SNOW": "☃"}
-    digest, body = rows.pack_environment(variables)
+    digest, body = pack_environment(variables)
     for number in (1, 2, 3):
         commit(store, new(a_job(number), environments={digest: body}))
     assert store.reader.environment(digest) == variables
@@ -152,9 +167,9 @@ def test_equal_environments_are_stored_once(store: Store, path: Path) -> None:
 
 
 def test_the_order_of_variables_does_not_affect_the_hash() -> None:
-    assert rows.pack_environment({"A": "1", "B": "2"}) == rows.pack_environment({"B": "2", "A": "1"})
-    assert rows.pack_environment({"A": "1"})[0] != rows.pack_environment({"A": "2"})[0]
-    assert rows.pack_environment({"A": "1B=2"})[0] != rows.pack_environment({"A": "1", "B": "2"})[0]
+    assert pack_environment({"A": "1", "B": "2"}) == pack_environment({"B": "2", "A": "1"})
+    assert pack_environment({"A": "1"})[0] != pack_environment({"A": "2"})[0]
+    assert pack_environment({"A": "1B=2"})[0] != pack_environment({"A": "1", "B": "2"})[0]
 
 
 # Submits
@@ -175,7 +190,7 @@ def test_a_token_finds_its_jobs_for_its_owner_only(path: Path) -> None:
 
 def test_a_batch_is_stored_as_a_whole_or_not_at_all(store: Store) -> None:
     commit(store, new(a_job(1)))
-    digest, body = rows.pack_environment({"A": "1"})
+    digest, body = pack_environment({"A": "1"})
     token = Submission(owner="ann", token="t", first_id=2, count=1, at=1.0)
     batch = new(a_job(2), a_job(1), environments={digest: body}, submissions=[token])  # job 1 already exists
     batch.changes.story.append(a_line(1, "Decided"))

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tarmac.core import invariants
+from tarmac.core.invariants import invariants
 from tarmac.store.store import Store
 from tests.store.kept import faults, opened
 
@@ -54,7 +54,7 @@ def _compare(store: Store, acknowledged: list[int]) -> None:
     assert state.next_id >= acknowledged[-1] + 3
     jobs = reader.jobs(range(1, state.next_id))
     kept = [first for first in range(1, state.next_id, 3) if reader.submission("ann", str(first)) is not None]
-    assert set(acknowledged) <= set(kept), "one that was kept may not have been acknowledged any more"
+    assert set(acknowledged) <= set(kept), "one that was kept may not have been acknowledged before the kill"
     removed = {number - 30 for number in kept if number > 30}
     for first in kept:
         assert reader.submission("ann", str(first)) == range(first, first + 3)

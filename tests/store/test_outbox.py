@@ -4,9 +4,9 @@ from pathlib import Path
 
 from tarmac.core.changes import Changes
 from tarmac.core.model.ids import JobId
+from tarmac.store.batch import Batch
 from tarmac.store.outbox import Delayed, Notification, OutboxChanges
 from tarmac.store.store import Store
-from tarmac.store.writer import Batch
 from tests.store.kept import commit, opened
 
 
@@ -68,7 +68,10 @@ def test_what_was_given_up_counts_for_a_week_and_is_not_sent(path: Path) -> None
         assert [one.token for one in store.reader.outbox.waiting("ann", "mail", 10)] == [new.token]
         write(store, delayed=[Delayed(new.token, 1e6, "{}", 1e6)])
         (queue,) = store.reader.outbox.targets()
-        assert (queue.waiting, queue.failed) == (0, 1)
+        assert (queue.failed, queue.given_up_at) == (2, 1000.0)
+        commit(store, Batch(changes=Changes(), outbox=OutboxChanges(given_up_before=2000.0)))
+        (queue,) = store.reader.outbox.targets()
+        assert (queue.waiting, queue.failed, queue.given_up_at) == (0, 1, 1e6)
 
 
 def test_of_a_removed_job_only_what_is_still_to_be_sent_stays(path: Path) -> None:

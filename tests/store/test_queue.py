@@ -10,8 +10,8 @@ from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.note import Note
 from tarmac.core.model.queue import Mode, Reservation
 from tarmac.core.model.status import Draft, Held, Queued
+from tarmac.store.batch import Batch
 from tarmac.store.store import DURATIONS_LOOKED_AT, HOUR_S, HOURS_LOOKED_AT, Store
-from tarmac.store.writer import Batch
 from tests.core.support.builders import a_job, a_status
 from tests.store.kept import changed, commit, new, opened
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tarmac.core.model.job import Job
-from tarmac.store.reader import JobFilter
+from tarmac.store.reader import JobFilter, _conditions
 from tarmac.store.store import Store
 from tests.core.support.builders import a_job, a_status
 from tests.store.kept import commit, new
@@ -125,3 +125,27 @@ def test_queries_do_not_scan_ended_jobs_to_find_live_ones(store: Store) -> None:
     commit(store, new(a_job(1)))
     plan = store.reader._connection.execute("EXPLAIN QUERY PLAN SELECT id FROM jobs WHERE is_live = 1 ORDER BY id")
     assert any("jobs_live" in row[3] for row in plan)
+
+
+def test_jobs_of_an_array_share_their_spec_when_they_are_read(store: Store) -> None:
+    spec = a_job(1).spec
+    commit(store, new(*(replace(a_job(number), spec=spec) for number in (1, 2, 3)), a_job(4, owner="bob")))
+    first, second, third, other = store.reader.live_jobs()
+    assert first.spec is second.spec is third.spec
+    assert other.spec.owner == "bob"
+    assert first.status is second.status
+
+
+def test_jobs_at_work_are_found_without_a_look_at_those_that_wait(shelf: Store) -> None:
+    where, values = _conditions(JobFilter(states=("running", "unknown"), is_alone=True))
+    query = f"EXPLAIN QUERY PLAN SELECT id FROM jobs WHERE {' AND '.join(where)} ORDER BY id"
+    plan = [row[3] for row in shelf.reader._connection.execute(query, values)]
+    assert plan == ["SCAN jobs USING INDEX jobs_at_work"]
+
+
+def test_queries_at_one_moment_see_the_same_commit(shelf: Store) -> None:
+    with shelf.reader.at_one_moment():
+        before = shelf.reader.select_ids(JobFilter())
+        commit(shelf, new(a_job(9)))
+        assert shelf.reader.select_ids(JobFilter()) == before
+    assert shelf.reader.select_ids(JobFilter()) == [*before, 9]

@@ -13,8 +13,9 @@ from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import After, Job
 from tarmac.core.model.queue import Mode, Reservation
 from tarmac.core.model.status import Draft, Held, Queued, Requeue
-from tarmac.store import rows, schema
-from tarmac.store.writer import Batch, Submission
+from tarmac.store.batch import Batch, Link, Submission
+from tarmac.store.database import schema
+from tarmac.store.environments.environments import pack_environment
 from tests.core.support.builders import a_booking, a_job, a_spec, a_status
 from tests.store.kept import a_line, changed, commit, new, opened
 
@@ -37,6 +38,7 @@ MODE = Mode(is_paused=True, by="ann", reason="the disk is full", since=150.0)
 RESERVATION = Reservation(
     id=1, owner="bob", node=NodeName("box"), gpus=(GpuUuid("box-0"),), begins_at=200.0, ends_at=300.0, by="ann"
 )
+LINK = Link(7, "wandb", "https://wandb.example/runs/7")
 HOURS = {(7, "ann", ""): 60.0, (7, "bob", "p"): 1.5}
 
 
@@ -46,7 +48,7 @@ def jobs(version: int = schema.VERSION) -> list[Job]:
 
 
 def _jobs_of_the_third() -> list[Job]:
-    digest, _ = rows.pack_environment(ENVIRONMENT)
+    digest, _ = pack_environment(ENVIRONMENT)
     asked = a_spec(
         environment=digest,
         signal=10,
@@ -55,15 +57,15 @@ def _jobs_of_the_third() -> list[Job]:
         begin_at=5e9,
         after=(After(job=JobId(1), on="any"),),
         max_running=2,
-        index=0,
     )
     first, second, third = (a_job(number) for number in (11, 12, 13))
     return [
-        replace(first, spec=asked, group=JobId(11), position=0.5, status=Held(by="ann", since=140.0)),
+        replace(first, spec=asked, group=JobId(11), index=0, position=0.5, status=Held(by="ann", since=140.0)),
         replace(
             second,
-            spec=replace(asked, index=1),
+            spec=asked,
             group=JobId(11),
+            index=1,
             status=Queued(since=150.0, requeued=Requeue(why="preempted")),
         ),
         replace(third, spec=replace(third.spec, environment=digest), status=Draft()),
@@ -71,7 +73,7 @@ def _jobs_of_the_third() -> list[Job]:
 
 
 def _jobs_of_the_first() -> list[Job]:
-    digest, _ = rows.pack_environment(ENVIRONMENT)
+    digest, _ = pack_environment(ENVIRONMENT)
     made = []
     for number, name in enumerate(STATUSES, 1):
         job = a_job(number, status=a_status(name, a_booking(number)))
@@ -94,12 +96,12 @@ def _jobs_of_the_first() -> list[Job]:
 
 
 def write(path: Path) -> None:
-    digest, body = rows.pack_environment(ENVIRONMENT)
+    digest, body = pack_environment(ENVIRONMENT)
     kept = Submission(owner="ann", token="token", first_id=1, count=len(jobs()), at=100.0)
     with opened(path) as store:
         commit(store, new(*jobs(), environments={digest: body}, submissions=[kept]))
         queue = Changes(mode=MODE, reservations={1: RESERVATION}, hours=dict(HOURS))
-        commit(store, Batch(changes=queue))
+        commit(store, Batch(changes=queue, links=[LINK]))
         commit(store, changed(story=(a_line(3, "Decided", at=105.0, node="box", gpus=[3]),)))
 
 

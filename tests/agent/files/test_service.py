@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent_peer import AgentPeer, Site, eventually
+from tests.agent_peer import AgentPeer, Site, children, eventually
 from tests.hung_mount import hung
 from tests.services import need
 
@@ -52,8 +52,7 @@ def is_read(peer: AgentPeer, path: Path) -> bool:
 
 
 def helpers(site: Site) -> list[int]:
-    children = Path(f"/proc/{site.agent.pid}/task/{site.agent.pid}/children").read_text().split()
-    return [int(pid) for pid in children if Path(f"/proc/{pid}/comm").read_text() == "tarmac-files\n"]
+    return children(site.agent.pid, "tarmac-files")
 
 
 def test_only_those_who_ask_for_it_wait(site: Site, peer: AgentPeer, good: Path, dead: Path) -> None:

@@ -35,7 +35,7 @@ class Machine(Site):
     def clean_up(self) -> None:
         for record in (self.state / "agent/runs").glob("*/start.json"):
             if '"adopted"' in record.read_text():
-                record.unlink()  # there is no shim to kill
+                record.unlink()  # no shim is left to kill
         super().clean_up()
         for process in self._others:
             process.kill()

@@ -104,7 +104,8 @@ def test_processes_on_a_hanging_gpu_are_reported_until_they_end(machine: Machine
 
 def test_an_unreadable_error_count_is_not_a_fault(machine: Machine):
     machine.driver.show(replace(A, faults={"ecc": 999, "remap": 999, "retire": 999, "mig": 999}))
-    health(machine.boot(), "GPU-aaaa", None)
+    gpus = health(machine.boot(), "GPU-aaaa", None)
+    assert gpus["GPU-aaaa"]["memory_total_bytes"] == A.memory_total_bytes, "all else is read"
 
 
 def test_a_hanging_driver_is_reported_and_retried(machine: Machine):
@@ -160,4 +161,4 @@ def test_an_xid_from_before_the_agents_start_is_ignored(machine: Machine):
     peer = machine.boot()
     health(peer, "GPU-aaaa", None)
     machine.driver.show(replace(A, xid=(5, FALLEN_OFF)))
-    health(peer, "GPU-aaaa", "Xid 79")
+    assert health(peer, "GPU-aaaa", "Xid 79")["GPU-aaaa"]["health"] == "Xid 79: fell off the bus"

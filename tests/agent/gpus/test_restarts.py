@@ -1,11 +1,14 @@
 """What the agent knows about GPUs outlives it: error counts, faults, vanished GPUs."""
 
 from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from tests.agent.gpus.machine import Machine, health, until
 from tests.agent_peer import AgentPeer
+from tests.home import until as wait_until
 from tests.nvml.standin import DRIVER_NOT_LOADED, Gpu
 
 A = Gpu(uuid="GPU-aaaa", ecc_errors=0)
@@ -43,7 +46,8 @@ def test_a_gpu_that_reported_no_error_count_is_unhealthy_once_it_reports_errors(
     peer = seen(machine, replace(A, ecc_errors=None))
     machine.driver.show(A)
     machine.driver.show(replace(A, ecc_errors=4))
-    health(peer, "GPU-aaaa", "4 uncorrectable memory errors")
+    gpus = health(peer, "GPU-aaaa", "4 uncorrectable memory errors")
+    assert gpus["GPU-aaaa"]["health"] == "4 uncorrectable memory errors (ECC)"
 
 
 def test_a_reloaded_driver_counts_errors_from_zero(machine: Machine):
@@ -78,6 +82,24 @@ def test_a_gpu_that_hangs_from_the_start_is_known_from_the_history(machine: Mach
     machine.driver.show(replace(A, hangs=("*",)), B)
     gpus = health(restart(machine), "GPU-aaaa", "does not answer")
     assert (set(gpus), gpus["GPU-aaaa"]["utilization"]) == ({"GPU-aaaa", "GPU-bbbb"}, None)
+
+
+def test_a_probe_that_hangs_ends_with_its_agent(machine: Machine):
+    machine.driver.show(replace(A, hangs=("*",)))
+    machine.boot()
+    agent = machine.agent.pid
+    children = Path(f"/proc/{agent}/task/{agent}/children")
+    probes = wait_until(lambda: [pid for pid in children.read_text().split() if name_of(pid) == "tarmac-probe"])
+    assert probes
+    machine.kill_agent()
+    assert wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in probes))
+
+
+def name_of(pid: str) -> str | None:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return None  # ended meanwhile
 
 
 def test_a_forgotten_gpu_stays_forgotten_and_a_present_one_cannot_be_forgotten(machine: Machine):
@@ -119,4 +141,7 @@ def test_simulated_gpus_that_are_no_longer_requested_did_not_vanish(machine: Mac
 
 def test_an_unchanged_reading_is_reported_too(machine: Machine):
     """So that the controller knows the reading is fresh."""
-    seen(machine, A).expect("gpus_unchanged")
+    peer = seen(machine, A)
+    peer.expect("gpus_unchanged", deadline_s=60)  # the free memory of a busy host changes with every reading
+    memory = [frame["host"]["memory_available_bytes"] for frame in peer.inbox if frame["type"] == "gpus"]
+    assert all(one != other for one, other in pairwise(memory)), "in place of the same reading"

@@ -6,7 +6,7 @@ import pytest
 
 from tarmac.agent.outcome.conclusion import conclude, failed_record, of_earlier_boot, question
 from tarmac.shared import protocol
-from tarmac.shared.boot_clock import Moment
+from tarmac.shared.system.boot_clock import Moment
 
 
 def record(status: int = 256, **more: Any) -> Any:
@@ -38,7 +38,7 @@ def found(**more: Any) -> Any:
         (record(11), found(), None, None),
     ],
 )
-def test_what_counts_most(known: Any, examined: Any, oom: str | None, outside: str | None) -> None:
+def test_the_most_specific_finding_counts(known: Any, examined: Any, oom: str | None, outside: str | None) -> None:
     report = conclude(known, examined)
     assert (report.get("oom"), report.get("outside")) == (oom, outside)
     assert "remains" not in report

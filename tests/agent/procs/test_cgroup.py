@@ -42,6 +42,7 @@ def test_nothing_is_left_of_a_job_whose_shim_was_killed(site: Site, peer: AgentP
     peer.expect("lost", 1)
     os.kill(pid, 9)
     peer.expect("gone", 1)
+    assert base.exists()
     shut_down(site, peer)
     eventually(lambda: not base.exists(), "the end of the base")
 
@@ -50,6 +51,7 @@ def test_killed_agent_leaves_no_cgroup_behind(site: Site, peer: AgentPeer) -> No
     peer.start(1, argv=["true"], stdout=site.path("log"))
     peer.expect("exited", 1)
     base = leaf_of(site, 1).parent
+    assert base.exists()
     site.kill_agent()
     eventually(lambda: not base.exists(), "the end of the base")
 

@@ -103,7 +103,7 @@ def test_processes_without_a_tag_have_none() -> None:
 
 
 def test_jobs_within_jobs_have_their_own_tags_until_they_are_nested_too_deeply() -> None:
-    subprocess.run([sys.executable, "-c", NEST, INSTANCE], check=True)
+    assert subprocess.run([sys.executable, "-c", NEST, INSTANCE], check=False).returncode == 0
 
 
 def test_a_real_limit_stays() -> None:
@@ -116,7 +116,7 @@ assert limit_tag.tag_for({INSTANCE!r}, AttemptKey(5, 2)) is None
 limit_tag.apply(None)
 assert limit_tag.own_limit() == 200_000
 """
-    subprocess.run([sys.executable, "-c", script], check=True)
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("key", [AttemptKey(1 << 28, 1), AttemptKey(1, 1 << 10)], ids=str)

@@ -53,6 +53,7 @@ def test_adopted_process_is_over_although_it_is_a_zombie(machine: Machine):
     peer.expect("started", 1)
     process.kill()
     peer.expect("exited", 1)
+    assert Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
 
 
 def test_end_of_an_adopted_process_is_repeated_until_forgotten(machine: Machine):
@@ -114,7 +115,7 @@ def test_end_of_an_adopted_process_without_an_agent_is_reported_by_the_next(mach
     peer = machine.boot()
     (told,) = peer.hello["runs"]  # the agent may notice its end only later
     ended = told if told["type"] == "exited" else peer.expect("exited", 1, adopted=True)
-    assert (ended["exit_code"], ended["signal"]) == (None, None), "how, only whoever started it was told"
+    assert (ended["exit_code"], ended["signal"]) == (None, None), "only the process that started it knows how"
 
 
 def test_adopted_process_is_lost_after_a_reboot(machine: Machine):
@@ -132,16 +133,17 @@ def test_gpu_use_of_an_adopted_process_counts_for_its_job(machine: Machine):
     peer = machine.boot()
     until(peer, lambda gpus: [one["job"] for one in gpus["GPU-aaaa"]["processes"]] == [None])
     adopt(peer, process.pid, job=7)
-    until(peer, lambda gpus: [one["job"] for one in gpus["GPU-aaaa"]["processes"]] == [7])
+    gpus = until(peer, lambda gpus: [one["job"] for one in gpus["GPU-aaaa"]["processes"]] == [7])
+    assert [one["pid"] for one in gpus["GPU-aaaa"]["processes"]] == [process.pid]
 
 
 def test_refused_adoption_says_why(machine: Machine):
     peer = machine.boot()
     process = machine.stranger()
     adopt(peer, 2**22 - 1)
-    assert peer.expect("launch_failed", 1)["message"].endswith("there is no such process")
+    assert peer.expect("launch_failed", 1)["message"].endswith("the process does not exist")
     adopt(peer, process.pid, start_time=1)
-    assert peer.expect("launch_failed", 1)["message"].endswith("there is no such process")
+    assert peer.expect("launch_failed", 1)["message"].endswith("the process does not exist")
     adopt(peer, process.pid, uid=os.getuid() + 1)
     assert peer.expect("launch_failed", 1)["message"].endswith("only its owner can adopt it")
     adopt(peer, machine.agent.pid)

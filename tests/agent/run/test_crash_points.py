@@ -92,6 +92,8 @@ def test_nth_shim_is_counted(site: Site) -> None:
     for job in (1, 2, 3):
         peer.start(job, shell=command(site), stdout=site.path(f"log{job}"))
         peer.expect("lost" if job == 2 else "exited", job)
+    peer.settle()
+    assert not [frame for frame in peer.inbox if frame["type"] in {"lost", "exited"}], "one end for each"
 
 
 def test_crash_point_does_not_reach_the_job(site: Site) -> None:

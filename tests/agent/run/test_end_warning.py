@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from typing import Any
 
 import pytest
 
-from tests.agent_peer import AgentPeer, Site, eventually
+from tests.agent_peer import AgentPeer, Site, by_clock, eventually
 
 # Main process and child write when they get USR1. The child has left the session.
 FAMILY = """
@@ -58,6 +57,7 @@ def test_the_whole_tree_is_warned_before_the_limit(site: Site, peer: AgentPeer) 
     assert notes(site)[0] == ["ready", "warned", "stopped"], "once, and then the stop signal"
 
 
+@by_clock
 def test_only_the_main_process_is_warned_on_request(site: Site, peer: AgentPeer) -> None:
     start(site, peer, limit_s=6.0, warn=warning(3.0, main_only=True))
     assert peer.expect("exited", 1)["timed_out"]
@@ -89,11 +89,13 @@ def test_the_agent_warns_in_place_of_a_killed_shim(site: Site, peer: AgentPeer) 
     assert "warned" not in notes(site)[1]
 
 
+@by_clock
 def test_a_pause_puts_the_warning_off(site: Site, peer: AgentPeer) -> None:
     start(site, peer, limit_s=5.0, warn=warning(2.0))
     peer.pause(1)
     peer.settle()
-    time.sleep(5.5)
+    peer.start(2, shell="exec sleep 600", stdout=site.path("log2"), limit_s=5.0, **LIMIT)
+    assert peer.expect("exited", 2)["timed_out"]
     peer.pause(1, is_paused=False)
     peer.settle()
     exited = peer.expect("exited", 1)
@@ -105,13 +107,17 @@ def test_a_warning_does_not_end_a_pause(site: Site, peer: AgentPeer) -> None:
     start(site, peer, limit_s=60.0, warn=warning(56.0))
     peer.pause(1, is_counted=True)
     peer.settle()
-    time.sleep(4.5)
+    shell = "trap 'echo warned; exit' USR1; while :; do sleep 0.01; done"
+    peer.start(2, shell=shell, stdout=site.path("log2"), limit_s=60.0, warn=warning(56.0), **LIMIT)
+    peer.expect("exited", 2)
+    assert "warned" in site.text("log2"), "the time of the warning has come for both"
     assert notes(site) == (["ready"], ["ready"])
     peer.pause(1, is_paused=False)
     eventually(lambda: notes(site) == (["ready", "warned"], ["ready", "warned"]), "it was kept for them")
     peer.signal(1, signal.SIGKILL, 0.0)
 
 
+@by_clock
 def test_a_job_that_is_being_stopped_is_not_warned_of_its_limit(site: Site, peer: AgentPeer) -> None:
     shell = "trap 'echo asked' TERM; trap 'echo warned' USR1; echo ready; while :; do sleep 0.01; done"
     peer.start(1, shell=shell, stdout=site.path("log1"), limit_s=4.0, warn=warning(1.0), stop_signal=15, grace_s=30.0)
@@ -186,5 +192,23 @@ def test_a_job_that_was_warned_of_its_limit_is_not_warned_again(site: Site, peer
 
 @pytest.mark.parametrize("warn", ["USR1", {"signal": 99, "before_s": 1.0}, {"signal": 10, "before_s": -1}, {}])
 def test_a_malformed_warning_is_refused(site: Site, peer: AgentPeer, warn: Any) -> None:
-    peer.start(1, shell="true", stdout=site.path("log1"), limit_s=1.0, warn=warn, **LIMIT)
+    peer.start(1, shell="echo ran", stdout=site.path("log1"), limit_s=1.0, warn=warn, **LIMIT)
     peer.expect("launch_failed", 1)
+    peer.settle()
+    assert "ran" not in site.text("log1")
+
+
+def test_the_report_says_that_the_warning_ended_the_command(site: Site, peer: AgentPeer) -> None:
+    for job, shell in enumerate(("exec sleep 60", "sleep 60; exit $?", "trap 'exit 7' USR1; sleep 60 & wait"), 1):
+        peer.start(job, shell=shell, stdout=site.path(f"log{job}"), **LIMIT, limit_s=60.0, warn=warning(58.0))
+    exits = [peer.expect("exited", job) for job in (1, 2, 3)]
+    assert [one["signal"] for one in exits] == [signal.SIGUSR1, signal.SIGUSR1, None]
+    assert [one.get("by_warning", False) for one in exits] == [True, True, False], "the last one handled it"
+    assert all(0 <= one["warned_s"] < one["ran_s"] for one in exits)
+
+
+def test_a_command_that_ends_before_its_warning_was_not_warned(site: Site, peer: AgentPeer) -> None:
+    peer.start(1, shell="kill -USR1 $$", stdout=site.path("log1"), **LIMIT, limit_s=600.0, warn=warning(5.0))
+    exited = peer.expect("exited", 1)
+    assert exited["signal"] == signal.SIGUSR1
+    assert not {"warned_s", "by_warning"} & set(exited)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent_peer import Site, eventually
+from tests.agent_peer import Site, children, eventually
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def fill(site: Site) -> Path:
 
 
 def fill_and_kill(site: Site) -> bool:
-    """True once no idle shim has disk space allocated and there is none for another."""
+    """True once no idle shim has disk space allocated and none is left for another."""
     for pid in shims_of(site):
         os.kill(pid, signal.SIGKILL)
     folders = os.listdir(site.path("agent/spare"))
@@ -53,15 +53,7 @@ def fill_and_kill(site: Site) -> bool:
 
 def shims_of(site: Site) -> list[int]:
     """Including those that were killed and are not reaped yet."""
-    children = Path(f"/proc/{site.agent.pid}/task/{site.agent.pid}/children").read_text().split()
-    return [int(pid) for pid in children if is_shim(pid)]
-
-
-def is_shim(pid: str) -> bool:
-    try:
-        return Path(f"/proc/{pid}/comm").read_text() == "tarmac-shim\n"
-    except OSError:
-        return False
+    return children(site.agent.pid, "tarmac-shim")
 
 
 def test_start_without_disk_space_fails_and_later_ones_work(small: Site, tmp_path: Path) -> None:

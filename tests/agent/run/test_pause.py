@@ -1,4 +1,4 @@
-"""Pausing an attempt freezes its whole tree, whoever dies meanwhile, and stops the clock of its time limit."""
+"""Pausing an attempt freezes its whole tree, even if Tarmac's processes die, and stops the clock of its time limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.agent_peer import AgentPeer, Site, eventually, is_alive
+from tarmac.agent.records.run_folder import RunFolder
+from tests.agent_peer import AgentPeer, Site, by_clock, eventually, is_alive
+from tests.clock.shifted import ShiftedClock
 
 # Two processes write; one of them has left the session of the other.
 FAMILY = """
@@ -58,6 +60,13 @@ def pause(peer: AgentPeer, site: Site, **more: Any) -> None:
     eventually(lambda: is_quiet(site), "the tree is frozen")
 
 
+def reach_limit(site: Site, peer: AgentPeer, limit_s: float) -> None:
+    """Start another job with this limit, and wait until it has reached it: so long has the first one been paused."""
+    shell = "trap '' TERM; while :; do sleep 0.05; done"
+    peer.start(2, shell=shell, stdout=site.path("log2"), limit_s=limit_s, grace_s=0.0, stop_signal=signal.SIGTERM)
+    eventually(lambda: site.text("agent/runs/2.1/exit.json").strip(), "the limit of another job")
+
+
 def test_the_whole_tree_stops_and_goes_on(site: Site, peer: AgentPeer) -> None:
     start_family(site, peer)
     for _ in range(2):  # also the second time
@@ -85,30 +94,35 @@ def test_the_clock_of_the_time_limit_stops(site: Site, peer: AgentPeer) -> None:
     start_family(site, peer, limit_s=4.0, grace_s=30.0, stop_signal=signal.SIGTERM)
     peer.pause(1)
     peer.settle()
-    time.sleep(4.5)  # longer than the limit
+    reach_limit(site, peer, 4.0)
     assert is_quiet(site)
-    assert not [frame for frame in peer.inbox if frame["type"] == "exited"]
+    assert not [frame for frame in peer.inbox if frame["type"] == "exited" and frame["job"] == 1]
     peer.pause(1, is_paused=False)
     exited = peer.expect("exited", 1)
     assert exited["timed_out"]
     assert exited["ran_s"] - exited["paused_s"] >= 4.0
-    assert exited["paused_s"] >= 4.5
+    assert exited["paused_s"] >= 4.0
 
 
+@by_clock
 def test_several_pauses_add_up(site: Site, peer: AgentPeer) -> None:
     start_family(site, peer, limit_s=4.0, grace_s=30.0, stop_signal=signal.SIGTERM)
+    paused_s = 0.0
     for _ in range(3):
         peer.pause(1)
         peer.settle()
-        time.sleep(0.4)
+        since = time.monotonic()
+        eventually(lambda: is_quiet(site), "the tree is frozen")
+        paused_s += time.monotonic() - since
         peer.pause(1, is_paused=False)
         peer.settle()
     exited = peer.expect("exited", 1)
     assert exited["timed_out"]
     assert exited["ran_s"] - exited["paused_s"] >= 4.0
-    assert exited["paused_s"] >= 1.2
+    assert exited["paused_s"] >= paused_s
 
 
+@by_clock
 def test_a_pause_that_counts_ends_with_the_limit(site: Site, peer: AgentPeer) -> None:
     start_family(site, peer, limit_s=3.0, grace_s=30.0, stop_signal=signal.SIGTERM)
     peer.pause(1, is_counted=True)
@@ -154,11 +168,15 @@ def test_a_job_that_is_being_stopped_is_not_paused(site: Site, peer: AgentPeer) 
 def test_a_pause_survives_the_agent(site: Site, peer: AgentPeer) -> None:
     start_family(site, peer, limit_s=5.0, grace_s=30.0, stop_signal=signal.SIGTERM)
     pause(peer, site)
+    shell = "trap '' TERM; while :; do sleep 0.05; done"
+    peer.start(2, shell=shell, stdout=site.path("log2"), limit_s=5.0, grace_s=0.0, stop_signal=signal.SIGTERM)
+    peer.expect("started", 2)
     site.kill_agent()
-    time.sleep(5.0)  # longer than the limit: the shim knows that the clock stands still
+    eventually(lambda: site.text("agent/runs/2.1/exit.json").strip(), "the limit, of which shims alone know")
     assert is_quiet(site)
     again = site.boot()
-    assert again.hello["runs"][0]["paused"]
+    (first,) = [run for run in again.hello["runs"] if run["job"] == 1]
+    assert first["paused"]
     assert is_quiet(site)
     again.pause(1, is_paused=False)
     is_busy(site)
@@ -167,18 +185,21 @@ def test_a_pause_survives_the_agent(site: Site, peer: AgentPeer) -> None:
     assert exited["paused_s"] >= 5.0
 
 
-def test_a_pause_ends_with_the_job_however_late_an_agent_learns_of_it(site: Site, peer: AgentPeer) -> None:
+def test_a_pause_ends_with_the_job_however_late_an_agent_learns_of_it(
+    site: Site, peer: AgentPeer, shifted_clock: ShiftedClock
+) -> None:
     start_family(site, peer)
     pause(peer, site)
     site.kill_agent()
     os.kill(site.record(1)["pid"], signal.SIGKILL)
     eventually(lambda: site.text("agent/runs/1.1/exit.json").strip(), "the exit record")
-    time.sleep(3.0)  # this must not count
-    report = site.boot().hello["runs"][0]
+    shifted_clock.suspend(3600)  # this must not count
+    report = site.boot(**shifted_clock.environment).hello["runs"][0]
     assert report["type"] == "exited"
     assert report["paused_s"] <= report["ran_s"]
 
 
+@by_clock
 def test_the_limit_holds_after_a_pause_without_any_agent(site: Site, peer: AgentPeer) -> None:
     start_family(site, peer, limit_s=4.0, grace_s=30.0, stop_signal=signal.SIGTERM)
     pause(peer, site)
@@ -191,6 +212,7 @@ def test_the_limit_holds_after_a_pause_without_any_agent(site: Site, peer: Agent
     assert again.hello["runs"][0]["paused_s"] > 0
 
 
+@by_clock
 def test_a_counted_pause_ends_with_the_limit_without_any_agent(site: Site, peer: AgentPeer) -> None:
     start_family(site, peer, limit_s=4.0, grace_s=30.0, stop_signal=signal.SIGTERM)
     pause(peer, site, is_counted=True)
@@ -204,8 +226,10 @@ def test_a_stop_that_the_agent_did_not_finish_ends_a_paused_job(site: Site, peer
     pause(peer, site)
     pid = site.record(1)["pid"]
     site.kill_agent()
-    site.boot().signal(1, signal.SIGTERM, 30.0)
-    eventually(lambda: not is_alive(pid), "its end")
+    later = site.boot()
+    later.signal(1, signal.SIGTERM, 30.0)
+    assert later.expect("exited", 1)["signal"] == signal.SIGTERM
+    assert not is_alive(pid)
 
 
 def test_a_paused_job_without_its_shim_keeps_its_limit(site: Site, peer: AgentPeer) -> None:
@@ -213,7 +237,7 @@ def test_a_paused_job_without_its_shim_keeps_its_limit(site: Site, peer: AgentPe
     pause(peer, site)
     os.kill(site.record(1)["shim_pid"], signal.SIGKILL)
     peer.expect("lost", 1, alive=True)
-    time.sleep(5.0)
+    reach_limit(site, peer, 5.0)
     assert is_alive(site.record(1)["pid"])
     assert is_quiet(site)
     peer.pause(1, is_paused=False)
@@ -249,3 +273,34 @@ def test_a_pause_of_an_unknown_attempt_does_nothing(site: Site, peer: AgentPeer)
     peer.pause(99, is_paused=False)
     peer.settle()
     assert is_quiet(site), "another job stays paused"
+
+
+@by_clock
+def test_a_job_that_reached_its_limit_during_a_pause_is_not_frozen_again(site: Site, peer: AgentPeer) -> None:
+    """It has its grace period to save its work."""
+    start_family(site, peer, limit_s=4.0, grace_s=300.0, stop_signal=signal.SIGCONT)  # which it survives
+    pause(peer, site, is_counted=True)
+    site.kill_agent()
+    is_busy(site)  # the shim has thawed it
+    again = site.boot()
+    is_busy(site)
+    again.pause(1, is_counted=True)  # the controller repeats it when the node joins
+    again.settle()
+    is_busy(site)
+    again.signal(1, signal.SIGKILL, 0.0)
+    assert again.expect("exited", 1)["timed_out"]
+
+
+@pytest.mark.parametrize("is_older", [True, False])
+def test_a_shim_of_an_older_version_is_reported_as_not_stopping_its_clock(
+    site: Site, peer: AgentPeer, is_older: bool
+) -> None:
+    start_family(site, peer, limit_s=600.0, grace_s=30.0, stop_signal=signal.SIGTERM)
+    site.kill_agent()
+    record = site.record(1)
+    if is_older:
+        record["limit"] = {name: record["limit"][name] for name in ("until", "seconds", "signal", "grace_s")}
+    del record["crc"]
+    folder = RunFolder(os.open(site.state / "agent/runs", os.O_RDONLY), "1.1")
+    folder.write("start.json", record)
+    assert site.boot().hello["runs"][0].get("clock_runs_on", False) is is_older

@@ -213,6 +213,7 @@ def test_idle_shims_end_with_their_agent(site: Site, peer: AgentPeer) -> None:
     peer.start(1, argv=["true"], stdout=site.path("log"))
     peer.expect("exited", 1)
     shims = [int(pid) for pid in Path(f"/proc/{site.agent.pid}/task/{site.agent.pid}/children").read_text().split()]
+    assert shims
     site.kill_agent()
     eventually(lambda: not any(is_alive(pid) for pid in shims))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent_peer import AGENT_PYTHON, AgentPeer, Site, eventually
+from tests.agent_peer import AGENT_PYTHON, AgentPeer, Site, children, eventually
 
 
 def test_exit_code_is_reported(site: Site, peer: AgentPeer) -> None:
@@ -257,9 +257,8 @@ def test_job_runs_although_the_waiting_process_was_killed(site: Site, peer: Agen
 
 def test_job_runs_although_the_idle_shim_was_killed(site: Site, peer: AgentPeer) -> None:
     for job in range(1, 6):
-        for shim in Path(f"/proc/{site.agent.pid}/task/{site.agent.pid}/children").read_text().split():
-            if Path(f"/proc/{shim}/comm").read_text() == "tarmac-shim\n":
-                os.kill(int(shim), 9)
+        for shim in children(site.agent.pid, "tarmac-shim"):
+            os.kill(shim, 9)
         peer.start(job, shell=f"exit {job}", stdout=site.path(f"log{job}"))
         assert peer.expect("exited", job)["exit_code"] == job
         peer.forget(job)

@@ -14,8 +14,8 @@ from tarmac.api.metrics.families import FAMILIES
 ROOT = Path(__file__).parents[3]
 DASHBOARD = ROOT / "contrib" / "grafana" / "tarmac.json"
 UNITS = ("seconds", "bytes", "joules", "ratio", "celsius", "watts", "info")
-COUNTS = {"jobs", "jobs_submitted", "jobs_ended", "gpu_foreign_processes"}  # without a unit
-FLAGS = {"writable", "node_up", "queue_paused", "queue_draining", "gpu_drained"}  # 0 or 1
+COUNTS = {"jobs", "jobs_submitted", "jobs_ended", "gpu_foreign_processes", "notifications"}  # without a unit
+FLAGS = {"writable", "node_up", "queue_paused", "queue_draining", "owner_suspended", "gpu_drained"}  # 0 or 1
 LABELS = {"owner", "state", "reason", "kind", "project", "node", "gpu", "uuid", "model", "version", "le"}
 WORD = re.compile(r"tarmac_\w+")
 GROUPED = re.compile(r"\b(?:by|on|without|group_left)\s*\(([^)]*)\)")

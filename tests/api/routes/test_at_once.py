@@ -55,7 +55,7 @@ def stored_starts(controller: Controller) -> Any:
 
 def test_two_processes_ignored_at_once_are_both_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(controller: Controller) -> None:
-        monkeypatch.setattr("tarmac.api.routes.ignore.describe_processes", Machine({7, 8}, expected=2).describe)
+        monkeypatch.setattr("tarmac.api.routes.gpus.ignore.describe_processes", Machine({7, 8}, expected=2).describe)
         answers = await asyncio.gather(ignore(controller, pid=7), ignore(controller, pid=8))
         assert [status for status, _ in answers] == [200, 200]
         assert controller.ignored.starts_on(DESK) == stored_starts(controller) == {7: 70, 8: 80}
@@ -66,7 +66,7 @@ def test_two_processes_ignored_at_once_are_both_ignored(tmp_path: Path, monkeypa
 def test_ended_processes_are_forgotten_when_another_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(controller: Controller) -> None:
         machine = Machine({7, 8})
-        monkeypatch.setattr("tarmac.api.routes.ignore.describe_processes", machine.describe)
+        monkeypatch.setattr("tarmac.api.routes.gpus.ignore.describe_processes", machine.describe)
         await ignore(controller, pid=7)
         machine.alive = {8}
         assert await ignore(controller, pid=8) == (200, {"ignored": ["8"]})
@@ -80,7 +80,7 @@ def test_a_failed_commit_leaves_the_ignored_processes_as_they_were(
 ) -> None:
     async def story(controller: Controller) -> None:
         machine = Machine({7, 8})
-        monkeypatch.setattr("tarmac.api.routes.ignore.describe_processes", machine.describe)
+        monkeypatch.setattr("tarmac.api.routes.gpus.ignore.describe_processes", machine.describe)
         await ignore(controller, pid=7)
         machine.alive = {8}
         break_commits(controller, monkeypatch)

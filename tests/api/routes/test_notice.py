@@ -14,7 +14,7 @@ def _cleared(api: Served) -> Iterator[None]:
     api.ask("DELETE", "/notice")
 
 
-def test_there_is_no_notice_at_first(api: Served) -> None:
+def test_the_first_notice_is_empty(api: Served) -> None:
     assert api.ask("GET", "/notice") == (200, {"notice": None})
     assert api.ask("GET", "/queue")[1]["notice"] is None
     assert api.ask("GET", "/gpus")[1]["notice"] is None

@@ -7,7 +7,7 @@ import pytest
 from tests.api.served import Served
 
 
-def test_there_are_no_targets_without_a_config_file(api: Served) -> None:
+def test_without_a_config_file_the_targets_are_empty(api: Served) -> None:
     assert api.ask("GET", "/notify") == (200, {"targets": [], "installed": True})
     assert api.ask("GET", "/status")[1]["notifications"] is None
 

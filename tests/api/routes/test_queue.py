@@ -156,7 +156,7 @@ def test_an_admin_may_submit_urgent_jobs(api: Served) -> None:
 
 
 def test_only_the_owner_whose_jobs_keep_failing_is_suspended(api: Served, tmp_path: Path) -> None:
-    limit(api, "pause_after_failures", "3")
+    limit(api, "suspend_after_failures", "3")
     notice = tmp_path / "notice"
     limit(api, "notify_command", f'echo "$TARMAC_EVENT: $TARMAC_MESSAGE" > {notice}.part; mv {notice}.part {notice}')
     ids = api.ids(*[{"shell": "echo 'ImportError: no torch'; exit 1", "gpus": 0}] * 3)
@@ -167,9 +167,12 @@ def test_only_the_owner_whose_jobs_keep_failing_is_suspended(api: Served, tmp_pa
     assert not queue["paused"]
     assert "failed within 10 s of starting, 3 of them with: ImportError: no torch" in suspended["reason"]
     assert api.ask("GET", "/status")[1]["suspended"] == queue["suspended"]
+    metrics = api.get("/metrics").read().decode()
+    assert f'tarmac_owner_suspended{{owner="{suspended["owner"]}"}} 1\n' in metrics
+    assert 'tarmac_notifications{state="waiting"} 0\n' in metrics
     assert until(notice.exists)
     owner, reason = suspended["owner"], suspended["reason"]
-    assert notice.read_text() == f"owner-suspended: no further jobs of {owner} start: {reason}\n"
+    assert notice.read_text() == f"owner-suspended: {owner} is suspended, and no more of their jobs start: {reason}\n"
     (waits,) = api.ids(NOTHING)
     seen = api.ask("GET", f"/jobs/{waits}/why")[1]
     assert [one["kind"] for one in seen["reasons"]] == ["owner_suspended"]
@@ -182,7 +185,7 @@ def test_only_the_owner_whose_jobs_keep_failing_is_suspended(api: Served, tmp_pa
 
 
 def test_an_admin_resumes_every_suspended_owner_with_the_queue(api: Served) -> None:
-    limit(api, "pause_after_failures", "1")
+    limit(api, "suspend_after_failures", "1")
     (job,) = api.ids({"shell": "exit 1", "gpus": 0})
     api.until(job, "failed")
     assert api.ask("GET", "/queue")[1]["suspended"]

@@ -106,7 +106,7 @@ def test_impossible_reservations_are_refused(api: Served, body: dict[str, Any], 
 
 def test_an_unknown_user_gives_a_warning(api: Served) -> None:
     assert reserve(api, user="nobody-of-that-name")["warnings"] == [
-        "there is no user nobody-of-that-name on this machine, and no known job of nobody-of-that-name"
+        "this machine has no user nobody-of-that-name, and nobody-of-that-name has no jobs"
     ]
     assert reserve(api)["warnings"] == []
     assert all("warnings" not in one for one in reservations(api))

@@ -153,7 +153,7 @@ def test_a_controller_whose_socket_or_lock_was_removed_makes_room_for_another(
 def test_a_removed_home_leaves_no_process_behind(home: Home) -> None:
     home.add("-g", "0", "--", "true")
     pids = [home.pid_of("controller"), home.pid_of("agent")]
-    until(lambda: home.client().job("last").state == "succeeded")
+    assert until(lambda: home.client().job("last").state == "succeeded")
     shutil.rmtree(home.path, ignore_errors=True)
     assert until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
 

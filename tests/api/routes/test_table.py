@@ -13,11 +13,11 @@ from starlette.responses import Response
 from tarmac.api.deps import Context
 from tarmac.api.route import Route
 from tarmac.api.routes.table import ROUTES
-from tarmac.api.schemas.gpus import GpuProcess, GpuReservation, GpuView
-from tarmac.api.schemas.job import WholeJobView
+from tarmac.api.schemas.gpus.gpus import GpuProcess, GpuReservation, GpuView
+from tarmac.api.schemas.job.job import WholeJobView
 from tarmac.api.schemas.queue import QueueView
 from tarmac.api.schemas.reservations import ReservationView
-from tarmac.api.wording.catalogue import say
+from tarmac.api.wording.catalogue.catalogue import say
 from tarmac.controller.settings.settings import Settings
 from tests.api.asgi import ask, named
 
@@ -64,7 +64,12 @@ def test_a_handler_takes_and_returns_what_its_row_says(route: Route) -> None:
     hints = get_type_hints(route.handler)
     returned = hints.pop("return")
     in_path = [int if kind else str for _, kind in IN_PATH.findall(route.path)]
-    assert [*hints.values()] == [Context, *in_path, *filter(None, (route.query, route.body))]
+    assert [*hints.values()] == [
+        Context,
+        *in_path,
+        *filter(None, (route.query, route.body)),
+        *[bytes] * route.takes_bytes,
+    ]
     assert len(inspect.signature(route.handler).parameters) == len(hints)
     assert returned == route.answer or issubclass(returned, Response)
 

@@ -2,7 +2,7 @@ import pytest
 
 from tarmac.api.sse import backlog
 from tarmac.api.sse.backlog import Backlog, Entry, Piece, pieces
-from tarmac.api.wording.dialect import Dialect
+from tarmac.api.wording.catalogue.dialect import Dialect
 
 HERE = Dialect("en", None)
 

@@ -51,6 +51,7 @@ def test_a_stream_that_was_made_before_the_others_left_gets_the_next_events(tmp_
         await second.until(b"event: hello")
         (job,) = await submit(controller, 1)
         await second.until(b'"id":%d,' % job)
+        assert b'"id":%d,' % job not in first.text
         await second.close()
 
     with_controller(tmp_path, story)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tarmac.api.views.job import Viewer
-from tarmac.api.wording.catalogue import say
+from tarmac.api.wording.catalogue.catalogue import say
 from tarmac.api.wording.times import at_clock, iso
-from tarmac.api.wording.why import why_view
+from tarmac.api.wording.why.why import why_view
 from tarmac.controller.controller import Controller
 from tarmac.controller.progress.parser import Progress
 from tarmac.controller.progress.reader import attempt_of
@@ -77,7 +77,7 @@ def test_all_answers_agree(folder: Path, seed: int) -> None:
     chance = random.Random(seed)
     scene = a_scene(chance)
 
-    async def compare() -> None:
+    async def compare() -> list[int]:
         store = Store(folder / "tarmac.db")
         now = scene.now
         controller = Controller(
@@ -95,12 +95,14 @@ def test_all_answers_agree(folder: Path, seed: int) -> None:
                 track = new_track(half, asyncio.get_running_loop().time(), has_older_output=False)
                 controller.progress._known[attempt_of(job)] = track
         try:
-            for job in list(scene.state.jobs.values()):
-                expect_one_answer(controller, int(job.id), now)
+            numbers = [int(job.id) for job in scene.state.jobs.values()]
+            for number in numbers:
+                expect_one_answer(controller, number, now)
+            return numbers
         finally:
             store.close()
 
-    asyncio.run(compare())
+    assert asyncio.run(compare()), "some jobs were compared"
 
 
 def expect_one_answer(controller: Controller, number: int, now: float) -> None:

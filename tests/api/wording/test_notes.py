@@ -1,5 +1,6 @@
 """What the core concluded, as a person reads it."""
 
+from dataclasses import replace
 from typing import get_args
 
 import msgspec
@@ -23,8 +24,8 @@ def test_every_note_of_the_core_has_a_sentence() -> None:
 @pytest.mark.parametrize(
     ("noted", "sentence"),
     [
-        (note("requeue.preempted", for_job=7), "preempted for job 7"),
-        (note("requeue.preempted", for_job=None), "preempted"),
+        (note("requeue.preempted", for_job=7), "was preempted for job 7"),
+        (note("requeue.preempted", for_job=None), "was preempted"),
         (note("requeue.queue_stopped", by="ann"), "ann stopped the queue"),
         (
             note("dependency.unmet", job=3, outcome="fail", on="ok"),
@@ -43,10 +44,16 @@ def test_every_note_of_the_core_has_a_sentence() -> None:
             "the last 2 jobs of ann failed within 5 s of starting; the newest was job 1 (timeout)",
         ),
         (
+            note("suspended.failures", owner="ann", count=2, within_s=5.0, job=1, reason="signal", detail=9),
+            "the last 2 jobs of ann failed within 5 s of starting; the newest was job 1 (ended by SIGKILL)",
+        ),
+        (
             note("suspended.failures_alike", owner="ann", count=3, within_s=5.0, alike=2, line="no module torch"),
             "the last 3 jobs of ann failed within 5 s of starting, 2 of them with: no module torch",
         ),
         (note("requeue.failed", reason="exit", detail=3), "exited with code 3"),
+        (note("requeue.failed", reason="signal", detail=11), "was ended by SIGSEGV"),
+        (note("requeue.failed", reason="signal", detail=40), "was ended by signal 40"),
         (note("requeue.failed", reason="oom-gpu", detail=None), "ran out of GPU memory"),
         (note("requeue.time_limit"), "reached its time limit"),
         (note("requeue.retried", by="ann"), "ann retried it"),
@@ -92,7 +99,8 @@ def test_a_note_of_another_version_is_still_readable(noted: Note, readable: str)
 
 def test_a_job_that_waits_again_tells_why() -> None:
     requeued = Requeue(why="preempted", for_job=JobId(7))
-    assert status_message(a_job(1, status=Queued(requeued=requeued))) == "preempted for job 7"
+    job = replace(a_job(1, status=Queued(requeued=requeued)), attempt=2)
+    assert status_message(job) == "attempt 2 was preempted for job 7"
     assert status_message(a_job(1, status=a_status("running"))) is None
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tarmac.api.wording.catalogue.catalogue import speak
 from tarmac.api.wording.notifications import NotificationWords, headline, problem_words, stored_problem_words
 from tarmac.store.outbox import Waiting
 
@@ -26,7 +27,7 @@ def an_event(event: str = "end", job: int | None = 7, token: str = "t", **detail
         (an_event(name=None), "job 7 succeeded"),
         (an_event(index=3), "job 7, copy 3 (train) succeeded"),
         (an_event(state="failed", reason="exit", exit_code=3), "job 7 (train) failed: exit code 3"),
-        (an_event(state="failed", reason="signal", signal=9), "job 7 (train) failed: killed by signal 9"),
+        (an_event(state="failed", reason="signal", signal=9), "job 7 (train) failed: ended by SIGKILL"),
         (an_event("oom", state="failed", reason="oom-gpu", exit_code=1), "job 7 (train) failed: out of GPU memory"),
         (an_event("oom", state="failed", reason="oom-host", signal=9), "job 7 (train) failed: out of memory"),
         (an_event(state="failed", reason="timeout"), "job 7 (train) failed: it reached its time limit"),
@@ -75,7 +76,18 @@ def test_the_headline_of_each_event(event: Waiting, words: str) -> None:
     assert WORDS.message([event], {}).title == f"{words} [box]"
 
 
-def test_one_event_is_told_in_full() -> None:
+def test_a_message_is_in_english_even_if_a_chinese_request_caused_it() -> None:
+    speak("zh")
+    try:
+        message = WORDS.message([an_event("end", state="succeeded")], {})
+        assert "succeeded" in message.title
+        assert message.body.startswith("run time: ")
+        assert "测试消息" in WORDS.test_message("mail", "ann").title, "asked for by its reader"
+    finally:
+        speak(None)
+
+
+def test_one_event_is_reported_in_full() -> None:
     failed = an_event("fail", state="failed", reason="exit", exit_code=1, attempt=2, error_line="ValueError: nan")
     message = WORDS.message([failed], {"t": "Aborted"})
     first = ["run time: 2 h 13 min", "GPUs: 0, 1 on box", "attempt: 2", "owner: ann"]
@@ -102,7 +114,7 @@ def test_a_name_with_line_breaks_adds_no_line_and_no_header() -> None:
     assert "\r" not in WORDS.message([an_event(name="a\rb")] * 10, {}).body
 
 
-def test_a_few_events_are_told_in_full_one_after_the_other() -> None:
+def test_a_few_events_are_reported_in_full_one_after_the_other() -> None:
     message = WORDS.message([an_event(token="a"), an_event(job=8, token="b")], {"a": "one", "b": "two"})
     assert message.title == "2 jobs ended: 2 succeeded [box]"
     assert [block.splitlines()[0] for block in message.body.split("\n\n")] == [
@@ -137,7 +149,7 @@ def test_a_digest_has_the_events_of_a_job_in_the_order_of_time() -> None:
     assert lines == ["job 9 started", "job 9 failed:", "job 7 succeed", "job 8 started"]
 
 
-def test_an_event_of_the_queue_is_told_once() -> None:
+def test_an_event_of_the_queue_is_reported_once() -> None:
     empty = an_event("queue-empty", job=None)
     message = WORDS.message([an_event(job=1), empty, an_event(job=2), empty._replace(token="b")], {})
     assert message.body.count("the queue is empty") == 1

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tarmac.api.schemas.why import Requested
+from tarmac.api.schemas.job.why import Requested
 from tarmac.api.wording.requested import OPTIONS, requested_fields, requested_words
 from tarmac.core.model.gpu import NamedGpu
 from tarmac.core.model.ids import GpuUuid
@@ -23,6 +23,9 @@ LEFT_OUT = {
     "on_oom",
     "requeue",
     "warn",
+    "venv",
+    "conda",
+    "note",
 }  # they say nothing about when and where a job starts
 
 

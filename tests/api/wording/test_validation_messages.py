@@ -1,10 +1,11 @@
 import pytest
 from msgspec import inspect
 
-from tarmac.api.schemas.gpus import GpuSelection, IgnoreRequest, SlotsRequest
-from tarmac.api.schemas.jobs import AdoptRequest
-from tarmac.api.schemas.selection import KillRequest
-from tarmac.api.wording.validation_messages import allowed
+from tarmac.api.schemas.gpus.gpus import GpuSelection, IgnoreRequest, SlotsRequest
+from tarmac.api.schemas.job.jobs import AdoptRequest
+from tarmac.api.schemas.job.selection import KillRequest
+from tarmac.api.wording import validation_messages
+from tarmac.api.wording.validation_messages import allowed, wrong_field, wrong_parameter
 from tarmac.controller.submit.request import Gpu, SubmitRequest
 from tests.api.served import Served
 
@@ -99,3 +100,13 @@ def test_the_messages_of_the_decoder_are_never_shown(
 def test_a_field_of_two_types_names_both() -> None:
     words = "a whole number of at least 0 or a string of 1 to 200 characters"
     assert allowed(inspect.type_info(Gpu)) == words
+
+
+def test_a_schema_is_analysed_once_however_often_it_is_violated(monkeypatch: pytest.MonkeyPatch) -> None:
+    validation_messages._shape.cache_clear()
+    analysed: list[object] = []
+    real = inspect.type_info
+    monkeypatch.setattr(inspect, "type_info", lambda kind: analysed.append(kind) or real(kind))
+    said = {wrong_field(SubmitRequest, "$.jobs[0].gpus", "Expected `int`") for _ in range(3)}
+    said |= {wrong_parameter("lines", int | None) for _ in range(3)}
+    assert (len(said), analysed) == (2, [SubmitRequest, int | None])

@@ -13,10 +13,12 @@ from bench.scheduling.waits import against_fifo
 from bench.scheduling.workload import synthetic_jobs
 
 WAITS = "limits,fifo,easy,max-min,sjf"
+ROOT = Path(__file__).parents[3]
 
 
 def bench(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "bench", *words], capture_output=True, text=True, timeout=100)
+    line = [sys.executable, "-m", "bench", *words]
+    return subprocess.run(line, capture_output=True, text=True, timeout=100, cwd=ROOT)
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tarmac.cli.args.values import copies, dependencies, signal
 from tarmac.cli.main import run_line
+from tarmac.typed.values import dependencies, indices, signal
 from tests.cli.stub import answer, asked, serving
 
 
@@ -36,7 +36,7 @@ def sent(socket: Path, *argv: str, ids: list[int] | None = None, before: tuple[b
 def test_what_is_sent(socket: Path, words: list[str], fields: dict[str, object]) -> None:
     body = sent(socket, *words)
     assert fields.items() <= body["jobs"][0].items()
-    assert "array" not in body
+    assert "group" not in body
     assert "entry" not in body
 
 
@@ -62,13 +62,13 @@ def test_hold_and_draft_set_the_entry(socket: Path, flag: str, entry: str) -> No
 
 def test_an_array_is_many_jobs_and_prints_its_range(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     body = sent(socket, "--array", "0-2", "--max-running", "2", ids=[7, 8, 9])
-    assert body["array"] is True
-    assert [job["max_running"] for job in body["jobs"]] == [2, 2, 2]
+    assert body["group"] == {"kind": "array", "name": None, "indices": "0-2"}
+    assert [job["max_running"] for job in body["jobs"]] == [2]
     assert capfd.readouterr() == ("7-9\n", "")
 
 
 def test_an_array_of_one_prints_one_id(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert sent(socket, "--array", "1")["array"] is True
+    assert sent(socket, "--array", "1")["group"]["indices"] == "0-0"
     assert capfd.readouterr().out == "7\n"
 
 
@@ -90,9 +90,12 @@ def test_json_has_every_id_of_an_array(socket: Path, capfd: pytest.CaptureFixtur
         ("add --after , true", "it must be a job"),
         ("add --after 5-3 true", "is not a range of jobs"),
         ("add --after 1-99999 true", "at most 10,000 others"),
-        ("add --array 5-9 true", "indices start at 0"),
+        ("add --array 9-5 true", "write 5-9"),
+        ("add --array 1,1 true", "index 1 is given twice"),
+        ("add --array 1:2 true", "it must be indices"),
+        ("add --array 0-99%0 true", "how many jobs may run at once"),
+        ("add --array 0-9%2 --max-running 3 true", "--array says %2, --max-running says 3"),
         ("add --array 0 true", "from 1 to 1,000,000"),
-        ("add --array 0-99%4 true", "--max-running limits how many run at once"),
         ("add --max-running 2 true", "needs --array"),
         ("add --hold --draft true", "exclude each other"),
         ("add --signal KILL true", "--grace 0"),
@@ -118,9 +121,23 @@ def test_a_signal_has_a_name_or_a_number(word: str, number: int) -> None:
     assert signal(word) == number
 
 
-@pytest.mark.parametrize(("word", "number"), [("100", 100), ("0-99", 100), ("0-0", 1)])
-def test_the_number_of_copies_is_parsed(word: str, number: int) -> None:
-    assert copies(word) == number
+@pytest.mark.parametrize(
+    ("word", "text", "most"),
+    [
+        ("100", "0-99", None),
+        ("5-9", "5-9", None),
+        ("1-10:2", "1-10:2", None),
+        ("1,3,5%2", "1,3,5", 2),
+        ("8%2", "0-7", 2),
+    ],
+)
+def test_the_indices_of_an_array_may_end_with_a_limit(word: str, text: str, most: int | None) -> None:
+    found = indices(word)
+    assert (found.text, found.max_running) == (text, most)
+
+
+def test_the_limit_behind_the_indices_is_sent_as_max_running(socket: Path) -> None:
+    assert sent(socket, "--array", "0-99%8")["jobs"][0]["max_running"] == 8
 
 
 def test_dependencies_are_separated_by_commas_or_spaces() -> None:
@@ -132,3 +149,31 @@ def test_none_is_not_combined_with_targets(capfd: pytest.CaptureFixture[str], ve
     line = [*verb.split(), "--notify", "none", "--notify", "mail", *(["true"] if verb == "add" else [])]
     assert run_line(line) == 2
     assert "none cannot be combined" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--snapshot", "--no-snapshot"], ["--no-snapshot", "--link", "data"]])
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+def test_contradictions_about_the_snapshot_are_refused(
+    socket: Path, capfd: pytest.CaptureFixture[str], words: list[str], more: list[str]
+) -> None:
+    assert run_line(["add", *words, *more, "true"]) == 2
+    assert "--no-snapshot" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("array", "last"),
+    [("0-9,20-28:2%8", "15 jobs, indices 0-9,20-28:2, at most 8 at once"), ("1", "1 job, indices 0-0")],
+)
+def test_a_dry_run_of_an_array_tells_its_size(
+    socket: Path, capfd: pytest.CaptureFixture[str], array: str, last: str
+) -> None:
+    with serving(socket, answer(b'{"ids": []}')):
+        assert run_line(["add", "-g", "0", "--array", array, "--dry-run", "true"]) == 0
+    assert capfd.readouterr().out.splitlines()[1:] == [last]
+
+
+def test_a_dry_run_of_an_array_as_json(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with serving(socket, answer(b'{"ids": []}')):
+        assert run_line(["add", "--array", "0-9%8", "--dry-run", "--json", "true"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert (found["array"], found["max_running"]) == ("0-9", 8)

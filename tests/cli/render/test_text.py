@@ -52,12 +52,22 @@ def test_padding_counts_cells() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["echo", "a b"], ["echo", "it's"], ["echo", ""], ["echo", "$HOME", "*", "~", "#x", "a\nb"], ["a=b", "é"]]
+    "words",
+    [
+        ["echo", "a b"],
+        ["echo", "it's"],
+        ["echo", ""],
+        ["echo", "$HOME", "*", "~", "#x", "a\nb"],
+        ["a=b", "é"],
+        ["\\'\n\x1b\x85é", "\t"],
+        ["it's $5", "it's", "don't!", "größe"],
+    ],
 )
 def test_a_shown_command_can_be_typed_into_a_shell(words: list[str]) -> None:
     script = f"printf '%s\\0' {command_line(words)}"
-    printed = subprocess.run(["sh", "-c", script], capture_output=True, check=True).stdout.decode()
+    printed = subprocess.run(["bash", "-c", script], capture_output=True, check=True).stdout.decode()
     assert printed.split("\0")[:-1] == words
+    assert command_line(words).isprintable()
 
 
 @pytest.mark.parametrize(("numbers", "shown"), [([], ""), ([3], "3"), ([1, 2, 3, 7, 9, 8], "1-3,7-9"), ([4, 2], "2,4")])

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tarmac.cli.main import run_line
+from tarmac.cli.render.admin.reservations import in_words, table
 from tarmac.cli.render.queue_mode import alarm, mode
-from tarmac.cli.render.reservations import in_words, table
-from tarmac.cli.verbs.why import lines
+from tarmac.cli.verbs.look.why import lines
 from tests.cli.stub import answer, asked, serving
 
 NOW = 1_800_000_000.0  # 2027-01-15T08:00:00Z
@@ -144,7 +144,7 @@ def test_what_is_refused_without_a_controller(
 
 def test_jobs_that_are_not_waiting_are_reported(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(socket, said({"held": [], "not_waiting": [7, 8]}), said({"held": [], "not_waiting": []})):
-        assert run_line(["hold", "7-8"]) == 0
+        assert run_line(["hold", "7-8"]) == 1
     assert "jobs 7-8 are not waiting" in capfd.readouterr().err
 
 
@@ -155,7 +155,7 @@ def test_release_reports_jobs_that_were_not_held(
     socket: Path, capfd: pytest.CaptureFixture[str], others: list[int], words: str
 ) -> None:
     with serving(socket, said({"released": [], "not_held": others})):
-        assert run_line(["release", "7-8"]) == 0
+        assert run_line(["release", "7-8"]) == 1
     assert capfd.readouterr().err == f"tarmac: {words}\n"
 
 
@@ -169,7 +169,7 @@ def test_many_jobs_are_edited_at_once_and_running_ones_are_reported(
 
 
 @pytest.mark.parametrize(
-    ("others", "code", "words"), [([7, 8], 2, "jobs 7-8 are not waiting"), ([], 0, "there are no jobs")]
+    ("others", "code", "words"), [([7, 8], 2, "jobs 7-8 are not waiting"), ([], 0, "no jobs found")]
 )
 def test_an_edit_that_changes_no_job_says_so(
     socket: Path, capfd: pytest.CaptureFixture[str], others: list[int], code: int, words: str
@@ -294,7 +294,7 @@ def test_a_draining_queue_starts_the_jobs_of_a_resumed_user(
     socket: Path, monkeypatch: pytest.MonkeyPatch, fields: dict[str, object], said_to_ann: str
 ) -> None:
     printed: list[str] = []
-    monkeypatch.setattr("tarmac.cli.verbs.queue.resume.say", printed.append)
+    monkeypatch.setattr("tarmac.cli.verbs.admin.queue.resume.say", printed.append)
     with serving(socket, said(QUEUE | fields)):
         assert run_line(["queue", "resume"]) == 0
     assert said_to_ann in printed[0]
@@ -324,3 +324,50 @@ def test_why_wraps_long_lines() -> None:
     assert all(len(line) <= 60 for line in text)
     assert text[2].startswith("    ")
     assert " ".join(" ".join(text[1:]).split()) == " ".join(long.split())
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["tag", "7", "+x,y"], "tag: a tag is wrong: it has a comma; give each tag on its own"),
+        (["tag", "7", "+"], "tag: a tag is wrong: it is empty"),
+        (["tag", "7", "--add", ""], "--add '': it is empty"),
+        (["edit", "7", "--tag", "a,b"], "--tag a,b: it has a comma"),
+        (["edit", "7", "--env", "A B=1"], "is not the name of a variable"),
+        (["edit", "7", "-c", " "], "edit: the shell string is empty"),
+        (["edit", "7", "--nice", "99"], "--nice 99: it must be from 0 to 19"),
+        (["add", "--template", "", "true"], "'' is not a name for a template"),
+        (["template", "save", "../x", "7"], "'../x' is not a name for a template"),
+        (["edit", "7", "--tier", "preemptable"], "urgent, normal, preemptible; did you mean preemptible?"),
+        (["add", "--on-oom", "grwo", "true"], "it must be one of fail, retry, grow; did you mean grow?"),
+        (["add", "--retry-on", "omm,exit,tineout", "true"], "separated by commas; did you mean oom,timeout?"),
+        (["add", "--on", "strat", "true"], "did you mean start?"),
+        (["add", "--tier", "x", "true"], "it must be one of urgent, normal, preemptible\n"),
+        (["rename", "7", "x" * 5000], "rename: the name is wrong: it has 5,000 characters; choose a shorter text"),
+    ],
+)
+def test_labels_and_variables_that_no_list_can_show_are_refused(
+    argv: list[str], message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run_line(argv) == 2
+    assert message in capfd.readouterr().err
+
+
+def test_a_note_is_printed_with_its_lines(socket: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with serving(socket, said({"id": 7, "note": "one\ntwo\x1b[2J"})):
+        assert run_line(["note", "7"]) == 0
+    assert capfd.readouterr().out == "one\ntwo\\x1b[2J\n"
+
+
+@pytest.mark.parametrize(
+    ("verb", "reply"),
+    [
+        ("hold", {"held": [], "not_waiting": [7]}),
+        ("release", {"released": [], "not_held": [7]}),
+        ("retry", {"retried": [], "not_retried": [{"id": 7, "reason": "job 7 runs"}], "notice": None}),
+    ],
+)
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_nothing_done_has_an_exit_code(socket: Path, verb: str, reply: dict[str, object], more: list[str]) -> None:
+    with serving(socket, said(reply)):
+        assert run_line([verb, "7", *more]) == 1

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from tarmac.controller.accounts.memory import STEP_BYTES, Kind, kind_of, memory_to_book, peak_to_remember, with_margin
-from tarmac.core.changes import Release
+from tarmac.core.model.attempt import Ended, attempt_of, end_of
 from tarmac.core.model.gpu import BookedGpu, Gpu
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import Request
 from tarmac.core.model.rules import Rules
-from tarmac.core.model.status import Booking, Cancelled, Failed, Status, Succeeded
+from tarmac.core.model.status import Booking, Cancelled, Failed, Succeeded
 from tarmac.core.state import State
 from tarmac.store.accounts import Usage
 from tests.core.support.builders import BOX, a_booking, a_job, a_spec
@@ -22,10 +22,10 @@ G = 2**30
 ENDED: dict[str, Any] = {"booking": a_booking(0), "pid": 1, "started_at": 1.0, "ended_at": 9.0}
 
 
-def learned(status: Status, peak: int | None = 5 * G, booked: int = 8 * G) -> int | None:
-    gpu = BookedGpu(uuid=GpuUuid("g0"), index=0, memory_bytes=booked)
-    release = Release(JobId(1), 1, "ann", None, Booking(node=BOX, gpus=(gpu,)), 1.0, 9.0)
-    found = peak_to_remember(a_job(1, status=status), release, Usage(1, peak))
+def learned(ended: Ended, peak: int | None = 5 * G, booked: int = 8 * G, part: float = 1.0) -> int | None:
+    gpu = BookedGpu(uuid=GpuUuid("g0"), index=0, memory_bytes=booked, part=part)
+    attempt = attempt_of(JobId(1), 1, Booking(node=BOX, gpus=(gpu,)), ended, end_of(ended), 9.0)
+    found = peak_to_remember(a_job(1), attempt, Usage(1, peak), a_state(24 * G))
     return None if found is None else found.peak_bytes
 
 
@@ -42,6 +42,12 @@ def test_attempts_that_failed_or_were_stopped_teach_nothing() -> None:
 def test_an_attempt_that_ran_out_of_memory_needed_more_than_it_had() -> None:
     assert learned(Failed(**ENDED, reason="oom-gpu")) == 8 * G
     assert learned(Failed(**ENDED, reason="oom-gpu"), peak=9 * G) == 9 * G
+
+
+def test_an_attempt_that_ran_out_of_memory_on_a_whole_gpu_needed_more_than_that() -> None:
+    assert learned(Failed(**ENDED, reason="oom-gpu"), peak=20 * G, booked=0) == 24 * G
+    assert learned(Failed(**ENDED, reason="oom-gpu"), booked=0, part=0.5) == 12 * G
+    assert memory_to_book([24 * G], Request(), a_state(24 * G)) == 24 * G, "all of it, and not 1.15 of what was seen"
 
 
 @pytest.mark.parametrize("peak", [None, 0])

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tarmac.controller.accounts.days import day_of
 from tarmac.controller.gpus.usage import AttemptKey, DayKey, UsageBook
 from tarmac.core.model.gpu import BookedGpu, ForeignProcess, GpuUse
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
@@ -191,6 +192,25 @@ def test_use_is_split_at_midnight() -> None:
     assert work[DayKey("2026-11-17", "g0")].energy_j == 1500.0
 
 
+@pytest.mark.usefixtures("zone")
+def test_days_that_are_over_take_one_entry_per_gpu() -> None:
+    book, job = UsageBook(), a_job()
+    midnight = datetime(2026, 11, 16, 18, 30, tzinfo=UTC).timestamp()
+    book.read(NODE, [a_reading(50, 4)], [job], midnight - 5)
+    for day in range(60):
+        book.confirm(NODE, midnight + day * 86400)
+        book.settle([job], midnight + day * 86400 + 15)
+        before, entries = book.book(7, 1).total(7), dict(book.book(7, 1).work)
+        book.close_days(day_of(midnight + day * 86400 + 15))()
+        assert book.book(7, 1).work == entries, "taken back"
+        book.close_days(day_of(midnight + day * 86400 + 15))
+        assert book.book(7, 1).total(7) == before
+    assert len(book.book(7, 1).work) == 2
+    other = UsageBook()
+    other.restore(book.text(), {JobId(7): job})
+    assert other.book(7, 1) == book.book(7, 1)
+
+
 FOREIGN = GpuUse(outside_bytes=3 * G, foreign_processes=(ForeignProcess(pid=9, user="eve"),))
 
 
@@ -209,8 +229,13 @@ def test_foreign_processes_are_counted_on_a_gpu_that_no_job_holds() -> None:
     book.note_foreign(NODE, [(GpuUuid("g0"), GpuUse())])
     book.settle([], 20.0)
     assert foreign_of(book) == [("eve", 10.0, 5.0, 1000.0, 3 * G)]
-    assert book.take_foreign()
-    assert book.foreign() == []
+    before = book.foreign()
+    rows, undo = book.take_foreign()
+    assert (rows, book.foreign()) == (before, [])
+    book.note_foreign(NODE, [(GpuUuid("g0"), FOREIGN)])
+    book.settle([], 25.0)
+    undo()  # nothing could be written
+    assert foreign_of(book) == [("eve", 15.0, 7.5, 1500.0, 3 * G)]
 
 
 def test_a_gpu_that_is_no_longer_listed_is_not_counted() -> None:

@@ -60,16 +60,16 @@ def failed(reason: str) -> Failed:
         (failed("reason-of-a-later-version"), ("fail",), "fail"),
     ],
 )
-def test_an_end_is_told_under_its_most_specific_word(status: Status, on: tuple[str, ...], event: str | None) -> None:
+def test_an_end_has_its_most_specific_word(status: Status, on: tuple[str, ...], event: str | None) -> None:
     assert [one.event for one in found(asking(status, on), "JobExited")] == ([] if event is None else [event])
 
 
-def test_a_start_is_told() -> None:
+def test_a_start_is_reported() -> None:
     (one,) = found(asking(a_status("running", a_booking(1)), ("start",)), "Decided", "JobStarted")
     assert (one.event, one.job, one.target, one.at, one.due_at) == ("start", 7, "mail", 10.0, 20.0)
 
 
-def test_only_idleness_is_told_of_warnings() -> None:
+def test_of_warnings_only_idleness_is_reported() -> None:
     running = asking(a_status("running", a_booking(1)))
     (one,) = found(running, "Warned", message=note("warning.idle", seconds=60.0))
     assert (one.event, one.detail["message"]["key"]) == ("idle", "warning.idle")
@@ -77,7 +77,7 @@ def test_only_idleness_is_told_of_warnings() -> None:
     assert found(running, "Warned", message="a sentence of an older version") == []
 
 
-def test_a_start_and_an_end_in_one_commit_are_both_told() -> None:
+def test_a_start_and_an_end_in_one_commit_are_both_reported() -> None:
     events = [one.event for one in found(asking(a_status("succeeded", a_booking(1))), "JobStarted", "JobExited")]
     assert events == ["start", "end"]
 
@@ -145,7 +145,7 @@ def test_the_queue_is_empty_when_the_last_job_ends() -> None:
     assert of_queue(waiting, job=ended) == []
 
 
-def test_what_is_told_to_notify_command_about_the_queue_is_told_to_subscribers() -> None:
+def test_subscribers_get_the_events_of_the_queue_that_notify_command_gets() -> None:
     drained = Notify(what="gpu-drained", message=note("notice.gpu_drained", gpu="GPU 0", node="box", reason="Xid 79"))
     warned = Notify(what="job-warned", message=note("notice.job_warned", job=1, warning=None))
     assert of_queue(State(), drained, warned) == [("team", "gpu-drained")]

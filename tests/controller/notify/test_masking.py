@@ -46,3 +46,11 @@ def test_a_secret_is_found_in_each_of_its_spellings() -> None:
     for spelled in ("a%40b%2Fsecret", "a@b/secret", "a%40b%2fsecret"):
         assert "secret" not in without_secrets(f"bad login {spelled} at smtp.example.org", url).lower()
     assert "smtp.example.org" in without_secrets("no route to smtp.example.org", url)
+
+
+def test_a_word_of_the_url_is_not_hidden_within_other_words() -> None:
+    url = "json://localhost:18765/fail/deploy"
+    text = "Failed to send JSON POST notification: redeployed, error=500."
+    assert without_secrets(text, url) == text
+    assert without_secrets("token fail, 'deploy'", url) == "token ***, '***'"
+    assert without_secrets("xabc123x", "json://localhost/abc123") == "x***x"

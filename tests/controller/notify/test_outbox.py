@@ -14,9 +14,9 @@ from tarmac.controller.notify.send_process import Problem
 from tarmac.controller.notify.sender import Message
 from tarmac.controller.notify.targets import Preferences, Targets
 from tarmac.core.changes import Changes
+from tarmac.store.batch import Batch
 from tarmac.store.outbox import Notification, OutboxChanges, Waiting
 from tarmac.store.store import Store
-from tarmac.store.writer import Batch
 from tests.store.kept import commit, opened
 
 FAILED: Problem = {"kind": "failed", "text": "500"}
@@ -41,9 +41,12 @@ class Engine:
             raise self.degraded
         commit(self.store, Batch(changes=Changes(), outbox=plan(None).outbox))
 
-    def add(self, target: str = "mail", owner: str = "", at: float | None = None) -> None:
+    def put(self, decision: Any) -> None:
+        commit(self.store, Batch(changes=Changes(), outbox=decision.outbox))
+
+    def add(self, target: str = "mail", owner: str = "", at: float | None = None, event: str = "end") -> None:
         one = Notification(
-            owner=owner, target=target, at=at or self.time, event="end", job=7, detail={}, due_at=self.time
+            owner=owner, target=target, at=at or self.time, event=event, job=7, detail={}, due_at=self.time
         )
         commit(self.store, Batch(changes=Changes(), outbox=OutboxChanges(added=[one])))
 
@@ -71,7 +74,9 @@ class Sender:
         pass
 
 
-async def compose(_: Sequence[Waiting]) -> Message:
+async def compose(events: Sequence[Waiting]) -> Message:
+    if any(one.event == "of a newer version" for one in events):
+        raise KeyError("state")
     return Message("title", "body", "info")
 
 
@@ -146,6 +151,41 @@ def test_after_a_day_it_is_given_up_and_counts_as_failed(path: Path) -> None:
         engine.time += 90_000
         await looked(box)
         assert len(sender.sent) == 2
+
+    sending(path, act)
+
+
+def test_what_was_given_up_is_forgotten_after_a_week_also_if_nothing_else_happens(path: Path) -> None:
+    async def act(box: Outbox, engine: Engine, sender: Sender) -> None:
+        sender.problem = FAILED
+        engine.add("gone")  # the config file no longer has it
+        for _ in range(2):
+            await looked(box)
+            engine.time += 90_000
+        engine.time += 6 * 86400
+        await looked(box)
+        assert box._reader.targets() == []
+
+    sending(path, act)
+
+
+def test_an_event_without_words_holds_up_no_other_and_is_given_up(path: Path) -> None:
+    async def act(box: Outbox, engine: Engine, sender: Sender) -> None:
+        engine.add(event="of a newer version")
+        engine.add()
+        engine.add("chat")
+        await looked(box)
+        assert sorted(sender.sent) == [("json://chat", 1), ("json://mail", 1)]
+        (queue,) = box._reader.targets()
+        assert (queue.waiting, queue.failed, queue.tries) == (1, 0, 1)
+        assert queue.error is not None
+        assert "unreadable" in queue.error
+        engine.add()
+        engine.time += 90_000
+        await looked(box)
+        assert sender.sent[-1] == ("json://mail", 1)
+        (queue,) = box._reader.targets()
+        assert (queue.waiting, queue.failed) == (0, 1)
 
     sending(path, act)
 

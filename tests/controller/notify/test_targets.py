@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tarmac.api.wording.refusals import refusal
-from tarmac.controller.notify.targets import Subscription, Targets, read_targets
+from tarmac.controller.notify.targets import Subscription, Targets, is_installed, read_targets
 from tarmac.controller.settings.config import read_config
 from tarmac.refusal import Refused
 
@@ -89,11 +89,6 @@ def test_no_listed_url_contains_a_secret() -> None:
     ("text", "message"),
     [
         (f'targets = "{SECRET}"', "notify.targets is not a table"),
-        (f'[targets]\nmail = "{SECRET}"', "mail in [notify.targets] is not a URL"),
-        (f'[targets]\nmail = ["slack://{SECRET}"]', "mail in [notify.targets] is not a URL"),
-        (f'[targets]\nmail = "slack://{SECRET} x"', "mail in [notify.targets] is not a URL"),
-        (f'[targets]\nnone = "slack://{SECRET}"', "'none' in [notify.targets] cannot be the name of a target"),
-        ('[targets]\n"a b" = "slack://x"', "'a b' in [notify.targets] cannot be the name"),
         ('default = "mail"', "default in [notify] names 'mail', which is not a target"),
         ('queue = ["x"]', "queue in [notify] names 'x', which is not a target"),
         ('on = "ends"', "on in [notify]: 'ends' is not an event"),
@@ -110,6 +105,31 @@ def test_no_listed_url_contains_a_secret() -> None:
 )
 def test_mistakes_are_refused_with_the_place_and_without_the_url(text: str, message: str) -> None:
     assert message in refused(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        (f'[targets]\nmail = "{SECRET}"', "mail", "mail in [notify.targets] is not a URL"),
+        (f'[targets]\nmail = ["slack://{SECRET}"]', "mail", "mail in [notify.targets] is not a URL"),
+        (f'[targets]\nmail = "slack://{SECRET} x"', "mail", "mail in [notify.targets] is not a URL"),
+        (f'[targets]\nnone = "slack://{SECRET}"', "none", "'none' in [notify.targets] cannot be the name of a target"),
+        ('[targets]\n"a b" = "slack://x"', "a b", "'a b' in [notify.targets] cannot be the name"),
+    ],
+)
+def test_a_target_that_cannot_be_used_is_listed_and_refused_and_stops_nothing_else(
+    text: str, name: str, message: str
+) -> None:
+    targets = read(f'default = ["{name}"]\n{text}\nchat = "json://x"')
+    assert targets.names("ann") == ["chat"]
+    (bad,) = [one for one in targets.listed("ann") if one.problem is not None]
+    assert (bad.name, bad.url) == (name, None)
+    with pytest.raises(Refused) as raised:
+        targets.check("ann", [name])
+    assert message in refusal(raised.value).message
+    assert SECRET not in f"{raised.value} {refusal(raised.value)}"
+    if is_installed():
+        assert targets.check("ann", ["chat"]) == ("chat",)
 
 
 @pytest.mark.parametrize("value", [3, "mail", []])

@@ -15,7 +15,6 @@ from tarmac.controller.controller import Controller
 from tarmac.controller.progress import feed
 from tarmac.controller.progress.feed import is_notable
 from tarmac.controller.settings.settings import Settings
-from tarmac.core import invariants
 from tarmac.core.events import (
     GpusSeen,
     JobsSubmitted,
@@ -26,12 +25,13 @@ from tarmac.core.events import (
     QueueResumed,
     Reported,
 )
+from tarmac.core.invariants import invariants
 from tarmac.core.model.gpu import Gpu
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import JobSpec, Request
 from tarmac.refusal import unavailable
 from tarmac.store.store import Store
-from tests.controller.test_engine import DESK, DIGEST, RecordingFleet, exited, submit
+from tests.controller.engine.desk import DESK, DIGEST, RecordingFleet, exited, submit
 
 SPEC = JobSpec(
     owner="ann", command=("true",), shell=None, cwd="/", umask=0o022, environment=DIGEST, request=Request(gpus=1)

@@ -178,7 +178,8 @@ def bounded_processor_time() -> Iterator[None]:
 def test_no_pattern_is_quadratic_in_the_length_of_a_line(pieces: tuple[str, ...], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(parser, "LINE_CHARS", 1 << 20)
     hostile = "".join(piece * 8 for piece in pieces).encode()
-    read_progress(b"\n" + hostile * ((1 << 19) // len(hostile)))  # the first line of a long tail is skipped
+    found = read_progress(b"\n" + hostile * ((1 << 19) // len(hostile)))  # the first line of a long tail is skipped
+    assert found is None or 0 <= found.fraction <= 1
 
 
 @pytest.mark.parametrize("line", ["1/\n", "(1/2\n", "5%\n", "epoch 1/\n", "epoch 9/1\n", "epoch 9/1x 5%\r", "\n"])

@@ -3,7 +3,7 @@ from typing import get_args
 
 import pytest
 
-from tarmac.api.wording.catalogue import say
+from tarmac.api.wording.catalogue.catalogue import say
 from tarmac.controller.requests import permissions
 from tarmac.controller.requests.permissions import (
     AdminAction,

@@ -76,3 +76,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(Refused, match=r"config.unreadable"):
         load_config(tmp_path / "latin.toml")
+
+
+def test_a_former_name_of_a_setting_is_still_read(tmp_path: Path) -> None:
+    assert load_config(written(tmp_path, "pause_after_failures = 3\n")) == {"suspend_after_failures": 3}

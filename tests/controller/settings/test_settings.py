@@ -5,7 +5,7 @@ import pytest
 
 from tarmac.api.wording.refusals import refusal
 from tarmac.controller.settings.kinds import parsed, show
-from tarmac.controller.settings.old_names import RENAMED, REPLACED
+from tarmac.controller.settings.old_names import RENAMED, REPLACED, rows_of
 from tarmac.controller.settings.settings import InForce, Settings
 from tarmac.controller.settings.table import SETTINGS, find
 from tarmac.core.model.rules import PerName, Rules
@@ -139,7 +139,7 @@ def test_a_refused_duration_names_the_bounds_of_its_setting(text: str) -> None:
         ("-1", "-1 is less than 0"),
         ("1,2", "the number for all users is given twice"),
         ("1,a=1,a=2", "a is given twice"),
-        ("=2", "'=2' names no user"),
+        ("=2", "'=2' does not name a user"),
         ("1e30", "1e+30 is more than 1000000000"),
     ],
 )
@@ -216,3 +216,18 @@ def test_a_shown_value_can_be_typed_again() -> None:
     settings = Settings({}, {})
     for setting in SETTINGS.values():
         assert parsed(setting, settings.view(setting.name)["value"]) == setting.default
+
+
+def test_a_former_name_is_still_read() -> None:
+    settings = Settings({}, {"pause_after_failures": "3"})
+    assert settings.in_force.rules.suspend_after_failures == 3
+    assert find("pause_after_failures").name == "suspend_after_failures"
+    both = Settings({}, {"suspend_after_failures": "4", "pause_after_failures": "3"})
+    assert both.in_force.rules.suspend_after_failures == 4
+    assert rows_of("suspend_after_failures", None) == {"pause_after_failures": None, "suspend_after_failures": None}
+
+
+def test_a_setting_takes_no_more_retries_than_the_option() -> None:
+    assert parsed(SETTINGS["retries"], "1000") == 1000
+    with pytest.raises(Refused):
+        parsed(SETTINGS["retries"], "1001")

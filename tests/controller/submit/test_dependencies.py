@@ -85,19 +85,23 @@ def test_a_circle_among_new_jobs_is_named(waits: list[tuple[int, ...]], named: s
 
 
 def test_diamonds_and_long_chains_are_not_circles() -> None:
-    refuse_circle_of_new([waiting_for(-2, -3), waiting_for(-4), waiting_for(-4), waiting_for(12)])
-    refuse_circle_of_new([waiting_for(-(number + 2)) for number in range(20_000)] + [a_spec()])
+    diamond = [waiting_for(-2, -3), waiting_for(-4), waiting_for(-4), waiting_for(12)]
+    chain = [waiting_for(-(number + 2)) for number in range(20_000)] + [a_spec()]
+    refuse_circle_of_new(diamond)
+    refuse_circle_of_new(chain)
+    with pytest.raises(Refused, match=r"after\.circle"):
+        refuse_circle_of_new([*chain[:9], waiting_for(-1)])
 
 
 def test_a_circle_through_waiting_jobs_is_named() -> None:
     jobs = (a_job(1), replace(a_job(2), spec=waiting_for(1)), replace(a_job(3), spec=waiting_for(2)))
     state = a_state(jobs=jobs)
-    refuse_circle_with(state, [state.jobs[JobId(3)]], after(1))
+    refuse_circle_with(state, {JobId(3): after(1)})
     with pytest.raises(Refused) as caught:
-        refuse_circle_with(state, [state.jobs[JobId(1)]], after(3))
+        refuse_circle_with(state, {JobId(1): after(3)})
     assert caught.value.values == {"circle": ["1", "3", "2", "1"]}
     with pytest.raises(Refused) as caught:
-        refuse_circle_with(state, [state.jobs[JobId(3)], state.jobs[JobId(2)]], after(2))
+        refuse_circle_with(state, {JobId(3): after(2), JobId(2): after(2)})
     assert caught.value.values == {"circle": ["2", "2"]}
 
 

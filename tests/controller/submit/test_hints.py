@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from tarmac.api.wording.hints import hint_words
+from tarmac.api.wording.hints import memory_hint_words
 from tarmac.controller.accounts.memory import PastMemory, with_margin
 from tarmac.controller.submit.hints import MOST_LOOKED_AT, memory_hints
 from tarmac.controller.submit.request import JobRequest
@@ -43,22 +43,22 @@ def hints(stored: Stored, *asked: JobRequest, **request: Any) -> Sequence[str]:
     asked = asked or (JobRequest(command=("x",), name="train"),)
     spec = replace(a_spec(name=asked[0].name), request=Request(**request))
     found = memory_hints(asked, [spec] * len(asked), PastMemory(cast("Reader", stored)), a_state())
-    return [hint_words(one) for one in found]
+    return [memory_hint_words(one) for one in found]
 
 
 def test_a_reservation_far_above_what_was_used_is_mentioned() -> None:
     (words,) = hints(Stored(9 * G, 8 * G, 7 * G), gpu_memory_bytes=20 * G)
     advice = f"(--gpu-mem auto reserves {with_margin(9 * G) / G:.1f}G)"
-    assert words == f"the last 3 runs of 'train' peaked at 9.0G; you reserve 20.0G {advice}"
+    assert words == f"the last 3 runs of 'train' took up to 9.0G; you reserve 20.0G {advice}"
     assert hints(Stored(9 * G), gpu_share=0.9)[0].startswith(
-        "the last run of 'train' peaked at 9.0G; you reserve 21.6G"
+        "the last run of 'train' took up to 9.0G; you reserve 21.6G"
     )
 
 
 def test_whole_gpus_of_which_little_is_used_are_mentioned() -> None:
     (words,) = hints(Stored(3 * G, 2 * G))
     assert words.startswith(
-        "the last 2 runs of 'train' peaked at 3.0G; you reserve whole GPUs of 24.0G (with --gpu-mem"
+        "the last 2 runs of 'train' took up to 3.0G; you reserve whole GPUs of 24.0G (with --gpu-mem"
     )
 
 
@@ -91,9 +91,9 @@ def auto(name: str | None = "train") -> JobRequest:
 def test_auto_says_what_it_reserves() -> None:
     booked = with_margin(9 * G)
     assert hints(Stored(9 * G), auto(), gpu_memory_bytes=booked) == [
-        f"the last run of 'train' peaked at 9.0G; --gpu-mem auto reserves {booked / G:.1f}G on each GPU"
+        f"the last run of 'train' took up to 9.0G; --gpu-mem auto reserves {booked / G:.1f}G on each GPU"
     ]
-    assert hints(Stored(), auto(None))[0].startswith("--gpu-mem auto knows no run of this command yet, so the job gets")
+    assert hints(Stored(), auto(None))[0].startswith("no earlier run of this command is known, so this job gets whole")
     assert hints(Stored(30 * G), auto())[0].endswith("no GPU can share that much, so the job gets whole GPUs")
 
 

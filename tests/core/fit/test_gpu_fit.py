@@ -18,9 +18,9 @@ from tarmac.core.events import (
     RulesSet,
     SlotsSet,
 )
-from tarmac.core.explain import HostBooked, HostShort, NeverFits, TooFewGpus
+from tarmac.core.explain.reasons import HostBooked, HostShort, NeverFits, TooFewGpus
 from tarmac.core.fit.gpu_fit import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable
-from tarmac.core.invariants import violations
+from tarmac.core.invariants.invariants import violations
 from tarmac.core.machine import handle
 from tarmac.core.model.gpu import ForeignProcess, Gpu, GpuUse, NamedGpu
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
@@ -29,6 +29,7 @@ from tarmac.core.model.rules import Rules
 from tarmac.core.model.status import Queued
 from tarmac.core.policy.feasibility import PinnedGone, lack
 from tarmac.core.state import State
+from tests.core.support.effort import tries
 from tests.core.support.explaining import explain
 
 BOX = NodeName("box")
@@ -278,6 +279,7 @@ uses = st.builds(
 )
 
 
+@tries(100)
 @given(asked=st.lists(requests, max_size=12), read=st.lists(uses, min_size=4, max_size=4), slots=st.integers(1, 3))
 def test_nothing_is_overbooked_and_every_waiting_job_has_a_reason(
     asked: list[Request], read: list[GpuUse], slots: int

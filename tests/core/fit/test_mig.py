@@ -8,7 +8,7 @@ import pytest
 
 from tarmac.core.events import GpusSeen, Reported
 from tarmac.core.fit.gpu_fit import Taken, Unsuitable
-from tarmac.core.invariants import violations
+from tarmac.core.invariants.invariants import violations
 from tarmac.core.machine import handle
 from tarmac.core.model.gpu import BookedGpu, Gpu
 from tarmac.core.model.ids import GpuUuid, JobId

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tarmac.core.events import GpusSeen, NodeSampled, Reported
-from tarmac.core.explain import NeverFits
+from tarmac.core.explain.reasons import NeverFits
 from tarmac.core.fit.gpu_fit import Drained, Taken
 from tarmac.core.machine import handle
 from tarmac.core.model.gpu import Gpu, GpuUse

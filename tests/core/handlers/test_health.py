@@ -106,7 +106,7 @@ def test_an_idle_job_is_warned_then_stopped(trace: list[tuple[float, float]]) ->
     handle(state, RulesSet(rules=Rules(idle_action="stop")), 0.0)
     job = running(state)
     said, is_stopped = play(state, trace)
-    assert said == ["its GPUs did nothing for 30 min"], "the stop has a line of its own"
+    assert said == ["its GPUs did nothing for 30 min"], "the stop has a separate line"
     assert is_stopped
     assert stops(state) == ["its GPUs did nothing for 2 h"]
     assert isinstance(state.jobs[JobId(job)].status, Stopping)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tarmac.core.events import Reported, RulesSet
-from tarmac.core.explain import NeverFits
+from tarmac.core.explain.reasons import NeverFits
 from tarmac.core.fit.gpu_fit import TooLittleMemory, Unsuitable
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId
@@ -79,7 +79,7 @@ def test_a_request_larger_than_keep_gpu_memory_allows_is_impossible(asked: Reque
     assert (found.condition, found.have, found.most_bytes) == ("kept", 0, 18 * G)
     assert lack(state, Request(gpu_memory_bytes=18 * G)) is None
     assert lack(state, Request(gpu_share=0.75)) is None
-    assert lack(state, Request()) is None, "whoever has a GPU alone has all of it"
+    assert lack(state, Request()) is None, "a job that has a GPU alone has all of it"
 
 
 def test_a_job_blocked_by_a_setting_says_so_and_starts_when_the_setting_is_lowered() -> None:

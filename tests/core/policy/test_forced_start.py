@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tarmac.core import invariants
 from tarmac.core.events import GpusDrained, JobsHeld, StartForced
+from tarmac.core.invariants import invariants
 from tarmac.core.model.gpu import ForeignProcess, Gpu, GpuUse, NamedGpu
 from tarmac.core.model.ids import GpuUuid, JobId
 from tarmac.core.model.job import JobSpec, Request
@@ -63,7 +63,7 @@ def test_held_jobs_and_drafts_can_be_forced(entry: str) -> None:
 
 def test_a_forced_start_ignores_begin_time_and_max_running() -> None:
     scene = Scene(gpus=3)
-    scene.submit_as(a_spec(max_running=1), a_spec(max_running=1), is_array=True)
+    scene.submit_as(a_spec(max_running=1), a_spec(max_running=1), is_group=True)
     scene.submit(a_spec(begin_at=1e9))
     force(scene, 2)
     force(scene, 3)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tarmac.core.events import GpusDrained, GpusResumed, SlotsSet
 from tarmac.core.machine import handle
-from tarmac.core.model.ids import JobId
+from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import Job, Request
 from tarmac.core.model.node import Node
 from tarmac.core.model.rules import Rules
-from tarmac.core.model.status import Queued, Starting
+from tarmac.core.model.status import Booking, Queued, Starting
 from tarmac.core.policy.placement import place
 from tarmac.core.state import State
 from tests.core.support.brute_force import gpus_that_do
@@ -39,9 +41,12 @@ def test_placement_finds_a_fit_if_one_exists_on_the_fullest_node(
         if isinstance(move, tuple):
             change(state, *move)
             continue
-        compare(state, move)
         booking = place(state, move)
+        do = {name: gpus_that_do(node, move, state.rules) for name, node in state.nodes.items()}
+        fitting = {name: gpus for name, gpus in do.items() if gpus is not None and len(gpus) >= move.gpus}
+        assert (booking is not None) == bool(fitting)
         if booking is not None:
+            expect_the_fullest(state, move, booking, fitting)
             job = a_job(number)
             job.spec = type(job.spec)(**{**{n: getattr(job.spec, n) for n in SPEC}, "request": move})
             job.attempt = 1
@@ -53,13 +58,7 @@ def test_placement_finds_a_fit_if_one_exists_on_the_fullest_node(
 SPEC = ("owner", "command", "shell", "cwd", "umask", "environment")
 
 
-def compare(state: State, request: Request) -> None:
-    booking = place(state, request)
-    do = {name: gpus_that_do(node, request, state.rules) for name, node in state.nodes.items()}
-    fitting = {name: gpus for name, gpus in do.items() if gpus is not None and len(gpus) >= request.gpus}
-    assert (booking is not None) == bool(fitting)
-    if booking is None:
-        return
+def expect_the_fullest(state: State, request: Request, booking: Booking, fitting: dict[NodeName, Any]) -> None:
     assert booking.node == min(fitting, key=lambda name: len(fitting[name])), "the fullest, the first of equals"
     chosen = [gpu.uuid for gpu in booking.gpus]
     assert len(set(chosen)) == len(chosen) == request.gpus

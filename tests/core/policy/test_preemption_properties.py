@@ -27,7 +27,7 @@ orders = st.builds(
     policy=st.just("fifo"),
     is_backfilling=st.booleans(),
     starvation_s=st.sampled_from([0.0, 1e18]),
-    pause_after_failures=st.just(0),
+    suspend_after_failures=st.just(0),
 )
 
 

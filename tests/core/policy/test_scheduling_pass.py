@@ -12,9 +12,9 @@ from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.core.model.job import Job, Request
 from tarmac.core.model.status import Booking, Starting
 from tarmac.core.policy import placement, scheduling_pass
-from tarmac.core.policy.exclusions import ExcludesGpus
 from tarmac.core.policy.feasibility import lack
 from tarmac.core.policy.placement import place
+from tarmac.core.policy.plans.exclusions import ExcludesGpus
 from tarmac.core.policy.recheck import refusal
 from tarmac.core.state import State
 from tests.core.support.builders import (

@@ -32,7 +32,7 @@ crowd_rules = st.builds(
     order=st.sampled_from(["submitted", "expected"]),
     shares=st.sampled_from([PerName(1.0), PerName(1.0, (("ann", 3.0),)), PerName(1.0, (("bob", 0.0),))]),
     starvation_s=st.sampled_from([0.0, 10.0, 1e18]),
-    pause_after_failures=st.just(0),
+    suspend_after_failures=st.just(0),
 )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tarmac.core.commands import Command, SignalJob, StartJob
 from tarmac.core.events import Event, GpusSeen, JobsRetried, NodeJoined, NodeLeft, StopAsked
-from tarmac.core.explain import NoNode, RetryAt, TooFewGpus
+from tarmac.core.explain.reasons import NoNode, RetryAt, TooFewGpus
 from tarmac.core.fit.gpu_fit import Taken
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId, NodeName
@@ -25,7 +25,8 @@ from tests.core.support.reference import Floor, Told
 from tests.core.support.world import World, kind_of
 
 INSERTED = (
-    "id", "owner", "name", "state", "is_live", "attempt", "position", "submitted_at", "group_id", "spec", "status",
+    "id", "owner", "name", "state", "is_live", "attempt", "position", "submitted_at", "group_id",
+    "array_index", "spec", "status",
 )  # fmt: skip
 UPDATED = ("state", "is_live", "attempt", "position", "retried", "ooms", "status", "id")
 EDITED = ("name", "spec", "id")
@@ -34,7 +35,7 @@ EDITED = ("name", "spec", "id")
 class Driver:
     def __init__(self, world: World, policy: str = "fifo") -> None:
         self.world = world
-        self.rules = Rules(policy=policy, planned_starts=0, starvation_s=1e18, pause_after_failures=0)
+        self.rules = Rules(policy=policy, planned_starts=0, starvation_s=1e18, suspend_after_failures=0)
         self.state = State(rules=self.rules)
         self.now = 1000.0
         self.disk: dict[int, dict[str, Any]] = {}
@@ -72,7 +73,9 @@ class Driver:
                 if job in self.state.jobs:
                     self._unkept_stops.add(job)
             case JobsRetried(jobs=jobs):
-                self._unkept_retries.update((job.id, job.attempt) for job in jobs if job.id not in self.state.jobs)
+                retried = [job for job in jobs if job.id not in self.state.jobs]
+                self._unkept_retries.update((job.id, job.attempt) for job in retried)
+                self._unkept_stops -= {job.id for job in retried}  # a stop in the same commit was about the end before
             case _:
                 pass
 

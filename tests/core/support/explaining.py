@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tarmac.core.explain import Explainer
+from tarmac.core.explain.explainer import Explainer
 
 if TYPE_CHECKING:
-    from tarmac.core.explain import Reason
+    from tarmac.core.explain.reasons import Reason
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
 

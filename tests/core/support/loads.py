@@ -93,7 +93,7 @@ rules = st.builds(
     is_backfilling=st.sampled_from([True, True, False]),
     starvation_s=st.sampled_from([0.0, 30.0, 1e18]),
     keep_gpu_memory=st.sampled_from([0.0, 0.25]),
-    pause_after_failures=st.just(0),
+    suspend_after_failures=st.just(0),
 )
 limits = st.builds(
     Rules,
@@ -103,7 +103,7 @@ limits = st.builds(
     max_gpus_per_project=per_name(0.0, 1.5, 3.0),
     max_gpus_per_job=st.sampled_from([0, 0, 2]),
     starvation_s=st.sampled_from([0.0, 1e18]),
-    pause_after_failures=st.sampled_from([0, 2]),
+    suspend_after_failures=st.sampled_from([0, 2]),
 )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tarmac.core.handlers import stopping
+from tarmac.core.handlers.attempts import stopping
 from tarmac.core.model.status import Starting
-from tarmac.core.policy.planned_start import planned_start, starts_on_preempted_gpus
+from tarmac.core.policy.plans.planned_start import planned_start, starts_on_preempted_gpus
 from tarmac.core.policy.scheduling_pass import Pass, Start
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from tarmac.core import invariants
 from tarmac.core.changes import StoryLine
 from tarmac.core.commands import Command
 from tarmac.core.events import (
@@ -18,6 +17,7 @@ from tarmac.core.events import (
     JobExited,
     JobMoved,
     JobsHeld,
+    JobsLabelled,
     JobsPaused,
     JobsReleased,
     JobsResumed,
@@ -41,7 +41,8 @@ from tarmac.core.events import (
     StopAsked,
     TimePassed,
 )
-from tarmac.core.handlers.reservations import chosen_gpus
+from tarmac.core.handlers.queue.reservations import chosen_gpus
+from tarmac.core.invariants import invariants
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.job import Job
@@ -62,9 +63,9 @@ if TYPE_CHECKING:
 Step: TypeAlias = tuple[str, int, Any]
 
 WORDS = (
-    "begin", "begin", "end", "end", "end", "fail", "stop", "hold", "release", "move", "edit", "pause", "resume",
-    "drain", "halt", "freeze", "thaw", "drain GPU", "resume GPU", "slots", "force", "reserve", "give back", "leave",
-    "join", "wait", "progress", "oom", "again", "let go on",
+    "begin", "begin", "end", "end", "end", "fail", "stop", "hold", "release", "move", "edit", "edit", "label", "pause",
+    "resume", "drain", "halt", "freeze", "thaw", "drain GPU", "resume GPU", "slots", "force", "reserve", "give back",
+    "leave", "join", "wait", "progress", "oom", "again", "let go on",
 )  # fmt: skip
 
 
@@ -108,10 +109,10 @@ class Play:
         if word == "submit":
             most = more[0][0].max_running  # one for the whole array
             array = tuple(replace(spec, max_running=most) for spec in more[0])
-            yield JobsSubmitted(specs=array, entry=more[1], by="ann", is_array=number % 2 == 0)
+            yield JobsSubmitted(specs=array, entry=more[1], by="ann", is_group=number % 2 == 0)
         elif word in {"begin", "end", "fail", "oom"}:
             yield from self._report(word, number)
-        elif word in {"stop", "hold", "release", "move", "edit", "force", "freeze", "thaw"}:
+        elif word in {"stop", "hold", "release", "move", "edit", "label", "force", "freeze", "thaw"}:
             if self.state.jobs:
                 yield from self._touch(word, pick(list(self.state.jobs.values()), number), number)
         elif word in {"drain GPU", "resume GPU", "slots", "leave", "join"}:
@@ -160,9 +161,31 @@ class Play:
         elif word == "thaw":
             yield JobsResumed(jobs=tuple(self.state.jobs), by="ann")
         elif word == "edit":
-            yield JobEdited(job=job.id, spec=replace(job.spec, priority=number % 20), by="ann")
+            other = pick(list(self.state.jobs.values()), number // 2)
+            more = () if other is job else ((other.id, self._edited(other, number + 1)),)
+            yield JobEdited(job=job.id, spec=self._edited(job, number), by="ann", more=more)
+        elif word == "label":
+            labelled = pick([job, *self.ended.values()], number)
+            live = self.state.jobs.get(labelled.id, labelled)
+            yield JobsLabelled(jobs=(replace(live, spec=replace(live.spec, name=f"n{number % 3}")),), by="ann")
         else:
             yield from self._force(job)
+
+    def _edited(self, job: Job, number: int) -> JobSpec:
+        """Another priority, or everything that another job asks for: its class changes."""
+        if number % 3 == 0:
+            return replace(job.spec, priority=number % 20)
+        other = pick(list(self.state.jobs.values()), number // 3).spec
+        return replace(
+            job.spec,
+            request=other.request,
+            time_limit_s=other.time_limit_s,
+            tier=other.tier,
+            project=other.project,
+            begin_at=other.begin_at,
+            name=other.name,
+            stdout=other.stdout,
+        )
 
     def _force(self, job: Job) -> Iterator[Event]:
         booking = plan(self.state, job) if isinstance(job.status, Queued | Held | Draft) else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tarmac.core import invariants
 from tarmac.core.commands import Command, ForgetRun, Notify, SignalJob, StartJob
 from tarmac.core.events import (
     Event,
@@ -21,6 +20,7 @@ from tarmac.core.events import (
     StopAsked,
     TimePassed,
 )
+from tarmac.core.invariants import invariants
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import Job, JobSpec
@@ -59,7 +59,7 @@ class Scene:
         return [JobId(number) for number in range(first, self.state.next_id)]
 
     def submit_as(self, *specs: JobSpec, **more: Any) -> list[JobId]:
-        """Submit with the options of a whole submit: is_array, entry, ended."""
+        """Submit with the options of a whole submit: is_group, entry, ended."""
         first = self.state.next_id
         self.happen(JobsSubmitted(specs=specs, **more))
         return [JobId(number) for number in range(first, self.state.next_id)]

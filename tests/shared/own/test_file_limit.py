@@ -39,7 +39,7 @@ def test_notify_command_gets_the_limit_of_the_shell(home: Home, tmp_path: Path) 
     told = tmp_path / "told"
     home.tarmac("status", preexec_fn=few_descriptors)
     home.tarmac("set", "notify_command", f"ulimit -Sn > {told}.new && mv {told}.new {told}")
-    home.tarmac("set", "pause_after_failures", "1")
+    home.tarmac("set", "suspend_after_failures", "1")
     home.add("--gpus", "1", "false")
     assert until(told.exists), home.tarmac("log", "controller").stdout
     assert told.read_text().split() == [str(SOFT)]

@@ -128,7 +128,7 @@ def test_a_parent_that_others_can_write_to_is_refused(state: Path, bits: int) ->
     assert only(problems_of_config(str(state / "tarmac.db"))).path == str(state.parent)
 
 
-def test_a_sticky_parent_is_fine_and_is_no_place_for_the_state_itself(state: Path) -> None:
+def test_a_sticky_parent_is_fine_but_not_a_place_for_the_state_itself(state: Path) -> None:
     state.parent.chmod(0o1777)
     assert problems_of_state(str(state)) == []
     problem = only(problems_of_state(str(state.parent)))

@@ -94,7 +94,8 @@ def test_invalid_output_of_amd_smi_is_ignored(machine: Machine, sysfs: Sysfs):
     peer = machine.boot(**sysfs.env)
     until(peer, lambda gpus: len(gpus) == 1)
     sysfs.put(device / "gpu_busy_percent", "99")
-    until(peer, lambda gpus: gpus["AMD-aaaa"]["utilization"] == 99)
+    gpus = until(peer, lambda gpus: gpus["AMD-aaaa"]["utilization"] == 99)
+    assert (set(gpus), gpus["AMD-aaaa"]["processes"], gpus["AMD-aaaa"]["health"]) == ({"AMD-aaaa"}, [], None)
 
 
 def test_amd_smi_is_not_used_where_the_kernel_lists_processes(machine: Machine, sysfs: Sysfs):
