@@ -24,10 +24,25 @@ from bench import (
 )
 from bench.figures import Figure, milliseconds, table
 from bench.home import compile_program
+from bench.many import frozen, groups, million
+from bench.page import loading, long_queue, open_pages, rates
 from bench.scheduling import rows as scheduling
 
 # What can be measured on its own, besides the rows about schedules. Each is given the program that jobs run.
-PARTS = {"notifications": notifying.figures, "retries": retrying.figures, "logs": watching.figures}
+PARTS = {
+    "notifications": notifying.figures,
+    "retries": retrying.figures,
+    "logs": watching.figures,
+    "sweep": groups.sweep,
+    "batch": groups.batch,
+    "listing": groups.listing,
+    "snapshot": frozen.figures,
+    "million": million.figures,
+    "api": rates.figures,
+    "page": loading.figures,
+    "pages": open_pages.figures,
+    "long-queue": long_queue.figures,
+}
 NAMES = (*scheduling.ROWS, *PARTS)
 
 

@@ -9,15 +9,15 @@ from bench.figures import Figure, milliseconds
 from bench.home import Home, home
 from bench.starting import hand_overs
 
-ATTEMPTS = 100
-ROUNDS = 3  # of each, in turns, so that other work on the machine hits both
+ATTEMPTS = 15
+ROUNDS = 25  # of each, in turns, so that other work on the machine hits both
 
 
 def figures(program: str) -> Iterator[Figure]:
     with home(program, gpus=1) as place:
         handed, retried = [], []
         for _ in range(ROUNDS):
-            handed += hand_overs(place)
+            handed += hand_overs(place, ATTEMPTS)
             retried += retries(place)
     yield Figure(
         what="failed job → its retry's first instruction ÷ hand-over",

@@ -64,10 +64,10 @@ def take_offs(place: Home) -> list[float]:
     return taken
 
 
-def hand_overs(place: Home) -> list[float]:
+def hand_overs(place: Home, count: int = CHAIN) -> list[float]:
     file = place.stamps_file()
-    place.client.submit_many([{"command": [place.program, file]} for _ in range(CHAIN)])
-    ran = stamps.wait_for(file, CHAIN)
+    place.client.submit_many([{"command": [place.program, file]} for _ in range(count)])
+    ran = stamps.wait_for(file, count)
     return [after.start_s - before.end_s for before, after in pairwise(ran)]
 
 

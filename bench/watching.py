@@ -50,7 +50,7 @@ def start(place: Home) -> list[int]:
     """Jobs that run, and one that waits for their memory: so their progress matters."""
     place.client.set("max_cpu_jobs", str(2 * JOBS))
     place.client.set("log_limit", LIMIT)
-    place.client.set("pause_after_failures", "0")
+    place.client.set("suspend_after_failures", "0")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     jobs = place.client.submit_many(
         [{"command": ["sleep", "3600"], "gpus": 0, "memory_bytes": 1 << 20} for _ in range(JOBS)]

@@ -45,7 +45,7 @@ def by_reference(jobs: Sequence[Job], node_count: int, scheduler: Callable[[Clus
 
 
 def by_core(jobs: Sequence[Job], node_count: int, rules: Rules, *, has_limits: bool) -> Schedule:
-    gc.disable()  # as the simulator does: there are no reference cycles
+    gc.disable()  # as the simulator does: nothing makes reference cycles
     try:
         outcome = simulate([_trace_job(job, has_limits=has_limits) for job in jobs], nodes(node_count), rules)
     finally:

@@ -72,7 +72,7 @@ def windows(jobs: Sequence[Job], count: int, length: int) -> list[list[Job]]:
 def at_load(jobs: Sequence[Job], node_count: int, load: float) -> list[Job]:
     """The same jobs, submitted so that they request this fraction of the cluster's GPU time while they arrive."""
     if not jobs[-1].submit_s:
-        return list(jobs)  # all come at once: there is no rate to change
+        return list(jobs)  # all come at once, so they have no rate to change
     work = sum(job.gpus * job.duration_s for job in jobs)
     scale = work / (node_count * GPUS_PER_NODE) / load / jobs[-1].submit_s
     return [replace(job, submit_s=job.submit_s * scale) for job in jobs]

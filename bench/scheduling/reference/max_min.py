@@ -26,7 +26,7 @@ class MaxMin:
         self.used[job.owner] -= job.gpus
 
     def starts(self, now: float) -> Iterator[Start]:
-        """A start beside the plan changes whose turn it is, and with that the plan. Repeat until there is none."""
+        """A start beside the plan changes whose turn it is, and with that the plan. Repeat until none is left."""
         is_settled = not any(self.cluster.free)
         while not is_settled:
             stuck = yield from self._in_order(now)

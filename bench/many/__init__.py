@@ -1,0 +1,1 @@
+"""Many jobs from one idea: sweeps, batches, arrays, their listings and their past."""

@@ -1,0 +1,1 @@
+"""The page and the API behind it, as browsers use them."""
