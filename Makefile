@@ -5,13 +5,14 @@ ARGS ?=
 # Most tests wait for processes, so more of them than cores run at once.
 WORKERS ?= $(shell expr 3 \* `nproc`)
 
-.PHONY: help demo test check format lock install runtime services bench torture clean
+.PHONY: help demo test check format lock install runtime services bench screenshots torture clean
 
 help:
 	@echo "make demo     try Tarmac in a throw-away home (simulated GPUs where there are none)"
 	@echo "make test     run every test; make test ARGS='-k kill -x' runs some"
-	@echo "make check    formatting, lint, types, import arrows, the agent's oldest Python"
+	@echo "make check    formatting, lint, types (of the page as well), import arrows, the agent's oldest Python"
 	@echo "make bench    latencies as ratios to this machine's own limits, waits beside textbook schedulers"
+	@echo "make screenshots  pictures of the page, in build/screenshots and docs/images"
 	@echo "make torture  1,000 kills over 10,000 jobs"
 	@echo "make lock     renew requirements.lock: the newest versions that pyproject.toml allows"
 	@echo "make format   apply the formatter;  make clean removes .venv and caches"
@@ -20,6 +21,7 @@ demo: runtime
 	@$(BIN)/python tools/demo.py
 
 test: install services
+	@$(BIN)/python tests/precompile.py
 	@$(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder $(ARGS)
 
 check: install
@@ -28,6 +30,7 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/vermin --quiet --no-tips --violations --target=3.8- src/tarmac/agent src/tarmac/shared
+	$(BIN)/python tools/page_types.py
 
 format: install
 	$(BIN)/ruff format .
@@ -36,8 +39,11 @@ format: install
 lock: install
 	@$(BIN)/python tools/lock.py
 
-bench: install
+bench: install services
 	@$(BIN)/python -m bench $(ARGS)
+
+screenshots: install services
+	@$(BIN)/python tools/screenshots $(ARGS)
 
 torture: install services
 	@$(BIN)/python -m tests.faults.torture $(ARGS)

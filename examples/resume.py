@@ -21,7 +21,7 @@ asked: set[int] = set()  # signals that arrived since the last step
 
 
 def note(signum: int, _: FrameType | None) -> None:
-    """Do no more than that: the state is consistent between two steps, not within one."""
+    """Only record the signal: the state is consistent between steps, not within one."""
     asked.add(signum)
 
 
@@ -52,7 +52,7 @@ def main() -> int:
         if asked or step % options.save_every == 0 or step == options.steps:
             save(options.checkpoint, model, optimizer, step)
         if signal.SIGTERM in asked:
-            print("saved, and stops", flush=True)
+            print("saved; stopping", flush=True)
             return 128 + signal.SIGTERM  # not 0: it is not done
         asked.clear()
     for signum in SIGNALS:
@@ -68,7 +68,7 @@ def dataset() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, step: int) -> None:
-    """Replace the file at once: killed in between, the job still finds the previous state."""
+    """Replace the file atomically: killed in between, the job still finds the previous state."""
     state = {
         "model": model.state_dict(),
         "optimizer": optimizer.state_dict(),

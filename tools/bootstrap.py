@@ -13,6 +13,7 @@ import tempfile
 import getpip
 import interpreter
 import lockfile
+import page_packages
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
@@ -24,6 +25,7 @@ def main():
     extra = sys.argv[1] if len(sys.argv) > 1 else ""
     wanted = fingerprint()
     have = read_stamp()
+    page_packages.main()
     if have in ([wanted, "dev"], [wanted, extra]):
         compile_sources()
         return

@@ -21,6 +21,7 @@ Try it with your own work:
   tarmac run -- python train.py          the same, and watch its output here
   tarmac ls -w                           the queue, live
   tarmac log -f last                     its output
+  tarmac web                             all of it in a browser
   tarmac --help                          everything else
 """
 
@@ -41,27 +42,68 @@ def main() -> int:
 def world(home: str) -> dict[str, str]:
     environment = {**os.environ, "TARMAC_HOME": home, "PATH": os.path.dirname(TARMAC) + ":" + os.environ["PATH"]}
     if not glob.glob("/dev/nvidia[0-9]*") and "TARMAC_FAKE_GPUS" not in environment:
-        environment["TARMAC_FAKE_GPUS"] = SIMULATED
+        environment.update(TARMAC_FAKE_GPUS=SIMULATED, TARMAC_FAKE_LOAD="1")
         print(f"No NVIDIA GPU found; simulating four with TARMAC_FAKE_GPUS={SIMULATED}\n")
     return environment
 
 
 def show(home: str, environment: dict[str, str]) -> int:
     for number, line in enumerate(jobs()):
-        typed = ["tarmac", "add", *line]
-        if number < 3:
-            print("$ " + " ".join(typed), flush=True)
-        done = subprocess.run([TARMAC, *typed[1:]], env=environment, cwd=ROOT, stdout=subprocess.DEVNULL)
-        if done.returncode != 0:
-            return done.returncode
+        if not submitted(environment, ["add", *line], is_shown=number < 3):
+            return 1
     print(f"… {len(jobs())} jobs are queued. Now: $ tarmac ls -w\n", flush=True)
     watch(environment)
     print("\n$ tarmac log last -n 1", flush=True)
     run(environment, "log", "last", "-n", "1")
-    print(f"\nEach job's output was a file in {home}/logs, which is removed now;")
+    print(f"\nEach job's output was a file in {home}/logs, which is removed at the end;")
     print("without TARMAC_HOME it is ~/.local/state/tarmac/logs, and `tarmac show ID` names it.")
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        offer_page(environment)
     print(NEXT)
     return 0
+
+
+def submitted(environment: dict[str, str], words: list[str], *, is_shown: bool = True) -> bool:
+    """Submit quietly: only the command line is shown, and what it says if it fails."""
+    if is_shown:
+        print("$ tarmac " + " ".join(f"'{word}'" if " " in word else word for word in words), flush=True)
+    done = subprocess.run([TARMAC, *words], env=environment, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode != 0:
+        print(done.stderr, end="", file=sys.stderr)
+    return done.returncode == 0
+
+
+def offer_page(environment: dict[str, str]) -> None:
+    """Serve the page until Enter, with jobs that keep the GPUs busy."""
+    if ask("\nSee it in a browser? Jobs keep running until you press Enter. [y/N] ").lower() not in {"y", "yes"}:
+        return
+    for words in page_jobs():
+        if not submitted(environment, words):
+            return
+    print("$ tarmac web", flush=True)
+    if subprocess.run([TARMAC, "web"], env=environment, cwd=ROOT).returncode == 0:
+        ask("Press Enter to end the demo. ")
+
+
+def ask(question: str) -> str:
+    """What is typed; nothing after Ctrl-D."""
+    try:
+        return input(question).strip()
+    except EOFError:
+        print()
+        return ""
+
+
+def page_jobs() -> list[list[str]]:
+    """Enough for a quarter of an hour: some run, more wait, one fails, one is held."""
+    train = ["--", "python", "examples/train.py", "--seconds"]
+    swept = "python examples/train.py --seconds {seconds} --lr {lr}"
+    return [
+        ["add", "--name", "typo", "--", "python", "examples/trian.py"],
+        ["sweep", "--name", "lr-search", swept, f"lr={','.join(RATES)}", "seconds=60,80,100,120,140"],
+        ["add", "--gpus", "2", "--name", "wide", *train, "120"],
+        ["add", "--hold", "--name", "later", *train, "60"],
+    ]
 
 
 def jobs() -> list[list[str]]:
