@@ -117,6 +117,27 @@ def test_run_waits_for_the_last_attempt_and_exits_with_its_code(home: Home) -> N
     assert (done.returncode, done.stdout.split("\n")[:2]) == (7, ["attempt 1", "attempt 2"])
 
 
+def test_a_follower_that_comes_late_misses_no_attempt(home: Home) -> None:
+    job = home.add("-g", "0", "--retry", "2", "--retry-delay", "0", "-c", "printf attempt$TARMAC_ATTEMPT; exit 5")
+    home.client().wait(job, timeout_s=60)
+    attempts: list[int] = []
+    output = home.client().logs(job, follow=True, from_attempt=1, on_attempt=attempts.append, ends_lines=True)
+    assert b"".join(output) == b"attempt1\nattempt2\nattempt3"
+    assert attempts == [2, 3]
+    assert b"".join(home.client().logs(job, follow=True, from_attempt=9)) == b"attempt3"
+
+
+def test_a_follower_skips_attempts_that_never_started(home: Home, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    job = home.add("-g", "0", "--retry", "1", "--retry-delay", "10m", str(program))
+    assert until(lambda: look(home, job).raw["retry_at"])
+    program.write_text("#!/bin/sh\necho here\n")
+    program.chmod(0o700)
+    assert home.tarmac("retry", str(job)).returncode == 0
+    home.client().wait(job, timeout_s=60)
+    assert b"".join(home.client().logs(job, follow=True, from_attempt=1)) == b"here\n"
+
+
 def test_an_array_is_retried_job_by_job_and_waits_for_its_turn(home: Home, tmp_path: Path) -> None:
     script = f"[ $TARMAC_ARRAY_INDEX = 1 ] || exit 0; [ -e {tmp_path}/fixed ]"
     done = home.tarmac("add", "--json", "-g", "0", "--array", "3", "--max-running", "1", "-c", script)

@@ -123,6 +123,7 @@ def log_bytes(
     stream: str,
     offset: int = 0,
     attempt: int | None = None,
+    from_attempt: int | None = None,
     error: bool = False,
     since_s: float | None = None,
     on_cut: Callable[[], None] | None = None,
@@ -134,6 +135,7 @@ def log_bytes(
     """Continue at the same position after a restart of the controller, and with the next attempt after an attempt."""
     query: dict[str, object] = {"stream": stream, "follow": 1 if follow else None, "attempt": attempt}
     query["notices"] = 1 if follow and attempt is None and on_notice is not None else None
+    query["from_attempt"] = from_attempt
     begin: dict[str, object] = {"offset": offset or None} if lines is None else {"lines": lines}
     begin |= {"error": 1 if error else None, "since_s": since_s}
     reading = _Reading(offset, on_notice, on_attempt, on_begin, on_cut, ends_lines=ends_lines)
@@ -145,11 +147,13 @@ def log_bytes(
             reading.offset, begin = 0, {}
             continue
         yield from reading.begin(response)
+        query["from_attempt"] = reading.attempt if attempt is None else None
         try:
             yield from reading.data(response)
         except ConnectionLost:
             pass  # continue after what has arrived
         else:
+            query["from_attempt"] = reading.attempt + 1 if attempt is None else None
             if not follow or attempt is not None or has_ended:
                 return
             has_ended = _was_last(client, job, response)
@@ -181,7 +185,7 @@ class _Reading:
         self.ends_lines = ends_lines
         self.notice: str | None = None
         self.path: str | None = None
-        self.attempt: int | None = None
+        self.attempt = 0  # the one that was read last
         self.is_open = False  # the last line
 
     def is_of_another_file(self, response: Response) -> bool:
@@ -196,7 +200,7 @@ class _Reading:
         if self.on_notice is not None and notice is not None and notice != self.notice:
             self.on_notice(header_text(notice))
         before, self.notice, self.attempt = self.attempt, notice, int(fields.get("tarmac-log-attempt", 1))
-        if before not in {None, self.attempt}:
+        if before not in {0, self.attempt}:
             if self.is_open and self.ends_lines:
                 yield b"\n"
             self.is_open = False

@@ -167,6 +167,7 @@ class Jobs(Link):
         offset: int = 0,
         stream: str = "stdout",
         attempt: int | None = None,
+        from_attempt: int | None = None,
         error: bool = False,
         since_s: float | None = None,
         on_cut: Callable[[], None] | None = None,
@@ -177,7 +178,8 @@ class Jobs(Link):
     ) -> Iterator[bytes]:
         """The output, byte for byte, or its last lines; with `follow`, until the job has ended.
 
-        Without `attempt`, it is the newest attempt, and `follow` continues with the next one.
+        Without `attempt`, it is the newest attempt, and `follow` continues with the next one. A follower can begin
+        with an earlier one: `from_attempt`.
         `on_cut` is called if the last lines are too long and their beginning is missing. `on_begin` is called with the
         headers of the answer: `tarmac-log-attempt`, `tarmac-log-path` and `tarmac-log-offset`.
         `on_notice` of a follower is called with why the job may not start or end for a while, `on_attempt` with the
@@ -195,6 +197,7 @@ class Jobs(Link):
             offset=offset,
             stream=stream,
             attempt=attempt,
+            from_attempt=from_attempt,
             error=error,
             since_s=since_s,
             on_cut=on_cut,

@@ -65,7 +65,7 @@ async def job_log(context: Context, word: str, query: LogQuery) -> LogStream:
     if query.error and (query.follow or (query.lines, query.offset, query.since_s) != (None, None, None)):
         raise invalid("log.error_alone")
     _refuse_what_has_no_file(controller, job, query)
-    which = query.attempt or max(job.attempt, 1)
+    which = query.attempt or await _first_attempt(controller, job, query)
     path = _path(controller, job, which, query)
     await controller.fleet.refuse_silence(_node_of(controller, job, which))
     begin = await _must_exist(controller, job, which, path, follow=query.follow)
@@ -94,6 +94,24 @@ async def job_log(context: Context, word: str, query: LogQuery) -> LogStream:
 
 def _path(controller: Controller, job: Job, attempt: int, query: LogQuery) -> str:
     return (stdout_path if query.stream == "stdout" else stderr_path)(controller.state_folder, job, attempt)
+
+
+async def _first_attempt(controller: Controller, job: Job, query: LogQuery) -> int:
+    """The newest attempt, or `from_attempt`. Skips attempts without output: they never started, or it was removed."""
+    newest = max(job.attempt, 1)
+    chosen = job.spec.stdout if query.stream == "stdout" else job.spec.stderr
+    if query.from_attempt is None or chosen is not None:  # all attempts write to a chosen file
+        return newest
+    for attempt in range(query.from_attempt, newest):
+        question: QuestionFrame = {
+            "type": "read_log",
+            "path": _path(controller, job, attempt, query),
+            "offset": 0,
+            "limit": 0,
+        }
+        if not (await _ask(controller, job, attempt, question)).get("is_missing"):
+            return attempt
+    return newest
 
 
 async def _error_place(controller: Controller, job: Job, attempt: int, path: str, query: LogQuery) -> tuple[str, int]:

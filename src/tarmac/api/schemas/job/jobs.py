@@ -97,6 +97,8 @@ class WaitAnswer(Struct, kw_only=True):
 class LogQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     stream: Literal["stdout", "stderr"] = "stdout"
     attempt: Annotated[int, Meta(ge=1, le=2**31)] | None = None
+    # Of a follower: the first attempt to read, or the newest if that one has not begun, so that none is skipped.
+    from_attempt: Annotated[int, Meta(ge=1, le=2**31)] | None = None
     lines: Annotated[int, Meta(ge=0, le=10**12)] | None = None
     offset: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
     since_s: Annotated[float, Meta(ge=0, le=LONGEST_S)] | None = None  # what was written in the last seconds, or more

@@ -37,7 +37,7 @@ def run(values: Values, words: list[str]) -> int:
     client.on_trouble = None  # a notice says it
     show = err_bytes if values["json"] else out_bytes
     try:
-        for data in client.logs(job, follow=True, offset=offset, on_notice=tell):
+        for data in client.logs(job, follow=True, from_attempt=1, offset=offset, on_notice=tell):
             show(data)
     except (NotFound, Unavailable) as error:
         if isinstance(error, Unavailable) and error.key != "log.silent":
