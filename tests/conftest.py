@@ -27,6 +27,7 @@ SECONDS = {
     "tests/cli/verbs/admin/test_doctor": 3,
     "tests/agent/run/test_": 2,
     "tests/agent": 0.7,
+    "tests/ssh": 2,
     "tests/api/hostile": 1,
     "tests/api/routes": 0.3,
     "tests/api/wording": 0.01,

@@ -10,6 +10,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,11 +27,17 @@ SERVICES = {
     "curl": Service(package="curl", left_out="the examples of the HTTP API's page"),
     "chromium": Service(package="chromium", left_out="the page in a browser"),
     "fc-list": Service(package="fontconfig fonts-noto-cjk", left_out="`make screenshots`: Chinese text"),
+    "ip": Service(package="iproute2", left_out="SSH hosts"),
+    "ssh": Service(package="openssh-client", left_out="SSH hosts"),
+    "sshd": Service(package="openssh-server", left_out="SSH hosts"),
+    "tcsh": Service(package="tcsh", left_out="SSH hosts whose login shell is tcsh"),
+    "fish": Service(package="fish", left_out="SSH hosts whose login shell is fish"),
+    "python3": Service(package="python3-minimal", left_out="SSH hosts: the Python of the host"),
     "wrk": Service(package="wrk", left_out="`make bench`: requests/s"),
     "gpustat": Service(package="", left_out="its readings beside ours"),
     "nvitop": Service(package="", left_out="its readings beside ours"),
     "torch": Service(package="", left_out="examples/resume.py"),
-    "root": Service(package="", left_out="jobs on a full disk, peers of another user"),
+    "root": Service(package="", left_out="jobs on a full disk, peers of another user, SSH hosts"),
 }
 
 
@@ -45,8 +53,10 @@ def has(name: str) -> bool:
 
 
 def find(name: str) -> str | None:
-    """The path of the program, which may be beside this Python."""
-    return shutil.which(name) or shutil.which(name, path=os.path.dirname(sys.executable))
+    """The path of the program, which may be beside this Python, or among those of the administrator."""
+    if name == "python3":
+        return shutil.which(name, path="/usr/bin")  # Debian's, which other accounts can use as well
+    return shutil.which(name) or shutil.which(name, path=f"{os.path.dirname(sys.executable)}:/usr/sbin:/sbin")
 
 
 def torch_path() -> str | None:
@@ -92,13 +102,32 @@ def install() -> None:
     if packages and has("root") and shutil.which("apt-get"):
         quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         subprocess.run(["apt-get", "-qq", "update"], env=quiet, check=False)
-        subprocess.run(
-            ["apt-get", "-qq", "install", "-y", "--no-install-recommends", *packages], env=quiet, check=False
-        )
+        with no_daemons():
+            subprocess.run(
+                ["apt-get", "-qq", "install", "-y", "--no-install-recommends", *packages], env=quiet, check=False
+            )
+        if "openssh-server" in packages and shutil.which("systemctl"):
+            disable = ["systemctl", "disable", "--quiet", "ssh.service"]  # not at the next start of the machine either
+            subprocess.run(disable, stderr=subprocess.DEVNULL, check=False)
     if not has("torch") and "torch" in sys.argv:
         install_torch()
     for name in missing():
         print(f"tests: without {name} these are left out: {SERVICES[name].left_out}", file=sys.stderr)
+
+
+@contextmanager
+def no_daemons() -> Iterator[None]:
+    """Packages that are installed meanwhile start no daemon: tests start their own `sshd`."""
+    policy = Path("/usr/sbin/policy-rc.d")
+    is_ours = not policy.exists()
+    if is_ours:
+        policy.write_text("#!/bin/sh\nexit 101\n")
+        policy.chmod(0o755)
+    try:
+        yield
+    finally:
+        if is_ours:
+            policy.unlink()
 
 
 if __name__ == "__main__":
