@@ -6,13 +6,6 @@ import pytest
 from tarmac import paths
 from tarmac.errors import NotAllowed
 
-NFS_HOME = """\
-22 1 0:21 / / rw,relatime - overlay overlay rw
-30 22 0:5 / /dev rw - devtmpfs udev rw
-40 22 0:50 / /home rw,relatime - nfs4 server:/export/home rw,vers=4.2
-41 40 0:51 / /home/ann/local\\040disk rw - ext4 /dev/sdb1 rw
-"""
-
 
 def test_tarmac_home_moves_everything() -> None:
     environ = {"TARMAC_HOME": "/srv/t", "XDG_STATE_HOME": "/x", "XDG_CONFIG_HOME": "/y"}
@@ -30,20 +23,6 @@ def test_a_relative_xdg_folder_is_ignored_and_a_relative_home_is_not(monkeypatch
     monkeypatch.setenv("HOME", "/home/ann")
     assert paths.wanted_state_folder({"XDG_STATE_HOME": "state"}) == "/home/ann/.local/state/tarmac"
     assert paths.wanted_state_folder({"TARMAC_HOME": "trial"}) == os.path.join(os.getcwd(), "trial")
-
-
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [
-        ("/home", "nfs4"),
-        ("/home/ann/.local/state", "nfs4"),
-        ("/homestead", "overlay"),
-        ("/home/ann/local disk/x", "ext4"),
-        ("/var/tmp", "overlay"),
-    ],
-)
-def test_the_mount_that_holds_a_path_is_the_longest(path: str, kind: str) -> None:
-    assert paths._mounted_at(path, NFS_HOME) == kind
 
 
 @pytest.fixture

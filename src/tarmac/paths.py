@@ -10,6 +10,7 @@ import os
 import stat
 
 from tarmac.errors import NotAllowed
+from tarmac.shared.system.file_systems import network_file_system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,11 +18,6 @@ if TYPE_CHECKING:
 
 SUN_PATH_BYTES = 107  # the longest Unix socket address, without its closing zero
 LOCAL_STATE_ROOT = "/var/tmp"
-NETWORK_FILE_SYSTEMS = (
-    " 9p acfs afs autofs beegfs ceph cifs coda davfs fuse.ceph fuse.ceph-fuse fuse.davfs fuse.gcsfuse "
-    " fuse.glusterfs fuse.juicefs fuse.moosefs fuse.rclone fuse.s3fs fuse.sshfs fuse.weka glusterfs "
-    " gpfs lustre mfs ncpfs nfs nfs4 orangefs panfs pvfs2 smb3 smbfs wekafs "
-)
 
 
 def wanted_state_folder(environ: Mapping[str, str] = os.environ) -> str:
@@ -81,44 +77,6 @@ def make_private(state: str) -> None:
         strict_modes.secure(strict_modes.problems_of_state(state))
     except strict_modes.Unsafe as error:
         raise NotAllowed(error.problem.text, error.problem.fix) from None
-
-
-def network_file_system(path: str, mountinfo: str = "/proc/self/mountinfo") -> str | None:
-    """The type of the network file system that holds the path, or would hold it; None if it is local."""
-    existing, info = _nearest_existing(path)
-    if os.major(info.st_dev) != 0:
-        return None  # a block device, the usual case: no need to read the mount table
-    try:
-        with open(mountinfo, encoding="utf-8", errors="surrogateescape") as table:
-            kind = _mounted_at(os.path.realpath(existing), table.read())
-    except OSError:
-        return None
-    return kind if f" {kind} " in NETWORK_FILE_SYSTEMS else None
-
-
-def _mounted_at(path: str, table: str) -> str | None:
-    """The file system type of the mount that holds the path: the longest mount point, the latest of equals."""
-    best, kind = -1, None
-    for line in table.splitlines():
-        left, _, right = line.partition(" - ")
-        point = left.split(" ")[4] if right else ""
-        if "\\" in point:
-            point = point.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
-        inside = path == point or path.startswith(point.rstrip("/") + "/")
-        if point and inside and len(point) >= best:
-            best, kind = len(point), right.split(" ")[0]
-    return kind
-
-
-def _nearest_existing(path: str) -> tuple[str, os.stat_result]:
-    while True:
-        try:
-            return path, os.stat(path)
-        except OSError:
-            parent = os.path.dirname(path)
-            if parent == path:
-                raise
-            path = parent
 
 
 def _local_stand_in(home: str | None) -> str:

@@ -28,9 +28,21 @@ class Fleet:
 
     def __init__(self) -> None:
         self._sessions: dict[NodeName, AgentSession] = {}
+        self._runs: dict[NodeName, asyncio.Task[None]] = {}
+        self._tasks: asyncio.TaskGroup | None = None  # while it runs
 
     def add(self, session: AgentSession) -> None:
         self._sessions[session.name] = session
+        if self._tasks is not None:
+            self._begin(session)
+
+    async def remove(self, node: NodeName) -> None:
+        """End the connection to a node for good. Its agent goes on."""
+        del self._sessions[node]
+        run = self._runs.pop(node, None)
+        if run is not None:
+            run.cancel()
+            await asyncio.wait({run})
 
     def __iter__(self) -> Iterator[AgentSession]:
         return iter(self._sessions.values())
@@ -86,9 +98,13 @@ class Fleet:
 
     async def run(self) -> None:
         """Keep a connection to every agent. Returns once all agents were asked to end and are gone."""
-        async with asyncio.TaskGroup() as tasks:
+        async with asyncio.TaskGroup() as self._tasks:
             for session in self:
-                tasks.create_task(_supervise(session))
+                self._begin(session)
+
+    def _begin(self, session: AgentSession) -> None:
+        assert self._tasks is not None
+        self._runs[session.name] = self._tasks.create_task(_supervise(session))
 
     # Frames
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from tarmac.shared.frames.to_agent import ControllerFrame
+
+SHORTEST_RETRY_S, LONGEST_RETRY_S = 0.05, 2.0
+
 
 class LocalConnector:
     """`environment` is added to that of the controller when the agent is started."""
@@ -45,6 +49,15 @@ class LocalConnector:
 
     def has_started(self, pid: int) -> bool:
         return self._agent is not None and self._agent.pid == pid
+
+    def adapt(self, frame: ControllerFrame) -> ControllerFrame:
+        return frame  # this machine has the same paths and account
+
+    def retry_s(self, _: OSError | None, before_s: float) -> float:
+        return min(max(2 * before_s, SHORTEST_RETRY_S), LONGEST_RETRY_S)
+
+    def close(self) -> None:
+        """Nothing is left of a connection."""
 
     async def _spawn(self) -> None:
         if self._agent is not None:

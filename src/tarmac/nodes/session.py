@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import msgspec
 
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-SHORTEST_RETRY_S, LONGEST_RETRY_S = 0.05, 2.0
 FEWEST_CPU_JOBS = 16
 
 
@@ -51,6 +51,15 @@ class Connector(Protocol):
 
     def has_started(self, pid: int) -> bool:
         """True if this connector started the agent with this pid."""
+
+    def adapt(self, frame: ControllerFrame) -> ControllerFrame:
+        """The frame as this node needs it: with its own paths and account."""
+
+    def retry_s(self, failure: OSError | None, before_s: float) -> float:
+        """How long to wait before the next try, given the last wait (0 after a connection)."""
+
+    def close(self) -> None:
+        """End what `open` left running."""
 
 
 class ReadingsListener(Protocol):
@@ -112,7 +121,9 @@ class AgentSession:
         self._gpus: tuple[Gpu, ...] | None = None  # as last posted
         self._reading: _Reading | None = None  # the last one of this connection
         self._liveness = liveness.Liveness(lambda: self.send({"type": "ping"}))
-        self.problem: str | None = None  # why the last attempt to connect failed
+        self.failure: OSError | None = None  # why the last attempt to connect failed
+        self.tries = 0  # that failed
+        self._is_wanted = asyncio.Event()
         self._was_connected = False
         self._changed_at = monotonic()  # when it joined or left
 
@@ -122,12 +133,14 @@ class AgentSession:
 
     async def run(self) -> None:
         """Keep a connection to the agent until the agent is asked to end."""
-        retry_s = SHORTEST_RETRY_S
+        retry_s = 0.0
         while not self.is_ending:
+            failure: OSError | None = None
             try:
                 await self._converse()
             except OSError as error:
-                self._note_problem(str(error))
+                failure = error
+                self._note_failure(error)
             except asyncio.CancelledError:
                 self.disconnect()
                 self.hello = None  # the controller ends: nothing is left to decide about the node
@@ -135,10 +148,15 @@ class AgentSession:
             finally:
                 was_joined = self.hello is not None
                 self._leave()
-            if was_joined:
-                retry_s = SHORTEST_RETRY_S
-            await asyncio.sleep(retry_s)
-            retry_s = min(2 * retry_s, LONGEST_RETRY_S)
+            retry_s = self._connector.retry_s(failure, 0.0 if was_joined else retry_s)
+            self._is_wanted.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(retry_s):
+                    await self._is_wanted.wait()
+
+    def try_now(self) -> None:
+        """Don't wait any longer before the next try: something may have changed."""
+        self._is_wanted.set()
 
     @property
     def connected_s(self) -> float | None:
@@ -155,17 +173,22 @@ class AgentSession:
         """It was connected before, and is not now."""
         return self._was_connected and not self.is_connected
 
-    def _note_problem(self, problem: str) -> None:
-        """Log a problem once, not with every try."""
-        if problem != self.problem:
-            log.warning("agent of %s: %s", self.name, problem)
-        self.problem = problem
+    @property
+    def problem(self) -> str | None:
+        return None if self.failure is None else str(self.failure)
+
+    def _note_failure(self, failure: OSError) -> None:
+        """Log a failure once, not with every try."""
+        if str(failure) != str(self.failure):
+            log.warning("agent of %s: %s", self.name, failure)
+        self.failure = failure
+        self.tries += 1
 
     # To the agent
 
     def send(self, frame: ControllerFrame) -> None:
         if self._link is not None:
-            self._link.send(frame)
+            self._link.send(self._connector.adapt(frame))
 
     def admit(self) -> None:
         """Allow commands: the core has handled this connection's join, so later decisions take it into account."""
@@ -183,7 +206,7 @@ class AgentSession:
         """Raises NoAnswer."""
         if self._link is None:
             raise Unreachable
-        return await self._link.ask(frame)
+        return await self._link.ask(cast("QuestionFrame", self._connector.adapt(frame)))
 
     async def check_liveness(self, within_s: float = liveness.ANSWER_WITHIN_S) -> None:
         """Make sure that `silent_s` is true now."""
@@ -242,6 +265,7 @@ class AgentSession:
     def _leave(self) -> None:
         """Close the stream, and report the node as gone if it had joined."""
         self.disconnect()
+        self._connector.close()
         self._link = None
         self._is_admitted = False
         self._gpus = None
@@ -283,7 +307,7 @@ class AgentSession:
         self._clock.relate(hello.boot_s, hello.at, is_same_boot=hello.boot_id == read_boot_id())
         runs = tuple(report_of(run, self._clock) for run in hello.runs)
         origins = read_origins(hello.origins, hello.guesses)
-        self.hello, self.problem = hello, None
+        self.hello, self.failure = hello, None
         self._changed_at, self._was_connected = monotonic(), True
         log.info("agent pid %d on %s, containment %s", hello.pid, self.name, hello.containment)
         self._post(

@@ -9,6 +9,7 @@ from tarmac.cli.verbs.admin.doctor.finding import Finding
 from tarmac.cli.verbs.admin.doctor.installation import mode_finding
 from tarmac.errors import TarmacError
 from tarmac.shared.own import strict_modes
+from tarmac.shared.system.file_systems import network_file_system
 from tarmac.shared.units import size
 
 TYPE_CHECKING = False
@@ -56,7 +57,7 @@ def check_state(state: str) -> Iterator[Finding]:
 
 
 def _place(state: str, *, is_missing: bool) -> Finding:
-    kind = paths.network_file_system(state)
+    kind = network_file_system(state)
     if kind is not None:
         return Finding("bad", NAME, f"{state} is on a network file system ({kind})", "set TARMAC_HOME to a local disk")
     note = paths.moved_note()

@@ -1,0 +1,1 @@
+"""Nodes that people add and remove while the controller runs."""

@@ -1,0 +1,69 @@
+"""Where a node is, and the `ssh` command that reaches it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from tarmac.records import dataclass
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONNECT_WITHIN_S = 15
+ALIVE_EVERY_S = 15  # a link that is cut without a word ends after three of these
+CONTROL_DIRECTORY = "ssh"  # in the state directory: the sockets of `tarmac node login`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SshTarget:
+    """`host` may be an alias of the user's ssh config, which decides everything that is not given here."""
+
+    host: str
+    user: str | None = None
+    port: int | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The options and the host, for an `ssh` command line."""
+        words = [] if self.user is None else ["-l", self.user]
+        words += [] if self.port is None else ["-p", str(self.port)]
+        return [*words, "--", self.host]
+
+
+def link_command(target: SshTarget, state_folder: Path) -> list[str]:
+    """Never asks anything, and never accepts a host key that is not known. The agent of `ssh` is not forwarded."""
+    options = {
+        "BatchMode": "yes",
+        "StrictHostKeyChecking": "yes",
+        "ConnectTimeout": str(CONNECT_WITHIN_S),
+        "ServerAliveInterval": str(ALIVE_EVERY_S),
+        "ServerAliveCountMax": "3",
+        "ForwardAgent": "no",
+        "ForwardX11": "no",
+        "ClearAllForwardings": "yes",
+        "PermitLocalCommand": "no",
+        "RequestTTY": "no",
+        "EscapeChar": "none",
+        "LogLevel": "ERROR",
+    }
+    if has_login(state_folder):
+        options |= {"ControlMaster": "no", "ControlPath": control_path(state_folder)}
+    return [
+        "ssh",
+        "-T",
+        *(word for name, value in options.items() for word in ("-o", f"{name}={value}")),
+        *target.words,
+    ]
+
+
+def control_path(state_folder: Path) -> str:
+    return f"{state_folder}/{CONTROL_DIRECTORY}/%C"
+
+
+def has_login(state_folder: Path) -> bool:
+    """True if a connection of `tarmac node login` may be there. Otherwise the user's own control path counts."""
+    try:
+        return bool(os.listdir(state_folder / CONTROL_DIRECTORY))
+    except OSError:
+        return False
