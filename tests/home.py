@@ -74,19 +74,19 @@ class Home:
             self.tarmac("kill", "all", "--grace", "0")
             self.tarmac("wait", "--state", "active", "--timeout", "20")
             self.tarmac("stop")
-        until(lambda: not self.processes(), 10)
+        until(lambda: not self.processes(), 45)
         left = self.processes()
         for pid in left:
             _kill(pid)
         for process in self._started:
-            process.wait(10)
+            process.wait(60)
             for pipe in (process.stdin, process.stdout, process.stderr):
                 if pipe is not None:
                     pipe.close()
         return left
 
 
-def until(condition: Callable[[], Any], within_s: float = 20) -> Any:
+def until(condition: Callable[[], Any], within_s: float = 60) -> Any:
     """The first true value of the condition, or its last false one after the timeout."""
     deadline = time.monotonic() + within_s
     while not (value := condition()) and time.monotonic() < deadline:

@@ -116,7 +116,7 @@ def test_serve_runs_in_the_foreground_until_it_is_interrupted(home: Home) -> Non
     assert refused.returncode == 2
     assert f"pid {serving.pid}" in refused.stderr
     serving.send_signal(signal.SIGINT)
-    _, said = serving.communicate(timeout=20)
+    _, said = serving.communicate(timeout=60)
     assert b"Traceback" not in said
 
 

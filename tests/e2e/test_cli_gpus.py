@@ -131,7 +131,7 @@ def test_q_ends_watching_and_restores_the_terminal(home: Home, verb: str) -> Non
         assert terminal.sees("q ends")
         assert termios.tcgetattr(terminal.master)[3] & ways == 0
         terminal.type(b"xq")
-        assert terminal.process.wait(20) == 0
+        assert terminal.process.wait(60) == 0
         assert termios.tcgetattr(terminal.master)[3] & ways == ways
         assert terminal.ends() == 0
         assert terminal.text.count("\x1b[?25l") == terminal.text.count("\x1b[?25h") == 1

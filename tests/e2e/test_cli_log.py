@@ -60,7 +60,7 @@ def test_follow_continues_until_the_job_has_ended(home: Home, tmp_path: Path) ->
     assert following.stdout is not None
     assert following.stdout.readline() == b"first\n"
     gate.touch()
-    assert following.communicate(timeout=30) == (b"second\n", b"")
+    assert following.communicate(timeout=60) == (b"second\n", b"")
     assert following.returncode == 0
 
 
@@ -70,7 +70,7 @@ def test_follow_waits_for_a_job_that_has_not_started(home: Home) -> None:
     following = home.start("log", "-f", str(number))
     assert until(lambda: is_connected(following.pid))
     home.tarmac("kill", str(blocker))
-    assert following.communicate(timeout=30) == (b"at last\n", b"")
+    assert following.communicate(timeout=60) == (b"at last\n", b"")
 
 
 def test_follow_repeats_and_loses_nothing_when_the_controller_restarts(home: Home, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_removed_output_is_reported(home: Home) -> None:
     assert following.stdout is not None
     assert following.stdout.readline() == b"begun\n"
     (home.path / "logs" / f"{number}.1.log").unlink()
-    said = following.communicate(timeout=20)[1]
+    said = following.communicate(timeout=60)[1]
     assert following.returncode == 3
     assert b"is missing" in said
     assert "is missing" in home.tarmac("log", "-f", number).stderr
@@ -132,7 +132,7 @@ def test_truncated_output_is_followed_from_its_new_beginning(home: Home, tmp_pat
     assert following.stdout.readline() == b"a long line at first\n"
     os.truncate(home.path / "logs" / f"{number}.1.log", 0)
     go.touch()
-    assert following.communicate(timeout=20)[0] == b"new\n"
+    assert following.communicate(timeout=60)[0] == b"new\n"
 
 
 def test_run_reports_the_end_of_a_job_whose_output_was_removed(home: Home, tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_run_reports_the_end_of_a_job_whose_output_was_removed(home: Home, tmp_p
     assert running.stderr is not None
     assert b"is missing" in running.stderr.readline()
     go.touch()
-    running.communicate(timeout=20)
+    running.communicate(timeout=60)
     assert running.returncode == 7
 
 
@@ -257,7 +257,7 @@ def test_matching_lines_can_be_followed(home: Home, tmp_path: Path) -> None:
     assert following.stdout is not None
     assert following.stdout.readline() == b"b1\n"
     gate.touch()
-    assert following.communicate(timeout=30) == (b"b2\n", b"")
+    assert following.communicate(timeout=60) == (b"b2\n", b"")
 
 
 def test_the_error_is_where_the_output_begins(shared_home: Home) -> None:

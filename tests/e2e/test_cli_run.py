@@ -33,7 +33,7 @@ def test_output_is_printed_while_the_job_runs(shared_home: Home, tmp_path: Path)
     assert running.stdout is not None
     assert running.stdout.readline() == b"first\n"
     gate.touch()
-    assert running.communicate(timeout=30)[0] == b"second\n"
+    assert running.communicate(timeout=60)[0] == b"second\n"
     assert running.returncode == 0
 
 
@@ -89,7 +89,7 @@ def test_a_closed_terminal_leaves_the_job_running(home: Home) -> None:
     assert running.stdout is not None
     assert running.stdout.readline() == b"begun\n"
     running.send_signal(signal.SIGHUP)
-    running.communicate(timeout=10)
+    running.communicate(timeout=60)
     assert state_of(home, 1) == "running"
 
 

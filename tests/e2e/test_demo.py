@@ -18,7 +18,7 @@ def test_only_a_yes_opens_the_page(home: Home, typed: bytes) -> None:
     with Terminal(home, "-c", OFFER, program=sys.executable) as demo:
         assert until(lambda: "[y/N]" in demo.text)
         os.write(demo.master, typed)
-        assert demo.process.wait(20) == 0
+        assert demo.process.wait(60) == 0
     assert "tarmac web" not in demo.text
 
 
@@ -35,4 +35,4 @@ def test_the_page_is_served_with_running_jobs_until_enter(home: Home) -> None:
         assert "held" in states
         assert len(states) == 23
         os.write(demo.master, b"\n")
-        assert demo.process.wait(20) == 0
+        assert demo.process.wait(60) == 0

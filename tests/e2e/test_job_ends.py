@@ -38,7 +38,7 @@ def test_show_names_the_processes_that_a_job_left_behind(home: Home, tmp_path: P
     assert until((tmp_path / "ready").exists)
     if stop:
         assert home.tarmac("kill", str(job)).returncode == 0
-    home.client().wait(job, timeout_s=20)
+    home.client().wait(job, timeout_s=60)
     text = " ".join(shown(home, job).split())
     assert "ended by Tarmac: loader -c" in text
     assert text.count("left behind") == 2, "among the facts, and in the history"
@@ -50,7 +50,7 @@ def test_show_names_the_processes_that_a_job_left_behind(home: Home, tmp_path: P
 
 def test_show_of_an_ordinary_job_says_nothing_about_leftovers(home: Home) -> None:
     job = home.add("true")
-    home.client().wait(job, timeout_s=20)
+    home.client().wait(job, timeout_s=60)
     assert "left behind" not in shown(home, job)
     assert json.loads(home.tarmac("show", str(job), "--json").stdout)[0]["leftovers"] is None
 
@@ -63,7 +63,7 @@ def test_a_killed_shim_and_a_job_that_runs_on(home: Home, tmp_path: Path) -> Non
     assert "its shim was killed, but the job still runs: Tarmac watches its processes" in text
     assert "its exit code will not be known" in text
     os.kill(pid, signal.SIGKILL)
-    home.client().wait(job, timeout_s=20)
+    home.client().wait(job, timeout_s=60)
     message, history = shown(home, job).split("History")
     assert "all its processes have ended" in message
     assert "still runs" not in message

@@ -23,7 +23,7 @@ def test_listed_gpus_have_the_memory_that_the_config_file_gives_them(listing: Ho
         ("Gaudi 2", "listed", 24 * 2**30),
         ("GPU", "listed", 48 * 2**30),
     ]
-    (large,) = listing.client().wait(listing.add("--min-gpu-mem", "40G", "true"), timeout_s=20)
+    (large,) = listing.client().wait(listing.add("--min-gpu-mem", "40G", "true"), timeout_s=60)
     assert [gpu["index"] for gpu in large.gpus] == [1]
     refused = listing.tarmac("add", "--min-gpu-mem", "60G", "true")
     assert (refused.returncode, refused.stdout) == (2, "")

@@ -50,7 +50,7 @@ def test_serve_does_not_keep_the_environment_of_its_shell(home: Home) -> None:
     assert until((home.path / "tarmac.sock").exists)
     assert SECRET.encode() not in environ(served.pid)
     assert home.tarmac("stop").returncode == 0
-    served.communicate(timeout=20)
+    served.communicate(timeout=60)
 
 
 @pytest.mark.parametrize("size", [10, 100_000], ids=["small", "larger than a pipe"])

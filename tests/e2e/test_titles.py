@@ -33,7 +33,7 @@ def test_every_process_has_its_own_title(home: Home, tmp_path: Path) -> None:
     assert Path(f"/proc/{home.pid_of('controller')}/comm").read_text() == "tarmac-control\n"
     assert Path(f"/proc/{home.pid_of('agent')}/comm").read_text() == "tarmac-agent\n"
     (tmp_path / "go").touch()
-    home.client().wait(job, timeout_s=20)
+    home.client().wait(job, timeout_s=60)
     assert until(lambda: not begin(home, f"tarmac: shim {job}.1 ")), "the shim is idle again"
 
 

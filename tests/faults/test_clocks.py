@@ -73,7 +73,7 @@ def test_how_long_a_job_ran_does_not_depend_on_the_clock(
     assert until((tmp_path / "ready").exists)
     shifted_clock.set(step_s)
     (tmp_path / "go").touch()
-    (ended,) = set_home.client().wait(job, timeout_s=20)
+    (ended,) = set_home.client().wait(job, timeout_s=60)
     assert 0 <= seconds(ended, "ended_at") - seconds(ended, "started_at") < HOUR_S
     assert abs(seconds(ended, "ended_at") - time.time() - step_s) < HOUR_S, "by the clock as it is set now"
 
@@ -90,7 +90,7 @@ def test_how_long_a_lost_job_ran_does_not_depend_on_the_clock(
     os.kill(shim, signal.SIGKILL)
     assert until(lambda: set_home.client().job(job).state == "unknown")
     os.kill(running.pid, signal.SIGKILL)
-    (ended,) = set_home.client().wait(job, timeout_s=20)
+    (ended,) = set_home.client().wait(job, timeout_s=60)
     assert 0 <= seconds(ended, "ended_at") - seconds(ended, "started_at") < HOUR_S
 
 
@@ -109,7 +109,7 @@ def test_times_of_a_node_are_by_the_clock_of_the_controller(
     for home in homes(folder):
         assert until(lambda home=home: len(home.client().gpus()) == 4)
         job = home.add("--min-gpu-mem", "40G", "true")
-        (ended,) = home.client().wait(job, timeout_s=20)
+        (ended,) = home.client().wait(job, timeout_s=60)
         assert ended.node == "second"
         for name in ("started_at", "ended_at"):
             assert abs(seconds(ended, name) - time.time()) < HOUR_S

@@ -110,7 +110,7 @@ def test_ctrl_c_says_that_the_outcome_is_unknown(world: World) -> None:
     eventually(lambda: is_connected(command.pid), "it has asked")
     eventually(lambda: _has_sent(command.pid), "it waits for the answer")
     command.send_signal(signal.SIGINT)
-    out, err = command.communicate(timeout=30)
+    out, err = command.communicate(timeout=60)
     assert (command.returncode, out) == (130, b"")
     assert b"unknown whether the request was carried out" in err
     os.kill(controller.pid, signal.SIGCONT)

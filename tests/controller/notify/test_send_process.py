@@ -80,7 +80,7 @@ class Process:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.close()
-        code = self.process.wait(20)
+        code = self.process.wait(60)
         self.process.stdout.close()
         return code
 
@@ -146,7 +146,7 @@ def test_the_next_process_waits_for_the_last_message_and_reports_it(tmp_path: Pa
         first.send(hook.url(), tokens=("a", "b"))
         assert until(lambda: hook.asked)
         first.process.kill()  # its fork goes on
-        first.process.wait(10)
+        first.process.wait(60)
         second = Process(tmp_path)
         hook.release()
         assert second.read() == {"sent": ["a", "b"]}

@@ -54,7 +54,7 @@ def test_an_interrupted_backup_leaves_nothing(tmp_path: Path) -> None:
     while not Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text() and time.monotonic() < until:
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert said.decode() == "tarmac: interrupted\n  nothing was saved\n"
     assert list(place.iterdir()) == []
