@@ -28,7 +28,7 @@ ROOMS = {
     ),
     "keep": ("history", "clean", "export", "import", "backup", "restore", "diff", "checkout"),
     "admin": (
-        "gpu", "queue", "set", "serve", "stop", "doctor", "simulate", "reserve", "notice", "notify",
+        "gpu", "node", "queue", "set", "serve", "stop", "doctor", "simulate", "reserve", "notice", "notify",
     ),
 }  # fmt: skip
 MODULES = {"import": "import_jobs"}  # `import` is a word of Python

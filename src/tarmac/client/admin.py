@@ -7,9 +7,12 @@ from tarmac.client.connection import Link, quoted
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
+    from typing import Any, Unpack
 
     from tarmac.client.answers import (
+        AddedNode,
+        NodeChanges,
+        NodeOptions,
         Notice,
         NotifyOverview,
         NotifyTarget,
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from tarmac.client.records import Event, Gpu, GpuOverview, Setting
 
+NODE_S = 120.0  # to connect to a machine, to send the agent there and to start it
 TEST_S = 75.0  # a server that does not answer is given up within this long
 
 
@@ -54,6 +58,25 @@ class Admin(Link):
     def log_out_of_page(self) -> None:
         """End all sessions of this user in browsers."""
         self.call("POST", "/page/logout", body={})
+
+    def add_node(self, name: str, host: str | None = None, **options: Unpack[NodeOptions]) -> AddedNode:
+        """Add a machine that `ssh` reaches. Without `host`, its name is the host.
+
+        Its agent is started there first. `later`: add it although it cannot be reached now.
+        """
+        body = {"name": name, "host": host or name, **options}
+        added: AddedNode = self.call("POST", "/nodes", body=body, within_s=NODE_S, waits_s=NODE_S)
+        return added
+
+    def change_node(self, name: str, **changes: Unpack[NodeChanges]) -> AddedNode:
+        """Change how a node is reached, or what it is used for."""
+        changed: AddedNode = self.call("PATCH", f"/nodes/{quoted(name)}", body=changes)
+        return changed
+
+    def try_node(self, name: str) -> AddedNode:
+        """Try at once to reach a node that is away."""
+        tried: AddedNode = self.call("POST", f"/nodes/{quoted(name)}/try")
+        return tried
 
     def drain(self, *gpus: int | str, reason: str | None = None) -> list[str]:
         """Start no more jobs on these GPUs (indices or UUIDs); running jobs continue. Returns their UUIDs."""

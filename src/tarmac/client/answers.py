@@ -12,6 +12,34 @@ class GpuRef(TypedDict):
     name: str  # the index, with its node if there are several; the UUID if it has no index
 
 
+class NodeChanges(TypedDict, total=False):
+    host: str  # as `ssh` takes it
+    user: str | None  # the account there; None: as the ssh config says
+    port: int | None
+    address: str | None  # where other nodes reach it; None: by its host name
+    watch_only: bool  # show its GPUs, but start no jobs there
+    environment: dict[str, str]  # of its agent
+
+
+class NodeOptions(TypedDict, total=False):
+    user: str | None
+    port: int | None
+    address: str | None
+    watch_only: bool
+    environment: dict[str, str]
+    later: bool
+
+
+class AddedNode(TypedDict):
+    name: str
+    host: str
+    user: str | None
+    port: int | None
+    address: str | None
+    watch_only: bool
+    warnings: list[str]
+
+
 class Progress(TypedDict):
     fraction: float
     eta_s: float | None

@@ -29,6 +29,8 @@ from tarmac.controller.history.upkeep import Upkeep
 from tarmac.controller.job_memory import JobMemory
 from tarmac.controller.links import LinkKeeper
 from tarmac.controller.log_keeper import LogKeeper
+from tarmac.controller.nodes import entries
+from tarmac.controller.nodes.registry import NodeRegistry
 from tarmac.controller.notice import NoticeBoard
 from tarmac.controller.notify.targets import Targets
 from tarmac.controller.page_sessions import PageSessions
@@ -42,6 +44,7 @@ from tarmac.controller.snapshots.damage import DamageWatch
 from tarmac.controller.snapshots.snapshots import Snapshots
 from tarmac.controller.snapshots.upkeep import SnapshotUpkeep
 from tarmac.controller.start_waits import StartWaits
+from tarmac.controller.state_directory.identity import controller_id
 from tarmac.controller.submit.paths.output_files import OutputFiles
 from tarmac.controller.submit.submissions import Submissions
 from tarmac.core.events import LaunchFailed, Reported, RulesSet
@@ -82,6 +85,7 @@ class Controller:
         settings: Settings,
         state_folder: Path,
         home: NodeName,
+        identity: str = "none",  # under which nodes keep its agents
         fleet: Fleet | None = None,
         clock: Callable[[], float] = time.time,
         words: Callable[[Note], str] = str,  # forms the messages of notify_command
@@ -125,6 +129,7 @@ class Controller:
         self.is_ending = False
         self.report_slots = asyncio.Semaphore(MOST_REPORTS)
         self.form_turns = Turns()
+        self.nodes = NodeRegistry(self, identity, stored.get(entries.SETTING))
         self._began = time.monotonic()
         self._connect_parts()
 
@@ -286,7 +291,13 @@ def composed(
     """The controller of a state directory, with its home node and the nodes that the config file lists."""
     home = lasting_name(state_folder, socket.gethostname())
     controller = Controller(
-        store=store, settings=settings, state_folder=state_folder, home=home, words=words, notifications=notifications
+        store=store,
+        settings=settings,
+        state_folder=state_folder,
+        home=home,
+        identity=controller_id(state_folder, socket.gethostname()),
+        words=words,
+        notifications=notifications,
     )
     listed = {} if listed_gpus is None else {"TARMAC_LISTED_GPUS": json.dumps(listed_gpus)}
     controller.add_node(home, LocalConnector(state_folder, listed))
@@ -298,7 +309,10 @@ def composed(
             raise invalid("config.node_state_is_home", node=node.name, state=node.state)
         environment = {"TARMAC_AGENT_NODE": node.name, **node.environment}
         controller.add_node(NodeName(node.name), LocalConnector(Path(node.state), environment))
-    if nodes:  # known before they join: a request that one may meet must not be refused as impossible
+    controller.nodes.begin()
+    if (
+        len(list(controller.fleet)) > 1
+    ):  # known before they join: a request that one may meet must not be refused as impossible
         for session in controller.fleet:
             controller.state.node(session.name)
     return controller

@@ -19,6 +19,7 @@ from tarmac.api.routes import (
     events,
     groups,
     metrics,
+    node_registry,
     notice,
     notify,
     page,
@@ -127,6 +128,7 @@ from tarmac.api.schemas.job.selection import (
     Selection,
 )
 from tarmac.api.schemas.job.why import WhyView
+from tarmac.api.schemas.node_registry import NodeAdded, NodeChange, NodeRequest
 from tarmac.api.schemas.notice import NoticeAnswer, NoticeRequest
 from tarmac.api.schemas.notify import TargetList, TargetTestAnswer, TargetTestRequest
 from tarmac.api.schemas.page import PageLink, PageLinkRequest, PageLogout
@@ -251,6 +253,11 @@ ROUTES = (
     Route("POST", "/gpus/slots", gpus.set_slots, body=SlotsRequest, answer=GpusAnswer, admins_may="gpus"),
     Route("GET", "/gpus/ignore", ignore.list_ignored, answer=IgnoredList),
     Route("POST", "/gpus/ignore", ignore.ignore_process, body=IgnoreRequest, answer=IgnoreAnswer, admins_may="ignore"),
+
+    Route("POST", "/nodes", node_registry.add_node, body=NodeRequest, answer=NodeAdded, status=201,
+          admins_may="nodes", may_last=True),
+    Route("PATCH", "/nodes/{node}", node_registry.change_node, body=NodeChange, answer=NodeAdded, admins_may="nodes"),
+    Route("POST", "/nodes/{node}/try", node_registry.try_node, answer=NodeAdded, admins_may="nodes"),
 
     Route("GET", "/metrics", metrics.metrics, answer=bytes, media_type=CONTENT_TYPE),
     Route("GET", "/report", report.show_report, query=ReportQuery, answer=ReportView),

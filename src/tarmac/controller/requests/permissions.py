@@ -29,6 +29,7 @@ AdminAction: TypeAlias = Literal[
     "clean",
     "gpus",
     "ignore",
+    "nodes",
     "log",
     "end",
 ]

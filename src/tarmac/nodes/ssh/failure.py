@@ -15,7 +15,6 @@ FailureKind: TypeAlias = Literal[
     "no-python",
     "node",  # a step on the node failed, such as on a full disk
     "no-ssh",  # this machine has no `ssh`
-    "same-machine",  # it is another node already
 ]
 
 _SIGNS: tuple[tuple[str, FailureKind], ...] = (

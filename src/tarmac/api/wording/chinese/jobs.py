@@ -28,7 +28,7 @@ MESSAGES: dict[str, Message] = {
         "只有管理员可以{action:select urgent=提交紧急任务|make_urgent=把任务设为紧急|start=让任务插队启动|"
         "stop=停止队列|queue=暂停、排空或恢复队列|set=修改设置|reserve=预留 GPU|notice=向所有用户发布公告|"
         "clean=删除其他用户的任务|gpus=停用、恢复、移除或共享 GPU|ignore=忽略 GPU 上的进程|log=查看控制器日志|"
-        "end=停止 Tarmac}",
+        "nodes=添加、修改、排空或移除节点|end=停止 Tarmac}",
         "请联系管理员；运行 `tarmac set admins` 查看管理员名单",
     ),
     "permission.not_owner": Message(

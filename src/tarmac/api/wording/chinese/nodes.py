@@ -11,6 +11,48 @@ MESSAGES: dict[str, Message] = {
     "node.lost": Message("与它的代理断开了连接"),
     "node.joining": Message("它的代理正在启动"),
     "node.unknown": Message("没有节点 {node}", "可选的节点：{known:list 无}"),
+    "node.exists": Message("节点 {node} 已存在", "请用 --name 另取名称，或用 `tarmac node edit {node}` 修改它"),
+    "node.too_many": Message("已有 {most} 个节点", "请用 `tarmac node rm` 移除一个"),
+    "node.of_config": Message("节点 {node} 不是用 `tarmac node add` 添加的", "本机和配置文件中的节点不在这里修改"),
+    "node.name_invalid": Message(
+        "{name:quoted} 不是有效的节点名称", "最多 64 个字母、数字、点、连字符和下划线，以字母或数字开头"
+    ),
+    "node.host_invalid": Message("{host:quoted} 不是主机", "请像 `ssh` 那样填写主机名、地址或别名，不带选项"),
+    "node.user_invalid": Message("{user:quoted} 不是用户名", "请填写那台机器上的账户"),
+    "node.same_machine": Message("{node} 与节点 {other} 是同一台机器", "它的 GPU 会被分配两次，因此没有添加"),
+    "node.failed.login": Message(
+        "{host} 拒绝登录：{said}",
+        "请确认 `ssh {host}` 无需密码即可登录；需要密码或二次验证时，请运行 `tarmac node login`",
+    ),
+    "node.failed.host_key_unknown": Message(
+        "{host} 的主机密钥未知：{said}", "请在终端中运行该命令，由 ssh 询问；或加上 --accept-new"
+    ),
+    "node.failed.host_key_changed": Message(
+        "{host} 的主机密钥已改变：{said}", "可能有人在监听；如果机器重装过，请用 `ssh-keygen -R {host}` 删除旧密钥"
+    ),
+    "node.failed.unreachable": Message("无法连接 {host}：{said}", "请用 `ssh {host}` 检查名称和网络"),
+    "node.failed.silent": Message(
+        "{host} 接受了连接，但其 shell 在 20 秒内没有应答{said:prefixed ：}",
+        "请检查它的登录文件：可能有文件读取输入，或启动了别的程序（如 tmux）",
+    ),
+    "node.failed.ended": Message(
+        "{host} 在代理启动之前断开了连接{said:prefixed ：}",
+        "请检查它的登录文件：可能有文件退出，或启动了别的程序（如 tmux）",
+    ),
+    "node.failed.no_python": Message(
+        "{host} 上没有 Python 3.8 或更新版本{said:prefixed ；那里最新的是 }", "请在那里安装 python3，别的都不需要"
+    ),
+    "node.failed.node": Message("无法在 {host} 上启动代理：{said}", "请在 {host} 上解决后重试"),
+    "node.failed.no_ssh": Message("本机没有 `ssh` 程序", "请安装 OpenSSH 客户端"),
+    "node.remove_ipc": Message(
+        "{node}：{user} 注销时，systemd 会删除 PyTorch 数据加载器使用的共享内存（RemoveIPC）；"
+        "请以 root 身份在那里运行 `loginctl enable-linger {user}`"
+    ),
+    "node.kills_processes": Message(
+        "{node}：{user} 注销时，systemd 会终止 {user} 的所有进程，包括任务（KillUserProcesses）；"
+        "请以 root 身份在那里运行 `loginctl enable-linger {user}`"
+    ),
+    "node.other_controllers": Message("{node} 也被 {others} 使用；它们的任务在这里算作外部进程"),
     "node.not_named": Message("进程 {pid} 可能在多个节点上", "请指明节点：{known}"),
     "gpu.on_several_nodes": Message("多个节点上都有 GPU {word}", "请同时指明节点：{choices}"),
     "gpu.pinned_to_several_nodes": Message(

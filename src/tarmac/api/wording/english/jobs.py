@@ -32,7 +32,7 @@ MESSAGES: dict[str, Message] = {
         "start=start a job out of turn|stop=stop the queue|queue=pause, drain or resume the queue|"
         "set=change settings|reserve=reserve GPUs|notice=show a notice to all users|clean=remove jobs of other users|"
         "gpus=drain, resume, forget or share GPUs|ignore=ignore processes on GPUs|log=read the log of the controller|"
-        "end=stop Tarmac}",
+        "nodes=add, change, drain or remove nodes|end=stop Tarmac}",
         "ask an admin; run `tarmac set admins` to see who is one",
     ),
     "permission.not_owner": Message(

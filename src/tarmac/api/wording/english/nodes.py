@@ -11,6 +11,66 @@ MESSAGES: dict[str, Message] = {
     "node.lost": Message("the connection to its agent was lost"),
     "node.joining": Message("its agent is starting"),
     "node.unknown": Message("unknown node {node}", "choose one of these: {known:list none}"),
+    "node.exists": Message(
+        "a node named {node} already exists",
+        "choose another name with --name, or change it with `tarmac node edit {node}`",
+    ),
+    "node.too_many": Message("there are {most} nodes already", "remove one with `tarmac node rm`"),
+    "node.of_config": Message(
+        "node {node} was not added by `tarmac node add`",
+        "this machine itself, and nodes of the config file, are not changed here",
+    ),
+    "node.name_invalid": Message(
+        "{name:quoted} is not a valid name of a node",
+        "use at most 64 letters, digits, dots, hyphens and underscores; begin with a letter or digit",
+    ),
+    "node.host_invalid": Message(
+        "{host:quoted} is not a host", "give it as for `ssh`, without options: a host name, an address or an alias"
+    ),
+    "node.user_invalid": Message("{user:quoted} is not a user name", "give the account on that machine"),
+    "node.same_machine": Message(
+        "{node} is the same machine as node {other}", "its GPUs would be given out twice, so nothing was added"
+    ),
+    "node.failed.login": Message(
+        "{host} refused the log-in: {said}",
+        "check that `ssh {host}` works without a password; for passwords and second factors, run `tarmac node login`",
+    ),
+    "node.failed.host_key_unknown": Message(
+        "the host key of {host} is not known: {said}",
+        "run the command in a terminal, where ssh asks about it, or with --accept-new",
+    ),
+    "node.failed.host_key_changed": Message(
+        "the host key of {host} has changed: {said}",
+        "somebody may be listening; if the machine was installed again, remove the old key with `ssh-keygen -R {host}`",
+    ),
+    "node.failed.unreachable": Message(
+        "{host} cannot be reached: {said}", "check the name and the network with `ssh {host}`"
+    ),
+    "node.failed.silent": Message(
+        "{host} accepted the connection, but its shell did not answer within 20 s{said:prefixed : }",
+        "check its login files: one may read input or start another program, such as tmux",
+    ),
+    "node.failed.ended": Message(
+        "{host} ended the connection before the agent started{said:prefixed : }",
+        "check its login files: one may exit or start another program, such as tmux",
+    ),
+    "node.failed.no_python": Message(
+        "{host} has no Python 3.8 or newer{said:prefixed ; the newest there is }",
+        "install python3 there; nothing else is needed",
+    ),
+    "node.failed.node": Message("the agent cannot be started on {host}: {said}", "fix that on {host}, then try again"),
+    "node.failed.no_ssh": Message("this machine has no `ssh` program", "install the OpenSSH client"),
+    "node.remove_ipc": Message(
+        "{node}: when {user} logs out, systemd deletes shared memory that PyTorch's data loaders use (RemoveIPC); "
+        "run `loginctl enable-linger {user}` there as root"
+    ),
+    "node.kills_processes": Message(
+        "{node}: when {user} logs out, systemd kills all processes of {user}, jobs included (KillUserProcesses); "
+        "run `loginctl enable-linger {user}` there as root"
+    ),
+    "node.other_controllers": Message(
+        "{node} is also used by {others}; jobs of theirs count as foreign processes here"
+    ),
     "node.not_named": Message("process {pid} could be on any of several nodes", "name its node: {known}"),
     "gpu.on_several_nodes": Message("GPU {word} exists on several nodes", "name the node as well: {choices}"),
     "gpu.pinned_to_several_nodes": Message(

@@ -1,0 +1,32 @@
+"""`tarmac node VERB`: the machines that jobs run on."""
+
+from __future__ import annotations
+
+from tarmac.cli.parser import Verb
+from tarmac.cli.sub_verbs import run_sub_verb
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tarmac.cli.parser import Values
+
+VERBS = ("add", "edit", "login")
+
+
+def run(_: Values, words: list[str]) -> int:
+    return run_sub_verb("node", VERBS, words, "`tarmac status` shows the nodes")
+
+
+VERB = Verb(
+    "node",
+    "add, change and log in to the machines that jobs run on",
+    usage=("tarmac node VERB …",),
+    run=run,
+    is_prefix=True,
+    verbs=VERBS,
+    examples=(
+        ("tarmac node add gpu02", "the next `tarmac add` may run there"),
+        ("tarmac node add gpu03 --user alice", "with another account"),
+        ("tarmac node login gpu04", "for a host with a second factor"),
+    ),
+    notes=("Nodes are reached with your own `ssh`. They need sshd and Python 3.8 or newer, nothing else.",),
+)
