@@ -47,6 +47,14 @@ def a_reservation(api: Served) -> int:
     return int(api.ask("POST", "/reservations", body)[1]["id"])
 
 
+def a_node(api: Served) -> str:
+    """One that is never reached."""
+    name = f"node-{os.urandom(4).hex()}"
+    body = {"name": name, "host": "127.0.0.1", "port": 1, "later": True}
+    assert api.ask("POST", "/nodes", body)[0] == 201
+    return name
+
+
 def a_template(api: Served) -> str:
     assert api.ask("PUT", "/templates/short", {"job": a_held_job(api)})[0] == 200
     return "short"
@@ -90,6 +98,7 @@ REQUESTS: dict[str, Any] = {
     "POST /gpus/forget": lambda _: ("/gpus/forget", {"gpus": ["gone"]}),
     "POST /gpus/slots": lambda _: ("/gpus/slots", {"gpus": ["0"], "slots": 1}),
     "POST /gpus/ignore": lambda api: ("/gpus/ignore", {"command": ignored(api), "forget": True}),
+    "PATCH /nodes/{node}": lambda api: (f"/nodes/{a_node(api)}", {"port": 2222}),
     "PUT /notice": lambda _: ("/notice", {"text": "down at 18:00"}),
     "DELETE /notice": lambda _: ("/notice", None),
     "PUT /settings/{name}": lambda _: ("/settings/max_load", {"value": "0.1"}),
@@ -97,6 +106,8 @@ REQUESTS: dict[str, Any] = {
 }
 ELSEWHERE = {
     "POST /notify/test": "it changes nothing here; see tests/api/routes/test_notify.py",
+    "POST /nodes": "a node is added once, as its name is taken then; see tests/ssh/test_nodes.py",
+    "POST /nodes/{node}/try": "it changes nothing that is stored",
     "POST /jobs": "its token is in its body; see tests/faults/test_submits.py",
     "POST /jobs/form": "its token is in its body; see tests/api/routes/job/forms",
     "POST /jobs/{id}/objects": "it changes nothing",

@@ -11,6 +11,8 @@ EVERY = [name for verb in VERBS for name in (verb, *[f"{verb} {more}" for more i
 WITHOUT_JSON = {
     "serve": "it runs the controller in the foreground",
     "gpu": "it only leads to its verbs",
+    "node": "it only leads to its verbs",
+    "node login": "ssh talks to the user",
     "template": "it only leads to its verbs",
     "metrics": "it prints the format of Prometheus",
 }

@@ -83,7 +83,8 @@ def test_add_imports_only_the_listed_modules(shared_home: Home, tmp_path: Path) 
         "tarmac.cli.verbs.submit.add", "tarmac.client", "tarmac.client.admin", "tarmac.client.connection",
         "tarmac.client.fast", "tarmac.client.fast.json_codec", "tarmac.client.jobs", "tarmac.client.requests",
         "tarmac.client.transport", "tarmac.errors", "tarmac.paths",
-        "tarmac.shared", "tarmac.shared.job_options", "tarmac.shared.names",
+        "tarmac.shared", "tarmac.shared.job_options", "tarmac.shared.names", "tarmac.shared.system",
+        "tarmac.shared.system.file_systems",
         "tarmac.shared.units", "tarmac.typed", "tarmac.typed.option", "tarmac.typed.options", "tarmac.typed.requests",
         "tarmac.typed.values",
     }  # fmt: skip

@@ -25,6 +25,7 @@ from tarmac.api.schemas.job.jobs import StoryEvent
 from tarmac.api.schemas.job.python import PackageChangeView, PythonView
 from tarmac.api.schemas.job.selection import KillAnswer, NotRetried, RetryAnswer
 from tarmac.api.schemas.job.why import WhyView
+from tarmac.api.schemas.node_registry import NodeAdded, NodeChange
 from tarmac.api.schemas.notice import NoticeView
 from tarmac.api.schemas.notify import NotificationsView, TargetList, TargetTestResult, TargetView
 from tarmac.api.schemas.page import PageLink
@@ -63,6 +64,9 @@ DICTS: dict[str, type[Struct] | None] = {
     "Link": LinkView,
     "Result": ResultView,
     "Results": ResultsView,
+    "AddedNode": NodeAdded,
+    "NodeChanges": NodeChange,
+    "NodeOptions": None,  # a part of NodeRequest
     "Notice": NoticeView,
     "NotifyTarget": TargetView,
     "NotifyTest": TargetTestResult,

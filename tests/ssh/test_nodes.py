@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +12,6 @@ from tests.home import Home, homes, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tarmac.client import Job
     from tests.ssh.lab import Lab
@@ -47,3 +45,16 @@ def test_a_machine_joins_the_queue_and_runs_a_job(lab: Lab, home: Home) -> None:
     assert (ended.state, ended.exit_code, ended.node) == ("failed", 7, "gpu02")
     folder = host.home()
     assert home.tarmac("log", str(job)).stdout == f"gpu02 {folder} {folder} gpu02\n"
+
+
+def test_logs_stay_on_the_node_and_go_with_their_jobs(lab: Lab, home: Home) -> None:
+    host = lab.host("gpu02")
+    add_node(home, "gpu02")
+    kept, removed = (home.add("--cwd", "/", "echo", word) for word in ("kept", "removed"))
+    home.client().wait([kept, removed], timeout_s=60)
+    path = Path(home.client().job(kept).log_path)
+    assert path.read_text() == "kept\n"
+    assert path.is_relative_to(host.home())
+    assert home.tarmac("rm", str(removed)).returncode == 0
+    assert until(lambda: os.listdir(path.parent) == [path.name])
+    assert not list((home.path / "logs").iterdir())

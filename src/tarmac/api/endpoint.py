@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -78,6 +79,8 @@ class Endpoint:
         caller = self._guard(scope, self._controller.settings)
         if route.admins_may is not None:
             need_admin(caller, route.admins_may)
+        if (path := headers.get("tarmac-ssh-agent")) is not None and caller.uid == os.getuid():
+            self._controller.nodes.auth_socket.note(path)
         errors.refuse_newer_clients(headers.get("tarmac-api"))
         if not route.is_shared:
             return await self._new_answer(route, scope, receive, headers, caller)

@@ -13,6 +13,8 @@ class GpuRef(TypedDict):
 
 
 class NodeChanges(TypedDict, total=False):
+    """What `change_node` takes."""
+
     host: str  # as `ssh` takes it
     user: str | None  # the account there; None: as the ssh config says
     port: int | None
@@ -22,6 +24,8 @@ class NodeChanges(TypedDict, total=False):
 
 
 class NodeOptions(TypedDict, total=False):
+    """What `add_node` takes besides the name and the host."""
+
     user: str | None
     port: int | None
     address: str | None

@@ -106,6 +106,8 @@ class Connection:
         `within_s`: raise TimeoutError after waiting this long for data.
         """
         head = f"{method} {target} HTTP/1.1\r\n{_COMMON}"
+        if auth_socket := os.environ.get("SSH_AUTH_SOCK"):
+            head += _ssh_agent(auth_socket)
         if zone := _zone():
             head += f"Tarmac-Zone: {zone}\r\n"
         for name, value in (headers or {}).items():
@@ -273,6 +275,11 @@ class Response:
             self._connection.line()
         while self._connection.line():
             pass  # trailers
+
+
+def _ssh_agent(path: str) -> str:
+    """Tells the controller where the user's ssh-agent is now, for nodes over SSH."""
+    return f"Tarmac-Ssh-Agent: {path}\r\n" if path.isascii() and path.isprintable() else ""
 
 
 def _zone() -> str:

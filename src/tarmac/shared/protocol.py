@@ -5,17 +5,17 @@ breaks this rule cannot be trusted: the reader raises, and the connection is clo
 
 controller → agent   hello start adopt signal pause forget read_log tail_log watch_log unwatch_log forget_gpus
                      try_gpus check_paths check_environments take_fingerprint find_metrics find_links list_checkouts
-                     tidy_checkouts describe_processes job_memory ping shutdown
+                     tidy_checkouts list_logs remove_logs describe_processes job_memory ping shutdown
 agent → controller   hello started exited launch_failed lost gone gpus gpus_unchanged fingerprint gpus_forgotten
                      gpus_tried log log_tail log_grew paths_checked environments_checked fingerprint_taken
-                     metrics_found links_found checkouts checkouts_tidied processes_described job_memory
-                     pong ending
+                     metrics_found links_found checkouts checkouts_tidied logs_listed logs_removed
+                     processes_described job_memory pong ending
 agent → shim         assign start
 probe → agent        gpus xid alive
 agent → file helper  read_log tail_log look_at_log check_paths check_environments take_fingerprint examine find_metrics
-                     find_links list_checkouts tidy_checkouts
+                     find_links list_checkouts tidy_checkouts list_logs remove_logs
 file helper → agent  log log_tail looked paths_checked environments_checked fingerprint_taken metrics_found examined
-                     links_found checkouts checkouts_tidied avoided failed
+                     links_found checkouts checkouts_tidied logs_listed logs_removed avoided failed
 """
 
 from __future__ import annotations

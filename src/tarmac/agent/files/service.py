@@ -22,11 +22,9 @@ if TYPE_CHECKING:
         FindLinksFrame,
         FindMetricsFrame,
         FingerprintSubject,
-        ListCheckoutsFrame,
         ReadLogFrame,
         TailLogFrame,
         TakeFingerprintFrame,
-        TidyCheckoutsFrame,
     )
     from tarmac.shared.frames.to_controller import (
         FingerprintTaken,
@@ -88,8 +86,8 @@ class FileService:
             self._answer_fingerprint(connection, frame)
         elif frame["type"] == "read_log" or frame["type"] == "tail_log":
             self._read(connection, frame)
-        elif frame["type"] == "list_checkouts" or frame["type"] == "tidy_checkouts":
-            self._ask_about_checkouts(connection, frame)
+        elif frame["type"] in ("list_checkouts", "tidy_checkouts", "list_logs", "remove_logs"):
+            self._look_after(connection, frame)
         else:
             raise UnknownFrame(frame["type"])
 
@@ -128,9 +126,7 @@ class FileService:
 
         self._helpers.ask(Request(cast("AnyFrame", frame), _FIND_WITHIN_S, connection.send_encoded, silent))
 
-    def _ask_about_checkouts(
-        self, connection: Connection, frame: Union[ListCheckoutsFrame, TidyCheckoutsFrame]
-    ) -> None:
+    def _look_after(self, connection: Connection, frame: FileQuestionFrame) -> None:
         """Without an answer, the controller asks again later."""
 
         def silent(reason: str) -> None:

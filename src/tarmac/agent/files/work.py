@@ -65,8 +65,8 @@ class Worker:
             return self._find_links(request)  # type: ignore[arg-type]
         if request["type"] == "examine":
             return self._examine(request)  # type: ignore[arg-type]
-        if request["type"] in ("list_checkouts", "tidy_checkouts"):
-            return self._checkouts(request)
+        if request["type"] in ("list_checkouts", "tidy_checkouts", "list_logs", "remove_logs"):
+            return self._look_after(request)
         self._trail.follow(request["path"])
         if request["type"] == "read_log":
             return logs.read_log(request)  # type: ignore[arg-type]
@@ -104,7 +104,10 @@ class Worker:
 
         return check(request, self._trail.follow)
 
-    def _checkouts(self, request: AnyFrame) -> Mapping[str, Any]:
+    def _look_after(self, request: AnyFrame) -> Mapping[str, Any]:
+        """Logs and checkouts of ended jobs."""
+        if request["type"] in ("list_logs", "remove_logs"):
+            return self._logs(request)
         from tarmac.agent.files.checkouts import list_checkouts, tidy_checkouts  # loads sqlite3
 
         if request["type"] == "list_checkouts":
@@ -115,6 +118,12 @@ class Worker:
             self._trail.follow(path)
         self._trail.end()  # thousands of files take long on a healthy mount, too: others still get their answers
         return tidy_checkouts(request)  # type: ignore[arg-type]
+
+    def _logs(self, request: AnyFrame) -> Mapping[str, Any]:
+        from tarmac.agent.files.job_logs import list_logs, remove_logs
+
+        perform = list_logs if request["type"] == "list_logs" else remove_logs
+        return perform(request, self._state)  # type: ignore[arg-type]
 
     def _take_fingerprint(self, request: TakeFingerprintFrame) -> FingerprintTaken:
         from tarmac.agent.environments.fingerprint import take_fingerprint

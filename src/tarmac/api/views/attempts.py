@@ -65,10 +65,16 @@ def _ended(controller: Controller, job: Job, stored: StoredAttempt) -> AttemptVi
         elapsed_s=_ran_s(attempt),
         pause_s=round(attempt.paused_s, 3),
         peak_gpu_memory_bytes=stored.peak_gpu_memory_bytes,
-        log_path=None if is_elsewhere(job) else stdout_path(controller.state_folder, job, attempt.number),
+        log_path=_log_path(controller, job, attempt.number, attempt.booking.node),
         message=ending_words(attempt.message),
         error_line=attempt.error_line,
     )
+
+
+def _log_path(controller: Controller, job: Job, attempt: int, node: str) -> str | None:
+    if is_elsewhere(job):
+        return None
+    return controller.nodes.path_on(node, stdout_path(controller.state_folder, job, attempt))
 
 
 def _ran_s(attempt: Attempt) -> float | None:
@@ -93,7 +99,7 @@ def _current(controller: Controller, job: Job, booking: Booking) -> AttemptView:
         elapsed_s=None if elapsed_s is None else round(elapsed_s, 3),
         pause_s=round(paused_s_of(job.status, controller.now()), 3),
         peak_gpu_memory_bytes=controller.usage.book(job.id, job.attempt).total(job.id).peak_gpu_memory_bytes,
-        log_path=None if is_elsewhere(job) else stdout_path(controller.state_folder, job, job.attempt),
+        log_path=_log_path(controller, job, job.attempt, booking.node),
         message=None,
         error_line=None,
     )

@@ -88,6 +88,8 @@ class Viewer:
         """With what only the answer about a single job contains."""
         spec, status = job.spec, job.status
         folder, attempt = self.controller.state_folder, max(job.attempt, 1)
+        booking = getattr(status, "booking", None)
+        node = None if booking is None else booking.node
         return WholeJobView(
             **self._all_fields(job),
             message=status_message(job),
@@ -102,8 +104,8 @@ class Viewer:
             origins=dict(spec.origins),
             clone_of=spec.clone_of,
             rerun_of=spec.rerun_of,
-            stdout_path=stdout_path(folder, job, attempt),
-            stderr_path=stderr_path(folder, job, attempt),
+            stdout_path=self.controller.nodes.path_on(node, stdout_path(folder, job, attempt)),
+            stderr_path=self.controller.nodes.path_on(node, stderr_path(folder, job, attempt)),
             leftovers=leftovers_of(job),
             snapshot=snapshot_view(self.controller, job),
             python=python_view(self.controller.fingerprints.of_job(job.id)),

@@ -147,7 +147,8 @@ def _waits_for(_: Viewer, job: Job) -> list[int]:
 
 
 def _log_path(viewer: Viewer, job: Job) -> str:
-    return stdout_path(viewer.controller.state_folder, job, max(job.attempt, 1))
+    path = stdout_path(viewer.controller.state_folder, job, max(job.attempt, 1))
+    return viewer.controller.nodes.path_on(_node(viewer, job), path)
 
 
 def _estimated_start(viewer: Viewer, job: Job) -> str | None:

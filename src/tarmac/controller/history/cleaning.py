@@ -18,6 +18,7 @@ from tarmac.controller.engine.unknown_runs import SkippedIds
 from tarmac.controller.history import dump_file, log_files
 from tarmac.core.model.ids import JobId
 from tarmac.shared import crashpoint
+from tarmac.shared.own import job_logs
 from tarmac.store.database.database import connect_reader
 from tarmac.store.history import records, removal
 from tarmac.store.history.restored import SKIPPED_IDS
@@ -63,7 +64,7 @@ class Cleaner:
             limited = self._limited(wanted, keep)
             with closing(connect_reader(self._store.path)) as connection:
                 found = removal.selected(connection, limited, removal.needed_by_waiting(connection))
-            return Preview(found, log_files.log_bytes(self._state_folder, {job.id for job in found.jobs}), limited)
+            return Preview(found, job_logs.log_bytes(str(self._state_folder), {job.id for job in found.jobs}), limited)
 
         return await asyncio.to_thread(look)
 
@@ -125,14 +126,17 @@ class Cleaner:
 
     def _sweep(self) -> None:
         """Delete logs that a crash left behind: their jobs were removed before it."""
-        logged = log_files.logged_jobs(self._state_folder)
+        gone = self.removed_among(job_logs.logged_jobs(str(self._state_folder)))
+        if gone:
+            job_logs.delete_logs_of(str(self._state_folder), gone)
+
+    def removed_among(self, logged: Sequence[int]) -> set[int]:
+        """Those of these jobs that were removed. Reads the disk, for a thread."""
         with closing(connect_reader(self._store.path)) as connection:
             skipped = SkippedIds(removal.stored_setting(connection, SKIPPED_IDS))
             next_id = removal.next_id(connection)
             given = [number for number in logged if number < next_id and number not in skipped]
-            gone = set(given) - removal.existing(connection, given)
-        if gone:
-            log_files.delete_logs_of(self._state_folder, gone)
+            return set(given) - removal.existing(connection, given)
 
 
 def _no_newer(wanted: CleanFilter, cutoff: Cutoff | None) -> CleanFilter:

@@ -1,4 +1,4 @@
-"""The logs of removed jobs in the state directory: how much they take, and their removal."""
+"""Removes the logs of removed jobs from the state directory."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from tarmac.controller.log_paths import default_log
 from tarmac.core.model.ids import JobId
 from tarmac.shared.log_parts import PARTS
+from tarmac.shared.own.job_logs import delete_logs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
     from tarmac.core.model.job import Job
@@ -33,38 +34,4 @@ def delete_logs(state_folder: Path, jobs: Iterable[EndedJob | Job]) -> None:
                 with suppress(FileNotFoundError):
                     os.unlink(file)
     if many:
-        delete_logs_of(state_folder, many)
-
-
-def log_bytes(state_folder: Path, jobs: Collection[int]) -> int:
-    """What the logs of these jobs take on disk."""
-    total = 0
-    for entry, number in _logs(state_folder):
-        if number in jobs:
-            with suppress(FileNotFoundError):
-                total += entry.stat(follow_symlinks=False).st_blocks * 512
-    return total
-
-
-def logged_jobs(state_folder: Path) -> list[int]:
-    """The jobs that have logs there."""
-    return sorted({number for _, number in _logs(state_folder)})
-
-
-def delete_logs_of(state_folder: Path, jobs: Collection[int]) -> None:
-    """Every log of these jobs, whatever the number of attempts."""
-    for entry, number in _logs(state_folder):
-        if number in jobs:
-            with suppress(FileNotFoundError):
-                os.unlink(entry.path)
-
-
-def _logs(state_folder: Path) -> Iterator[tuple[os.DirEntry[str], int]]:
-    try:
-        with os.scandir(state_folder / "logs") as entries:
-            for entry in entries:
-                number = entry.name.partition(".")[0]
-                if number.isdecimal() and number.isascii() and len(number) <= 18:
-                    yield entry, int(number)
-    except FileNotFoundError:
-        return
+        delete_logs_of(str(state_folder), many)

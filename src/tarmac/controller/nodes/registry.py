@@ -10,8 +10,10 @@ import msgspec
 from tarmac.controller.engine.decision import Decision
 from tarmac.controller.nodes.auth_socket import AuthSocket
 from tarmac.controller.nodes.entries import SETTING, NodeEntry, read_entries, stored_text
+from tarmac.controller.nodes.link_failures import refused_link
 from tarmac.controller.settings.node_entries import NAME
 from tarmac.core.model.ids import NodeName
+from tarmac.nodes.ssh.adaptation import moved
 from tarmac.nodes.ssh.connector import SshConnector
 from tarmac.nodes.ssh.failure import LinkFailed
 from tarmac.refusal import conflict, invalid, not_found
@@ -57,6 +59,11 @@ class NodeRegistry:
         connector, entry = self._connectors.get(name), self.entries.get(name)
         now = None if connector is None else connector.joined
         return now or (None if entry is None else entry.joined)
+
+    def path_on(self, node: str | None, path: str) -> str:
+        """Where a file of Tarmac is that the controller names as if it were in its own state directory."""
+        joined = self.joined(node) if node is not None and node in self.entries else None
+        return path if joined is None else moved(path, str(self._controller.state_folder), joined.state)
 
     async def add(self, entry: NodeEntry, *, is_later: bool) -> NodeEntry:
         """`is_later`: also if it cannot be reached now."""
@@ -134,7 +141,7 @@ class NodeRegistry:
         try:
             (await connector.open()).close()
         except OSError as failure:
-            raise invalid(failure_key(failure), host=entry.host, said=said_by(failure)) from None
+            raise refused_link(failure, entry.host) from None
         finally:
             connector.close()
         assert connector.joined is not None
@@ -169,28 +176,6 @@ class NodeRegistry:
             session = self._controller.fleet.get(NodeName(name))
             if session is not None and isinstance(session.failure, LinkFailed) and session.failure.kind == "login":
                 session.try_now()
-
-
-_KEYS = {
-    "login": "node.failed.login",
-    "host-key-unknown": "node.failed.host_key_unknown",
-    "host-key-changed": "node.failed.host_key_changed",
-    "unreachable": "node.failed.unreachable",
-    "silent": "node.failed.silent",
-    "ended": "node.failed.ended",
-    "no-python": "node.failed.no_python",
-    "node": "node.failed.node",
-    "no-ssh": "node.failed.no_ssh",
-}
-
-
-def failure_key(failure: OSError) -> str:
-    """The message of the catalogue that says why a link failed."""
-    return _KEYS[failure.kind] if isinstance(failure, LinkFailed) else "node.failed.node"
-
-
-def said_by(failure: OSError) -> str:
-    return failure.said if isinstance(failure, LinkFailed) else str(failure)
 
 
 def _check_words(entry: NodeEntry) -> None:

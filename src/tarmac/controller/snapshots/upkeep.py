@@ -1,4 +1,5 @@
-"""Removes what is no longer needed: unchanged files of old checkouts, checkouts of removed jobs, and old snapshots.
+"""Removes what is no longer needed: unchanged files of old checkouts, checkouts of removed jobs, old snapshots, and
+logs of removed jobs on other machines.
 
 Once an hour, and a moment after jobs were removed.
 """
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tarmac.controller.nodes.job_logs import sweep_logs
 from tarmac.controller.snapshots.paths import checkout_directory
 from tarmac.controller.start_frame import snapshot_entry
 from tarmac.core.model.status import is_ended
@@ -71,6 +73,7 @@ class SnapshotUpkeep:
     async def _run(self) -> None:
         try:
             await self.tidy()
+            await sweep_logs(self._controller)
         except Refused as refused:
             log.warning("old snapshots are not removed: %s", refused)
         except Exception:

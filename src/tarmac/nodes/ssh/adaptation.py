@@ -19,7 +19,7 @@ NESTED = ("snapshot", "files", "prune")  # fields that hold records with such fi
 SESSION = frozenset(
     (
         "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "MAIL", "OLDPWD", "SSH_AGENT_PID", "SSH_AUTH_SOCK", "SSH_CLIENT",
-        "SSH_CONNECTION", "SSH_TTY", "TARMAC_HOME", "TARMAC_HOST", "TARMAC_STATE", "TMUX", "WAYLAND_DISPLAY",
+        "SSH_CONNECTION", "SSH_TTY", "TARMAC_HOME", "TARMAC_STATE", "TMUX", "WAYLAND_DISPLAY",
         "WINDOWID", "XAUTHORITY", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
         "XDG_SESSION_ID", "XDG_STATE_HOME",
     )
@@ -28,7 +28,7 @@ SESSION = frozenset(
 
 def adapted(frame: ControllerFrame, state: str, joined: Joined) -> ControllerFrame:
     """`state` is the controller's state directory."""
-    changed = _with_paths(frame, state + "/", joined.state + "/")
+    changed = _with_paths(frame, state, joined.state)
     if frame["type"] == "start":
         changed["env"] = node_environment(frame["env"], joined)
     return cast("ControllerFrame", changed)
@@ -40,17 +40,19 @@ def node_environment(submitted: Mapping[str, str], joined: Joined) -> dict[str, 
     return kept | {"HOME": account.home, "USER": account.user, "LOGNAME": account.user, "SHELL": account.shell}
 
 
-def _with_paths(record: Any, ours: str, theirs: str) -> dict[str, Any]:
-    def moved(path: Any) -> Any:
-        return theirs + path[len(ours) :] if isinstance(path, str) and path.startswith(ours) else path
+def moved(path: str, ours: str, theirs: str) -> str:
+    """A path in our state directory, as a path in theirs."""
+    return theirs + path[len(ours) :] if path.startswith(ours + "/") else path
 
+
+def _with_paths(record: Any, ours: str, theirs: str) -> dict[str, Any]:
     changed = dict(record)
     for name in PATHS:
-        if name in changed:
-            changed[name] = moved(changed[name])
+        if isinstance(path := changed.get(name), str):
+            changed[name] = moved(path, ours, theirs)
     for name in PATH_LISTS:
         if name in changed:
-            changed[name] = [moved(path) for path in changed[name]]
+            changed[name] = [moved(path, ours, theirs) for path in changed[name]]
     for name in NESTED:
         inner = changed.get(name)
         if isinstance(inner, dict):

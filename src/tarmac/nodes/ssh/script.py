@@ -18,7 +18,7 @@ PYTHONS = (
     "python3 /usr/bin/python3 /usr/local/bin/python3 python3.14 python3.13 python3.12 python3.11 python3.10 python3.9 "
     "python3.8 python"
 )
-END = "TARMAC_FIRST_STEP_ENDS"
+END = "END-OF-FIRST-STEP"
 
 
 def link_script(marker: str, archive: Archive) -> bytes:

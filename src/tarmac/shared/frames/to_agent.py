@@ -226,6 +226,19 @@ class TidyCheckoutsFrame(Question):
     prune: List[PruneEntry]
 
 
+class ListLogsFrame(Question):
+    """Which jobs have logs in the agent's state directory?"""
+
+    type: Literal["list_logs"]
+
+
+class RemoveLogsFrame(Question):
+    """Remove the logs of these jobs from the agent's state directory."""
+
+    type: Literal["remove_logs"]
+    jobs: List[int]
+
+
 class FingerprintSubject(TypedDict):
     """What tells which Python a command uses. Empty: not given."""
 
@@ -306,6 +319,8 @@ FileQuestionFrame = Union[
     FindMetricsFrame,
     ListCheckoutsFrame,
     TidyCheckoutsFrame,
+    ListLogsFrame,
+    RemoveLogsFrame,
     TakeFingerprintFrame,
     FindLinksFrame,
 ]
@@ -322,6 +337,8 @@ QuestionFrame = Union[
     FindMetricsFrame,
     ListCheckoutsFrame,
     TidyCheckoutsFrame,
+    ListLogsFrame,
+    RemoveLogsFrame,
     TakeFingerprintFrame,
     FindLinksFrame,
     DescribeProcessesFrame,

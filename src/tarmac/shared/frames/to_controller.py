@@ -243,6 +243,15 @@ class CheckoutsTidiedFrame(Answer):
     type: Literal["checkouts_tidied"]
 
 
+class LogsListedFrame(Answer):
+    type: Literal["logs_listed"]
+    jobs: List[int]
+
+
+class LogsRemovedFrame(Answer):
+    type: Literal["logs_removed"]
+
+
 class Fingerprint(TypedDict):
     """The Python that a command uses, and the packages that are installed for it."""
 
@@ -316,6 +325,8 @@ AnswerFrame = Union[
     MetricsFoundFrame,
     CheckoutsFrame,
     CheckoutsTidiedFrame,
+    LogsListedFrame,
+    LogsRemovedFrame,
     FingerprintTaken,
     LinksFoundFrame,
     ProcessesDescribedFrame,
