@@ -68,3 +68,11 @@ def test_a_folder_of_another_user_is_refused(monkeypatch: pytest.MonkeyPatch, tm
 def test_a_new_state_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
     paths.make_private(str(tmp_path / "a" / "b"))
     assert (tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o700
+
+
+def test_the_sockets_of_logins_have_short_addresses() -> None:
+    assert paths.ssh_control_directory("/home/ann/.local/state/tarmac") == "/home/ann/.local/state/tarmac/ssh"
+    long = f"/home/{'a' * 60}/.local/state/tarmac"
+    elsewhere = paths.ssh_control_directory(long)
+    assert len(elsewhere) + paths.SSH_SOCKET_BYTES <= paths.SUN_PATH_BYTES
+    assert elsewhere != paths.ssh_control_directory(long + "2")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SUN_PATH_BYTES = 107  # the longest Unix socket address, without its closing zero
 LOCAL_STATE_ROOT = "/var/tmp"
+SSH_SOCKET_BYTES = 60  # of a name that ssh forms with %C, while it creates the socket
 
 
 def wanted_state_folder(environ: Mapping[str, str] = os.environ) -> str:
@@ -63,6 +64,16 @@ def controller_log(state: str) -> str:
 
 def agent_log(state: str) -> str:
     return os.path.join(state, "agent", "agent.log")
+
+
+def ssh_control_directory(state: str) -> str:
+    """For the sockets of `tarmac node login`. Elsewhere if their addresses would be too long in the state directory."""
+    directory = os.path.join(state, "ssh")
+    if len(os.fsencode(directory)) + SSH_SOCKET_BYTES <= SUN_PATH_BYTES:
+        return directory
+    from binascii import crc32
+
+    return os.path.join(LOCAL_STATE_ROOT, f"tarmac-ssh-{os.getuid()}-{crc32(os.fsencode(state)):08x}")
 
 
 def make_private(state: str) -> None:

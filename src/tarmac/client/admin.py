@@ -75,7 +75,7 @@ class Admin(Link):
 
     def try_node(self, name: str) -> AddedNode:
         """Try at once to reach a node that is away."""
-        tried: AddedNode = self.call("POST", f"/nodes/{quoted(name)}/try")
+        tried: AddedNode = self.call("POST", f"/nodes/{quoted(name)}/try", body={})
         return tried
 
     def drain(self, *gpus: int | str, reason: str | None = None) -> list[str]:

@@ -6,7 +6,7 @@ import os
 import subprocess
 
 from tarmac.errors import Unavailable
-from tarmac.paths import state_folder
+from tarmac.paths import make_private, ssh_control_directory, state_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def learn_host_key(target: Sequence[str], *, accept_new: bool) -> None:
 
 def log_in(target: Sequence[str]) -> None:
     """Open a connection that the controller may share, until it has not been used for a day."""
-    directory = os.path.join(state_folder(), "ssh")
-    os.makedirs(directory, 0o700, exist_ok=True)
+    directory = ssh_control_directory(state_folder())
+    make_private(directory)
     options = {
         "ControlMaster": "yes",
         "ControlPath": os.path.join(directory, "%C"),

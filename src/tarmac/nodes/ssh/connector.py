@@ -64,14 +64,13 @@ class SshConnector:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         try:
-            self._ssh = await _SshProcess.start(self._command(), theirs, self._variables())
+            with theirs:  # closed as soon as `ssh` has it, so that its end is noticed
+                self._ssh = await _SshProcess.start(self._command(), theirs, self._variables())
             self.joined = await self._join(_Lines(ours, self._ssh))
         except BaseException:
             ours.close()
             self.close()
             raise
-        finally:
-            theirs.close()
         return ours
 
     def has_started(self, pid: int) -> bool:

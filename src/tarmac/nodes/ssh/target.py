@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from tarmac.paths import ssh_control_directory
 from tarmac.records import dataclass
 
 if TYPE_CHECKING:
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
 CONNECT_WITHIN_S = 15
 ALIVE_EVERY_S = 15  # a link that is cut without a word ends after three of these
-CONTROL_DIRECTORY = "ssh"  # in the state directory: the sockets of `tarmac node login`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,12 +58,12 @@ def link_command(target: SshTarget, state_folder: Path) -> list[str]:
 
 
 def control_path(state_folder: Path) -> str:
-    return f"{state_folder}/{CONTROL_DIRECTORY}/%C"
+    return f"{ssh_control_directory(str(state_folder))}/%C"
 
 
 def has_login(state_folder: Path) -> bool:
     """True if a connection of `tarmac node login` may be there. Otherwise the user's own control path counts."""
     try:
-        return bool(os.listdir(state_folder / CONTROL_DIRECTORY))
+        return bool(os.listdir(ssh_control_directory(str(state_folder))))
     except OSError:
         return False
