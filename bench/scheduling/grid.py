@@ -32,9 +32,9 @@ SCHEDULERS: dict[str, Callable[[Sequence[Job], int], Schedule]] = {
     "order = expected": lambda jobs, nodes: by_core(jobs, nodes, EXPECTED, has_limits=True),
     "order = expected, none": lambda jobs, nodes: by_core(jobs, nodes, EXPECTED, has_limits=False),
 }
-FIFO = Rules(policy="fifo", suspend_after_failures=0)
-BALANCE = Rules(policy="balance", suspend_after_failures=0)
-EXPECTED = Rules(policy="balance", order="expected", suspend_after_failures=0)
+FIFO = Rules(policy="fifo", suspend_after_failures=0, drain_node_after_failures=0)
+BALANCE = Rules(policy="balance", suspend_after_failures=0, drain_node_after_failures=0)
+EXPECTED = Rules(policy="balance", order="expected", suspend_after_failures=0, drain_node_after_failures=0)
 
 
 class Setting(NamedTuple):

@@ -17,8 +17,13 @@ from tarmac.core.events import (
     JobsPaused,
     JobsResumed,
     JobsRetried,
+    NodeAdded,
+    NodeForgotten,
     NodeJoined,
     NodeLeft,
+    NodeRemoved,
+    NodesDrained,
+    NodesResumed,
     ProgressSeen,
     Reported,
     RunReport,
@@ -26,7 +31,8 @@ from tarmac.core.events import (
     TimePassed,
 )
 from tarmac.core.invariants import invariants
-from tarmac.core.model.ids import JobId
+from tarmac.core.model.ids import JobId, NodeName
+from tarmac.core.model.job import Request
 from tarmac.core.model.plan import EndByProgress
 from tarmac.core.model.status import Paused, is_ended
 from tests.core.support.builders import a_spec, exited, gone, launch_failed, lost, started, submitted
@@ -39,9 +45,17 @@ T = TypeVar("T")
 pytestmark = pytest.mark.timeout(3600)  # many take long, see `effort`
 
 one_of = st.integers(0, 10_000)  # selects one of the existing objects
-spec = st.builds(
-    a_spec,
+A, B = NodeName("a"), NodeName("b")
+request = st.builds(
+    Request,
     gpus=st.sampled_from([1, 1, 1, 2, 3, 0]),
+    only_nodes=st.sampled_from([(), (), (), (A,), (B, A)]),
+    exclude_nodes=st.sampled_from([(), (), (), (A,), (B,)]),
+    prefer_nodes=st.sampled_from([(), (), (), (B,), (A, B)]),
+)
+spec = st.builds(
+    lambda asked, **more: replace(a_spec(**more), request=asked),
+    request,
     owner=st.sampled_from(["ann", "bob"]),
     priority=st.sampled_from([10, 10, 5, 20]),
     retries=st.sampled_from([0, 0, 1, 2]),
@@ -76,9 +90,10 @@ class Histories(RuleBasedStateMachine):
         is_in_reach=st.sampled_from([True, True, False]),
         is_smooth=st.sampled_from([True, True, False]),
         policy=st.sampled_from(["fifo", "balance"]),
+        placement=st.sampled_from(["pack", "spread"]),
     )
-    def begin_with_nodes(self, is_in_reach: bool, is_smooth: bool, policy: str) -> None:
-        self.driver = Driver(self.world, policy)
+    def begin_with_nodes(self, is_in_reach: bool, is_smooth: bool, policy: str, placement: str) -> None:
+        self.driver = Driver(self.world, policy, placement)
         self.is_smooth = is_smooth
         if is_in_reach:
             for node in self.nodes:
@@ -139,6 +154,48 @@ class Histories(RuleBasedStateMachine):
             job = pick(over, number)
             self.feed(JobsRetried(by="ann", jobs=(self.driver.stored(job),)))
             self.then()
+
+    @rule(number=one_of, is_drained=st.booleans())
+    def drain_or_resume(self, number: int, is_drained: bool) -> None:
+        nodes = (pick(self.nodes, number).name,)
+        self.feed(NodesDrained(nodes=nodes, by="ann", reason="fans") if is_drained else NodesResumed(nodes=nodes))
+        self.then()
+
+    @rule(number=one_of, is_watch_only=st.sampled_from([True, False, False]))
+    def configure(self, number: int, is_watch_only: bool) -> None:
+        self.commit()  # the config file does not change with a decision
+        self.feed(NodeAdded(node=pick(self.nodes, number).name, is_watch_only=is_watch_only))
+        self.then()
+
+    @rule(number=one_of)
+    def remove_node(self, number: int) -> None:
+        """Nothing happens while a job holds something there."""
+        node = pick(self.nodes, number)
+        known = self.driver.state.nodes.get(node.name)
+        if known is None or not known.host:
+            self.world.disconnect(node)
+        self.commit()
+        self.feed(NodeRemoved(node=node.name))
+        assert (node.name in self.driver.state.nodes) == (known is not None and bool(known.host))
+        self.then()
+
+    @rule(number=one_of)
+    def forget_node(self, number: int) -> None:
+        """The machine is gone, and a person says so. Another machine may come under its name."""
+        node = pick(self.nodes, number)
+        self.commit()
+        known = self.driver.state.nodes.get(node.name)
+        if known is None:
+            return
+        if known.is_connected:
+            self.feed(NodeForgotten(node=node.name, by="ann"))
+            assert self.driver.state.nodes[node.name] is known, "a node that is connected is not gone"
+            self.feed(NodeLeft(node=node.name))
+        self.world.destroy(node, [(job, self.driver.state.jobs[job].attempt) for job in known.host])
+        self.feed(NodeForgotten(node=node.name, by="ann"))
+        self.commit()
+        assert node.name not in self.driver.state.nodes
+        self.then()
 
     # What happens on the nodes
 
@@ -308,6 +365,7 @@ class Histories(RuleBasedStateMachine):
         assert read.next_id == live.next_id
         assert list(read.queue.in_order()) == list(live.queue.in_order())
         for name, node in live.nodes.items():
+            assert (read.node(name).drain, read.node(name).is_watch_only) == (node.drain, node.is_watch_only)
             assert (read.node(name).booked, read.node(name).host) == (node.booked, node.host)
 
     @invariant()
@@ -334,9 +392,14 @@ class Histories(RuleBasedStateMachine):
         """With connected nodes and no further failures, every job ends and every attempt is forgotten."""
         self.commit()
         for node in self.nodes:
+            self.feed(NodeAdded(node=node.name))
+            self.feed(NodesResumed(nodes=(node.name,)))
             self.world.show_gpus(node, frozenset(range(len(node.gpus))))
             if not node.link:
                 self.connect(node, begins=False)
+        for job in list(self.driver.state.jobs.values()):
+            if not self.could_run(job.spec.request):
+                self.feed(StopAsked(job=job.id, by="ann"))
         for _ in range(4 * len(self.driver.disk) + 4):
             self.driver.now += 1e6  # longer than any wait between two attempts
             self.feed(TimePassed())
@@ -349,6 +412,11 @@ class Histories(RuleBasedStateMachine):
         assert self.driver.state.jobs == {}
         assert self.world.runs == {}
         assert all(is_ended(self.driver.stored(number).status) for number in self.driver.acknowledged)
+
+    def could_run(self, asked: Request) -> bool:
+        """Could one of the nodes run it, if it were empty?"""
+        allowed = [node for node in self.nodes if node.name in (asked.only_nodes or (node.name,))]
+        return any(len(node.gpus) >= asked.gpus for node in allowed if node.name not in asked.exclude_nodes)
 
     def resume_all(self) -> None:
         paused = [job.id for job in self.driver.state.jobs.values() if isinstance(job.status, Paused)]

@@ -17,6 +17,7 @@ from tarmac.shared.frames import reports
         (names.CONDITIONS, types.Condition),
         (names.POLICIES, types.Policy),
         (names.ORDERS, types.Order),
+        (names.PLACEMENTS, types.Placement),
         (names.RETRY_KINDS, types.RetryKind),
         (names.ON_OOM, types.OnOom),
     ],

@@ -11,6 +11,7 @@ from pathlib import Path
 from tarmac.core.changes import Changes
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import After, Job
+from tarmac.core.model.node import NodeDrain
 from tarmac.core.model.queue import Mode, Reservation
 from tarmac.core.model.status import Draft, Held, Queued, Requeue
 from tarmac.store.batch import Batch, Link, Submission
@@ -38,6 +39,7 @@ MODE = Mode(is_paused=True, by="ann", reason="the disk is full", since=150.0)
 RESERVATION = Reservation(
     id=1, owner="bob", node=NodeName("box"), gpus=(GpuUuid("box-0"),), begins_at=200.0, ends_at=300.0, by="ann"
 )
+DRAIN = NodeDrain(reason="new fans", by="ann", since=160.0)
 LINK = Link(7, "wandb", "https://wandb.example/runs/7")
 HOURS = {(7, "ann", ""): 60.0, (7, "bob", "p"): 1.5}
 
@@ -100,7 +102,9 @@ def write(path: Path) -> None:
     kept = Submission(owner="ann", token="token", first_id=1, count=len(jobs()), at=100.0)
     with opened(path) as store:
         commit(store, new(*jobs(), environments={digest: body}, submissions=[kept]))
-        queue = Changes(mode=MODE, reservations={1: RESERVATION}, hours=dict(HOURS))
+        queue = Changes(
+            mode=MODE, reservations={1: RESERVATION}, hours=dict(HOURS), node_drains={NodeName("box"): DRAIN}
+        )
         commit(store, Batch(changes=queue, links=[LINK]))
         commit(store, changed(story=(a_line(3, "Decided", at=105.0, node="box", gpus=[3]),)))
 

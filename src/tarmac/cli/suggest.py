@@ -36,7 +36,7 @@ OPTIONS_ELSEWHERE = {
     "--mail-user": "--notify", "--mail": "--notify", "--email": "--notify", "--mail-type": "--on", "--gres": "--gpus",
     "--gpus-per-node": "--gpus", "--cpus-per-task": "--cpus", "--job-name": "--name", "--chdir": "--cwd",
     "--workdir": "--cwd", "--output": "--log", "--error": "--stderr", "--export": "--env", "--dependency": "--after",
-    "--exclude": "--exclude-gpus", "--nodelist": "--gpus-on", "--time-limit": "--time", "--timeout": "--time",
+    "--exclude": "--exclude-node", "--nodelist": "--node", "--time-limit": "--time", "--timeout": "--time",
     "--partition": "--project", "--qos": "--tier", "--month": "--since", "--start": "--since", "--end": "--until",
     "--user": "--owner",
 }  # fmt: skip

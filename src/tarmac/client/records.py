@@ -148,6 +148,9 @@ class Job(Record):
     gpus_on: list[int | str]  # by index, UUID or the beginning of a UUID
     exclude_gpus: list[int | str]
     idle_below: int | None  # percent of utilization
+    only_nodes: list[str]  # names of nodes; empty: any
+    exclude_nodes: list[str]
+    prefer_nodes: list[str]
     memory_bytes: int | None  # of the host
     cpus: int | None
     time_limit_s: float | None

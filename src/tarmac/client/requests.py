@@ -48,6 +48,9 @@ if TYPE_CHECKING:
         gpus_on: Sequence[int | str] | None  # by index, UUID or the beginning of a UUID
         exclude_gpus: Sequence[int | str] | None
         idle_below: int | None  # percent of utilization
+        only_nodes: Sequence[str] | None  # names of nodes; empty: any
+        exclude_nodes: Sequence[str] | None
+        prefer_nodes: Sequence[str] | None
         memory_bytes: int | None  # of the host
         cpus: int | None
         time_limit_s: float | None

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.gpu import Drain
     from tarmac.core.model.ids import GpuUuid, JobId, NodeName
     from tarmac.core.model.job import Job
+    from tarmac.core.model.node import NodeDrain
     from tarmac.core.model.queue import Mode, Reservation, Suspension
     from tarmac.core.model.status import Booking
 
@@ -62,6 +63,7 @@ class Changes:
     attempts: list[Attempt] = field(default_factory=list)  # that ended
     story: list[StoryLine] = field(default_factory=list)
     gpus: dict[tuple[NodeName, GpuUuid], GpuSettings] = field(default_factory=dict)
+    node_drains: dict[NodeName, NodeDrain | None] = field(default_factory=dict)  # None: no longer
     reservations: dict[int, Reservation | None] = field(default_factory=dict)  # None: it is over
     suspended: dict[str, Suspension | None] = field(default_factory=dict)  # by owner; None: no longer
     mode: Mode | None = None
@@ -74,6 +76,7 @@ class Changes:
             or self.changed
             or self.relabelled
             or self.gpus
+            or self.node_drains
             or self.story
             or self.reservations
             or self.suspended

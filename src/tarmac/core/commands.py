@@ -55,7 +55,7 @@ class PauseJob:
 class Notify:
     """Run the notify command. Sent once; a lost notification does no harm."""
 
-    what: Literal["job-warned", "gpu-drained", "owner-suspended", "reservation-released"]
+    what: Literal["job-warned", "gpu-drained", "node-drained", "owner-suspended", "reservation-released"]
     message: Note
     job: JobId | None = None
 

@@ -24,9 +24,14 @@ from tarmac.core.events import (
     JobsRetried,
     JobsSubmitted,
     JobStarted,
+    NodeAdded,
+    NodeForgotten,
     NodeJoined,
     NodeLeft,
+    NodeRemoved,
     NodeSampled,
+    NodesDrained,
+    NodesResumed,
     OwnersResumed,
     ProcessAdopted,
     ProgressSeen,
@@ -98,7 +103,10 @@ def _apply(state: State, event: Event, now: float) -> list[Command]:
             queueing.change(state, event, now)
         case QueuePaused() | QueueResumed() | OwnersResumed() | QueueDrained() | ReservationMade() | ReservationEnded():
             queue_mode.change(state, event, now)
-        case NodeLeft() | GpusSeen() | GpusDrained() | GpusResumed() | GpusForgotten() | SlotsSet() | RulesSet():
+        case (
+            NodeLeft() | GpusSeen() | GpusDrained() | GpusResumed() | GpusForgotten() | SlotsSet() | RulesSet()
+            | NodeAdded() | NodesDrained() | NodesResumed() | NodeRemoved() | NodeForgotten()
+        ):  # fmt: skip
             inventory.change(state, event, now)
         case ProgressSeen():
             progress.note_ends(state, event, now)

@@ -25,6 +25,7 @@ from tarmac.records import dataclass
 if TYPE_CHECKING:
     from tarmac.core.model.gpu import Drain
     from tarmac.core.model.ids import GpuUuid
+    from tarmac.core.model.node import NodeDrain
     from tarmac.core.model.status import Booking, Status
 
 
@@ -57,6 +58,17 @@ class NodeBookings(Indexes):
             node.drains[gpu] = drain
         self.touch(node)
         self.changes.gpus[node.name, gpu] = GpuSettings(drain, node.slots.get(gpu, 1))
+
+    def add_node(self, name: NodeName, *, is_watch_only: bool) -> None:
+        """Know a node before it joins, or change what is known of it."""
+        node = self.node(name)
+        node.is_watch_only = is_watch_only
+        self.touch(node)
+
+    def set_node_drain(self, node: Node, drain: NodeDrain | None) -> None:
+        node.drain = drain
+        self.touch(node)
+        self.changes.node_drains[node.name] = drain
 
     def set_slots(self, node: Node, gpu: GpuUuid, slots: int) -> None:
         node.slots[gpu] = slots

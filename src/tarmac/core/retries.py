@@ -98,6 +98,8 @@ def _grown_host(state: State, request: Request) -> Request:
 
 
 def _is_suitable(state: State, node: Node, request: Request) -> bool:
+    if node.is_watch_only or not request.allows(node.name):
+        return False
     has_cpus = not node.cpus or request.cpus <= node.cpus
     return has_cpus and (not node.has_reported_gpus or len(_suitable_gpus(state, node, request)) >= request.gpus)
 
@@ -112,6 +114,7 @@ def _rooms(state: State, request: Request) -> list[int]:
     by_node = (
         [bookable_bytes(gpu, state.rules) for gpu in _suitable_gpus(state, node, whole)]
         for node in state.nodes.values()
+        if request.allows(node.name) and not node.is_watch_only
     )
     return [sorted(rooms)[-request.gpus] for rooms in by_node if len(rooms) >= request.gpus]
 

@@ -9,6 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from tarmac.core.changes import Changes
+from tarmac.core.fit.fit_cache import FitCache
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import Job
 from tarmac.core.model.queue import Mode
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.ids import GpuUuid
     from tarmac.core.model.job import JobSpec
     from tarmac.core.model.names import Outcome
+    from tarmac.core.model.node import NodeDrain, QuickFailure
     from tarmac.core.model.plan import FullPass
     from tarmac.core.model.queue import Reservation, Suspension
     from tarmac.core.model.status import Status
@@ -59,6 +61,9 @@ class State(NodeBookings):
     just_ended: list[JobId] = field(default_factory=list)  # their dependents are not updated yet
     # Of each owner, the jobs that failed in a row soon after their start, with the line that says why.
     failures: dict[str, dict[JobId, str | None]] = field(default_factory=dict)
+    # The same of each node, over all owners; and when jobs of each owner last ran well there.
+    quick_failures: dict[NodeName, dict[JobId, QuickFailure]] = field(default_factory=dict)
+    worked_at: dict[NodeName, dict[str, float]] = field(default_factory=dict)
     next_id: int = 1
     next_reservation: int = 1
     pass_at: float = 0.0  # time of the last scheduling pass
@@ -102,6 +107,9 @@ class State(NodeBookings):
             self.node(node).drains[gpu] = drain
         if slots != 1:
             self.node(node).slots[gpu] = slots
+
+    def load_node(self, node: NodeName, drain: NodeDrain) -> None:
+        self.node(node).drain = drain
 
     def load_mode(self, mode: Mode) -> None:
         self.mode = mode
@@ -162,6 +170,21 @@ class State(NodeBookings):
         else:
             self.reservations[number] = reservation
         self.changes.reservations[number] = reservation
+
+    def remove_node(self, name: NodeName) -> None:
+        """Drop a node with everything that was decided about it. The caller guarantees that no job holds anything."""
+        node = self.nodes[name]
+        for gpu in sorted({*node.drains, *node.slots}):
+            self.forget_gpu(node, gpu)
+        for one in [one for one in self.reservations.values() if one.node == name]:
+            self.set_reservation(one.id, None)
+        if node.drain is not None:
+            self.set_node_drain(node, None)
+        self.quick_failures.pop(name, None)
+        self.worked_at.pop(name, None)
+        del self.nodes[name]
+        self.fit_cache = FitCache()  # it numbers nodes
+        self.full_pass = None
 
     # Jobs
 

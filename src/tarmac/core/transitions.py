@@ -19,6 +19,7 @@ STORY_LINES = 10  # in the message of an impossible transition
 # Decided   a scheduling pass gave the job its GPUs
 # RunMissing   a node came back and has no record of the attempt
 # TakenIn   a node reports an attempt that the database does not know
+# NodeForgotten   a person knows that the node is gone for good
 # DependencyFailed   a job that it depends on did not end as required
 # Preempted   a job of a higher tier needs its GPUs
 TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
@@ -53,6 +54,7 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     # an attempt that was taken in has its GPUs.
     ("starting", "RunMissing"): ("starting", "queued"),
     ("starting", "TakenIn"): ("unknown",),
+    ("starting", "NodeForgotten"): ("unknown", "queued"),
     ("running", "JobExited"): ("succeeded", "failed", "unknown", "cancelled", "queued"),
     # The node reports a start as soon as the process is there; finding the program may still fail.
     ("running", "LaunchFailed"): ("failed", "queued"),
@@ -63,6 +65,7 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("running", "QueueStopped"): ("stopping",),
     ("running", "RunMissing"): ("unknown", "queued"),
     ("running", "TakenIn"): ("unknown",),
+    ("running", "NodeForgotten"): ("unknown", "queued"),
     ("running", "JobsPaused"): ("paused",),
     ("paused", "JobsResumed"): ("running",),
     ("stopping", "JobStarted"): ("stopping",),
@@ -74,6 +77,7 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("stopping", "StopAsked"): ("stopping",),
     ("stopping", "RunMissing"): ("cancelled", "unknown", "queued"),
     ("stopping", "TakenIn"): ("unknown",),
+    ("stopping", "NodeForgotten"): ("unknown", "queued"),
     # A person runs a job again.
     ("succeeded", "JobsRetried"): ("queued",),
     ("failed", "JobsRetried"): ("queued",),
@@ -87,6 +91,7 @@ TRANSITIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("unknown", "StopAsked"): ("unknown",),
     ("unknown", "RunMissing"): ("unknown", "queued"),
     ("unknown", "TakenIn"): ("unknown",),
+    ("unknown", "NodeForgotten"): ("unknown", "queued"),
 }
 
 

@@ -213,6 +213,22 @@ JOB_OPTIONS = (
         label="only on", render="idle_below",
     ),
     JobOption(
+        "--node", "run only on these nodes: gpu01,gpu02", metavar="NAMES", read="node_names",
+        verbs=ALL_VERBS, can_clear=True, details="`tarmac node ls` lists their names",
+        wire="only_nodes", type="texts", note="names of nodes; empty: any", record=REQUEST,
+        label="only on", render="only_nodes",
+    ),
+    JobOption(
+        "--exclude-node", "do not run on these nodes: gpu03", metavar="NAMES", read="node_names",
+        verbs=ALL_VERBS, can_clear=True,
+        wire="exclude_nodes", type="texts", record=REQUEST, label="only on", render="exclude_nodes",
+    ),
+    JobOption(
+        "--prefer-node", "try these nodes first, in this order: gpu02,gpu01", metavar="NAMES", read="node_names",
+        verbs=ALL_VERBS, can_clear=True, details="If the job fits on none of them, it starts elsewhere",
+        wire="prefer_nodes", type="texts", record=REQUEST, label="prefers", render="words",
+    ),
+    JobOption(
         "--mem", "reserve this much host memory: 16G", metavar="SIZE", read="size", verbs=ALL_VERBS, can_clear=True,
         wire="memory_bytes", type="int", note="of the host", record=REQUEST, is_nullable=True,
         label="host", render="host_memory", column="memory",

@@ -15,6 +15,7 @@ RETRIED = ("exit", "signal", "oom", "launch")  # those that are, unless the job 
 MOST_RETRIES = 1000
 LONGEST_NOTICE = 1000  # characters
 ON_OOM = ("fail", "retry", "grow")  # what to do after a job ran out of memory
+PLACEMENTS = ("pack", "spread")  # of jobs over nodes
 ORDERS = ("submitted", "expected")  # of one owner's jobs
 JOB_EVENTS = ("start", "end", "fail", "oom", "idle", "retry")  # of a job, for notifications
 QUEUE_EVENTS = ("queue-empty", "gpu-idle", "gpu-drained", "owner-suspended", "reservation-released")

@@ -96,7 +96,11 @@ def played(
 ) -> Scenario:
     """Failures never pause a simulated queue, because nobody could resume it."""
     rules = Rules(
-        policy=variant.policy, order=variant.order, is_backfilling=variant.is_backfilling, suspend_after_failures=0
+        policy=variant.policy,
+        order=variant.order,
+        is_backfilling=variant.is_backfilling,
+        suspend_after_failures=0,
+        drain_node_after_failures=0,
     )
     was_collecting = gc.isenabled()
     gc.disable()  # nothing makes reference cycles, and scanning 100,000 jobs for them is slow

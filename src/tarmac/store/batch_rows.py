@@ -68,6 +68,7 @@ def _write_all(connection: sqlite3.Connection, batch: Batch) -> list[str]:
         "INSERT OR REPLACE INTO gpus (node, uuid, drain, slots) VALUES (?, ?, ?, ?)",
         [rows.gpu_row(*key, *value) for key, value in changes.gpus.items()],
     )
+    _write_node_drains(connection, changes)
     _write_queue(connection, changes)
     _write_settings(connection, batch.settings)
     templates.write(connection, batch.templates)
@@ -159,6 +160,15 @@ def _write_answers(connection: sqlite3.Connection, kept: list[KeptAnswer]) -> No
     if kept:
         connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", map(astuple, kept))
         connection.execute("DELETE FROM answers WHERE at < ?", (kept[-1].at - KEEP_ANSWERS_S,))
+
+
+def _write_node_drains(connection: sqlite3.Connection, changes: Changes) -> None:
+    for node, drain in changes.node_drains.items():
+        if drain is None:
+            connection.execute("DELETE FROM node_drains WHERE node = ?", (node,))
+        else:
+            values = (node, rows.node_drain_text(drain))
+            connection.execute("INSERT OR REPLACE INTO node_drains VALUES (?, ?)", values)
 
 
 def _write_queue(connection: sqlite3.Connection, changes: Changes) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.gpu import Drain
     from tarmac.core.model.ids import GpuUuid
     from tarmac.core.model.job import Job
+    from tarmac.core.model.node import NodeDrain
     from tarmac.core.model.queue import Mode, Reservation, Suspension
     from tarmac.store.accounts import By, Key, Scope, Sums, Usage
     from tarmac.store.environments.secret_files import SecretFiles
@@ -83,6 +84,10 @@ class Reader:
 
     def gpus(self) -> list[tuple[NodeName, GpuUuid, Drain | None, int]]:
         return [rows.gpu_of(row) for row in self._connection.execute("SELECT node, uuid, drain, slots FROM gpus")]
+
+    def node_drains(self) -> list[tuple[NodeName, NodeDrain]]:
+        found = self._connection.execute("SELECT node, body FROM node_drains ORDER BY node")
+        return [(NodeName(node), rows.node_drain_of(body)) for node, body in found]
 
     def mode(self) -> Mode | None:
         row = self._connection.execute("SELECT value FROM meta WHERE name = 'mode'").fetchone()

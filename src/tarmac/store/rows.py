@@ -13,6 +13,7 @@ from tarmac.core.model.attempt import Attempt
 from tarmac.core.model.gpu import BookedGpu, Drain
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import Job, JobSpec, Request
+from tarmac.core.model.node import NodeDrain
 from tarmac.core.model.note import Note
 from tarmac.core.model.queue import Mode, Reservation, Suspension
 from tarmac.core.model.status import STATUS_TYPES, Booking, is_ended, state_name
@@ -39,6 +40,7 @@ _encode = msgspec.json.Encoder().encode
 _drain = msgspec.json.Decoder(Drain)
 _gpus = msgspec.json.Decoder(tuple[BookedGpu, ...])
 _message = msgspec.json.Decoder(Note | str)
+_node_drain = msgspec.json.Decoder(NodeDrain)
 _mode = msgspec.json.Decoder(Mode)
 _reservation = msgspec.json.Decoder(Reservation)
 _suspension = msgspec.json.Decoder(Suspension)
@@ -226,6 +228,14 @@ def gpu_row(node: NodeName, uuid: GpuUuid, drain: Drain | None, slots: int) -> t
 def gpu_of(row: tuple[Any, ...]) -> tuple[NodeName, GpuUuid, Drain | None, int]:
     node, uuid, drain, slots = row
     return NodeName(node), GpuUuid(uuid), None if drain is None else _drain.decode(drain), slots
+
+
+def node_drain_text(drain: NodeDrain) -> str:
+    return _encode(drain).decode()
+
+
+def node_drain_of(text: str) -> NodeDrain:
+    return _node_drain.decode(text)
 
 
 def mode_text(mode: Mode) -> str:

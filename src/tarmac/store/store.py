@@ -47,6 +47,8 @@ class Store:
             state.load(self.reader.live_jobs(), next_id=self.reader.next_id(), now=now)
             for gpu in self.reader.gpus():
                 state.load_gpu(*gpu)
+            for name, drain in self.reader.node_drains():
+                state.load_node(name, drain)
             if (mode := self.reader.mode()) is not None:
                 state.load_mode(mode)
             for reservation in self.reader.reservations():

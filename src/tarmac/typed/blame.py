@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from tarmac.errors import TarmacError
 
 OPTIONS = {
-    "infeasible.": ("gpus", "gpus_on", "gpu_mem", "min_gpu_mem", "gpu_model", "mem", "cpus"),
+    "infeasible.": ("gpus", "gpus_on", "gpu_mem", "min_gpu_mem", "gpu_model", "mem", "cpus", "node", "exclude_node"),
     "submit.cwd": ("cwd",),
     "submit.log": ("log", "stdout", "stderr"),
     "after.": ("after",),
     "gpu.": ("gpus_on", "exclude_gpus"),
+    "submit.node": ("node", "exclude_node", "prefer_node"),
     "notify.": ("notify", "on"),
     "submit.env": ("env",),
     "submit.venv": ("venv",),

@@ -13,7 +13,17 @@ if TYPE_CHECKING:
     from tarmac.typed.option import Option
 
 SWITCH = {"true": True, "yes": True, "on": True, "1": True, "false": NONE, "no": NONE, "off": NONE, "0": NONE}
-LISTED = ("gpu_model", "gpus_on", "exclude_gpus", "retry_on", "on", "array")  # may be a list, although not repeated
+LISTED = (
+    "gpu_model",
+    "gpus_on",
+    "exclude_gpus",
+    "node",
+    "exclude_node",
+    "prefer_node",
+    "retry_on",
+    "on",
+    "array",
+)  # may be a list, although not repeated
 BY_NAME = {option.name: option for option in JOB_OPTIONS}
 
 

@@ -15,6 +15,7 @@ OPTION_GROUPS = (
             "--idle-below",
         ),
     ),
+    ("Nodes", ("--node", "--exclude-node", "--prefer-node")),
     ("CPUs and memory of the host", ("--cpus", "--mem", "--nice")),
     ("When it starts", ("--priority", "--tier", "--after", "--begin", "--hold", "--draft")),
     ("When it must stop", ("--time", "--signal", "--requeue", "--grace")),

@@ -162,6 +162,14 @@ def models(word: str) -> list[str]:
     return names
 
 
+def node_names(word: str) -> list[str]:
+    """The names in gpu01,gpu02, each once."""
+    names = [name.strip() for name in word.split(",")]
+    if not all(names):
+        raise ValueError("it must be one or more names of nodes, such as gpu01,gpu02")
+    return list(dict.fromkeys(names))
+
+
 def label(word: str) -> str:
     if len(word) > MOST_LABEL:
         raise ValueError(f"it has {len(word):,} characters; choose a shorter text, of at most {MOST_LABEL:,}")

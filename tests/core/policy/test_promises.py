@@ -129,7 +129,13 @@ def test_every_owner_with_a_share_gets_a_turn(
     """Even if others submit any number of jobs, with and without limits."""
     shares = replace(Rules().shares, of=(("ann", share),))
     rules = Rules(
-        policy=policy, order=order, shares=shares, starvation_s=30.0, half_life_s=600.0, suspend_after_failures=0
+        policy=policy,
+        order=order,
+        shares=shares,
+        starvation_s=30.0,
+        half_life_s=600.0,
+        suspend_after_failures=0,
+        drain_node_after_failures=0,
     )
     works = Clockwork([a_node(gpus=4, name="n0"), a_node(gpus=2, name="n1")], rules, lasting)
     flood = [a_spec(owner=owner, gpus=gpus, time_limit_s=limit_s) for owner, gpus, limit_s in others]

@@ -9,8 +9,21 @@ from collections import Counter
 from typing import Any
 
 from tarmac.core.commands import Command, SignalJob, StartJob
-from tarmac.core.events import Event, GpusSeen, JobsRetried, NodeJoined, NodeLeft, StopAsked
+from tarmac.core.events import (
+    Event,
+    GpusSeen,
+    JobsRetried,
+    NodeAdded,
+    NodeForgotten,
+    NodeJoined,
+    NodeLeft,
+    NodeRemoved,
+    NodesDrained,
+    NodesResumed,
+    StopAsked,
+)
 from tarmac.core.explain.reasons import NoNode, RetryAt, TooFewGpus
+from tarmac.core.fit.closure import NodeDrained
 from tarmac.core.fit.gpu_fit import Taken
 from tarmac.core.machine import handle
 from tarmac.core.model.ids import JobId, NodeName
@@ -33,9 +46,16 @@ EDITED = ("name", "spec", "id")
 
 
 class Driver:
-    def __init__(self, world: World, policy: str = "fifo") -> None:
+    def __init__(self, world: World, policy: str = "fifo", placement: str = "pack") -> None:
         self.world = world
-        self.rules = Rules(policy=policy, planned_starts=0, starvation_s=1e18, suspend_after_failures=0)
+        self.rules = Rules(
+            policy=policy,
+            placement=placement,
+            planned_starts=0,
+            starvation_s=1e18,
+            suspend_after_failures=0,
+            drain_node_after_failures=0,
+        )
         self.state = State(rules=self.rules)
         self.now = 1000.0
         self.disk: dict[int, dict[str, Any]] = {}
@@ -45,6 +65,8 @@ class Driver:
         self.revivals: Counter[int] = Counter()  # how often a person retried each job
         self.attempts: list[tuple[int, int]] = []  # whose end is recorded
         self.told: dict[str, Told] = {}
+        self.drains: dict[NodeName, str] = {}  # stored
+        self.watch_only: set[NodeName] = set()  # as the config file says
         self._unkept_stops: set[int] = set()
         self._unkept_retries: dict[int, int] = {}  # the attempt after which a person retried the job
         self._outgoing: list[tuple[int, Command]] = []  # each with the connection under which it was decided
@@ -77,11 +99,31 @@ class Driver:
                 self._unkept_retries.update((job.id, job.attempt) for job in retried)
                 self._unkept_stops -= {job.id for job in retried}  # a stop in the same commit was about the end before
             case _:
+                self._listen_to_decisions(event)
+
+    def _listen_to_decisions(self, event: Event) -> None:
+        """What people decide about nodes."""
+        match event:
+            case NodesDrained(nodes=names) | NodesResumed(nodes=names):
+                for name in names:
+                    self.told.setdefault(name, Told()).is_drained = isinstance(event, NodesDrained)
+            case NodeAdded(node=name, is_watch_only=is_watch_only):
+                self.told.setdefault(name, Told()).is_watch_only = is_watch_only
+                (self.watch_only.add if is_watch_only else self.watch_only.discard)(name)
+            case NodeRemoved(node=name):
+                if name in self.state.nodes and not self.state.nodes[name].host:
+                    self.told.pop(name, None)
+                    self.watch_only.discard(name)
+            case NodeForgotten(node=name):
+                if not self.state.nodes[name].is_connected:
+                    self.told.pop(name, None)
+                    self.watch_only.discard(name)
+            case _:
                 pass
 
     def _compare_with_reference(self, decided: list[JobId]) -> None:
         jobs = list(self.state.jobs.values())
-        floor = Floor(self.told, [job for job in jobs if job.id not in decided])
+        floor = Floor(self.told, [job for job in jobs if job.id not in decided], self.rules.placement)
         waiting = [job for job in jobs if reference.may_start(job, self.now) or job.id in decided]
         starts = [_start(self.state.jobs[number]) for number in decided]
         if self.state.runtimes.ends_by_progress or any(isinstance(job.status, Stopping) for job in jobs):
@@ -101,7 +143,10 @@ class Driver:
             elif reasons and not any(told.is_connected for told in self.told.values()):
                 assert reasons == (NoNode(),)
             for reason in reasons:
+                if isinstance(reason, NodeDrained):
+                    assert self.told[reason.node].is_drained
                 if isinstance(reason, TooFewGpus):
+                    assert floor.may_run(job.spec.request, reason.node)
                     has = self.told[reason.node].uuids
                     assert (reason.asked, reason.total) == (job.spec.request.gpus, len(has))
                     assert reason.free == len(floor.free(reason.node)) < reason.asked
@@ -120,6 +165,10 @@ class Driver:
             self.disk[job.id].update(zip(UPDATED, rows.changed_job_row(job), strict=True))
             if job.id in changes.edited:
                 self.disk[job.id].update(zip(EDITED, rows.edited_job_row(job), strict=True))
+        for name, drain in changes.node_drains.items():
+            self.drains.pop(name, None)
+            if drain is not None:
+                self.drains[name] = rows.node_drain_text(drain)
         for number, attempt in self._unkept_retries.items():
             self.world.by_hand.setdefault(number, set()).add(attempt)
             self.revivals[number] += 1
@@ -146,12 +195,16 @@ class Driver:
         state = State(rules=self.rules)
         live = [self.stored(n) for n, row in self.disk.items() if row["is_live"]]
         state.load(live, next_id=self.next_id, now=self.state.now)
+        for name, text in self.drains.items():
+            state.load_node(name, rows.node_drain_of(text))
+        for name in sorted(self.watch_only):
+            state.add_node(name, is_watch_only=True)
         return state
 
     def crash(self) -> None:
         """Simulate a kill: memory, uncommitted changes and all connections are lost."""
         self._lose_memory()
-        self.told.clear()
+        self.told = self._told_again()
 
     def fail_commit(self) -> None:
         """Simulate a full disk: reload the state and reconnect the nodes."""
@@ -164,8 +217,19 @@ class Driver:
                 node.has_reported_gpus,
                 node.cpu_job_slots,
             )
-        for told in self.told.values():
-            told.is_connected = False
+        before = self.told
+        self.told = self._told_again()
+        for name in known:
+            told = self.told.setdefault(name, Told())
+            heard = before.get(name, Told())
+            told.slots, told.uuids = heard.slots, heard.uuids
+
+    def _told_again(self) -> dict[str, Told]:
+        """What the disk and the config file say about nodes."""
+        found = {str(name): Told() for name in [*self.drains, *self.watch_only]}
+        for name, told in found.items():
+            told.is_drained, told.is_watch_only = name in self.drains, name in self.watch_only
+        return found
 
     def _lose_memory(self) -> None:
         self.state = self.reload()

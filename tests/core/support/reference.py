@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tarmac.core.model.job import Job
+from tarmac.core.model.job import Job, Request
 from tarmac.core.model.status import Queued, Running, Starting, Stopping, Unknown
 
 Start: TypeAlias = tuple[int, str, tuple[str, ...]]  # job, node, uuids
@@ -16,6 +16,8 @@ class Told:
     """What the core knows of a node."""
 
     is_connected: bool = False
+    is_drained: bool = False
+    is_watch_only: bool = False
     slots: int = 0
     uuids: tuple[str, ...] = ()
 
@@ -23,8 +25,9 @@ class Told:
 class Floor:
     """Free GPUs, from the reports and the bookings of the jobs."""
 
-    def __init__(self, told: dict[str, Told], jobs: list[Job]) -> None:
+    def __init__(self, told: dict[str, Told], jobs: list[Job], placement: str = "pack") -> None:
         self.told = told
+        self.placement = placement
         self.holders: dict[tuple[str, str], int] = {}
         self.slots_taken = dict.fromkeys(told, 0)
         self.owners = {job.id: job.spec.owner for job in jobs}
@@ -49,18 +52,27 @@ class Floor:
     def free(self, node: str) -> tuple[str, ...]:
         return tuple(uuid for uuid in self.told[node].uuids if (node, uuid) not in self.holders)
 
-    def place(self, gpus: int, nodes: list[str]) -> tuple[str, tuple[str, ...]] | None:
-        """On the fullest node that fits, so that whole nodes stay free for wide jobs; the first of equals."""
-        fitting = [name for name in nodes if self._fits(gpus, name)]
+    def place(self, request: Request, nodes: list[str]) -> tuple[str, tuple[str, ...]] | None:
+        """On a preferred node; else on the fullest (to spread: the emptiest) that fits; the first of equals."""
+        fitting = [name for name in nodes if self._fits(request, name)]
         if not fitting:
             return None
-        name = min(fitting, key=lambda name: len(self.free(name)))
-        return name, self.free(name)[:gpus]
+        preferred = [name for name in request.prefer_nodes if name in fitting]
+        sign = 1 if self.placement == "pack" else -1
+        name = preferred[0] if preferred else min(fitting, key=lambda name: sign * len(self.free(name)))
+        return name, self.free(name)[: request.gpus]
 
-    def _fits(self, gpus: int, name: str) -> bool:
+    def may_run(self, request: Request, name: str) -> bool:
+        """Whatever is free there."""
         node = self.told.get(name)
-        if node is None or not node.is_connected:
+        if node is None or not node.is_connected or node.is_drained or node.is_watch_only:
             return False
+        return name in (request.only_nodes or (name,)) and name not in request.exclude_nodes
+
+    def _fits(self, request: Request, name: str) -> bool:
+        if not self.may_run(request, name):
+            return False
+        gpus, node = request.gpus, self.told[name]
         return self.slots_taken[name] < node.slots if gpus == 0 else len(self.free(name)) >= gpus
 
 
@@ -71,7 +83,7 @@ def starts(floor: Floor, waiting: list[Job], nodes: list[str], policy: str) -> l
     while left:
         job = _whose_turn(left, floor, policy)
         left.remove(job)
-        placed = floor.place(job.spec.request.gpus, nodes)
+        placed = floor.place(job.spec.request, nodes)
         if placed is None:
             left = [other for other in left if not _is_alike(other, job)]
         else:

@@ -207,6 +207,13 @@ class World:
             elif run.phase in {"alive", "orphaned"}:
                 self.kill_shim(run, is_alive=False)
 
+    def destroy(self, node: FakeNode, booked: list[Key]) -> None:
+        """The machine is gone for good, with its disk. Nobody learns how the attempts ended that are booked there."""
+        self.disconnect(node)
+        for run in self.of(node):
+            del self.runs[run.key]
+        self.ends.update((key, ("lost", None, None)) for key in booked)
+
     def show_gpus(self, node: FakeNode, visible: frozenset[int]) -> None:
         node.visible = visible
         if node.link:

@@ -19,7 +19,7 @@ from tarmac.store.database import schema
 from tarmac.store.database.database import damage
 from tests.core.support.builders import a_spec
 from tests.store.kept import happen, opened
-from tests.store.write_schema import ENVIRONMENT, FOLDER, HOURS, LINK, MODE, RESERVATION, jobs, write
+from tests.store.write_schema import DRAIN, ENVIRONMENT, FOLDER, HOURS, LINK, MODE, RESERVATION, jobs, write
 
 VERSIONS = range(1, schema.VERSION + 1)
 
@@ -64,6 +64,12 @@ def test_the_mode_and_reservations_of_an_old_database_are_unchanged(old: Path, v
     is_kept = version >= 3
     assert (state.mode, state.reservations) == ((MODE, {1: RESERVATION}) if is_kept else (Mode(), {}))
     assert hours == (HOURS if is_kept else {})
+
+
+def test_the_drained_nodes_of_an_old_database_are_unchanged(old: Path, version: int) -> None:
+    with opened(old) as store:
+        drained = {node.name: node.drain for node in store.load().nodes.values() if node.drain is not None}
+    assert drained == ({"box": DRAIN} if version >= 12 else {})
 
 
 def test_the_arrays_of_an_old_database_are_groups(old: Path, version: int) -> None:

@@ -12,11 +12,18 @@ from tarmac.api.wording.catalogue.formats import size
 from tarmac.api.wording.notes import note_words
 from tarmac.api.wording.phrases import in_own_words
 from tarmac.core.model.note import Note
-from tarmac.core.policy.feasibility import ConstraintUnmet, HostTooSmall, PinnedGone, TooFewGpusOnNode
+from tarmac.core.policy.feasibility import (
+    ConstraintUnmet,
+    HostTooSmall,
+    NoNodeLeft,
+    OnlyWatched,
+    PinnedGone,
+    TooFewGpusOnNode,
+)
 from tarmac.refusal import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tarmac.api.wording.catalogue.message import Rendered
     from tarmac.core.limits import LimitReached
@@ -46,8 +53,15 @@ def _in_words(name: str, value: Any) -> Any:
             return value
 
 
-def infeasible(lack: Lack, nodes: int = 1) -> Rendered:
-    """The first constraint that no node can satisfy."""
+def infeasible(lack: Lack, nodes: int = 1, only: Sequence[str] = ()) -> Rendered:
+    """The first constraint that no node can satisfy. `only`: the nodes that the job may run on, if not on all."""
+    rendered = _infeasible(lack, nodes)
+    if not only or isinstance(lack, NoNodeLeft | OnlyWatched):
+        return rendered
+    return rendered._replace(message=say("infeasible.on_chosen_nodes", text=rendered.message, nodes=only))
+
+
+def _infeasible(lack: Lack, nodes: int) -> Rendered:
     match lack:
         case TooFewGpusOnNode(asked=asked, have=0):
             return render("infeasible.no_gpus", asked=asked, nodes=nodes)
@@ -62,6 +76,10 @@ def infeasible(lack: Lack, nodes: int = 1) -> Rendered:
             return render("infeasible.cpus", asked=asked, total=total, nodes=nodes)
         case ConstraintUnmet():
             return _constraint_unmet(lack, nodes)
+        case NoNodeLeft(named=named, excluded=excluded):
+            return render("infeasible.no_node_left", named=named, excluded=excluded)
+        case OnlyWatched(nodes=watched):
+            return render("infeasible.only_watched", nodes=watched)
         case _:
             assert_never(lack)
 

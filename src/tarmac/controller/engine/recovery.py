@@ -31,6 +31,7 @@ def load_again(state: State, before: State) -> State:
         mine = state.node(name)
         mine.gpus, mine.has_reported_gpus = node.gpus, node.has_reported_gpus
         mine.cpu_job_slots, mine.is_connected = node.cpu_job_slots, False
+        mine.is_watch_only = node.is_watch_only
         state.touch(mine)
     state.keep_begins(before.runtimes.began)
     state.keep_patience(before)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tarmac.controller.settings.per_user import MOST
 from tarmac.controller.settings.setting import Setting
 from tarmac.core.model.rules import Rules
-from tarmac.shared.names import ORDERS, POLICIES
+from tarmac.shared.names import ORDERS, PLACEMENTS, POLICIES
 from tarmac.shared.units import DAY_S, MINUTE_S
 
 _RULES = Rules()
@@ -28,6 +28,14 @@ QUEUE_SETTINGS: tuple[Setting, ...] = (
         default=_RULES.order,
         choices=ORDERS,
         meaning="which of a user's jobs goes first: submitted by place; expected by wait relative to expected length",
+    ),
+    Setting(
+        name="placement",
+        group="scheduling",
+        kind="choice",
+        default=_RULES.placement,
+        choices=PLACEMENTS,
+        meaning="which node is tried first: pack the fullest, so that whole nodes stay free for wide jobs; spread the emptiest",
     ),
     Setting(
         name="shares",
@@ -171,7 +179,14 @@ QUEUE_SETTINGS: tuple[Setting, ...] = (
         group="jobs",
         kind="seconds",
         default=_RULES.fail_fast_s,
-        meaning="a job that fails within this long counts for suspend_after_failures",
+        meaning="a job that fails within this long counts for suspend_after_failures and drain_node_after_failures",
+    ),
+    Setting(
+        name="drain_node_after_failures",
+        group="jobs",
+        kind="count",
+        default=_RULES.drain_node_after_failures,
+        meaning="drain a node after this many jobs of several users in a row fail there within fail_fast_s; 0: never",
     ),
     Setting(
         name="admins",

@@ -153,8 +153,8 @@ SETTINGS: dict[str, Setting] = {
             group="notifications",
             kind="text",
             default="",
-            meaning="run with /bin/sh when a job is warned, a GPU is drained, a user is suspended or a reservation is "
-            "released; see TARMAC_MESSAGE",
+            meaning="run with /bin/sh when a job is warned, a GPU or a node is drained, a user is suspended or a "
+            "reservation is released; see TARMAC_MESSAGE",
         ),
         Setting(
             name="notify_digest_s",

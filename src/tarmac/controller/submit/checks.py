@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tarmac.controller.accounts.memory import AUTO, Kind, memory_to_book
@@ -19,7 +20,7 @@ from tarmac.controller.submit.refused_jobs import MOST_REFUSED, refusal_of
 from tarmac.controller.submit.request import request_fields, spec_fields
 from tarmac.controller.submit.retries import retries_of
 from tarmac.core.model.job import JobSpec, Request
-from tarmac.core.policy.feasibility import lack
+from tarmac.core.policy.feasibility import chosen_nodes, lack
 from tarmac.refusal import Refused, invalid
 from tarmac.shared import fill
 from tarmac.shared.end_warning import UNCATCHABLE, parse_warning
@@ -256,9 +257,16 @@ def refuse_bad_command(job: JobRequest | JobSpec) -> None:
 
 
 def refuse_infeasible(state: State, request: Request) -> None:
+    """Refuse what no node can run, and names that no node has."""
+    for name in (*request.only_nodes, *request.exclude_nodes, *request.prefer_nodes):
+        if state.nodes and name not in state.nodes:
+            known = list(state.nodes)
+            near = get_close_matches(name, known, n=1)
+            raise invalid("submit.node_unknown", node=name, near=near[0] if near else None, known=known)
     lacking = lack(state, request)
     if lacking is not None:
-        raise invalid("submit.infeasible", lack=lacking, nodes=len(state.nodes))
+        only = chosen_nodes(state, request)
+        raise invalid("submit.infeasible", lack=lacking, nodes=len(state.nodes), only=only)
 
 
 def refuse_too_long(texts: Sequence[str]) -> None:

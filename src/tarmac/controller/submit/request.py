@@ -40,6 +40,7 @@ GpuMemory = Annotated[int, Meta(ge=1)] | Literal["auto"]
 GpuShare = Annotated[float, Meta(gt=0, le=1)]
 GpuModels = Annotated[tuple[Text, ...], Meta(max_length=32)]
 Gpus = Annotated[tuple[Gpu, ...], Meta(max_length=1024)]
+Nodes = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=64)], ...], Meta(max_length=1024)]
 Percent = Annotated[int, Meta(ge=1, le=100)]
 Bytes = Annotated[int, Meta(ge=1)]
 Cpus = Annotated[int, Meta(ge=1, le=100_000)]
@@ -71,6 +72,9 @@ class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     gpus_on: Gpus = ()
     exclude_gpus: Gpus = ()
     idle_below: Percent | None = None
+    only_nodes: Nodes = ()
+    exclude_nodes: Nodes = ()
+    prefer_nodes: Nodes = ()
     memory_bytes: Bytes | None = None
     cpus: Cpus | None = None
     priority: Priority = DEFAULT_PRIORITY
@@ -161,6 +165,9 @@ class EditRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     gpus_on: Gpus | UnsetType | None = UNSET
     exclude_gpus: Gpus | UnsetType | None = UNSET
     idle_below: Percent | UnsetType | None = UNSET
+    only_nodes: Nodes | UnsetType | None = UNSET
+    exclude_nodes: Nodes | UnsetType | None = UNSET
+    prefer_nodes: Nodes | UnsetType | None = UNSET
     memory_bytes: Bytes | UnsetType | None = UNSET
     cpus: Cpus | UnsetType | None = UNSET
     priority: Priority | UnsetType = UNSET

@@ -33,9 +33,14 @@ from tarmac.core.events.of_nodes import (
     GpusForgotten,
     GpusResumed,
     GpusSeen,
+    NodeAdded,
+    NodeForgotten,
     NodeJoined,
     NodeLeft,
+    NodeRemoved,
     NodeSampled,
+    NodesDrained,
+    NodesResumed,
     ProgressSeen,
     RunOrigin,
     SlotsSet,
@@ -81,6 +86,11 @@ Event: TypeAlias = (
     | Reported
     | NodeJoined
     | NodeLeft
+    | NodeAdded
+    | NodesDrained
+    | NodesResumed
+    | NodeRemoved
+    | NodeForgotten
     | GpusSeen
     | NodeSampled
     | ProgressSeen
@@ -111,9 +121,14 @@ __all__ = [
     "JobsRetried",
     "JobsSubmitted",
     "LaunchFailed",
+    "NodeAdded",
+    "NodeForgotten",
     "NodeJoined",
     "NodeLeft",
+    "NodeRemoved",
     "NodeSampled",
+    "NodesDrained",
+    "NodesResumed",
     "OwnersResumed",
     "ProcessAdopted",
     "ProgressSeen",

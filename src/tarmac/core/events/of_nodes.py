@@ -42,6 +42,41 @@ class NodeLeft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeAdded:
+    """A node is configured, or its configuration changed. It need not have joined."""
+
+    node: NodeName
+    is_watch_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodesDrained:
+    nodes: tuple[NodeName, ...]
+    by: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodesResumed:
+    nodes: tuple[NodeName, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRemoved:
+    """Drop a node from the state. Ignored while a job holds anything there."""
+
+    node: NodeName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeForgotten:
+    """A person knows that the node is gone for good, with every process on it. Ignored while it is connected."""
+
+    node: NodeName
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GpusSeen:
     """All GPUs of a node, in index order."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from tarmac.core.fit.closure import NodeAway, NodeDrained
 from tarmac.core.fit.gpu_fit import GpuReason
 from tarmac.core.limits import LimitReached
 from tarmac.core.policy.eligibility import ArrayFull, Paused
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoNode:
     """No node is connected."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeAway:
-    node: NodeName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +63,7 @@ class NeverFits:
 
     lack: Lack  # of the node that comes closest
     nodes: int = 1  # how many there are
+    only: tuple[NodeName, ...] = ()  # of these, the nodes that the job may run on, if its owner chose some
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +139,7 @@ class Behind:
 Reason: TypeAlias = (
     NoNode
     | NodeAway
+    | NodeDrained
     | TooFewGpus
     | CpuSlotsTaken
     | HostShort

@@ -9,11 +9,11 @@ from tarmac.core.explain.reasons import (
     HostBooked,
     HostShort,
     NeverFits,
-    NodeAway,
     NoNode,
     Reason,
     TooFewGpus,
 )
+from tarmac.core.fit.closure import NodeNotAllowed, NodeWatchOnly, closure
 from tarmac.core.fit.gpu_fit import refusal_of
 from tarmac.core.fit.node_fit import (
     booked_cpus,
@@ -24,7 +24,7 @@ from tarmac.core.fit.node_fit import (
     has_capacity,
     is_short_of_memory,
 )
-from tarmac.core.policy.feasibility import lack, pinned_away
+from tarmac.core.policy.feasibility import chosen_nodes, lack, pinned_away
 from tarmac.core.policy.placement import place
 
 if TYPE_CHECKING:
@@ -44,12 +44,17 @@ def why_not(state: State, request: Request) -> tuple[Reason, ...]:
     nodes = [node for node in state.nodes.values() if not fits(node, request, state.rules)]
     reasons = tuple(reason for node in nodes for reason in _why_not_on(node, request, state.rules))
     lacking = lack(state, request) or pinned_away(state, request)
-    return reasons if lacking is None else (NeverFits(lack=lacking, nodes=len(state.nodes)), *reasons)
+    if lacking is None:
+        return reasons
+    return (NeverFits(lack=lacking, nodes=len(state.nodes), only=chosen_nodes(state, request)), *reasons)
 
 
 def _why_not_on(node: Node, request: Request, rules: Rules) -> tuple[Reason, ...]:
-    if not node.is_connected:
-        return (NodeAway(node=node.name),)
+    closed = closure(node, request)
+    if isinstance(closed, NodeNotAllowed | NodeWatchOnly):
+        return ()  # the job does not wait for it
+    if closed is not None:
+        return (closed,)
     return (*_why_not_the_host(node, request, rules), *_why_not_the_gpus(node, request, rules))
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import Request
+    from tarmac.core.model.names import Placement
     from tarmac.core.model.node import Node
     from tarmac.core.model.rules import Rules
 
@@ -29,7 +30,7 @@ MAX_REQUESTS = 2_000  # whose fitting nodes are remembered
 
 @dataclass(slots=True, eq=False)
 class Fits:
-    """The nodes that one request fits on, by how many of their GPUs it could use: the fullest come first."""
+    """The nodes that one request fits on, by how many of their GPUs it could use."""
 
     read: int = 0  # the last change of a node that was taken in
     usable: dict[NodeName, int] = field(default_factory=dict)
@@ -50,14 +51,15 @@ class Fits:
             self.usable[name] = usable
             insort(self.by_usable.setdefault(usable, []), number)
 
-    def numbers(self) -> Iterator[int]:
-        for usable in sorted(self.by_usable):
+    def numbers(self, placement: Placement = "pack") -> Iterator[int]:
+        """Pack: the fullest nodes first. Spread: the emptiest."""
+        for usable in sorted(self.by_usable, reverse=placement == "spread"):
             yield from list(self.by_usable[usable])
 
 
 @dataclass(slots=True, eq=False)
 class GpuCounts:
-    """How many GPUs the connected nodes have."""
+    """How many GPUs the connected nodes have that jobs may run on."""
 
     read: int = 0  # the last change of a node that was taken in
     total: int = 0
@@ -89,20 +91,29 @@ class FitCache:
         self.starts = StartCache(self.touched)
 
     def gpu_count(self, nodes: dict[NodeName, Node]) -> int:
-        """All GPUs of the connected nodes."""
+        """All GPUs of the connected nodes, apart from nodes that are only watched."""
         counts, touched = self.gpus, self.touched
         touched.add_new(nodes)
         if counts.read != touched.position:
             for name in touched.since(counts.read):
                 node = nodes[name]
-                counts.put(name, len(node.gpus) if node.is_connected else 0)
+                counts.put(name, len(node.gpus) if node.is_connected and not node.is_watch_only else 0)
             counts.read = touched.position
         return counts.total
 
     def fitting(self, nodes: dict[NodeName, Node], request: Request, rules: Rules) -> Iterator[Node]:
-        """Every node the request fits on: the fullest first, equally full ones in the order they joined."""
-        names = self.touched.names
-        return (nodes[names[number]] for number in self.fits_of(nodes, request, rules).numbers())
+        """Every node the request fits on: preferred ones first, then as `placement` says.
+
+        Equally full ones come in the order they joined.
+        """
+        names, fits = self.touched.names, self.fits_of(nodes, request, rules)
+        if not request.prefer_nodes:
+            yield from (nodes[names[number]] for number in fits.numbers(rules.placement))
+            return
+        preferred = [name for name in request.prefer_nodes if name in fits.usable]
+        yield from (nodes[name] for name in preferred)
+        others = (names[number] for number in fits.numbers(rules.placement))
+        yield from (nodes[name] for name in others if name not in preferred)
 
     def may_fit(self, nodes: dict[NodeName, Node], request: Request, rules: Rules) -> bool:
         """False if no node has as many usable GPUs. Costs less than a closer look at the nodes that changed."""

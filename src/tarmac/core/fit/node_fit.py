@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
+from tarmac.core.fit.closure import closure
 from tarmac.core.fit.gpu_fit import booking_of, has_conditions, is_plainly_free, refusal_of
 from tarmac.core.model.status import Booking
 
@@ -28,7 +29,7 @@ def fits(node: Node, request: Request, rules: Rules) -> bool:
 
 def fitting_gpus(node: Node, request: Request, rules: Rules) -> list[Gpu] | None:
     """Every GPU the request could use now; None if the node as a whole cannot take it."""
-    if not node.is_connected or not host_fits(node, request, rules):
+    if closure(node, request) is not None or not host_fits(node, request, rules):
         return None
     candidates: Iterable[Gpu] = node.gpus.values()
     if not request.is_shared and not node.slots:  # the common case on a busy node, decided cheaply

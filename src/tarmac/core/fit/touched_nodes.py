@@ -32,7 +32,7 @@ class TouchedNodes:
         self._positions[name] = self.position
 
     def add_new(self, nodes: dict[NodeName, Node]) -> None:
-        """Number the nodes that joined. None ever leaves the state."""
+        """Number the nodes that joined. When one is removed from the state, all caches begin anew."""
         if len(nodes) == len(self.names):
             return
         for name in islice(nodes, len(self.names), None):

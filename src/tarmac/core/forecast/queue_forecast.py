@@ -152,7 +152,7 @@ class _Openings:
 
     def __init__(self, state: State, now: float, progress: Progress, new: Job | None) -> None:
         self._state, self._progress = state, progress
-        self.nodes = [node for node in state.nodes.values() if node.is_connected]
+        self.nodes = [node for node in state.nodes.values() if node.takes_jobs]
         self._slots = {node.name: slots_of(state, node, now, progress) for node in self.nodes}
         self.held_back = HeldBack(state, now, new)
 
@@ -160,6 +160,7 @@ class _Openings:
         openings = (
             opening_on(self._state, node, job, self._slots[node.name], not_before, self.held_back, self._progress)
             for node in self.nodes
+            if job.spec.request.allows(node.name)
         )
         return min((one for one in openings if one is not None), key=lambda one: one.at, default=None)
 

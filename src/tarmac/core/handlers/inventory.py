@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from tarmac.core.events import GpusDrained, GpusForgotten, GpusResumed, GpusSeen, NodeLeft, RulesSet, SlotsSet
+from tarmac.core.events import (
+    GpusDrained,
+    GpusForgotten,
+    GpusResumed,
+    GpusSeen,
+    NodeAdded,
+    NodeForgotten,
+    NodeLeft,
+    NodeRemoved,
+    NodesDrained,
+    NodesResumed,
+    RulesSet,
+    SlotsSet,
+)
+from tarmac.core.handlers import node_decisions
+from tarmac.core.handlers.node_decisions import NodeDecision
 from tarmac.core.model.gpu import Drain
 
 if TYPE_CHECKING:
@@ -14,7 +29,7 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
 
 GpuDecision: TypeAlias = GpusDrained | GpusResumed | GpusForgotten | SlotsSet  # by people
-GpuEvent: TypeAlias = NodeLeft | GpusSeen | RulesSet | GpuDecision
+NodeEvent: TypeAlias = NodeLeft | GpusSeen | RulesSet | GpuDecision | NodeDecision
 
 
 def sample(state: State, event: NodeSampled) -> None:
@@ -27,14 +42,15 @@ def sample(state: State, event: NodeSampled) -> None:
     state.touch(node)
 
 
-def change(state: State, event: GpuEvent, now: float) -> None:
+def change(state: State, event: NodeEvent, now: float) -> None:
     match event:
         case RulesSet():
             state.set_rules(event.rules)
         case NodeLeft():
-            node = state.node(event.node)
-            node.is_connected = False
-            state.touch(node)
+            left = state.nodes.get(event.node)
+            if left is not None:  # a node that was removed leaves later
+                left.is_connected = False
+                state.touch(left)
         case GpusSeen():
             node = state.node(event.node)
             node.gpus = {gpu.uuid: gpu for gpu in event.gpus}
@@ -43,6 +59,8 @@ def change(state: State, event: GpuEvent, now: float) -> None:
         case GpusDrained() | GpusResumed() | GpusForgotten() | SlotsSet():
             for gpu in event.gpus:
                 _decide(state, state.node(event.node), gpu, event, now)
+        case NodeAdded() | NodesDrained() | NodesResumed() | NodeRemoved() | NodeForgotten():
+            node_decisions.change(state, event, now)
         case _:
             assert_never(event)
 

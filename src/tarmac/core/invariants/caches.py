@@ -131,7 +131,7 @@ def _gpu_counts(state: State) -> list[str]:
     counts = state.fit_cache.gpus
     changed = set(state.fit_cache.touched.since(counts.read))
     nodes = (node for node in state.nodes.values() if node.name in counts.of_node and node.name not in changed)
-    fresh = {node.name: len(node.gpus) if node.is_connected else 0 for node in nodes}
+    fresh = {node.name: len(node.gpus) if node.is_connected and not node.is_watch_only else 0 for node in nodes}
     known = {name: count for name, count in counts.of_node.items() if name not in changed}
     if known == fresh and counts.total == sum(counts.of_node.values()):
         return []

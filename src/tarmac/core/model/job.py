@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import NamedTuple, get_args
 
 from tarmac.core.model.gpu import NamedGpu
-from tarmac.core.model.ids import JobId
+from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.names import Condition, OnOom, OutputName, RetryKind, Tier
 from tarmac.core.model.snapshot import Snapshot
 from tarmac.core.model.status import Booked, Queued, RunName, Status
@@ -46,6 +46,9 @@ class Request(_HashedOnce):
     idle_below: int | None = None  # per cent; a GPU with foreign processes counts as free while its load is below this
     memory_bytes: int = 0  # host memory
     cpus: int = 0
+    only_nodes: tuple[NodeName, ...] = ()  # empty: on any
+    exclude_nodes: tuple[NodeName, ...] = ()
+    prefer_nodes: tuple[NodeName, ...] = ()  # tried first, in this order
 
     def __hash__(self) -> int:
         """A scheduling pass looks requests up hundreds of times."""
@@ -55,6 +58,10 @@ class Request(_HashedOnce):
             known = hash(_values_of_request(self))
             object.__setattr__(self, "_hash", known)
             return known
+
+    def allows(self, node: NodeName) -> bool:
+        """May the job run on this node, as far as its owner is concerned?"""
+        return (not self.only_nodes or node in self.only_nodes) and node not in self.exclude_nodes
 
     @property
     def is_shared(self) -> bool:

@@ -7,8 +7,27 @@ from dataclasses import field
 from tarmac.core.model.gpu import Activity, BookedGpu, Drain, Gpu, GpuUse
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import Request
+from tarmac.core.model.note import Note
 from tarmac.core.model.status import RunName
 from tarmac.records import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeDrain:
+    """No job starts on the node; running jobs continue. `by` is a person, or None if Tarmac drained it."""
+
+    reason: Note | str | None  # a person's text, or a note by the core
+    by: str | None
+    since: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuickFailure:
+    """A job that failed on the node right after its start."""
+
+    owner: str
+    at: float
+    line: str | None  # that says why
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,7 +55,14 @@ class Node:
     )  # memory that jobs use on GPUs, as last read
     clocks_run_on: set[RunName] = field(default_factory=set)  # attempts whose time limits would not wait for a pause
     is_connected: bool = False
+    drain: NodeDrain | None = None
+    is_watch_only: bool = False  # its GPUs are shown, and no job starts there
     has_reported_gpus: bool = False  # until then, `gpus` is empty because nothing is known
+
+    @property
+    def takes_jobs(self) -> bool:
+        """May a job start there at all?"""
+        return self.is_connected and self.drain is None and not self.is_watch_only
 
     def holders(self, gpu: GpuUuid) -> tuple[JobId, ...]:
         return tuple(self.booked.get(gpu, ()))

@@ -21,6 +21,9 @@ NoteKey: TypeAlias = Literal[
     "unknown.gone",
     "unknown.no_record",
     "unknown.taken_in",
+    "unknown.node_forgotten",
+    "drained.failures",
+    "drained.failures_alike",
     "suspended.failures",
     "suspended.failures_alike",
     "paused.stopped",
@@ -29,6 +32,7 @@ NoteKey: TypeAlias = Literal[
     "notice.job_warned",
     "notice.job_stopped",
     "notice.gpu_drained",
+    "notice.node_drained",
     "notice.owner_suspended",
     "notice.reservation_released",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.core.model.names import Action, Order, Policy
+from tarmac.core.model.names import Action, Order, Placement, Policy
 from tarmac.records import dataclass
 
 
@@ -25,6 +25,7 @@ class Rules:
 
     policy: Policy = "balance"
     order: Order = "submitted"  # of one owner's jobs with the same priority
+    placement: Placement = "pack"  # of jobs over nodes
     shares: PerName = PerName(1.0)
     half_life_s: float = 7 * 86400.0  # fairshare: GPU-hours this old count half
     is_backfilling: bool = True
@@ -44,6 +45,7 @@ class Rules:
     )
     suspend_after_failures: int = 10  # consecutive jobs of one owner that failed within fail_fast_s
     fail_fast_s: float = 10.0
+    drain_node_after_failures: int = 3  # consecutive jobs on one node that failed within fail_fast_s
     retry_delay_s: float = 10.0  # before the second retry of a job; doubled for each further one
     retry_max_delay_s: float = 600.0
 

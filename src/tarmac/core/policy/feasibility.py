@@ -12,6 +12,7 @@ from tarmac.records import dataclass
 
 if TYPE_CHECKING:
     from tarmac.core.model.gpu import Gpu, NamedGpu
+    from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import Request
     from tarmac.core.model.node import Node
     from tarmac.core.model.rules import Rules
@@ -52,22 +53,57 @@ class HostTooSmall:
     total: int
 
 
-Lack: TypeAlias = TooFewGpusOnNode | PinnedGone | ConstraintUnmet | HostTooSmall
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoNodeLeft:
+    """The job excludes every node, or names only nodes that are gone."""
+
+    named: tuple[NodeName, ...]  # the only ones that it may run on
+    excluded: tuple[NodeName, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnlyWatched:
+    """No other nodes could run it, and no job ever starts on these."""
+
+    nodes: tuple[NodeName, ...]
+
+
+Lack: TypeAlias = TooFewGpusOnNode | PinnedGone | ConstraintUnmet | HostTooSmall | NoNodeLeft | OnlyWatched
 
 
 def lack(state: State, request: Request) -> Lack | None:
-    """What the closest node lacks; None where a node could satisfy everything."""
+    """What the closest node lacks; None where a node could satisfy everything.
+
+    A drained node counts, because it may be resumed. A watch-only node never does.
+    """
     found: list[Lack] = []
-    for node in state.nodes.values():
-        if (lacking := _lack_on(node, request, state.rules)) is None:
+    watched: list[NodeName] = []
+    allowed = [node for node in state.nodes.values() if request.allows(node.name)]
+    for node in allowed:
+        lacking = _lack_on(node, request, state.rules)
+        if lacking is None and not node.is_watch_only:
             return None
-        found.append(lacking)
+        if lacking is None:
+            watched.append(node.name)
+        elif not node.is_watch_only:
+            found.append(lacking)
+    if watched or (allowed and not found):
+        return OnlyWatched(nodes=tuple(watched or (node.name for node in allowed)))
+    if not allowed and state.nodes:
+        return NoNodeLeft(named=request.only_nodes, excluded=request.exclude_nodes)
     return max(found, key=_nearness, default=None)
 
 
 def candidates(state: State, request: Request) -> list[Node]:
     """The nodes that could meet the request if they were idle."""
-    return [node for node in state.nodes.values() if _lack_on(node, request, state.rules) is None]
+    open_nodes = [node for node in state.nodes.values() if request.allows(node.name) and not node.is_watch_only]
+    return [node for node in open_nodes if _lack_on(node, request, state.rules) is None]
+
+
+def chosen_nodes(state: State, request: Request) -> tuple[NodeName, ...]:
+    """The nodes that the job may run on, if its owner chose some; empty for a job that may run on all."""
+    allowed = tuple(name for name in state.nodes if request.allows(name))
+    return () if len(allowed) == len(state.nodes) else allowed
 
 
 def pinned_away(state: State, request: Request) -> PinnedGone | None:
@@ -87,6 +123,8 @@ def _nearness(found: Lack) -> tuple[int, int]:
             return (2 + CONDITIONS.index(condition), have)
         case HostTooSmall(total=total):
             return (2 + len(CONDITIONS), total)
+        case NoNodeLeft() | OnlyWatched():
+            return (-1, 0)  # never compared: it is about all nodes
 
 
 def _lack_on(node: Node, request: Request, rules: Rules) -> Lack | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tarmac.core.fit.closure import closure
 from tarmac.core.fit.gpu_fit import booking_of, refusal_of, suits
 from tarmac.core.model.status import Booking
 
@@ -19,16 +20,21 @@ if TYPE_CHECKING:
 
 
 def plan(state: State, job: Job, wanted: tuple[GpuUuid, ...] = ()) -> Booking | None:
-    """On the wanted GPUs, else on suitable ones that disturb the fewest jobs. None: no connected node has enough."""
+    """On the wanted GPUs, else on suitable ones that disturb the fewest jobs.
+
+    None: no node that takes jobs has enough.
+    """
     request = job.spec.request
     candidates = []
     for number, node in enumerate(state.nodes.values()):
+        if not node.takes_jobs if wanted else closure(node, request) is not None:
+            continue
         gpus = [
             gpu
             for gpu in node.gpus.values()
             if (gpu.uuid in wanted if wanted else suits(gpu, request, state.rules) is None)
         ]
-        if node.is_connected and len(gpus) >= request.gpus:
+        if len(gpus) >= request.gpus:
             gpus.sort(key=lambda gpu: _disturbance(state, node, gpu, job))
             chosen = gpus[: request.gpus]
             worst = max((_disturbance(state, node, gpu, job)[0] for gpu in chosen), default=0)

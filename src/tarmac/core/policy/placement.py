@@ -1,4 +1,7 @@
-"""Where a request goes: the fullest node it fits on, so that whole nodes stay free for wide jobs."""
+"""Where a request goes: its preferred nodes first, then the fullest, so that whole nodes stay free for wide jobs.
+
+With `placement = spread`, the emptiest node comes first instead.
+"""
 
 from __future__ import annotations
 

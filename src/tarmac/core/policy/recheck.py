@@ -12,7 +12,7 @@ from tarmac.core.model.status import Queued
 
 if TYPE_CHECKING:
     from tarmac.core.model.gpu import BookedGpu
-    from tarmac.core.model.job import Job
+    from tarmac.core.model.job import Job, Request
     from tarmac.core.model.node import Node
     from tarmac.core.model.status import Booking
     from tarmac.core.state import State
@@ -26,6 +26,8 @@ def refusal(state: State, job: Job, booking: Booking) -> str | None:
         return f"job {job.id} does not wait"
     if node is None or not node.is_connected:
         return f"node {booking.node} is out of reach"
+    if (closed := _node_refusal(node, job.spec.request)) is not None:
+        return closed
     if len(uuids) != job.spec.request.gpus:
         return f"{len(uuids)} GPUs planned, {job.spec.request.gpus} asked"
     for gpu in booking.gpus:
@@ -34,6 +36,16 @@ def refusal(state: State, job: Job, booking: Booking) -> str | None:
     slots = state.rules.max_cpu_jobs or node.cpu_job_slots
     if not uuids and sum(not request.gpus for request in node.host.values()) >= slots:
         return f"all {slots} slots for jobs without GPUs are taken"
+    return None
+
+
+def _node_refusal(node: Node, request: Request) -> str | None:
+    if node.drain is not None:
+        return f"node {node.name} is drained"
+    if node.is_watch_only:
+        return f"node {node.name} is only watched"
+    if (request.only_nodes and node.name not in request.only_nodes) or node.name in request.exclude_nodes:
+        return f"node {node.name} was not asked for"
     return None
 
 

@@ -126,7 +126,7 @@ class Pass:
         self.is_settled = self.is_settled or is_full(self._state)
 
     def _is_idle(self) -> bool:
-        return paused(self._state) is not None or not any(node.is_connected for node in self._state.nodes.values())
+        return paused(self._state) is not None or not any(node.takes_jobs for node in self._state.nodes.values())
 
     # The phases
 

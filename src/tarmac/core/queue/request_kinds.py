@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from tarmac.core.model.gpu import NamedGpu
+    from tarmac.core.model.ids import NodeName
     from tarmac.core.queue.queue import Classes
 
 SHARE_UNIT = 1 / 64
@@ -50,6 +51,9 @@ class KindKey(NamedTuple):
     gpus_on: tuple[NamedGpu | int, ...]
     exclude_gpus: tuple[NamedGpu | int, ...]
     idle_below: int | None
+    only_nodes: tuple[NodeName, ...]
+    exclude_nodes: tuple[NodeName, ...]
+    prefer_nodes: tuple[NodeName, ...]
     magnitudes: tuple[int, ...]  # of the amounts, in bits: an amount that is 0 is 0 for all requests of the kind
 
 
@@ -63,6 +67,9 @@ def kind_key(request: Request, limit_magnitude: int) -> KindKey:
         request.gpus_on,
         request.exclude_gpus,
         request.idle_below,
+        request.only_nodes,
+        request.exclude_nodes,
+        request.prefer_nodes,
         tuple(int(amount).bit_length() for amount in units),
     )
 

@@ -19,7 +19,7 @@ from tarmac.sim.world import simulate
 from tests.core.support.effort import tries
 
 NEVER_S = 1e12
-FIFO = Rules(policy="fifo", suspend_after_failures=0, starvation_s=NEVER_S)
+FIFO = Rules(policy="fifo", suspend_after_failures=0, drain_node_after_failures=0, starvation_s=NEVER_S)
 PLAIN = replace(FIFO, is_backfilling=False)
 BALANCE = replace(FIFO, policy="balance")
 WIDTHS = (1, 1, 1, 2, 4, 8)

@@ -171,7 +171,7 @@ def test_retries_of_a_suspended_owner_wait_as_well() -> None:
 
 
 def test_nobody_is_suspended_when_the_setting_is_0() -> None:
-    scene = a_broken_environment(suspend_after_failures=0)
+    scene = a_broken_environment(suspend_after_failures=0, drain_node_after_failures=0)
     for _ in range(10):
         fail(scene)
     assert not is_suspended(scene)
@@ -186,7 +186,7 @@ def test_a_start_by_force_works_for_a_suspended_owner() -> None:
 
 
 def test_failures_are_not_remembered_where_none_suspends_or_the_owner_is_suspended() -> None:
-    scene = a_broken_environment(suspend_after_failures=0)
+    scene = a_broken_environment(suspend_after_failures=0, drain_node_after_failures=0)
     for _ in range(3):
         fail(scene)
     assert scene.state.failures == {}

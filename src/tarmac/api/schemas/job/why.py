@@ -18,6 +18,9 @@ class Requested(TypedDict, total=False):
     gpus_on: list[int | str]
     exclude_gpus: list[int | str]
     idle_below: int
+    only_nodes: list[str]
+    exclude_nodes: list[str]
+    prefer_nodes: list[str]
     memory_bytes: int
     cpus: int
     priority: Required[int]
@@ -42,6 +45,7 @@ class WhyReason(TypedDict, total=False):
     what: str
     lack: dict[str, Any]  # the constraint that no node satisfies; its fields depend on the constraint
     nodes: int  # how many there are
+    only: list[str]  # of these, the nodes that the job may run on, if its owner chose some
     by: str | None
     since: float | None
     job: int

@@ -35,7 +35,7 @@ SENTENCES: dict[str, str] = {
     "setting.history_keep_s": "任务结束这么久之后，连同日志一起删除；0：不删除",
     "setting.history_dump": "任务删除前（包括用 `tarmac clean` 删除）追加到这个文件；可用 `tarmac import` 读回",
     "setting.notify_command": (
-        "任务收到警告、GPU 停用、用户被停止调度或预留释放时，由 /bin/sh 执行的命令；见 TARMAC_MESSAGE"
+        "任务收到警告、GPU 或节点停用、用户被停止调度或预留释放时，由 /bin/sh 执行的命令；见 TARMAC_MESSAGE"
     ),
     "setting.notify_digest_s": "发往同一目标的事件收集这么久，合并为一条消息发送",
     "setting.notify_retry_s": "通知发送失败后，隔这么久重发，之后间隔逐次加倍，最长 1h",
@@ -71,7 +71,9 @@ SENTENCES: dict[str, str] = {
     "setting.retry_delay_s": "没有 --retry-delay 的任务第二次重试前的等待时间；之后逐次加倍",
     "setting.retry_max_delay_s": "重试前的最长等待时间",
     "setting.suspend_after_failures": "用户连续这么多个任务在 fail_fast_s 内失败后，停止调度其任务；0：从不",
-    "setting.fail_fast_s": "在这么久之内失败的任务，计入 suspend_after_failures",
+    "setting.fail_fast_s": "在这么久之内失败的任务，计入 suspend_after_failures 和 drain_node_after_failures",
+    "setting.drain_node_after_failures": "多个用户的任务在同一节点上连续这么多次很快失败后，停用该节点；0：从不",
+    "setting.placement": "任务放在哪个节点：pack 放在能容纳它的最满的节点，让整个节点保持空闲；spread 放在最空的节点",
     "setting.admins": "除 root 和运行 Tarmac 的用户之外，可以操作所有任务并提交紧急任务的用户",
     # shared/job_options.py
     "option.gpus": "GPU 数量（默认 1；0 表示不用）",
@@ -103,6 +105,9 @@ SENTENCES: dict[str, str] = {
     "option.gpus_on": "只用这些 GPU，按编号或 UUID：0,2",
     "option.exclude_gpus": "不用这些 GPU，按编号或 UUID：1,3",
     "option.idle_below": "只用利用率低于此值的 GPU：20%",
+    "option.node": "只在这些节点上运行：gpu01,gpu02",
+    "option.exclude_node": "不在这些节点上运行：gpu03",
+    "option.prefer_node": "优先在这些节点上运行，按此顺序：gpu02,gpu01",
     "option.mem": "申请这么多内存：16G",
     "option.cpus": "申请 N 个 CPU 核",
     "option.time": "运行这么久之后停止任务：6h、90m、1-12:00:00",

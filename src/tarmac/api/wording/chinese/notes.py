@@ -28,6 +28,12 @@ MESSAGES: dict[str, Message] = {
     "unknown.gone": Message("它的守护进程被杀，退出码未知；其所有进程都已结束"),
     "unknown.no_record": Message("节点上没有这次运行的记录"),
     "unknown.taken_in": Message("从节点 {node} 收回；数据库中没有它的记录"),
+    "unknown.node_forgotten": Message("{by} 确认节点 {node} 已永久失效；无人知道这次运行如何结束"),
+    "drained.failures": Message("{node} 上最近的 {count} 个任务（来自 {owners} 个用户）都在启动后 {within_s} 秒内失败"),
+    "drained.failures_alike": Message(
+        "{node} 上最近的 {count} 个任务（来自 {owners} 个用户）都在启动后 {within_s} 秒内失败，"
+        "其中 {alike} 个的错误是：{line}"
+    ),
     "suspended.failures": Message(
         "{owner} 最近的 {count} 个任务都在启动后 {within_s} 秒内失败；最新的是任务 {job}"
         "（{reason:select exit=退出码|signal=被信号终止：|oom-gpu=显存不足|oom-host=内存不足|killed=被外部终止：|"
@@ -43,6 +49,9 @@ MESSAGES: dict[str, Message] = {
     "notice.job_warned": Message("任务 {job}：{warning}"),
     "notice.job_stopped": Message("任务 {job} 被停止：{warning}"),
     "notice.gpu_drained": Message("{node} 上的 {gpu} 已停用：{reason}"),
+    "notice.node_drained": Message(
+        "节点 {node} 已停用，不再启动任务：{reason}；排除原因后，请运行 `tarmac node resume {node}`"
+    ),
     "notice.owner_suspended": Message("{owner} 已被停止调度，其任务不再启动：{reason}"),
     "notice.reservation_released": Message("{owner} 的预留 {reservation} 已释放：{within_s:in_words}内没有使用"),
     "unsuitable.pin": Message("不在任务指定的 GPU 之列"),

@@ -157,6 +157,16 @@ MESSAGES: dict[str, Message] = {
         "申请了 {asked} 张 GPU；任务指定的 GPU 中有 {have} 张适用{rest}", "请用 --gpus-on 指定同样多的 GPU"
     ),
     "infeasible.without_excluded": Message("（不计被排除的）"),
+    "infeasible.on_chosen_nodes": Message("{text}（按 --node 和 --exclude-node，只考虑 {nodes}）"),
+    "infeasible.no_node_left": Message(
+        "没有任务可以运行的节点{named:prefixed ：只能在 }{excluded:prefixed ，不能在 }",
+        "请修改 --node 或 --exclude-node；运行 `tarmac node ls` 查看节点",
+    ),
+    "infeasible.only_watched": Message(
+        "只有 {nodes:or} 能运行它，但 Tarmac 只监视这些节点，不在上面启动任务",
+        "运行 `tarmac node ls` 查看哪些节点接受任务",
+    ),
+    "submit.node_unknown": Message("没有节点 {node}{near:prefixed ；是否指 }", "可选的节点：{known:list 无}"),
     "size.bytes": Message("{count} 字节"),
     "size.exactly": Message("{size}（{count} 字节）"),
 }

@@ -32,6 +32,16 @@ MESSAGES: dict[str, Message] = {
     "unknown.gone": Message("its shim was killed, so its exit code is not known; all its processes have ended"),
     "unknown.no_record": Message("the node has no record of this attempt"),
     "unknown.taken_in": Message("taken in from node {node}; the database did not know it"),
+    "unknown.node_forgotten": Message(
+        "{by} said that node {node} is gone for good; nobody knows how the attempt ended"
+    ),
+    "drained.failures": Message(
+        "the last {count:n job} on {node}, of {owners:n owner}, failed within {within_s} s of starting"
+    ),
+    "drained.failures_alike": Message(
+        "the last {count:n job} on {node}, of {owners:n owner}, failed within {within_s} s of starting, "
+        "{alike} of them with: {line}"
+    ),
     "suspended.failures": Message(
         "the last {count:n job} of {owner} failed within {within_s} s of starting; the newest was job {job} "
         "({reason:select exit=exit code|signal=ended by}{detail:prefixed  })"
@@ -45,6 +55,10 @@ MESSAGES: dict[str, Message] = {
     "notice.job_warned": Message("job {job}: {warning}"),
     "notice.job_stopped": Message("job {job} is stopped: {warning}"),
     "notice.gpu_drained": Message("{gpu} on {node} is no longer used: {reason}"),
+    "notice.node_drained": Message(
+        "node {node} is drained, and no more jobs start there: {reason}; once the cause is fixed, run "
+        "`tarmac node resume {node}`"
+    ),
     "notice.owner_suspended": Message("{owner} is suspended, and no more of their jobs start: {reason}"),
     "notice.reservation_released": Message(
         "reservation {reservation} of {owner} is released: it was not used within {within_s:in_words}"

@@ -221,6 +221,19 @@ MESSAGES: dict[str, Message] = {
         "{have:select 0=none} {have:plural is|are} suitable{rest}",
         "name as many with --gpus-on",
     ),
+    "infeasible.on_chosen_nodes": Message("{text} (counting only {nodes}, as --node and --exclude-node say)"),
+    "infeasible.no_node_left": Message(
+        "no node is left that the job may run on{named:prefixed : only on }{excluded:prefixed , not on }",
+        "change --node or --exclude-node; run `tarmac node ls` to list the nodes",
+    ),
+    "infeasible.only_watched": Message(
+        "only {nodes:or} could run it, but Tarmac only watches {nodes:plural this node|these nodes} and starts no jobs "
+        "there",
+        "run `tarmac node ls` to see which nodes take jobs",
+    ),
+    "submit.node_unknown": Message(
+        "unknown node {node}{near:prefixed ; did you mean }", "choose one of these: {known:list none}"
+    ),
     "size.bytes": Message("{count} bytes"),
     "size.exactly": Message("{size} ({count} bytes)"),
     "infeasible.without_excluded": Message(" (excluded ones not counted)"),

@@ -41,6 +41,7 @@ MESSAGES: dict[str, Message] = {
     "waiting.on_node": Message("{node}: {text}"),
     "waiting.no_node": Message("no machine is reachable: the agent is not connected"),
     "waiting.node_unreachable": Message("{node} is unreachable"),
+    "waiting.node_drained": Message("node {node} is drained{reason:prefixed : } (by {by})"),
     "waiting.too_few_gpus": Message("requested {asked:n GPU}; {free} of {total} {free:plural is|are} free"),
     "waiting.too_few_gpus_held": Message(
         "requested {asked:n GPU}; {free} of {total} {free:plural is|are} free (held by {jobs:jobs})"
@@ -56,6 +57,9 @@ MESSAGES: dict[str, Message] = {
     "waiting.host_memory": Message("requested {asked:size} of host memory; {free:size} of {total:size} is not booked"),
     "waiting.cpus": Message("requested {asked:n CPU core}; {free} of {total} {free:plural is|are} not booked"),
     # one GPU
+    "gpu.node_not_allowed": Message("the job may not run on this node"),
+    "gpu.node_watch_only": Message("the node is only watched; no jobs start there"),
+    "gpu.node_drained": Message("the node is drained"),
     "gpu.drained": Message("drained: {reason}"),
     "gpu.drained_by": Message("drained by {by}"),
     "gpu.held_by_jobs": Message("held by {jobs:jobs}"),
@@ -117,6 +121,9 @@ MESSAGES: dict[str, Message] = {
     "requested.pinned": Message("only GPU {gpus}"),
     "requested.excluded": Message("not GPU {gpus}"),
     "requested.idle_below": Message("GPUs less than {percent}% busy"),
+    "requested.only_nodes": Message("only on {nodes:or}"),
+    "requested.exclude_nodes": Message("not on {nodes}"),
+    "requested.prefer_nodes": Message("preferably on {nodes}"),
     "requested.host_memory": Message("{size:size} of host memory"),
     "requested.cpus": Message("{cpus:n CPU core}"),
     "requested.no_time_limit": Message("no time limit"),

@@ -12,7 +12,8 @@ from tarmac.api.wording.catalogue.catalogue import say
 from tarmac.api.wording.notes import words
 from tarmac.api.wording.refusals import refusal
 from tarmac.api.wording.times import at_clock
-from tarmac.core.explain.reasons import NodeAway, NoNode
+from tarmac.core.explain.reasons import NoNode
+from tarmac.core.fit.closure import NodeAway
 from tarmac.core.model.ids import JobId
 from tarmac.core.model.status import Draft, Held, Queued, holds_booking
 

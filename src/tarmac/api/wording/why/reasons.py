@@ -19,7 +19,6 @@ from tarmac.core.explain.reasons import (
     IsDraft,
     KeptFor,
     NeverFits,
-    NodeAway,
     NoNode,
     NotBefore,
     OwnerSuspended,
@@ -28,6 +27,7 @@ from tarmac.core.explain.reasons import (
     TooFewGpus,
     WaitsFor,
 )
+from tarmac.core.fit.closure import NodeAway, NodeDrained, NodeNotAllowed, NodeWatchOnly
 from tarmac.core.fit.gpu_fit import Drained, OutsideUse, Taken, TooLittleMemory, Unsuitable
 from tarmac.core.limits import LimitReached
 from tarmac.core.policy.eligibility import ArrayFull, Paused
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tarmac.core.explain.reasons import Reason
+    from tarmac.core.fit.closure import Closure
     from tarmac.core.fit.gpu_fit import GpuReason
     from tarmac.core.model.ids import GpuUuid, NodeName
 
@@ -43,13 +44,15 @@ if TYPE_CHECKING:
 def sentence(reason: Reason, now: float, nodes: int = 1) -> str:
     """The reason in one line, without its GPUs. With several nodes, it names its own."""
     text = _sentence(reason, now)
-    node = None if isinstance(reason, NodeAway) else getattr(reason, "node", None)
+    node = None if isinstance(reason, NodeAway | NodeDrained) else getattr(reason, "node", None)
     return text if nodes == 1 or node is None else say("waiting.on_node", node=node, text=text)
 
 
 def _sentence(reason: Reason, now: float) -> str:
     match reason:
-        case NoNode() | NodeAway() | TooFewGpus() | CpuSlotsTaken() | HostShort() | HostBooked() | NeverFits():
+        case NoNode() | NodeAway() | NodeDrained():
+            return _of_closed_nodes(reason)
+        case TooFewGpus() | CpuSlotsTaken() | HostShort() | HostBooked() | NeverFits():
             return _of_machines(reason)
         case HeldBy() | IsDraft() | WaitsFor() | NotBefore() | RetryAt():
             return _of_the_job(reason, now)
@@ -131,14 +134,20 @@ def _held_back(kept: KeptFor, now: float) -> str:
     return say("waiting.held_back_undated", job=kept.job, gpus=kept.gpus)
 
 
-def _of_machines(
-    reason: NoNode | NodeAway | TooFewGpus | CpuSlotsTaken | HostShort | HostBooked | NeverFits,
-) -> str:
+def _of_closed_nodes(reason: NoNode | NodeAway | NodeDrained) -> str:
     match reason:
         case NoNode():
             return say("waiting.no_node")
         case NodeAway(node=node):
             return say("waiting.node_unreachable", node=node)
+        case NodeDrained(node=node, reason=why, by=by):
+            return say("waiting.node_drained", node=node, reason=words(why), by=by or "Tarmac")
+        case _:
+            assert_never(reason)
+
+
+def _of_machines(reason: TooFewGpus | CpuSlotsTaken | HostShort | HostBooked | NeverFits) -> str:
+    match reason:
         case TooFewGpus(asked=asked, free=free, total=total, gpus=gpus):
             if jobs := holders_of(gpus):
                 return say("waiting.too_few_gpus_held", asked=asked, free=free, total=total, jobs=jobs)
@@ -151,8 +160,8 @@ def _of_machines(
             return say("waiting.host_memory", asked=asked, free=free, total=total)
         case HostBooked(asked=asked, free=free, total=total):
             return say("waiting.cpus", asked=asked, free=free, total=total)
-        case NeverFits(lack=lack, nodes=nodes):
-            return infeasible(lack, nodes).message
+        case NeverFits(lack=lack, nodes=nodes, only=only):
+            return infeasible(lack, nodes, only).message
         case _:
             assert_never(reason)
 
@@ -169,6 +178,21 @@ def kept_words(kept: KeptFor | ReservedFor, now: float) -> str:
         begin, end = at_clock(kept.begins_at, now), at_clock(kept.ends_at, now)
         return say("gpu.reserved", owner=kept.owner, begin=begin, end=end)
     return say("gpu.held_back", job=kept.job)
+
+
+def closed_words(closed: Closure) -> str:
+    """Why no GPU of a node can be used."""
+    match closed:
+        case NodeNotAllowed():
+            return say("gpu.node_not_allowed")
+        case NodeWatchOnly():
+            return say("gpu.node_watch_only")
+        case NodeDrained():
+            return say("gpu.node_drained")
+        case NodeAway(node=node):
+            return say("waiting.node_unreachable", node=node)
+        case _:
+            assert_never(closed)
 
 
 def gpu_words(reason: GpuReason, now: float) -> str:

@@ -19,6 +19,7 @@ from tarmac.api.wording.times import at_clock, iso
 from tarmac.api.wording.why.degraded import still_true, unwritten
 from tarmac.api.wording.why.reasons import (
     ahead_words,
+    closed_words,
     gpu_words,
     grouped_lines,
     holders_of,
@@ -36,6 +37,7 @@ from tarmac.core.explain.reasons import (
     RetryAt,
     TooFewGpus,
 )
+from tarmac.core.fit.closure import NodeDrained, closure
 from tarmac.core.fit.gpu_fit import Taken, TooLittleMemory, refusal_of
 from tarmac.core.forecast.expected_end import NO_PROGRESS, expected_end
 from tarmac.core.forecast.queue_forecast import position_of
@@ -138,7 +140,7 @@ def reason_view(reason: Reason, now: float, nodes: int) -> WhyReason:
     numbers: dict[str, Any] = msgspec.to_builtins(reason)
     if isinstance(reason, TooFewGpus):
         del numbers["gpus"]  # the answer lists them one by one
-    if isinstance(reason, Paused | RetryAt | OwnerSuspended):
+    if isinstance(reason, Paused | RetryAt | OwnerSuspended | NodeDrained):
         numbers["reason"] = words(reason.reason)
     kind_and_text = {"kind": _snake(type(reason).__name__), "text": sentence(reason, now, nodes)}
     return msgspec.convert(numbers | kind_and_text, WhyReason)
@@ -152,7 +154,7 @@ def _snake(name: str) -> str:
 
 
 def free_for(state: State, gpus: list[GpuVerdict]) -> WhyFree:
-    nodes = [node for node in state.nodes.values() if node.is_connected]
+    nodes = [node for node in state.nodes.values() if node.takes_jobs]
     idle = sum(
         refusal_of(node, gpu, _IDLE, state.rules) is None and uuid not in node.booked
         for node in nodes
@@ -178,10 +180,13 @@ def _gpu(
 ) -> GpuVerdict:
     state, now = explainer.state, explainer.now
     reason = refusal_of(node, gpu, job.spec.request, state.rules)
+    closed = closure(node, job.spec.request)
     jobs = node.holders(gpu.uuid)
     ends = [expected_end(state, state.jobs[holder], now, progress) for holder in jobs]
     known = [end.at for end in ends if end is not None]
-    if reason is None and kept is not None:
+    if closed is not None:
+        text = closed_words(closed)
+    elif reason is None and kept is not None:
         text = say("gpu.free_but", kept=kept_words(kept, now))
     elif reason is None:
         text = say("gpu.available_shared", jobs=jobs) if jobs else say("gpu.available")
@@ -201,7 +206,7 @@ def _gpu(
         text=text,
         jobs=jobs,
         until=max(known) if known and len(known) == len(jobs) else None,
-        would_do=reason is None and kept is None,
+        would_do=reason is None and kept is None and closed is None,
     )
 
 

@@ -69,6 +69,14 @@ def exclude_gpus(value: Sequence[int | str], _: float) -> str:
     return f"not {gpu_names(value)}"
 
 
+def only_nodes(value: Sequence[str], _: float) -> str:
+    return safe(f"node {' or '.join(value)}")
+
+
+def exclude_nodes(value: Sequence[str], _: float) -> str:
+    return safe(f"not node {', '.join(value)}")
+
+
 def idle_below(value: int, _: float) -> str:
     return f"less than {value:g}% busy"
 
@@ -115,7 +123,7 @@ def signal_name(value: int, _: float) -> str:
 RENDERERS: dict[str, Callable[..., str]] = {
     render.__name__: render
     for render in (
-        text, words, gpu_memory, gpu_share, gpu_models, min_gpu_memory, gpus_on, exclude_gpus, idle_below, host_memory,
-        cores, time_limit, grace, begin, fill, requeue, warning, signal_name, events,
+        text, words, gpu_memory, gpu_share, gpu_models, min_gpu_memory, gpus_on, exclude_gpus, idle_below, only_nodes,
+        exclude_nodes, host_memory, cores, time_limit, grace, begin, fill, requeue, warning, signal_name, events,
     )
 }  # fmt: skip

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from tarmac.core import transitions
 from tarmac.core.commands import Command, ForgetRun
 from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, TreeGone, is_final
+from tarmac.core.handlers import bad_nodes
 from tarmac.core.handlers.attempts import pausing, run_outcomes
 from tarmac.core.handlers.attempts.attempt_end import status_after
 from tarmac.core.handlers.attempts.taking_in import job_of
@@ -39,6 +40,7 @@ def take_report(state: State, node: NodeName, report: RunReport, now: float) -> 
         ended = _apply(state, job, report, now)
         if ended is not None:
             commands += count_end(state, job, ended, now)
+            commands += bad_nodes.count_end(state, job, ended, now)
         if isinstance(report, JobLost):
             commands += pausing.end_pause_of_lost(job, before)
     has_ended = job is not None and job.id != report.job

@@ -35,7 +35,7 @@ def count_end(state: State, job: Job, ended: Ended, now: float) -> list[Notify]:
     owner = job.spec.owner
     if isinstance(ended, Cancelled):
         return []
-    if not isinstance(ended, Failed) or not _was_quick(ended, state.rules.fail_fast_s):
+    if not isinstance(ended, Failed) or not was_quick(ended, state.rules.fail_fast_s):
         state.failures.pop(owner, None)
         return []
     most = state.rules.suspend_after_failures
@@ -81,7 +81,7 @@ def common_line(lines: Iterable[str | None]) -> CommonLine | None:
     return CommonLine(next(line for line in reversed(known) if _VARYING.sub("#", line) == kind), count)
 
 
-def _was_quick(status: Failed, within_s: float) -> bool:
+def was_quick(status: Failed, within_s: float) -> bool:
     return status.started_at is None or status.ended_at - status.started_at <= within_s
 
 

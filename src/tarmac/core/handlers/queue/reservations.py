@@ -33,7 +33,7 @@ def chosen_gpus(
     best: tuple[float, int, NodeName, tuple[GpuUuid, ...]] | None = None
     for number, node in enumerate(state.nodes.values()):
         usable = _usable(state, node, begins_at, ends_at)
-        if not node.is_connected or len(usable) < gpus:
+        if not node.takes_jobs or len(usable) < gpus:
             continue
         usable.sort(key=lambda gpu: (_free_at(state, node, gpu, owner), gpu.index))
         chosen = usable[:gpus]
@@ -126,7 +126,7 @@ def _is_kept_out(state: State, reservation: Reservation) -> bool:
     if own is None or not any(klass.request.gpus for klass in own.classes.values()):
         return False
     node = state.nodes.get(reservation.node)
-    if node is None or not node.is_connected or state.mode.is_paused:
+    if node is None or not node.takes_jobs or state.mode.is_paused:
         return True
     gpus = [node.gpus[uuid] for uuid in reservation.gpus if uuid in node.gpus]
     return any(refusal_of(node, gpu, WHOLE_GPU, state.rules) is not None for gpu in gpus)

@@ -7,6 +7,7 @@ from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
+from tarmac.core.fit.closure import closure
 from tarmac.core.fit.gpu_fit import OutsideUse, Taken, has_conditions, is_plainly_free, refusal_of, suits
 from tarmac.core.fit.node_fit import chosen_gpus, fitting_gpus, is_short_of_memory
 from tarmac.core.fit.what_if import without
@@ -132,7 +133,9 @@ def _first_end(state: State, node: Node, now: float) -> float:
 
 def _start_at(state: State, node: Node, request: Request, now: float) -> float:
     """When a request for whole GPUs could start on the node; inf if that is not known."""
-    if not node.is_connected or not 0 < request.gpus <= len(node.gpus) or is_short_of_memory(node, state.rules):
+    if closure(node, request) is not None or not 0 < request.gpus <= len(node.gpus):
+        return inf
+    if is_short_of_memory(node, state.rules):
         return inf
     if node.slots:
         at = _by_release(state, node, request, now, NO_GPUS, 0.0).at
@@ -153,7 +156,7 @@ def _start_on(
 
 
 def earliest_start_on(state: State, node: Node, request: Request, now: float, off: frozenset[GpuUuid]) -> EarliestStart:
-    if not node.is_connected or not 0 < request.gpus <= len(node.gpus):
+    if closure(node, request) is not None or not 0 < request.gpus <= len(node.gpus):
         return NEVER  # no start is planned for jobs without GPUs either: one slot is as good as another
     if request.is_shared or node.slots:
         return _by_release(state, node, request, now, off, 0.0)
