@@ -99,6 +99,8 @@ REQUESTS: dict[str, Any] = {
     "POST /gpus/slots": lambda _: ("/gpus/slots", {"gpus": ["0"], "slots": 1}),
     "POST /gpus/ignore": lambda api: ("/gpus/ignore", {"command": ignored(api), "forget": True}),
     "PATCH /nodes/{node}": lambda api: (f"/nodes/{a_node(api)}", {"port": 2222}),
+    "DELETE /nodes/{node}": lambda api: (f"/nodes/{a_node(api)}", None),
+    "POST /nodes/{node}/forget": lambda api: (f"/nodes/{a_node(api)}/forget", {}),
     "PUT /notice": lambda _: ("/notice", {"text": "down at 18:00"}),
     "DELETE /notice": lambda _: ("/notice", None),
     "PUT /settings/{name}": lambda _: ("/settings/max_load", {"value": "0.1"}),

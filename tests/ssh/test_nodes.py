@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,3 +59,48 @@ def test_logs_stay_on_the_node_and_go_with_their_jobs(lab: Lab, home: Home) -> N
     assert home.tarmac("rm", str(removed)).returncode == 0
     assert until(lambda: os.listdir(path.parent) == [path.name])
     assert not list((home.path / "logs").iterdir())
+
+
+def test_a_removed_node_leaves_its_logs_here(lab: Lab, home: Home) -> None:
+    host = lab.host("gpu02")
+    add_node(home, "gpu02")
+    ended = home.add("--cwd", "/", "echo", "done")
+    assert home.client().wait(ended, timeout_s=60)
+    job = home.add("--cwd", "/", "sleep", "600")
+    running(home, job)
+    refused = home.tarmac("node", "rm", "gpu02")
+    assert (refused.returncode, f"job {job} runs on gpu02" in refused.stderr) == (2, True), refused.stderr
+    assert home.tarmac("kill", str(job)).returncode == 0
+    home.client().wait(job, timeout_s=60)
+    removed = home.tarmac("node", "rm", "gpu02", "--json")
+    assert json.loads(removed.stdout) == {"name": "gpu02", "fetched_logs": 2, "unknown_jobs": []}, removed.stderr
+    assert home.tarmac("log", str(ended)).stdout == "done\n"
+    assert home.client().gpus() == []
+    assert until(lambda: not any("tarmac: agent" in line for line in host.processes().values()))
+
+
+def test_only_a_person_ends_the_jobs_of_a_node_that_cannot_be_reached(lab: Lab, home: Home) -> None:
+    host = lab.host("gpu02")
+    add_node(home, "gpu02")
+    job = home.add("--cwd", "/", "sh", "-c", "echo begun; sleep 600")
+    running(home, job)
+    refused = home.tarmac("node", "forget", "gpu02", "--yes")
+    assert "gpu02 can be reached, so it is not gone" in refused.stderr
+    host.kill_sshd()
+    assert until(lambda: not home.client().status()["nodes"][1]["connected"])
+    assert home.client().job(job).state == "running"
+    assert home.tarmac("node", "forget", "gpu02").returncode == 2
+    forgotten = home.tarmac("node", "forget", "gpu02", "--yes", "--json")
+    assert json.loads(forgotten.stdout)["unknown_jobs"] == [job], forgotten.stderr
+    assert home.client().job(job).state == "unknown"
+    assert "was on node gpu02, which was removed" in home.tarmac("log", str(job)).stderr
+
+
+def test_a_watched_node_shows_its_gpus_and_runs_nothing(lab: Lab, home: Home) -> None:
+    lab.host("gpu02")
+    add_node(home, "gpu02", "--watch-only")
+    assert until(lambda: len(home.client().gpus()) == 2)
+    refused = home.tarmac("add", "--cwd", "/", "true")
+    assert refused.returncode == 2
+    assert home.tarmac("node", "edit", "gpu02", "--use", "run").returncode == 0
+    assert home.client().wait(home.add("--cwd", "/", "true"), timeout_s=60)[0].node == "gpu02"

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from tarmac.client.answers import (
         AddedNode,
+        GoneNode,
         NodeChanges,
         NodeOptions,
         Notice,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from tarmac.client.records import Event, Gpu, GpuOverview, Setting
 
+LOGS_S = 3600.0  # to copy the logs of a node
 NODE_S = 120.0  # to connect to a machine, to send the agent there and to start it
 TEST_S = 75.0  # a server that does not answer is given up within this long
 
@@ -72,6 +74,16 @@ class Admin(Link):
         """Change how a node is reached, or what it is used for."""
         changed: AddedNode = self.call("PATCH", f"/nodes/{quoted(name)}", body=changes)
         return changed
+
+    def remove_node(self, name: str) -> GoneNode:
+        """Remove a node without running jobs. The logs of its ended jobs are copied to this machine first."""
+        gone: GoneNode = self.call("DELETE", f"/nodes/{quoted(name)}", within_s=LOGS_S, waits_s=LOGS_S)
+        return gone
+
+    def forget_node(self, name: str) -> GoneNode:
+        """Remove a node that is gone for good. Its jobs become `unknown`."""
+        gone: GoneNode = self.call("POST", f"/nodes/{quoted(name)}/forget", body={})
+        return gone
 
     def try_node(self, name: str) -> AddedNode:
         """Try at once to reach a node that is away."""

@@ -12,6 +12,12 @@ class GpuRef(TypedDict):
     name: str  # the index, with its node if there are several; the UUID if it has no index
 
 
+class GoneNode(TypedDict):
+    name: str
+    fetched_logs: int
+    unknown_jobs: list[int]
+
+
 class NodeChanges(TypedDict, total=False):
     """What `change_node` takes."""
 

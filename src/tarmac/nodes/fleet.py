@@ -50,6 +50,9 @@ class Fleet:
     def get(self, node: NodeName) -> AgentSession | None:
         return self._sessions.get(node)
 
+    def has(self, node: NodeName) -> bool:
+        return node in self._sessions
+
     @property
     def home(self) -> AgentSession:
         return next(iter(self._sessions.values()))

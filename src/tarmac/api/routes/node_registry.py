@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tarmac.api.deps import Context
-from tarmac.api.schemas.node_registry import NodeAdded, NodeChange, NodeRequest
+from tarmac.api.schemas.node_registry import NodeAdded, NodeChange, NodeGone, NodeRequest
 from tarmac.api.wording.catalogue.catalogue import say
 from tarmac.controller.nodes.entries import NodeEntry
+from tarmac.controller.nodes.log_fetch import fetch_logs
+from tarmac.controller.nodes.registry import refuse_busy
+from tarmac.core.model.ids import NodeName
 
 if TYPE_CHECKING:
     from tarmac.controller.controller import Controller
@@ -45,6 +48,25 @@ async def try_node(context: Context, name: str) -> NodeAdded:
     entry = context.controller.nodes.of(name)
     context.controller.nodes.try_now(name)
     return _added(context.controller, entry)
+
+
+async def remove_node(context: Context, name: str) -> NodeGone:
+    """Remove a node without running jobs. The logs of its ended jobs are copied to the controller's machine first."""
+    controller, node = context.controller, NodeName(name)
+    controller.nodes.of(name)
+    refuse_busy(controller.state, node)
+    copied = await fetch_logs(controller, node) if controller.fleet.is_connected(node) else 0
+    gone = NodeGone(name=name, fetched_logs=copied, unknown_jobs=[])
+    return await controller.nodes.remove(name, gone, context.decide)
+
+
+async def forget_node(context: Context, name: str) -> NodeGone:
+    """Remove a node that is gone for good. Its jobs become `unknown`, and their GPUs are free."""
+
+    def gone(jobs: list[int]) -> NodeGone:
+        return NodeGone(name=name, fetched_logs=0, unknown_jobs=jobs)
+
+    return await context.controller.nodes.forget(name, context.caller.name, gone, context.decide)
 
 
 def _added(controller: Controller, entry: NodeEntry) -> NodeAdded:

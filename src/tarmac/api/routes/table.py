@@ -128,7 +128,7 @@ from tarmac.api.schemas.job.selection import (
     Selection,
 )
 from tarmac.api.schemas.job.why import WhyView
-from tarmac.api.schemas.node_registry import NodeAdded, NodeChange, NodeRequest
+from tarmac.api.schemas.node_registry import NodeAdded, NodeChange, NodeGone, NodeRequest
 from tarmac.api.schemas.notice import NoticeAnswer, NoticeRequest
 from tarmac.api.schemas.notify import TargetList, TargetTestAnswer, TargetTestRequest
 from tarmac.api.schemas.page import PageLink, PageLinkRequest, PageLogout
@@ -257,6 +257,8 @@ ROUTES = (
     Route("POST", "/nodes", node_registry.add_node, body=NodeRequest, answer=NodeAdded, status=201,
           admins_may="nodes", may_last=True),
     Route("PATCH", "/nodes/{node}", node_registry.change_node, body=NodeChange, answer=NodeAdded, admins_may="nodes"),
+    Route("DELETE", "/nodes/{node}", node_registry.remove_node, answer=NodeGone, admins_may="nodes", may_last=True),
+    Route("POST", "/nodes/{node}/forget", node_registry.forget_node, answer=NodeGone, admins_may="nodes"),
     Route("POST", "/nodes/{node}/try", node_registry.try_node, answer=NodeAdded, admins_may="nodes"),
 
     Route("GET", "/metrics", metrics.metrics, answer=bytes, media_type=CONTENT_TYPE),

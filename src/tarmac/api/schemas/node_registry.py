@@ -42,8 +42,7 @@ class NodeAdded(Struct, kw_only=True):
     warnings: list[str]  # what may harm jobs there
 
 
-class NodeRemoved(Struct, kw_only=True):
+class NodeGone(Struct, kw_only=True):
     name: str
     fetched_logs: int  # of ended jobs, which are on this machine now
-    lost_logs: int
-    unknown_jobs: list[int]  # of which it is unknown how they end, because the node was forgotten
+    unknown_jobs: list[int]  # nobody knows how they ended, because the node was forgotten

@@ -74,6 +74,15 @@ class GpuReadings:
         self._publisher.publish([GpusChanged(node)])
         self.tick_later()
 
+    def forget(self, node: NodeName) -> None:
+        """The node was removed."""
+        self.latest.pop(node, None)
+        self.errors.pop(node, None)
+        self.hosts.pop(node, None)
+        self._posted.pop(node, None)
+        self._renewed_at.pop(node, None)
+        self._publisher.publish([GpusChanged(node)])
+
     def _rename(self, node: NodeName, readings: list[GpuReading]) -> None:
         """Processes of attempts that were taken in under another id belong to the job with that id."""
         renamed = self._engine.state.renamed

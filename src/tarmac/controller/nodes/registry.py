@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -12,6 +12,7 @@ from tarmac.controller.nodes.auth_socket import AuthSocket
 from tarmac.controller.nodes.entries import SETTING, NodeEntry, read_entries, stored_text
 from tarmac.controller.nodes.link_failures import refused_link
 from tarmac.controller.settings.node_entries import NAME
+from tarmac.core.events import NodeAdded, NodeForgotten, NodeRemoved
 from tarmac.core.model.ids import NodeName
 from tarmac.nodes.ssh.adaptation import moved
 from tarmac.nodes.ssh.connector import SshConnector
@@ -20,16 +21,20 @@ from tarmac.refusal import conflict, invalid, not_found
 from tarmac.shared.system.proc import read_boot_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from tarmac.controller.controller import Controller
+    from tarmac.controller.engine.decision import Plan
     from tarmac.core.events import Event
     from tarmac.core.state import State
     from tarmac.nodes.ssh.joined import Joined
 
+T = TypeVar("T")
+
 HOST = re.compile(r"[^\s\-@/][^\s@/]{0,254}")  # never an option of `ssh`
 USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.$@\\-]{0,63}")
 MOST_NODES = 200
+END_WITHIN_S = 5.0
 
 
 class NodeRegistry:
@@ -44,6 +49,7 @@ class NodeRegistry:
     def begin(self) -> None:
         """Connect to all stored nodes."""
         for entry in self.entries.values():
+            self._controller.state.add_node(NodeName(entry.name), is_watch_only=entry.watch_only)
             self._connect(entry)
 
     def of(self, name: str) -> NodeEntry:
@@ -70,7 +76,7 @@ class NodeRegistry:
         self._check(entry)
         if not is_later:
             entry = msgspec.structs.replace(entry, joined=await self._try(entry))
-        await self._store(lambda _: self._with_new(entry))
+        await self._store(lambda _: self._with_new(entry), entry)
         self._connect(entry)
         return entry
 
@@ -78,23 +84,50 @@ class NodeRegistry:
         """Connects again if the way to it changed."""
         before = self.of(name)
         _check_words(changed)
-        await self._store(lambda _: {**self.entries, name: changed})
+        await self._store(lambda _: {**self.entries, name: changed}, changed)
         if (before.target, before.environment) != (changed.target, changed.environment):
             await self._disconnect(name)
             self._connect(changed)
         return changed
 
-    async def remove(self, name: str, events: Callable[[State], list[Event]]) -> None:
-        """`events` for the core, which may refuse."""
-        self.of(name)
+    async def remove(self, name: str, answer: T, decide: Callable[[Plan[T]], Awaitable[T]]) -> T:
+        """Remove a node without jobs, and end its agent. Returns the answer, once that is decided."""
+        entry, node = self.of(name), NodeName(name)
+        refuse_busy(self._controller.state, node)
 
-        def without(state: State) -> Decision[None]:
-            decided = events(state)
-            left = {other: entry for other, entry in self.entries.items() if other != name}
-            return self._decision(left, decided)
+        def plan(state: State) -> Decision[T]:
+            refuse_busy(state, node)
+            return self._decision(self._without(name), [NodeRemoved(node=node)], answer)
 
-        await self._controller.engine.decide(without)
-        await self._disconnect(name)
+        session = self._controller.fleet.get(node)
+        if session is not None:
+            await session.ask_agent_to_end(END_WITHIN_S)
+        return await self._leave(entry, lambda: decide(plan))
+
+    async def forget(
+        self, name: str, by: str, answer: Callable[[list[int]], T], decide: Callable[[Plan[T]], Awaitable[T]]
+    ) -> T:
+        """Remove a node that is gone for good. The answer is about its jobs: nobody knows how they ended."""
+        entry, node = self.of(name), NodeName(name)
+        if self._controller.fleet.is_connected(node):
+            raise conflict("node.is_connected", node=name)
+
+        def plan(state: State) -> Decision[T]:
+            jobs: list[int] = sorted(state.node(node).host)
+            return self._decision(self._without(name), [NodeForgotten(node=node, by=by)], answer(jobs))
+
+        return await self._leave(entry, lambda: decide(plan))
+
+    async def _leave(self, entry: NodeEntry, decide: Callable[[], Awaitable[T]]) -> T:
+        """Disconnect first, so that no late report of the node brings it back. Connect again if that is refused."""
+        await self._disconnect(entry.name)
+        try:
+            answer = await decide()
+        except BaseException:
+            self._connect(entry)
+            raise
+        self._controller.readings.forget(NodeName(entry.name))
+        return answer
 
     # The stored list
 
@@ -102,10 +135,15 @@ class NodeRegistry:
         self._check(entry)  # another request may have added it meanwhile
         return {**self.entries, entry.name: entry}
 
-    async def _store(self, changed: Callable[[State], dict[str, NodeEntry]]) -> None:
-        await self._controller.engine.decide(lambda state: self._decision(changed(state), []))
+    def _without(self, name: str) -> dict[str, NodeEntry]:
+        self.of(name)  # another request may have removed it meanwhile
+        return {other: entry for other, entry in self.entries.items() if other != name}
 
-    def _decision(self, entries: dict[str, NodeEntry], events: list[Event]) -> Decision[None]:
+    async def _store(self, changed: Callable[[State], dict[str, NodeEntry]], entry: NodeEntry) -> None:
+        event = NodeAdded(node=NodeName(entry.name), is_watch_only=entry.watch_only)
+        await self._controller.engine.decide(lambda state: self._decision(changed(state), [event], None))
+
+    def _decision(self, entries: dict[str, NodeEntry], events: list[Event], answer: T) -> Decision[T]:
         def install() -> Callable[[], None]:
             before, self.entries = self.entries, entries
 
@@ -114,7 +152,7 @@ class NodeRegistry:
 
             return undo
 
-        return Decision(answer=None, events=events, settings={SETTING: stored_text(entries)}, install=install)
+        return Decision(answer=answer, events=events, settings={SETTING: stored_text(entries)}, install=install)
 
     def _check(self, entry: NodeEntry) -> None:
         _check_words(entry)
@@ -185,3 +223,8 @@ def _check_words(entry: NodeEntry) -> None:
         raise invalid("node.host_invalid", host=entry.host)
     if entry.user is not None and not USER.fullmatch(entry.user):
         raise invalid("node.user_invalid", user=entry.user)
+
+
+def refuse_busy(state: State, node: NodeName) -> None:
+    if node in state.nodes and (jobs := sorted(state.nodes[node].host)):
+        raise conflict("node.has_jobs", node=node, jobs=jobs)

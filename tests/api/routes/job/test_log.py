@@ -81,6 +81,9 @@ class Logs(Fleet):
 
     home: Any = SimpleNamespace(name=DESK)
 
+    def has(self, node: NodeName) -> bool:
+        return node in {BIG, DESK}
+
     async def ask(self, node: NodeName, frame: Any) -> dict[str, Any]:
         return {"data": base64.b64encode(node.encode()[frame["offset"] :] if frame["limit"] else b"").decode()}
 

@@ -174,6 +174,8 @@ async def _must_exist(controller: Controller, job: Job, attempt: int, path: str,
     if answer.get("is_silent"):
         raise unavailable("log.silent", job=job.id, error=answer["error"])
     if answer.get("is_missing") and had_run:
+        if (node := _started_on(controller, job, attempt)) is not None and not controller.fleet.has(node):
+            raise not_found("log.node_removed", job=job.id, node=node)
         raise not_found("log.gone", job=job.id, path=path)
     if _has_run(controller.job(job.id) or job) and not had_run:
         return await _must_exist(controller, controller.job(job.id) or job, attempt, path, follow=follow)
@@ -271,10 +273,16 @@ async def _ask(controller: Controller, job: Job, attempt: int, question: Questio
 
 
 def _node_of(controller: Controller, job: Job, attempt: int) -> NodeName:
-    """The node the attempt runs or ran on; before the first start, the home node."""
+    """The node whose agent has the output. Before the first start, and after a node was removed, the home node."""
+    node = _started_on(controller, job, attempt)
+    return controller.fleet.home.name if node is None or not controller.fleet.has(node) else node
+
+
+def _started_on(controller: Controller, job: Job, attempt: int) -> NodeName | None:
+    """The node the attempt runs or ran on; None before the first start."""
     now = controller.job(job.id) or job
     booking = getattr(now.status, "booking", None)
     current = None if booking is None else booking.node
     if attempt != now.attempt or current is None:
         current = controller.store.reader.node_of_attempt(job.id, attempt) or current
-    return current or controller.fleet.home.name
+    return current

@@ -128,6 +128,7 @@ MESSAGES: dict[str, Message] = {
     "adopt.ended": Message("进程 {pid} 已经结束", "请接管仍在运行的进程"),
     # 输出
     "log.adopted": Message("任务 {job} 是接管的：Tarmac 没有记录它的输出", "请到启动该进程的地方查看"),
+    "log.node_removed": Message("任务 {job} 的输出在节点 {node} 上，而该节点已被移除", "请到那台机器上查找"),
     "log.gone": Message(
         "任务 {job} 的输出丢失：{path} 不存在",
         "文件可能已被移动或删除；运行 `tarmac show {job}` 查看该任务的已知信息",

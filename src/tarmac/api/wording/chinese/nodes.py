@@ -19,6 +19,12 @@ MESSAGES: dict[str, Message] = {
     ),
     "node.host_invalid": Message("{host:quoted} 不是主机", "请像 `ssh` 那样填写主机名、地址或别名，不带选项"),
     "node.user_invalid": Message("{user:quoted} 不是用户名", "请填写那台机器上的账户"),
+    "node.has_jobs": Message(
+        "{jobs:jobs} 正在 {node} 上运行",
+        "请运行 `tarmac node drain {node}` 并等待它们结束，或终止它们；"
+        "如果机器不会再回来，请运行 `tarmac node forget {node} --yes`",
+    ),
+    "node.is_connected": Message("{node} 可以连接，并未消失", "等任务结束后，用 `tarmac node rm {node}` 移除它"),
     "node.same_machine": Message("{node} 与节点 {other} 是同一台机器", "它的 GPU 会被分配两次，因此没有添加"),
     "node.failed.login": Message(
         "{host} 拒绝登录：{said}",

@@ -168,6 +168,9 @@ MESSAGES: dict[str, Message] = {
     "log.adopted": Message(
         "job {job} was adopted: Tarmac does not capture its output", "look where you started the process"
     ),
+    "log.node_removed": Message(
+        "the output of job {job} was on node {node}, which was removed", "look for it on that machine"
+    ),
     "log.gone": Message(
         "the output of job {job} is missing: {path} does not exist",
         "the file may have been moved or removed; run `tarmac show {job}` to see what is known about the job",

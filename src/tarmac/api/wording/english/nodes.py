@@ -28,6 +28,14 @@ MESSAGES: dict[str, Message] = {
         "{host:quoted} is not a host", "give it as for `ssh`, without options: a host name, an address or an alias"
     ),
     "node.user_invalid": Message("{user:quoted} is not a user name", "give the account on that machine"),
+    "node.has_jobs": Message(
+        "{jobs:jobs} {jobs:plural runs|run} on {node}",
+        "run `tarmac node drain {node}` and wait for their end, or kill them; if the machine is gone for good, "
+        "run `tarmac node forget {node} --yes`",
+    ),
+    "node.is_connected": Message(
+        "{node} can be reached, so it is not gone", "run `tarmac node rm {node}` to remove it once its jobs have ended"
+    ),
     "node.same_machine": Message(
         "{node} is the same machine as node {other}", "its GPUs would be given out twice, so nothing was added"
     ),

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tarmac.cli.parser import Values
 
-VERBS = ("add", "edit", "login")
+VERBS = ("add", "edit", "login", "rm", "forget")
 
 
 def run(_: Values, words: list[str]) -> int:

@@ -1,0 +1,54 @@
+"""Copies the logs of ended jobs from a node that is about to be removed: afterwards they can be read here."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from tarmac.controller.log_paths import default_log
+
+if TYPE_CHECKING:
+    from tarmac.controller.controller import Controller
+    from tarmac.core.model.ids import NodeName
+
+PIECE = 1 << 20
+
+
+async def fetch_logs(controller: Controller, node: NodeName) -> int:
+    """Returns how many were copied. A log that is here already stays."""
+    answer = await controller.fleet.ask(node, {"type": "list_logs"})
+    copied = 0
+    for job in controller.jobs([int(number) for number in answer["jobs"]]):
+        for attempt in range(1, job.attempt + 1):
+            if controller.store.reader.node_of_attempt(job.id, attempt) == node:
+                copied += await _fetch(controller, node, default_log(controller.state_folder, job.id, attempt))
+    return copied
+
+
+async def _fetch(controller: Controller, node: NodeName, path: str) -> bool:
+    """Complete, or not at all: a part of a log would look like all of it."""
+    fresh = f"{path}.fetched"
+    offset = 0
+    try:
+        with open(fresh, "wb") as file:  # noqa: ASYNC230 - a file in the state directory
+            while True:
+                answer = await controller.fleet.ask(
+                    node, {"type": "read_log", "path": path, "offset": offset, "limit": PIECE}
+                )
+                if answer.get("is_missing"):
+                    return False
+                if "error" in answer:
+                    raise OSError(answer["error"])
+                data = base64.b64decode(answer["data"])
+                if not data:
+                    break
+                offset = max(offset, int(answer.get("offset", 0))) + len(data)
+                await asyncio.to_thread(file.write, data)
+        os.rename(fresh, path)
+        return True
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(fresh)
