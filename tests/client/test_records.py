@@ -25,7 +25,7 @@ from tarmac.api.schemas.job.jobs import StoryEvent
 from tarmac.api.schemas.job.python import PackageChangeView, PythonView
 from tarmac.api.schemas.job.selection import KillAnswer, NotRetried, RetryAnswer
 from tarmac.api.schemas.job.why import WhyView
-from tarmac.api.schemas.node_registry import NodeAdded, NodeChange, NodeGone
+from tarmac.api.schemas.node_registry import NodeChange, NodeGone
 from tarmac.api.schemas.notice import NoticeView
 from tarmac.api.schemas.notify import NotificationsView, TargetList, TargetTestResult, TargetView
 from tarmac.api.schemas.page import PageLink
@@ -64,7 +64,6 @@ DICTS: dict[str, type[Struct] | None] = {
     "Link": LinkView,
     "Result": ResultView,
     "Results": ResultsView,
-    "AddedNode": NodeAdded,
     "GoneNode": NodeGone,
     "NodeChanges": NodeChange,
     "NodeOptions": None,  # a part of NodeRequest

@@ -23,7 +23,7 @@ GROUPS = (
     ("Describe jobs", ("rename", "tag", "note")),
     ("Code of jobs", ("diff", "checkout")),
     ("Keep and clean", ("history", "clean", "export", "import", "backup", "restore")),
-    ("Queue, GPUs and nodes", ("queue", "reserve", "gpu", "node", "notice")),
+    ("Queue, nodes and GPUs", ("queue", "reserve", "node", "gpu", "notice")),
     ("Tarmac itself", ("set", "notify", "serve", "stop", "doctor")),
 )
 

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from typing import Any, Unpack
 
     from tarmac.client.answers import (
-        AddedNode,
         GoneNode,
+        Node,
         NodeChanges,
         NodeOptions,
         Notice,
@@ -52,6 +52,26 @@ class Admin(Link):
         answer = self.call("GET", "/gpus")
         return GpuOverview([Gpu(gpu) for gpu in answer["gpus"]], answer.get("nodes", []), answer.get("notice"))
 
+    def nodes(self) -> list[Node]:
+        """Every node, the controller's own machine first."""
+        nodes: list[Node] = self.call("GET", "/nodes")["nodes"]
+        return nodes
+
+    def node(self, name: str) -> Node:
+        """One node."""
+        node: Node = self.call("GET", f"/nodes/{quoted(name)}")
+        return node
+
+    def drain_node(self, name: str, reason: str | None = None) -> Node:
+        """Start no more jobs on the node; running jobs continue."""
+        node: Node = self.call("POST", f"/nodes/{quoted(name)}/drain", body={"reason": reason})
+        return node
+
+    def resume_node(self, name: str) -> Node:
+        """Let jobs start on the node again, whether a person or Tarmac drained it."""
+        node: Node = self.call("POST", f"/nodes/{quoted(name)}/resume", body={})
+        return node
+
     def page_link(self, port: int | None = None) -> PageLink:
         """An address that opens the page in a browser on this machine and logs it in, once."""
         link: PageLink = self.call("POST", "/page/links", body={"port": port})
@@ -61,18 +81,18 @@ class Admin(Link):
         """End all sessions of this user in browsers."""
         self.call("POST", "/page/logout", body={})
 
-    def add_node(self, name: str, host: str | None = None, **options: Unpack[NodeOptions]) -> AddedNode:
+    def add_node(self, name: str, host: str | None = None, **options: Unpack[NodeOptions]) -> Node:
         """Add a machine that `ssh` reaches. Without `host`, its name is the host.
 
         Its agent is started there first. `later`: add it although it cannot be reached now.
         """
         body = {"name": name, "host": host or name, **options}
-        added: AddedNode = self.call("POST", "/nodes", body=body, within_s=NODE_S, waits_s=NODE_S)
+        added: Node = self.call("POST", "/nodes", body=body, within_s=NODE_S, waits_s=NODE_S)
         return added
 
-    def change_node(self, name: str, **changes: Unpack[NodeChanges]) -> AddedNode:
+    def change_node(self, name: str, **changes: Unpack[NodeChanges]) -> Node:
         """Change how a node is reached, or what it is used for."""
-        changed: AddedNode = self.call("PATCH", f"/nodes/{quoted(name)}", body=changes)
+        changed: Node = self.call("PATCH", f"/nodes/{quoted(name)}", body=changes)
         return changed
 
     def remove_node(self, name: str) -> GoneNode:
@@ -85,9 +105,9 @@ class Admin(Link):
         gone: GoneNode = self.call("POST", f"/nodes/{quoted(name)}/forget", body={})
         return gone
 
-    def try_node(self, name: str) -> AddedNode:
+    def try_node(self, name: str) -> Node:
         """Try at once to reach a node that is away."""
-        tried: AddedNode = self.call("POST", f"/nodes/{quoted(name)}/try", body={})
+        tried: Node = self.call("POST", f"/nodes/{quoted(name)}/try", body={})
         return tried
 
     def drain(self, *gpus: int | str, reason: str | None = None) -> list[str]:

@@ -40,16 +40,6 @@ class NodeOptions(TypedDict, total=False):
     later: bool
 
 
-class AddedNode(TypedDict):
-    name: str
-    host: str
-    user: str | None
-    port: int | None
-    address: str | None
-    watch_only: bool
-    warnings: list[str]
-
-
 class Progress(TypedDict):
     fraction: float
     eta_s: float | None
@@ -320,14 +310,32 @@ class Queue(TypedDict):
 
 class Node(TypedDict):
     name: str
-    connected: bool  # to its agent
+    kind: str  # how it is reached: local or ssh
+    address: str | None  # where other nodes reach it; None: on this machine
+    state: str  # reachable, unreachable, needs-login, rebooted, drained or removed
+    reason: str | None  # why it is in this state
     since: str  # when that began
+    connected: bool  # to its agent
+    connected_at: str | None
     problem: str | None  # why it is not connected
+    version: str | None  # of its agent
+    boot_id: str | None
     agent_pid: int | None
+    containment: str | None
+    watch_only: bool  # its GPUs are shown, and no job starts there
+    drained: bool
+    drained_by: str | None  # None: not drained, or drained by Tarmac
+    drain_reason: str | None
     gpus: int
+    running: int  # jobs that hold something there
+    queued: int  # waiting jobs that may run there
     cpus: int | None
     memory_total_bytes: int | None  # of the host
     memory_available_bytes: int | None
+    host: str | None  # as `ssh` takes it; None if it is not reached over SSH
+    user: str | None
+    port: int | None
+    warnings: list[str]  # what may harm jobs there
 
 
 class Status(TypedDict):

@@ -104,6 +104,7 @@ class Jobs(Link):
         name: str | None = None,
         tag: str | None = None,
         group: str | None = None,
+        node: str | None = None,
         alone: bool = False,
         newest_first: bool = False,
         fields: Iterable[str] | str = (),
@@ -116,6 +117,7 @@ class Jobs(Link):
 
         words = ids if ids is None or isinstance(ids, str) else map(word_of, ids)
         query = {"ids": _joined(words), "state": state, "owner": owner, "name": name, "tag": tag, "group": group}
+        query |= {"node": node} if node is not None else {}
         query |= {"alone": "true"} if alone else {}
         query |= {"order": "desc" if newest_first else "asc", "fields": _joined(fields)}
         for page in self.pages(query, limit):

@@ -255,6 +255,11 @@ class GpuOverview:
         self.nodes = nodes
         self.notice = notice
 
+    def of(self, node: str) -> GpuOverview:
+        """Only one node and its GPUs."""
+        gpus = [gpu for gpu in self.gpus if gpu.node == node]
+        return GpuOverview(gpus, [one for one in self.nodes if one["name"] == node], self.notice)
+
 
 @_fields()
 class Setting(Record):

@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from tarmac.controller import notice, page_sessions
 from tarmac.controller.dispatcher import Dispatcher
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.job import Job
     from tarmac.core.model.note import Note
     from tarmac.core.state import State
-    from tarmac.nodes.session import Connector
+    from tarmac.nodes.session import AboutNode, Connector
     from tarmac.shared.frames.to_agent import ListedGpu
     from tarmac.store.store import Store
 
@@ -155,7 +155,7 @@ class Controller:
         if self.notifications is not None:
             self.notifications.begin(self.engine, self.store.reader.outbox, self.fleet, self.state_folder, self.job)
 
-    def add_node(self, name: NodeName, connector: Connector) -> None:
+    def add_node(self, name: NodeName, connector: Connector, **about: Unpack[AboutNode]) -> None:
         self.fleet.add(
             AgentSession(
                 name,
@@ -163,6 +163,7 @@ class Controller:
                 post=self.engine.post,
                 readings=self.readings,
                 fingerprints=self.fingerprints.take,
+                **about,
             )
         )
 
@@ -309,12 +310,11 @@ def composed(
             raise invalid("config.node_state_is_home", node=node.name, state=node.state)
         environment = {"TARMAC_AGENT_NODE": node.name, **node.environment}
         controller.add_node(NodeName(node.name), LocalConnector(Path(node.state), environment))
-    controller.nodes.begin()
-    if (
-        len(list(controller.fleet)) > 1
-    ):  # known before they join: a request that one may meet must not be refused as impossible
+    if nodes:  # known before they join: a request that one may meet must not be refused as impossible
+        watched = {node.name for node in nodes if node.watch_only}
         for session in controller.fleet:
-            controller.state.node(session.name)
+            controller.state.add_node(session.name, is_watch_only=session.name in watched)
+    controller.nodes.begin()
     return controller
 
 

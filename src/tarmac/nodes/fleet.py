@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FAILED_RETRY_S = 2.0
+JOINS_WITHIN_S = 10.0  # a node that has not joined by then is unreachable
+RETURNS_WITHIN_S = 2.0  # an agent that is replaced is back by then
 REFUSED_AFTER_S = 3.0  # a loaded machine may be slow, and a refusal is final
 
 
@@ -79,6 +81,14 @@ class Fleet:
         """How long ago its agent was heard of, if the agent is connected and does not answer."""
         session = self.get(node)
         return None if session is None else session.silent_s
+
+    def away_s(self, node: NodeName) -> float | None:
+        """How long a node has been unreachable; None if it is connected, or just left or is about to join."""
+        session = self.get(node)
+        away_s = None if session is None else session.away_s
+        if session is None or away_s is None:
+            return None
+        return away_s if away_s > (RETURNS_WITHIN_S if session.is_lost else JOINS_WITHIN_S) else None
 
     def stale_s(self, node: NodeName) -> float | None:
         """How old readings of this node are, if its agent is silent or was lost."""

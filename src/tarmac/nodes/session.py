@@ -9,7 +9,7 @@ import asyncio
 import logging
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, cast
 
 import msgspec
 
@@ -36,7 +36,17 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+NodeKind: TypeAlias = Literal["local", "ssh"]
+
 FEWEST_CPU_JOBS = 16
+
+
+class AboutNode(TypedDict, total=False):
+    """What a session is told about its node."""
+
+    kind: NodeKind
+    address: str | None
+    boot_id: str | None
 
 
 class Connector(Protocol):
@@ -106,8 +116,15 @@ class AgentSession:
         readings: ReadingsListener,
         fingerprints: Callable[[AnyFrame], None] = lambda _: None,
         clock: NodeClock | None = None,
+        kind: NodeKind = "local",
+        address: str | None = None,
+        boot_id: str | None = None,
     ) -> None:
+        """`address`: where other nodes reach it; None: on this machine. `boot_id`: that of its last connection."""
         self.name = name
+        self.kind = kind
+        self.address = address
+        self.boot_id = boot_id
         self.hello: Hello | None = None
         self.has_gpus = asyncio.Event()  # set by the first reading
         self.is_ending = False  # the agent was asked to end; `run` returns once it is gone
@@ -124,6 +141,7 @@ class AgentSession:
         self.failure: OSError | None = None  # why the last attempt to connect failed
         self.tries = 0  # that failed
         self._is_wanted = asyncio.Event()
+        self._rebooted_at: float | None = None  # when it came back after a reboot
         self._was_connected = False
         self._changed_at = monotonic()  # when it joined or left
 
@@ -169,13 +187,14 @@ class AgentSession:
         return None if self.is_connected else monotonic() - self._changed_at
 
     @property
+    def rebooted_s(self) -> float | None:
+        """How long ago it came back after a reboot; None if it did not reboot."""
+        return None if self._rebooted_at is None else monotonic() - self._rebooted_at
+
+    @property
     def is_lost(self) -> bool:
         """It was connected before, and is not now."""
         return self._was_connected and not self.is_connected
-
-    @property
-    def problem(self) -> str | None:
-        return None if self.failure is None else str(self.failure)
 
     def _note_failure(self, failure: OSError) -> None:
         """Log a failure once, not with every try."""
@@ -308,6 +327,9 @@ class AgentSession:
         runs = tuple(report_of(run, self._clock) for run in hello.runs)
         origins = read_origins(hello.origins, hello.guesses)
         self.hello, self.failure = hello, None
+        if self.boot_id not in {None, hello.boot_id}:
+            self._rebooted_at = monotonic()
+        self.boot_id = hello.boot_id
         self._changed_at, self._was_connected = monotonic(), True
         log.info("agent pid %d on %s, containment %s", hello.pid, self.name, hello.containment)
         self._post(

@@ -48,6 +48,7 @@ class JobFilter:
     name: str | None = None  # a glob
     tag: str | None = None
     group: range | None = None  # of the ids of its jobs, the first of which is its own
+    node: str | None = None  # that the job runs on, or ran on last
     is_alone: bool = False  # not part of a group
 
 
@@ -335,6 +336,9 @@ def _conditions(wanted: JobFilter) -> tuple[list[str], list[Any]]:
     if wanted.name is not None:
         where.append("name GLOB ?")
         values.append(wanted.name)
+    if wanted.node is not None:
+        where.append("json_extract(status, '$.booking.node') = ?")
+        values.append(wanted.node)
     if wanted.tag is not None:
         where.append("EXISTS (SELECT 1 FROM json_each(spec, '$.tags') WHERE value = ?)")
         values.append(wanted.tag)

@@ -31,7 +31,7 @@ from tarmac.api.routes import (
     status,
     templates,
 )
-from tarmac.api.routes.gpus import gpus, ignore
+from tarmac.api.routes.gpus import gpus, ignore, nodes
 from tarmac.api.routes.history import exports, history, report
 from tarmac.api.routes.job import (
     adopt,
@@ -67,6 +67,7 @@ from tarmac.api.schemas.gpus.gpus import (
     SamplesQuery,
     SlotsRequest,
 )
+from tarmac.api.schemas.gpus.nodes import NodeDrainRequest, NodeList, NodeView
 from tarmac.api.schemas.groups import GroupPage, GroupsQuery, GroupView
 from tarmac.api.schemas.history.history import (
     CleanAnswer,
@@ -128,7 +129,7 @@ from tarmac.api.schemas.job.selection import (
     Selection,
 )
 from tarmac.api.schemas.job.why import WhyView
-from tarmac.api.schemas.node_registry import NodeAdded, NodeChange, NodeGone, NodeRequest
+from tarmac.api.schemas.node_registry import NodeChange, NodeGone, NodeRequest
 from tarmac.api.schemas.notice import NoticeAnswer, NoticeRequest
 from tarmac.api.schemas.notify import TargetList, TargetTestAnswer, TargetTestRequest
 from tarmac.api.schemas.page import PageLink, PageLinkRequest, PageLogout
@@ -254,12 +255,16 @@ ROUTES = (
     Route("GET", "/gpus/ignore", ignore.list_ignored, answer=IgnoredList),
     Route("POST", "/gpus/ignore", ignore.ignore_process, body=IgnoreRequest, answer=IgnoreAnswer, admins_may="ignore"),
 
-    Route("POST", "/nodes", node_registry.add_node, body=NodeRequest, answer=NodeAdded, status=201,
+    Route("GET", "/nodes", nodes.list_nodes, answer=NodeList, is_shared=True),
+    Route("GET", "/nodes/{name}", nodes.show_node, answer=NodeView),
+    Route("POST", "/nodes/{name}/drain", nodes.drain_node, body=NodeDrainRequest, answer=NodeView, admins_may="nodes"),
+    Route("POST", "/nodes/{name}/resume", nodes.resume_node, answer=NodeView, admins_may="nodes"),
+    Route("POST", "/nodes", node_registry.add_node, body=NodeRequest, answer=NodeView, status=201,
           admins_may="nodes", may_last=True),
-    Route("PATCH", "/nodes/{node}", node_registry.change_node, body=NodeChange, answer=NodeAdded, admins_may="nodes"),
-    Route("DELETE", "/nodes/{node}", node_registry.remove_node, answer=NodeGone, admins_may="nodes", may_last=True),
-    Route("POST", "/nodes/{node}/forget", node_registry.forget_node, answer=NodeGone, admins_may="nodes"),
-    Route("POST", "/nodes/{node}/try", node_registry.try_node, answer=NodeAdded, admins_may="nodes"),
+    Route("PATCH", "/nodes/{name}", node_registry.change_node, body=NodeChange, answer=NodeView, admins_may="nodes"),
+    Route("DELETE", "/nodes/{name}", node_registry.remove_node, answer=NodeGone, admins_may="nodes", may_last=True),
+    Route("POST", "/nodes/{name}/forget", node_registry.forget_node, answer=NodeGone, admins_may="nodes"),
+    Route("POST", "/nodes/{name}/try", node_registry.try_node, answer=NodeView, admins_may="nodes"),
 
     Route("GET", "/metrics", metrics.metrics, answer=bytes, media_type=CONTENT_TYPE),
     Route("GET", "/report", report.show_report, query=ReportQuery, answer=ReportView),

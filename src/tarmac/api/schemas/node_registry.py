@@ -32,16 +32,6 @@ class NodeChange(Struct, kw_only=True, forbid_unknown_fields=True):
     environment: dict[str, str] | UnsetType = UNSET
 
 
-class NodeAdded(Struct, kw_only=True):
-    name: str
-    host: str
-    user: str | None
-    port: int | None
-    address: str | None
-    watch_only: bool
-    warnings: list[str]  # what may harm jobs there
-
-
 class NodeGone(Struct, kw_only=True):
     name: str
     fetched_logs: int  # of ended jobs, which are on this machine now

@@ -101,7 +101,10 @@ def removed_event(jobs: Iterable[int]) -> bytes:
 def nodes_mark(controller: Controller) -> Mark:
     views = node_views(controller)
     memory = [(view.memory_available_bytes or 0) // _MEMORY_STEP for view in views]
-    known = [(view.name, view.connected, view.problem, view.gpus) for view in views]
+    known = [
+        (view.name, view.state, view.problem, view.drained, view.reason, view.gpus, view.running, view.watch_only)
+        for view in views
+    ]
     return (*known, *memory, *controller.readings.errors.items())
 
 

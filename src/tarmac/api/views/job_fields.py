@@ -126,7 +126,8 @@ def _stale_s(viewer: Viewer, job: Job) -> float | None:
     booking, controller = holds_booking(job.status), viewer.controller
     if booking is None:
         return None
-    ages = (controller.fleet.silent_s(booking.node), controller.degraded_s)
+    fleet = controller.fleet
+    ages = (fleet.silent_s(booking.node), fleet.away_s(booking.node), controller.degraded_s)
     return rounded(max((age for age in ages if age is not None), default=None))
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         state: str | None
         owner: str
         group: str
+        node: str
 
     class Query(Filters):
         ids: str | None

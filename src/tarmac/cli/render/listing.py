@@ -22,8 +22,10 @@ class Asked:
 
     def __init__(self, values: Values, words: list[str]) -> None:
         self.query = query_of(values, words)
+        if values["node"] is not None:
+            self.query["node"] = values["node"]
         self.limit: int | None = values["number"]
-        self.has_selection = is_given(values, words)
+        self.has_selection = is_given(values, words) or values["node"] is not None
         self.wants_all = bool(values["all"])
         self.is_expanded = bool(values["expand"]) or self.has_selection
         self.wants_groups_only = bool(values["groups"])

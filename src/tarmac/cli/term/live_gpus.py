@@ -21,13 +21,16 @@ class LiveGpus:
     event = b"event: gpu"
     is_moving = True  # the controller computes how long a foreign process has held a GPU
 
-    def __init__(self) -> None:
+    def __init__(self, node: str | None = None) -> None:
+        self._node = node  # only the GPUs of this one
         self._gpus: list[Gpu] = []
         self._notice: Notice | None = None
         self._away: list[str] = []  # a line for each node that is not connected
 
     def fetch(self, client: Client) -> None:
         found = client.gpu_overview()
+        if self._node is not None:
+            found = found.of(self._node)
         self._gpus, self._notice = sorted(found.gpus, key=place), found.notice
         self._away = absences(found.nodes, time())
 

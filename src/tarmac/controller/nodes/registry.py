@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import re
 from typing import TYPE_CHECKING, TypeVar
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from tarmac.core.state import State
     from tarmac.nodes.ssh.joined import Joined
 
+log = logging.getLogger(__name__)
+
 T = TypeVar("T")
 
 HOST = re.compile(r"[^\s\-@/][^\s@/]{0,254}")  # never an option of `ssh`
@@ -43,6 +47,7 @@ class NodeRegistry:
         self._controller = controller
         self._identity = identity
         self._connectors: dict[str, SshConnector] = {}
+        self._notes: set[asyncio.Task[None]] = set()
         self.entries = read_entries(stored)
         self.auth_socket = AuthSocket(self._try_refused)
 
@@ -171,7 +176,30 @@ class NodeRegistry:
             state_folder=self._controller.state_folder,
             environment=entry.environment,
             auth_socket=lambda: self.auth_socket.path,
+            on_joined=lambda joined: self._note_joined(entry.name, joined),
         )
+
+    def _note_joined(self, name: str, joined: Joined) -> None:
+        """Store what is shown of the node while it is away."""
+        entry = self.entries.get(name)
+        known = msgspec.structs.replace(joined, started_pid=0)
+        if entry is None or entry.joined == known:
+            return
+
+        def plan(_: State) -> Decision[None]:
+            if name not in self.entries:
+                return Decision(answer=None)
+            noted = msgspec.structs.replace(self.entries[name], joined=known)
+            return self._decision({**self.entries, name: noted}, [], None)
+
+        task = asyncio.get_running_loop().create_task(self._controller.engine.decide(plan))
+        self._notes.add(task)
+        task.add_done_callback(self._noted)
+
+    def _noted(self, task: asyncio.Task[None]) -> None:
+        self._notes.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.warning("what a node said is not stored: %s", error)  # the next link says it again
 
     async def _try(self, entry: NodeEntry) -> Joined:
         """Connect once. Raises Refused with what is wrong."""
@@ -196,7 +224,14 @@ class NodeRegistry:
 
     def _connect(self, entry: NodeEntry) -> None:
         connector = self._connectors[entry.name] = self._connector(entry)
-        self._controller.add_node(NodeName(entry.name), connector)
+        joined = entry.joined
+        self._controller.add_node(
+            NodeName(entry.name),
+            connector,
+            kind="ssh",
+            address=entry.address or entry.host,
+            boot_id=None if joined is None else joined.boot_id,
+        )
 
     async def _disconnect(self, name: str) -> None:
         self._connectors.pop(name, None)

@@ -30,6 +30,7 @@ def job_filter(
     name: str | None = None,
     tag: str | None = None,
     group: str | None = None,
+    node: str | None = None,
     is_alone: bool = False,
 ) -> JobFilter:
     """Refuses malformed words and single ids that do not exist."""
@@ -42,6 +43,7 @@ def job_filter(
         name=name,
         tag=tag,
         group=None if group is None else group_named(reader, caller, group).span,
+        node=node,
         is_alone=is_alone,
     )
 

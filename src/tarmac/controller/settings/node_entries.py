@@ -28,6 +28,7 @@ class LocalNodeEntry:
     name: str
     state: str  # its agent's state directory, an absolute path
     environment: dict[str, str]  # of its agent, such as TARMAC_FAKE_GPUS
+    watch_only: bool = False  # its GPUs are shown, and no job starts there
 
 
 def read_nodes(path: Path, value: Any) -> list[LocalNodeEntry]:
@@ -59,10 +60,13 @@ def _entry(path: Path, number: int, given: dict[str, Any]) -> LocalNodeEntry:
             raise invalid("config.node_kind_unknown", path=path, number=number, kind=given[key], known=KINDS)
     if not NAME.fullmatch(given["name"]):
         raise invalid("config.node_name_invalid", path=path, number=number, name=given["name"])
-    known = [*REQUIRED, "environment"]
+    known = [*REQUIRED, "environment", "watch_only"]
     if unknown := [key for key in given if key not in known]:
         raise invalid("config.node_key_unknown", path=path, number=number, key=unknown[0], known=known)
     environment = given.get("environment", {})
     if not isinstance(environment, dict) or not all(isinstance(text, str) for text in environment.values()):
         raise invalid("config.node_environment_invalid", path=path, number=number)
-    return LocalNodeEntry(name=given["name"], state=given["state"], environment=environment)
+    watch_only = given.get("watch_only", False)
+    if not isinstance(watch_only, bool):
+        raise invalid("config.node_watch_only_invalid", path=path, number=number)
+    return LocalNodeEntry(name=given["name"], state=given["state"], environment=environment, watch_only=watch_only)

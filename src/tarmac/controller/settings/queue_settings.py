@@ -35,7 +35,7 @@ QUEUE_SETTINGS: tuple[Setting, ...] = (
         kind="choice",
         default=_RULES.placement,
         choices=PLACEMENTS,
-        meaning="which node is tried first: pack the fullest, so that whole nodes stay free for wide jobs; spread the emptiest",
+        meaning="the node that is tried first: pack the fullest, so that whole nodes stay free; spread the emptiest",
     ),
     Setting(
         name="shares",

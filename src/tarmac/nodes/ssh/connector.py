@@ -48,6 +48,7 @@ class SshConnector:
         state_folder: Path,
         environment: Mapping[str, str],
         auth_socket: Callable[[], str | None],
+        on_joined: Callable[[Joined], None] = lambda _: None,
     ) -> None:
         """`controller` is the id under which the node keeps this controller's agent."""
         self.target = target
@@ -57,6 +58,7 @@ class SshConnector:
         self._state_folder = state_folder
         self._environment = environment
         self._auth_socket = auth_socket
+        self._on_joined = on_joined
         self._ssh: _SshProcess | None = None
 
     async def open(self) -> socket.socket:
@@ -71,6 +73,7 @@ class SshConnector:
             ours.close()
             self.close()
             raise
+        self._on_joined(self.joined)
         return ours
 
     def has_started(self, pid: int) -> bool:

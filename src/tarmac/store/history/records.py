@@ -44,8 +44,8 @@ GROUP_JSON = frozenset({"params"})
 # What belongs to the queue as a whole, or to GPUs and users, or is derived; or is exported as a part of a record.
 NOT_EXPORTED = frozenset({
     "accounts", "answers", "environments", "fingerprints", "gpu_hours", "gpus", "group_counts", "imported",
-    "job_fingerprints", "memory_peaks", "memory_samples", "meta", "node_hours", "outbox", "reservations", "samples",
-    "settings", "submissions", "suspensions", "templates",
+    "job_fingerprints", "memory_peaks", "memory_samples", "meta", "node_drains", "node_hours", "outbox", "reservations",
+    "samples", "settings", "submissions", "suspensions", "templates",
 })  # fmt: skip
 Record = dict[str, Any]
 

@@ -216,6 +216,7 @@ async def list_jobs(context: Context, query: JobsQuery) -> JobPage:
         name=query.name,
         tag=query.tag,
         group=query.group,
+        node=query.node,
         is_alone=query.alone,
     )
     # One more than asked for tells whether there is a next page.

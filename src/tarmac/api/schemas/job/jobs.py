@@ -41,6 +41,7 @@ class JobsQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     name: FilterText | None = None
     tag: FilterText | None = None
     group: FilterText | None = None  # by id or name, or `last`
+    node: FilterText | None = None  # that the job runs on, or ran on last
     alone: bool = False  # only jobs that are not part of a group
     limit: Annotated[int, Meta(ge=1, le=MOST_PER_PAGE)] = 1000
     after: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None

@@ -45,7 +45,7 @@ class WhyReason(TypedDict, total=False):
     what: str
     lack: dict[str, Any]  # the constraint that no node satisfies; its fields depend on the constraint
     nodes: int  # how many there are
-    only: list[str]  # of these, the nodes that the job may run on, if its owner chose some
+    only: tuple[str, ...]  # of these, the nodes that the job may run on, if its owner chose some
     by: str | None
     since: float | None
     job: int

@@ -9,6 +9,9 @@ _ENTRY = '请写成 [[nodes]]，包含 name = "…"、kind = "local" 和 state =
 MESSAGES: dict[str, Message] = {
     "node.unreachable": Message("{error}"),
     "node.lost": Message("与它的代理断开了连接"),
+    "node.removed": Message("它已不在配置中"),
+    "node.away": Message("自 {since} 起无法连接节点 {node}"),
+    "node.away_removed": Message("节点 {node} 已不在配置中"),
     "node.joining": Message("它的代理正在启动"),
     "node.unknown": Message("没有节点 {node}", "可选的节点：{known:list 无}"),
     "node.exists": Message("节点 {node} 已存在", "请用 --name 另取名称，或用 `tarmac node edit {node}` 修改它"),
@@ -79,6 +82,9 @@ MESSAGES: dict[str, Message] = {
     "config.node_environment_invalid": Message(
         "{path}：nodes[{number}] 的 environment 不是由字符串组成的表",
         '请写成 environment = {{ TARMAC_FAKE_GPUS = "2x48G" }}',
+    ),
+    "config.node_watch_only_invalid": Message(
+        "{path}：nodes[{number}] 的 watch_only 既不是 true 也不是 false", "请写成 watch_only = true"
     ),
     "config.node_state_relative": Message("{path}：节点 {node} 的 state {state} 不是绝对路径", "请给出绝对路径"),
     "config.nodes_repeated": Message(

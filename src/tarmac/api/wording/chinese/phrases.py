@@ -21,6 +21,7 @@ PHRASES: dict[str, str] = {
     "it must be a part of one GPU, such as 0.5 or 50%": "应为一张 GPU 的比例，例如 0.5 或 50%",
     "it must be from 1% to 100%; did you mean {}?": "应在 1% 到 100% 之间；是否想写 {0}？",
     "it must be a whole percentage from 1% to 100%, such as 20%": "应为 1% 到 100% 的整数百分比，例如 20%",
+    "it must be one or more names of nodes, such as gpu01,gpu02": "应为一个或多个节点名，例如 gpu01,gpu02",
     "it must be one or more model names, such as a100 or 'a100|h100'": ("应为一个或多个型号，例如 a100 或 'a100|h100'"),
     "it has {} characters; choose a shorter text, of at most {}": "有 {0} 个字符；请缩短到 {1} 个以内",
     "it is empty; write a word, such as baseline": "为空；请写一个词，例如 baseline",

@@ -9,6 +9,8 @@ MESSAGES: dict[str, Message] = {
     "server.cannot_write": Message("目前不能接受请求：{problem}", "{problem:hint}"),
     "server.degraded": Message("{problem}（{since} 起）"),
     "job.stale_unwritten": Message("该状态可能已过期：{problem}"),
+    "job.stale_away": Message("{away}；显示的是当时的状态，任务可能仍在运行，其 GPU 仍被占用"),
+    "nodes.away_with_jobs": Message("{away}；显示的是当时的状态：{jobs:jobs}"),
     "wait.unwritten": Message("等待中：{problem}；恢复写入后才能知道任务是否结束"),
     "wait.paused": Message(
         "等待中：{by} {since:around 于 | }暂停了队列{reason:prefixed ：}；运行 `tarmac queue resume` 之前不会启动任务"

@@ -9,6 +9,9 @@ _ENTRY = 'write [[nodes]] with name = "…", kind = "local" and state = "/…"'
 MESSAGES: dict[str, Message] = {
     "node.unreachable": Message("{error}"),
     "node.lost": Message("the connection to its agent was lost"),
+    "node.removed": Message("it is no longer configured"),
+    "node.away": Message("node {node} has been unreachable since {since}"),
+    "node.away_removed": Message("node {node} is no longer configured"),
     "node.joining": Message("its agent is starting"),
     "node.unknown": Message("unknown node {node}", "choose one of these: {known:list none}"),
     "node.exists": Message(
@@ -103,6 +106,9 @@ MESSAGES: dict[str, Message] = {
     "config.node_environment_invalid": Message(
         "{path}: environment of nodes[{number}] is not a table of strings",
         'write environment = {{ TARMAC_FAKE_GPUS = "2x48G" }}',
+    ),
+    "config.node_watch_only_invalid": Message(
+        "{path}: watch_only of nodes[{number}] is neither true nor false", "write watch_only = true"
     ),
     "config.node_state_relative": Message(
         "{path}: state {state} of node {node} is not absolute", "give an absolute path"

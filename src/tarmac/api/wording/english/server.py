@@ -11,6 +11,8 @@ MESSAGES: dict[str, Message] = {
     "server.cannot_write": Message("requests cannot be accepted now: {problem}", "{problem:hint}"),
     "server.degraded": Message("{problem} (since {since})"),
     "job.stale_unwritten": Message("this state may be out of date: {problem}"),
+    "job.stale_away": Message("{away}; the job is shown as of then and may well go on there; its GPUs stay booked"),
+    "nodes.away_with_jobs": Message("{away}; {jobs:plural its job is|its jobs are} shown as of then: {jobs:jobs}"),
     "wait.unwritten": Message("waiting: {problem}; the end of a job is known once the state can be written again"),
     "wait.paused": Message(
         "waiting: {by} paused the queue{since:prefixed  at }{reason:prefixed : }; "

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from tarmac.controller.controller import Controller
     from tarmac.core.explain.reasons import Reason
+    from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import Job
 
 
@@ -45,8 +46,18 @@ def stale_words(controller: Controller, job: Job) -> str | None:
         return None
     if (problem := degraded_words(controller)) is not None:
         return say("job.stale_unwritten", problem=problem)
+    if (away := away_words(controller, booking.node)) is not None:
+        return say("job.stale_away", away=away)
     seconds = controller.fleet.silent_s(booking.node)
     return None if seconds is None else say("agent.silent_for", node=None, seconds=seconds)
+
+
+def away_words(controller: Controller, node: NodeName) -> str | None:
+    """That a node cannot be reached, and since when. Its jobs may well go on there."""
+    if controller.fleet.get(node) is None:
+        return say("node.away_removed", node=node)
+    seconds, now = controller.fleet.away_s(node), controller.now()
+    return None if seconds is None else say("node.away", node=node, since=at_clock(now - seconds, now))
 
 
 def wait_words(controller: Controller, numbers: Sequence[int]) -> str | None:
@@ -71,13 +82,23 @@ def wait_words(controller: Controller, numbers: Sequence[int]) -> str | None:
 
 
 def silent_words(controller: Controller) -> str | None:
-    """Which agent does not answer, and how old what it said is."""
+    """Which agent does not answer, or which node with jobs is away, and how old what it said is."""
     silent = [(session.name, session.silent_s) for session in controller.fleet if session.silent_s is not None]
     if not silent:
-        return None
+        return _away_with_jobs(controller)
     name, seconds = max(silent, key=lambda one: one[1] or 0)
     node = name if len(list(controller.fleet)) > 1 else None
     return say("agent.silent_for", node=node, seconds=seconds)
+
+
+def _away_with_jobs(controller: Controller) -> str | None:
+    """Which node with jobs cannot be reached."""
+    for session in controller.fleet:
+        away = None if session.is_connected else away_words(controller, session.name)
+        node = controller.state.nodes.get(session.name)
+        if away is not None and node is not None and node.host:
+            return say("nodes.away_with_jobs", away=away, jobs=list(node.host))
+    return None
 
 
 def unwritten(controller: Controller, job: Job) -> str | None:

@@ -16,7 +16,7 @@ from tarmac.api.wording.catalogue.catalogue import say
 from tarmac.api.wording.notes import basis_words, words
 from tarmac.api.wording.requested import requested_fields, requested_words
 from tarmac.api.wording.times import at_clock, iso
-from tarmac.api.wording.why.degraded import still_true, unwritten
+from tarmac.api.wording.why.degraded import stale_words, still_true, unwritten
 from tarmac.api.wording.why.reasons import (
     ahead_words,
     closed_words,
@@ -112,6 +112,7 @@ def why_view(controller: Controller, job: Job) -> WhyView:
             _title(job, ahead),
             say("why.requested", request=requested_words(job.spec, state.nodes.values(), now)),
             *_runs_line(state, job, now, forecast.progress),
+            *_stale_lines(controller, job),
             *_free_lines(gpus, job),
             *untold,
             *hanging,
@@ -270,6 +271,12 @@ def _runs_line(state: State, job: Job, now: float, progress: Progress) -> list[s
     gpus = say("gpu.list", indices=indices) if indices else None
     until = _held_until(state, job, now, progress)
     return [say("run.place", node=booking.node, gpus=gpus, since=since, until=until)]
+
+
+def _stale_lines(controller: Controller, job: Job) -> list[str]:
+    """Why the state of a job with a booking may be out of date."""
+    text = stale_words(controller, job) if job.id in controller.state.jobs else None
+    return [] if text is None else [text]
 
 
 def _free_lines(gpus: list[GpuVerdict], job: Job) -> list[str]:

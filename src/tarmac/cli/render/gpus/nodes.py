@@ -25,12 +25,27 @@ def absence(node: Node, now: float) -> str:
     return f"{words}: {safe(node['problem'])}" if node["problem"] else words
 
 
+def drain_words(node: Node) -> str:
+    """drained: new fans (by ann)"""
+    why = node.get("drain_reason")
+    reason = f": {safe(why)}" if why else ""
+    return f"drained{reason} (by {safe(node.get('drained_by') or 'Tarmac')})"
+
+
 def summary(node: Node, now: float) -> str:
+    drained = f"{drain_words(node)}; " if node.get("drained") else "watch-only; " if node.get("watch_only") else ""
     if not node["connected"]:
-        return absence(node, now)
-    return f"agent pid {node['agent_pid']}, {counted(node['gpus'], 'GPU')}, memory {memory(node)}"
+        return drained + absence(node, now)
+    return f"{drained}agent pid {node['agent_pid']}, {counted(node['gpus'], 'GPU')}, memory {memory(node)}"
 
 
 def absences(nodes: Iterable[Node], now: float) -> list[str]:
-    """A line for each node that is not connected."""
-    return [f"{safe(node['name'])}: {absence(node, now)}" for node in nodes if not node["connected"]]
+    """A line for each node on which no job can start: why, and since when."""
+    found = []
+    for node in nodes:
+        drained = [drain_words(node)] if node.get("drained") else []
+        watched = ["watch-only: no jobs start there"] if node.get("watch_only") else []
+        away = [] if node["connected"] else [absence(node, now)]
+        if notes := [*drained, *watched, *away]:
+            found.append(f"{safe(node['name'])}: {'; '.join(notes)}")
+    return found

@@ -9,6 +9,8 @@ from tarmac.cli.term.terminal import err, has_colours, out, out_json, width
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tarmac.cli.parser import Values
+    from tarmac.client import Client
+    from tarmac.client.records import GpuOverview
 
 
 def run(values: Values, _: list[str]) -> int:
@@ -16,9 +18,9 @@ def run(values: Values, _: list[str]) -> int:
         from tarmac.cli.term.live import watch
         from tarmac.cli.term.live_gpus import LiveGpus
 
-        return watch("gpus", LiveGpus())
+        return watch("gpus", LiveGpus(values["node"]))
     if values["json"]:
-        out_json([gpu.raw for gpu in connect().gpus()])
+        out_json([gpu.raw for gpu in _overview(connect(), values["node"]).gpus])
         return 0
     from time import time
 
@@ -26,7 +28,7 @@ def run(values: Values, _: list[str]) -> int:
     from tarmac.cli.render.gpus.nodes import absences
 
     client = connect()
-    found = client.gpu_overview()
+    found = _overview(client, values["node"])
     if found.notice is not None:
         from tarmac.cli.render.notice import show_notice
 
@@ -44,15 +46,29 @@ def run(values: Values, _: list[str]) -> int:
     return 0
 
 
+def _overview(client: Client, node: str | None) -> GpuOverview:
+    """Of one node if it is given."""
+    found = client.gpu_overview()
+    if node is None:
+        return found
+    client.node(node)  # refuses an unknown name
+    return found.of(node)
+
+
 VERB = Verb(
     "gpus",
     "list the GPUs with their memory, load, jobs and foreign processes",
-    usage=("tarmac gpus [-w] [--json]",),
+    usage=("tarmac gpus [options]",),
     run=run,
     takes_words=False,
-    options=(Option("--watch", "-w", "update the table until you press q or Ctrl-C"), JSON),
+    options=(
+        Option("--watch", "-w", "update the table until you press q or Ctrl-C"),
+        Option("--node", None, "only the GPUs of this node", "NODE"),
+        JSON,
+    ),
     examples=(
         ("tarmac gpus", "all GPUs"),
+        ("tarmac gpus --node gpu02", "those of one node"),
         ("tarmac gpus -w", "the same, updated live"),
         ("tarmac gpus --json | jq '.[].held'", "all fields, as JSON"),
     ),

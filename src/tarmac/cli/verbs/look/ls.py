@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, is_given, means_all, no_match, query_of
+from tarmac.cli.args.selectors import FILTERS, IDS_NOTE, is_given, means_all, no_match
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import STDERR, STDOUT, err, has_colours, is_terminal, out, width
@@ -58,23 +58,27 @@ def _print_json(values: Values, words: list[str]) -> int:
         return 0
     if values["number"] is None and not is_terminal(STDOUT):
         return _pass_on_json(values, words)
-    jobs = list(connect().jobs(**query_of(values, words), newest_first=True, limit=values["number"]))
+    from tarmac.cli.render.listing import Asked
+
+    jobs = list(connect().jobs(**Asked(values, words).query, newest_first=True, limit=values["number"]))
     out_json([job.raw for job in jobs][::-1])
     return 0 if jobs or not _is_filtered(values, words) else _say_that_nothing_matches(values, words)
 
 
 def _pass_on_json(values: Values, words: list[str]) -> int:
     """The same for a program: tens of thousands of jobs, which need not be decoded here."""
+    from tarmac.cli.render.listing import Asked
     from tarmac.cli.term.terminal import out_bytes
     from tarmac.client.encoded_jobs import encoded_jobs
 
-    jobs = encoded_jobs(connect(), query_of(values, words))
+    jobs = encoded_jobs(connect(), Asked(values, words).query)
     out_bytes(jobs + b"\n")
     return 0 if jobs != b"[]" or not _is_filtered(values, words) else _say_that_nothing_matches(values, words)
 
 
 def _is_filtered(values: Values, words: list[str]) -> bool:
-    return is_given(values, words) and not means_all(values, words) and values["number"] != 0
+    is_selected = values["node"] is not None or (is_given(values, words) and not means_all(values, words))
+    return is_selected and values["number"] != 0
 
 
 def _say_that_nothing_matches(values: Values, words: list[str]) -> int:
@@ -96,12 +100,14 @@ VERB = Verb(
         Option("--groups", None, "list groups only: arrays, sweeps and batches"),
         Option("--watch", "-w", "update the table until you press q or Ctrl-C"),
         *FILTERS,
+        Option("--node", None, "select by the node that jobs run on, or ran on last", "NODE"),
         JSON,
     ),
     examples=(
         ("tarmac", "running, waiting and recently ended jobs"),
         ("tarmac ls -w", "the same, updated live"),
         ("tarmac ls --group last", "the jobs of your newest sweep, array or batch"),
+        ("tarmac ls --node gpu02 --state running", "what runs on one node"),
         ("tarmac ls --group 7 --state failed", "the failed jobs of group 7"),
         ("tarmac ls --json | jq '.[].state'", "all jobs with all fields"),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import time
 
 from tarmac.cli.parser import JSON, Verb
-from tarmac.cli.render.gpus.nodes import absence, memory, summary
+from tarmac.cli.render.gpus.nodes import absence, drain_words, memory, summary
 from tarmac.cli.render.queue_mode import folded
 from tarmac.cli.render.text import counted, safe
 from tarmac.cli.session import connect
@@ -79,6 +79,8 @@ def _nodes(nodes: list[Node]) -> Iterator[tuple[str, str]]:
     """The memory of the host; with several nodes, a line for each."""
     if len(nodes) == 1:
         yield "memory", memory(nodes[0])
+        if nodes[0].get("drained"):
+            yield f"node {safe(nodes[0]['name'])}", drain_words(nodes[0])
         return
     for node in nodes:
         yield f"node {safe(node['name'])}", summary(node, time())

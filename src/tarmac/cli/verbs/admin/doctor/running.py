@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 
 from tarmac import __version__
+from tarmac.cli.render.gpus.nodes import drain_words
 from tarmac.cli.session import connect
 from tarmac.cli.verbs.admin.doctor.finding import Finding
 from tarmac.cli.verbs.admin.doctor.installation import check_containment
@@ -171,13 +172,22 @@ def _agent(status: Status) -> Finding:
 
 
 def _nodes(status: Status) -> Iterator[Finding]:
-    """Those beside the controller's own machine, which has a separate agent here."""
-    for node in status.get("nodes", [])[1:]:
+    """Drained nodes, and those beside the controller's own machine, which has a separate agent here."""
+    nodes = status.get("nodes", [])
+    for node in nodes:
+        if node.get("drained"):
+            advice = f"once the cause is fixed, run `tarmac node resume {node['name']}`"
+            yield Finding("warning", f"node {node['name']}", drain_words(node), advice)
+    for node in nodes:
+        yield from (Finding("warning", f"node {node['name']}", text) for text in node["warnings"])
+    for node in nodes[1:]:
         if node["connected"]:
             yield Finding("ok", f"node {node['name']}", f"agent pid {node['agent_pid']}, {node['gpus']} GPUs")
         else:
             reason = f": {node['problem']}" if node["problem"] else ""
-            advice = "check [[nodes]] in the config file; `tarmac log controller` shows every attempt"
+            over_ssh = f"run `tarmac node login {node['name']}` if it wants a log-in, or check `ssh {node['host']}`"
+            local = "check [[nodes]] in the config file; `tarmac log controller` shows every attempt"
+            advice = over_ssh if node["host"] else local
             yield Finding("bad", f"node {node['name']}", f"not connected since {node['since']}{reason}", advice)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tarmac.cli.parser import Values
     from tarmac.client import Client
-    from tarmac.client.answers import AddedNode
+    from tarmac.client.answers import Node
 
 FIRST_READING_S = 15.0
 
@@ -26,7 +26,7 @@ def run(values: Values, words: list[str]) -> int:
     user, client = values["user"] or user, connect()
     name = values["name"] or host
 
-    def add() -> AddedNode:
+    def add() -> Node:
         return client.add_node(
             name,
             host,
@@ -48,7 +48,7 @@ def run(values: Values, words: list[str]) -> int:
     return 0
 
 
-def _with_help(add: Callable[[], AddedNode], host: str, user: str | None, values: Values) -> AddedNode:
+def _with_help(add: Callable[[], Node], host: str, user: str | None, values: Values) -> Node:
     """Add the node. If a host key or a log-in is missing, let `ssh` ask about it, and try again."""
     from tarmac.cli.term import ssh
 
