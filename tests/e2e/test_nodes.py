@@ -94,6 +94,9 @@ def test_a_drained_node_finishes_its_jobs_and_starts_no_more(two: Home) -> None:
     why = said(two, "why", str(waiting))
     assert f"node {SECOND} is drained: new fans (by " in why
     assert f"{SECOND} GPU 0-1: the node is drained" in why
+    forced = two.tarmac("start", str(waiting))
+    assert forced.returncode == 2
+    assert f"could start on {SECOND}, but it is drained" in forced.stderr
     for verb in (["status"], ["node", "ls"], ["gpus"], ["doctor"]):
         assert "drained: new fans (by " in " ".join(two.tarmac(*verb).stdout.split()), verb
     assert two.client().job(running).state == "running"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tarmac.core.changes import Changes
 from tarmac.core.model.ids import GpuUuid, JobId, NodeName
+from tarmac.core.model.node import NodeDrain
 from tarmac.core.model.note import Note
 from tarmac.core.model.queue import Mode, Reservation
 from tarmac.core.model.status import Draft, Held, Queued
@@ -30,6 +31,16 @@ def a_reservation(number: int, owner: str = "ann") -> Reservation:
 
 def kept(store: Store, **changes: object) -> None:
     commit(store, Batch(changes=Changes(**changes)))  # type: ignore[arg-type]
+
+
+def test_drained_nodes_are_stored_until_they_are_resumed(path: Path) -> None:
+    by_hand = NodeDrain(reason="new fans", by="ann", since=5.0)
+    by_itself = NodeDrain(reason=Note("drained.failures", (("count", 3),)), by=None, since=6.0)
+    with opened(path) as store:
+        kept(store, node_drains={NodeName("a"): by_hand, NodeName("b"): by_itself})
+        assert {name: node.drain for name, node in store.load().nodes.items()} == {"a": by_hand, "b": by_itself}
+        kept(store, node_drains={NodeName("a"): None})
+        assert {name: node.drain for name, node in store.load().nodes.items()} == {"b": by_itself}
 
 
 def test_notes_of_another_version_can_be_loaded(path: Path) -> None:

@@ -18,6 +18,8 @@ ON_OOM = ("fail", "retry", "grow")  # what to do after a job ran out of memory
 PLACEMENTS = ("pack", "spread")  # of jobs over nodes
 ORDERS = ("submitted", "expected")  # of one owner's jobs
 JOB_EVENTS = ("start", "end", "fail", "oom", "idle", "retry")  # of a job, for notifications
-QUEUE_EVENTS = ("queue-empty", "gpu-idle", "gpu-drained", "owner-suspended", "reservation-released")
+QUEUE_EVENTS = (
+    "queue-empty", "gpu-idle", "gpu-drained", "node-drained", "owner-suspended", "reservation-released",
+)  # fmt: skip
 
 API = 2  # the version of the HTTP API; a controller refuses clients that speak a newer one

@@ -27,7 +27,7 @@ from tarmac.core.model.note import note
 from tarmac.core.model.queue import Reservation
 from tarmac.core.model.status import RunName, Unknown
 from tarmac.core.policy.feasibility import OnlyWatched
-from tarmac.core.policy.forced_start import plan
+from tarmac.core.policy.forced_start import closed_node, plan
 from tests.core.support.builders import exited, started
 from tests.core.support.explaining import explain
 from tests.core.support.two_nodes import A, B, TwoNodes, asking
@@ -64,7 +64,10 @@ def test_no_start_is_planned_or_forced_on_a_drained_node() -> None:
     drain(scene)
     (job,) = scene.submit(asking(gpus=4))
     assert plan(scene.state, scene.jobs[job]) is None
-    assert plan(scene.state, scene.jobs[job], tuple(scene.state.nodes[A].gpus)) is None
+    wanted = tuple(scene.state.nodes[A].gpus)
+    assert plan(scene.state, scene.jobs[job], wanted) is None
+    assert closed_node(scene.state, scene.jobs[job], wanted) is scene.state.nodes[A]
+    assert closed_node(scene.state, scene.jobs[job]) is scene.state.nodes[A]
     scene.happen(NodesResumed(nodes=(A,)))
     assert scene.node_of(job) == A
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_LISTED = 50
 LONGEST_LINE = 400  # characters
 ENDS = frozenset({"end", "fail", "oom"})
-WARNINGS = frozenset({"idle", "gpu-idle", "gpu-drained", "owner-suspended"})
+WARNINGS = frozenset({"idle", "gpu-idle", "gpu-drained", "node-drained", "owner-suspended"})
 
 
 class NotificationWords:

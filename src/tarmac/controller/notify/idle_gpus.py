@@ -95,7 +95,7 @@ def free_gpus(state: State, now: float) -> Iterator[FreeGpu]:
     active = [one for one in state.reservations.values() if one.begins_at <= now < one.ends_at]
     reserved = {(one.node, uuid) for one in active for uuid in one.gpus}
     for node in state.nodes.values():
-        if not node.is_connected:
+        if not node.takes_jobs:
             continue
         for gpu in node.gpus.values():
             use = node.uses.get(gpu.uuid)

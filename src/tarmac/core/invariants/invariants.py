@@ -31,7 +31,7 @@ def violations(state: State) -> list[str]:
     checks = (
         _jobs, _bookings, _renamed, _gpus, _queue, _classes, _blocked, _stuck, _dependents, _outputs, _timers,
         _booked_sets,
-        _ledger, _hours, _waiting_counts, _runtimes, _outcomes, cache_violations,
+        _ledger, _hours, _waiting_counts, _runtimes, _outcomes, _node_records, cache_violations,
     )  # fmt: skip
     return [line for check in checks for line in check(state)]
 
@@ -105,6 +105,12 @@ def _gpus_of(node: Node) -> list[str]:
     if parts != node.booked_parts:
         found.append(f"booked parts of GPUs on {node.name} {node.booked_parts} are not what is booked {parts}")
     return found
+
+
+def _node_records(state: State) -> list[str]:
+    """Nothing is remembered of nodes that are gone."""
+    known = {*state.quick_failures, *state.worked_at}
+    return [f"failures of {name} are counted, which is not a node" for name in sorted(known - state.nodes.keys())]
 
 
 # Indexes of the queue

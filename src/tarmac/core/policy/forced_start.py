@@ -45,6 +45,18 @@ def plan(state: State, job: Job, wanted: tuple[GpuUuid, ...] = ()) -> Booking | 
     return booking_by_force(node, job, tuple(gpu.uuid for gpu in chosen))
 
 
+def closed_node(state: State, job: Job, wanted: tuple[GpuUuid, ...] = ()) -> Node | None:
+    """A connected node that could take the job, or has the wanted GPUs, but is drained or only watched."""
+    request = job.spec.request
+    for node in state.nodes.values():
+        if not node.is_connected or node.takes_jobs or not (wanted or request.allows(node.name)):
+            continue
+        gpus = [uuid for uuid, gpu in node.gpus.items() if uuid in wanted or suits(gpu, request, state.rules) is None]
+        if set(wanted) <= set(gpus) and len(gpus) >= request.gpus:
+            return node
+    return None
+
+
 def booking_by_force(node: Node, job: Job, gpus: tuple[GpuUuid, ...]) -> Booking:
     booked = (booking_of(node, node.gpus[uuid], job.spec.request) for uuid in gpus)
     return Booking(

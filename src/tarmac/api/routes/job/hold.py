@@ -194,6 +194,9 @@ def _forced_booking(controller: Controller, job: Job, body: StartRequest) -> Boo
         raise invalid("start.wrong_count", job=job.id, asked=asked, named=len(wanted))
     booking = forced_start.plan(state, job, wanted)
     if booking is None:
+        closed = forced_start.closed_node(state, job, wanted)
+        if closed is not None:
+            raise conflict("start.node_closed", job=job.id, node=closed.name, watch_only=closed.is_watch_only)
         raise unavailable("start.no_machine", job=job.id, asked=asked)
     node, nodes = state.node(booking.node), state.nodes.values()
     taken = list(forced_start.double_booked(state, booking))

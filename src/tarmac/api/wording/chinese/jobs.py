@@ -60,6 +60,10 @@ MESSAGES: dict[str, Message] = {
     ),
     "start.wrong_count": Message("任务 {job} 申请了 {asked} 张 GPU，却指定了 {named} 张", "请指定 {asked} 张 GPU"),
     "start.no_machine": Message("没有可连接的机器拥有任务 {job} 申请的 {asked} 张 GPU", "请稍后重试"),
+    "start.node_closed": Message(
+        "任务 {job} 可以在 {node} 上启动，但{watch_only:select True=Tarmac 只监视该节点|False=该节点已停用}",
+        "如已停用，请运行 `tarmac node resume {node}`，或用 --gpus-on 选择其他节点的 GPU",
+    ),
     "start.gpu_held": Message("GPU {gpu} 被{jobs:jobs} 占用"),
     "start.double_booking": Message("{held:join ；}", "加上 --yes 仍可启动该任务；两个任务会同时使用这张 GPU"),
     "retry.failed_and_state": Message("`failed` 和 `state` 都按状态选择任务", "去掉其中一个"),

@@ -73,6 +73,11 @@ MESSAGES: dict[str, Message] = {
     "start.no_machine": Message(
         "no reachable machine has the {asked:n GPU} that job {job} requests", "try again later"
     ),
+    "start.node_closed": Message(
+        "job {job} could start on {node}, "
+        "but {watch_only:select True=Tarmac only watches this node|False=it is drained}",
+        "run `tarmac node resume {node}` if it is drained, or choose GPUs of another node with --gpus-on",
+    ),
     "start.gpu_held": Message("GPU {gpu} is held by {jobs:jobs}"),
     "start.double_booking": Message(
         "{held:join ; }", "add --yes to start the job anyway; both would use the GPU at once"
