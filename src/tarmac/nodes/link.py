@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from itertools import count
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from tarmac.shared import protocol
 
@@ -30,6 +30,18 @@ class Silent(NoAnswer):
     """The agent took too long."""
 
 
+class Traffic(NamedTuple):
+    """Bytes on a stream so far."""
+
+    received: int
+    left: int
+    waiting: int  # to leave
+
+    def has_moved_since(self, before: Traffic) -> bool:
+        """True if the other end shows itself. What leaves fills buffers at first, so it counts only after a wait."""
+        return self.received > before.received or (before.waiting > 0 and self.left > before.left)
+
+
 class Link(asyncio.Protocol):
     """Calls `on_frame` for each frame that does not answer a question, and `on_lost` once when the stream ends.
 
@@ -49,11 +61,14 @@ class Link(asyncio.Protocol):
         self._transport: asyncio.WriteTransport | None = None
         self._questions: dict[int, asyncio.Future[AnyFrame]] = {}
         self._refs = count(1)
+        self._received_bytes = 0
+        self._sent_bytes = 0  # some may still wait to leave
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.WriteTransport", transport)  # uvloop's transport does not inherit from it
 
     def data_received(self, data: bytes) -> None:
+        self._received_bytes += len(data)
         self._on_heard()
         try:
             frames = self._decoder.feed(data)
@@ -81,7 +96,14 @@ class Link(asyncio.Protocol):
 
     def _write(self, frame: Mapping[str, object]) -> None:
         if self._transport is not None:
-            self._transport.write(protocol.encode(frame))
+            data = protocol.encode(frame)
+            self._sent_bytes += len(data)
+            self._transport.write(data)
+
+    @property
+    def traffic(self) -> Traffic:
+        waiting = 0 if self._transport is None else self._transport.get_write_buffer_size()
+        return Traffic(self._received_bytes, self._sent_bytes - waiting, waiting)
 
     async def ask(self, frame: QuestionFrame) -> AnyFrame:
         """Send a question and return its answer. Raises NoAnswer if none arrives."""

@@ -29,6 +29,8 @@ SHORTEST_RETRY_S, LONGEST_RETRY_S = 0.05, 2.0
 class LocalConnector:
     """`environment` is added to that of the controller when the agent is started."""
 
+    breaks_silently = False
+
     def __init__(self, state_folder: Path, environment: Mapping[str, str] | None = None) -> None:
         self._state_folder = state_folder
         self._environment = environment or {}

@@ -15,7 +15,7 @@ import msgspec
 
 from tarmac import __version__
 from tarmac.core.events import GpusSeen, NodeJoined, NodeLeft, Reported
-from tarmac.nodes import liveness
+from tarmac.nodes import link_watch, liveness
 from tarmac.nodes.link import Link, NoAnswer, Unreachable
 from tarmac.nodes.node_clock import NodeClock
 from tarmac.nodes.reports import REPORT_TYPES, readings_of, report_of
@@ -51,6 +51,8 @@ class AboutNode(TypedDict, total=False):
 
 class Connector(Protocol):
     """How an agent is reached."""
+
+    breaks_silently: bool  # a network is on the way, which may drop everything without a word
 
     async def open(self) -> socket.socket:
         """Open a stream to the agent, starting the agent first if nothing answers. Raises OSError if that fails.
@@ -279,6 +281,8 @@ class AgentSession:
         self._link.send({"type": "hello", "protocol": protocol.PROTOCOL, "version": __version__})
         if self.is_ending:
             self._link.send({"type": "shutdown"})  # asked to end while it was still starting
+        if self._connector.breaks_silently:
+            await link_watch.watch(self._link, lost, lambda: self.hello is not None)
         await lost.wait()
 
     def _leave(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tarmac.nodes.link_watch import WentQuiet
 from tarmac.nodes.ssh.failure import LinkFailed
 from tarmac.refusal import invalid
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 
 def refused_link(failure: OSError, host: str) -> Refused:
+    if isinstance(failure, WentQuiet):
+        return invalid("node.failed.quiet", host=host)
     if not isinstance(failure, LinkFailed):
         return invalid("node.failed.node", host=host, said=str(failure))
     return _of_ssh(failure, host) or _of_node(failure, host)
@@ -41,6 +44,10 @@ def _of_node(failure: LinkFailed, host: str) -> Refused:
             return invalid("node.failed.silent", host=host, said=failure.said)
         case "ended":
             return invalid("node.failed.ended", host=host, said=failure.said)
+        case "stuck":
+            return invalid("node.failed.stuck", host=host, said=failure.said)
+        case "same-machine":
+            return invalid("node.failed.same_machine", host=host, other=failure.said)
         case "no-python":
             return invalid("node.failed.no_python", host=host, said=failure.said)
         case _:

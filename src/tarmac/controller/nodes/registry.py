@@ -168,7 +168,7 @@ class NodeRegistry:
 
     # Links
 
-    def _connector(self, entry: NodeEntry) -> SshConnector:
+    def _connector(self, entry: NodeEntry, check: Callable[[Joined], None] = lambda _: None) -> SshConnector:
         return SshConnector(
             entry.name,
             entry.target,
@@ -177,6 +177,7 @@ class NodeRegistry:
             environment=entry.environment,
             auth_socket=lambda: self.auth_socket.path,
             on_joined=lambda joined: self._note_joined(entry.name, joined),
+            check=check,
         )
 
     def _note_joined(self, name: str, joined: Joined) -> None:
@@ -211,19 +212,28 @@ class NodeRegistry:
         finally:
             connector.close()
         assert connector.joined is not None
-        self._refuse_known_machine(entry, connector.joined)
+        if (other := self._other_name(entry.name, connector.joined)) is not None:
+            raise conflict("node.same_machine", node=entry.name, other=other)
         return connector.joined
 
-    def _refuse_known_machine(self, entry: NodeEntry, joined: Joined) -> None:
-        """Its GPUs would be booked twice."""
+    def _other_name(self, name: str, joined: Joined) -> str | None:
+        """The node that this machine is already: its GPUs would be booked twice."""
         fleet = self._controller.fleet
-        known = {read_boot_id(): fleet.home.name}
-        known |= {boot_id: one.name for one in fleet if (boot_id := fleet.boot_id(one.name)) is not None}
-        if (other := known.get(joined.boot_id)) is not None:
-            raise conflict("node.same_machine", node=entry.name, other=other)
+        known = {read_boot_id(): str(fleet.home.name)}
+        for other in (str(one.name) for one in fleet if one.name != name):
+            before = self.joined(other)  # it may be away
+            boot_id = fleet.boot_id(NodeName(other)) or (None if before is None else before.boot_id)
+            known |= {} if boot_id is None else {boot_id: other}
+        return known.get(joined.boot_id)
 
     def _connect(self, entry: NodeEntry) -> None:
-        connector = self._connectors[entry.name] = self._connector(entry)
+        """A node that is added later may turn out to be one that is known."""
+
+        def check(joined: Joined) -> None:
+            if (other := self._other_name(entry.name, joined)) is not None:
+                raise LinkFailed("same-machine", other)
+
+        connector = self._connectors[entry.name] = self._connector(entry, check)
         joined = entry.joined
         self._controller.add_node(
             NodeName(entry.name),

@@ -18,7 +18,7 @@ import msgspec
 
 from tarmac.nodes.ssh.adaptation import adapted
 from tarmac.nodes.ssh.archive import agent_archive
-from tarmac.nodes.ssh.failure import LinkFailed, failure_of
+from tarmac.nodes.ssh.failure import PASSING, LinkFailed, failure_of
 from tarmac.nodes.ssh.joined import Joined
 from tarmac.nodes.ssh.script import SHELL, link_script
 from tarmac.nodes.ssh.target import link_command
@@ -28,17 +28,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from tarmac.nodes.ssh.failure import FailureKind
     from tarmac.nodes.ssh.target import SshTarget
     from tarmac.shared.frames.to_agent import ControllerFrame
 
 MARKER_WITHIN_S = 20.0
 STEP_WITHIN_S = 60.0  # a slow disk or line: the archive has 150 KB, and an agent needs a second to start
 FIRST_RETRY_S, LONGEST_RETRY_S, REFUSED_RETRY_S = 0.5, 15.0, 300.0
+KILLED_AFTER_S = 5.0
 MOST_ERRORS = 16384  # bytes of what `ssh` says that are remembered
 MOST_OUTPUT = 1 << 20  # of login files, before the marker
 
 
 class SshConnector:
+    breaks_silently = True
+
     def __init__(
         self,
         name: str,
@@ -49,8 +53,9 @@ class SshConnector:
         environment: Mapping[str, str],
         auth_socket: Callable[[], str | None],
         on_joined: Callable[[Joined], None] = lambda _: None,
+        check: Callable[[Joined], None] = lambda _: None,
     ) -> None:
-        """`controller` is the id under which the node keeps this controller's agent."""
+        """`controller` is the id under which the node keeps this controller's agent. `check` may raise LinkFailed."""
         self.target = target
         self.joined: Joined | None = None  # by the last link
         self._name = name
@@ -59,6 +64,7 @@ class SshConnector:
         self._environment = environment
         self._auth_socket = auth_socket
         self._on_joined = on_joined
+        self._check = check
         self._ssh: _SshProcess | None = None
 
     async def open(self) -> socket.socket:
@@ -68,7 +74,9 @@ class SshConnector:
         try:
             with theirs:  # closed as soon as `ssh` has it, so that its end is noticed
                 self._ssh = await _SshProcess.start(self._command(), theirs, self._variables())
-            self.joined = await self._join(_Lines(ours, self._ssh))
+            joined = await self._join(_Lines(ours, self._ssh))
+            self._check(joined)
+            self.joined = joined
         except BaseException:
             ours.close()
             self.close()
@@ -84,13 +92,13 @@ class SshConnector:
 
     def retry_s(self, failure: OSError | None, before_s: float) -> float:
         """A host that refuses a log-in may lock out an account that tries often."""
-        is_refused = isinstance(failure, LinkFailed) and failure.kind not in {"unreachable", "silent", "ended"}
+        is_refused = isinstance(failure, LinkFailed) and failure.kind not in PASSING
         return min(max(2 * before_s, FIRST_RETRY_S), REFUSED_RETRY_S if is_refused else LONGEST_RETRY_S)
 
     def close(self) -> None:
         """End the `ssh` process. The agent on the node goes on."""
         if self._ssh is not None:
-            self._ssh.kill()
+            self._ssh.end()
             self._ssh = None
 
     def _command(self) -> list[str]:
@@ -116,7 +124,7 @@ class SshConnector:
             await lines.write(archive.data)
         environment = {**self._environment, "TARMAC_AGENT_NODE": self._name}
         await lines.write(json.dumps({"controller": self._controller, "environment": environment}).encode() + b"\n")
-        answer = await lines.answer(marker, STEP_WITHIN_S)
+        answer = await lines.answer(marker, STEP_WITHIN_S, late="stuck")
         try:
             return msgspec.convert(answer, Joined)
         except msgspec.ValidationError as error:
@@ -154,9 +162,21 @@ class _SshProcess:
                 await asyncio.shield(self._reading)
         return self._errors.decode("utf-8", "replace")
 
-    def kill(self) -> None:
-        with suppress(ProcessLookupError):
-            self._process.send_signal(signal.SIGTERM)
+    async def failure(self, output: str) -> LinkFailed:
+        """Why it ended. `output` is what came over the link."""
+        errors = await self.errors()
+        return failure_of(errors, output, self._process.returncode)
+
+    def end(self) -> None:
+        """`ssh` may wait for a host that is out of reach, also to say goodbye."""
+        self._signal(signal.SIGTERM)
+        asyncio.get_running_loop().call_later(KILLED_AFTER_S, self._signal, signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        """To its process group: it may have started a program of the user's ssh config, such as ProxyCommand."""
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, number)
 
     async def _read_errors(self) -> None:
         """Until it has ended, so that it never waits for us."""
@@ -178,17 +198,20 @@ class _Lines:
 
     async def write(self, data: bytes) -> None:
         try:
-            await asyncio.get_running_loop().sock_sendall(self._sock, data)
+            async with asyncio.timeout(STEP_WITHIN_S):
+                await asyncio.get_running_loop().sock_sendall(self._sock, data)
+        except TimeoutError:
+            raise LinkFailed("stuck") from None
         except OSError:
-            raise failure_of(await self._ssh.errors(), self._ignored.decode("utf-8", "replace")) from None
+            raise await self._ssh.failure(self._ignored.decode("utf-8", "replace")) from None
 
-    async def answer(self, marker: str, within_s: float) -> dict[str, Any]:
+    async def answer(self, marker: str, within_s: float, late: FailureKind = "silent") -> dict[str, Any]:
         """Raises LinkFailed, also if a step on the node failed."""
         try:
             async with asyncio.timeout(within_s):
                 line = await self._marked_line(marker.encode())
         except TimeoutError:
-            raise LinkFailed("silent", (self._ignored + self._received).decode("utf-8", "replace")) from None
+            raise LinkFailed(late, (self._ignored + self._received).decode("utf-8", "replace")) from None
         try:
             answer = json.loads(line)
         except ValueError:
@@ -214,7 +237,7 @@ class _Lines:
                 data = b""
             if not data:
                 output = (self._ignored + self._received).decode("utf-8", "replace")
-                raise failure_of(await self._ssh.errors(), output)
+                raise await self._ssh.failure(output)
             self._received += data
             if len(self._received) > MOST_OUTPUT:
                 self._received = self._received[-4096:]

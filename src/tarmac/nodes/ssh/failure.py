@@ -11,9 +11,11 @@ FailureKind: TypeAlias = Literal[
     "host-key-changed",
     "unreachable",  # no route, no such host, refused, timed out
     "silent",  # connected, but the marker did not come in time
+    "stuck",  # the marker came, but the agent did not start in time
     "ended",  # the connection ended before the marker came
     "no-python",
     "node",  # a step on the node failed, such as on a full disk
+    "same-machine",  # it is already a node, under another name
     "no-ssh",  # this machine has no `ssh`
 ]
 
@@ -24,6 +26,8 @@ _SIGNS: tuple[tuple[str, FailureKind], ...] = (
     (r"Could not resolve|Connection (refused|reset|closed)|No route to host|Network is unreachable", "unreachable"),
     (r"timed out|banner exchange", "unreachable"),
 )
+PASSING: frozenset[FailureKind] = frozenset(("unreachable", "silent", "stuck", "ended", "node"))  # it may pass
+OF_SSH = 255  # the exit code of `ssh` if it failed itself
 LONGEST_SHOWN = 400  # characters of what came instead
 
 
@@ -36,9 +40,11 @@ class LinkFailed(ConnectionError):
         super().__init__(f"{kind}: {self.said}" if self.said else kind)
 
 
-def failure_of(errors: str, output: str) -> LinkFailed:
-    """Find out what went wrong from the messages of `ssh`. Without any, the node itself ended the connection."""
-    for signs, kind in _SIGNS:
+def failure_of(errors: str, output: str, code: int | None) -> LinkFailed:
+    """Find out what went wrong from the messages of `ssh` and its exit code, which is that of the shell if it got so
+    far. Without a message that is known, the node itself ended the connection.
+    """
+    for signs, kind in _SIGNS if code in {None, OF_SSH} else ():
         if re.search(signs, errors, re.IGNORECASE):
             return LinkFailed(kind, errors)
     return LinkFailed("ended", f"{output}\n{errors}")

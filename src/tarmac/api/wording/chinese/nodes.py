@@ -48,6 +48,13 @@ MESSAGES: dict[str, Message] = {
         "{host} 在代理启动之前断开了连接{said:prefixed ：}",
         "请检查它的登录文件：可能有文件退出，或启动了别的程序（如 tmux）",
     ),
+    "node.failed.stuck": Message(
+        "{host} 上的代理在 60 秒内没有启动{said:prefixed ：}", "请检查那里主目录所在的磁盘是否有响应"
+    ),
+    "node.failed.quiet": Message("15 秒内没有收到 {host} 的任何数据，已放弃该连接", "会再次尝试；它的作业继续运行"),
+    "node.failed.same_machine": Message(
+        "{host} 与节点 {other} 是同一台机器", "请移除其中之一：否则它的 GPU 会被分配两次"
+    ),
     "node.failed.no_python": Message(
         "{host} 上没有 Python 3.8 或更新版本{said:prefixed ；那里最新的是 }", "请在那里安装 python3，别的都不需要"
     ),

@@ -65,6 +65,16 @@ MESSAGES: dict[str, Message] = {
         "{host} ended the connection before the agent started{said:prefixed : }",
         "check its login files: one may exit or start another program, such as tmux",
     ),
+    "node.failed.stuck": Message(
+        "the agent on {host} did not start within 60 s{said:prefixed : }",
+        "check whether the disk of the home directory there answers",
+    ),
+    "node.failed.quiet": Message(
+        "nothing was heard from {host} for 15 s, so the connection was given up", "it is tried again; its jobs continue"
+    ),
+    "node.failed.same_machine": Message(
+        "{host} is the same machine as node {other}", "remove one of the two: its GPUs would be given out twice"
+    ),
     "node.failed.no_python": Message(
         "{host} has no Python 3.8 or newer{said:prefixed ; the newest there is }",
         "install python3 there; nothing else is needed",
