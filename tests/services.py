@@ -32,6 +32,7 @@ SERVICES = {
     "sshd": Service(package="openssh-server", left_out="SSH hosts"),
     "tcsh": Service(package="tcsh", left_out="SSH hosts whose login shell is tcsh"),
     "fish": Service(package="fish", left_out="SSH hosts whose login shell is fish"),
+    "tmux": Service(package="tmux", left_out="SSH hosts whose login files start tmux"),
     "python3": Service(package="python3-minimal", left_out="SSH hosts: the Python of the host"),
     "wrk": Service(package="wrk", left_out="`make bench`: requests/s"),
     "gpustat": Service(package="", left_out="its readings beside ours"),
