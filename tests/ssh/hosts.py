@@ -21,6 +21,8 @@ from tests.home import until
 from tests.ssh.namespaces import Namespace, computer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.ssh.lab import Lab
 
 REPOSITORY = Path(__file__).parents[2]
@@ -49,7 +51,10 @@ SetEnv {environment}
 
 
 class Host:
-    """`gpus`: simulated ones. `path`: the PATH of a login. `environment`: further variables of every login."""
+    """`gpus`: simulated ones. `path`: the PATH of a login. `environment`: further variables of every login.
+
+    `refused`: an account that the client's key does not open. `visible`: directories of this machine that are there, too.
+    """
 
     def __init__(
         self,
@@ -60,6 +65,8 @@ class Host:
         gpus: str = "2x24G",
         path: str = "/usr/bin:/bin",
         environment: dict[str, str] | None = None,
+        refused: str | None = None,
+        visible: Sequence[Path] = (),
     ) -> None:
         from tests.ssh.lab import make_key
 
@@ -76,6 +83,8 @@ class Host:
             lab=lab.path,
             environment=" ".join(f'"{key}={value}"' for key, value in settings.items()),
         )
+        text += "" if refused is None else f"Match User {refused}\nAuthorizedKeysFile none\n"
+        self._visible = tuple(visible)
         (self.folder / "sshd_config").write_text(text)
         (self.folder / "var-tmp").mkdir()
         (self.folder / "var-tmp").chmod(0o1777)
@@ -169,7 +178,7 @@ class Host:
         """Run a command there without SSH, with the environment of a fresh login."""
         uid = str(UIDS[user])
         become = ["setpriv", "--reuid", uid, "--regid", uid, "--clear-groups"] if user != "root" else []
-        clean = ["env", "-i", f"HOME={self.home(user)}", "PATH=/usr/bin:/bin", f"--chdir={self.home(user)}"]
+        clean = ["env", "-i", f"--chdir={self.home(user)}", f"HOME={self.home(user)}", "PATH=/usr/bin:/bin"]
         return self._running.run(*become, *clean, *words, **options)
 
     def cut(self, direction: str = "both") -> None:
@@ -225,7 +234,7 @@ class Host:
         return self._namespace
 
     def _plan(self) -> dict[str, object]:
-        visible = [str(path) for path in (self.lab.path, REPOSITORY, sys.prefix, sys.base_prefix)]
+        visible = [str(path) for path in (self.lab.path, REPOSITORY, sys.prefix, sys.base_prefix, *self._visible)]
         files = {name: f"/etc/{name}" for name in ("passwd", "shadow", "group")}
         return {
             "name": self.name,
