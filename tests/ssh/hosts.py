@@ -53,7 +53,7 @@ SetEnv {environment}
 class Host:
     """`gpus`: simulated ones. `path`: the PATH of a login. `environment`: further variables of every login.
 
-    `refused`: an account that the client's key does not open. `visible`: directories of this machine that are there, too.
+    `refused`: an account that the client's key does not open. `visible`: further directories of this machine.
     """
 
     def __init__(
