@@ -138,19 +138,19 @@ def begun_too_early(world: World, jobs: Jobs) -> Iterator[str]:
 
 def overbooked(jobs: Jobs) -> Iterator[str]:
     """According to Tarmac's times, no GPU is ever overbooked."""
-    gpus: dict[int, list[tuple[str, int, int]]] = {}
+    gpus: dict[str, list[tuple[str, int, int]]] = {}
     for number, job in jobs.items():
         if not (job["started_at"] and job["ended_at"]):
             continue
         taken = round(QUARTERS * (job["gpu_share"] or 1))
         for gpu in job["gpus"] or []:
             # An end frees GPUs for a start at the same time, so a release sorts before a booking.
-            gpus.setdefault(gpu["index"], []).extend(
+            gpus.setdefault(f"{gpu['index']} of {gpu['node']}", []).extend(
                 [(job["started_at"], taken, number), (job["ended_at"], -taken, number)]
             )
-    for index, changes in gpus.items():
+    for name, changes in gpus.items():
         held = 0
         for at, taken, number in sorted(changes):
             held += taken
             if held > QUARTERS:
-                yield f"job {number} had GPU {index} at {at} with {held - taken} of {QUARTERS} parts taken"
+                yield f"job {number} had GPU {name} at {at} with {held - taken} of {QUARTERS} parts taken"

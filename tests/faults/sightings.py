@@ -58,14 +58,14 @@ def of_program(path: str) -> list[Sighting]:
 
 def _of_agent(pid: int, agents: set[int]) -> Sighting | None:
     """Forks of the agent differ from it only in name and parent."""
-    stat, name = _stat(pid), _name(pid)
+    stat, name = _stat(pid), name_of(pid)
     if stat is None or stat[0] in "ZX":
         return None
     if name == "tarmac-probe":
         return Sighting(pid=pid, kind="probe")
     parent = int(stat[1])
     if name == "tarmac-shim":
-        if parent in agents and _name(parent) == "tarmac-shim":
+        if parent in agents and name_of(parent) == "tarmac-shim":
             return Sighting(pid=pid, kind="job")  # about to execute its command
         folder = _run_folder(pid)
         key = _key_of(folder)
@@ -128,8 +128,13 @@ def _stat(pid: int) -> list[str] | None:
         return None
 
 
-def _name(pid: int) -> str:
+def name_of(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/comm").read_text().rstrip()
     except OSError:
         return ""
+
+
+def parent_of(pid: int) -> int | None:
+    stat = _stat(pid)
+    return None if stat is None else int(stat[1])

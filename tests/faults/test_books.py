@@ -143,7 +143,9 @@ def test_a_dependency_fails_if_the_other_job_ended_differently(state: str, on: s
 
 def test_an_overbooked_gpu_is_detected() -> None:
     def on_gpu(number: int, since: int, until: int, share: float | None = None) -> dict[int, dict[str, Any]]:
-        return job(number, gpus=[{"index": 0}], started_at=f"{since}", ended_at=f"{until}", gpu_share=share)
+        return job(
+            number, gpus=[{"node": "desk", "index": 0}], started_at=f"{since}", ended_at=f"{until}", gpu_share=share
+        )
 
     fits = on_gpu(1, 1, 3) | on_gpu(2, 3, 6, 0.5) | on_gpu(3, 4, 6, 0.5)
     assert not list(books.overbooked(fits))

@@ -3,7 +3,7 @@
 
    witness FOLDER MILLISECONDS [WORD...]
      FOLDER/witness     one line per event, appended with a single write: job attempt gpus event pid nanoseconds
-     FOLDER/gpu.N.U     locked as long as any process of the job lives: a quarter of GPU N
+     FOLDER/gpu.NODE-N.U  locked as long as any process of the job lives: a quarter of GPU N of that node
      FOLDER/job.N       the same for the job itself: a process that finds it locked is too early
      FOLDER/hold        while it exists, the job does not end
    straggler:  leaves a child behind that holds the GPUs until it is told to end.
@@ -75,10 +75,13 @@ static void hold_parts(const char *kind, const char *name, int count, int all, c
 }
 
 static void hold_gpus(int quarters) {
-    char list[256];
+    char list[256], name[300];
     if (!strcmp(gpus, "-")) return;
     snprintf(list, sizeof list, "%s", gpus);
-    for (char *gpu = strtok(list, ","); gpu; gpu = strtok(NULL, ",")) hold_parts("gpu", gpu, quarters, 4, "clash");
+    for (char *gpu = strtok(list, ","); gpu; gpu = strtok(NULL, ",")) {
+        snprintf(name, sizeof name, "%s-%s", text("TARMAC_NODE", ""), gpu);
+        hold_parts("gpu", name, quarters, 4, "clash");
+    }
 }
 
 static void hold_job(void) {

@@ -38,7 +38,7 @@ class Namespace:
         found = {}
         for entry in os.listdir("/proc"):
             if entry.isdigit() and int(entry) != self.pid and self.holds(int(entry)):
-                found[int(entry)] = _command(int(entry))
+                found[int(entry)] = command_of(int(entry))
         return {pid: command for pid, command in found.items() if command}
 
     def holds(self, pid: int) -> bool:
@@ -73,7 +73,7 @@ def computer(plan: str) -> Namespace:
 
 def kill_left(pid: int, mark: str) -> None:
     """Kill a process of a dead run, if it is still the one with this mark in its command line."""
-    if mark in _command(pid):
+    if mark in command_of(pid):
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -81,7 +81,7 @@ def kill_left(pid: int, mark: str) -> None:
         until(lambda: not os.path.exists(f"/proc/{pid}"), 30)
 
 
-def _command(pid: int) -> str:
+def command_of(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
     except OSError:
