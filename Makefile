@@ -5,7 +5,7 @@ ARGS ?=
 # Most tests wait for processes, so more of them than cores run at once.
 WORKERS ?= $(shell expr 3 \* `nproc`)
 
-.PHONY: help demo test check format lock install runtime services bench screenshots torture clean
+.PHONY: help demo test check format lock install runtime services bench screenshots torture torture-ssh clean
 
 help:
 	@echo "make demo     try Tarmac in a throw-away home (simulated GPUs where there are none)"
@@ -14,6 +14,7 @@ help:
 	@echo "make bench    latencies as ratios to this machine's own limits, waits beside textbook schedulers"
 	@echo "make screenshots  pictures of the page, in build/screenshots and docs/images"
 	@echo "make torture  1,000 kills over 10,000 jobs"
+	@echo "make torture-ssh  200 cuts and 200 kills of links to four nodes"
 	@echo "make lock     renew requirements.lock: the newest versions that pyproject.toml allows"
 	@echo "make format   apply the formatter;  make clean removes .venv and caches"
 
@@ -47,6 +48,9 @@ screenshots: install services
 
 torture: install services
 	@$(BIN)/python -m tests.faults.torture $(ARGS)
+
+torture-ssh: install services
+	@$(BIN)/python -m tests.ssh.torture $(ARGS)
 
 install:
 	@$(PYTHON3) tools/bootstrap.py dev
