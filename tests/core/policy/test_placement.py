@@ -22,7 +22,12 @@ from tests.core.support.effort import tries
 from tests.core.support.loads import machines, one_of, requests
 from tests.core.support.play import pick
 
-kept = st.builds(Rules, keep_gpu_memory=st.sampled_from([0.0, 0.25]), starvation_s=st.just(1e18))
+kept = st.builds(
+    Rules,
+    keep_gpu_memory=st.sampled_from([0.0, 0.25]),
+    starvation_s=st.just(1e18),
+    placement=st.sampled_from(["pack", "spread"]),
+)
 moves = st.lists(
     st.one_of(requests, requests, st.tuples(st.sampled_from(["leave", "drain", "resume", "slots"]), one_of)),
     min_size=1,
@@ -59,7 +64,10 @@ SPEC = ("owner", "command", "shell", "cwd", "umask", "environment")
 
 
 def expect_the_fullest(state: State, request: Request, booking: Booking, fitting: dict[NodeName, Any]) -> None:
-    assert booking.node == min(fitting, key=lambda name: len(fitting[name])), "the fullest, the first of equals"
+    preferred = [name for name in request.prefer_nodes if name in fitting]
+    sign = -1 if state.rules.placement == "spread" else 1
+    fullest = min(fitting, key=lambda name: sign * len(fitting[name]))
+    assert booking.node == (preferred[0] if preferred else fullest), "a preferred one, the fullest, the first of equals"
     chosen = [gpu.uuid for gpu in booking.gpus]
     assert len(set(chosen)) == len(chosen) == request.gpus
     assert set(chosen) <= set(fitting[booking.node])

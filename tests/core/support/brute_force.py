@@ -11,6 +11,10 @@ from tarmac.core.model.rules import Rules
 
 def gpus_that_do(node: Node, request: Request, rules: Rules, gone: Collection[int] = ()) -> list[str] | None:
     """None if the host does not fit. Jobs in `gone` do not count."""
+    if node.drain is not None or node.is_watch_only or node.name in request.exclude_nodes:
+        return None
+    if request.only_nodes and node.name not in request.only_nodes:
+        return None
     hosted = [asked for job, asked in node.host.items() if job not in gone]
     if not node.is_connected or (not request.gpus and sum(not asked.gpus for asked in hosted) >= node.cpu_job_slots):
         return None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tarmac.core.model.ids import GpuUuid, NodeName
 from tarmac.core.model.job import JobSpec, Request
-from tarmac.core.model.node import Node
+from tarmac.core.model.node import Node, NodeDrain
 from tarmac.core.model.rules import PerName, Rules
 from tests.core.support.builders import a_node, a_spec, numbered_gpus
 
@@ -30,6 +30,9 @@ choosy = st.builds(
     exclude_gpus=st.sampled_from([(), (0,)]),
     cpus=st.sampled_from([0, 3]),
     memory_bytes=st.sampled_from([0, 24 * GIB]),
+    only_nodes=st.sampled_from([(), (), (), ("n0",), ("n0", "n2")]),
+    exclude_nodes=st.sampled_from([(), (), ("n1",)]),
+    prefer_nodes=st.sampled_from([(), (), ("n1",), ("n2", "n0")]),
 )
 with_gpus = st.one_of(whole, whole, shared, choosy)
 requests = st.one_of(whole, whole, shared, without_gpus, choosy)
@@ -73,6 +76,8 @@ def _machine(draw: st.DrawFn, name: str) -> Node:
     for uuid in node.gpus:
         if draw(st.sampled_from([False, False, False, True])):
             node.slots[uuid] = 2
+    if draw(st.sampled_from([False] * 7 + [True])):
+        node.drain = NodeDrain(reason=None, by="eve", since=0.0)
     return node
 
 
@@ -93,7 +98,9 @@ rules = st.builds(
     is_backfilling=st.sampled_from([True, True, False]),
     starvation_s=st.sampled_from([0.0, 30.0, 1e18]),
     keep_gpu_memory=st.sampled_from([0.0, 0.25]),
+    placement=st.sampled_from(["pack", "pack", "spread"]),
     suspend_after_failures=st.just(0),
+    drain_node_after_failures=st.sampled_from([0, 3]),
 )
 limits = st.builds(
     Rules,

@@ -34,7 +34,8 @@
  * }} Gpu
  *
  * @typedef {{
- *   name: string, connected: boolean, since: string, problem: string | null, gpus: number, cpus: number | null,
+ *   name: string, state: string, connected: boolean, since: string, problem: string | null, drained: boolean,
+ *   drain_reason: string | null, watch_only: boolean, gpus: number, running: number, cpus: number | null,
  *   memory_total_bytes: number | null, memory_available_bytes: number | null,
  * }} Node
  *

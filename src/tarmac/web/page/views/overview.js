@@ -52,8 +52,9 @@ function NodePart({ name, isDense, range }) {
   own.sort((a, b) => (a.index ?? 1e6) - (b.index ?? 1e6));
   const models = new Map();
   for (const gpu of own) models.set(gpu.model, (models.get(gpu.model) ?? 0) + 1);
+  const isOpen = !node?.drained && !node?.watch_only;
   const free = own.filter(
-    (gpu) => !jobsOnGpus.value.has(gpu.uuid) && !gpu.drained && !gpu.held && !gpu.gone_since,
+    (gpu) => isOpen && !jobsOnGpus.value.has(gpu.uuid) && !gpu.drained && !gpu.held && !gpu.gone_since,
   ).length;
   return html`<section class="node" aria-label=${name}>
     <header>
