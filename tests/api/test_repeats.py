@@ -98,6 +98,8 @@ REQUESTS: dict[str, Any] = {
     "POST /gpus/forget": lambda _: ("/gpus/forget", {"gpus": ["gone"]}),
     "POST /gpus/slots": lambda _: ("/gpus/slots", {"gpus": ["0"], "slots": 1}),
     "POST /gpus/ignore": lambda api: ("/gpus/ignore", {"command": ignored(api), "forget": True}),
+    "POST /nodes/{name}/drain": lambda api: (f"/nodes/{a_node(api)}/drain", {"reason": "new fans"}),
+    "POST /nodes/{name}/resume": lambda api: (f"/nodes/{a_node(api)}/resume", {}),
     "PATCH /nodes/{name}": lambda api: (f"/nodes/{a_node(api)}", {"port": 2222}),
     "DELETE /nodes/{name}": lambda api: (f"/nodes/{a_node(api)}", None),
     "POST /nodes/{name}/forget": lambda api: (f"/nodes/{a_node(api)}/forget", {}),

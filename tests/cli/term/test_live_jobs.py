@@ -11,7 +11,7 @@ GROUP = {
     "id": 7, "kind": "sweep", "name": None, "command": "fit {lr}", "varies": "lr=1,2", "count": 4, "ended": 1,
     "counts": {"running": 1, "queued": 2, "failed": 1},
 }  # fmt: skip
-VALUES = dict.fromkeys(("number", "all", "expand", "groups", "group", "owner", "name", "tag", "state"))
+VALUES = dict.fromkeys(("number", "all", "expand", "groups", "group", "owner", "name", "tag", "state", "node"))
 
 
 class Client:

@@ -9,6 +9,7 @@ SENTENCES: dict[str, str] = {
     "heading.Environment": "环境",
     "heading.Names": "名称和标签",
     "heading.GPUs": "使用的 GPU",
+    "heading.Nodes": "节点",
     "heading.CPUs and memory of the host": "CPU 和内存",
     "heading.When it starts": "何时启动",
     "heading.When it must stop": "何时停止",
