@@ -279,6 +279,7 @@ export const en = {
   "event.TreeGone": "its last process ended",
   "event.RunMissing": "the node has no record of the attempt",
   "event.TakenIn": "found running on a node",
+  "event.NodeForgotten": "its node is gone for good",
 
   "chart.load": "GPU load, %",
   "chart.memory": "GPU memory, GB",

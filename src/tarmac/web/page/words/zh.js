@@ -273,6 +273,7 @@ export const zh = {
   "event.TreeGone": "最后一个进程结束",
   "event.RunMissing": "节点上没有这次运行的记录",
   "event.TakenIn": "发现节点上正在运行",
+  "event.NodeForgotten": "所在节点已永久失效",
 
   "chart.load": "GPU 利用率，%",
   "chart.memory": "显存，GB",
