@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.home import until
+from tests.ssh import cgroups
 from tests.ssh.namespaces import Namespace, computer
 
 if TYPE_CHECKING:
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
-UIDS = {"root": 0, "alice": 2001, "bob": 2002}
+UIDS = {"root": 0, "alice": 2001, "bob": 2002, "carol": 2003}
 FRESH = ["/run", "/tmp", "/dev/shm"]
+PASSWORD = "open sesame"
+# As `openssl passwd -6` prints it.
+HASHED = "$6$tarmac$sERmdjiIsgROjGWHWBjLyFPJfZIQ/SiHNJUNh3L/Kgpgbb84sEAli.M5VxZy9LoztwFR.5rvBDIyWseVSJry01"
 NOBODY_THERE = "02:74:6d:ff:ff:ff"  # packets for it are dropped by all
 
 SSHD_CONFIG = """\
@@ -40,7 +44,7 @@ StrictModes no
 UsePAM no
 UseDNS no
 PermitRootLogin yes
-PasswordAuthentication no
+PasswordAuthentication {password}
 KbdInteractiveAuthentication no
 MaxStartups 200
 MaxSessions 100
@@ -54,6 +58,7 @@ class Host:
     """`gpus`: simulated ones. `path`: the PATH of a login. `environment`: further variables of every login.
 
     `refused`: an account that the client's key does not open. `visible`: further directories of this machine.
+    `has_password`: PASSWORD opens every account; otherwise only the key of the lab does.
     """
 
     def __init__(
@@ -67,6 +72,7 @@ class Host:
         environment: dict[str, str] | None = None,
         refused: str | None = None,
         visible: Sequence[Path] = (),
+        has_password: bool = False,
     ) -> None:
         from tests.ssh.lab import make_key
 
@@ -76,11 +82,13 @@ class Host:
         self.boot_id = ""
         self._shells: dict[str, str] = dict.fromkeys(UIDS, "/bin/bash")
         self._namespace: Namespace | None = None
+        self._password = HASHED if has_password else "*"
         make_key(self.folder / "host_key")
         settings = {"PATH": path, "TARMAC_FAKE_GPUS": gpus, **(environment or {})}
         text = SSHD_CONFIG.format(
             folder=self.folder,
             lab=lab.path,
+            password="yes" if has_password else "no",
             environment=" ".join(f'"{key}={value}"' for key, value in settings.items()),
         )
         text += "" if refused is None else f"Match User {refused}\nAuthorizedKeysFile none\n"
@@ -128,7 +136,7 @@ class Host:
         """Boot: a new boot id, an empty /tmp, a cable, and sshd."""
         self.boot_id = str(uuid.uuid4())
         (self.folder / "boot_id").write_text(self.boot_id + "\n")
-        self._namespace = computer(json.dumps(self._plan()))
+        self._namespace = computer(json.dumps(self._plan()), cgroups.create(self._cgroup))
         self.lab.connect(self)
         for command in (
             ("link", "set", "lo", "up"),
@@ -144,6 +152,7 @@ class Host:
         if self._namespace is not None:
             self._namespace.close()
             self._namespace = None
+            cgroups.remove(self._cgroup)
 
     def reboot(self) -> None:
         self.stop()
@@ -229,6 +238,10 @@ class Host:
         self.start_sshd()
 
     @property
+    def _cgroup(self) -> str:
+        return f"ssh-{self.lab.path.name}-{self.name}"  # an agent would leave a cgroup named tarmac-…
+
+    @property
     def _running(self) -> Namespace:
         assert self._namespace is not None, f"{self.name} is off"
         return self._namespace
@@ -253,11 +266,11 @@ class Host:
         machine = {name: Path(f"/etc/{name}").read_text().splitlines() for name in ("passwd", "group")}
         kept = {name: [line for line in lines if line.split(":")[0] not in UIDS] for name, lines in machine.items()}
         for user, uid in UIDS.items():
-            kept["passwd"].append(f"{user}:*:{uid}:{uid}:{user}:{self.home(user)}:{self._shells[user]}")
+            kept["passwd"].append(f"{user}:x:{uid}:{uid}:{user}:{self.home(user)}:{self._shells[user]}")
             kept["group"].append(f"{user}:x:{uid}:")
         (self.folder / "passwd").write_text("\n".join(kept["passwd"]) + "\n")
         (self.folder / "group").write_text("\n".join(kept["group"]) + "\n")
-        (self.folder / "shadow").write_text("".join(f"{user}:*:19000:0:99999:7:::\n" for user in UIDS))
+        (self.folder / "shadow").write_text("".join(f"{user}:{self._password}:19000:0:99999:7:::\n" for user in UIDS))
         (self.folder / "shadow").chmod(0o600)
 
     def _listens(self) -> bool:

@@ -11,8 +11,7 @@ import socket
 import subprocess
 from pathlib import Path
 
-from tarmac.agent.main import instance_of
-from tests.home import until
+from tests.ssh.cgroups import remove
 from tests.ssh.hosts import Host
 from tests.ssh.namespaces import kill_left, switch
 
@@ -146,24 +145,8 @@ def _remove(folder: Path) -> None:
     pids = folder / "pids"
     for pid in pids.read_text().split() if pids.exists() else ():
         kill_left(int(pid), str(folder))
-    _remove_cgroups(folder)
+    remove(f"ssh-{folder.name}-")
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _remove_cgroups(folder: Path) -> None:
-    """Agents that were killed with their host leave them. They are empty."""
-    for state in folder.glob("*/*/.local/state/tarmac-nodes/*"):
-        for base in Path("/sys/fs/cgroup").glob(f"**/tarmac-{instance_of(str(state))}"):
-            for left, _, _ in os.walk(base, topdown=False):
-                until(lambda left=left: _is_removed(left), 10)  # type: ignore[misc]
-
-
-def _is_removed(cgroup: str) -> bool:
-    try:
-        os.rmdir(cgroup)
-    except OSError:
-        return not os.path.exists(cgroup)
-    return True
 
 
 def _claim_any() -> tuple[int, socket.socket]:

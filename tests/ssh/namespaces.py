@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from tests.home import until
+from tests.ssh.cgroups import entering
 
 BOOT = Path(__file__).with_name("boot.py")
 
@@ -14,9 +15,10 @@ BOOT = Path(__file__).with_name("boot.py")
 class Namespace:
     """A process that lives until it is closed, or until this process ends. `pid` is the one inside."""
 
-    def __init__(self, *kinds: str, command: list[str]) -> None:
+    def __init__(self, *kinds: str, command: list[str], cgroup: Path | None = None) -> None:
+        self._cgroup = cgroup
         flags = [f"--{kind}" for kind in kinds] + (["--mount-proc"] if "pid" in kinds else [])
-        words = ["unshare", "--fork", "--kill-child", *flags, *command]
+        words = entering(cgroup, ["unshare", "--fork", "--kill-child", *flags, *command])
         self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self._process.stdout is not None
         if self._process.stdout.readline() != b"up\n":
@@ -31,7 +33,7 @@ class Namespace:
         return subprocess.run([*self.entrance(), *words], **options)  # type: ignore[call-overload,no-any-return]
 
     def entrance(self) -> list[str]:
-        return ["nsenter", "--target", str(self.pid), "--all", "--"]
+        return entering(self._cgroup, ["nsenter", "--target", str(self.pid), "--all", "--"])
 
     def processes(self) -> dict[int, str]:
         """The other processes of its PID namespace: their command lines by pid, as seen from outside."""
@@ -67,8 +69,9 @@ def switch() -> Namespace:
     return made
 
 
-def computer(plan: str) -> Namespace:
-    return Namespace("pid", "mount", "uts", "ipc", "net", command=[sys.executable, "-I", str(BOOT), plan])
+def computer(plan: str, cgroup: Path | None) -> Namespace:
+    command = [sys.executable, "-I", str(BOOT), plan]
+    return Namespace("pid", "mount", "uts", "ipc", "net", command=command, cgroup=cgroup)
 
 
 def kill_left(pid: int, mark: str) -> None:
