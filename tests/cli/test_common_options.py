@@ -4,7 +4,7 @@ import pytest
 
 from tarmac.cli.args.selectors import FILTERS
 from tarmac.cli.main import VERBS, verb_named
-from tarmac.cli.parser import JSON
+from tarmac.cli.parser import HOST, JSON
 
 EVERY = [name for verb in VERBS for name in (verb, *[f"{verb} {more}" for more in verb_named(verb).verbs])]
 # Why these have no --json.
@@ -15,6 +15,7 @@ WITHOUT_JSON = {
     "node login": "ssh talks to the user",
     "template": "it only leads to its verbs",
     "metrics": "it prints the format of Prometheus",
+    "dial-stdio": "it copies bytes",
 }
 # Why these take an id and not all filters.
 WITHOUT_FILTERS = dict.fromkeys(("edit", "clone", "rerun"), "--name and --tag change the jobs")
@@ -44,3 +45,9 @@ def test_an_option_means_the_same_everywhere(verb: str) -> None:
     short = {"--grace": None, "--reason": "-r", "--yes": "-y", "--watch": "-w", "--json": None, "--node": None}
     for option in verb_named(verb).options:
         assert option.short == short.get(option.long, option.short), option.long
+
+
+@pytest.mark.parametrize("verb", EVERY)
+def test_the_option_for_another_machine_means_the_same_everywhere(verb: str) -> None:
+    taken = {flag for option in verb_named(verb).options for flag in (option.long, option.short)}
+    assert not taken & {HOST.long, HOST.short}

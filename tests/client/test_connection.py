@@ -12,7 +12,7 @@ import pytest
 
 from tarmac.client import Client
 from tarmac.client.changes import clone, label
-from tarmac.client.connection import keep_asking
+from tarmac.client.controller_process.patience import keep_asking
 from tarmac.client.transport import NoAnswer, NoController
 from tarmac.errors import OutcomeUnknown, Unavailable
 from tests.cli.stub import answer, chunked, serving

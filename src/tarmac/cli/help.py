@@ -24,7 +24,7 @@ GROUPS = (
     ("Code of jobs", ("diff", "checkout")),
     ("Keep and clean", ("history", "clean", "export", "import", "backup", "restore")),
     ("Queue, nodes and GPUs", ("queue", "reserve", "node", "gpu", "notice")),
-    ("Tarmac itself", ("set", "notify", "serve", "stop", "doctor")),
+    ("Tarmac itself", ("set", "notify", "serve", "stop", "doctor", "dial-stdio")),
 )
 
 
@@ -32,9 +32,14 @@ def overview() -> str:
     from tarmac.cli.main import verb_named
 
     text = [*wrapped("Tarmac, a GPU job scheduler: each job takes off when a GPU is clear.", _width()), ""]
-    text += [f"{_bold('Usage:')} tarmac VERB [options]", "", *wrapped("`tarmac` alone lists the jobs.", _width()), ""]
+    text += [
+        f"{_bold('Usage:')} tarmac [-H HOST] VERB [options]",
+        "",
+        *wrapped("`tarmac` alone lists the jobs.", _width()),
+        "",
+    ]
     for title, names in GROUPS:
-        text += [_bold(title), *_columns([(name.ljust(8), verb_named(name).summary) for name in names]), ""]
+        text += [_bold(title), *_columns([(name.ljust(10), verb_named(name).summary) for name in names]), ""]
     text += [_bold("Examples")]
     text += _examples(
         (
@@ -42,8 +47,10 @@ def overview() -> str:
             ("tarmac add -g 4 -c 'make && ./train'", "run a shell string on four GPUs"),
             ("tarmac log -f last", "follow the newest job's output"),
             ("tarmac ls -w", "the live table"),
+            ("tarmac -H ssh://gpu01 ls", "the queue of another machine"),
         )
     )
+    text += ["", *wrapped("-H ssh://[USER@]HOST[:PORT], or TARMAC_HOST: use another machine over ssh.", _width())]
     text += ["", *wrapped("Run `tarmac VERB --help` for details; --version prints the version.", _width())]
     return "\n".join(text) + "\n"
 

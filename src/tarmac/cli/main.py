@@ -29,11 +29,17 @@ ROOMS = {
     "keep": ("history", "clean", "export", "import", "backup", "restore", "diff", "checkout"),
     "admin": (
         "gpu", "node", "queue", "set", "serve", "stop", "doctor", "simulate", "reserve", "notice", "notify",
+        "dial-stdio",
     ),
 }  # fmt: skip
 MODULES = {"import": "import_jobs"}  # `import` is a word of Python
 VERBS = {verb: room for room, verbs in ROOMS.items() for verb in verbs}
 INTERRUPTED = 130
+# About files and processes of the controller's machine. With `-H`, they run there.
+RUN_THERE = (
+    "backup", "restore", "doctor", "stop", "serve", "log controller", "log agent", "node add", "node login",
+)  # fmt: skip
+HOST = "TARMAC_HOST"
 
 
 def main() -> NoReturn:
@@ -84,6 +90,11 @@ def _dispatched(argv: Sequence[str]) -> int:
         return _help(argv[1:])
     if first in {"--version", "-V"}:
         return _version()
+    if first.startswith(("-H", "--remote")):
+        from tarmac.cli.remote.option import take_host
+
+        os.environ[HOST], rest = take_host(argv)
+        return _dispatched(rest)
     if first.startswith("-"):
         return run_verb(verb_named("ls"), argv)  # `tarmac -w`
     raise _unknown(argv)
@@ -96,6 +107,12 @@ def run_verb(verb: Verb, argv: Sequence[str]) -> int:
         return _help(verb.name.split())
     if words and not verb.takes_words:
         raise UserError(f"{verb.name}: unexpected argument {words[0]!r}", f"run `tarmac {verb.name} --help` for help")
+    if "remote" in values:
+        os.environ[HOST] = values.pop("remote")
+    if os.environ.get(HOST) and (verb.name in RUN_THERE or " ".join([verb.name, *words[:1]]) in RUN_THERE):
+        from tarmac.cli.remote.there import run_there
+
+        return run_there(os.environ[HOST], verb.name, argv)
     return verb.run(values, words)
 
 

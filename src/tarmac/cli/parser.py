@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from tarmac.typed.option import Values
 
 
-__all__ = ["JSON", "NONE", "HelpAsked", "Option", "Values", "Verb", "parse", "shown", "text"]  # all that a verb needs
+__all__ = [
+    "HOST",
+    "JSON",
+    "NONE",
+    "HelpAsked",
+    "Option",
+    "Values",
+    "Verb",
+    "parse",
+    "shown",
+    "text",
+]  # all that a verb needs
 
 NO = "--no-"  # before the name of a flag: switches it off
 
@@ -64,6 +75,9 @@ class Verb:
 
 
 JSON = Option("--json", None, "print JSON with the field names of the API")
+HOST = Option(
+    "--remote", "-H", "use the queue of another machine", "ssh://[USER@]HOST[:PORT]"
+)  # before or after any verb
 
 
 def parse(verb: Verb, argv: Sequence[str]) -> tuple[Values, list[str]]:
@@ -75,7 +89,7 @@ class _Parser:
     def __init__(self, verb: Verb) -> None:
         self.verb = verb
         self.values: Values = {}
-        self.by_flag: dict[str, Option] = {}
+        self.by_flag: dict[str, Option] = {"--remote": HOST, "-H": HOST}
         for option in verb.options:
             self.values[option.name] = [] if option.has_many else None if option.read else False
             self.by_flag[option.long] = option

@@ -16,6 +16,8 @@ def connect(*, start: bool = True) -> Client:
     client.on_trouble = _Once("the controller cannot write: ")
     client.on_silence = lambda pid, silent_s: tell_silence(pid, silent_s, is_large=client.is_large)
     client.on_stale = _Once()
+    if client.remote is not None:
+        client.remote.on_note = _Once()
     signals.on(signals.SIGINT, _Interrupt(client))
     return client
 
@@ -32,6 +34,8 @@ class _Interrupt:
 
             err("\ntarmac: interrupted; it is unknown whether the request was carried out\n")
             err("  run `tarmac ls` to check\n")
+        if self.client.remote is not None:
+            self.client.remote.end()
         os._exit(INTERRUPTED)
 
 

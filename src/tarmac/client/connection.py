@@ -16,27 +16,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import TracebackType
-    from typing import Any, ParamSpec, Self, TypeAlias, TypeVar
+    from typing import Any, Self, TypeAlias
 
-    from tarmac.client.controller_process.patience import Patience
+    from tarmac.client.remote.remote import Remote
 
-    P = ParamSpec("P")
-    T = TypeVar("T")
     Request: TypeAlias = tuple[str, str, bytes | None, Mapping[str, str] | None]
 
 BASE = "/api/v1"
 START_TRIES = 3  # of a controller that ends with a message; one that was killed is started again
 ANSWER_S = 60  # the longest an ordinary request may take; a stopped controller would never answer
-LASTING = frozenset({"agent.silent", "log.silent"})  # keys of refusals that a retry does not change
 # Keys of refusals that come before a request is looked at, because there are too many of them.
 TURNED_AWAY = frozenset({"server.too_many_connections", "server.crowded", "server.too_many_bodies"})
 MANY = 1000  # jobs
 MANY_S = 900  # for a request about very many jobs
 PATIENCE_S = 60  # how long to wait for a controller that is away, or turns requests away
 PAUSE_S = 0.05  # between two tries
-CRASHED_S = 1  # … before starting a new one, if the old one left its socket behind
 CHECK_STREAM_S = 30  # how often a silent stream is checked
-STOPPED_S = 20  # … before starting a new one, if the old one was stopped, perhaps for an upgrade
 
 
 def header_text(value: str) -> str:
@@ -49,12 +44,20 @@ def header_text(value: str) -> str:
 
 
 class Link:
-    """`home` is a TARMAC_HOME; `start=False` never starts a controller."""
+    """`home` is a TARMAC_HOME; `start=False` never starts a controller.
 
-    def __init__(self, home: str | os.PathLike[str] | None = None, *, start: bool = True) -> None:
+    `host` is another machine, such as "ssh://gpu01". By default it is TARMAC_HOST; "" is this machine.
+    """
+
+    def __init__(
+        self, home: str | os.PathLike[str] | None = None, *, start: bool = True, host: str | None = None
+    ) -> None:
         self.home = None if home is None else os.path.abspath(home)
         environ = os.environ if self.home is None else {**os.environ, "TARMAC_HOME": self.home}
-        self.state = paths.state_folder(environ)
+        if host is None and home is None:
+            host = os.environ.get("TARMAC_HOST")
+        self.remote = _remote(host) if host else None  # the other machine
+        self.state = paths.wanted_state_folder(environ) if host else paths.state_folder(environ)
         self.start = start
         self.on_start: Callable[[], None] | None = None  # called before a controller is started
         self.on_silence: Callable[[int, float], None] | None = None  # called while the controller (pid) does not answer
@@ -81,6 +84,8 @@ class Link:
         """Close the connections to the controller. The next call opens a new one."""
         while self._idle:
             self._idle.pop().close()
+        if self.remote is not None:
+            self.remote.close()
 
     def call(
         self,
@@ -145,7 +150,7 @@ class Link:
             response = connection.request("GET", BASE + path + _query(query), None, headers, within_s=self.answer_s)
         except TimeoutError:
             connection.close()
-            raise NoAnswer(connection.pid) from None
+            raise connection.no_answer() from None
         connection.on_silence = self._check_stream
         response.set_timeout(None)  # a stream may be silent for as long as nothing happens
         self._heed(response)
@@ -183,7 +188,7 @@ class Link:
             response = connection.request(*request, within_s=limit_s)
             answer = response.read()
         except TimeoutError:
-            raise NoAnswer(connection.pid) from None
+            raise connection.no_answer() from None
         finally:
             if connection.is_idle:
                 self._idle.append(connection)
@@ -246,12 +251,14 @@ class Link:
             if connection.is_open():
                 return connection
             connection.close()
-        connection = self._new_connection()
+        connection = self.new_connection()
         self.was_reached = True
         return connection
 
-    def _new_connection(self) -> Connection:
+    def new_connection(self) -> Connection:
         """Starts a controller if none listens, again if it is gone before it can be asked."""
+        if self.remote is not None:
+            return self.remote.connect(self._tell_silence, start=self.start)
         crashes, began_at = 0, 0.0
         while True:
             try:
@@ -276,34 +283,10 @@ class Link:
                 sleep(PAUSE_S)
 
 
-def keep_asking(client: Link, ask: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-    """Repeat the request while the controller is away or turns it away, for as long as a restart may take.
+def _remote(host: str) -> Remote:
+    from tarmac.client.remote.remote import Remote
 
-    A controller that was reached before is not replaced at once: it may be restarting, or was stopped on purpose.
-    """
-    may_start, repeats = client.start, client.repeats
-    patience: Patience | None = None
-    client.start, client.repeats = may_start and not client.was_reached, False
-    try:
-        while True:
-            try:
-                return ask(*args, **options)
-            except NoAnswer:
-                raise  # already waited for it
-            except Unavailable as error:
-                from tarmac.client.controller_process.patience import Patience
-
-                patience = patience or Patience(client)
-                if error.key in LASTING or not client.was_reached or patience.is_over:
-                    raise
-                client.start = may_start and patience.waited_s > _restart_after_s(error)
-                patience.pause(error)
-    finally:
-        client.start, client.repeats = may_start, repeats
-
-
-def _restart_after_s(error: Unavailable) -> float:
-    return STOPPED_S if isinstance(error, NoController) and error.was_stopped else CRASHED_S
+    return Remote(host)
 
 
 def _unknown(error: TarmacError) -> OutcomeUnknown:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from time import monotonic, sleep
 
-from tarmac.client.connection import header_text, keep_asking
+from tarmac.client.connection import header_text
+from tarmac.client.controller_process.patience import keep_asking
 from tarmac.client.fast.json_codec import decode
 from tarmac.client.records import Job
 from tarmac.errors import ConnectionLost, Unavailable

@@ -68,7 +68,7 @@ class Jobs(Link):
         """
         from tarmac.client.requests import submission, submitted
 
-        body = submission(requests, environment, umask, token or os.urandom(16).hex())
+        body = submission(requests, environment, umask, token or os.urandom(16).hex(), self.remote)
         body |= {"group": group} if group is not None else {}
         body |= {"entry": entry} if entry != "queued" else {}
         body |= {"dry_run": True} if dry_run else {}

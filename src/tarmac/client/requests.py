@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
     from tarmac.client.connection import Link
+    from tarmac.client.remote.remote import Remote
     from tarmac.client.snapshots.submit import SubmitSnapshots
 
     Environment: TypeAlias = Mapping[str, str]
@@ -96,17 +97,26 @@ PATHS = ("log", "stdout", "stderr")
 
 
 def submission(
-    requests: Iterable[JobRequest], environment: Environment | None, umask: int | None, token: str
+    requests: Iterable[JobRequest],
+    environment: Environment | None,
+    umask: int | None,
+    token: str,
+    remote: Remote | None = None,
 ) -> dict[str, Any]:
-    """The body of POST /jobs."""
+    """The body of POST /jobs. `remote` is the machine that it is sent to, if it is another one."""
     cwd = working_folder()
-    return {
+    body = {
         "token": token,
         "cwd": cwd,
         "umask": current_umask() if umask is None else umask,
         "environment": dict(sendable(os.environ if environment is None else environment)[0]),
         "jobs": [_job(request, cwd) for request in requests],
     }
+    if remote is not None:
+        from tarmac.client.remote.submits import settle
+
+        settle(body, remote.about, environment, umask)
+    return body
 
 
 def working_folder() -> str:
@@ -203,7 +213,16 @@ def submitted(client: Link, body: dict[str, Any], on_hint: Callable[[str], objec
 
 
 def _sent(client: Link, body: dict[str, Any]) -> Any:
-    return client.call("POST", "/jobs", body=body, has_token=True, within_s=SUBMIT_S)
+    if client.remote is None:
+        return client.call("POST", "/jobs", body=body, has_token=True, within_s=SUBMIT_S)
+    from tarmac.client.remote.submits import at_home, explain_directory
+
+    body = at_home(body, client.remote.about["home"])
+    try:
+        return client.call("POST", "/jobs", body=body, has_token=True, within_s=SUBMIT_S)
+    except TarmacError as error:
+        explain_directory(error, client.remote.name)
+        raise
 
 
 def _snapshots(client: Link, body: dict[str, Any], on_hint: Callable[[str], object] | None) -> SubmitSnapshots:

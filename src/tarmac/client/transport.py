@@ -75,6 +75,8 @@ class Connection:
 
     __slots__ = ("_buffer", "_limit_s", "_socket", "is_idle", "on_silence", "path", "pid")
 
+    is_local = True
+
     def __init__(self, path: str, on_silence: OnSilence | None = None) -> None:
         self.path = path
         self.is_idle = True
@@ -106,7 +108,7 @@ class Connection:
         `within_s`: raise TimeoutError after waiting this long for data.
         """
         head = f"{method} {target} HTTP/1.1\r\n{_COMMON}"
-        if auth_socket := os.environ.get("SSH_AUTH_SOCK"):
+        if self.is_local and (auth_socket := os.environ.get("SSH_AUTH_SOCK")):
             head += _ssh_agent(auth_socket)
         if zone := _zone():
             head += f"Tarmac-Zone: {zone}\r\n"
@@ -124,7 +126,7 @@ class Connection:
         except OSError as error:
             # A refusal may have arrived although the controller did not read the whole request.
             if not self._has_answer():
-                raise _lost(error) from None
+                raise self.lost(error) from None
         while True:
             status, fields = self._read_head()
             if status >= 200:
@@ -142,7 +144,7 @@ class Connection:
         except TimeoutError:
             raise
         except OSError as error:
-            raise _lost(error) from None
+            raise self.lost(error) from None
         self._buffer += data
         return bool(data)
 
@@ -180,7 +182,7 @@ class Connection:
             if start > HEAD_BYTES:
                 raise Unavailable("the answer is not HTTP", f"check that a Tarmac controller listens on {self.path}")
             if not self.fill():
-                raise _lost(None)
+                raise self.lost()
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         return line.removesuffix(b"\r")
@@ -194,6 +196,21 @@ class Connection:
             return True
         except OSError:
             return False
+
+    def lost(self, error: OSError | None = None) -> ConnectionLost:
+        """The error for a request that was not answered."""
+        detail = f" ({error.strerror})" if error is not None and error.strerror else ""
+        return ConnectionLost(
+            f"the controller went away during a request{detail}", "try again; see `tarmac log controller`"
+        )
+
+    def no_answer(self) -> NoAnswer:
+        """The error for a request that takes too long."""
+        return NoAnswer(self.pid)
+
+    def detach(self) -> int:
+        """The descriptor of its socket, which is the caller's from now on."""
+        return self._socket.detach()
 
     def close(self) -> None:
         self.is_idle = False
@@ -251,7 +268,7 @@ class Response:
         """Some raw bytes of the body, framing included, for callers that only need to know that something came."""
         data = self._connection.take(RECEIVE_BYTES)
         if not data:
-            raise _lost(None)
+            raise self._connection.lost()
         return data
 
     def set_timeout(self, seconds: float | None) -> None:
@@ -265,7 +282,7 @@ class Response:
         while left:
             data = self._connection.take(min(left, RECEIVE_BYTES))
             if not data:
-                raise _lost(None)
+                raise self._connection.lost()
             left -= len(data)
             yield data
 
@@ -331,10 +348,3 @@ def _connect_once(connection: _socket.socket, path: str) -> None:
 def _timeval(seconds: float) -> bytes:
     whole = int(seconds)
     return whole.to_bytes(8, byteorder) + int((seconds - whole) * 1e6).to_bytes(8, byteorder)
-
-
-def _lost(error: OSError | None) -> ConnectionLost:
-    detail = f" ({error.strerror})" if error is not None and error.strerror else ""
-    return ConnectionLost(
-        f"the controller went away during a request{detail}", "try again; see `tarmac log controller`"
-    )

@@ -37,8 +37,8 @@ def submit(client: Client, verb: str, values: Values, words: list[str]) -> list[
 def send(
     client: Client, values: Values, requests: Sequence[Body], group: GroupBody | None, entry: str = "queued"
 ) -> list[int]:
-    """Submit jobs with the environment of the caller. Prints the hints of the controller."""
-    environment, left_out = _environment()
+    """Submit jobs with the environment of the caller, or with that of a login on another machine. Prints hints."""
+    environment, left_out = _environment() if client.remote is None else (None, [])
     try:
         ids = client.submit_many(
             requests,  # type: ignore[arg-type]

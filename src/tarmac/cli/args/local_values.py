@@ -32,7 +32,9 @@ def env_file(word: str) -> list[str]:
 
 
 def environment_path(word: str) -> str:
-    return os.path.expanduser(values.environment_path(word))
+    """`~` on another machine is expanded with the submit."""
+    path = values.environment_path(word)
+    return path if os.environ.get("TARMAC_HOST") else os.path.expanduser(path)
 
 
 READERS: dict[str, Callable[[str], object]] = {

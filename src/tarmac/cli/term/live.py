@@ -14,7 +14,7 @@ from tarmac.cli.session import connect, silence
 from tarmac.cli.term import signals
 from tarmac.cli.term.keys import Keys
 from tarmac.cli.term.terminal import STDOUT, has_colours, is_terminal, out, paint, size
-from tarmac.client.connection import keep_asking
+from tarmac.client.controller_process.patience import keep_asking
 from tarmac.errors import ConnectionLost, UserError
 
 TYPE_CHECKING = False

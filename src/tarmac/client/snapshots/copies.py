@@ -20,6 +20,11 @@ FILTERS = ("name", "tag", "state", "owner", "group")
 
 def cloned(client: Jobs, body: dict[str, Any], on_hint: Callable[[str], object] | None) -> list[int]:
     """The ids of the copies. `body` is the request without snapshots."""
+    if client.remote is not None:
+        raise UserError(
+            f"--snapshot takes the directory of a job, which is on {client.remote.name}",
+            "leave it out, or queue the job with `tarmac add --snapshot`",
+        )
     numbers = _numbers(client, body)
     places: dict[tuple[str, tuple[str, ...]], int] = {}
     body["snapshot"] = {}

@@ -26,12 +26,20 @@ def run(values: Values, words: list[str]) -> int:
     if values["json"]:
         out_json(link)
         return 0
-    out(f"{link['url']}\n")
-    if not values["no_open"] and is_terminal(STDOUT) and _opened(link["url"]):
+    if client.remote is not None:
+        from tarmac.cli.remote.page import forward
+
+        return forward(client.remote.address, link["url"], lambda: _show(link["url"], values))
+    _show(link["url"], values)
+    return 0
+
+
+def _show(url: str, values: Values) -> None:
+    out(f"{url}\n")
+    if not values["no_open"] and is_terminal(STDOUT) and _opened(url):
         say("opened in your browser; the link works once, for 5 minutes")
     else:
         say("open it in a browser on this machine; the link works once, for 5 minutes")
-    return 0
 
 
 def _opened(url: str) -> bool:
@@ -65,6 +73,7 @@ VERB = Verb(
     examples=(
         ("tarmac web", "print a link, and open it"),
         ("tarmac web --no-open --port 8080", "for `ssh -L 8080:localhost:8080 gpu01`"),
+        ("tarmac -H ssh://gpu01 web", "the page of gpu01, until Ctrl-C"),
         ("tarmac web --logout", "end every session of yours"),
     ),
     notes=(

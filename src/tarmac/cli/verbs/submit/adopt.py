@@ -21,12 +21,13 @@ def run(values: Values, words: list[str]) -> int:
             "adopt: no process given", "give one pid: `tarmac adopt 4242`; `tarmac gpus` lists processes on GPUs"
         )
     pid = _pid(words[0])
-    if pid in ancestors() and not values["yes"]:
+    client = connect()
+    if client.remote is None and pid in ancestors() and not values["yes"]:
         raise UserError(
             f"adopt: process {pid} is your shell or one of its parents; `tarmac kill` would end your shell",
             "give the pid of the program itself (see `tarmac gpus` or `ps`), or add --yes",
         )
-    job = connect().adopt(pid, gpus=values["gpus"], name=values["name"], node=values["node"]).id
+    job = client.adopt(pid, gpus=values["gpus"], name=values["name"], node=values["node"]).id
     out_json({"id": job}) if values["json"] else out(f"{job}\n")
     say(f"watching it until it ends; `tarmac kill {job}` stops it")
     return 0

@@ -29,7 +29,7 @@ INTERRUPTED = 130
 def run(values: Values, words: list[str]) -> int:
     client = connect()
     values = with_defaults(client, values)
-    offset = _bytes_before(values)
+    offset = _bytes_before(values) if client.remote is None else 0
     job = submit(client, "run", values, words)[0]
     interrupt = _Interrupt(client, job)
     signals.on(signals.SIGINT, interrupt)
@@ -73,6 +73,8 @@ class _Interrupt:
     def __call__(self, _: int) -> None:
         if self.is_asked:
             err(f"\ntarmac: detached from job {self.job}; run `tarmac show {self.job}` to see how it ends\n")
+            if self.client.remote is not None:
+                self.client.remote.end()
             os._exit(INTERRUPTED)
         self.is_asked = True
         err(f"\ntarmac: asking job {self.job} to stop; press Ctrl-C again to detach\n")
