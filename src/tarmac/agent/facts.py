@@ -33,6 +33,8 @@ def check_paths(frame: CheckPathsFrame, state: str) -> PathsCheckedFrame:
         "directories": [os.path.isdir(path) for path in frame["directories"]],
         "outputs": [one.verdict for one in judged],
         "identities": [one.identities for one in judged],
+        "present": [os.path.exists(path) for path in frame.get("present", [])],
+        "programs": [os.path.isfile(path) and os.access(path, os.X_OK) for path in frame.get("programs", [])],
     }
 
 

@@ -110,6 +110,18 @@ class Snapshot(TypedDict):
     checkout: str  # the working directory of the job
 
 
+class Fetched(TypedDict):
+    """The files of a job that are copied back from its node."""
+
+    state: str  # waiting, copying, done, partial, or shared if there is nothing to copy
+    node: str
+    files: int  # that were copied
+    bytes: int
+    same: int  # files that were there already
+    problems: list[str]  # files that were not copied, and why
+    more_problems: int  # that are not listed
+
+
 class LeftProcess(TypedDict):
     pid: int
     command: str | None  # shortened

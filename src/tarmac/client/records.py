@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from tarmac.client.answers import (
         Attempt,
+        Fetched,
         GpuRef,
         GpuReservation,
         Leftovers,
@@ -140,6 +141,7 @@ class Job(Record):
     venv: str | None  # a directory, relative to cwd
     conda: str | None  # a name, or the directory of the environment
     fill: bool
+    fetch: list[str]  # files and directories to copy back, relative to cwd
     grace_s: float
     gpu_memory_bytes: int | None  # reserved on each GPU, which is shared
     gpu_share: float | None  # or this part of each GPU
@@ -188,6 +190,7 @@ class Job(Record):
     oom_count: int | None  # attempts that ran out of memory
     python: Python | None  # what its latest attempt was started with; None while that is not known
     snapshot: Snapshot | None  # None: it runs what is in its directory when it starts
+    fetched: Fetched | None  # None if there is nothing to fetch, or it has not started yet
     leftovers: Leftovers | None  # processes that were still running when the command had ended
     reserved_gpu_memory_bytes: int | None  # on each of its GPUs
     held_gpu_s: float | None  # GPU-seconds of all attempts

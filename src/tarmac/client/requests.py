@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         stdout: str | os.PathLike[str] | None
         stderr: str | os.PathLike[str] | None
         append: bool | None
+        fetch: Sequence[str] | None  # files and directories to copy back, relative to cwd
         grace_s: float | None
         gpu_memory_bytes: int | str | None  # reserved on each GPU, which is shared
         gpu_share: float | None  # or this part of each GPU

@@ -16,6 +16,7 @@ from tarmac.controller import notice, page_sessions
 from tarmac.controller.dispatcher import Dispatcher
 from tarmac.controller.engine.decision import Decision
 from tarmac.controller.engine.engine import Engine
+from tarmac.controller.fetch.fetches import Fetches
 from tarmac.controller.fingerprints import FingerprintBook
 from tarmac.controller.forecast_cache import ForecastCache
 from tarmac.controller.gpus import ignored, usage
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from tarmac.core.commands import StartJob
     from tarmac.core.events import StopAsked
     from tarmac.core.model.job import Job
+    from tarmac.core.model.names import Outside
     from tarmac.core.model.note import Note
     from tarmac.core.state import State
     from tarmac.nodes.session import AboutNode, Connector
@@ -130,6 +132,7 @@ class Controller:
         self.report_slots = asyncio.Semaphore(MOST_REPORTS)
         self.form_turns = Turns()
         self.nodes = NodeRegistry(self, identity, stored.get(entries.SETTING))
+        self.fetches = Fetches(self)
         self._began = time.monotonic()
         self._connect_parts()
 
@@ -150,6 +153,9 @@ class Controller:
     def _connect_parts(self) -> None:
         """Tell each part whom to call."""
         self.dispatcher.cannot_start = self._cannot_start
+        self.dispatcher.state_now = lambda: self.state
+        self.dispatcher.prepare_fetch = self.fetches.prepare
+        self.dispatcher.admitted.append(self.fetches.node_joined)
         self.engine.after_commit.append(self.history.committed)
         self.engine.after_recovery.append(self.fleet.disconnect)  # so that nodes report again what really runs
         if self.notifications is not None:
@@ -167,9 +173,9 @@ class Controller:
             )
         )
 
-    def _cannot_start(self, start: StartJob, why: Note) -> None:
+    def _cannot_start(self, start: StartJob, why: Note | str, outside: Outside | None = None) -> None:
         """As if the node had refused. Called while a decision is carried out, so the next one comes later."""
-        report = LaunchFailed(job=start.job, attempt=start.attempt, message=why, at=self.engine.now())
+        report = LaunchFailed(job=start.job, attempt=start.attempt, message=why, at=self.engine.now(), outside=outside)
         event = Reported(node=start.booking.node, report=report)
         asyncio.get_running_loop().call_soon(self.engine.post, event)
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Protocol, assert_never
 
 from tarmac.controller.notifier import Notifier
+from tarmac.controller.snapshots.code_sender import CodeSender
 from tarmac.controller.start_frame import job_environment, start_frame, warning_entry
 from tarmac.core.commands import AdoptProcess, Command, ForgetRun, Notify, PauseJob, SignalJob, StartJob
 from tarmac.core.model.note import note
-from tarmac.core.model.status import holds_booking
+from tarmac.core.model.status import Booking, RunName, Starting, holds_booking
 from tarmac.nodes.run_origins import packed
 from tarmac.shared import crashpoint
 from tarmac.shared.protocol import ProtocolError
+from tarmac.shared.snapshots.damage_message import says_damaged
 from tarmac.store.environments.secret_files import SecretsMissing
 
 if TYPE_CHECKING:
@@ -25,12 +27,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tarmac.controller.settings.settings import Settings
+    from tarmac.controller.snapshots.code_sender import CannotCopy
     from tarmac.core.model.ids import NodeName
+    from tarmac.core.model.job import Job
+    from tarmac.core.model.names import Outside
     from tarmac.core.model.note import Note
-    from tarmac.core.model.status import Booking
     from tarmac.core.state import State
     from tarmac.nodes.fleet import Fleet
-    from tarmac.shared.frames.to_agent import SignalFrame
+    from tarmac.shared.frames.to_agent import SignalFrame, StartFrame
     from tarmac.store.reader import Reader
 
 log = logging.getLogger(__name__)
@@ -39,18 +43,30 @@ MOST_ENVIRONMENTS = 64
 MOST_NAMES = 5  # of secrets in a message
 
 
+class CannotStart(Protocol):
+    """`outside` names what ended it from outside, such as a full disk."""
+
+    def __call__(self, start: StartJob, why: Note | str, outside: Outside | None = None, /) -> None: ...
+
+
 class Dispatcher:
     def __init__(self, fleet: Fleet, reader: Reader, state_folder: Path, words: Callable[[Note], str] = str) -> None:
         self._fleet = fleet
         self._reader = reader
         self._state_folder = state_folder
         self._environments: dict[str, dict[str, str]] = {}
-        self.cannot_start: Callable[[StartJob, Note], None] = _log_cannot_start
+        self.cannot_start: CannotStart = _log_cannot_start
+        self.code = CodeSender(fleet, state_folder)
+        self.prepare_fetch: Callable[[Job, int, NodeName], None] | None = None
+        self.admitted: list[Callable[[NodeName], None]] = []  # called when a node has joined
+        self.state_now: Callable[[], State] | None = None  # for what is carried out later
         self._notifier = Notifier(words)
 
     def admit(self, node: NodeName) -> None:
         """Allow commands to a node whose join was committed."""
         self._fleet.admit(node)
+        for call in self.admitted:
+            call(node)
 
     def carry_out(self, commands: Sequence[Command], state: State, settings: Settings) -> None:
         # Starts first: a free GPU waits for them, and the agent takes its time to forget an attempt.
@@ -91,6 +107,12 @@ class Dispatcher:
             return
         start = replace(command, booking=_with_current_indices(command.booking, state))
         try:
+            if self.prepare_fetch is not None:
+                self.prepare_fetch(job, start.attempt, start.booking.node)
+        except OSError as error:  # never start a job whose results could be forgotten
+            self.cannot_start(start, note("failed.no_fetch", trouble=error.strerror or str(error)), "disk-full")
+            return
+        try:
             submitted = self._environment(job.spec.environment)
         except SecretsMissing as missing:  # never start a job without them
             log.error("job %s: %s", job.id, missing)  # noqa: TRY400 - the message is enough
@@ -103,7 +125,31 @@ class Dispatcher:
             gpu_id_style=settings.in_force.gpu_id_style,
             state_folder=self._state_folder,
         )
-        self._fleet.send_command(start.booking.node, start_frame(job, start, environment, self._state_folder))
+        frame = start_frame(job, start, environment, self._state_folder)
+        if job.spec.snapshot is None or not self.code.is_needed(start.booking.node):
+            self._fleet.send_command(start.booking.node, frame)
+            return
+        self.code.send(
+            RunName(start.job, start.attempt),
+            start.booking.node,
+            job.spec.snapshot.tree,
+            arrived=lambda: self._start_with_code(start, frame),
+            failed=lambda trouble: self._cannot_copy(start, trouble),
+        )
+
+    def _start_with_code(self, start: StartJob, frame: StartFrame) -> None:
+        """Unless it was stopped meanwhile: its node does not know the attempt."""
+        job = None if self.state_now is None else self.state_now().jobs.get(start.job)
+        if job is not None and job.attempt == start.attempt and isinstance(job.status, Starting):
+            self._fleet.send_command(start.booking.node, frame)
+        else:
+            self.cannot_start(start, note("failed.stopped_early"))
+
+    def _cannot_copy(self, start: StartJob, trouble: CannotCopy) -> None:
+        """A damaged snapshot is reported as a node reports it."""
+        message = str(trouble)
+        why = message if says_damaged(message) else note("failed.no_code", node=start.booking.node, trouble=message)
+        self.cannot_start(start, why, "disk-full" if trouble.is_full else None)
 
     def _adopt(self, command: AdoptProcess, state: State) -> None:
         job = state.jobs.get(command.job)
@@ -125,10 +171,23 @@ class Dispatcher:
 
     def signal_at_once(self, command: SignalJob) -> bool:
         """Signal a job although this could not be committed. False if its node is not connected."""
+        if self._stop_early(command):
+            return True
         return self._fleet.send_at_once(command.node, _signal_frame(command))
 
     def _signal(self, command: SignalJob) -> None:
+        if self._stop_early(command):
+            return
         self._fleet.send_command(command.node, _signal_frame(command))
+
+    def _stop_early(self, command: SignalJob) -> bool:
+        """True if the node does not know the attempt yet, because its code is still on its way."""
+        if not self.code.stop(RunName(command.job, command.attempt)):
+            return False
+        booking = Booking(node=command.node, gpus=())
+        start = StartJob(job=command.job, attempt=command.attempt, booking=booking)
+        self.cannot_start(start, note("failed.stopped_early"))
+        return True
 
     def _pause(self, command: PauseJob) -> None:
         self._fleet.send_command(
@@ -164,7 +223,7 @@ class Dispatcher:
         )
 
 
-def _log_cannot_start(start: StartJob, why: Note) -> None:
+def _log_cannot_start(start: StartJob, why: Note | str, _: Outside | None = None) -> None:
     log.error("job %s cannot be started: %s", start.job, why)
 
 

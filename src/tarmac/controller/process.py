@@ -108,6 +108,8 @@ async def _run(state_folder: Path, say: _Ready) -> None:
         finally:
             notifications.kill()
             controller.upkeep.end()
+            controller.dispatcher.code.end()
+            controller.fetches.end()
             controller.snapshot_upkeep.end()
             controller.snapshot_damage.end()
             controller.fingerprints.end()

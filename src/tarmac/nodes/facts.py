@@ -32,6 +32,8 @@ class PathFacts(msgspec.Struct, kw_only=True):
     outputs: list[OutputVerdict]
     # The same file has an identity in common. None: unknown; empty: a device or a pipe. An older agent names none.
     identities: list[list[str] | None] = []
+    present: list[bool | None] = []
+    programs: list[bool | None] = []
 
 
 class VenvFacts(msgspec.Struct, kw_only=True):
@@ -68,28 +70,41 @@ class ProcessFacts(msgspec.Struct, kw_only=True):
 
 
 async def check_paths(
-    fleet: Fleet, node: NodeName, directories: Sequence[str], outputs: Sequence[str], reserved: Sequence[str] = ()
+    fleet: Fleet,
+    node: NodeName,
+    directories: Sequence[str],
+    outputs: Sequence[str],
+    reserved: Sequence[str] = (),
+    *,
+    present: Sequence[str] = (),
+    programs: Sequence[str] = (),
 ) -> PathFacts | None:
     """None if the agent is away or does not answer in time: then nobody knows.
 
-    `reserved` are directories that no output may be in.
+    `reserved` are directories that no output may be in, `present` are paths that may be anything, and `programs` are
+    files that must be executable.
     """
     if fleet.silent_s(node) is not None:
         return None
-    known = PathFacts(directories=[], outputs=[], identities=[])
+    known = PathFacts(directories=[], outputs=[], identities=[], present=[], programs=[])
     try:
         async with asyncio.timeout(CHECKED_WITHIN_S) as patience:
-            for some_directories, some_outputs in zip_longest(_parts(directories), _parts(outputs), fillvalue=()):
+            parts = zip_longest(*map(_parts, (directories, outputs, present, programs)), fillvalue=())
+            for some_directories, some_outputs, some_present, some_programs in parts:
                 question: CheckPathsFrame = {
                     "type": "check_paths",
                     "directories": list(some_directories),
                     "outputs": list(some_outputs),
                     "reserved": list(reserved),
+                    "present": list(some_present),
+                    "programs": list(some_programs),
                 }
                 answer = await fleet.ask(node, question)
                 part = msgspec.convert(answer, PathFacts)
                 known.directories += part.directories
                 known.outputs += part.outputs
+                known.present += part.present
+                known.programs += part.programs
                 known.identities += part.identities or [None] * len(part.outputs)
                 patience.reschedule(asyncio.get_running_loop().time() + CHECKED_WITHIN_S)
     except (TimeoutError, Refused):

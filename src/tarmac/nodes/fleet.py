@@ -68,6 +68,11 @@ class Fleet:
         session = self.get(node)
         return session is not None and session.is_connected
 
+    def is_elsewhere(self, node: NodeName) -> bool:
+        """True for another machine, which has no files of the controller."""
+        session = self.get(node)
+        return session is not None and session.is_elsewhere
+
     def boot_id(self, node: NodeName) -> str | None:
         """Identifies the machine's current boot; None while its agent is not connected."""
         session = self.get(node)

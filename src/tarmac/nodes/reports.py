@@ -66,6 +66,7 @@ class _LaunchFailed(msgspec.Struct, tag="launch_failed", tag_field="type"):
     at: float
     at_s: float | None = None
     outside: str | None = None
+    missing: str | None = None
 
 
 class _Lost(msgspec.Struct, tag="lost", tag_field="type"):
@@ -168,6 +169,7 @@ def report_of(frame: dict[str, Any], clock: NodeClock) -> RunReport:
                 message=report.message,
                 at=at,
                 outside=_OUTSIDE.get(report.outside),
+                missing=report.missing,
             )
         case _Lost():
             return JobLost(

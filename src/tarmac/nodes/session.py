@@ -61,6 +61,8 @@ class Connector(Protocol):
         stdout, and return the other.
         """
 
+    is_elsewhere: bool  # on another machine, which does not have the controller's state directory
+
     def has_started(self, pid: int) -> bool:
         """True if this connector started the agent with this pid."""
 
@@ -146,6 +148,11 @@ class AgentSession:
         self._rebooted_at: float | None = None  # when it came back after a reboot
         self._was_connected = False
         self._changed_at = monotonic()  # when it joined or left
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """The node is another machine: files of the controller are not there."""
+        return self._connector.is_elsewhere
 
     @property
     def is_connected(self) -> bool:

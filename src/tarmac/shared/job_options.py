@@ -163,6 +163,14 @@ JOB_OPTIONS = (
         wire="append", type="bool", record=SPEC, view="-",
     ),
     JobOption(
+        "--fetch", "when the job ends on another machine, copy these files back: results", metavar="PATHS",
+        read="fetched_paths", is_many=True, verbs=ALL_VERBS, can_clear=True,
+        details="Files and directories in the directory of the job; separate several with commas: `results,model.pt`. "
+        "See [files of jobs on other machines](node-files.md)",
+        wire="fetch", type="texts", note="files and directories to copy back, relative to cwd", record=SPEC,
+        in_list=False, label="fetches", render="words",
+    ),
+    JobOption(
         "--grace", "time between the stop signal and SIGKILL (default 10s)", metavar="DURATION", read="seconds",
         verbs=ALL_VERBS, can_clear=True,
         details="`30s`, `2m`; a bare number counts seconds. The default is the setting `grace_s`",

@@ -5,17 +5,20 @@ breaks this rule cannot be trusted: the reader raises, and the connection is clo
 
 controller → agent   hello start adopt signal pause forget read_log tail_log watch_log unwatch_log forget_gpus
                      try_gpus check_paths check_environments take_fingerprint find_metrics find_links list_checkouts
-                     tidy_checkouts list_logs remove_logs describe_processes job_memory ping shutdown
+                     tidy_checkouts list_logs remove_logs missing_objects add_objects add_object_part keep_objects
+                     list_files read_file describe_processes job_memory ping shutdown
 agent → controller   hello started exited launch_failed lost gone gpus gpus_unchanged fingerprint gpus_forgotten
                      gpus_tried log log_tail log_grew paths_checked environments_checked fingerprint_taken
-                     metrics_found links_found checkouts checkouts_tidied logs_listed logs_removed
-                     processes_described job_memory pong ending
+                     metrics_found links_found checkouts checkouts_tidied logs_listed logs_removed objects_missing
+                     objects_added objects_kept files_listed file_read processes_described job_memory pong ending
 agent → shim         assign start
 probe → agent        gpus xid alive
 agent → file helper  read_log tail_log look_at_log check_paths check_environments take_fingerprint examine find_metrics
-                     find_links list_checkouts tidy_checkouts list_logs remove_logs
+                     find_links list_checkouts tidy_checkouts list_logs remove_logs missing_objects add_objects
+                     add_object_part keep_objects list_files read_file
 file helper → agent  log log_tail looked paths_checked environments_checked fingerprint_taken metrics_found examined
-                     links_found checkouts checkouts_tidied logs_listed logs_removed avoided failed
+                     links_found checkouts checkouts_tidied logs_listed logs_removed objects_missing objects_added
+                     objects_kept files_listed file_read avoided failed
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
     )
     from tarmac.shared.system.boot_clock import Moment
 
-PROTOCOL = 5  # raise it with every frame or field that the other end must understand: older agents are replaced
+PROTOCOL = 6  # raise it with every frame or field that the other end must understand: older agents are replaced
 MAX_FRAME_BYTES = 16 * 1024 * 1024
 
 _LENGTH = Struct(">I")

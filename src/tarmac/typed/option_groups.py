@@ -20,7 +20,7 @@ OPTION_GROUPS = (
     ("When it starts", ("--priority", "--tier", "--after", "--begin", "--hold", "--draft")),
     ("When it must stop", ("--time", "--signal", "--requeue", "--grace")),
     ("If it fails", ("--retry", "--retry-on", "--retry-delay", "--on-oom")),
-    ("Output", ("--log", "--stdout", "--stderr", "--append")),
+    ("Output", ("--log", "--stdout", "--stderr", "--append", "--fetch")),
     ("Notifications", ("--notify", "--on")),
     ("Which jobs", ("--state", "--owner")),
     ("Other options", ("--json", "--help")),

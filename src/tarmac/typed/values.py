@@ -332,6 +332,16 @@ def _too_large() -> int:
     raise ValueError("it is too large")
 
 
+def fetched_paths(word: str) -> list[str]:
+    """As they are stored: `./results/` is results."""
+    return [_plain(path) for path in paths(word)]
+
+
+def _plain(path: str) -> str:
+    parts = [part for part in path.split("/") if part not in {"", "."}]
+    return path if path.startswith("/") else "/".join(parts) or "."
+
+
 def paths(word: str) -> list[str]:
     """Separated by commas."""
     found = [part.strip() for part in word.split(",")]

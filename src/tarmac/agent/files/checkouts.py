@@ -28,7 +28,13 @@ def list_checkouts(request: ListCheckoutsFrame) -> CheckoutsFrame:
     for name in names:
         if name.isdecimal():
             marker = read_marker(os.fsencode(os.path.join(request["directory"], name)))
-            found.append({"job": int(name), "is_pruned": bool(marker and marker.get("is_pruned"))})
+            found.append(
+                {
+                    "job": int(name),
+                    "is_pruned": bool(marker and marker.get("is_pruned")),
+                    "stamp_ns": marker.get("stamp_ns") if marker else None,
+                }
+            )
     return {"type": "checkouts", "ref": request.get("ref"), "checkouts": found}
 
 

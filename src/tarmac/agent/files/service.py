@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         FindLinksFrame,
         FindMetricsFrame,
         FingerprintSubject,
+        PlainQuestionFrame,
         ReadLogFrame,
         TailLogFrame,
         TakeFingerprintFrame,
@@ -39,6 +40,13 @@ _EXAMINE_WITHIN_S = 1.0  # the GPUs of the attempt stay booked until then
 _FIND_WITHIN_S = 4.0  # a pattern may take forever on some line
 _TIDY_WITHIN_S = 600.0  # thousands of files
 _FINGERPRINT_WITHIN_S = 20.0  # nobody waits for it
+# Without an answer, the controller asks again later.
+_PLAIN = frozenset(
+    (
+        "list_checkouts", "tidy_checkouts", "list_logs", "remove_logs", "missing_objects", "add_objects",
+        "add_object_part", "keep_objects", "list_files", "read_file",
+    )
+)  # fmt: skip
 _CHECK_WITHIN_S = 0.4  # twice that is less than the controller waits
 
 
@@ -86,8 +94,8 @@ class FileService:
             self._answer_fingerprint(connection, frame)
         elif frame["type"] == "read_log" or frame["type"] == "tail_log":
             self._read(connection, frame)
-        elif frame["type"] in ("list_checkouts", "tidy_checkouts", "list_logs", "remove_logs"):
-            self._look_after(connection, frame)
+        elif frame["type"] in _PLAIN:
+            self._ask_plainly(connection, frame)
         else:
             raise UnknownFrame(frame["type"])
 
@@ -126,7 +134,7 @@ class FileService:
 
         self._helpers.ask(Request(cast("AnyFrame", frame), _FIND_WITHIN_S, connection.send_encoded, silent))
 
-    def _look_after(self, connection: Connection, frame: FileQuestionFrame) -> None:
+    def _ask_plainly(self, connection: Connection, frame: PlainQuestionFrame) -> None:
         """Without an answer, the controller asks again later."""
 
         def silent(reason: str) -> None:
@@ -146,6 +154,8 @@ class FileService:
                     "directories": [None] * len(frame["directories"]),
                     "outputs": ["silent"] * len(frame["outputs"]),
                     "identities": [None] * len(frame["outputs"]),
+                    "present": [None] * len(frame.get("present", [])),
+                    "programs": [None] * len(frame.get("programs", [])),
                 }
             )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional
 
 from tarmac.agent import facts, logs
 from tarmac.agent.files.trail import Avoided, Trail
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _FILE_EVENTS = kernel.IN_MODIFY | kernel.IN_ATTRIB | kernel.IN_MOVE_SELF
 _DIRECTORY_EVENTS = kernel.IN_CREATE | kernel.IN_MOVED_TO
 
+_OBJECTS = ("missing_objects", "add_objects", "add_object_part", "keep_objects")
+_JOB_FILES = ("list_files", "read_file")
+
 
 class Worker:
     """`inotify_fd` is the agent's: a watch that a helper adds reports to the agent."""
@@ -53,24 +56,29 @@ class Worker:
             self._trail.end()
 
     def _perform(self, request: AnyFrame) -> Mapping[str, Any]:
-        if request["type"] == "check_paths":
-            return self._check_paths(request)  # type: ignore[arg-type]
-        if request["type"] == "check_environments":
-            return self._check_environments(request)  # type: ignore[arg-type]
-        if request["type"] == "find_metrics":
-            return self._find_metrics(request)  # type: ignore[arg-type]
-        if request["type"] == "take_fingerprint":
-            return self._take_fingerprint(request)  # type: ignore[arg-type]
-        if request["type"] == "find_links":
-            return self._find_links(request)  # type: ignore[arg-type]
-        if request["type"] == "examine":
-            return self._examine(request)  # type: ignore[arg-type]
-        if request["type"] in ("list_checkouts", "tidy_checkouts", "list_logs", "remove_logs"):
-            return self._look_after(request)
+        kind = request["type"]
+        if kind in _OBJECTS:
+            return self._objects(request)
+        if kind in _JOB_FILES:
+            return self._job_files(request)
+        performers: Dict[str, Callable[[Any], Mapping[str, Any]]] = {
+            "check_paths": self._check_paths,
+            "check_environments": self._check_environments,
+            "find_metrics": self._find_metrics,
+            "take_fingerprint": self._take_fingerprint,
+            "find_links": self._find_links,
+            "examine": self._examine,
+            "list_checkouts": self._look_after,
+            "tidy_checkouts": self._look_after,
+            "list_logs": self._look_after,
+            "remove_logs": self._look_after,
+        }
+        if kind in performers:
+            return performers[kind](request)
         self._trail.follow(request["path"])
-        if request["type"] == "read_log":
+        if kind == "read_log":
             return logs.read_log(request)  # type: ignore[arg-type]
-        if request["type"] == "tail_log":
+        if kind == "tail_log":
             return logs.find_tail(request)  # type: ignore[arg-type]
         return self._look_at(request["path"])
 
@@ -125,6 +133,21 @@ class Worker:
         perform = list_logs if request["type"] == "list_logs" else remove_logs
         return perform(request, self._state)  # type: ignore[arg-type]
 
+    def _objects(self, request: AnyFrame) -> Mapping[str, Any]:
+        from tarmac.agent.files import objects  # loads sqlite3
+
+        self._trail.follow(request["objects"])
+        self._trail.end()  # a large file takes long on a healthy mount, too
+        perform: Callable[[Any], Mapping[str, Any]] = getattr(objects, request["type"])
+        return perform(request)
+
+    def _job_files(self, request: AnyFrame) -> Mapping[str, Any]:
+        from tarmac.agent.files import job_files
+
+        self._trail.follow(os.path.join(request["directory"], request["name"]))
+        perform: Callable[[Any], Mapping[str, Any]] = getattr(job_files, request["type"])
+        return perform(request)
+
     def _take_fingerprint(self, request: TakeFingerprintFrame) -> FingerprintTaken:
         from tarmac.agent.environments.fingerprint import take_fingerprint
 
@@ -149,13 +172,19 @@ class Worker:
 
     def _check_paths(self, request: CheckPathsFrame) -> PathsCheckedFrame:
         """Paths that lead to a mount that hangs are not checked, all others are."""
-        directories = [path for path in request["directories"] if self._is_reachable(path)]
-        outputs = [path for path in request["outputs"] if self._is_reachable(path)]
-        answer = facts.check_paths({**request, "directories": directories, "outputs": outputs}, self._state)
-        exist = dict(zip(directories, answer["directories"]))
+        asked = (request["directories"], request["outputs"], request.get("present", []), request.get("programs", []))
+        directories, outputs, present, programs = (
+            [path for path in some if self._is_reachable(path)] for some in asked
+        )
+        answer = facts.check_paths(
+            {**request, "directories": directories, "outputs": outputs, "present": present, "programs": programs},
+            self._state,
+        )
         verdicts: Dict[str, OutputVerdict] = dict(zip(outputs, answer["outputs"]))
         identities: Dict[str, Optional[List[str]]] = dict(zip(outputs, answer["identities"]))
-        answer["directories"] = [exist.get(path) for path in request["directories"]]
+        answer["directories"] = _in_order(request["directories"], directories, answer["directories"])
+        answer["present"] = _in_order(request.get("present", []), present, answer["present"])
+        answer["programs"] = _in_order(request.get("programs", []), programs, answer["programs"])
         answer["outputs"] = [verdicts.get(path, "silent") for path in request["outputs"]]
         answer["identities"] = [identities.get(path) for path in request["outputs"]]
         return answer
@@ -166,3 +195,9 @@ class Worker:
         except Avoided:
             return False
         return True
+
+
+def _in_order(asked: List[str], checked: List[str], found: List[Optional[bool]]) -> List[Optional[bool]]:
+    """Null for those that could not be checked."""
+    known = dict(zip(checked, found))
+    return [known.get(path) for path in asked]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tarmac.api.schemas.job.job import JobView, LinkView, WholeJobView
 from tarmac.api.views.attempts import attempt_views
+from tarmac.api.views.fetch import fetch_view
 from tarmac.api.views.job_fields import COMPUTED, NEEDS, STORED, leftovers_of, reserved_gpu_memory
 from tarmac.api.views.python import python_view
 from tarmac.api.views.snapshot import snapshot_view
@@ -18,6 +19,7 @@ from tarmac.api.wording.notes import status_message
 from tarmac.api.wording.outcomes import remedy_words
 from tarmac.api.wording.why.degraded import still_true, unwritten
 from tarmac.api.wording.why.reasons import ahead_words, gpu_lines, sentences
+from tarmac.api.wording.why.starting import start_lines
 from tarmac.api.wording.why.why import paused_lines, with_estimates
 from tarmac.controller.accounts.job_usage import has_usage, usage_so_far
 from tarmac.controller.log_paths import stderr_path, stdout_path
@@ -108,6 +110,7 @@ class Viewer:
             stderr_path=self.controller.nodes.path_on(node, stderr_path(folder, job, attempt)),
             leftovers=leftovers_of(job),
             snapshot=snapshot_view(self.controller, job),
+            fetched=fetch_view(self.controller, job),
             python=python_view(self.controller.fingerprints.of_job(job.id)),
             attempts=attempt_views(self.controller, job, self.usage(job)),
             oom_count=job.ooms,
@@ -153,8 +156,8 @@ class Viewer:
 
     def _why(self, job: Job) -> list[str]:
         """In a few lines; GET /jobs/ID/why has everything."""
-        if (path := self.controller.start_waits.of(job)) is not None:
-            return [say("waiting.silent_path", path=path)]
+        if starting := start_lines(self.controller, job):
+            return [text for _, text in starting]
         reasons, degraded = self._reasons(job), unwritten(self.controller, job)
         if not reasons and degraded is None:
             return []

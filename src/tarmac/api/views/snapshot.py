@@ -24,5 +24,13 @@ def snapshot_view(controller: Controller, job: Job) -> SnapshotView | None:
         branch=snapshot.branch,
         changed=snapshot.changed,
         is_stored=controller.snapshots.is_known(snapshot.tree),
-        checkout=checkout,
+        checkout=_on_node(controller, job, checkout),
     )
+
+
+def _on_node(controller: Controller, job: Job, path: str) -> str:
+    """The path of a file in the state directory, as the node has it that the job is or was on."""
+    booking = getattr(job.status, "booking", None)
+    joined = None if booking is None else controller.nodes.joined(booking.node)
+    own = str(controller.state_folder)
+    return path if joined is None or not path.startswith(f"{own}/") else joined.state + path[len(own) :]

@@ -14,6 +14,7 @@ from tarmac.api.wording.phrases import in_own_words
 from tarmac.core.model.note import Note
 from tarmac.core.policy.feasibility import (
     ConstraintUnmet,
+    FilesMissing,
     HostTooSmall,
     NoNodeLeft,
     OnlyWatched,
@@ -80,6 +81,8 @@ def _infeasible(lack: Lack, nodes: int) -> Rendered:
             return render("infeasible.no_node_left", named=named, excluded=excluded)
         case OnlyWatched(nodes=watched):
             return render("infeasible.only_watched", nodes=watched)
+        case FilesMissing():
+            return render("infeasible.files_missing", nodes=len(lack.nodes))
         case _:
             assert_never(lack)
 

@@ -20,6 +20,7 @@ from tarmac.controller.submit.refused_jobs import MOST_REFUSED, refusal_of
 from tarmac.controller.submit.request import request_fields, spec_fields
 from tarmac.controller.submit.retries import retries_of
 from tarmac.core.model.job import JobSpec, Request
+from tarmac.core.model.snapshot import leads_elsewhere
 from tarmac.core.policy.feasibility import chosen_nodes, lack
 from tarmac.refusal import Refused, invalid
 from tarmac.shared import fill
@@ -135,7 +136,15 @@ def _refuse_bad_fields(job: JobRequest) -> None:
     if job.env:
         refuse_nul("environment", job.env)
         refuse_too_long(job.env)
+    refuse_bad_fetch(job.fetch)
     refuse_bad_labels((job.name, job.project, job.note), job.tags)
+
+
+def refuse_bad_fetch(paths: Sequence[str]) -> None:
+    """Nothing outside of the job's directory is read, or written when it is copied back."""
+    for path in paths:
+        if not path or (path != "." and leads_elsewhere(path)):
+            raise invalid("submit.fetch_path", path=path)
 
 
 def _refuse_contradictions(submit: SubmitRequest, job: JobRequest) -> None:

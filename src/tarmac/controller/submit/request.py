@@ -48,6 +48,7 @@ Signal = Annotated[int, Meta(ge=1, le=64)]
 Warn = Annotated[str, Meta(min_length=1, max_length=100)]
 Env = Annotated[tuple[str, ...], Meta(max_length=10_000)]
 Grace = Annotated[float, Meta(ge=0, le=86400)]
+Fetch = Annotated[tuple[Path, ...], Meta(max_length=100)]
 Origins = Annotated[dict[Annotated[str, Meta(max_length=100)], Text], Meta(max_length=100)]
 Retries = Annotated[int, Meta(ge=0, le=MOST_RETRIES)]
 RetryOn = Annotated[tuple[RetryKind, ...], Meta(max_length=len(RETRY_KINDS))]
@@ -105,6 +106,7 @@ class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     stdout: Path | None = None
     stderr: Path | None = None
     append: bool = False
+    fetch: Fetch = ()
     grace_s: Grace | None = None
     snapshot: Annotated[int, Meta(ge=0)] | bool | None = None  # which of the submit's snapshots; false: none
 
@@ -193,6 +195,7 @@ class EditRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     stdout: Path | UnsetType | None = UNSET
     stderr: Path | UnsetType | None = UNSET
     append: bool | UnsetType = UNSET
+    fetch: Fetch | UnsetType = UNSET
     fill_paths: bool = False  # as in JobRequest
 
 

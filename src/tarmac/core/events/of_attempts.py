@@ -54,6 +54,7 @@ class LaunchFailed:
     message: Note | str  # a note by the controller, or reported by the node
     at: float
     outside: Outside | None = None  # what was missing
+    missing: str | None = None  # a file or directory that is not there on the node, and may be on another
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from tarmac.core.explain.reasons import (
     KeptFor,
     NotBefore,
     OwnerSuspended,
+    PathMissing,
     Reason,
     ReservedFor,
     RetryAt,
@@ -93,7 +94,13 @@ class Explainer:
         if blocked := self._not_yet(job):
             return blocked if stopped is None else (*blocked, stopped)
         gates = self._gates(job) if stopped is None else [stopped, *self._gates(job)]
-        return (*gates, *self._of_place(job, is_open=not gates))
+        found = (*gates, *self._of_place(job, is_open=not gates))
+        return (*found, *self._missing(job)) if found else ()
+
+    def _missing(self, job: Job) -> list[Reason]:
+        """What nodes lack that are not used for the job."""
+        known = (one for one in job.spec.missing if one.node in self.state.nodes)
+        return [PathMissing(node=one.node, path=one.path) for one in known]
 
     def _gates(self, job: Job) -> list[Reason]:
         """Every limit that is reached; a pass stops at the first."""

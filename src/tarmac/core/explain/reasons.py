@@ -23,6 +23,14 @@ class NoNode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PathMissing:
+    """The node is not used for the job: it lacks a file or directory."""
+
+    node: NodeName
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TooFewGpus:
     node: NodeName
     asked: int
@@ -140,6 +148,7 @@ Reason: TypeAlias = (
     NoNode
     | NodeAway
     | NodeDrained
+    | PathMissing
     | TooFewGpus
     | CpuSlotsTaken
     | HostShort

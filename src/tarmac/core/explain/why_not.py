@@ -52,7 +52,7 @@ def why_not(state: State, request: Request) -> tuple[Reason, ...]:
 def _why_not_on(node: Node, request: Request, rules: Rules) -> tuple[Reason, ...]:
     closed = closure(node, request)
     if isinstance(closed, NodeNotAllowed | NodeWatchOnly):
-        return ()  # the job does not wait for it
+        return ()  # the job does not wait for it; the explainer names what is missing there
     if closed is not None:
         return (closed,)
     return (*_why_not_the_host(node, request, rules), *_why_not_the_gpus(node, request, rules))

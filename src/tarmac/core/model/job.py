@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import field, fields
+from dataclasses import field, fields, replace
 from operator import attrgetter
-from typing import NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from tarmac.core.model.gpu import NamedGpu
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.names import Condition, OnOom, OutputName, RetryKind, Tier
 from tarmac.core.model.snapshot import Snapshot
-from tarmac.core.model.status import Booked, Queued, RunName, Status
+from tarmac.core.model.status import Booked, MissingPath, Queued, RunName, Status
 from tarmac.records import dataclass
 from tarmac.shared import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 DEFAULT_PRIORITY = 10
 # The kinds of ends that are retried unless the owner asked for others.
@@ -49,6 +52,7 @@ class Request(_HashedOnce):
     only_nodes: tuple[NodeName, ...] = ()  # empty: on any
     exclude_nodes: tuple[NodeName, ...] = ()
     prefer_nodes: tuple[NodeName, ...] = ()  # tried first, in this order
+    nodes_lacking: tuple[NodeName, ...] = ()  # nodes without a file or directory that the job needs; sorted
 
     def __hash__(self) -> int:
         """A scheduling pass looks requests up hundreds of times."""
@@ -60,7 +64,11 @@ class Request(_HashedOnce):
             return known
 
     def allows(self, node: NodeName) -> bool:
-        """May the job run on this node, as far as its owner is concerned?"""
+        """May the job run on this node, as far as its owner and its files are concerned?"""
+        return node not in self.nodes_lacking and self.is_chosen(node)
+
+    def is_chosen(self, node: NodeName) -> bool:
+        """Does its owner allow this node?"""
         return (not self.only_nodes or node in self.only_nodes) and node not in self.exclude_nodes
 
     @property
@@ -112,6 +120,7 @@ class JobSpec:
     stderr: str | None = None  # None: merged into stdout
     output_templates: tuple[OutputTemplate, ...] = ()  # those of its output files that a copy fills in again
     append: bool = False
+    fetch: tuple[str, ...] = ()  # copied back from its node at its end, relative to its directory
     grace_s: float = 10.0
     signal: int = TERM  # sent to stop the job; KILL follows after the grace period
     warn: str | None = None  # `USR1@120`: a signal that warns it before its time limit; see shared.end_warning
@@ -133,6 +142,7 @@ class JobSpec:
     notify: tuple[str, ...] = ()  # names of targets
     notify_on: tuple[str, ...] = ()  # the events that they get
     snapshot: Snapshot | None = None  # the code it runs; None: what is in its directory when it starts
+    missing: tuple[MissingPath, ...] = ()  # why its request avoids nodes; sorted by node
     origins: tuple[tuple[str, str], ...] = ()  # where options came from that the owner did not give
     clone_of: JobId | None = None  # the job that it is a copy of
     rerun_of: JobId | None = None  # the job that it repeats
@@ -142,6 +152,14 @@ class JobSpec:
     def can_run_again(self) -> bool:
         """False for an adopted process, and for an attempt that was taken in from a node, which has no environment."""
         return not self.is_adopted and bool(self.environment)
+
+    def with_missing(self, missing: Iterable[MissingPath]) -> JobSpec:
+        """Avoid these nodes, and no others. Jobs that avoid the same nodes for different reasons form one class."""
+        known = tuple(sorted({one.node: one for one in missing}.values()))
+        nodes = tuple(one.node for one in known)
+        if known == self.missing and nodes == self.request.nodes_lacking:
+            return self
+        return replace(self, missing=known, request=replace(self.request, nodes_lacking=nodes))
 
     @property
     def outputs(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, TypeAlias, TypeGuard, assert_never
+from typing import Literal, NamedTuple, TypeAlias, TypeGuard, assert_never
 
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import JobId, NodeName
@@ -21,6 +21,13 @@ class RunName:
     attempt: int
 
 
+class MissingPath(NamedTuple):
+    """A file or directory that the job needs and that is not there on a node."""
+
+    node: NodeName
+    path: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Booking:
     """The node and GPUs of an attempt, from the decision to start it until its process tree is gone."""
@@ -34,11 +41,12 @@ class Booking:
 class Requeue:
     """Why a job returns to the queue after an attempt."""
 
-    why: Literal["preempted", "queue_stopped", "time_limit", "failed", "retried"]
+    why: Literal["preempted", "queue_stopped", "time_limit", "failed", "retried", "missing"]
     for_job: JobId | None = None  # the job it was preempted for
     by: str | None = None  # who stopped the queue, or retried the job
     reason: Failure | Loss | None = None  # how the attempt failed
     detail: int | None = None  # its exit code or signal, where that is the reason
+    missing: MissingPath | None = None  # what its node lacks, so that it runs on another
 
     @property
     def note(self) -> Note:
@@ -53,6 +61,9 @@ class Requeue:
                 return note("requeue.failed", reason=self.reason, detail=self.detail)
             case "retried":
                 return note("requeue.retried", by=self.by)
+            case "missing":
+                node, path = (None, None) if self.missing is None else self.missing
+                return note("requeue.missing", node=node, path=path)
             case _:
                 assert_never(self.why)
 

@@ -68,7 +68,16 @@ class OnlyWatched:
     nodes: tuple[NodeName, ...]
 
 
-Lack: TypeAlias = TooFewGpusOnNode | PinnedGone | ConstraintUnmet | HostTooSmall | NoNodeLeft | OnlyWatched
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesMissing:
+    """Every node that the job may run on lacks a file or directory that it needs."""
+
+    nodes: tuple[NodeName, ...]
+
+
+Lack: TypeAlias = (
+    TooFewGpusOnNode | PinnedGone | ConstraintUnmet | HostTooSmall | NoNodeLeft | OnlyWatched | FilesMissing
+)
 
 
 def lack(state: State, request: Request) -> Lack | None:
@@ -89,6 +98,8 @@ def lack(state: State, request: Request) -> Lack | None:
             found.append(lacking)
     if watched or (allowed and not found):
         return OnlyWatched(nodes=tuple(watched or (node.name for node in allowed)))
+    if not allowed and (chosen := tuple(name for name in state.nodes if request.is_chosen(name))):
+        return FilesMissing(nodes=chosen)
     if not allowed and state.nodes:
         return NoNodeLeft(named=request.only_nodes, excluded=request.exclude_nodes)
     return max(found, key=_nearness, default=None)
@@ -102,8 +113,8 @@ def candidates(state: State, request: Request) -> list[Node]:
 
 def chosen_nodes(state: State, request: Request) -> tuple[NodeName, ...]:
     """The nodes that the job may run on, if its owner chose some; empty for a job that may run on all."""
-    allowed = tuple(name for name in state.nodes if request.allows(name))
-    return () if len(allowed) == len(state.nodes) else allowed
+    chosen = tuple(name for name in state.nodes if request.is_chosen(name))
+    return () if len(chosen) == len(state.nodes) else chosen
 
 
 def pinned_away(state: State, request: Request) -> PinnedGone | None:
@@ -123,7 +134,7 @@ def _nearness(found: Lack) -> tuple[int, int]:
             return (2 + CONDITIONS.index(condition), have)
         case HostTooSmall(total=total):
             return (2 + len(CONDITIONS), total)
-        case NoNodeLeft() | OnlyWatched():
+        case NoNodeLeft() | OnlyWatched() | FilesMissing():
             return (-1, 0)  # never compared: it is about all nodes
 
 

@@ -46,6 +46,8 @@ def _node_refusal(node: Node, request: Request) -> str | None:
         return f"node {node.name} is only watched"
     if (request.only_nodes and node.name not in request.only_nodes) or node.name in request.exclude_nodes:
         return f"node {node.name} was not asked for"
+    if node.name in request.nodes_lacking:
+        return f"node {node.name} lacks files of the job"
     return None
 
 

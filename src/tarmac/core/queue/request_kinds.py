@@ -54,6 +54,7 @@ class KindKey(NamedTuple):
     only_nodes: tuple[NodeName, ...]
     exclude_nodes: tuple[NodeName, ...]
     prefer_nodes: tuple[NodeName, ...]
+    nodes_lacking: tuple[NodeName, ...]
     magnitudes: tuple[int, ...]  # of the amounts, in bits: an amount that is 0 is 0 for all requests of the kind
 
 
@@ -70,6 +71,7 @@ def kind_key(request: Request, limit_magnitude: int) -> KindKey:
         request.only_nodes,
         request.exclude_nodes,
         request.prefer_nodes,
+        request.nodes_lacking,
         tuple(int(amount).bit_length() for amount in units),
     )
 

@@ -68,6 +68,7 @@ class ExitedFrame(OfAttempt, _ExitedOptions):
 
 class _LaunchFailedOptions(TypedDict, total=False):
     outside: Outside  # what was missing
+    missing: str  # a file or directory that is not there on this node, and may be on another
 
 
 class LaunchFailedFrame(OfAttempt, _LaunchFailedOptions):

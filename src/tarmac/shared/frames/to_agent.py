@@ -157,7 +157,12 @@ class TryGpusFrame(Question):
     uuids: List[str]
 
 
-class CheckPathsFrame(Question):
+class _CheckOptions(TypedDict, total=False):
+    present: List[str]  # paths that must exist, whatever they are
+    programs: List[str]  # files that must be executable
+
+
+class CheckPathsFrame(Question, _CheckOptions):
     """Can these directories and output files be used?"""
 
     type: Literal["check_paths"]
@@ -239,6 +244,59 @@ class RemoveLogsFrame(Question):
     jobs: List[int]
 
 
+class MissingObjectsFrame(Question):
+    """Which of these objects are not stored there?"""
+
+    type: Literal["missing_objects"]
+    objects: str  # the file with the objects
+    hashes: str  # base64, one after the other
+    verify: bool  # also read them
+
+
+class AddObjectsFrame(Question):
+    """Store the objects of a pack."""
+
+    type: Literal["add_objects"]
+    objects: str
+    pack: str  # base64
+
+
+class AddObjectPartFrame(Question):
+    """Part of an object that is too large for one frame. The parts come in order, from offset 0 on."""
+
+    type: Literal["add_object_part"]
+    objects: str
+    hash: str
+    offset: int
+    size: int  # of the whole object
+    data: str  # base64
+
+
+class KeepObjectsFrame(Question):
+    """Remove all objects that none of these trees has. Never sent to the controller's own machine."""
+
+    type: Literal["keep_objects"]
+    objects: str
+    trees: List[str]
+
+
+class ListFilesFrame(Question):
+    """What is this path, and what is in it, if it is a directory? No symbolic link is followed."""
+
+    type: Literal["list_files"]
+    directory: str  # of the job
+    name: str  # relative to it
+    after: Optional[str]  # of the entries, only those after this name
+
+
+class ReadFileFrame(Question):
+    type: Literal["read_file"]
+    directory: str
+    name: str
+    offset: int
+    limit: int
+
+
 class FingerprintSubject(TypedDict):
     """What tells which Python a command uses. Empty: not given."""
 
@@ -308,6 +366,18 @@ class ListedGpu(TypedDict):
     memory_total_bytes: int  # 0 if not given
 
 
+PlainQuestionFrame = Union[  # without an answer, the controller asks again later
+    ListCheckoutsFrame,
+    TidyCheckoutsFrame,
+    ListLogsFrame,
+    RemoveLogsFrame,
+    MissingObjectsFrame,
+    AddObjectsFrame,
+    AddObjectPartFrame,
+    KeepObjectsFrame,
+    ListFilesFrame,
+    ReadFileFrame,
+]
 AttemptFrame = Union[StartFrame, AdoptFrame, SignalFrame, PauseFrame, ForgetFrame]
 FileQuestionFrame = Union[
     ReadLogFrame,
@@ -321,6 +391,12 @@ FileQuestionFrame = Union[
     TidyCheckoutsFrame,
     ListLogsFrame,
     RemoveLogsFrame,
+    MissingObjectsFrame,
+    AddObjectsFrame,
+    AddObjectPartFrame,
+    KeepObjectsFrame,
+    ListFilesFrame,
+    ReadFileFrame,
     TakeFingerprintFrame,
     FindLinksFrame,
 ]
@@ -339,6 +415,12 @@ QuestionFrame = Union[
     TidyCheckoutsFrame,
     ListLogsFrame,
     RemoveLogsFrame,
+    MissingObjectsFrame,
+    AddObjectsFrame,
+    AddObjectPartFrame,
+    KeepObjectsFrame,
+    ListFilesFrame,
+    ReadFileFrame,
     TakeFingerprintFrame,
     FindLinksFrame,
     DescribeProcessesFrame,

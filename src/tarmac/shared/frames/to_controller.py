@@ -9,6 +9,7 @@ from tarmac.shared.frames.reports import ReportFrame
 
 ContainmentKind = Literal["cgroup", "scan"]
 GpuMake = Literal["nvidia", "amd", "fake", "listed"]
+FileKind = Literal["file", "directory", "link", "other"]
 OutputVerdict = Literal["good", "has_content", "no_directory", "is_directory", "not_writable", "reserved", "silent"]
 
 
@@ -208,6 +209,8 @@ class PathsCheckedFrame(Answer):
     directories: List[Optional[bool]]  # null: the file system does not answer
     outputs: List[OutputVerdict]
     identities: List[Optional[List[str]]]
+    present: List[Optional[bool]]  # whether each exists
+    programs: List[Optional[bool]]  # whether each can be executed
 
 
 class VenvEntry(TypedDict):
@@ -232,6 +235,7 @@ class EnvironmentsCheckedFrame(Answer):
 class CheckoutEntry(TypedDict):
     job: int
     is_pruned: bool  # its unchanged files were removed
+    stamp_ns: Optional[int]  # the time of its unchanged files
 
 
 class CheckoutsFrame(Answer):
@@ -250,6 +254,48 @@ class LogsListedFrame(Answer):
 
 class LogsRemovedFrame(Answer):
     type: Literal["logs_removed"]
+
+
+class ObjectsMissingFrame(Answer):
+    type: Literal["objects_missing"]
+    places: List[int]  # in the question
+
+
+class ObjectsAddedFrame(Answer):
+    type: Literal["objects_added"]
+    error: Optional[str]
+    is_full: bool  # the disk
+    is_broken: bool  # what arrived is not what was sent
+
+
+class ObjectsKeptFrame(Answer):
+    type: Literal["objects_kept"]
+    removed: int
+
+
+class FileEntry(TypedDict):
+    name: str
+    kind: FileKind
+    size: int
+    mode: int  # permissions
+    mtime_ns: int
+    target: Optional[str]  # of a link
+
+
+class FilesListedFrame(Answer):
+    type: Literal["files_listed"]
+    found: Optional[FileEntry]  # null: it does not exist
+    entries: List[FileEntry]
+    has_more: bool
+    error: Optional[str]
+
+
+class FileReadFrame(Answer):
+    type: Literal["file_read"]
+    data: str  # base64; empty at the end of the file
+    size: int  # of the file, as it is now
+    mtime_ns: int
+    error: Optional[str]
 
 
 class Fingerprint(TypedDict):
@@ -327,6 +373,11 @@ AnswerFrame = Union[
     CheckoutsTidiedFrame,
     LogsListedFrame,
     LogsRemovedFrame,
+    ObjectsMissingFrame,
+    ObjectsAddedFrame,
+    ObjectsKeptFrame,
+    FilesListedFrame,
+    FileReadFrame,
     FingerprintTaken,
     LinksFoundFrame,
     ProcessesDescribedFrame,

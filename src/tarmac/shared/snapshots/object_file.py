@@ -39,6 +39,17 @@ class ObjectFile:
             raise BrokenSnapshot(f"the snapshots cannot be read: {error}") from None
         return None if row is None else bytes(row[0])
 
+    def has(self, digest: bytes) -> bool:
+        try:
+            row = self._connection.execute("SELECT 1 FROM objects WHERE hash = ?", (digest,)).fetchone()
+        except sqlite3.DatabaseError as error:
+            raise BrokenSnapshot(f"the snapshots cannot be read: {error}") from None
+        return row is not None
+
+    def is_intact(self, digest: bytes) -> bool:
+        data = self.look_up(digest)
+        return data is not None and hash_of(data) == digest
+
     def damaged(self) -> List[bytes]:
         """The objects whose bytes are not those of their hash, of all snapshots. Reads the whole file."""
         try:

@@ -11,6 +11,7 @@ from tarmac.api.routes.job.copies import clone
 from tarmac.api.routes.job.copies.clone import clone_jobs
 from tarmac.api.schemas.job.selection import CloneRequest
 from tarmac.controller.controller import Controller
+from tarmac.controller.submit.paths.needed import MissingOnNodes
 from tarmac.controller.submit.request import EditRequest
 from tarmac.core.model.ids import JobId
 from tests.api.routes.job.test_in_parts import context_of
@@ -59,12 +60,13 @@ def test_the_output_files_of_a_clone_have_the_ids_that_were_checked(
         await submit(controller, specs())
         checked: list[str | None] = []
 
-        async def check(found: list[Any], *_: object) -> None:
+        async def check(found: list[Any], *_: object) -> MissingOnNodes:
             checked.append(found[0].stdout)
             if len(checked) == 1:
                 await submit(controller, specs())
+            return MissingOnNodes({})
 
-        monkeypatch.setattr(clone, "refuse_bad_paths", check)
+        monkeypatch.setattr(clone, "check_submitted_paths", check)
         monkeypatch.setattr(clone, "_refuse_without_copy", lambda *_: None)
         changes = EditRequest(log=f"{tmp_path}/{{id}}.log", fill_paths=True)
         answer = await clone_jobs(context_of(controller), CloneRequest(ids=["1"], changes=changes))

@@ -1,14 +1,18 @@
 """Which paths of a submit are refused, by what the nodes say about them."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tarmac.controller.submit.paths.output_files import OutputFiles
-from tarmac.controller.submit.paths.paths import refuse_bad_paths
+from tarmac.controller.submit.paths.paths import check_submitted_paths
+from tarmac.core.model.ids import NodeName
 from tarmac.core.model.job import JobSpec
+from tarmac.core.model.snapshot import Snapshot
+from tarmac.core.model.status import MissingPath
 from tarmac.core.state import State
 from tarmac.nodes import facts
 from tarmac.refusal import Refused, unavailable
@@ -58,7 +62,7 @@ def two_nodes() -> State:
 
 def refusal(fleet: AnsweringFleet, *specs: JobSpec, state: State | None = None) -> str | None:
     try:
-        asyncio.run(refuse_bad_paths(specs, state or two_nodes(), fleet, OutputFiles()))  # type: ignore[arg-type]
+        asyncio.run(check_submitted_paths(specs, state or two_nodes(), fleet, OutputFiles()))  # type: ignore[arg-type]
     except Refused as refused:
         return refused.key
     return None
@@ -132,3 +136,81 @@ def test_long_paths_are_asked_in_frames_within_the_limit() -> None:
     assert all(protocol.encode(question) for _, question in fleet.questions), "a frame over the limit is an error"
     for field, asked in (("directories", long), ("outputs", [f"{path}/log" for path in long])):
         assert [path for _, question in fleet.questions for path in question[field]] == asked
+
+
+def avoided(fleet: AnsweringFleet, *specs: JobSpec) -> list[tuple[MissingPath, ...]]:
+    """What each job would miss on nodes, which it then avoids."""
+    missing = asyncio.run(check_submitted_paths(specs, two_nodes(), fleet, OutputFiles()))  # type: ignore[arg-type]
+    found = missing.avoided_by_all(specs)
+    assert all(spec.request.nodes_lacking == tuple(one.node for one in spec.missing) for spec in found)
+    return [spec.missing for spec in found]
+
+
+def lacking(*paths: str) -> Answer:
+    """A node with everything but these paths."""
+    return lambda frame: {
+        "directories": [path not in paths for path in frame["directories"]],
+        "outputs": ["no_directory" if os.path.dirname(path) in paths else "good" for path in frame["outputs"]],
+        "present": [path not in paths for path in frame["present"]],
+        "programs": [path not in paths for path in frame["programs"]],
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "spec"),
+    [
+        ("/data", {"cwd": "/data"}),
+        ("/logs", {"stdout": "/logs/x"}),
+        ("/venv", {"venv": "/venv"}),
+        ("/opt/train", {"command": ("/opt/train", "--fast")}),
+        ("/home/ann/train", {"command": ("./train",)}),
+    ],
+)
+def test_a_node_that_lacks_a_path_is_avoided(path: str, spec: dict[str, Any]) -> None:
+    fleet = AnsweringFleet(desk=lacking(path), big=lacking())
+    assert avoided(fleet, a_spec(**spec)) == [(MissingPath(NodeName("desk"), path),)]
+    assert avoided(AnsweringFleet(desk=lacking(), big=lacking()), a_spec(**spec)) == [()]
+
+
+def test_a_program_that_no_node_has_rules_no_node_out() -> None:
+    """An earlier job may make it."""
+    fleet = AnsweringFleet(desk=lacking("/opt/train"), big=lacking("/opt/train"))
+    assert avoided(fleet, a_spec(command=("/opt/train",))) == [()]
+
+
+def test_the_directory_is_named_before_what_is_in_it() -> None:
+    fleet = AnsweringFleet(desk=lacking("/data", "/data/train"), big=lacking())
+    assert avoided(fleet, a_spec(cwd="/data", command=("./train",))) == [(MissingPath(NodeName("desk"), "/data"),)]
+
+
+def test_each_job_of_a_submit_avoids_the_nodes_that_lack_its_own_paths() -> None:
+    fleet = AnsweringFleet(desk=lacking("/data"), big=lacking("/other"))
+    specs = [a_spec(cwd="/data"), a_spec(cwd="/other"), a_spec(cwd="/")]
+    found = avoided(fleet, *specs)
+    assert found == [(MissingPath(NodeName("desk"), "/data"),), (MissingPath(NodeName("big"), "/other"),), ()]
+
+
+def test_a_node_without_an_answer_is_not_avoided() -> None:
+    assert avoided(AnsweringFleet(desk=silent, big=lacking()), a_spec(cwd="/data")) == [()]
+
+
+def test_a_job_that_avoided_a_node_is_asked_about_there_again() -> None:
+    spec = a_spec(cwd="/data").with_missing([MissingPath(NodeName("desk"), "/data")])
+    assert avoided(AnsweringFleet(desk=lacking(), big=lacking()), spec) == [()]
+
+
+def test_a_job_with_a_snapshot_needs_its_links_and_not_its_directory() -> None:
+    snapshot = Snapshot(tree="0" * 64, root="/home/ann", directory="", links=("data",))
+    spec = a_spec(command=("./train",), snapshot=snapshot)
+    fleet = AnsweringFleet(desk=lacking("/home/ann", "/home/ann/data"), big=lacking("/home/ann"))
+    assert avoided(fleet, spec) == [(MissingPath(NodeName("desk"), "/home/ann/data"),)]
+    assert all(not frame["directories"] and not frame["programs"] for _, frame in fleet.questions)
+
+
+def test_jobs_of_an_array_still_share_their_spec() -> None:
+    spec = a_spec(cwd="/data")
+    fleet = AnsweringFleet(desk=lacking("/data"), big=lacking())
+    missing = asyncio.run(check_submitted_paths([spec], two_nodes(), fleet, OutputFiles()))  # type: ignore[arg-type]
+    one, two = missing.avoided_by_all((spec, spec))
+    assert one is two
+    assert one.request.nodes_lacking == ("desk",)

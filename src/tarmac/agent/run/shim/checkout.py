@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Optional
 
 from tarmac.agent.records.checkout_marker import Marker, locked, read_marker, write_marker
 from tarmac.agent.run.start_request import working_directory
@@ -29,13 +29,15 @@ _PART = b"part"  # the file that is being written
 class NoCheckout(Exception):
     """The message is shown to the owner of the job."""
 
-    def __init__(self, message: str, *, is_full: bool = False) -> None:
+    def __init__(self, message: str, *, is_full: bool = False, missing: Optional[str] = None) -> None:
         super().__init__(message)
         self.is_full = is_full
+        self.missing = missing  # a path that --link names and that is not on this node
 
 
 def make_checkout(entry: SnapshotEntry, attempt: int) -> str:
     """Return the working directory in it."""
+    _refuse_missing_links(entry)
     try:
         directory = os.fsencode(entry["checkout"])
         os.makedirs(os.path.dirname(directory), mode=0o700, exist_ok=True)
@@ -48,6 +50,13 @@ def make_checkout(entry: SnapshotEntry, attempt: int) -> str:
         where = f"{os.fsdecode(error.filename)}: " if error.filename else ""
         raise NoCheckout(damage_message.no_checkout(f"{where}{error.strerror}"), is_full=is_full) from None
     return working_directory(entry)
+
+
+def _refuse_missing_links(entry: SnapshotEntry) -> None:
+    for link in entry["links"]:
+        path = os.path.join(entry["root"], link)
+        if not os.path.lexists(path):
+            raise NoCheckout(damage_message.no_checkout(f"{path} does not exist on this node (--link)"), missing=path)
 
 
 def _complete(entry: SnapshotEntry, directory: bytes, attempt: int) -> None:

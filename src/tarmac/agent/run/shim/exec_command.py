@@ -43,7 +43,7 @@ _REHEARSAL = encode(
 )
 # Sent when only the exec is left to do, followed by what `Opened` has, for the shim.
 READY = "\0"
-_NAMED = "\x1f"  # between the name of what is missing and the message
+_NAMED = "\x1f"  # between what is missing, as a name and as a path, and the message
 
 
 class Opened(NamedTuple):
@@ -70,11 +70,15 @@ def is_interpreter(program: str) -> bool:
 
 
 class CannotRun(Exception):
-    """The message is shown to the owner of the job. `outside` names what is missing, if that is known."""
+    """The message is shown to the owner of the job. `outside` names what is missing, if that is known.
 
-    def __init__(self, message: str, outside: Optional[Outside] = None) -> None:
+    `missing` is the file or directory that is not there: the job may run on another node.
+    """
+
+    def __init__(self, message: str, outside: Optional[Outside] = None, missing: Optional[str] = None) -> None:
         super().__init__(message)
         self.outside = outside
+        self.missing = missing
 
 
 class Trouble(NamedTuple):
@@ -82,11 +86,13 @@ class Trouble(NamedTuple):
 
     message: str
     outside: Optional[Outside] = None
+    missing: Optional[str] = None
 
     @classmethod
     def of_answer(cls, answer: str) -> Trouble:
-        outside, named, message = answer.partition(_NAMED)
-        return cls(message, cast("Outside", outside)) if named else cls(answer)
+        outside, named, rest = answer.partition(_NAMED)
+        missing, _, message = rest.partition(_NAMED)
+        return cls(message, cast("Outside", outside or None), missing or None) if named else cls(answer)
 
 
 def become(instance: str, shim_fd: int, failure_fd: int) -> NoReturn:
@@ -103,7 +109,7 @@ def become(instance: str, shim_fd: int, failure_fd: int) -> NoReturn:
         if start:
             _run(cast("AssignFrame", decode(assign)), read(decode(start)), instance, shim_fd, failure_fd)
     except CannotRun as failure:
-        _send(failure_fd, str(failure) if failure.outside is None else f"{failure.outside}{_NAMED}{failure}")
+        _send(failure_fd, f"{failure.outside or ''}{_NAMED}{failure.missing or ''}{_NAMED}{failure}")
     except Exception as error:  # noqa: BLE001  the outermost frame of a process
         _send(failure_fd, f"cannot be started: {error}")
     finally:
@@ -143,7 +149,7 @@ def _working_directory(request: StartRequest) -> str:
     try:
         return make_checkout(request.snapshot, request.attempt)
     except NoCheckout as error:
-        raise CannotRun(str(error), "disk-full" if error.is_full else None) from None
+        raise CannotRun(str(error), "disk-full" if error.is_full else None, error.missing) from None
 
 
 def _activated(argv: List[str], request: StartRequest) -> List[str]:
@@ -153,7 +159,7 @@ def _activated(argv: List[str], request: StartRequest) -> List[str]:
     try:
         return activate(argv, request.env, request.cwd, venv=venv, conda=conda, shell=shell_path())
     except NoEnvironment as missing:
-        raise CannotRun(str(missing), "no-interpreter") from None
+        raise CannotRun(str(missing), "no-interpreter", venv if venv and not os.path.exists(venv) else None) from None
 
 
 def _send(failure_fd: int, message: str) -> None:
@@ -173,7 +179,7 @@ def _enter(cwd: str) -> int:
         os.chdir(cwd)
         return os.stat(".").st_ino
     except FileNotFoundError:
-        raise CannotRun(f"{cwd}: the working directory does not exist", "no-cwd") from None
+        raise CannotRun(f"{cwd}: the working directory does not exist", "no-cwd", cwd) from None
     except OSError as error:
         raise CannotRun(f"{cwd}: cannot enter the working directory: {error.strerror}") from None
 
@@ -209,7 +215,8 @@ def _open_log(path: str, *, append: bool) -> Tuple[int, int]:
         found = os.fstat(fd)
     except OSError as error:
         is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise CannotRun(_log_trouble(path, error), "disk-full" if is_full else None) from None
+        missing = os.path.dirname(path) if error.errno == errno.ENOENT else None
+        raise CannotRun(_log_trouble(path, error), "disk-full" if is_full else None, missing) from None
     if stat.S_ISREG(found.st_mode) and found.st_size and not append:
         raise CannotRun(f"{path}: the log exists already and is not overwritten; append to it or choose another file")
     os.set_blocking(fd, True)
@@ -256,7 +263,9 @@ def _exec_file(file: str, argv: List[str], env: Dict[str, str]) -> NoReturn:
         raise CannotRun(f"{file}: cannot be started: {error}") from None
     except OSError as error:
         is_missing = error.errno in (errno.ENOENT, errno.ENOTDIR) and (os.path.exists(file) or is_interpreter(file))
-        raise CannotRun(_exec_trouble(file, error.errno), "no-interpreter" if is_missing else None) from None
+        is_gone = error.errno == errno.ENOENT and not os.path.exists(file)
+        missing = os.path.abspath(file) if is_gone else None
+        raise CannotRun(_exec_trouble(file, error.errno), "no-interpreter" if is_missing else None, missing) from None
 
 
 def _exec_trouble(file: str, number: Optional[int]) -> str:

@@ -93,6 +93,8 @@ class Shim:
             final = protocol.launch_failed(*self.key, message=trouble.message, at=boot_clock.now())
             if trouble.outside is not None:
                 final["outside"] = trouble.outside
+            if trouble.missing is not None:
+                final["missing"] = trouble.missing
             self._conclude(final)
 
     # Without a job

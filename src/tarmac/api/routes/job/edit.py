@@ -6,6 +6,8 @@ import asyncio
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from tarmac.api.deps import Context
 from tarmac.api.routes.job.hold import still_waiting
 from tarmac.api.routes.job.jobs import find_job, selected_own
@@ -19,7 +21,7 @@ from tarmac.controller.submit.edit.edits import RUNS_AS_OWNER, Edits, conda_pref
 from tarmac.controller.submit.edit.options_of import options_of
 from tarmac.controller.submit.edit.regrouped import regrouped
 from tarmac.controller.submit.paths.output_files import refuse_shared_outputs
-from tarmac.controller.submit.paths.paths import refuse_bad_paths
+from tarmac.controller.submit.paths.paths import check_submitted_paths
 from tarmac.controller.submit.request import EditRequest, is_for_admins
 from tarmac.core.events import JobEdited
 from tarmac.core.limits import refusal_at_submit
@@ -135,13 +137,27 @@ async def _prepared(context: Context, jobs: Sequence[Job], changes: Mapping[JobI
     for number, job in enumerate(jobs):
         if number % AT_ONCE == 0:
             await asyncio.sleep(0)
-        if _paths(spec := _edited(edits, job, changes, len(jobs))) != _paths(job.spec):
+        spec = _edited(edits, job, changes, len(jobs))
+        if _needs_check(spec, job, changes[job.id]):
             specs.append(spec)
     if specs:
-        await refuse_bad_paths(
+        edits.missing = await check_submitted_paths(
             specs, controller.state, controller.fleet, controller.output_files, controller.own_directories
         )
     return edits
+
+
+def _checked(edits: Edits, job: Job, changes: Mapping[JobId, EditRequest], count: int) -> JobSpec:
+    """The new spec. If other files are needed than before, it avoids the nodes that lack them."""
+    spec = _edited(edits, job, changes, count)
+    if edits.missing is None or not _needs_check(spec, job, changes[job.id]):
+        return spec
+    return edits.missing.avoided_by(spec)
+
+
+def _needs_check(spec: JobSpec, job: Job, change: EditRequest) -> bool:
+    """Ask the nodes about other paths, and again about a directory that some of them lacked."""
+    return _paths(spec) != _paths(job.spec) or (bool(job.spec.missing) and change.cwd is not UNSET)
 
 
 def _paths(spec: JobSpec) -> tuple[object, ...]:
@@ -158,7 +174,7 @@ def _decision(
 ) -> Decision[Any]:
     _need_rights(context.caller, jobs, changes)  # again: another edit may have come first
     caller = context.caller.name
-    specs = {job.id: _edited(edits, job, changes, len(jobs)) for job in jobs}
+    specs = {job.id: _checked(edits, job, changes, len(jobs)) for job in jobs}
     if not jobs:
         for change in changes.values():
             given_in(change)

@@ -31,7 +31,7 @@ from tarmac.controller.submit.groups import plan_group
 from tarmac.controller.submit.hints import memory_hints
 from tarmac.controller.submit.paths.output_files import refuse_shared_outputs
 from tarmac.controller.submit.paths.path_templates import IdsMoved, with_paths
-from tarmac.controller.submit.paths.paths import refuse_bad_paths
+from tarmac.controller.submit.paths.paths import check_submitted_paths
 from tarmac.controller.submit.request import SubmitRequest, is_for_admins
 from tarmac.controller.submit.snapshots import SubmittedSnapshots
 from tarmac.controller.submit.submissions import Token
@@ -145,13 +145,14 @@ async def _tried(
     for _ in range(tries):
         first = controller.state.next_id
         specs = with_paths(templates, body.jobs, group, first) if is_named_by_id else templates
-        await refuse_bad_paths(
+        missing = await check_submitted_paths(
             specs if is_named_by_id else checked,
             controller.state,
             controller.fleet,
             controller.output_files,
             controller.own_directories,
         )
+        specs = missing.avoided_by_all(specs)
         check = _last_check(
             controller,
             specs,

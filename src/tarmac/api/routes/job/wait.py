@@ -57,7 +57,9 @@ async def _is_there_news(controller: Controller, numbers: list[int], query: Wait
 
 
 def _pending(controller: Controller, numbers: Sequence[int]) -> list[int]:
-    return [number for number in numbers if not controller.is_ended(number)]
+    """Those that have not ended, or whose files are still being copied back."""
+    fetches = controller.fetches
+    return [number for number in numbers if not controller.is_ended(number) or fetches.is_under_way(number)]
 
 
 async def _views(controller: Controller, numbers: Sequence[int], fields: tuple[str, ...]) -> list[Any]:

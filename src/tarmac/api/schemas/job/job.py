@@ -65,6 +65,18 @@ class SnapshotView(Struct, kw_only=True):
     checkout: str  # the working directory of the job
 
 
+class FetchView(Struct, kw_only=True):
+    """The files of `fetch`. `state`: waiting, copying, done, partial, or shared if there is nothing to copy."""
+
+    state: str
+    node: str  # that they are on
+    files: int  # that were copied
+    bytes: int
+    same: int  # files that were there already
+    problems: list[str]  # files that were not copied, and why
+    more_problems: int  # that are not listed
+
+
 class LinkView(Struct, kw_only=True):
     """An address of an experiment tracker in the job's log. `kind`: wandb, mlflow or tensorboard."""
 
@@ -134,6 +146,7 @@ class WholeJobView(JobView, kw_only=True):
     stderr_path: str
     leftovers: Leftovers | None
     snapshot: SnapshotView | None
+    fetched: FetchView | None  # null if there is nothing to fetch, or it has not started yet
     python: PythonView | None  # what its latest attempt was started with; null while that is not known
     attempts: list[AttemptView]
     oom_count: int  # attempts that ran out of memory

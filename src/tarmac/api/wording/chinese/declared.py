@@ -97,6 +97,7 @@ SENTENCES: dict[str, str] = {
     "option.log": "把 stdout 和 stderr 写到这个文件",
     "option.stdout": "把 stdout 写到这个文件",
     "option.stderr": "把 stderr 写到这个文件",
+    "option.fetch": "任务在其他机器上结束后，把这些文件复制回来：results",
     "option.append": "如果文件已存在，则追加",
     "option.grace": "从停止信号到 SIGKILL 之间的时间（默认 10s）",
     "option.gpu_mem": "共享 GPU，在每张上申请这么多显存：8G，或 auto",

@@ -120,6 +120,16 @@ MESSAGES: dict[str, Message] = {
     "edit.of_job": Message("任务 {job}：{problem}", "没有做任何修改"),
     "edit.needs_gpu": Message("{option} 需要 GPU，而该任务没有申请 GPU", "去掉它，或用 -g 申请 GPU"),
     "edit.no_environment": Message("该任务的环境变量未知，无法修改", "去掉 env"),
+    # --fetch 没有复制的文件
+    "fetch.missing": Message("节点上没有 {path}"),
+    "fetch.newer": Message("这里的 {path} 更新，因此没有被替换"),
+    "fetch.link": Message("{path} 是指向目录之外的符号链接：{target}"),
+    "fetch.special": Message("{path} 不是普通文件"),
+    "fetch.in_the_way": Message("{path} 在这里是别的东西，因此没有被替换"),
+    "fetch.changing": Message("{path} 在复制时发生了变化"),
+    "fetch.too_many": Message("{path} 等路径中的文件超过 {most} 个"),
+    "fetch.unreadable": Message("无法在节点上读取 {path}：{trouble}"),
+    "fetch.unwritable": Message("无法在这里写入 {path}：{trouble}"),
     "edit.no_secrets": Message("缺少该任务的机密环境变量的值：{names}", "请把它们也重新设置一遍：--env {first}"),
     "edit.runs_as_owner": Message(
         "任务 {job} 属于 {owner}，只有 {owner} 可以修改 {field}", "请 {owner} 来修改，或由其取消该任务"

@@ -16,12 +16,16 @@ MESSAGES: dict[str, Message] = {
         "no-interpreter=因找不到解释器而失败|suspend=在机器休眠后失败|reboot=因机器重启而结束|lost=丢失}"
         "{detail:prefixed  }{reason:only exit= 结束}"
     ),
+    "requeue.missing": Message("{node} 上没有 {path}，因此任务将在另一个节点上运行"),
     "requeue.retried": Message("{by} 重试了它"),
     "dependency.unmet": Message(
         "任务 {job} {outcome:select ok=成功了|fail=没有成功|None=已不存在}，"
         "而本任务只在它{on:select ok=成功|fail=失败|any=结束}后才启动"
     ),
     "failed.no_secrets": Message("缺少机密环境变量的值：{names}"),
+    "failed.no_code": Message("无法把它的代码复制到 {node}：{trouble}"),
+    "failed.no_fetch": Message("无法在状态目录中记录 --fetch：{trouble}"),
+    "failed.stopped_early": Message("在启动之前已被停止"),
     "failed.many_secrets": Message("缺少机密环境变量的值：{names} 以及另外 {more} 个"),
     "unknown.adopted": Message("它已经结束，但只有启动它的进程知道退出状态"),
     "unknown.still_running": Message("它的守护进程被杀，但任务仍在运行：Tarmac 会继续监视其进程，但无法得知退出码"),

@@ -119,6 +119,14 @@ MESSAGES: dict[str, Message] = {
         "申请了 {asked} 张 GPU；" + _HAS + " {have} 张",
         "用 -g 最多申请 {have} 张，不需要 GPU 请用 -g 0；运行 `tarmac gpus` 查看 GPU",
     ),
+    "submit.fetch_path": Message(
+        "--fetch {path}：不是任务目录中的路径",
+        "请写相对于该目录的路径，不含 ..：results",
+    ),
+    "infeasible.files_missing": Message(
+        "{nodes:plural 这台机器|每个节点}都缺少该任务需要的文件或目录",
+        "请在那里创建它并运行 `tarmac edit ID --cwd DIR`，或使用 --snapshot",
+    ),
     "infeasible.pinned_gpus_gone": Message("任务指定的 GPU {gpus} 已不存在", "运行 `tarmac gpus` 查看 GPU"),
     "infeasible.host_memory": Message("申请了 {asked} 内存；" + _HAS + " {total}", "用 --mem 减少申请"),
     "infeasible.cpus": Message("申请了 {asked} 个 CPU 核；" + _HAS + " {total} 个", "用 --cpus 减少申请"),

@@ -28,6 +28,7 @@ MESSAGES: dict[str, Message] = {
     "waiting.no_node": Message("没有可连接的机器：代理没有连接"),
     "waiting.node_unreachable": Message("无法连接 {node}"),
     "waiting.node_drained": Message("节点 {node} 已被 {by} 停用{reason:prefixed ：}"),
+    "waiting.path_missing": Message("那里没有 {path}"),
     "waiting.too_few_gpus": Message("申请了 {asked} 张 GPU；共 {total} 张，{free} 张空闲"),
     "waiting.too_few_gpus_held": Message("申请了 {asked} 张 GPU；共 {total} 张，{free} 张空闲（被{jobs:jobs} 占用）"),
     "waiting.paused_jobs": Message("任务 {jobs:spans} 已暂停，仍占用其资源"),
@@ -65,6 +66,9 @@ MESSAGES: dict[str, Message] = {
     "run.paused": Message("{since} 起被 {by} 暂停，结束时间未知"),
     "run.until_unknown": Message("结束时间未知"),
     # 对 why 的回答
+    "wait.fetch": Message("任务 {job} 已结束；正在从 {node} 复制它的文件"),
+    "waiting.code": Message("正在把它的代码复制到 {node}：已复制 {sent:size}，共 {total:size}"),
+    "waiting.code_compared": Message("正在比较它的代码与 {node} 上已有的内容"),
     "waiting.silent_path": Message("它的启动在等待 {path}：该文件系统没有响应"),
     "why.title": Message(
         "{owner} 的任务 {job}{name:parenthesized}："

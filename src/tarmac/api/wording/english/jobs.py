@@ -156,6 +156,16 @@ MESSAGES: dict[str, Message] = {
     "edit.no_environment": Message(
         "the environment of the job is not known, so its variables cannot be changed", "leave out env"
     ),
+    # files that --fetch did not copy
+    "fetch.missing": Message("{path} does not exist on the node"),
+    "fetch.newer": Message("{path} is newer here, so it was not replaced"),
+    "fetch.link": Message("{path} is a symbolic link that leads out of the directory: {target}"),
+    "fetch.special": Message("{path} is not a regular file"),
+    "fetch.in_the_way": Message("{path} is something else here, so it was not replaced"),
+    "fetch.changing": Message("{path} changes while it is copied"),
+    "fetch.too_many": Message("{path} and others have more than {most} files"),
+    "fetch.unreadable": Message("{path} cannot be read on the node: {trouble}"),
+    "fetch.unwritable": Message("{path} cannot be written here: {trouble}"),
     "edit.no_secrets": Message(
         "the values of secret variables of the job are missing: {names:join , }",
         "set them again, too: --env {first}",

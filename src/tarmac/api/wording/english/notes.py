@@ -18,12 +18,16 @@ MESSAGES: dict[str, Message] = {
         "suspend=failed after the machine was suspended|reboot=was ended by a reboot|lost=was lost}"
         "{detail:prefixed  }"
     ),
+    "requeue.missing": Message("{node} lacks {path}, so the job runs on another node"),
     "requeue.retried": Message("{by} retried it"),
     "dependency.unmet": Message(
         "job {job} {outcome:select ok=succeeded|fail=did not succeed|None=no longer exists}, but this job was to start "
         "only if it {on:select ok=succeeded|fail=failed|any=ended}"
     ),
     "failed.no_secrets": Message("the values of secret variables are missing: {names}"),
+    "failed.no_code": Message("its code cannot be copied to {node}: {trouble}"),
+    "failed.no_fetch": Message("--fetch cannot be noted down in the state directory: {trouble}"),
+    "failed.stopped_early": Message("stopped before it started"),
     "failed.many_secrets": Message("the values of secret variables are missing: {names} and {more} more"),
     "unknown.adopted": Message("it ended, but only the process that started it knows its exit status"),
     "unknown.still_running": Message(

@@ -165,6 +165,14 @@ MESSAGES: dict[str, Message] = {
         "requested {asked:n GPU}; {nodes:plural this machine has|no node has enough, the closest has} {have}",
         "request at most {have} with -g, or none with -g 0; run `tarmac gpus` to list them",
     ),
+    "submit.fetch_path": Message(
+        "--fetch {path}: not a path in the directory of the job",
+        "give it relative to the directory, without ..: results",
+    ),
+    "infeasible.files_missing": Message(
+        "{nodes:plural this machine lacks|every node lacks} a file or directory that the job needs",
+        "create it there and run `tarmac edit ID --cwd DIR`, or use --snapshot",
+    ),
     "infeasible.pinned_gpus_gone": Message(
         "{gpus:plural GPU|GPUs} {gpus}, which the job is pinned to, {gpus:plural is|are} gone",
         "run `tarmac gpus` to list the GPUs",

@@ -42,6 +42,7 @@ MESSAGES: dict[str, Message] = {
     "waiting.no_node": Message("no machine is reachable: the agent is not connected"),
     "waiting.node_unreachable": Message("{node} is unreachable"),
     "waiting.node_drained": Message("node {node} is drained{reason:prefixed : } (by {by})"),
+    "waiting.path_missing": Message("{path} does not exist there"),
     "waiting.too_few_gpus": Message("requested {asked:n GPU}; {free} of {total} {free:plural is|are} free"),
     "waiting.too_few_gpus_held": Message(
         "requested {asked:n GPU}; {free} of {total} {free:plural is|are} free (held by {jobs:jobs})"
@@ -87,6 +88,9 @@ MESSAGES: dict[str, Message] = {
     "run.until_unknown": Message("its end is not known"),
     # the answer to `why`
     "waiting.silent_path": Message("its start waits for {path}: that file system does not answer"),
+    "wait.fetch": Message("job {job} has ended; its files are being copied from {node}"),
+    "waiting.code": Message("its code is being copied to {node}: {sent:size} of {total:size}"),
+    "waiting.code_compared": Message("its code is being compared with what {node} has"),
     "why.title": Message("job {job}{name:parenthesized} of {owner}: {state}{place:prefixed , }"),
     "why.next": Message("next in the queue"),
     "why.ahead": Message("{ahead:n job} ahead in the queue"),

@@ -78,7 +78,11 @@ def wait_words(controller: Controller, numbers: Sequence[int]) -> str | None:
         return say("wait.held", jobs=held, first=held[0])
     away = {booking.node for job in jobs if (booking := holds_booking(job.status)) is not None}
     lost = sorted(name for name in away if not controller.fleet.is_connected(name))
-    return say("wait.node_away", node=lost[0]) if lost else None
+    if lost:
+        return say("wait.node_away", node=lost[0])
+    fetched = [number for number in numbers if controller.fetches.is_under_way(number)]
+    record = controller.fetches.of(fetched[0]) if fetched and not jobs else None
+    return None if record is None else say("wait.fetch", job=record.job, node=record.node)
 
 
 def silent_words(controller: Controller) -> str | None:

@@ -22,6 +22,7 @@ from tarmac.core.explain.reasons import (
     NoNode,
     NotBefore,
     OwnerSuspended,
+    PathMissing,
     ReservedFor,
     RetryAt,
     TooFewGpus,
@@ -50,6 +51,8 @@ def sentence(reason: Reason, now: float, nodes: int = 1) -> str:
 
 def _sentence(reason: Reason, now: float) -> str:
     match reason:
+        case PathMissing(path=path):
+            return say("waiting.path_missing", path=path)
         case NoNode() | NodeAway() | NodeDrained():
             return _of_closed_nodes(reason)
         case TooFewGpus() | CpuSlotsTaken() | HostShort() | HostBooked() | NeverFits():

@@ -27,6 +27,7 @@ from tarmac.api.wording.why.reasons import (
     sentence,
     sentences,
 )
+from tarmac.api.wording.why.starting import start_lines
 from tarmac.core.explain.explainer import Explainer
 from tarmac.core.explain.reasons import (
     CpuSlotsTaken,
@@ -83,11 +84,10 @@ def why_view(controller: Controller, job: Job) -> WhyView:
     reasons = with_estimates(still_true(controller, explainer.reasons(job)), forecast.estimates)
     not_kept = unwritten(controller, job)
     untold = [] if not_kept is None else [not_kept]
-    path = controller.start_waits.of(job)
-    hanging = [] if path is None else [say("waiting.silent_path", path=path)]
+    hanging = start_lines(controller, job)
     is_queued = isinstance(job.status, Queued) and job.id in state.jobs
     has_gpus = is_queued and job.spec.request.gpus > 0
-    nodes = state.nodes.values() if has_gpus else ()
+    nodes = [node for node in state.nodes.values() if has_gpus and job.spec.request.allows(node.name)]
     gpus = [gpu for node in nodes for gpu in gpus_of(explainer, node, job, forecast.progress)]
     soon = [say("waiting.about_to_start")] if is_queued and not (reasons or untold or hanging) else []
     ahead = position_of(state, job, now) - 1 if is_queued and job.id not in state.blocked else None
@@ -101,7 +101,7 @@ def why_view(controller: Controller, job: Job) -> WhyView:
         free=free_for(state, gpus),
         reasons=[
             *[WhyReason(kind="unwritten", text=text) for text in untold],
-            *[WhyReason(kind="silent_path", text=text) for text in hanging],
+            *[WhyReason(kind=kind, text=text) for kind, text in hanging],
             *[reason_view(reason, now, len(state.nodes)) for reason in reasons],
             *[WhyReason(kind="about_to_start", text=text) for text in soon],
         ],
@@ -115,7 +115,7 @@ def why_view(controller: Controller, job: Job) -> WhyView:
             *_stale_lines(controller, job),
             *_free_lines(gpus, job),
             *untold,
-            *hanging,
+            *[text for _, text in hanging],
             *sentences(reasons, now, len(state.nodes)),
             *soon,
             *paused_lines(state, reasons),

@@ -128,6 +128,10 @@ def _facts(job: Job) -> Iterator[tuple[str, str]]:
         yield from snapshot_lines(job.snapshot)
     yield "owner", safe(job.owner)
     yield from _descent(job)
+    if job.fetched is not None:
+        from tarmac.cli.render.show.fetched import fetched_lines
+
+        yield from fetched_lines(job.fetched)
     yield "gpus", f"{_gpus(job)}{origin_words((job.origins or {}).get('gpus'))}"
     yield from option_lines(job, time())
     yield from _other_defaults(job)

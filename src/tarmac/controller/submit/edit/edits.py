@@ -12,6 +12,7 @@ from tarmac.controller.accounts.memory import AUTO, Kind, PastMemory, memory_to_
 from tarmac.controller.notify.choice import edited
 from tarmac.controller.submit.checks import (
     refuse_bad_command,
+    refuse_bad_fetch,
     refuse_bad_signals,
     refuse_infeasible,
     refuse_requeue_without_limit,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tarmac.controller.controller import Controller
+    from tarmac.controller.submit.paths.needed import MissingOnNodes
     from tarmac.controller.submit.request import EditRequest
     from tarmac.core.model.job import After
     from tarmac.core.state import State
@@ -80,6 +82,7 @@ class Edits:
 
     def __init__(self, controller: Controller, state: State, caller: str, prefixes: CondaPrefixes) -> None:
         self.environments: dict[str, StoredEnvironment] = {}
+        self.missing: MissingOnNodes | None = None  # what nodes lack, if other files are needed than before
         self._prefixes = prefixes
         self._controller = controller
         self._state = state
@@ -261,6 +264,7 @@ def _refuse_bad_values(given: dict[str, Any]) -> None:
         refuse_nul("cwd", (given["cwd"],))
         if not os.path.isabs(given["cwd"]):
             raise invalid("submit.cwd_not_absolute", path=given["cwd"])
+    refuse_bad_fetch(given.get("fetch") or ())
     if given.get("env"):
         refuse_nul("environment", given["env"])
         refuse_too_long(given["env"])

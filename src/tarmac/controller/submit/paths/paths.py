@@ -1,9 +1,10 @@
 """Whether the paths of a submit are usable, asked of the nodes that can take its jobs.
 
 The rule: a working directory must exist, and an output file must be creatable, on at least one connected node that
-could take the job. An output file must be missing or empty on all of them, unless the job appends to it, and none of
-them may reserve it for Tarmac. A path is not checked while none of these nodes answers: a submit must not fail because
-an agent restarts, and a launch that fails reports the same later.
+could take the job. Nodes that lack one of them are not used for it, nor those that lack a path of --link, the virtual
+environment or a program given as a path, if another node has it. An output file must be missing or empty on all nodes,
+unless the job appends to it, and none of them may reserve it for Tarmac. A path is not checked while none of these
+nodes answers: a submit must not fail because an agent restarts, and a launch that fails reports the same later.
 """
 
 from __future__ import annotations
@@ -11,16 +12,18 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import defaultdict
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from tarmac.controller.submit.paths.needed import MissingOnNodes, missing_on_nodes, needed_paths
 from tarmac.controller.submit.refused_jobs import MOST_REFUSED, refusal_of
 from tarmac.core.policy.feasibility import candidates
 from tarmac.nodes.facts import check_paths
 from tarmac.refusal import invalid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tarmac.controller.submit.paths.output_files import OutputFiles
     from tarmac.core.model.ids import NodeName
@@ -43,21 +46,31 @@ class _Paths:
     def __init__(self) -> None:
         self.directories: dict[str, set[NodeName]] = defaultdict(set)
         self.outputs: dict[_Output, set[NodeName]] = defaultdict(set)
+        self.present: dict[str, set[NodeName]] = defaultdict(set)
+        self.programs: dict[str, set[NodeName]] = defaultdict(set)
 
     def directories_on(self, node: NodeName) -> list[str]:
-        return [path for path, nodes in self.directories.items() if node in nodes]
+        return _on(self.directories, node)
 
     def outputs_on(self, node: NodeName) -> list[_Output]:
         return [output for output, nodes in self.outputs.items() if node in nodes]
 
     def nodes(self) -> list[NodeName]:
-        return sorted(set().union(*self.directories.values()))
+        asked = (self.directories, self.outputs, self.present, self.programs)
+        return sorted({node for paths in asked for nodes in paths.values() for node in nodes})
 
 
-async def refuse_bad_paths(
+def _on(paths: Mapping[str, set[NodeName]], node: NodeName) -> list[str]:
+    return [path for path, nodes in paths.items() if node in nodes]
+
+
+async def check_submitted_paths(
     specs: Sequence[JobSpec], state: State, fleet: Fleet, files: OutputFiles, reserved: Sequence[str] = ()
-) -> None:
-    """Ask about all paths of a submit at once, and refuse bad ones. `files` learns which files they are."""
+) -> MissingOnNodes:
+    """Ask about all paths of a submit at once, and refuse bad ones. `files` learns which files they are.
+
+    Returns what nodes lack, which the specs then avoid.
+    """
     paths = _collect(specs, state, fleet)
     nodes = paths.nodes()
     answers = await asyncio.gather(*(_ask(fleet, node, paths, reserved) for node in nodes))
@@ -66,6 +79,24 @@ async def refuse_bad_paths(
         raise _refusal_of_jobs(specs, bad)
     if paths.outputs:
         await _learn_files(paths, facts, state, fleet, files)
+    return missing_on_nodes(specs, _lacks(paths, facts))
+
+
+def _lacks(paths: _Paths, facts: dict[NodeName, PathFacts]) -> dict[NodeName, set[str]]:
+    """The paths that nodes lack. One that all of them lack may be made by an earlier job, so it rules nothing out."""
+    found: dict[NodeName, set[str]] = defaultdict(set)
+    for node, known in facts.items():
+        for asked, answers in (
+            (paths.directories, known.directories),
+            (paths.present, known.present),
+            (paths.programs, known.programs),
+        ):
+            pairs = zip(_on(asked, node), answers, strict=True)
+            found[node].update(path for path, is_there in pairs if is_there is False)
+        outputs = zip(paths.outputs_on(node), known.outputs, strict=True)
+        found[node].update(os.path.dirname(output.path) for output, verdict in outputs if verdict == "no_directory")
+    everywhere = set.intersection(*found.values()) if found else set()
+    return {node: lacks - everywhere for node, lacks in found.items() if lacks - everywhere}
 
 
 async def _learn_files(
@@ -91,11 +122,17 @@ def _collect(specs: Iterable[JobSpec], state: State, fleet: Fleet) -> _Paths:
     for spec in specs:
         nodes = nodes_of.get(id(spec.request))
         if nodes is None:
-            nodes = nodes_of[id(spec.request)] = _connected_candidates(state, spec.request, fleet)
-        paths.directories[spec.cwd].update(nodes)
-        for path in (spec.stdout, spec.stderr):
-            if path is not None:
-                paths.outputs[_Output(path, spec.append)].update(nodes)
+            request = replace(spec.request, nodes_lacking=())  # ask again: somebody may have created what was missing
+            nodes = nodes_of[id(spec.request)] = _connected_candidates(state, request, fleet)
+        needed = needed_paths(spec)
+        for path in needed.directories:
+            paths.directories[path].update(nodes)
+        for path in needed.present:
+            paths.present[path].update(nodes)
+        for path in needed.programs:
+            paths.programs[path].update(nodes)
+        for path in spec.outputs:
+            paths.outputs[_Output(path, spec.append)].update(nodes)
     return paths
 
 
@@ -105,7 +142,15 @@ def _connected_candidates(state: State, request: Request, fleet: Fleet) -> tuple
 
 async def _ask(fleet: Fleet, node: NodeName, paths: _Paths, reserved: Sequence[str]) -> PathFacts | None:
     outputs = [output.path for output in paths.outputs_on(node)]
-    return await check_paths(fleet, node, paths.directories_on(node), outputs, reserved)
+    return await check_paths(
+        fleet,
+        node,
+        paths.directories_on(node),
+        outputs,
+        reserved,
+        present=_on(paths.present, node),
+        programs=_on(paths.programs, node),
+    )
 
 
 def _refusal_of_jobs(specs: Sequence[JobSpec], bad: dict[str, Refused]) -> Refused:

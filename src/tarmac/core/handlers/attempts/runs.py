@@ -10,11 +10,14 @@ from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, Tre
 from tarmac.core.handlers import bad_nodes
 from tarmac.core.handlers.attempts import pausing, run_outcomes
 from tarmac.core.handlers.attempts.attempt_end import status_after
+from tarmac.core.handlers.attempts.missing_files import run_elsewhere
 from tarmac.core.handlers.attempts.taking_in import job_of
 from tarmac.core.handlers.queue.failure_breaker import count_end
 from tarmac.core.model.status import (
     Booked,
+    MissingPath,
     RunName,
+    Starting,
     Unknown,
     state_name,
 )
@@ -96,10 +99,7 @@ def _apply(state: State, job: Job, report: RunReport, now: float) -> Ended | Non
             _tell_leftovers(state, job, report.leftovers, at)
             return ended if requeue is None else None
         case LaunchFailed():
-            failed, requeue = run_outcomes.not_launched(status, report)
-            after = status_after(state, job, failed, now, requeue=requeue)
-            enter(state, job, after, cause, min(now, report.at), {"message": report.message})
-            return failed if requeue is None else None
+            return _not_launched(state, job, status, report, now)
         case JobLost():
             lost = run_outcomes.lost(status, report)
             if lost != status:  # a node repeats it whenever it joins
@@ -112,6 +112,15 @@ def _apply(state: State, job: Job, report: RunReport, now: float) -> Ended | Non
         case _:
             assert_never(report)
     return None
+
+
+def _not_launched(state: State, job: Job, status: Booked, report: LaunchFailed, now: float) -> Ended | None:
+    failed, requeue = run_outcomes.not_launched(status, report)
+    if isinstance(status, Starting) and report.missing is not None:
+        requeue = run_elsewhere(state, job, MissingPath(status.booking.node, report.missing))
+    after = status_after(state, job, failed, now, requeue=requeue)
+    enter(state, job, after, type(report).__name__, min(now, report.at), {"message": report.message})
+    return failed if requeue is None else None
 
 
 def lose(state: State, job: Job, lost: Unknown, cause: str, at: float, now: float, more: dict[str, bool]) -> None:

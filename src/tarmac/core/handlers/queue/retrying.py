@@ -23,7 +23,7 @@ def retry(state: State, event: JobsRetried, now: float) -> None:
             _end_wait(state, job, event.by, now)
     again = [job for job in event.jobs if job.id not in state.jobs]
     for ended in again:
-        job = replace(ended, retried=0)
+        job = replace(ended, retried=0, spec=ended.spec.with_missing(()))  # somebody may have created what was missing
         state.revive(job)
         requeue = Requeue(why="retried", by=event.by)
         enter(state, job, Queued(since=now, requeued=requeue), "JobsRetried", now, {"by": event.by})

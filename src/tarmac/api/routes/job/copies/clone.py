@@ -17,9 +17,10 @@ from tarmac.controller.requests.permissions import need_admin
 from tarmac.controller.submit.checks import refuse_infeasible
 from tarmac.controller.submit.edit.edits import CondaPrefixes, Edits, conda_prefixes
 from tarmac.controller.submit.environment.python_env import with_environments
+from tarmac.controller.submit.paths.needed import MissingOnNodes
 from tarmac.controller.submit.paths.output_files import refuse_shared_outputs
 from tarmac.controller.submit.paths.path_templates import IdsMoved, filled
-from tarmac.controller.submit.paths.paths import refuse_bad_paths
+from tarmac.controller.submit.paths.paths import check_submitted_paths
 from tarmac.controller.submit.request import is_for_admins
 from tarmac.core.events import JobsSubmitted
 from tarmac.core.model.ids import JobId
@@ -52,12 +53,13 @@ async def clone(context: Context, body: CloneRequest, answer_of: Callable[[Clone
     prefixes: CondaPrefixes = {}
     if body.changes is not None and not context.is_carried_out:
         prefixes = await conda_prefixes(controller, [job.spec for job in jobs], body.changes)
+    missing = MissingOnNodes({})
     for _ in range(MOST_TRIES):
         first = controller.state.next_id
         if not context.is_carried_out:
-            await _refuse_bad_paths(context, body, code, jobs, prefixes, first)
+            missing = await _checked_paths(context, body, code, jobs, prefixes, first)
         with suppress(IdsMoved):
-            return await context.decide(_plan(context, body, code, numbers, prefixes, first, answer_of))
+            return await context.decide(_plan(context, body, code, numbers, prefixes, missing, first, answer_of))
     raise unavailable("submit.ids_moved")
 
 
@@ -71,15 +73,15 @@ async def check_clone(context: Context, body: CloneRequest) -> JobSpec:
     prefixes: CondaPrefixes = {}
     if body.changes is not None:
         prefixes = await conda_prefixes(controller, [job.spec for job in jobs], body.changes)
-    await _refuse_bad_paths(context, body, code, jobs, prefixes, controller.state.next_id)
-    _plan(context, body, code, [number], prefixes, controller.state.next_id, _itself)(controller.state)
+    missing = await _checked_paths(context, body, code, jobs, prefixes, controller.state.next_id)
+    _plan(context, body, code, [number], prefixes, missing, controller.state.next_id, _itself)(controller.state)
     edits = Edits(controller, controller.state, context.caller.name, prefixes)
     return _copy(edits, jobs[0], body, code, JobId(controller.state.next_id))
 
 
-async def _refuse_bad_paths(
+async def _checked_paths(
     context: Context, body: CloneRequest, code: CopiedCode, jobs: Sequence[Job], prefixes: CondaPrefixes, first: int
-) -> None:
+) -> MissingOnNodes:
     controller = context.controller
     edits = Edits(controller, controller.state, context.caller.name, prefixes)
     specs = [_copy(edits, job, body, code, JobId(first + place)) for place, job in enumerate(jobs)]
@@ -88,7 +90,7 @@ async def _refuse_bad_paths(
         if any(spec.venv is not None or spec.conda is not None for spec in some):
             variables = controller.store.reader.public_environment(environment)
             await with_environments(some, variables, controller.state, controller.fleet)
-    await refuse_bad_paths(
+    return await check_submitted_paths(
         specs, controller.state, controller.fleet, controller.output_files, controller.own_directories
     )
 
@@ -103,6 +105,7 @@ def _plan(
     code: CopiedCode,
     numbers: list[int],
     prefixes: CondaPrefixes,
+    missing: MissingOnNodes,
     first: int,
     answer_of: Callable[[CloneAnswer], T],
 ) -> Plan[T]:
@@ -121,6 +124,7 @@ def _plan(
         edits = Edits(controller, state, context.caller.name, prefixes)
         ids = range(state.next_id, state.next_id + len(originals))
         specs = tuple(_copy(edits, job, body, code, JobId(number)) for number, job in zip(ids, originals, strict=True))
+        specs = missing.avoided_by_all(specs)
         refuse_too_many(state, specs)
         code.require(controller.snapshots)
         for request in dict.fromkeys(spec.request for spec in specs):
@@ -156,7 +160,7 @@ def _copy(edits: Edits, job: Job, body: CloneRequest, code: CopiedCode, number: 
     """What a job that ran has waited for does not concern its copy."""
     clone_of, rerun_of = (None, job.id) if body.rerun else (job.id, None)
     after = () if job.attempt else tuple(replace(one, is_met=False) for one in job.spec.after)
-    spec = replace(job.spec, after=after, clone_of=clone_of, rerun_of=rerun_of, snapshot=code.of(job))
+    spec = replace(job.spec.with_missing(()), after=after, clone_of=clone_of, rerun_of=rerun_of, snapshot=code.of(job))
     if body.group is None:
         spec = replace(spec, max_running=None)
     if body.changes is None:

@@ -1,0 +1,1 @@
+"""Files of ended jobs that are copied back from other machines: `--fetch`."""
