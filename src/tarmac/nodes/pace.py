@@ -5,13 +5,13 @@ One piece is under way at a time. A start, a signal or a line of a log waits for
 
 from __future__ import annotations
 
-FIRST_BYTES, LEAST_BYTES, MOST_BYTES = 64 << 10, 16 << 10, 512 << 10
+LEAST_BYTES, MOST_BYTES = 16 << 10, 512 << 10  # the first piece is small: it shows how long the way is
 QUICK_S, SLOW_S = 0.05, 0.2  # over what the smallest piece takes: the way there and back
 
 
 class Pace:
     def __init__(self) -> None:
-        self.bytes = FIRST_BYTES
+        self.bytes = LEAST_BYTES
         self._least_s: float | None = None
 
     def took(self, seconds: float) -> None:
