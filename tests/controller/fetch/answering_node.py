@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,6 +28,7 @@ class AnsweringNode:
         self.asked: list[dict[str, Any]] = []
         self._path = path  # of the node's objects
         self._hello: object = object()
+        self.first_piece: asyncio.Event | None = None  # set when one has arrived
 
     def join_again(self, answers_left: int = 1_000_000) -> None:
         self.answers_left = answers_left
@@ -44,6 +46,8 @@ class AnsweringNode:
         if self.answers_left < 0:
             raise unavailable("agent.unreachable")
         self.asked.append(frame)
+        if self.first_piece is not None and frame["type"].startswith("add"):
+            self.first_piece.set()
         if "objects" in frame and self._path is not None:
             frame = {**frame, "objects": self._path}
         return ANSWERS[frame["type"]](frame)  # type: ignore[operator]

@@ -132,9 +132,9 @@ def test_a_stopped_sending_ends_without_a_start(way: Way) -> None:
 
     async def story() -> None:
         run = RunName(JobId(1), 1)
+        way.node.first_piece = asyncio.Event()
         way.sender.send(run, NODE, tree, lambda: found.append("arrived"), found.append)
-        while way.sender.of(JobId(1)) is None or not way.sent():
-            await asyncio.sleep(0)
+        await way.node.first_piece.wait()
         assert way.sender.stop(run)
         assert not way.sender.stop(run)
         await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}), return_exceptions=True)
