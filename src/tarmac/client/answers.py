@@ -113,7 +113,7 @@ class Snapshot(TypedDict):
 class Fetched(TypedDict):
     """The files of a job that are copied back from its node."""
 
-    state: str  # waiting, copying, done, partial, or shared if there is nothing to copy
+    state: str  # waiting, copying, done, partial, shared (nothing to copy), or gone with its node
     node: str
     files: int  # that were copied
     bytes: int

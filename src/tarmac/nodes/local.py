@@ -34,7 +34,6 @@ class LocalConnector:
     def __init__(self, state_folder: Path, environment: Mapping[str, str] | None = None) -> None:
         self._state_folder = state_folder
         self._environment = environment or {}
-        self.is_elsewhere = False
         self._agent: subprocess.Popen[bytes] | None = None
 
     async def open(self) -> socket.socket:

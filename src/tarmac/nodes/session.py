@@ -61,8 +61,6 @@ class Connector(Protocol):
         stdout, and return the other.
         """
 
-    is_elsewhere: bool  # on another machine, which does not have the controller's state directory
-
     def has_started(self, pid: int) -> bool:
         """True if this connector started the agent with this pid."""
 
@@ -152,7 +150,7 @@ class AgentSession:
     @property
     def is_elsewhere(self) -> bool:
         """The node is another machine: files of the controller are not there."""
-        return self._connector.is_elsewhere
+        return self.kind == "ssh"
 
     @property
     def is_connected(self) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.api.schemas.job.job import FetchView
 from tarmac.api.wording.catalogue.catalogue import say
+from tarmac.core.model.ids import NodeName
 
 if TYPE_CHECKING:
     from tarmac.controller.controller import Controller
@@ -17,8 +18,9 @@ def fetch_view(controller: Controller, job: Job) -> FetchView | None:
     record = controller.fetches.of(job.id)
     if record is None:
         return None
+    is_gone = not record.is_over and controller.fleet.get(NodeName(record.node)) is None
     return FetchView(
-        state=record.state,
+        state="gone" if is_gone else record.state,
         node=record.node,
         files=record.files,
         bytes=record.bytes,

@@ -52,7 +52,7 @@ def _queued(state: State) -> Counter[NodeName]:
     anywhere = 0
     for own in state.queue.owners.values():
         for key, klass in own.classes.items():
-            if key.request.only_nodes or key.request.exclude_nodes:
+            if key.request.only_nodes or key.request.exclude_nodes or key.request.nodes_lacking:
                 found.update(dict.fromkeys(filter(key.request.allows, state.nodes), len(klass.waiting)))
             else:
                 anywhere += len(klass.waiting)

@@ -33,10 +33,6 @@ class SharedDirectories:
         for note in self._notes.iterdir() if self._notes.is_dir() else ():
             _remove(Path(os.readlink(note)), note)
 
-    def known(self, node: NodeName) -> list[str]:
-        """The directories that this machine and the node are known to share."""
-        return sorted(path for (path, name, _), is_shared in self._known.items() if name == node and is_shared)
-
     async def is_shared(self, node: NodeName, directory: str) -> bool | None:
         """None if that is not known: the directory cannot be written, or the node does not answer."""
         key = (directory, node, self._fleet.boot_id(node))

@@ -56,7 +56,6 @@ class SshConnector:
         check: Callable[[Joined], None] = lambda _: None,
     ) -> None:
         """`controller` is the id under which the node keeps this controller's agent. `check` may raise LinkFailed."""
-        self.is_elsewhere = True
         self.target = target
         self.joined: Joined | None = None  # by the last link
         self._name = name

@@ -30,7 +30,7 @@ class NodeView(Struct, kw_only=True):
     drain_reason: str | None
     gpus: int  # as its agent last reported
     running: int  # jobs that hold something there
-    queued: int  # waiting jobs that may run there, as far as their owners are concerned
+    queued: int  # waiting jobs that may run there, as far as their owners and their files are concerned
     cpus: int | None
     memory_total_bytes: int | None  # of the host
     memory_available_bytes: int | None

@@ -66,7 +66,7 @@ class SnapshotView(Struct, kw_only=True):
 
 
 class FetchView(Struct, kw_only=True):
-    """The files of `fetch`. `state`: waiting, copying, done, partial, or shared if there is nothing to copy."""
+    """The files of `fetch`. `state`: waiting, copying, done, partial, shared (nothing to do), or gone with its node."""
 
     state: str
     node: str  # that they are on

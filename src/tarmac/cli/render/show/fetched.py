@@ -25,6 +25,8 @@ def _summary(fetched: Fetched) -> str:
     node, state = fetched["node"], fetched["state"]
     if state == "shared":
         return f"nothing: {node} has the same files"
+    if state == "gone":
+        return f"not copied: {node} was removed before"
     count = f"{fetched['files']} {'file' if fetched['files'] == 1 else 'files'}, {size(fetched['bytes'])}"
     if state == "waiting":
         return f"not yet: waits for the end of the job and for {node}"
