@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import TERM
 from tarmac.core.model.note import Note
+from tarmac.core.model.part import Place
 from tarmac.core.model.status import Booking
 from tarmac.records import dataclass
 
@@ -16,6 +17,12 @@ class StartJob:
     job: JobId
     attempt: int
     booking: Booking
+    part: int = 0  # of a job on several nodes: the place in the booking
+    port: int | None = None  # of a further part: the port that the first node chose
+
+    @property
+    def place(self) -> Place:
+        return self.booking.places[self.part]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,7 +62,7 @@ class Ledger:
     faded: dict[str, Faded] = field(default_factory=dict)
 
     def begin(self, job: Job, booking: Booking, since: float, now: float, half_life_s: float) -> None:
-        gpus = sum(gpu.part for gpu in booking.gpus)
+        gpus = sum(gpu.part for gpu in booking.all_gpus)
         use = self.running[job.id] = Use(job.spec.owner, job.spec.project, gpus, since)
         self._count(use, gpus)
         self.jobs_of_owner.setdefault(use.owner, set()).add(job.id)

@@ -33,7 +33,7 @@ class LimitReached:
 def refusal_at_submit(state: State, specs: Sequence[JobSpec]) -> LimitReached | None:
     """The limit that a submit exceeds: jobs that are too wide, or too many that wait."""
     rules = state.rules
-    widest = max((spec.request.gpus for spec in specs), default=0)
+    widest = max((spec.request.total_gpus for spec in specs), default=0)
     if rules.max_gpus_per_job and widest > rules.max_gpus_per_job:
         return LimitReached(limit="max_gpus_per_job", name=None, most=rules.max_gpus_per_job, used=0, asked=widest)
     if not (rules.max_queued or _is_set(rules.max_queued_per_user) or _is_set(rules.max_queued_per_project)):
@@ -65,11 +65,11 @@ def reached_there(state: State, job: Job, booking: Booking) -> LimitReached | No
 
 def all_reached_there(state: State, job: Job, booking: Booking) -> Iterator[LimitReached]:
     if job.spec.request.gpu_memory_bytes is not None:
-        yield from _at_once(state, job, sum(gpu.part for gpu in booking.gpus))
+        yield from _at_once(state, job, sum(gpu.part for gpu in booking.all_gpus))
 
 
 def _width(state: State, job: Job) -> Iterator[LimitReached]:
-    most, asked = state.rules.max_gpus_per_job, job.spec.request.gpus
+    most, asked = state.rules.max_gpus_per_job, job.spec.request.total_gpus
     if most and asked > most:
         yield LimitReached(limit="max_gpus_per_job", name=None, most=most, used=0, asked=asked)
 
@@ -109,7 +109,7 @@ def gpus_asked(spec: JobSpec) -> float:
     request = spec.request
     if request.gpu_memory_bytes is not None:
         return 0.0
-    return request.gpus * (1.0 if request.gpu_share is None else request.gpu_share)
+    return request.total_gpus * (1.0 if request.gpu_share is None else request.gpu_share)
 
 
 def has_limits(rules: Rules) -> bool:

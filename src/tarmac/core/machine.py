@@ -6,7 +6,7 @@ Order: decide → commit the change and the decision → carry out the commands.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from tarmac.core.commands import Notify, StartJob
 from tarmac.core.events import (
@@ -188,6 +188,8 @@ def _start_by_force(state: State, event: StartForced, now: float) -> list[Comman
     if any(not after.is_met for after in job.spec.after):  # their outcome no longer matters for it
         met = tuple(replace(after, is_met=True) for after in job.spec.after)
         state.edit(job, replace(job.spec, after=met))
+    if job.spec.request.node_count > 1:
+        return []  # the caller refuses it
     booking = booking_by_force(state.node(event.node), job, event.gpus)
     return [_start(state, job, booking, "StartForced", now, {"by": event.by})]
 
@@ -220,8 +222,11 @@ def _start_what_fits(state: State, now: float) -> list[Command]:
 
 def _start(state: State, job: Job, booking: Booking, cause: str, now: float, more: dict[str, str]) -> StartJob:
     job.attempt = next_attempt(state, job)
-    for one in used_by(state, job.spec.owner, state.node(booking.node), (gpu.uuid for gpu in booking.gpus), now):
-        state.set_reservation(one.id, replace(one, is_used=True))
-    detail = {"node": booking.node, "gpus": [gpu.index for gpu in booking.gpus], **more}
+    for place in booking.places if state.reservations else ():
+        for one in used_by(state, job.spec.owner, state.node(place.node), (gpu.uuid for gpu in place.gpus), now):
+            state.set_reservation(one.id, replace(one, is_used=True))
+    detail: dict[str, Any] = {"node": booking.node, "gpus": [gpu.index for gpu in booking.gpus], **more}
+    if booking.others:
+        detail["more_nodes"] = [place.node for place in booking.others]
     enter(state, job, Starting(booking=booking, decided_at=now), cause, now, detail)
     return StartJob(job=job.id, attempt=job.attempt, booking=booking)

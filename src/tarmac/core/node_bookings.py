@@ -23,7 +23,7 @@ from tarmac.core.runtimes import Runtimes
 from tarmac.records import dataclass
 
 if TYPE_CHECKING:
-    from tarmac.core.model.gpu import Drain
+    from tarmac.core.model.gpu import BookedGpu, Drain
     from tarmac.core.model.ids import GpuUuid
     from tarmac.core.model.node import NodeDrain
     from tarmac.core.model.status import Booking, Status
@@ -83,28 +83,45 @@ class NodeBookings(Indexes):
         self.set_drain(node, gpu, None)
 
     def book(self, job: Job, booking: Booking, since: float) -> None:
-        node = self.node(booking.node)
-        node.host[job.id] = job.spec.request
         if booking.run is not None:
-            self.renamed[node.name, booking.run] = job.id
-        for gpu in booking.gpus:
-            node.booked.setdefault(gpu.uuid, {})[job.id] = gpu
-            if gpu.parent is not None:
-                node.booked_parts.setdefault(gpu.parent, set()).add((job.id, gpu.uuid))
-        self.touch(node)
+            self.renamed[booking.node, booking.run] = job.id
+        self._hold(job, self.node(booking.node), booking.gpus)
+        for place in booking.others:
+            self._hold(job, self.node(place.node), place.gpus)
         self.runtimes.forget_attempt(job.id)
         self.runtimes.expect(job)
         self.ledger.begin(job, booking, since, self.now, self.rules.half_life_s)
         self.add_booked(job)
 
     def release(self, job: Job, booking: Booking, paused_s: float) -> None:
-        node = self.node(booking.node)
-        node.host.pop(job.id, None)
         if booking.run is not None:
-            del self.renamed[node.name, booking.run]
+            del self.renamed[booking.node, booking.run]
+        self._let_go(job, self.node(booking.node), booking.gpus)
+        for place in booking.others:
+            self._let_go(job, self.node(place.node), place.gpus)
+        self.runtimes.forget_attempt(job.id)
+        use = self.ledger.running[job.id]
+        self.changes.releases.append(
+            Release(job.id, job.attempt, use.owner, use.project, booking, use.since, self.now, paused_s)
+        )
+        for row in self.ledger.end(job.id, self.now, self.rules.half_life_s):
+            key = HourKey(row.hour, row.owner, row.project)
+            self.changes.hours[key] = self.changes.hours.get(key, 0.0) + row.gpu_s
+        self.remove_booked(job)
+
+    def _hold(self, job: Job, node: Node, gpus: tuple[BookedGpu, ...]) -> None:
+        node.host[job.id] = job.spec.request
+        for gpu in gpus:
+            node.booked.setdefault(gpu.uuid, {})[job.id] = gpu
+            if gpu.parent is not None:
+                node.booked_parts.setdefault(gpu.parent, set()).add((job.id, gpu.uuid))
+        self.touch(node)
+
+    def _let_go(self, job: Job, node: Node, gpus: tuple[BookedGpu, ...]) -> None:
+        node.host.pop(job.id, None)
         node.activity.pop(job.id, None)
         node.taken_bytes.pop(job.id, None)
-        for gpu in booking.gpus:
+        for gpu in gpus:
             holders = node.booked.get(gpu.uuid, {})
             holders.pop(job.id, None)
             if not holders:
@@ -115,15 +132,6 @@ class NodeBookings(Indexes):
                 if not parts:
                     node.booked_parts.pop(gpu.parent, None)
         self.touch(node)
-        self.runtimes.forget_attempt(job.id)
-        use = self.ledger.running[job.id]
-        self.changes.releases.append(
-            Release(job.id, job.attempt, use.owner, use.project, booking, use.since, self.now, paused_s)
-        )
-        for row in self.ledger.end(job.id, self.now, self.rules.half_life_s):
-            key = HourKey(row.hour, row.owner, row.project)
-            self.changes.hours[key] = self.changes.hours.get(key, 0.0) + row.gpu_s
-        self.remove_booked(job)
 
 
 def booked_since(status: Status, now: float) -> float:

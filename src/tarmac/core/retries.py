@@ -84,7 +84,8 @@ def grown(state: State, job: Job, ended: Ended, peak_bytes: int | None) -> Reque
     more = int(GROWTH * peak_bytes) if peak_bytes is not None else 0
     if more <= request.gpu_memory_bytes:
         more = int(GROWTH * request.gpu_memory_bytes)
-    most = max(_rooms(state, request) or _booked_rooms(state, ended), default=more)
+    rooms = sorted(_rooms(state, request) or _booked_rooms(state, ended), reverse=True)
+    most = rooms[: request.node_count][-1] if rooms else more
     return replace(request, gpu_memory_bytes=more if more <= most else None)
 
 

@@ -247,7 +247,7 @@ def _kind(spec: JobSpec) -> Kind:
 
 
 def _width(spec: JobSpec) -> Width:
-    return (spec.owner, spec.request.gpus)
+    return (spec.owner, spec.request.total_gpus)
 
 
 def _usual_s(runs: Sequence[float]) -> float:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tarmac.core.model.node import NodeDrain, QuickFailure
     from tarmac.core.model.plan import FullPass
     from tarmac.core.model.queue import Reservation, Suspension
-    from tarmac.core.model.status import Status
+    from tarmac.core.model.status import Booking, Status
     from tarmac.core.queue.queue import RunTimes
 
 MAX_OUTCOMES = 4096
@@ -220,13 +220,14 @@ class State(NodeBookings):
         paused_s = max(paused_s_of(job.status, self.now), paused_s_of(status, self.now))
         job.status = status
         has = holds_booking(status)
-        if had is not None and had != has:
+        is_other = has is None or not has.holds_what(had)
+        if had is not None and is_other:
             self.release(job, had, paused_s)
-        if has is not None and had != has:
+        if has is not None and is_other:
             self.book(job, has, self.now)
         elif has is not None:
             self.add_booked(job)
-            self.fit_cache.touch(has.node)  # its expected end may have changed
+            self._touch_nodes(has)
         if not is_working(status):
             self.runtimes.ends_by_progress.pop(job.id, None)
         if isinstance(status, Queued):
@@ -284,7 +285,7 @@ class State(NodeBookings):
             self.ledger.correct(job.id, recorded, began, self.now, self.rules.half_life_s)
         booking = holds_booking(job.status)
         if booking is not None:
-            self.fit_cache.touch(booking.node)  # its expected end may have changed
+            self._touch_nodes(booking)
 
     def note_end_by_progress(self, job: Job, at: float | None) -> None:
         """When a running job ends by its own progress; None if it does not say."""
@@ -296,7 +297,12 @@ class State(NodeBookings):
             del ends[job.id]
         else:
             ends[job.id] = at
-        self.fit_cache.touch(booking.node)  # it holds expected ends
+        self._touch_nodes(booking)
+
+    def _touch_nodes(self, booking: Booking) -> None:
+        """The expected end of the job may have changed."""
+        for name in booking.nodes:
+            self.fit_cache.touch(name)
 
     def keep_begins(self, began: dict[JobId, float]) -> None:
         """Keep what was known before the state was loaded again."""

@@ -63,6 +63,11 @@ JOB_OPTIONS = (
         wire="gpus", type="int", note="default 1, or the number of GPUs in gpus_on", view="-",
     ),
     JobOption(
+        "--nodes", "run on N nodes at once, with what is requested on each (default 1)", metavar="N", read="positive",
+        verbs=ALL_VERBS, can_clear=True, details="All start together or none; see [jobs on several nodes](multi-node.md)",
+        wire="node_count", type="int", record=REQUEST, default=1, label="nodes", render="node_count", column="nodes",
+    ),
+    JobOption(
         "--name", "name the job, for you and for filters", short="-n", metavar="NAME", read="label",
         verbs=ALL_VERBS, can_clear=True,
         wire="name", record=SPEC, is_nullable=True, column="name",

@@ -11,7 +11,7 @@ OPTION_GROUPS = (
     (
         "GPUs",
         (
-            "--gpus", "--gpu-mem", "--gpu-share", "--gpu-model", "--min-gpu-mem", "--gpus-on", "--exclude-gpus",
+            "--gpus", "--nodes", "--gpu-mem", "--gpu-share", "--gpu-model", "--min-gpu-mem", "--gpus-on", "--exclude-gpus",
             "--idle-below",
         ),
     ),

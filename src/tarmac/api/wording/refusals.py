@@ -20,6 +20,7 @@ from tarmac.core.policy.feasibility import (
     OnlyWatched,
     PinnedGone,
     TooFewGpusOnNode,
+    TooFewNodes,
 )
 from tarmac.refusal import Refused
 
@@ -75,6 +76,8 @@ def _infeasible(lack: Lack, nodes: int) -> Rendered:
             return render("infeasible.host_memory", asked=more, total=less, nodes=nodes)
         case HostTooSmall(asked=asked, total=total):
             return render("infeasible.cpus", asked=asked, total=total, nodes=nodes)
+        case TooFewNodes(asked=asked, have=have, of=of):
+            return render("infeasible.too_few_nodes", asked=asked, have=have, of=of)
         case ConstraintUnmet():
             return _constraint_unmet(lack, nodes)
         case NoNodeLeft(named=named, excluded=excluded):

@@ -41,6 +41,7 @@ GpuShare = Annotated[float, Meta(gt=0, le=1)]
 GpuModels = Annotated[tuple[Text, ...], Meta(max_length=32)]
 Gpus = Annotated[tuple[Gpu, ...], Meta(max_length=1024)]
 Nodes = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=64)], ...], Meta(max_length=1024)]
+NodeCount = Annotated[int, Meta(ge=1, le=1024)]
 Percent = Annotated[int, Meta(ge=1, le=100)]
 Bytes = Annotated[int, Meta(ge=1)]
 Cpus = Annotated[int, Meta(ge=1, le=100_000)]
@@ -65,7 +66,8 @@ class JobRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     tags: Tags = ()
     note: Note | None = None
     origins: Origins = {}  # where options come from that the submitter did not give, by name
-    gpus: GpuCount | None = None  # 1, or as many as gpus_on names
+    gpus: GpuCount | None = None  # on each node; 1, or as many as gpus_on names
+    node_count: NodeCount | None = None
     gpu_memory_bytes: GpuMemory | None = None  # auto: what its last runs took
     gpu_share: GpuShare | None = None
     gpu_models: GpuModels = ()
@@ -160,6 +162,7 @@ class EditRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     tags: Tags | UnsetType = UNSET
     note: Note | UnsetType | None = UNSET
     gpus: GpuCount | UnsetType | None = UNSET
+    node_count: NodeCount | UnsetType | None = UNSET
     gpu_memory_bytes: GpuMemory | UnsetType | None = UNSET
     gpu_share: GpuShare | UnsetType | None = UNSET
     gpu_models: GpuModels | UnsetType = UNSET

@@ -19,6 +19,7 @@ class JobStarted:
     started_at: float
     is_paused: bool = False  # its processes are frozen
     clock_runs_on: bool = False  # its time limit does not wait for a pause: an older version started it
+    port: int | None = None  # that its node chose for MASTER_PORT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +64,7 @@ class JobLost:
 
     job: JobId
     attempt: int
-    message: str
+    message: Note | str  # reported by the node, or a note by the core
     is_alive: bool
     at: float
     started_at: float | None = None  # by the same clock; None: as reported before

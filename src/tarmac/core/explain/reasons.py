@@ -66,6 +66,15 @@ class HostBooked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TooFewNodesFree:
+    """It runs on several nodes at once, and too few have what it asks for now."""
+
+    asked: int
+    free: int
+    gpus: int  # on each
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NeverFits:
     """No node could run it now, not even idle. It waits in case that changes."""
 
@@ -153,6 +162,7 @@ Reason: TypeAlias = (
     | CpuSlotsTaken
     | HostShort
     | HostBooked
+    | TooFewNodesFree
     | NeverFits
     | HeldBy
     | IsDraft

@@ -12,6 +12,7 @@ from tarmac.core.explain.reasons import (
     NoNode,
     Reason,
     TooFewGpus,
+    TooFewNodesFree,
 )
 from tarmac.core.fit.closure import NodeNotAllowed, NodeWatchOnly, closure
 from tarmac.core.fit.gpu_fit import refusal_of
@@ -43,6 +44,9 @@ def why_not(state: State, request: Request) -> tuple[Reason, ...]:
         return ()
     nodes = [node for node in state.nodes.values() if not fits(node, request, state.rules)]
     reasons = tuple(reason for node in nodes for reason in _why_not_on(node, request, state.rules))
+    if request.node_count > 1:
+        free = len(state.nodes) - len(nodes)
+        reasons = (TooFewNodesFree(asked=request.node_count, free=free, gpus=request.gpus), *reasons)
     lacking = lack(state, request) or pinned_away(state, request)
     if lacking is None:
         return reasons

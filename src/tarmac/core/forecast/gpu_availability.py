@@ -42,6 +42,7 @@ class Opening:
     node: NodeName
     slots: tuple[Slot, ...]
     rests_on: frozenset[RestsOn]
+    others: tuple[Opening, ...] = ()  # of a job on several nodes: on the other nodes, at the same moment
 
 
 def slots_of(state: State, node: Node, now: float, progress: Progress = NO_PROGRESS) -> list[Slot]:

@@ -162,7 +162,19 @@ class _Openings:
             for node in self.nodes
             if job.spec.request.allows(node.name)
         )
-        return min((one for one in openings if one is not None), key=lambda one: one.at, default=None)
+        found = (one for one in openings if one is not None)
+        if job.spec.request.node_count > 1:
+            return self._first_on_several(job, list(found))
+        return min(found, key=lambda one: one.at, default=None)
+
+    def _first_on_several(self, job: Job, openings: list[Opening]) -> Opening | None:
+        """When the last of the nodes that it needs is free. The others are free from then on, as far as is known."""
+        first = sorted(openings, key=lambda one: one.at)[: job.spec.request.node_count]
+        if len(first) < job.spec.request.node_count:
+            return None
+        last, rests_on = first[-1], NOTHING.union(*(one.rests_on for one in first))
+        others = tuple(replace(one, at=last.at) for one in first[:-1])
+        return replace(last, rests_on=rests_on, others=others)
 
     def take(self, job: Job, opening: Opening) -> None:
         """Take its GPUs until the job would end; for good if its end is not known.
@@ -171,14 +183,15 @@ class _Openings:
         """
         self.held_back.release_at(job.id, opening.at)
         planned = self.held_back.gpus_of(job.id)
-        self._slots[opening.node] += [
-            replace(slot, until=opening.at) for slot in opening.slots if slot.gpu in planned and slot.at < opening.at
-        ]
         expected = self._state.runtimes.expected_s(job.spec)
         own: RestsOn = "limit" if job.spec.time_limit_s is not None else "history"
-        for slot in opening.slots:
-            slot.at = inf if expected is None else opening.at + expected
-            slot.rests_on = opening.rests_on | {own}
+        for one in (opening, *opening.others):
+            self._slots[one.node] += [
+                replace(slot, until=one.at) for slot in one.slots if slot.gpu in planned and slot.at < one.at
+            ]
+            for slot in one.slots:
+                slot.at = inf if expected is None else one.at + expected
+                slot.rests_on = opening.rests_on | {own}
 
 
 def _delayed_jobs(state: State, now: float, new: Job | None) -> list[tuple[Job, float]]:
@@ -204,7 +217,9 @@ def _start_from(state: State, job: Job, begin_at: float, openings: _Openings) ->
         return None
     awaited: frozenset[RestsOn] = frozenset({"retry" if _is_retry(job, begin_at) else "begin"})
     if not job.spec.request.gpus:
-        has_room = any(fits(node, job.spec.request, state.rules) for node in openings.nodes)
+        has_room = (
+            sum(fits(node, job.spec.request, state.rules) for node in openings.nodes) >= job.spec.request.node_count
+        )
         return Estimate(start_at=begin_at, rests_on=awaited) if has_room else None
     opening = openings.first(job, begin_at)
     if opening is None or opening.at == inf:

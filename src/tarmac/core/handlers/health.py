@@ -80,7 +80,7 @@ def watch_jobs(state: State, node: Node, now: float) -> Iterator[tuple[Job, Find
         job = state.jobs[number]
         if isinstance(job.status, Paused):
             node.activity.pop(number, None)  # neither idle nor greedy: it was asked to do nothing
-        elif isinstance(job.status, Running) and job.status.booking.gpus:
+        elif isinstance(job.status, Running) and job.status.booking.gpus_on(node.name):
             before = node.activity.get(number, Activity())
             over = _over_booking(node, job)
             after = overused(observed(before, _load(node, job), now, rules), is_over=over is not None, now=now)
@@ -144,7 +144,7 @@ def _is_long_over(activity: Activity, now: float, rules: Rules) -> bool:
 def _load(node: Node, job: Job) -> float | None:
     """The load of its busiest GPU; None if the load of one is unknown."""
     assert isinstance(job.status, Running)
-    uuids = [gpu.uuid for gpu in job.status.booking.gpus]
+    uuids = [gpu.uuid for gpu in job.status.booking.gpus_on(node.name)]
     loads = [node.uses[uuid].load for uuid in uuids if _is_read(node, uuid)]
     known = [load for load in loads if load is not None]
     return max(known) if known and len(known) == len(uuids) else None
@@ -158,7 +158,7 @@ def _is_read(node: Node, uuid: GpuUuid) -> bool:
 def _over_booking(node: Node, job: Job) -> Note | None:
     assert isinstance(job.status, Running)
     taken = node.taken_bytes.get(job.id, {})
-    for gpu in job.status.booking.gpus:
+    for gpu in job.status.booking.gpus_on(node.name):
         most = gpu.memory_bytes + max(SPARE_PART * gpu.memory_bytes, SPARE_BYTES)
         if gpu.memory_bytes and _is_read(node, gpu.uuid) and taken.get(gpu.uuid, 0) > most:
             return note(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tarmac.core.commands import Command, StartJob
-from tarmac.core.events import JobStarted, Reported, is_final
-from tarmac.core.handlers.attempts import pausing
+from tarmac.core.events import JobLost, JobStarted, LaunchFailed, Reported, is_final
+from tarmac.core.handlers.attempts import parts, pausing
 from tarmac.core.handlers.attempts.attempt_end import status_after
 from tarmac.core.handlers.attempts.run_commands import adopt_process, stop_signal
 from tarmac.core.handlers.attempts.run_outcomes import asked_grace_s, stopped_before_start, unknown
-from tarmac.core.handlers.attempts.runs import forget, lose, run_of, take_report
+from tarmac.core.handlers.attempts.runs import apply_noted, forget, lose, run_of, take_report
 from tarmac.core.handlers.attempts.taking_in import is_crowded_out, is_known, job_of, take_in
 from tarmac.core.model.note import note
 from tarmac.core.model.status import (
@@ -21,11 +21,11 @@ from tarmac.core.model.status import (
     Stopping,
     Unknown,
 )
-from tarmac.core.story import enter
+from tarmac.core.story import enter, tell
 
 if TYPE_CHECKING:
     from tarmac.core.events import NodeJoined, RunOrigin
-    from tarmac.core.model.ids import JobId
+    from tarmac.core.model.ids import JobId, NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
 
@@ -51,8 +51,10 @@ def _join(state: State, event: NodeJoined, now: float) -> list[Command]:
     taken_in = [state.jobs[number] for number in node.host if number not in before]
     for job in [state.jobs[number] for number in node.host]:
         if job.id in reported:
-            commands += _signal_again(job)
-            commands += pausing.repeat(job, is_paused_there=job.run in paused)
+            commands += _signal_again(job, node.name)
+            commands += pausing.repeat(job, node.name, is_paused_there=job.run in paused)
+        elif parts.has_parts(job):
+            commands += _miss_part(state, job, node.name, taken_in, now)
         else:
             commands += _miss(state, job, taken_in, now)
     return commands
@@ -87,20 +89,22 @@ def _is_end_known(state: State, event: NodeJoined, origin: RunOrigin) -> bool:
     return origin.run in event.ended
 
 
-def _signal_again(job: Job) -> list[Command]:
+def _signal_again(job: Job, node: NodeName) -> list[Command]:
     """Repeat a stop signal that the node may have missed."""
     status = job.status
-    if not isinstance(status, Booked) or (grace_s := asked_grace_s(status)) is None:
+    if not isinstance(status, Booked):
         return []
+    if (grace_s := asked_grace_s(status)) is None:
+        return parts.signal_again(job, node)
     is_requeued = isinstance(status, Stopping) and status.requeue is not None
-    return [stop_signal(job, status.booking.node, grace_s, is_requeued=is_requeued)]
+    return [stop_signal(job, node, grace_s, is_requeued=is_requeued)]
 
 
 def _miss(state: State, job: Job, taken_in: list[Job], now: float) -> list[Command]:
     """The node has no record of the attempt. Only one that cannot have begun is sent again."""
     status = job.status
     match status:
-        case Starting(booking=booking, adopted_pid=None) if is_crowded_out(job, booking, taken_in):
+        case Starting(booking=booking, adopted_pid=None) if is_crowded_out(job, booking.gpus, taken_in):
             enter(state, job, Queued(since=now), "RunMissing", now, {})
         case Starting(booking=booking, adopted_pid=None):
             enter(state, job, status, "RunMissing", now, {})
@@ -115,4 +119,27 @@ def _miss(state: State, job: Job, taken_in: list[Job], now: float) -> list[Comma
             lose(state, job, unknown(status, note("unknown.no_record"), now), "RunMissing", now, now, {})
         case _:
             pass
+    return []
+
+
+def _miss_part(state: State, job: Job, node: NodeName, taken_in: list[Job], now: float) -> list[Command]:
+    """The node has no record of its part of the attempt. A part that was not sent yet, or is over, needs none."""
+    status = job.status
+    assert isinstance(status, Booked)
+    booking = status.booking
+    is_open, is_crowded = node in booking.open_nodes, is_crowded_out(job, booking.gpus_on(node), taken_in)
+    if is_open and (node in booking.started_nodes or isinstance(status, Unknown)):
+        message = note("unknown.no_record")
+        lost = JobLost(job=job.id, attempt=job.attempt, message=message, is_alive=False, at=now)
+        return take_report(state, node, lost, now)
+    if is_open and parts.is_ending(job):
+        return apply_noted(state, job, parts.note_never(state, job, node, now), now)
+    if is_crowded and node == booking.node and is_open:
+        enter(state, job, Queued(since=now), "RunMissing", now, {})  # no part has begun
+    elif is_crowded and not parts.is_ending(job):
+        message = note("failed.crowded_out", node=node)
+        return take_report(state, node, LaunchFailed(job=job.id, attempt=job.attempt, message=message, at=now), now)
+    elif is_open:
+        tell(state, job, "RunMissing", now, {"node": node})
+        return [parts.start_again(job, node)]
     return []

@@ -59,9 +59,10 @@ def _bookings(state: State) -> list[str]:
         booking = holds_booking(job.status)
         if booking is None:
             continue
-        hosted[booking.node, job.id] = job.spec.request
-        for gpu in booking.gpus:
-            holders.setdefault((booking.node, gpu.uuid), {})[job.id] = gpu
+        for place in booking.places:
+            hosted[place.node, job.id] = job.spec.request
+            for gpu in place.gpus:
+                holders.setdefault((place.node, gpu.uuid), {})[job.id] = gpu
     found: list[str] = []
     recorded = {(node.name, uuid): jobs for node in state.nodes.values() for uuid, jobs in node.booked.items()}
     if recorded != holders:
@@ -260,7 +261,7 @@ def _ledger(state: State) -> list[str]:
     projects: dict[str, float] = {}
     for job in state.jobs.values():
         if (booking := holds_booking(job.status)) is not None:
-            gpus[job.id] = sum(gpu.part for gpu in booking.gpus)
+            gpus[job.id] = sum(gpu.part for gpu in booking.all_gpus)
             owners[job.spec.owner] = owners.get(job.spec.owner, 0.0) + gpus[job.id]
             if job.spec.project:
                 projects[job.spec.project] = projects.get(job.spec.project, 0.0) + gpus[job.id]

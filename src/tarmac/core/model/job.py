@@ -36,7 +36,8 @@ class _HashedOnce:
 class Request(_HashedOnce):
     """The resources a job needs from a node. Jobs of one owner with equal requests form a class."""
 
-    gpus: int = 1
+    gpus: int = 1  # on each node
+    node_count: int = 1  # how many nodes it runs on at once; all amounts are for each of them
     gpu_memory_bytes: int | None = (
         None  # per GPU; the job shares its GPUs with other jobs that request memory or a share
     )
@@ -78,7 +79,12 @@ class Request(_HashedOnce):
     @property
     def is_wide(self) -> bool:
         """Does it need more than the next GPU that comes free?"""
-        return self.gpus > 1 or self.is_shared or bool(self.memory_bytes or self.cpus)
+        return self.gpus > 1 or self.node_count > 1 or self.is_shared or bool(self.memory_bytes or self.cpus)
+
+    @property
+    def total_gpus(self) -> int:
+        """On all nodes."""
+        return self.gpus * self.node_count
 
 
 _values_of_request = attrgetter(*(one.name for one in fields(Request)))

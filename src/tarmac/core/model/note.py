@@ -20,6 +20,8 @@ NoteKey: TypeAlias = Literal[
     "failed.no_code",
     "failed.no_fetch",
     "failed.stopped_early",
+    "failed.crowded_out",
+    "failed.stopped_part",
     "unknown.adopted",
     "unknown.still_running",
     "unknown.gone",

@@ -10,6 +10,7 @@ from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.leftovers import Leftovers
 from tarmac.core.model.names import Failure, Loss, StateName
 from tarmac.core.model.note import Note, note
+from tarmac.core.model.part import PartsProgress, Place
 from tarmac.records import dataclass
 
 
@@ -30,11 +31,61 @@ class MissingPath(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Booking:
-    """The node and GPUs of an attempt, from the decision to start it until its process tree is gone."""
+    """The node and GPUs of an attempt, from the decision to start it until its process tree is gone.
+
+    An attempt on several nodes has a part on each. `node` and `gpus` are those of the first part, and all are booked
+    until every part is over.
+    """
 
     node: NodeName
     gpus: tuple[BookedGpu, ...]
     run: RunName | None = None  # the node's name for the attempt, if it was taken in under another one
+    others: tuple[Place, ...] = ()  # where the further parts are
+    progress: PartsProgress | None = None  # of an attempt on several nodes; None: the first part has not started
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return (Place(node=self.node, gpus=self.gpus), *self.others)
+
+    @property
+    def nodes(self) -> tuple[NodeName, ...]:
+        """The node of each part."""
+        return (self.node, *(place.node for place in self.others)) if self.others else (self.node,)
+
+    @property
+    def all_gpus(self) -> tuple[BookedGpu, ...]:
+        """Those of all parts."""
+        return tuple(gpu for place in self.places for gpu in place.gpus) if self.others else self.gpus
+
+    @property
+    def open_nodes(self) -> tuple[NodeName, ...]:
+        """The nodes that may have processes: no part that is over or was not sent yet is there."""
+        if not self.others:
+            return (self.node,)
+        progress = self.progress or PartsProgress()
+        sent = self.nodes if progress.are_others_sent else self.nodes[:1]
+        return tuple(name for part, name in enumerate(sent) if progress.end_of(part) is None)
+
+    @property
+    def started_nodes(self) -> tuple[NodeName, ...]:
+        """Those where processes are known to run."""
+        if not self.others:
+            return (self.node,)
+        started = {start.part for start in self.progress.starts} if self.progress is not None else ()
+        return tuple(name for name in self.open_nodes if self.nodes.index(name) in started)
+
+    def gpus_on(self, node: NodeName) -> tuple[BookedGpu, ...]:
+        if node == self.node:
+            return self.gpus
+        return next((place.gpus for place in self.others if place.node == node), ())
+
+    def holds_what(self, other: Booking | None) -> bool:
+        """Does the other booking hold the same nodes and GPUs? The progress of parts makes no difference."""
+        if self == other:
+            return True
+        if other is None or not self.others:
+            return False
+        return (self.node, self.gpus, self.run, self.others) == (other.node, other.gpus, other.run, other.others)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,27 +75,48 @@ class FilesMissing:
     nodes: tuple[NodeName, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TooFewNodes:
+    """Some nodes could take a part of the job, but not as many as it asks for."""
+
+    asked: int
+    have: int
+    of: int  # nodes that it may run on
+
+
 Lack: TypeAlias = (
-    TooFewGpusOnNode | PinnedGone | ConstraintUnmet | HostTooSmall | NoNodeLeft | OnlyWatched | FilesMissing
+    TooFewGpusOnNode
+    | PinnedGone
+    | ConstraintUnmet
+    | HostTooSmall
+    | NoNodeLeft
+    | OnlyWatched
+    | FilesMissing
+    | TooFewNodes
 )
 
 
 def lack(state: State, request: Request) -> Lack | None:
-    """What the closest node lacks; None where a node could satisfy everything.
+    """What the closest node lacks; None where a node, or as many as are asked for, could satisfy everything.
 
     A drained node counts, because it may be resumed. A watch-only node never does.
     """
     found: list[Lack] = []
     watched: list[NodeName] = []
+    have = 0
     allowed = [node for node in state.nodes.values() if request.allows(node.name)]
     for node in allowed:
         lacking = _lack_on(node, request, state.rules)
         if lacking is None and not node.is_watch_only:
-            return None
-        if lacking is None:
+            have += 1
+            if have == request.node_count:
+                return None
+        elif lacking is None:
             watched.append(node.name)
         elif not node.is_watch_only:
             found.append(lacking)
+    if have or request.node_count > len(allowed) > 0:
+        return TooFewNodes(asked=request.node_count, have=have, of=len(allowed))
     if watched or (allowed and not found):
         return OnlyWatched(nodes=tuple(watched or (node.name for node in allowed)))
     if not allowed and (chosen := tuple(name for name in state.nodes if request.is_chosen(name))):
@@ -134,7 +155,7 @@ def _nearness(found: Lack) -> tuple[int, int]:
             return (2 + CONDITIONS.index(condition), have)
         case HostTooSmall(total=total):
             return (2 + len(CONDITIONS), total)
-        case NoNodeLeft() | OnlyWatched() | FilesMissing():
+        case NoNodeLeft() | OnlyWatched() | FilesMissing() | TooFewNodes():
             return (-1, 0)  # never compared: it is about all nodes
 
 

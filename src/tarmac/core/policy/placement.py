@@ -5,9 +5,12 @@ With `placement = spread`, the emptiest node comes first instead.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from tarmac.core.fit.node_fit import booking_on, fitting_gpus
+from tarmac.core.model.part import Place
 from tarmac.core.policy.plans.exclusions import ALL_GPUS, Exclusions, PlannedGpus
 from tarmac.core.policy.reservations import own_gpus
 
@@ -38,12 +41,23 @@ def booking_beside(state: State, request: Request, plans: Collection[PlannedStar
 
 def place(state: State, request: Request, excluded: ExcludesGpus | None = None) -> Booking | None:
     """A booking that may be made now, or None. `excluded` names fitting GPUs that this job must not take."""
+    if request.node_count > 1:
+        return _place_on_several(state, request, excluded)
     found = next(_places(state, request, excluded), None)
     return None if found is None else booking_on(*found, request)
 
 
+def _place_on_several(state: State, request: Request, excluded: ExcludesGpus | None) -> Booking | None:
+    """All or nothing: the fullest nodes it fits on, if there are enough of them."""
+    found = list(islice(_places(state, request, excluded), request.node_count))
+    if len(found) < request.node_count:
+        return None
+    first, *others = (booking_on(node, gpus, request) for node, gpus in found)
+    return replace(first, others=tuple(Place(node=other.node, gpus=other.gpus) for other in others))
+
+
 def has_place(state: State, request: Request, excluded: ExcludesGpus) -> bool:
-    return next(_places(state, request, excluded), None) is not None
+    return len(list(islice(_places(state, request, excluded), request.node_count))) == request.node_count
 
 
 def _places(state: State, request: Request, excluded: ExcludesGpus | None) -> Iterator[tuple[Node, list[Gpu]]]:
@@ -62,6 +76,8 @@ def _places(state: State, request: Request, excluded: ExcludesGpus | None) -> It
 def _on_reserved_gpus(state: State, job: Job, now: float, excluded: Exclusions) -> Booking | None:
     """On GPUs reserved for the owner. A planned start keeps them even from the owner's other jobs."""
     request = job.spec.request
+    if request.node_count > 1:
+        return None  # reservations are on single nodes; the job may use the owner's, but prefers none
     for name, gpus in own_gpus(state, job.spec.owner, now).items():
         fitting = fitting_gpus(state.nodes[name], request, state.rules) if name in state.nodes else None
         off = excluded.off(state.nodes[name]) if fitting else ALL_GPUS

@@ -35,6 +35,8 @@ def jobs_to_preempt(state: State, job: Job, now: float) -> tuple[JobId, ...]:
     """Empty where no set of jobs is enough, and where jobs that already stop will make the job fit."""
     if job.spec.tier == "preemptible" or not state.preemptible or not job.spec.request.gpus:
         return ()  # a CPU slot could not be held back for the job until the others are gone
+    if job.spec.request.node_count > 1:
+        return ()  # it waits for its planned start: others would be stopped on several nodes, which rarely end together
     excluded = Exclusions(state, job, now, ())
     stopping = {name: stopping_jobs_on(state, name, job) for name in _by_node(state, state.stopping)}
     if any(_fits(state, state.nodes[name], job, gone, excluded) for name, gone in stopping.items()):
@@ -53,7 +55,8 @@ def _by_node(state: State, jobs: set[JobId]) -> dict[NodeName, list[JobId]]:
     for job in sorted(jobs):
         booking = holds_booking(state.jobs[job].status)
         assert booking is not None, "a job that runs or stops has a booking"
-        found.setdefault(booking.node, []).append(job)
+        for name in booking.nodes:
+            found.setdefault(name, []).append(job)
     return found
 
 
@@ -71,7 +74,7 @@ def work_lost(state: State, number: JobId, now: float) -> float:
     job = state.jobs[number]
     if not isinstance(job.status, Running):
         return 0.0
-    return max(1, job.spec.request.gpus) * (state.runtimes.elapsed_s(job, now) or 0.0)
+    return max(1, job.spec.request.total_gpus) * (state.runtimes.elapsed_s(job, now) or 0.0)
 
 
 def _fewest(

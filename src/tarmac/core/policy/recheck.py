@@ -12,6 +12,7 @@ from tarmac.core.model.status import Queued
 
 if TYPE_CHECKING:
     from tarmac.core.model.gpu import BookedGpu
+    from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import Job, Request
     from tarmac.core.model.node import Node
     from tarmac.core.model.status import Booking
@@ -20,17 +21,24 @@ if TYPE_CHECKING:
 
 def refusal(state: State, job: Job, booking: Booking) -> str | None:
     """Why this start must not happen, for a developer; None if it may."""
-    node = state.nodes.get(booking.node)
-    uuids = {gpu.uuid for gpu in booking.gpus}
     if not isinstance(job.status, Queued) or state.jobs.get(job.id) is not job:
         return f"job {job.id} does not wait"
+    if len(set(booking.nodes)) != job.spec.request.node_count:
+        return f"{len(set(booking.nodes))} nodes planned, {job.spec.request.node_count} asked"
+    reasons = (_refusal_there(state, job, place.node, place.gpus) for place in booking.places)
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def _refusal_there(state: State, job: Job, name: NodeName, gpus: tuple[BookedGpu, ...]) -> str | None:
+    node = state.nodes.get(name)
+    uuids = {gpu.uuid for gpu in gpus}
     if node is None or not node.is_connected:
-        return f"node {booking.node} is out of reach"
+        return f"node {name} is out of reach"
     if (closed := _node_refusal(node, job.spec.request)) is not None:
         return closed
     if len(uuids) != job.spec.request.gpus:
         return f"{len(uuids)} GPUs planned, {job.spec.request.gpus} asked"
-    for gpu in booking.gpus:
+    for gpu in gpus:
         if (reason := _gpu_refusal(node, gpu)) is not None:
             return reason
     slots = state.rules.max_cpu_jobs or node.cpu_job_slots

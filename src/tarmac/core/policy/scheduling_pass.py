@@ -9,6 +9,8 @@ A single job passes eligibility → placement → recheck. `explain` asks the sa
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tarmac.core.limits import LimitReached, has_limits, is_owner_done, reached_there
@@ -22,7 +24,7 @@ from tarmac.core.policy.placement import booking_beside, booking_for
 from tarmac.core.policy.plans.candidates import Candidates, is_full
 from tarmac.core.policy.plans.earliest_start import earliest_starts
 from tarmac.core.policy.plans.pass_plans import PassPlans
-from tarmac.core.policy.plans.planned_start import most_plans, planned_start, starts_on_preempted_gpus
+from tarmac.core.policy.plans.planned_start import most_plans, planned_starts, starts_on_preempted_gpus
 from tarmac.core.policy.preemption import jobs_to_preempt
 from tarmac.core.policy.recheck import refusal
 from tarmac.records import dataclass
@@ -180,7 +182,7 @@ class Pass:
                 self.stuck.append(stuck.id)
             if may_plan:
                 yield from self._plan(stuck)
-                turns.planned_gpus[stuck.spec.owner] += stuck.spec.request.gpus * (self._planned_turns - had)
+                turns.planned_gpus[stuck.spec.owner] += stuck.spec.request.total_gpus * (self._planned_turns - had)
             if self.blocker is not None:
                 return False
             if self._stops_when_full and not had and is_full(self._state):
@@ -209,12 +211,12 @@ class Pass:
         on_preempted_gpus = starts_on_preempted_gpus(self._state, self._now) if self._preempting else []
         self.is_settled = on_preempted_gpus == [planned for planned in self.plans if planned.job in self._preempting]
         nodes: set[NodeName] = {planned.node for planned in on_preempted_gpus}
-        for planned in self.plans:
-            if planned.job not in self._preempting:
-                job = self._state.jobs[planned.job]
-                again = planned_start(self._state, job, self._now, nodes, self._parts)
-                self.is_settled = self.is_settled and again == planned
-                nodes.add(planned.node)
+        for number, plans in groupby(self.plans, key=attrgetter("job")):
+            if number not in self._preempting:
+                before = list(plans)
+                again = planned_starts(self._state, self._state.jobs[number], self._now, nodes, self._parts)
+                self.is_settled = self.is_settled and again == before
+                nodes.update(planned.node for planned in before)
 
     # What the phases share
 
@@ -266,11 +268,11 @@ class Pass:
             self._planned_turns += 1
         elif self._state.rules.is_backfilling:
             nodes = self._planned.nodes()
-            planned = planned_start(self._state, job, self._now, nodes, self._parts) if self._most_plans else None
-            if planned is not None:
+            found = planned_starts(self._state, job, self._now, nodes, self._parts) if self._most_plans else []
+            for planned in found:
                 self._planned.add(planned)
-                self._planned_turns += 1
-        elif any(start.gpus for start in earliest_starts(self._state, job, self._now).values()):
+            self._planned_turns += bool(found)
+        elif _could_start(self._state, job, self._now):
             self.blocker = job
 
     def _gate(self, job: Job) -> LimitReached | ArrayFull | None:
@@ -306,3 +308,9 @@ class Pass:
         jobs = klass.first_jobs()
         place = jobs.index(failed.id) + 1 if failed.id in jobs else len(jobs)
         return jobs[place:] if may_plan or place == len(jobs) else self._planned.others(klass, place, tried)
+
+
+def _could_start(state: State, job: Job, now: float) -> bool:
+    """Are there nodes enough on which it could ever start?"""
+    starts = earliest_starts(state, job, now).values()
+    return sum(bool(start.gpus) for start in starts) >= job.spec.request.node_count

@@ -46,6 +46,7 @@ class Amounts(NamedTuple):
 
 class KindKey(NamedTuple):
     gpus: int
+    node_count: int
     limit_magnitude: int
     gpu_models: tuple[str, ...]
     gpus_on: tuple[NamedGpu | int, ...]
@@ -63,6 +64,7 @@ def kind_key(request: Request, limit_magnitude: int) -> KindKey:
     units = (gpu_memory, -int(-share // SHARE_UNIT), *others)
     return KindKey(
         request.gpus,
+        request.node_count,
         limit_magnitude,
         request.gpu_models,
         request.gpus_on,

@@ -27,6 +27,8 @@ MESSAGES: dict[str, Message] = {
     "failed.no_fetch": Message("无法在状态目录中记录 --fetch：{trouble}"),
     "failed.stopped_early": Message("在启动之前已被停止"),
     "failed.many_secrets": Message("缺少机密环境变量的值：{names} 以及另外 {more} 个"),
+    "failed.crowded_out": Message("它在节点 {node} 上的 GPU 被一个数据库中没有记录的任务占用"),
+    "failed.stopped_part": Message("在启动之前就被停止"),
     "unknown.adopted": Message("它已经结束，但只有启动它的进程知道退出状态"),
     "unknown.still_running": Message("它的守护进程被杀，但任务仍在运行：Tarmac 会继续监视其进程，但无法得知退出码"),
     "unknown.gone": Message("它的守护进程被杀，退出码未知；其所有进程都已结束"),

@@ -127,6 +127,10 @@ MESSAGES: dict[str, Message] = {
         "{nodes:plural 这台机器|每个节点}都缺少该任务需要的文件或目录",
         "请在那里创建它并运行 `tarmac edit ID --cwd DIR`，或使用 --snapshot",
     ),
+    "infeasible.too_few_nodes": Message(
+        "申请了 {asked} 个节点；共 {of} 个，其中 {have} 个满足任务对每个节点的要求",
+        "用 --nodes 减少申请；运行 `tarmac gpus` 查看各节点的 GPU",
+    ),
     "infeasible.pinned_gpus_gone": Message("任务指定的 GPU {gpus} 已不存在", "运行 `tarmac gpus` 查看 GPU"),
     "infeasible.host_memory": Message("申请了 {asked} 内存；" + _HAS + " {total}", "用 --mem 减少申请"),
     "infeasible.cpus": Message("申请了 {asked} 个 CPU 核；" + _HAS + " {total} 个", "用 --cpus 减少申请"),

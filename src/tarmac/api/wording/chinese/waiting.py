@@ -31,6 +31,9 @@ MESSAGES: dict[str, Message] = {
     "waiting.path_missing": Message("那里没有 {path}"),
     "waiting.too_few_gpus": Message("申请了 {asked} 张 GPU；共 {total} 张，{free} 张空闲"),
     "waiting.too_few_gpus_held": Message("申请了 {asked} 张 GPU；共 {total} 张，{free} 张空闲（被{jobs:jobs} 占用）"),
+    "waiting.too_few_nodes": Message(
+        "需要同时使用 {asked} 个节点，每个节点上有 {gpus} 张空闲 GPU；目前有 {free} 个节点满足"
+    ),
     "waiting.paused_jobs": Message("任务 {jobs:spans} 已暂停，仍占用其资源"),
     "waiting.cpu_slots": Message("不用 GPU 的任务共 {slots} 个名额，已经用完（max_cpu_jobs）"),
     "waiting.host_short": Message("可用内存为 {available:size}；必须保留 {least:size}（keep_host_memory）"),

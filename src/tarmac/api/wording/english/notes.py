@@ -29,6 +29,8 @@ MESSAGES: dict[str, Message] = {
     "failed.no_fetch": Message("--fetch cannot be noted down in the state directory: {trouble}"),
     "failed.stopped_early": Message("stopped before it started"),
     "failed.many_secrets": Message("the values of secret variables are missing: {names} and {more} more"),
+    "failed.crowded_out": Message("its GPUs on node {node} are held by a job that the database did not know"),
+    "failed.stopped_part": Message("stopped before it started"),
     "unknown.adopted": Message("it ended, but only the process that started it knows its exit status"),
     "unknown.still_running": Message(
         "its shim was killed, but the job still runs: Tarmac watches its processes; its exit code will not be known"

@@ -173,6 +173,10 @@ MESSAGES: dict[str, Message] = {
         "{nodes:plural this machine lacks|every node lacks} a file or directory that the job needs",
         "create it there and run `tarmac edit ID --cwd DIR`, or use --snapshot",
     ),
+    "infeasible.too_few_nodes": Message(
+        "requested {asked:n node}; {have} of {of} {have:plural has|have} what the job asks for on each node",
+        "request fewer with --nodes; run `tarmac gpus` to list the GPUs of each node",
+    ),
     "infeasible.pinned_gpus_gone": Message(
         "{gpus:plural GPU|GPUs} {gpus}, which the job is pinned to, {gpus:plural is|are} gone",
         "run `tarmac gpus` to list the GPUs",

@@ -47,6 +47,9 @@ MESSAGES: dict[str, Message] = {
     "waiting.too_few_gpus_held": Message(
         "requested {asked:n GPU}; {free} of {total} {free:plural is|are} free (held by {jobs:jobs})"
     ),
+    "waiting.too_few_nodes": Message(
+        "needs {asked:n node} at once, with {gpus:n GPU} free on each; {free} {free:plural has|have} them"
+    ),
     "waiting.paused_jobs": Message(
         "{jobs:plural job|jobs} {jobs:spans} {jobs:plural is|are} paused and "
         "{jobs:plural keeps|keep} what {jobs:plural it has|they have}"

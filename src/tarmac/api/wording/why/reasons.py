@@ -26,6 +26,7 @@ from tarmac.core.explain.reasons import (
     ReservedFor,
     RetryAt,
     TooFewGpus,
+    TooFewNodesFree,
     WaitsFor,
 )
 from tarmac.core.fit.closure import NodeAway, NodeDrained, NodeNotAllowed, NodeWatchOnly
@@ -55,7 +56,7 @@ def _sentence(reason: Reason, now: float) -> str:
             return say("waiting.path_missing", path=path)
         case NoNode() | NodeAway() | NodeDrained():
             return _of_closed_nodes(reason)
-        case TooFewGpus() | CpuSlotsTaken() | HostShort() | HostBooked() | NeverFits():
+        case TooFewGpus() | TooFewNodesFree() | CpuSlotsTaken() | HostShort() | HostBooked() | NeverFits():
             return _of_machines(reason)
         case HeldBy() | IsDraft() | WaitsFor() | NotBefore() | RetryAt():
             return _of_the_job(reason, now)
@@ -149,12 +150,14 @@ def _of_closed_nodes(reason: NoNode | NodeAway | NodeDrained) -> str:
             assert_never(reason)
 
 
-def _of_machines(reason: TooFewGpus | CpuSlotsTaken | HostShort | HostBooked | NeverFits) -> str:
+def _of_machines(reason: TooFewGpus | TooFewNodesFree | CpuSlotsTaken | HostShort | HostBooked | NeverFits) -> str:
     match reason:
         case TooFewGpus(asked=asked, free=free, total=total, gpus=gpus):
             if jobs := holders_of(gpus):
                 return say("waiting.too_few_gpus_held", asked=asked, free=free, total=total, jobs=jobs)
             return say("waiting.too_few_gpus", asked=asked, free=free, total=total)
+        case TooFewNodesFree(asked=asked, free=free, gpus=gpus):
+            return say("waiting.too_few_nodes", asked=asked, free=free, gpus=gpus)
         case CpuSlotsTaken(slots=slots):
             return say("waiting.cpu_slots", slots=slots)
         case HostShort(available_bytes=available, kept_bytes=least):

@@ -12,6 +12,7 @@ from tarmac.core.story import enter
 if TYPE_CHECKING:
     from tarmac.core.commands import Command
     from tarmac.core.events import JobsResumed
+    from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.model.status import Status
     from tarmac.core.state import State
@@ -25,7 +26,7 @@ def change(state: State, event: JobsPaused | JobsResumed, now: float) -> list[Co
             commands += _pause(state, job, event, now)
         elif isinstance(job.status, Paused):
             enter(state, job, job.status.resumed(now), "JobsResumed", now, {"by": event.by})
-            commands.append(_resume(job))
+            commands += [_resume(job, name) for name in job.status.booking.started_nodes]
     return commands
 
 
@@ -35,20 +36,20 @@ def clock_runs_on(state: State, job: Job) -> bool:
     return booking is not None and job.run in state.node(booking.node).clocks_run_on
 
 
-def repeat(job: Job, *, is_paused_there: bool) -> list[Command]:
+def repeat(job: Job, node: NodeName, *, is_paused_there: bool) -> list[Command]:
     """Tell a node that joins again what it may have missed."""
     if isinstance(job.status, Paused):
-        return [_freeze(job, job.status)]
-    return [_resume(job)] if is_paused_there and isinstance(job.status, Running | Unknown) else []
+        return [_freeze(job, job.status, node)]
+    return [_resume(job, node)] if is_paused_there and isinstance(job.status, Running | Unknown) else []
 
 
-def end_pause_of_lost(job: Job, before: Status) -> list[Command]:
+def end_pause_of_lost(job: Job, node: NodeName, before: Status) -> list[Command]:
     """Let a job run on whose shim was killed, if it was paused: nobody can resume a job in an unknown state.
 
     A node repeats such a loss when it joins, so a command that did not arrive is repeated as well.
     """
     is_left = isinstance(job.status, Unknown) and job.status.ended_at is None
-    return [_resume(job)] if is_left and isinstance(before, Paused | Unknown) else []
+    return [_resume(job, node)] if is_left and isinstance(before, Paused | Unknown) else []
 
 
 def _pause(state: State, job: Job, event: JobsPaused, now: float) -> list[Command]:
@@ -67,12 +68,12 @@ def _pause(state: State, job: Job, event: JobsPaused, now: float) -> list[Comman
     )
     counted = {"time_limit_continues": True} if event.is_counted else {}
     enter(state, job, paused, "JobsPaused", now, {"by": event.by, **counted})
-    return [_freeze(job, paused)]
+    return [_freeze(job, paused, name) for name in paused.booking.started_nodes]
 
 
-def _freeze(job: Job, status: Paused) -> PauseJob:
+def _freeze(job: Job, status: Paused, node: NodeName) -> PauseJob:
     return PauseJob(
-        node=status.booking.node,
+        node=node,
         job=job.run.job,
         attempt=job.run.attempt,
         is_paused=True,
@@ -80,6 +81,5 @@ def _freeze(job: Job, status: Paused) -> PauseJob:
     )
 
 
-def _resume(job: Job) -> PauseJob:
-    assert isinstance(job.status, Running | Unknown)
-    return PauseJob(node=job.status.booking.node, job=job.run.job, attempt=job.run.attempt, is_paused=False)
+def _resume(job: Job, node: NodeName) -> PauseJob:
+    return PauseJob(node=node, job=job.run.job, attempt=job.run.attempt, is_paused=False)

@@ -8,7 +8,7 @@ from tarmac.core import transitions
 from tarmac.core.commands import Command, ForgetRun
 from tarmac.core.events import JobExited, JobLost, JobStarted, LaunchFailed, TreeGone, is_final
 from tarmac.core.handlers import bad_nodes
-from tarmac.core.handlers.attempts import pausing, run_outcomes
+from tarmac.core.handlers.attempts import parts, pausing, run_outcomes
 from tarmac.core.handlers.attempts.attempt_end import status_after
 from tarmac.core.handlers.attempts.missing_files import run_elsewhere
 from tarmac.core.handlers.attempts.taking_in import job_of
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 def take_report(state: State, node: NodeName, report: RunReport, now: float) -> list[Command]:
     """Apply a report of an attempt. After a final one the node may forget the attempt."""
     job = job_of(state, node, run_of(report))
+    if job is not None and parts.has_parts(job):
+        return _take_part_report(state, job, node, report, now)
     commands: list[Command] = []
     if job is not None:
         if not isinstance(report, LaunchFailed) and report.started_at is not None:
@@ -45,11 +47,30 @@ def take_report(state: State, node: NodeName, report: RunReport, now: float) -> 
             commands += count_end(state, job, ended, now)
             commands += bad_nodes.count_end(state, job, ended, now)
         if isinstance(report, JobLost):
-            commands += pausing.end_pause_of_lost(job, before)
+            commands += pausing.end_pause_of_lost(job, node, before)
     has_ended = job is not None and job.id != report.job
     if is_final(report) and (has_ended or not _is_still_open(state, report)):
         commands.append(forget(node, report))
     return commands
+
+
+def _take_part_report(state: State, job: Job, node: NodeName, report: RunReport, now: float) -> list[Command]:
+    is_first = isinstance(job.status, Booked) and job.status.booking.node == node
+    if is_first and not isinstance(report, LaunchFailed) and report.started_at is not None:
+        state.note_begin(job, report.started_at)
+    before = job.status
+    commands = apply_noted(state, job, parts.note_report(state, job, node, report, now), now)
+    if isinstance(report, JobLost):
+        commands += pausing.end_pause_of_lost(job, node, before)
+    if is_final(report):
+        commands.append(forget(node, report))  # its end is stored with the booking
+    return commands
+
+
+def apply_noted(state: State, job: Job, noted: parts.Noted, now: float) -> list[Command]:
+    """Apply the report that counts for all parts, if there is one."""
+    ended = None if noted.of_all is None else _apply(state, job, noted.of_all, now)
+    return noted.commands if ended is None else [*noted.commands, *count_end(state, job, ended, now)]
 
 
 def run_of(report: RunReport) -> RunName:

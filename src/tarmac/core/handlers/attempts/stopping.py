@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from tarmac.core.events import StopAsked
-from tarmac.core.handlers.attempts.run_commands import stop_signal
+from tarmac.core.handlers.attempts.parts import signals, without_unsent
 from tarmac.core.model.note import note
 from tarmac.core.model.queue import Mode
 from tarmac.core.model.status import Cancelled, Draft, Held, Queued, Requeue, Running, Starting, Stopping, Unknown
@@ -51,7 +51,7 @@ def stop(state: State, event: StopAsked, now: float) -> list[Command]:
         case _:
             return []
     enter(state, job, status, "StopAsked", now, detail)
-    return [stop_signal(job, status.booking.node, grace_s)]
+    return signals(job, grace_s)
 
 
 def preempt(state: State, job: Job, for_job: JobId, now: float) -> list[Command]:
@@ -66,7 +66,7 @@ def _requeue(
         return []  # Tarmac cannot start an adopted process again
     status = _stopping(job.status, now, job.spec.grace_s if grace_s is None else grace_s, requeue)
     enter(state, job, status, cause, now, {"why": requeue.note, "grace_s": status.grace_s})
-    return [stop_signal(job, status.booking.node, status.grace_s, is_requeued=True)]
+    return signals(job, status.grace_s, is_requeued=True)
 
 
 def stop_all(state: State, event: QueueStopped, now: float) -> list[Command]:
@@ -90,7 +90,7 @@ def stop_all(state: State, event: QueueStopped, now: float) -> list[Command]:
 def _stopping(status: Starting | Running, now: float, grace_s: float, requeue: Requeue | None) -> Stopping:
     pid, started_at = (status.pid, status.started_at) if isinstance(status, Running) else (None, None)
     return Stopping(
-        booking=status.booking,
+        booking=without_unsent(status.booking, now),
         pid=pid,
         started_at=started_at,
         asked_at=now,

@@ -18,6 +18,7 @@ from tarmac.core.story import enter
 
 if TYPE_CHECKING:
     from tarmac.core.events import NodeJoined, RunOrigin, RunReport
+    from tarmac.core.model.gpu import BookedGpu
     from tarmac.core.model.ids import NodeName
     from tarmac.core.state import State
 
@@ -26,7 +27,7 @@ def job_of(state: State, node: NodeName, run: RunName) -> Job | None:
     """The live job that has this attempt of the node."""
     renamed = state.renamed.get((node, run))
     job = state.jobs.get(run.job if renamed is None else renamed)
-    is_there = job is not None and isinstance(job.status, Booked) and job.status.booking.node == node
+    is_there = job is not None and isinstance(job.status, Booked) and node in job.status.booking.nodes
     return job if is_there and job is not None and job.run == run else None
 
 
@@ -66,7 +67,8 @@ def _is_continued(job: Job, event: NodeJoined, origin: RunOrigin, *, is_over: bo
     if not isinstance(job.status, Booked):
         return is_newer or not is_over
     has_current = any(job.run == RunName(report.job, report.attempt) for report in event.runs)
-    return is_newer and job.status.booking.node == event.node and not has_current
+    booking = job.status.booking
+    return is_newer and booking.nodes == (event.node,) and not has_current
 
 
 def _avoid_name(state: State, job: Job, run: RunName) -> None:
@@ -89,10 +91,10 @@ def _new_job(state: State, event: NodeJoined, origin: RunOrigin) -> Job:
     return job
 
 
-def is_crowded_out(job: Job, booking: Booking, taken_in: list[Job]) -> bool:
+def is_crowded_out(job: Job, gpus: tuple[BookedGpu, ...], taken_in: list[Job]) -> bool:
     """True if an attempt that was just taken in has the name or the GPUs of this job's attempt, which has not begun."""
     bookings = [other.status.booking for other in taken_in if isinstance(other.status, Booked)]
     if RunName(job.id, job.attempt) in {other.run for other in bookings}:
         return True
     held = {uuid for other in bookings for gpu in other.gpus for uuid in (gpu.uuid, gpu.parent) if uuid is not None}
-    return any(gpu.uuid in held or gpu.parent in held for gpu in booking.gpus)
+    return any(gpu.uuid in held or gpu.parent in held for gpu in gpus)

@@ -26,7 +26,7 @@ class FairParts:
         if owner not in self._shares:
             self._load(owner)
         used = self._state.ledger.gpus_of_owner.get(owner, 0.0) + planned_gpus
-        return used + job.spec.request.gpus <= self._gpus * self._shares[owner] / self._total
+        return used + job.spec.request.total_gpus <= self._gpus * self._shares[owner] / self._total
 
     def has_due_owners(self, planned_gpus: Counter[str]) -> bool:
         """Does a wide job wait whose owner is due more GPUs?"""

@@ -83,7 +83,7 @@ def expected_key(state: State, job: Job, moved: MovedJobs) -> Key:
     wait_s = state.pass_at - job.waits_since
     if wait_s >= LONGEST_WAIT_S:
         return (tier, priority, behind, BY_POSITION, 0.0, position, number)
-    points = score(wait_s, state.runtimes.planning_s(job.spec), job.spec.request.gpus)
+    points = score(wait_s, state.runtimes.planning_s(job.spec), job.spec.request.total_gpus)
     return (tier, priority, behind, BY_SCORE, -points, position, number)
 
 

@@ -157,7 +157,8 @@ class PlanBits:
         self._by_limit = _DueBits()  # a limit is each of the lengths
 
     def add(self, planned: PlannedStart, bound: Bound) -> None:
-        bit = self._bit_of[planned.job] = self._next
+        bit = self._next
+        self._bit_of[planned.job] = self._bit_of.get(planned.job, 0) | bit  # one on several nodes has several plans
         self._next <<= 1
         if bound.length not in self._by_length:
             self._by_length[bound.length] = _DueBits()

@@ -7,12 +7,13 @@ jobs of owners who have less than their part of the GPUs.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING
 
 from tarmac.core.fit.node_fit import chosen_gpus, fitting_gpus
 from tarmac.core.fit.what_if import without
-from tarmac.core.model.plan import CERTAIN, EarliestStart, PlannedStart
+from tarmac.core.model.plan import CERTAIN, EarliestStart, PlannedStart, RestsOn
 from tarmac.core.model.status import Queued, Stopping
 from tarmac.core.policy.order.starvation import is_overdue
 from tarmac.core.policy.plans.earliest_start import earliest_starts, soonest_start
@@ -34,6 +35,30 @@ def most_plans(state: State) -> int:
     """
     on_nodes = 1 if state.rules.policy == "fifo" else max(1, (len(state.nodes) - 1) // 2)
     return min(state.rules.planned_starts, on_nodes)
+
+
+def planned_starts(
+    state: State, job: Job, now: float, planned_nodes: Collection[NodeName] = (), parts: FairParts | None = None
+) -> list[PlannedStart]:
+    """A plan for each node that the job needs, apart from `planned_nodes`, all for the same moment; or none at all."""
+    found: list[PlannedStart] = []
+    taken = set(planned_nodes)
+    for _ in range(job.spec.request.node_count):
+        planned = planned_start(state, job, now, taken, parts)
+        if planned is None:
+            return []
+        taken.add(planned.node)
+        found.append(planned)
+    return found if len(found) == 1 else _together(found)
+
+
+def _together(plans: list[PlannedStart]) -> list[PlannedStart]:
+    """The job starts when the last of its nodes is free. What holds for one plan holds for all."""
+    moments = [planned.at for planned in plans]
+    at = None if None in moments else max(moment for moment in moments if moment is not None)
+    rests_on = frozenset[RestsOn]().union(*(planned.rests_on for planned in plans))
+    good_until = min(planned.good_until for planned in plans)
+    return [replace(planned, at=at, rests_on=rests_on, good_until=good_until) for planned in plans]
 
 
 def planned_start(
@@ -68,7 +93,8 @@ def starts_on_preempted_gpus(state: State, now: float) -> list[PlannedStart]:
     for number in sorted(state.stopping):
         status = state.jobs[number].status
         if isinstance(status, Stopping) and status.for_job in state.jobs:
-            stopping.setdefault(status.for_job, {}).setdefault(status.booking.node, []).append(status)
+            for name in status.booking.nodes:
+                stopping.setdefault(status.for_job, {}).setdefault(name, []).append(status)
     found = (_on_preempted_gpus(state, state.jobs[number], on, now) for number, on in stopping.items())
     return [planned for planned in found if planned is not None]
 
