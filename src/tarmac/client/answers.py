@@ -127,6 +127,20 @@ class LeftProcess(TypedDict):
     command: str | None  # shortened
 
 
+class Part(TypedDict):
+    """The part of a job on one of several nodes."""
+
+    rank: int  # 0: the first
+    node: str
+    state: str  # waiting, starting, running, succeeded, failed, unknown, or cancelled: it did not start
+    pid: int | None
+    exit_code: int | None
+    signal: int | None
+    message: str | None
+    is_cause: bool  # it ended badly first, so the others were stopped
+    log_path: str
+
+
 class Leftovers(TypedDict):
     count: int
     processes: list[LeftProcess]  # some of them

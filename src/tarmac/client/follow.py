@@ -127,6 +127,7 @@ def log_bytes(
     from_attempt: int | None = None,
     error: bool = False,
     since_s: float | None = None,
+    node: str | None = None,
     on_cut: Callable[[], None] | None = None,
     on_begin: Callable[[Mapping[str, str]], None] | None = None,
     on_notice: Callable[[str], None] | None = None,
@@ -136,7 +137,7 @@ def log_bytes(
     """Continue at the same position after a restart of the controller, and with the next attempt after an attempt."""
     query: dict[str, object] = {"stream": stream, "follow": 1 if follow else None, "attempt": attempt}
     query["notices"] = 1 if follow and attempt is None and on_notice is not None else None
-    query["from_attempt"] = from_attempt
+    query |= {"from_attempt": from_attempt, "node": node}
     begin: dict[str, object] = {"offset": offset or None} if lines is None else {"lines": lines}
     begin |= {"error": 1 if error else None, "since_s": since_s}
     reading = _Reading(offset, on_notice, on_attempt, on_begin, on_cut, ends_lines=ends_lines)

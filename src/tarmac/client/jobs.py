@@ -172,6 +172,7 @@ class Jobs(Link):
         from_attempt: int | None = None,
         error: bool = False,
         since_s: float | None = None,
+        node: str | None = None,
         on_cut: Callable[[], None] | None = None,
         on_begin: Callable[[Mapping[str, str]], None] | None = None,
         on_notice: Callable[[str], None] | None = None,
@@ -187,7 +188,7 @@ class Jobs(Link):
         `on_notice` of a follower is called with why the job may not start or end for a while, `on_attempt` with the
         number of each attempt after the first. `ends_lines`: add a newline between attempts if the last line lacks it.
         `error`: from the last traceback, or the first error line, on. `since_s`: what was written in the last seconds,
-        or somewhat more.
+        or somewhat more. `node`: of a job on several nodes, the node whose output it is; by default the first.
         """
         from tarmac.client.follow import log_bytes
 
@@ -202,6 +203,7 @@ class Jobs(Link):
             from_attempt=from_attempt,
             error=error,
             since_s=since_s,
+            node=node,
             on_cut=on_cut,
             on_begin=on_begin,
             on_notice=on_notice,

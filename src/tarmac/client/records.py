@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Link,
         Node,
         Notice,
+        Part,
         Process,
         Progress,
         Python,
@@ -133,6 +134,7 @@ class Job(Record):
     stale_s: float | None  # how old its state is, if its agent does not answer or nothing can be written
     stale_reason: str | None
     # Options, written by `python -m tests.shared.write_job_options`.
+    node_count: int
     name: str | None
     priority: int
     tags: list[str]
@@ -177,6 +179,7 @@ class Job(Record):
     hint: str | None  # what to do about the reason
     why: list[str] | None
     pid: int | None
+    parts: list[Part] | None  # of a job on several nodes
     umask: int | None
     shell: str | None
     origins: dict[str, str] | None  # where options come from that were not given: a file, or `template NAME`

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
         # Options, written by `python -m tests.shared.write_job_options`.
         gpus: int | None  # default 1, or the number of GPUs in gpus_on
+        node_count: int | None
         name: str | None
         priority: int | None
         tags: Sequence[str] | None

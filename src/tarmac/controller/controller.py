@@ -176,7 +176,7 @@ class Controller:
     def _cannot_start(self, start: StartJob, why: Note | str, outside: Outside | None = None) -> None:
         """As if the node had refused. Called while a decision is carried out, so the next one comes later."""
         report = LaunchFailed(job=start.job, attempt=start.attempt, message=why, at=self.engine.now(), outside=outside)
-        event = Reported(node=start.booking.node, report=report)
+        event = Reported(node=start.place.node, report=report)
         asyncio.get_running_loop().call_soon(self.engine.post, event)
 
     # What the engine knows
@@ -264,7 +264,9 @@ class Controller:
         if job is None or booking is None:
             return False
         grace_s = job.spec.grace_s if stop.grace_s is None else stop.grace_s
-        if not self.dispatcher.signal_at_once(stop_signal(job, booking.node, grace_s)):
+        signals = [stop_signal(job, name, grace_s) for name in booking.open_nodes]
+        sent = [self.dispatcher.signal_at_once(signal) for signal in signals]
+        if not any(sent):
             return False
         self.engine.unrecorded.add(stop)
         return True

@@ -15,7 +15,8 @@ from tarmac.controller.snapshots.code_sender import CodeSender
 from tarmac.controller.start_frame import job_environment, start_frame, warning_entry
 from tarmac.core.commands import AdoptProcess, Command, ForgetRun, Notify, PauseJob, SignalJob, StartJob
 from tarmac.core.model.note import note
-from tarmac.core.model.status import Booking, RunName, Starting, holds_booking
+from tarmac.core.model.status import RunName, Starting, holds_booking
+from tarmac.nodes.addresses import addresses_of
 from tarmac.nodes.run_origins import packed
 from tarmac.shared import crashpoint
 from tarmac.shared.protocol import ProtocolError
@@ -28,10 +29,13 @@ if TYPE_CHECKING:
 
     from tarmac.controller.settings.settings import Settings
     from tarmac.controller.snapshots.code_sender import CannotCopy
+    from tarmac.core.model.gpu import BookedGpu
     from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.model.names import Outside
     from tarmac.core.model.note import Note
+    from tarmac.core.model.part import Place
+    from tarmac.core.model.status import Booking
     from tarmac.core.state import State
     from tarmac.nodes.fleet import Fleet
     from tarmac.shared.frames.to_agent import SignalFrame, StartFrame
@@ -124,14 +128,15 @@ class Dispatcher:
             submitted,
             gpu_id_style=settings.in_force.gpu_id_style,
             state_folder=self._state_folder,
+            addresses=addresses_of(self._fleet, start.booking.nodes) if start.booking.others else (),
         )
         frame = start_frame(job, start, environment, self._state_folder)
-        if job.spec.snapshot is None or not self.code.is_needed(start.booking.node):
-            self._fleet.send_command(start.booking.node, frame)
+        if job.spec.snapshot is None or not self.code.is_needed(start.place.node):
+            self._fleet.send_command(start.place.node, frame)
             return
         self.code.send(
             RunName(start.job, start.attempt),
-            start.booking.node,
+            start.place.node,
             job.spec.snapshot.tree,
             arrived=lambda: self._start_with_code(start, frame),
             failed=lambda trouble: self._cannot_copy(start, trouble),
@@ -141,14 +146,14 @@ class Dispatcher:
         """Unless it was stopped meanwhile: its node does not know the attempt."""
         job = None if self.state_now is None else self.state_now().jobs.get(start.job)
         if job is not None and job.attempt == start.attempt and isinstance(job.status, Starting):
-            self._fleet.send_command(start.booking.node, frame)
+            self._fleet.send_command(start.place.node, frame)
         else:
             self.cannot_start(start, note("failed.stopped_early"))
 
     def _cannot_copy(self, start: StartJob, trouble: CannotCopy) -> None:
         """A damaged snapshot is reported as a node reports it."""
         message = str(trouble)
-        why = message if says_damaged(message) else note("failed.no_code", node=start.booking.node, trouble=message)
+        why = message if says_damaged(message) else note("failed.no_code", node=start.place.node, trouble=message)
         self.cannot_start(start, why, "disk-full" if trouble.is_full else None)
 
     def _adopt(self, command: AdoptProcess, state: State) -> None:
@@ -240,6 +245,10 @@ def _signal_frame(command: SignalJob) -> SignalFrame:
 
 def _with_current_indices(booking: Booking, state: State) -> Booking:
     """GPUs are booked by UUID; their indices may have changed since, as after a reboot without one of them."""
-    gpus = state.node(booking.node).gpus
-    known = (replace(gpu, index=gpus[gpu.uuid].index) if gpu.uuid in gpus else gpu for gpu in booking.gpus)
-    return replace(booking, gpus=tuple(known))
+    first, *others = (replace(place, gpus=_current(place, state)) for place in booking.places)
+    return replace(booking, gpus=first.gpus, others=tuple(others))
+
+
+def _current(place: Place, state: State) -> tuple[BookedGpu, ...]:
+    gpus = state.node(place.node).gpus
+    return tuple(replace(gpu, index=gpus[gpu.uuid].index) if gpu.uuid in gpus else gpu for gpu in place.gpus)

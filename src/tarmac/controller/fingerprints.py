@@ -117,7 +117,7 @@ class FingerprintBook:
         for node in state.nodes.values():
             for job in [state.jobs[number] for number in node.host] if self._fleet.is_connected(node.name) else ():
                 status, is_known = job.status, (job.id, job.attempt) in known
-                if is_known or not is_working(status) or job.spec.is_adopted:
+                if is_known or not is_working(status) or job.spec.is_adopted or status.booking.node != node.name:
                     continue
                 if not began - LOST_WITHIN_S <= status.started_at <= began:
                     continue

@@ -10,6 +10,7 @@ from collections import deque
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
+from tarmac.core.model.status import holds_booking
 from tarmac.refusal import Refused
 from tarmac.store.batch import MemorySample
 
@@ -70,13 +71,17 @@ class JobMemory:
             return
         now = self._engine.now()
         for one in answer.get("taken", ()):  # an older agent does not know the question
-            self._note(_Key(one["job"], one["attempt"]), Reading(now, one["bytes"]))
+            self._note(_Key(one["job"], one["attempt"]), Reading(now, one["bytes"]), node)
 
-    def _note(self, key: _Key, reading: Reading) -> None:
+    def _note(self, key: _Key, reading: Reading, node: NodeName) -> None:
+        """Of a job on several nodes, the chart shows the first, and the peak is that of the node that took the most."""
         job = self._engine.state.jobs.get(key.job)  # type: ignore[call-overload]
         if job is None or job.attempt != key.attempt:
             return
         self._most[key] = max(self._most.get(key, 0), reading.bytes)
+        booking = holds_booking(job.status)
+        if booking is not None and booking.node != node:
+            return
         ring = self._rings.pop(key, None)
         if ring is None and self._has_room(reading.at):
             ring = deque(maxlen=RING)

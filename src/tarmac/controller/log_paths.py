@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tarmac.core.model.part import part_path
 from tarmac.core.model.status import holds_booking
 
 if TYPE_CHECKING:
@@ -21,28 +22,33 @@ def is_elsewhere(job: Job) -> bool:
     return job.spec.is_adopted
 
 
-def default_log(state_folder: Path, job: JobId, attempt: int) -> str:
-    return f"{state_folder}/logs/{job}.{attempt}.log"
+def default_log(state_folder: Path, job: JobId, attempt: int, part: int = 0) -> str:
+    of_part = f".part{part}" if part else ""
+    return f"{state_folder}/logs/{job}.{attempt}{of_part}.log"
 
 
-def stdout_path(state_folder: Path, job: Job, attempt: int) -> str:
-    return job.spec.stdout or default_log(state_folder, job.id, attempt)
+def stdout_path(state_folder: Path, job: Job, attempt: int, part: int = 0) -> str:
+    """`part`: of a job on several nodes, which may share a file system. Each part writes to a separate file."""
+    if job.spec.stdout is None:
+        return default_log(state_folder, job.id, attempt, part)
+    return part_path(job.spec.stdout, part)
 
 
-def stderr_path(state_folder: Path, job: Job, attempt: int) -> str:
+def stderr_path(state_folder: Path, job: Job, attempt: int, part: int = 0) -> str:
     """The same file as stdout unless the owner asked for two."""
-    return job.spec.stderr or stdout_path(state_folder, job, attempt)
+    if job.spec.stderr is None:
+        return stdout_path(state_folder, job, attempt, part)
+    return part_path(job.spec.stderr, part)
 
 
-def output_paths(state_folder: Path, job: Job, attempt: int) -> list[str]:
+def output_paths(state_folder: Path, job: Job, attempt: int, part: int = 0) -> list[str]:
     """Where an attempt writes: one file, or two."""
-    return list(dict.fromkeys(find(state_folder, job, attempt) for find in (stdout_path, stderr_path)))
+    return list(dict.fromkeys(find(state_folder, job, attempt, part) for find in (stdout_path, stderr_path)))
 
 
 def running_with_logs(state: State) -> Iterator[tuple[Job, Booking]]:
     """The jobs on connected nodes whose commands have started and whose output is redirected."""
-    for number in [number for node in state.nodes.values() if node.is_connected for number in node.host]:
-        job = state.jobs[number]
+    for job in state.booked_jobs(are_connected=True):
         booking = holds_booking(job.status)
         if booking is not None and getattr(job.status, "started_at", None) is not None and not is_elsewhere(job):
             yield job, booking

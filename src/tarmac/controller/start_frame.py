@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING
 
 from tarmac.controller.log_paths import stdout_path
 from tarmac.controller.snapshots.paths import checkout_directory, object_file
+from tarmac.core.model.part import part_path
 from tarmac.nodes.run_origins import packed
 from tarmac.shared.end_warning import parse_warning
 from tarmac.shared.job_options import AT_START
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tarmac.core.commands import StartJob
+    from tarmac.core.model.gpu import BookedGpu
     from tarmac.core.model.job import Job
-    from tarmac.core.model.status import Booking
     from tarmac.shared.frames.to_agent import SnapshotEntry, StartFrame, WarningEntry
 
 # The submitter's own choice of GPUs does not apply to the job.
@@ -26,19 +28,29 @@ ARRAY_COUNT = "TARMAC_ARRAY_COUNT"
 
 
 def job_environment(
-    job: Job, start: StartJob, submitted: dict[str, str], *, gpu_id_style: str, state_folder: Path
+    job: Job,
+    start: StartJob,
+    submitted: dict[str, str],
+    *,
+    gpu_id_style: str,
+    state_folder: Path,
+    addresses: Sequence[str] = (),
 ) -> dict[str, str]:
+    """`addresses`: of a job on several nodes, where the nodes of its parts reach each other."""
     environment = {name: value for name, value in submitted.items() if name not in _NOT_INHERITED}
     environment["PWD"] = job.spec.cwd
     for name in _GPU_VARIABLES:
         environment.pop(name, None)
-    environment.update(gpu_variables(start.booking, gpu_id_style))
+    environment.update(gpu_variables(start.place.gpus, gpu_id_style))
     environment["TARMAC_STATE"] = str(state_folder)
     environment["TARMAC_JOB_ID"] = str(job.id)
     environment["TARMAC_ATTEMPT"] = str(start.attempt)
     environment["TARMAC_RESTART_COUNT"] = str(start.attempt - 1)
     environment["TARMAC_OOM_COUNT"] = str(job.ooms)
-    environment["TARMAC_NODE"] = start.booking.node
+    environment["TARMAC_NODE"] = start.place.node
+    if start.booking.others:
+        for name, value in part_variables(job, start, addresses).items():
+            environment.setdefault(name, value)
     if job.spec.snapshot is not None:
         environment["TARMAC_SUBMIT_DIR"] = job.spec.cwd
     environment.update(array_variables(job, environment.pop(ARRAY_COUNT, None)))
@@ -54,14 +66,39 @@ def array_variables(job: Job, count: str | None) -> dict[str, str]:
     return known if count is None else known | {ARRAY_COUNT: count}
 
 
-def gpu_variables(booking: Booking, gpu_id_style: str) -> dict[str, str]:
+def part_variables(job: Job, start: StartJob, addresses: Sequence[str]) -> dict[str, str]:
+    """What the parts of a job on several nodes need to find each other. What the owner set with --env stays.
+
+    torchrun takes its options from PET_ variables. It sets RANK, WORLD_SIZE and LOCAL_RANK for the processes that it
+    starts; where there is one process per node, they are set here, for programs that need no launcher.
+    """
+    count, processes = len(start.booking.nodes), max(1, job.spec.request.gpus)
+    found = {
+        "TARMAC_NODE_COUNT": str(count),
+        "TARMAC_NODE_RANK": str(start.part),
+        "TARMAC_NODES": ",".join(start.booking.nodes),
+        "TARMAC_NODE_ADDRESSES": ",".join(addresses),
+        "MASTER_ADDR": addresses[0],
+        "NODE_RANK": str(start.part),
+        "WORLD_SIZE": str(count * processes),
+        "PET_NNODES": str(count),
+        "PET_NODE_RANK": str(start.part),
+        "PET_NPROC_PER_NODE": str(processes),
+        "PET_MASTER_ADDR": addresses[0],
+    }
+    if processes == 1:
+        found["RANK"] = str(start.part)
+    if start.port is not None:
+        found["MASTER_PORT"] = str(start.port)
+    return found
+
+
+def gpu_variables(gpus: Sequence[BookedGpu], gpu_id_style: str) -> dict[str, str]:
     """Indices by default, because some frameworks reject UUIDs. PCI order makes CUDA count as NVML does."""
-    indices = ",".join(str(gpu.index) for gpu in booking.gpus)
-    is_mig = any(gpu.uuid.startswith("MIG-") for gpu in booking.gpus)  # CUDA addresses instances by UUID only
-    is_amd = any(gpu.uuid.startswith("AMD-") for gpu in booking.gpus)
-    visible = (
-        ",".join(gpu.uuid for gpu in booking.gpus) if is_mig or (gpu_id_style == "uuid" and not is_amd) else indices
-    )
+    indices = ",".join(str(gpu.index) for gpu in gpus)
+    is_mig = any(gpu.uuid.startswith("MIG-") for gpu in gpus)  # CUDA addresses instances by UUID only
+    is_amd = any(gpu.uuid.startswith("AMD-") for gpu in gpus)
+    visible = ",".join(gpu.uuid for gpu in gpus) if is_mig or (gpu_id_style == "uuid" and not is_amd) else indices
     variables = {
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         "CUDA_VISIBLE_DEVICES": visible,
@@ -69,9 +106,9 @@ def gpu_variables(booking: Booking, gpu_id_style: str) -> dict[str, str]:
         "TARMAC_GPUS": indices,
     }
     # One of the two is enough; with both, the second would index into what the first left visible.
-    if is_amd or not booking.gpus:
+    if is_amd or not gpus:
         variables["HIP_VISIBLE_DEVICES"] = visible
-    if not booking.gpus:
+    if not gpus:
         variables["ROCR_VISIBLE_DEVICES"] = ""
     return variables
 
@@ -100,7 +137,7 @@ def snapshot_entry(job: Job, state_folder: Path) -> SnapshotEntry | None:
 
 
 def start_frame(job: Job, start: StartJob, environment: dict[str, str], state_folder: Path) -> StartFrame:
-    stdout = stdout_path(state_folder, job, start.attempt)
+    stdout = stdout_path(state_folder, job, start.attempt, start.part)
     return {
         "type": "start",
         "job": job.id,
@@ -111,13 +148,13 @@ def start_frame(job: Job, start: StartJob, environment: dict[str, str], state_fo
         "umask": job.spec.umask,
         "env": environment,
         "stdout": stdout,
-        "stderr": job.spec.stderr,
+        "stderr": None if job.spec.stderr is None else part_path(job.spec.stderr, start.part),
         "append": job.spec.append or start.attempt > 1,  # keep the output of earlier attempts
         "limit_s": job.spec.time_limit_s,
         "stop_signal": job.spec.signal,
         "grace_s": job.spec.grace_s,
         "warn": warning_entry(job.spec.warn),
-        "origin": packed(job, start.booking.gpus, stdout),
+        "origin": packed(job, start.place.gpus, stdout),
         "snapshot": snapshot_entry(job, state_folder),
         "options": {option.wire: value for option in AT_START if (value := getattr(job.spec, option.wire)) is not None},
     }

@@ -131,6 +131,11 @@ class State(NodeBookings):
             self._requeue_all()  # classes depend on how long jobs run
         self.fit_cache.clear()  # it holds expected ends
 
+    def booked_jobs(self, *, are_connected: bool = False) -> list[Job]:
+        """The jobs that hold a booking, each once. `are_connected`: on nodes that are connected."""
+        nodes = (node for node in self.nodes.values() if node.is_connected or not are_connected)
+        return [self.jobs[number] for number in dict.fromkeys(number for node in nodes for number in node.host)]
+
     # The queue as a whole
 
     def set_rules(self, rules: Rules) -> None:

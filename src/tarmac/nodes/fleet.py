@@ -73,6 +73,11 @@ class Fleet:
         session = self.get(node)
         return session is not None and session.is_elsewhere
 
+    def address(self, node: NodeName) -> str | None:
+        """Where other machines reach the node; None if it is this machine."""
+        session = self.get(node)
+        return None if session is None else session.address
+
     def boot_id(self, node: NodeName) -> str | None:
         """Identifies the machine's current boot; None while its agent is not connected."""
         session = self.get(node)

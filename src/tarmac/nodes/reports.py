@@ -35,6 +35,7 @@ class _Started(msgspec.Struct, tag="started", tag_field="type"):
     started_s: float | None = None  # older agents send no reading of the boot clock
     paused: bool = False
     clock_runs_on: bool = False
+    port: int | None = None
 
 
 class _Exited(msgspec.Struct, tag="exited", tag_field="type"):
@@ -158,6 +159,7 @@ def report_of(frame: dict[str, Any], clock: NodeClock) -> RunReport:
                 started_at=clock.convert(report.started_at, report.started_s),
                 is_paused=report.paused,
                 clock_runs_on=report.clock_runs_on,
+                port=report.port,
             )
         case _Exited():
             return _exited(report, clock)

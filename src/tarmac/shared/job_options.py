@@ -64,7 +64,8 @@ JOB_OPTIONS = (
     ),
     JobOption(
         "--nodes", "run on N nodes at once, with what is requested on each (default 1)", metavar="N", read="positive",
-        verbs=ALL_VERBS, can_clear=True, details="All start together or none; see [jobs on several nodes](multi-node.md)",
+        verbs=ALL_VERBS, can_clear=True,
+        details="All start together or none does; see [jobs on several nodes](multi-node.md)",
         wire="node_count", type="int", record=REQUEST, default=1, label="nodes", render="node_count", column="nodes",
     ),
     JobOption(

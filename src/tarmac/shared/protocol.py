@@ -115,7 +115,7 @@ def decode(frame: bytes) -> AnyFrame:
     return decoded
 
 
-def started(job: int, attempt: int, *, pid: int, at: Moment) -> StartedFrame:
+def started(job: int, attempt: int, *, pid: int, at: Moment, port: Optional[int] = None) -> StartedFrame:
     return {
         "type": "started",
         "job": job,
@@ -123,6 +123,7 @@ def started(job: int, attempt: int, *, pid: int, at: Moment) -> StartedFrame:
         "pid": pid,
         "started_at": at.at,
         "started_s": at.boot_s,
+        "port": port,
     }
 
 

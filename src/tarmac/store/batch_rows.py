@@ -130,7 +130,7 @@ def _write_attempts(connection: sqlite3.Connection, batch: Batch) -> None:
     if batch.changes.attempts:
         usage = batch.usage_of_attempts
         connection.executemany(
-            f"INSERT OR REPLACE INTO attempts ({rows.ATTEMPT_COLUMNS}) VALUES ({', '.join('?' * 17)})",
+            f"INSERT OR REPLACE INTO attempts ({rows.ATTEMPT_COLUMNS}) VALUES ({', '.join('?' * 18)})",
             [rows.attempt_row(attempt, usage.get((attempt.job, attempt.number))) for attempt in batch.changes.attempts],
         )
 

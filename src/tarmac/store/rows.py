@@ -15,6 +15,7 @@ from tarmac.core.model.ids import GpuUuid, JobId, NodeName
 from tarmac.core.model.job import Job, JobSpec, Request
 from tarmac.core.model.node import NodeDrain
 from tarmac.core.model.note import Note
+from tarmac.core.model.part import PartsProgress, Place
 from tarmac.core.model.queue import Mode, Reservation, Suspension
 from tarmac.core.model.status import STATUS_TYPES, Booking, is_ended, state_name
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 JOB_COLUMNS = "id, state, attempt, position, submitted_at, group_id, array_index, retried, ooms, spec, status"
 ATTEMPT_COLUMNS = (
     "job, attempt, outcome, node, gpus, pid, started_at, ended_at, reason, exit_code, signal, message, error_line,"
-    " paused_s, peak_gpu_memory_bytes, utilization, energy_j"
+    " paused_s, parts, peak_gpu_memory_bytes, utilization, energy_j"
 )
 ENVIRONMENT_OF_JOB = "CASE WHEN json_valid(spec) THEN json_extract(spec, '$.environment') END"  # as in the index
 
@@ -185,17 +186,34 @@ def attempt_row(attempt: Attempt, usage: Usage | None) -> tuple[Any, ...]:
         None if attempt.message is None else _encode(attempt.message).decode(),
         attempt.error_line,
         attempt.paused_s,
+        _parts_text(attempt.booking),
         *((None, None, None) if usage is None else (usage.peak_gpu_memory_bytes, usage.utilization, usage.energy_j)),
     )
 
 
+class _Parts(msgspec.Struct):
+    """Of an attempt on several nodes."""
+
+    others: tuple[Place, ...] = ()
+    progress: PartsProgress | None = None
+
+
+_parts = msgspec.json.Decoder(_Parts)
+
+
+def _parts_text(booking: Booking) -> str | None:
+    return _encode(_Parts(booking.others, booking.progress)).decode() if booking.others else None
+
+
 def attempt_of(row: tuple[Any, ...]) -> StoredAttempt:
-    job, number, end, node, gpus, pid, started_at, ended_at, reason, code, signal, message, line, paused_s, *usage = row
+    job, number, end, node, gpus, pid, started_at, ended_at, reason, code, signal, message, line, *more = row
+    paused_s, parts, *usage = more
+    several = _Parts() if parts is None else _parts.decode(parts)
     attempt = Attempt(
         job=JobId(job),
         number=number,
         end=end,
-        booking=Booking(node=NodeName(node), gpus=_gpus.decode(gpus)),
+        booking=Booking(node=NodeName(node), gpus=_gpus.decode(gpus), others=several.others, progress=several.progress),
         pid=pid,
         started_at=started_at,
         ended_at=ended_at,

@@ -11,8 +11,8 @@ OPTION_GROUPS = (
     (
         "GPUs",
         (
-            "--gpus", "--nodes", "--gpu-mem", "--gpu-share", "--gpu-model", "--min-gpu-mem", "--gpus-on", "--exclude-gpus",
-            "--idle-below",
+            "--gpus", "--nodes", "--gpu-mem", "--gpu-share", "--gpu-model", "--min-gpu-mem", "--gpus-on",
+            "--exclude-gpus", "--idle-below",
         ),
     ),
     ("Nodes", ("--node", "--exclude-node", "--prefer-node")),

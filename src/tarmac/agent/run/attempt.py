@@ -310,7 +310,7 @@ class Attempt:
         return {**self._lost("the machine was restarted while it ran", alive=False), "loss": "reboot"}
 
     def _started(self, start: Record) -> StartedFrame:
-        return protocol.started(*self.key, pid=start["pid"], at=started_of(start))
+        return protocol.started(*self.key, pid=start["pid"], at=started_of(start), port=start["port"])
 
     def _started_s(self) -> Optional[float]:
         """When it started, on the boot clock of the present boot."""

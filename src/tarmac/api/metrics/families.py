@@ -45,8 +45,7 @@ def _jobs(controller: Controller) -> Iterator[Sample]:
     for owner, number in sorted(state.waiting_counts.of_owner.items()):
         if number:
             yield Sample(number, {"owner": owner, "state": "waiting"})
-    booked = (state.jobs[job] for node in state.nodes.values() for job in node.host if job in state.jobs)
-    found = Counter((job.spec.owner, state_name(job.status)) for job in booked)
+    found = Counter((job.spec.owner, state_name(job.status)) for job in state.booked_jobs())
     for (owner, name), number in sorted(found.items()):
         yield Sample(number, {"owner": owner, "state": name})
 

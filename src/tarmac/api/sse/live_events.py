@@ -40,8 +40,7 @@ _MEMORY_STEP = 1 << 28  # smaller changes of a host's memory are not worth an ev
 
 
 def at_work(controller: Controller) -> list[Job]:
-    state = controller.state
-    return [state.jobs[job] for node in state.nodes.values() for job in node.host if job in state.jobs]
+    return controller.state.booked_jobs()
 
 
 def waiting(controller: Controller, number: int) -> Job | None:

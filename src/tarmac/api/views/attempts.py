@@ -109,11 +109,6 @@ def _gpus(controller: Controller, booking: Booking) -> list[GpuRef]:
     """With the indices of their time."""
     nodes = controller.state.nodes
     return [
-        GpuRef(
-            node=booking.node,
-            index=gpu.index,
-            uuid=gpu.uuid,
-            name=name_with(booking.node, gpu.index, gpu.uuid, nodes),
-        )
-        for gpu in booking.gpus
+        GpuRef(node=name, index=gpu.index, uuid=gpu.uuid, name=name_with(name, gpu.index, gpu.uuid, nodes))
+        for name, gpu in booking.gpus_by_node()
     ]

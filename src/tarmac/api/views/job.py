@@ -12,6 +12,7 @@ from tarmac.api.schemas.job.job import JobView, LinkView, WholeJobView
 from tarmac.api.views.attempts import attempt_views
 from tarmac.api.views.fetch import fetch_view
 from tarmac.api.views.job_fields import COMPUTED, NEEDS, STORED, leftovers_of, reserved_gpu_memory
+from tarmac.api.views.parts import part_views
 from tarmac.api.views.python import python_view
 from tarmac.api.views.snapshot import snapshot_view
 from tarmac.api.wording.catalogue.catalogue import say
@@ -99,6 +100,7 @@ class Viewer:
             hint=remedy_words(job),
             why=self._why(job),
             pid=getattr(status, "pid", None),
+            parts=part_views(folder, job),
             umask=spec.umask,
             shell=spec.shell,
             adopted=spec.is_adopted,

@@ -40,13 +40,12 @@ if TYPE_CHECKING:
 def warnings_of(controller: Controller, job: Job) -> list[str]:
     """What its owner should look at: idle GPUs, more memory used than booked."""
     booking = holds_booking(job.status)
-    activity = None if booking is None else controller.state.node(booking.node).activity.get(job.id)
-    if activity is None:
-        return []
+    nodes = () if booking is None else (controller.state.node(name) for name in booking.nodes)
+    activities = [node.activity[job.id] for node in nodes if job.id in node.activity]
     found = []
-    if activity.is_warned:
-        found.append(say("job.idle", seconds=idle_s(activity, controller.now())))
-    if activity.is_over_booking:
+    if idle := [idle_s(activity, controller.now()) for activity in activities if activity.is_warned]:
+        found.append(say("job.idle", seconds=max(idle)))
+    if any(activity.is_over_booking for activity in activities):
         found.append(say("job.over_booking"))
     return found
 
@@ -64,10 +63,10 @@ def reserved_gpu_memory(controller: Controller, job: Job) -> int | None:
     booking = getattr(job.status, "booking", None)
     if booking is None or not booking.gpus:
         return job.spec.request.gpu_memory_bytes
-    node = controller.state.nodes.get(booking.node)
-    known = {} if node is None else node.gpus
+    nodes = [controller.state.nodes[name] for name in booking.nodes if name in controller.state.nodes]
+    known = {uuid: gpu for node in nodes for uuid, gpu in node.gpus.items()}
     sizes = [
-        gpu.memory_bytes or (known[gpu.uuid].memory_total_bytes if gpu.uuid in known else 0) for gpu in booking.gpus
+        gpu.memory_bytes or (known[gpu.uuid].memory_total_bytes if gpu.uuid in known else 0) for gpu in booking.all_gpus
     ]
     return min(sizes) or None
 
@@ -109,13 +108,13 @@ def _gpus(viewer: Viewer, job: Job) -> list[GpuRef]:
     booking = getattr(job.status, "booking", None)
     if booking is None:
         return []
-    nodes = viewer.controller.state.nodes
-    node = nodes.get(booking.node) if holds_booking(job.status) is not None else None
-    indices = [gpu.index if node is None else node.last_index(gpu.uuid, gpu.index) for gpu in booking.gpus]
-    return [
-        GpuRef(node=booking.node, index=index, uuid=gpu.uuid, name=name_with(booking.node, index, gpu.uuid, nodes))
-        for index, gpu in zip(indices, booking.gpus, strict=True)
-    ]
+    nodes, is_held = viewer.controller.state.nodes, holds_booking(job.status) is not None
+    found = []
+    for name, gpu in booking.gpus_by_node():
+        node = nodes.get(name) if is_held else None
+        index = gpu.index if node is None else node.last_index(gpu.uuid, gpu.index)
+        found.append(GpuRef(node=name, index=index, uuid=gpu.uuid, name=name_with(name, index, gpu.uuid, nodes)))
+    return found
 
 
 def rounded(seconds: float | None) -> float | None:
@@ -127,7 +126,8 @@ def _stale_s(viewer: Viewer, job: Job) -> float | None:
     if booking is None:
         return None
     fleet = controller.fleet
-    ages = (fleet.silent_s(booking.node), fleet.away_s(booking.node), controller.degraded_s)
+    of_nodes = (age for name in booking.nodes for age in (fleet.silent_s(name), fleet.away_s(name)))
+    ages = (*of_nodes, controller.degraded_s)
     return rounded(max((age for age in ages if age is not None), default=None))
 
 

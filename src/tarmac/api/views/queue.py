@@ -45,4 +45,4 @@ def queued_count(state: State) -> int:
 
 def running_count(state: State) -> int:
     """Jobs that hold their booking."""
-    return sum(len(node.host) for node in state.nodes.values())
+    return len(state.ledger.running)

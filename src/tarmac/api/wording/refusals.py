@@ -80,6 +80,14 @@ def _infeasible(lack: Lack, nodes: int) -> Rendered:
             return render("infeasible.too_few_nodes", asked=asked, have=have, of=of)
         case ConstraintUnmet():
             return _constraint_unmet(lack, nodes)
+        case NoNodeLeft() | OnlyWatched() | FilesMissing():
+            return _no_node(lack)
+        case _:
+            assert_never(lack)
+
+
+def _no_node(lack: NoNodeLeft | OnlyWatched | FilesMissing) -> Rendered:
+    match lack:
         case NoNodeLeft(named=named, excluded=excluded):
             return render("infeasible.no_node_left", named=named, excluded=excluded)
         case OnlyWatched(nodes=watched):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 WORDINGS: dict[str, Wording] = {
     "gpus": lambda count, _: say("requested.gpus", gpus=count) if count else say("requested.no_gpu"),
+    "node_count": lambda count, _: say("requested.nodes", nodes=count),
     "gpu_memory_bytes": lambda size, _: say("requested.gpu_memory", size=size),
     "gpu_share": lambda share, _: say("requested.gpu_share", share=share),
     "gpu_models": lambda models, _: say("requested.models", models=models),

@@ -78,10 +78,9 @@ def peak_to_remember(job: Job, attempt: Attempt, usage: Usage, state: State) -> 
 
 def _available_bytes(booking: Booking, state: State) -> list[int]:
     """The memory that an attempt could use on each of its GPUs; 0 where it is not known."""
-    node = state.nodes.get(booking.node)
-    gpus = {} if node is None else node.gpus
-    whole = {uuid: gpu.memory_total_bytes or 0 for uuid, gpu in gpus.items()}
-    return [gpu.memory_bytes or int(whole.get(gpu.uuid, 0) * gpu.part) for gpu in booking.gpus]
+    nodes = [state.nodes[name] for name in booking.nodes if name in state.nodes]
+    whole = {uuid: gpu.memory_total_bytes or 0 for node in nodes for uuid, gpu in node.gpus.items()}
+    return [gpu.memory_bytes or int(whole.get(gpu.uuid, 0) * gpu.part) for gpu in booking.all_gpus]
 
 
 def with_margin(peak_bytes: int) -> int:

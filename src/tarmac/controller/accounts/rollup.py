@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tarmac.controller.gpus.usage import AttemptBook, UsageBook
+    from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import Job
+    from tarmac.core.model.status import Booking
     from tarmac.core.state import State
     from tarmac.store.batch import Batch
     from tarmac.store.reader import Reader
@@ -46,10 +48,10 @@ def add_accounts(batch: Batch, usage: UsageBook, reader: Reader, state: State) -
 def accounts_of(release: Release, book: AttemptBook) -> list[Account]:
     """A row for each day and GPU, and one that counts the job."""
     owner, project, node = release.owner, release.project or "", release.booking.node
-    held = _held(release)
+    held, nodes = _held(release), _nodes(release.booking)
     rows = [
         Account(
-            day=key.day, owner=owner, project=project, node=node, gpu=key.gpu,
+            day=key.day, owner=owner, project=project, node=nodes.get(key.gpu, node), gpu=key.gpu,
             held_s=held.get(key, 0.0), pause_s=held.get(key, 0.0) * _paused_part(release),
             measured_s=work.measured_s, used_s=work.used_s, energy_j=work.energy, peak_bytes=work.peak_bytes,
         )
@@ -99,11 +101,13 @@ def accounts_of_past_days(state: State, usage: UsageBook, today: str) -> list[Ac
         book = usage.book(job, attempt)
         if booking is None:
             continue
+        nodes = _nodes(booking)
         for key in book.days_over(today):
             work = book.work[key]
             rows.append(
                 Account(
-                    day=key.day, owner=use.owner, project=use.project or "", node=booking.node, gpu=key.gpu,
+                    day=key.day, owner=use.owner, project=use.project or "", gpu=key.gpu,
+                    node=nodes.get(key.gpu, booking.node),
                     measured_s=work.measured_s, used_s=work.used_s, energy_j=work.energy, peak_bytes=work.peak_bytes,
                 )
             )  # fmt: skip
@@ -122,7 +126,12 @@ def release_now(state: State, job: Job, now: float) -> Release | None:
 def _held(release: Release) -> dict[DayKey, float]:
     """GPU-seconds by day and GPU."""
     days = by_day(release.since, release.until)
-    return {DayKey(day, gpu.uuid): seconds * gpu.part for gpu in release.booking.gpus for day, seconds in days}
+    return {DayKey(day, gpu.uuid): seconds * gpu.part for gpu in release.booking.all_gpus for day, seconds in days}
+
+
+def _nodes(booking: Booking) -> dict[str, NodeName]:
+    """The node of each GPU."""
+    return {gpu.uuid: name for name, gpu in booking.gpus_by_node()}
 
 
 def _paused_part(release: Release) -> float:

@@ -80,4 +80,4 @@ def _is_stored(origin: RunOrigin, event: NodeJoined, job: Job | None, given: set
 
 def _has(job: Job, event: NodeJoined, run: RunName) -> bool:
     booking = getattr(job.status, "booking", None)
-    return booking is not None and booking.node == event.node and booking.run == run
+    return booking is not None and event.node in booking.nodes and booking.run == run

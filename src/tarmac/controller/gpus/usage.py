@@ -201,8 +201,8 @@ class UsageBook:
             is_new = attempt not in self.attempts  # it began after the last settling
             holder = Holder("job", job.spec.owner, job.spec.project or "")
             book = self.attempts.setdefault(attempt, AttemptBook())
-            for gpu in booking.gpus:
-                key = GpuKey(booking.node, gpu.uuid)
+            for name, gpu in booking.gpus_by_node():
+                key = GpuKey(name, gpu.uuid)
                 booked[key] = booked.get(key, 0.0) + gpu.part
                 if is_new:
                     continue
@@ -344,4 +344,4 @@ def _converted(books: Mapping[str, list[Any]], live: Mapping[JobId, Job]) -> Ite
 
 def jobs_with_gpus(state: State) -> list[Job]:
     """Jobs that hold a booking on any node."""
-    return [state.jobs[job] for node in state.nodes.values() for job in node.host if job in state.jobs]
+    return state.booked_jobs()

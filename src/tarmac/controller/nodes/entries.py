@@ -15,7 +15,8 @@ class NodeEntry(msgspec.Struct, frozen=True, kw_only=True):
     host: str  # as `ssh` takes it
     user: str | None = None  # None: as the user's ssh config says
     port: int | None = None
-    address: str | None = None  # where other nodes reach it; None: its host name
+    address: str | None = None  # where other nodes reach it; None: as `ssh` reaches it
+    resolved: str | None = None  # the host name that the ssh config has for the host
     watch_only: bool = False  # its GPUs are shown, but no job starts there
     environment: dict[str, str] = {}  # of its agent
     added_at: float = 0.0

@@ -19,6 +19,7 @@ from tarmac.core.model.ids import NodeName
 from tarmac.nodes.ssh.adaptation import moved
 from tarmac.nodes.ssh.connector import SshConnector
 from tarmac.nodes.ssh.failure import LinkFailed
+from tarmac.nodes.ssh.target import resolved_host
 from tarmac.refusal import conflict, invalid, not_found
 from tarmac.shared.system.proc import read_boot_id
 
@@ -79,6 +80,7 @@ class NodeRegistry:
     async def add(self, entry: NodeEntry, *, is_later: bool) -> NodeEntry:
         """`is_later`: also if it cannot be reached now."""
         self._check(entry)
+        entry = msgspec.structs.replace(entry, resolved=await resolved_host(entry.target))
         if not is_later:
             entry = msgspec.structs.replace(entry, joined=await self._try(entry))
         await self._store(lambda _: self._with_new(entry), entry)
@@ -89,6 +91,7 @@ class NodeRegistry:
         """Connects again if the way to it changed."""
         before = self.of(name)
         _check_words(changed)
+        changed = msgspec.structs.replace(changed, resolved=await resolved_host(changed.target))
         await self._store(lambda _: {**self.entries, name: changed}, changed)
         if (before.target, before.environment) != (changed.target, changed.environment):
             await self._disconnect(name)
@@ -239,7 +242,7 @@ class NodeRegistry:
             NodeName(entry.name),
             connector,
             kind="ssh",
-            address=entry.address or entry.host,
+            address=entry.address or entry.resolved or entry.host,
             boot_id=None if joined is None else joined.boot_id,
         )
 

@@ -136,7 +136,8 @@ def _booking(status: Status | Attempt) -> dict[str, Any]:
     booking = getattr(status, "booking", None)
     if booking is None:
         return {}
-    return {"node": booking.node, "gpus": [gpu.index for gpu in booking.gpus]}
+    found = {"node": booking.node, "gpus": [gpu.index for gpu in booking.gpus]}
+    return found | ({"nodes": list(booking.nodes)} if booking.others else {})
 
 
 def plain(value: Note | str | None) -> Any:

@@ -105,7 +105,7 @@ def consulted(state: State) -> list[Job]:
     """The running jobs whose progress decisions depend on, if any do."""
     if not state.queue.classes or state.mode.is_paused:
         return []
-    hosted = (state.jobs[job] for node in state.nodes.values() if node.is_connected for job in node.host)
+    hosted = state.booked_jobs(are_connected=True)
     return [job for job in hosted if job.spec.time_limit_s is None and is_working(job.status) and _takes(job)]
 
 

@@ -167,6 +167,8 @@ def _request(job: JobRequest, names: GpuNames) -> Request:
         raise invalid("submit.pinned_count", gpus=gpus, pinned=len(pinned.gpus))
     if set(pinned.gpus) & set(excluded.gpus):
         raise invalid("submit.pinned_and_excluded")
+    if pinned.gpus and (job.node_count or 1) > 1:
+        raise invalid("submit.pinned_on_several_nodes")
     is_shared = job.gpu_memory_bytes is not None or job.gpu_share is not None
     if job.gpu_memory_bytes is not None and job.gpu_share is not None:
         raise invalid("submit.two_shares")

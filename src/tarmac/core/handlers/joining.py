@@ -140,6 +140,6 @@ def _miss_part(state: State, job: Job, node: NodeName, taken_in: list[Job], now:
         message = note("failed.crowded_out", node=node)
         return take_report(state, node, LaunchFailed(job=job.id, attempt=job.attempt, message=message, at=now), now)
     elif is_open:
-        tell(state, job, "RunMissing", now, {"node": node})
+        tell(state, job, "RunMissing", now, {"on": node})
         return [parts.start_again(job, node)]
     return []

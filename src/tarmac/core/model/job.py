@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 from tarmac.core.model.gpu import NamedGpu
 from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.names import Condition, OnOom, OutputName, RetryKind, Tier
+from tarmac.core.model.part import part_path
 from tarmac.core.model.snapshot import Snapshot
 from tarmac.core.model.status import Booked, MissingPath, Queued, RunName, Status
 from tarmac.records import dataclass
@@ -169,8 +170,11 @@ class JobSpec:
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """The output files that the owner chose."""
-        return tuple(path for path in (self.stdout, self.stderr) if path is not None)
+        """The output files that the owner chose, and those that follow from them for a job on several nodes."""
+        chosen = tuple(path for path in (self.stdout, self.stderr) if path is not None)
+        if self.request.node_count == 1 or not chosen:
+            return chosen
+        return tuple(dict.fromkeys(part_path(path, part) for part in range(self.request.node_count) for path in chosen))
 
 
 @dataclass(slots=True, kw_only=True)

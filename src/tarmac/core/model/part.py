@@ -78,3 +78,8 @@ class PartsProgress:
 
     def end_of(self, part: int) -> PartEnd | None:
         return next((end for end in self.ends if end.part == part), None)
+
+
+def part_path(path: str, part: int) -> str:
+    """The output file of a part: nodes may share a file system, so each part has a file of its own name."""
+    return f"{path}.{part}" if part and not path.startswith("/dev/") else path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, NamedTuple, TypeAlias, TypeGuard, assert_never
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeGuard, assert_never
 
 from tarmac.core.model.gpu import BookedGpu
 from tarmac.core.model.ids import JobId, NodeName
@@ -12,6 +12,9 @@ from tarmac.core.model.names import Failure, Loss, StateName
 from tarmac.core.model.note import Note, note
 from tarmac.core.model.part import PartsProgress, Place
 from tarmac.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +77,20 @@ class Booking:
         started = {start.part for start in self.progress.starts} if self.progress is not None else ()
         return tuple(name for name in self.open_nodes if self.nodes.index(name) in started)
 
+    def gpus_by_node(self) -> Iterator[tuple[NodeName, BookedGpu]]:
+        """Every GPU with its node."""
+        return ((place.node, gpu) for place in self.places for gpu in place.gpus)
+
     def gpus_on(self, node: NodeName) -> tuple[BookedGpu, ...]:
         if node == self.node:
             return self.gpus
         return next((place.gpus for place in self.others if place.node == node), ())
+
+    def with_others_sent(self) -> Booking:
+        """As if its further parts had been sent, which may be true: each node will tell whether it has one."""
+        if not self.others:
+            return self
+        return replace(self, progress=replace(self.progress or PartsProgress(), are_others_sent=True))
 
     def holds_what(self, other: Booking | None) -> bool:
         """Does the other booking hold the same nodes and GPUs? The progress of parts makes no difference."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from subprocess import DEVNULL, PIPE
 from typing import TYPE_CHECKING
 
 from tarmac.paths import ssh_control_directory
 from tarmac.records import dataclass
+from tarmac.shared.own.environment import own_environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +58,19 @@ def link_command(target: SshTarget, state_folder: Path) -> list[str]:
         *(word for name, value in options.items() for word in ("-o", f"{name}={value}")),
         *target.words,
     ]
+
+
+async def resolved_host(target: SshTarget) -> str | None:
+    """The host name behind an alias of the ssh config. Connects to nothing."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            "ssh", "-G", *target.words, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, env=own_environment(os.environ)
+        )
+    except FileNotFoundError:
+        return None
+    said, _ = await process.communicate()
+    lines = (line.partition(" ") for line in said.decode("utf-8", "replace").splitlines())
+    return next((value for name, _, value in lines if name == "hostname"), None)
 
 
 def control_path(state_folder: Path) -> str:

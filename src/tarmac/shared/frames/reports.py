@@ -16,6 +16,7 @@ Loss = Literal["lost", "reboot"]
 
 
 class _StartedOptions(TypedDict, total=False):
+    port: Optional[int]  # for MASTER_PORT; null for an adopted process
     paused: bool  # its processes are frozen
     clock_runs_on: bool  # its shim, of an older version, does not stop the clock of the time limit during a pause
 

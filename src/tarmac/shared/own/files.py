@@ -7,6 +7,7 @@ device and inode, so that links, bind mounts and `..` make no difference, and a 
 from __future__ import annotations
 
 import os
+import re
 import stat
 from typing import Dict, Iterable, List, Optional, Set, Tuple
 
@@ -67,6 +68,8 @@ def _is_default_log(name: str) -> bool:
     parts = name.split(".")
     if parts[-1] == "older":  # see agent.log_file
         del parts[-1]
+    if len(parts) > _DEFAULT_LOG_PARTS and re.fullmatch(r"part[0-9]+", parts[2]):  # of a job on several nodes
+        del parts[2]
     return len(parts) == _DEFAULT_LOG_PARTS and parts[0].isdigit() and parts[1].isdigit() and parts[2] == "log"
 
 

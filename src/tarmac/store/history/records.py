@@ -34,7 +34,7 @@ class Table(NamedTuple):
 
 
 TABLES = (
-    Table("attempts", "job", frozenset({"gpus", "message"})),
+    Table("attempts", "job", frozenset({"gpus", "message", "parts"})),
     Table("events", "job", frozenset({"detail"}), generated="id"),
     Table("links", "job"),
     Table("usage", "job"),

@@ -54,7 +54,8 @@ def reconcile(connection: sqlite3.Connection, newer: Path | None, now: float) ->
             held += 1
         elif isinstance(job.status, Starting):  # or the node would be asked to start it again
             message = note("unknown.no_record")
-            lost = Unknown(booking=job.status.booking, pid=None, started_at=None, ended_at=None, message=message)
+            booking = job.status.booking.with_others_sent()
+            lost = Unknown(booking=booking, pid=None, started_at=None, ended_at=None, message=message)
             _enter(connection, job, lost, "JobLost", now)
     if newer is not None:
         taken += _take_over_others(connection)

@@ -44,8 +44,13 @@ class _Spec(msgspec.Struct):
     params: Any = None
 
 
+class _Place(msgspec.Struct):
+    node: str
+
+
 class _Booking(msgspec.Struct):
     node: str
+    others: list[_Place] = []
 
 
 class _Status(msgspec.Struct):
@@ -81,7 +86,9 @@ def indexed(row: JobRow, words: Callable[[Note], str]) -> Indexed:
         spec, status = _Spec(name=row.name), _Status()
     labels = [Label("owner", row.owner), Label("state", row.state), Label("project", spec.project or "")]
     labels += [Label("tag", tag) for tag in dict.fromkeys(spec.tags)]
-    labels += [Label("node", status.booking.node)] if status.booking is not None else []
+    if status.booking is not None:
+        labels.append(Label("node", status.booking.node))
+        labels += [Label("node", place.node) for place in status.booking.others]
     message = words(status.message) if isinstance(status.message, Note) else status.message
     command = spec.shell if spec.command is None else " ".join(spec.command)
     parts = [row.name, command, spec.project, *spec.tags, *_flat(spec.note), *_flat(spec.params)]

@@ -124,7 +124,11 @@ def _run(assign: AssignFrame, request: StartRequest, instance: str, shim_fd: int
     os.nice(request.options.get("nice", 0))
     env = request.env
     env["PWD"] = cwd
-    env.setdefault("MASTER_PORT", str(assign["port"]))  # set already: the owner chose it with --env
+    env.setdefault(
+        "MASTER_PORT", str(assign["port"])
+    )  # set already: the owner, or the first of several nodes, chose it
+    if "PET_MASTER_ADDR" in env:  # a job on several nodes: torchrun reads its options from PET_ variables
+        env.setdefault("PET_MASTER_PORT", env["MASTER_PORT"])
     argv = request.argv
     if request.options.get("fill"):
         values = fill.values_of(env, assign["port"])

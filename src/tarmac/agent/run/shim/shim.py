@@ -60,6 +60,7 @@ class Shim:
         self.started = Moment(0.0)
         self.limit: Optional[Limit] = None
         self.origin: Optional[Origin] = None
+        self.port = 0
         self.time_limit: Optional[TimeLimit] = None  # of this attempt, once the command is released
         self.opened: Optional[Opened] = None  # the files of this attempt
         self.command_fd = -1
@@ -86,7 +87,7 @@ class Shim:
         trouble = self._launch(assign, start)
         self._close_pipes()
         if trouble is None:
-            self._send(protocol.started(*self.key, pid=self.pid, at=self.started))
+            self._send(protocol.started(*self.key, pid=self.pid, at=self.started, port=self.port))
             process_title.change(f"tarmac: shim {self.key}")  # last: the job need not wait for it
             self._conclude(self._wait(start))
         else:
@@ -144,11 +145,12 @@ class Shim:
         self.key = AttemptKey(assigned["job"], assigned["attempt"])
         self.limit = Limit(**assigned["limit"]) if assigned["limit"] else None
         self.origin = assigned["origin"]
+        self.port = assigned["port"]
         self.time_limit = None  # the previous attempt may have had one
         self.opened = None
         crashpoint.count_from(assigned["nth"] - 1)
         try:
-            answer = self._prepare(assign + start, assigned["port"])
+            answer = self._prepare(assign + start)
         except OSError as error:
             return Trouble(f"cannot be started: {error.strerror}")
         if answer.startswith(exec_command.READY):
@@ -156,11 +158,11 @@ class Shim:
             return self._release()
         return Trouble.of_answer(answer) if answer else None
 
-    def _prepare(self, job: bytes, port: int) -> str:
+    def _prepare(self, job: bytes) -> str:
         """Return READY or why the command's process cannot become ready. Empty if the attempt was stopped before."""
         for _ in range(_TRIES):
             _write(self.command_fd, job)  # the process prepares while the record is written
-            self._record_start(port)
+            self._record_start()
             answer = os.read(self.failure_fd, 8192).decode()
             if answer or self._read_stop() is not None:
                 return answer
@@ -182,7 +184,7 @@ class Shim:
         crashpoint.reach("shim:after-exec")
         return Trouble.of_answer(trouble) if trouble else None
 
-    def _record_start(self, port: int) -> None:
+    def _record_start(self) -> None:
         crashpoint.reach("shim:before-start-record")
         self.started = boot_clock.now()
         self.folder.write_durably(
@@ -197,7 +199,7 @@ class Shim:
                 "start_time": self.pid_start_time,
                 "started_at": self.started.at,
                 "started_s": self.started.boot_s,
-                "port": port,
+                "port": self.port,
                 "cgroup": self.leaf.path if self.leaf else None,
                 "limit": _limit_record(self.limit),
                 "origin": self.origin,

@@ -76,7 +76,7 @@ def _gpus(controller: Controller, node: Node, body: AdoptRequest) -> tuple[GpuUu
     for job in controller.state.jobs.values():
         booking = holds_booking(job.status)
         pids = (getattr(job.status, "pid", None), getattr(job.status, "adopted_pid", None))
-        if booking is not None and booking.node == node.name and body.pid in pids:
+        if booking is not None and node.name in booking.nodes and body.pid in pids:
             raise _is_a_job(body.pid, job.id)
     seen = [
         (GpuUuid(reading.uuid), process.job)

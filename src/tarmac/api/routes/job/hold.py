@@ -185,6 +185,8 @@ def _queued(state: State, number: JobId) -> None:
 
 def _forced_booking(controller: Controller, job: Job, body: StartRequest) -> Booking:
     state = controller.state
+    if job.spec.request.node_count > 1:
+        raise invalid("start.several_nodes", job=job.id)
     named = gpus_named(state.nodes.values(), map(str, body.gpus_on or ()))
     if len(named) > 1:
         raise invalid("gpu.pinned_to_several_nodes", nodes=list(named))

@@ -255,8 +255,7 @@ async def renew(controller: Controller, jobs: list[Job]) -> None:
 
 
 def jobs_at_work(controller: Controller) -> list[Job]:
-    state = controller.state
-    return [state.jobs[number] for node in state.nodes.values() for number in node.host]
+    return controller.state.booked_jobs()
 
 
 async def job_story(context: Context, word: str) -> Story:

@@ -32,6 +32,24 @@ class Leftovers(Struct, kw_only=True):
     processes: list[LeftProcess]
 
 
+class PartView(Struct, kw_only=True):
+    """The part of a job on one of several nodes.
+
+    `state`: waiting (for the start of the first part), starting, running, succeeded, failed, unknown, or cancelled if
+    it did not start because another part ended before.
+    """
+
+    rank: int  # 0: the first
+    node: str
+    state: str
+    pid: int | None
+    exit_code: int | None
+    signal: int | None
+    message: str | None
+    is_cause: bool  # it ended badly first, so the others were stopped
+    log_path: str
+
+
 class AttemptView(Struct, kw_only=True):
     """One attempt. `state`: as of a job; also preempted, and requeued by a stop of the queue."""
 
@@ -135,6 +153,7 @@ class WholeJobView(JobView, kw_only=True):
     hint: str | None  # what to do about the reason
     why: list[str]
     pid: int | None
+    parts: list[PartView]  # of the latest attempt of a job on several nodes; empty for one node
     umask: int
     shell: str | None
     adopted: bool

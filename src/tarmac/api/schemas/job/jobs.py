@@ -98,6 +98,7 @@ class WaitAnswer(Struct, kw_only=True):
 class LogQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     stream: Literal["stdout", "stderr"] = "stdout"
     attempt: Annotated[int, Meta(ge=1, le=2**31)] | None = None
+    node: str | None = None  # of a job on several nodes: which one's output; null: the first's
     # Of a follower: the first attempt to read, or the newest if that one has not begun, so that none is skipped.
     from_attempt: Annotated[int, Meta(ge=1, le=2**31)] | None = None
     lines: Annotated[int, Meta(ge=0, le=10**12)] | None = None

@@ -11,6 +11,7 @@ class Requested(TypedDict, total=False):
     """What the job requested, under the names of a submit. Options at their default are left out."""
 
     gpus: Required[int]
+    node_count: int
     gpu_memory_bytes: int
     gpu_share: float
     gpu_models: list[str]

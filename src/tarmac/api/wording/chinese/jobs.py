@@ -59,6 +59,9 @@ MESSAGES: dict[str, Message] = {
         "有 {jobs} 个任务符合条件，一次最多移动 {most} 个", "可以用 `tarmac edit --priority` 调整它们的顺序"
     ),
     "start.wrong_count": Message("任务 {job} 申请了 {asked} 张 GPU，却指定了 {named} 张", "请指定 {asked} 张 GPU"),
+    "start.several_nodes": Message(
+        "任务 {job} 同时在多个节点上运行，不能强制启动", "可以把它移到最前面：`tarmac move {job} first`"
+    ),
     "start.no_machine": Message("没有可连接的机器拥有任务 {job} 申请的 {asked} 张 GPU", "请稍后重试"),
     "start.node_closed": Message(
         "任务 {job} 可以在 {node} 上启动，但{watch_only:select True=Tarmac 只监视该节点|False=该节点已停用}",
@@ -152,6 +155,7 @@ MESSAGES: dict[str, Message] = {
     ),
     "log.one_file": Message("任务 {job} 把每次运行的输出都写到同一个文件：{path}", "去掉 --attempt 可查看全部输出"),
     "log.merged": Message("任务 {job} 把 stdout 和 stderr 写到同一个文件", "去掉 --stderr 可同时查看两者"),
+    "log.not_on_node": Message("任务 {job} 不在节点 {node} 上运行", "请选择它的一个节点：{nodes}"),
     "log.not_started": Message("任务 {job} 尚未启动，还没有输出", "运行 `tarmac log -f {job}` 等待输出"),
     "log.error_alone": Message("error 不能与 lines、offset、since_s 或 follow 同时使用", "去掉 error，或去掉其他参数"),
     "log.no_error": Message(

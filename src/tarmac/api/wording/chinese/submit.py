@@ -127,6 +127,10 @@ MESSAGES: dict[str, Message] = {
         "{nodes:plural 这台机器|每个节点}都缺少该任务需要的文件或目录",
         "请在那里创建它并运行 `tarmac edit ID --cwd DIR`，或使用 --snapshot",
     ),
+    "submit.pinned_on_several_nodes": Message(
+        "--gpus-on 指定的是一个节点上的 GPU，而 --nodes 申请了多个节点",
+        "请去掉其中一个；--gpu-model 和 --min-gpu-mem 可在每个节点上选择 GPU",
+    ),
     "infeasible.too_few_nodes": Message(
         "申请了 {asked} 个节点；共 {of} 个，其中 {have} 个满足任务对每个节点的要求",
         "用 --nodes 减少申请；运行 `tarmac gpus` 查看各节点的 GPU",

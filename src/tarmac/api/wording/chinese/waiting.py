@@ -110,6 +110,7 @@ MESSAGES: dict[str, Message] = {
     "requested.exclude_nodes": Message("不在 {nodes} 上"),
     "requested.prefer_nodes": Message("优先在 {nodes} 上"),
     "requested.host_memory": Message("{size:size} 内存"),
+    "requested.nodes": Message("同时在 {nodes} 个节点上"),
     "requested.cpus": Message("{cpus} 个 CPU 核"),
     "requested.no_time_limit": Message("没有时间限制"),
     "requested.time_limit": Message("最多运行 {seconds:in_words}"),

@@ -70,6 +70,10 @@ MESSAGES: dict[str, Message] = {
     "start.wrong_count": Message(
         "job {job} requests {asked:n GPU}, but {named} {named:plural is|are} named", "name {asked:n GPU}"
     ),
+    "start.several_nodes": Message(
+        "job {job} runs on several nodes at once, so it cannot be started by force",
+        "move it to the front instead: `tarmac move {job} first`",
+    ),
     "start.no_machine": Message(
         "no reachable machine has the {asked:n GPU} that job {job} requests", "try again later"
     ),
@@ -197,6 +201,7 @@ MESSAGES: dict[str, Message] = {
         "job {job} writes the output of all attempts to one file: {path}", "leave out --attempt to print all of it"
     ),
     "log.merged": Message("job {job} writes stdout and stderr to one file", "leave out --stderr to print both"),
+    "log.not_on_node": Message("job {job} does not run on node {node}", "choose one of its nodes: {nodes}"),
     "log.not_started": Message(
         "job {job} has not started, so it has no output yet", "run `tarmac log -f {job}` to wait for it"
     ),

@@ -173,6 +173,10 @@ MESSAGES: dict[str, Message] = {
         "{nodes:plural this machine lacks|every node lacks} a file or directory that the job needs",
         "create it there and run `tarmac edit ID --cwd DIR`, or use --snapshot",
     ),
+    "submit.pinned_on_several_nodes": Message(
+        "--gpus-on names GPUs of one node, but --nodes asks for several",
+        "leave out one of the two; --gpu-model and --min-gpu-mem choose GPUs on every node",
+    ),
     "infeasible.too_few_nodes": Message(
         "requested {asked:n node}; {have} of {of} {have:plural has|have} what the job asks for on each node",
         "request fewer with --nodes; run `tarmac gpus` to list the GPUs of each node",

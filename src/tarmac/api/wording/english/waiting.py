@@ -132,6 +132,7 @@ MESSAGES: dict[str, Message] = {
     "requested.exclude_nodes": Message("not on {nodes}"),
     "requested.prefer_nodes": Message("preferably on {nodes}"),
     "requested.host_memory": Message("{size:size} of host memory"),
+    "requested.nodes": Message("on {nodes:n node} at once"),
     "requested.cpus": Message("{cpus:n CPU core}"),
     "requested.no_time_limit": Message("no time limit"),
     "requested.time_limit": Message("at most {seconds:in_words}"),

@@ -46,10 +46,14 @@ def stale_words(controller: Controller, job: Job) -> str | None:
         return None
     if (problem := degraded_words(controller)) is not None:
         return say("job.stale_unwritten", problem=problem)
-    if (away := away_words(controller, booking.node)) is not None:
-        return say("job.stale_away", away=away)
-    seconds = controller.fleet.silent_s(booking.node)
-    return None if seconds is None else say("agent.silent_for", node=None, seconds=seconds)
+    for name in booking.nodes:
+        if (away := away_words(controller, name)) is not None:
+            return say("job.stale_away", away=away)
+    silent = [(seconds, name) for name in booking.nodes if (seconds := controller.fleet.silent_s(name)) is not None]
+    if not silent:
+        return None
+    seconds, name = max(silent)
+    return say("agent.silent_for", node=name if booking.others else None, seconds=seconds)
 
 
 def away_words(controller: Controller, node: NodeName) -> str | None:
@@ -76,7 +80,8 @@ def wait_words(controller: Controller, numbers: Sequence[int]) -> str | None:
     held = [job.id for job in jobs if isinstance(job.status, Held | Draft)]
     if held and len(held) == len(jobs):
         return say("wait.held", jobs=held, first=held[0])
-    away = {booking.node for job in jobs if (booking := holds_booking(job.status)) is not None}
+    booked = (booking for job in jobs if (booking := holds_booking(job.status)) is not None)
+    away = {name for booking in booked for name in booking.nodes}
     lost = sorted(name for name in away if not controller.fleet.is_connected(name))
     if lost:
         return say("wait.node_away", node=lost[0])

@@ -152,10 +152,8 @@ def _of_closed_nodes(reason: NoNode | NodeAway | NodeDrained) -> str:
 
 def _of_machines(reason: TooFewGpus | TooFewNodesFree | CpuSlotsTaken | HostShort | HostBooked | NeverFits) -> str:
     match reason:
-        case TooFewGpus(asked=asked, free=free, total=total, gpus=gpus):
-            if jobs := holders_of(gpus):
-                return say("waiting.too_few_gpus_held", asked=asked, free=free, total=total, jobs=jobs)
-            return say("waiting.too_few_gpus", asked=asked, free=free, total=total)
+        case TooFewGpus():
+            return _of_gpus(reason)
         case TooFewNodesFree(asked=asked, free=free, gpus=gpus):
             return say("waiting.too_few_nodes", asked=asked, free=free, gpus=gpus)
         case CpuSlotsTaken(slots=slots):
@@ -170,6 +168,13 @@ def _of_machines(reason: TooFewGpus | TooFewNodesFree | CpuSlotsTaken | HostShor
             return infeasible(lack, nodes, only).message
         case _:
             assert_never(reason)
+
+
+def _of_gpus(reason: TooFewGpus) -> str:
+    asked, free, total = reason.asked, reason.free, reason.total
+    if jobs := holders_of(reason.gpus):
+        return say("waiting.too_few_gpus_held", asked=asked, free=free, total=total, jobs=jobs)
+    return say("waiting.too_few_gpus", asked=asked, free=free, total=total)
 
 
 def holders_of(gpus: tuple[tuple[int | GpuUuid, GpuReason], ...]) -> tuple[int, ...]:

@@ -267,10 +267,13 @@ def _runs_line(state: State, job: Job, now: float, progress: Progress) -> list[s
     booking = holds_booking(job.status)
     if booking is None or job.id not in state.jobs:
         return []
-    indices, since = [gpu.index for gpu in booking.gpus], _held_since(job, now)
-    gpus = say("gpu.list", indices=indices) if indices else None
-    until = _held_until(state, job, now, progress)
-    return [say("run.place", node=booking.node, gpus=gpus, since=since, until=until)]
+    since, until = _held_since(job, now), _held_until(state, job, now, progress)
+    lines = []
+    for place in booking.places:
+        indices = [gpu.index for gpu in place.gpus]
+        gpus = say("gpu.list", indices=indices) if indices else None
+        lines.append(say("run.place", node=place.node, gpus=gpus, since=since, until=until))
+    return lines
 
 
 def _stale_lines(controller: Controller, job: Job) -> list[str]:

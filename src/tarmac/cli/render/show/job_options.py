@@ -61,6 +61,10 @@ def min_gpu_memory(value: int, _: float) -> str:
     return f"{size(value)} of memory or more"
 
 
+def node_count(value: int, _: float) -> str:
+    return f"{value} at once, with this on each"
+
+
 def gpus_on(value: Sequence[int | str], _: float) -> str:
     return gpu_names(value)
 
@@ -123,7 +127,8 @@ def signal_name(value: int, _: float) -> str:
 RENDERERS: dict[str, Callable[..., str]] = {
     render.__name__: render
     for render in (
-        text, words, gpu_memory, gpu_share, gpu_models, min_gpu_memory, gpus_on, exclude_gpus, idle_below, only_nodes,
-        exclude_nodes, host_memory, cores, time_limit, grace, begin, fill, requeue, warning, signal_name, events,
+        text, words, node_count, gpu_memory, gpu_share, gpu_models, min_gpu_memory, gpus_on, exclude_gpus, idle_below,
+        only_nodes, exclude_nodes, host_memory, cores, time_limit, grace, begin, fill, requeue, warning, signal_name,
+        events,
     )
 }  # fmt: skip

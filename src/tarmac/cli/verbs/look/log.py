@@ -28,7 +28,7 @@ NO_MATCH = 1  # as grep
 CUT = "stopped searching for earlier lines after 64 MiB or 3 s; earlier output is left out"
 SAID: set[tuple[int, str]] = set()
 CONFLICTS = (("error", "follow"), ("error", "lines"), ("error", "since"), ("raw", "grep"))
-JOBS_ONLY = ("stderr", "attempt", "error", "grep", "raw", "since")
+JOBS_ONLY = ("stderr", "attempt", "error", "grep", "raw", "since", "node")
 
 
 def run(values: Values, words: list[str]) -> int:
@@ -117,6 +117,7 @@ def _fetch(
         attempt=values["attempt"],
         error=values["error"],
         since_s=None if values["since"] is None else max(0.0, time() - values["since"]),
+        node=values["node"],
         on_cut=lambda: _say_once(job, CUT),
         on_begin=begin,
         on_notice=tell,
@@ -213,6 +214,7 @@ VERB = Verb(
         Option("--raw", None, "print the bytes as they are, instead of what a terminal would show"),
         Option("--stderr", None, "print stderr, if it has a separate file"),
         Option("--attempt", None, "print the output of attempt N", "N", positive),
+        Option("--node", None, "of a job on several nodes: print the output of this node", "NODE"),
         *FILTERS,
         JSON,
     ),
@@ -221,6 +223,7 @@ VERB = Verb(
         ("tarmac log -f 7", "follow it"),
         ("tarmac log -n 20 7", "the last 20 lines"),
         ("tarmac log --attempt 1 7", "the output of the first attempt"),
+        ("tarmac log --node gpu02 7", "of a job on several nodes, what it printed on this one"),
         ("tarmac log --error 7", "from the traceback on"),
         ("tarmac log --grep 'loss|acc' 7", "only these lines; `(?i)` ignores case"),
         ("tarmac log --since 10m 7", "what was written in the last ten minutes"),

@@ -21,10 +21,11 @@ from tarmac.shared.units import duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tarmac.cli.parser import Values
     from tarmac.client import Client
+    from tarmac.client.answers import Part
     from tarmac.client.records import Job
 
 SENTENCES = ("message", "error", "hint", "stale", "warning", "why")
@@ -120,6 +121,16 @@ def _cut(text: str, room: int) -> list[str]:
     return [*lines, line]
 
 
+def _places(job: Job) -> Iterator[tuple[str, str]]:
+    """Where it runs or ran."""
+    if job.parts:
+        yield from _parts(job.parts)
+        return
+    for name, value in (("node", job.node), ("pid", job.pid)):
+        if value is not None:
+            yield name, safe(str(value))
+
+
 def _facts(job: Job) -> Iterator[tuple[str, str]]:
     yield from _news(job)
     yield "command", safe(command_of(job))
@@ -139,9 +150,7 @@ def _facts(job: Job) -> Iterator[tuple[str, str]]:
         from tarmac.cli.render.show.environment import python_words
 
         yield "python", python_words(job.python)
-    for name, value in (("node", job.node), ("pid", job.pid)):
-        if value is not None:
-            yield name, safe(str(value))
+    yield from _places(job)
     for link in job.links or ():
         yield link["kind"], safe(link["url"])
     yield from place_in_queue(job)
@@ -154,6 +163,23 @@ def _facts(job: Job) -> Iterator[tuple[str, str]]:
     if job.leftovers:
         yield "left behind", left_behind(job.leftovers)
     yield from _outputs(job)
+
+
+def _parts(parts: Sequence[Part]) -> Iterator[tuple[str, str]]:
+    """A line for each node of a job on several nodes."""
+    for part in parts:
+        words = [part["state"] if part["state"] != "cancelled" else "not started"]
+        if part["pid"] is not None and part["state"] == "running":
+            words.append(f"pid {part['pid']}")
+        if part["signal"] is not None:
+            words.append(f"ended by {signal_name(part['signal'])}")
+        elif part["exit_code"]:
+            words.append(f"exit code {part['exit_code']}")
+        if part["message"]:
+            words.append(part["message"])
+        if part["is_cause"]:
+            words.append("the others were stopped because of it")
+        yield f"node {part['rank']}", safe(f"{part['node']}: {', '.join(words)}")
 
 
 def _descent(job: Job) -> Iterator[tuple[str, str]]:

@@ -213,6 +213,8 @@ def edited_request(request: Request, given: dict[str, Any], names: GpuNames) -> 
         raise invalid("submit.pinned_count", gpus=changed.gpus, pinned=pinned)
     if set(changed.gpus_on) & set(changed.exclude_gpus):
         raise invalid("submit.pinned_and_excluded")
+    if pinned and changed.node_count > 1:
+        raise invalid("submit.pinned_on_several_nodes")
     if changed.is_shared and changed.gpus == 0:
         raise invalid("submit.share_of_no_gpu")
     return changed

@@ -114,7 +114,7 @@ def _start(state: State, job: Job, part: int, report: JobStarted, now: float) ->
     progress = replace(progress, starts=(*progress.starts, started))
     if part:
         _store(state, job, progress)
-        detail = {"part": part, "node": booking.nodes[part], "pid": report.pid}
+        detail = {"part": part, "on": booking.nodes[part], "pid": report.pid}
         tell(state, job, "PartStarted", now, detail)
         is_first = isinstance(job.status, Starting)  # the first part ended well before its start was reported
         return Noted([_freeze(job, part)] if isinstance(job.status, Paused) else [], report if is_first else None)
@@ -133,7 +133,7 @@ def _end(state: State, job: Job, end: PartEnd, now: float) -> Noted:
     sends = not progress.are_others_sent and progress.cause is None and not was_ending
     progress = replace(progress, are_others_sent=progress.are_others_sent or sends)
     _store(state, job, progress)
-    detail = {"part": end.part, "node": booking.nodes[end.part], "how": end.kind}
+    detail = {"part": end.part, "on": booking.nodes[end.part], "how": end.kind}
     tell(state, job, "PartEnded", now, detail | {"exit_code": end.exit_code, "signal": end.signal})
     if len(progress.ends) == len(booking.nodes):
         return Noted([], _report_of_all(job, progress))
