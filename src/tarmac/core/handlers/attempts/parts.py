@@ -72,9 +72,13 @@ def note_never(state: State, job: Job, node: NodeName, now: float) -> Noted:
 def is_ending(job: Job) -> bool:
     """True if no further part may start: the attempt was asked to stop, or one of its parts ended badly."""
     status, booking = job.status, _booking(job)
-    assert isinstance(status, Booked)
-    is_stopped = asked_grace_s(status) is not None or isinstance(status, Unknown)
-    return is_stopped or _progress(booking).cause is not None
+    return _is_asked(job) or isinstance(status, Unknown) or _progress(booking).cause is not None
+
+
+def _is_asked(job: Job) -> bool:
+    """Did a person, a preemption or a stop of the queue ask all of it to stop?"""
+    assert isinstance(job.status, Booked)
+    return asked_grace_s(job.status) is not None
 
 
 def without_unsent(booking: Booking, now: float) -> Booking:
@@ -128,7 +132,7 @@ def _end(state: State, job: Job, end: PartEnd, now: float) -> Noted:
     booking, was_ending = _booking(job), is_ending(job)
     progress = _progress(booking)
     progress = replace(progress, ends=(*progress.ends, end))
-    if end.is_bad and progress.cause is None:
+    if end.is_bad and progress.cause is None and not _is_asked(job):
         progress = _drop_unsent(booking, replace(progress, cause=end.part), now)
     sends = not progress.are_others_sent and progress.cause is None and not was_ending
     progress = replace(progress, are_others_sent=progress.are_others_sent or sends)
@@ -146,7 +150,7 @@ def _lose(state: State, job: Job, part: int, report: RunReport) -> Noted:
     """The shim of a part was killed, and its processes are left. They are the owner's to stop; the others end now."""
     booking, was_ending = _booking(job), is_ending(job)
     progress = _progress(booking)
-    if progress.cause is not None:
+    if progress.cause is not None or _is_asked(job):
         return Noted([], report)
     assert isinstance(report, JobLost)
     _store(state, job, _drop_unsent(booking, replace(progress, cause=part), report.at))
@@ -155,15 +159,15 @@ def _lose(state: State, job: Job, part: int, report: RunReport) -> Noted:
 
 
 def _report_of_all(job: Job, progress: PartsProgress) -> RunReport:
-    """The report that decides how the attempt ended: that of the first part that ended badly, else of the first part.
+    """The report that decides how the attempt ended: that of the part because of which the others were stopped.
 
-    If it was stopped and all parts ended well, one that was asked to stop tells more than one that ended before.
+    If there is none, because all ended well or were asked to stop: of one whose end is not known, else of the first
+    that ended badly, else of one that was still running when it was asked to stop, else of the first part.
     """
     ends = {end.part: end for end in progress.ends}
-    if progress.cause is not None:
-        deciding = ends[progress.cause]
-    else:
-        deciding = next((end for end in progress.ends if end.was_signalled), ends[0])
+    ranks = (lambda end: end.kind in {"lost", "gone"}, lambda end: end.is_bad, lambda end: bool(end.was_signalled))
+    known = (next(filter(rank, progress.ends), None) for rank in ranks)
+    deciding = ends[progress.cause] if progress.cause is not None else next(filter(None, known), ends[0])
     at = max(end.at for end in progress.ends)
     peaks = [end.peak_gpu_memory_bytes for end in progress.ends if end.peak_gpu_memory_bytes is not None]
     first = next((start for start in progress.starts if start.part == 0), None)
