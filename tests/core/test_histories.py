@@ -45,7 +45,7 @@ T = TypeVar("T")
 pytestmark = pytest.mark.timeout(3600)  # many take long, see `effort`
 
 one_of = st.integers(0, 10_000)  # selects one of the existing objects
-A, B = NodeName("a"), NodeName("b")
+A, B, C = NodeName("a"), NodeName("b"), NodeName("c")
 request = st.builds(
     Request,
     gpus=st.sampled_from([1, 1, 1, 2, 3, 0]),
@@ -53,9 +53,14 @@ request = st.builds(
     exclude_nodes=st.sampled_from([(), (), (), (A,), (B,)]),
     prefer_nodes=st.sampled_from([(), (), (), (B,), (A, B)]),
 )
+several = st.builds(
+    lambda wide, **more: Request(gpus=wide[0], node_count=wide[1], **more),
+    st.sampled_from([(1, 2), (1, 2), (2, 2), (1, 3), (0, 2)]),
+    prefer_nodes=st.sampled_from([(), (), (B,), (C, A)]),
+)
 spec = st.builds(
     lambda asked, **more: replace(a_spec(**more), request=asked),
-    request,
+    st.one_of(request, request, several),
     owner=st.sampled_from(["ann", "bob"]),
     priority=st.sampled_from([10, 10, 5, 20]),
     retries=st.sampled_from([0, 0, 1, 2]),
@@ -71,7 +76,7 @@ def pick(those: Sequence[T], number: int) -> T:
 class Histories(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.world = World(a=3, b=1)
+        self.world = World(a=3, b=1, c=2)
         self.driver = Driver(self.world)
         self.is_grouping = False  # several events share the next commit
         self.is_smooth = True  # commands and reports arrive at once
@@ -306,7 +311,7 @@ class Histories(RuleBasedStateMachine):
         job = pick(list(self.driver.state.jobs.values()), number)
         on = getattr(job.status, "booking", None)
         for node in self.nodes:
-            if attempt != job.attempt or on is None or node.name != on.node:
+            if attempt != job.attempt or on is None or node.name not in on.nodes:
                 self.feed(Reported(node=node.name, report=says(job.id, attempt=attempt)))
 
     @precondition(lambda self: self.driver.state.jobs)

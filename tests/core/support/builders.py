@@ -29,7 +29,7 @@ BOX = NodeName("box")
 NOW = 200.0
 
 
-def a_spec(*, gpus: int = 1, **more: Any) -> JobSpec:
+def a_spec(*, gpus: int = 1, nodes: int = 1, **more: Any) -> JobSpec:
     asked: dict[str, Any] = {
         "owner": "ann",
         "command": ("python", "train.py"),
@@ -38,7 +38,7 @@ def a_spec(*, gpus: int = 1, **more: Any) -> JobSpec:
         "umask": 0o022,
         "environment": "e0",
     }
-    return JobSpec(request=Request(gpus=gpus), **{**asked, **more})
+    return JobSpec(request=Request(gpus=gpus, node_count=nodes), **{**asked, **more})
 
 
 def a_job(

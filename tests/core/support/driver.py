@@ -183,7 +183,9 @@ class Driver:
 
     def _carry_out(self, link: int, command: Command) -> None:
         node = self.world.nodes[_node(command)]
-        assert not isinstance(command, SignalJob) or command.job in self.stop_asked, f"nobody asked for {command}"
+        if isinstance(command, SignalJob):
+            has_reason = command.job in self.stop_asked or self.world.has_cause(command.job, command.attempt)
+            assert has_reason, f"nobody asked for {command}"
         if link and link == node.link:
             node.commands.append(command)
 
@@ -247,50 +249,53 @@ class Driver:
 
     def compare_end(self, job: Job) -> None:
         """The stored end of a job equals its end in the world."""
-        key = (job.id, job.attempt)
-        run, end = self.world.runs.get(key), self.world.ends.get(key)
-        assert run is None or run.phase == "over", f"job {job.id} has ended here, not there: {run}"
+        ends = self.world.ends_of(job.id, job.attempt)
+        living = [run for run in self.world.runs.values() if run.key[0] == job.id and run.phase != "over"]
+        assert not living, f"job {job.id} has ended here, not there: {living}"
         match job.status:
             case Succeeded():
-                assert end == ("exit", 0, None)
+                assert ends == [("exit", 0, None)] * job.spec.request.node_count
             case Failed(reason="launch"):
-                assert end == ("launch", None, None)
+                assert ("launch", None, None) in ends
             case Failed(reason=reason, exit_code=exit_code, signal=signal):
-                assert end == ("exit", exit_code, signal)
+                assert ("exit", exit_code, signal) in ends
                 assert reason == ("exit" if signal is None else "signal")
             case Cancelled(booking=None):
                 assert job.id in self.stop_asked, "it waited, perhaps after an attempt"
             case Cancelled(exit_code=exit_code, signal=signal):
-                assert end is None or end in {("exit", exit_code, signal), ("launch", None, None)}
-                assert end is not None or key not in self.world.begun
+                assert not ends or {("exit", exit_code, signal), ("launch", None, None)} & set(ends)
+                assert ends or not [key for key in self.world.begun if key[:2] == (job.id, job.attempt)]
                 assert job.id in self.stop_asked
             case Unknown():
-                assert end == ("lost", None, None)
+                assert ("lost", None, None) in ends
             case _:
                 raise AssertionError(job.status)
+        bad = {kind_of(end) for end in ends} - {"success"}
         if job.id in self.stop_asked:
             assert isinstance(job.status, Cancelled | Unknown)
-        elif end is not None and kind_of(end) in job.spec.retry_on:
+        elif not bad:
+            assert isinstance(job.status, Succeeded)
+        elif bad <= set(job.spec.retry_on):
             since = max(self.world.by_hand.get(job.id, ()), default=0)
             assert job.attempt - since > job.spec.retries, f"job {job.id} ended with retries left"
         recorded = [attempt for number, attempt in self.attempts if number == job.id]
         assert recorded == sorted(set(recorded)), "an attempt is recorded twice"
-        assert {attempt for number, attempt in self.world.ends if number == job.id} <= set(recorded)
+        assert {attempt for number, attempt, _ in self.world.ends if number == job.id} <= set(recorded)
 
     def compare_living(self) -> None:
         """Every attempt that has or may get a process tree has a booking."""
         for run in self.world.in_phase("launching", "alive", "orphaned"):
             job = self.stored(run.key[0])
             assert not is_ended(job.status)
-            assert _start(job) == (run.key[0], run.node, run.gpus)
+            assert (run.node, run.gpus) in _start(job)[1]
             assert job.attempt == run.key[1]
 
 
 def _node(command: Command) -> NodeName:
-    return command.booking.node if isinstance(command, StartJob) else command.node
+    return command.place.node if isinstance(command, StartJob) else command.node
 
 
-def _start(job: Job) -> tuple[int, str, tuple[str, ...]]:
+def _start(job: Job) -> reference.Start:
     booking = job.status.booking  # type: ignore[union-attr]
     assert booking is not None
-    return job.id, booking.node, tuple(gpu.uuid for gpu in booking.gpus)
+    return job.id, tuple((place.node, tuple(gpu.uuid for gpu in place.gpus)) for place in booking.places)

@@ -8,7 +8,8 @@ from typing import TypeAlias
 from tarmac.core.model.job import Job, Request
 from tarmac.core.model.status import Queued, Running, Starting, Stopping, Unknown
 
-Start: TypeAlias = tuple[int, str, tuple[str, ...]]  # job, node, uuids
+Place: TypeAlias = tuple[str, tuple[str, ...]]  # node, uuids
+Start: TypeAlias = tuple[int, tuple[Place, ...]]  # job, and a place on each of its nodes
 
 
 @dataclass(kw_only=True)
@@ -36,14 +37,17 @@ class Floor:
             if isinstance(status, Starting | Running | Stopping) or (
                 isinstance(status, Unknown) and status.ended_at is None
             ):
-                self.take(job.id, status.booking.node, tuple(gpu.uuid for gpu in status.booking.gpus))
+                places = status.booking.places
+                self.take(job.id, tuple((one.node, tuple(gpu.uuid for gpu in one.gpus)) for one in places))
 
-    def take(self, job: int, node: str, uuids: tuple[str, ...]) -> None:
-        for uuid in uuids:
-            assert (node, uuid) not in self.holders, f"{uuid} is held twice"
-            self.holders[node, uuid] = job
-        if not uuids:
-            self.slots_taken[node] = self.slots_taken.get(node, 0) + 1
+    def take(self, job: int, places: tuple[Place, ...]) -> None:
+        assert len({node for node, _ in places}) == len(places), f"job {job} is twice on a node"
+        for node, uuids in places:
+            for uuid in uuids:
+                assert (node, uuid) not in self.holders, f"{uuid} is held twice"
+                self.holders[node, uuid] = job
+            if not uuids:
+                self.slots_taken[node] = self.slots_taken.get(node, 0) + 1
 
     def running(self, owner: str) -> int:
         """GPUs in use by this owner."""
@@ -52,15 +56,15 @@ class Floor:
     def free(self, node: str) -> tuple[str, ...]:
         return tuple(uuid for uuid in self.told[node].uuids if (node, uuid) not in self.holders)
 
-    def place(self, request: Request, nodes: list[str]) -> tuple[str, tuple[str, ...]] | None:
-        """On a preferred node; else on the fullest (to spread: the emptiest) that fits; the first of equals."""
+    def place(self, request: Request, nodes: list[str]) -> tuple[Place, ...] | None:
+        """On preferred nodes; then on the fullest (to spread: the emptiest) that fit; the first of equals."""
         fitting = [name for name in nodes if self._fits(request, name)]
-        if not fitting:
+        if len(fitting) < request.node_count:
             return None
-        preferred = [name for name in request.prefer_nodes if name in fitting]
         sign = 1 if self.placement == "pack" else -1
-        name = preferred[0] if preferred else min(fitting, key=lambda name: sign * len(self.free(name)))
-        return name, self.free(name)[: request.gpus]
+        preferred = [name for name in request.prefer_nodes if name in fitting]
+        others = sorted((name for name in fitting if name not in preferred), key=lambda name: sign * len(self.free(name)))
+        return tuple((name, self.free(name)[: request.gpus]) for name in [*preferred, *others][: request.node_count])
 
     def may_run(self, request: Request, name: str) -> bool:
         """Whatever is free there."""
@@ -87,9 +91,9 @@ def starts(floor: Floor, waiting: list[Job], nodes: list[str], policy: str) -> l
         if placed is None:
             left = [other for other in left if not _is_alike(other, job)]
         else:
-            floor.take(job.id, *placed)
+            floor.take(job.id, placed)
             floor.owners[job.id] = job.spec.owner
-            found.append((job.id, *placed))
+            found.append((job.id, placed))
     return found
 
 

@@ -29,7 +29,7 @@ from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import JobSpec
 from tests.core.support.builders import numbered_gpus
 
-Key: TypeAlias = tuple[JobId, int]
+Key: TypeAlias = tuple[JobId, int, NodeName]  # an attempt may have a part on each of several nodes
 End: TypeAlias = tuple[str, int | None, int | None]  # exit, launch or lost; exit code; signal
 
 
@@ -104,46 +104,62 @@ class World:
             case StartJob():
                 self._start(node, command)
             case SignalJob():
-                run = self.runs.get((command.job, command.attempt))
+                run = self.runs.get((command.job, command.attempt, node.name))
                 if run is not None:
                     run.is_signalled, run.is_paused = True, False
             case PauseJob():
-                run = self.runs.get((command.job, command.attempt))
+                run = self.runs.get((command.job, command.attempt, node.name))
                 if run is not None and not run.is_signalled:
                     run.is_paused = command.is_paused
             case ForgetRun():
-                run = self.runs.get((command.job, command.attempt))
-                if run is not None and run.node == node.name:
+                run = self.runs.get((command.job, command.attempt, node.name))
+                if run is not None:
                     assert run.phase == "over", f"told to forget {run} which is not over"
                     del self.runs[run.key]
 
     def _start(self, node: FakeNode, command: StartJob) -> None:
-        key = (command.job, command.attempt)
+        key = (command.job, command.attempt, node.name)
         run = self.runs.get(key)
         if run is None:
             assert key not in self.begun, f"attempt {key} starts a second time"
             assert self._may_follow(command), f"attempt {key} has no reason to start"
-            gpus = tuple(gpu.uuid for gpu in command.booking.gpus)
+            assert command.place.node == node.name, f"{command} went to {node.name}"
+            assert not command.part or self._has_first(command), f"{key} starts before the first part"
+            gpus = tuple(gpu.uuid for gpu in command.place.gpus)
             self.runs[key] = Run(key=key, node=node.name, gpus=gpus)
         elif run.report is not None:
             self._send(run.report, run.node)
 
     def _may_follow(self, command: StartJob) -> bool:
         """No other attempt is under way; the ends of earlier ones were to be retried, or a person retried the job."""
-        earlier = [(command.job, number) for number in range(1, command.attempt)]
-        later = [attempt for job, attempt in self.begun if job == command.job and attempt > command.attempt]
-        if later or any(run.key[0] == command.job and run.phase != "over" for run in self.runs.values()):
+        later = [attempt for job, attempt, _ in self.begun if job == command.job and attempt > command.attempt]
+        others = (run for run in self.runs.values() if run.key[0] == command.job and run.key[1] != command.attempt)
+        if later or any(run.phase != "over" for run in others):
             return False
         spec, by_hand = self.specs[command.job], self.by_hand.get(command.job, set())
         retries = 0
-        for key in earlier:
-            if key[1] in by_hand:
+        for number in range(1, command.attempt):
+            kinds = {kind_of(end) for end in self.ends_of(command.job, number)}
+            if number in by_hand:
                 retries = 0
-            elif key not in self.ends or kind_of(self.ends[key]) not in spec.retry_on or retries >= spec.retries:
+            elif not kinds & set(spec.retry_on) or retries >= spec.retries:
                 return False
             else:
                 retries += 1
         return True
+
+    def _has_first(self, command: StartJob) -> bool:
+        """The first part has begun, and no part has ended badly as far as its own node knows."""
+        return (command.job, command.attempt, command.booking.node) in self.begun
+
+    def ends_of(self, job: int, attempt: int) -> list[End]:
+        """How the parts of an attempt ended."""
+        return [end for key, end in self.ends.items() if key[:2] == (job, attempt)]
+
+    def has_cause(self, job: int, attempt: int) -> bool:
+        """A part of the attempt ended badly or was lost, which is a reason to stop the others."""
+        orphans = any(run.key[:2] == (job, attempt) and run.phase == "orphaned" for run in self.runs.values())
+        return orphans or any(kind_of(end) != "success" for end in self.ends_of(job, attempt))
 
     # Spontaneous changes
 
@@ -159,7 +175,7 @@ class World:
             assert len([other for other in others if not other.gpus]) < slots, f"{run} exceeds {slots} slots"
         self.begun.add(run.key)
         run.phase, run.started_at = "alive", float(next(self._ticks))
-        job, attempt = run.key
+        job, attempt, _ = run.key
         self._tell(run, JobStarted(job=job, attempt=attempt, pid=1000 + job, started_at=run.started_at))
 
     def vanish(self, run: Run) -> None:
@@ -168,12 +184,12 @@ class World:
         del self.runs[run.key]
 
     def fail_launch(self, run: Run) -> None:
-        job, attempt = run.key
+        job, attempt, _ = run.key
         message = f"no program, {next(self._ticks)}"
         self._end(run, ("launch", None, None), LaunchFailed(job=job, attempt=attempt, message=message, at=1.0))
 
     def end(self, run: Run, exit_code: int | None, signal: int | None) -> None:
-        job, attempt = run.key
+        job, attempt, _ = run.key
         report = JobExited(
             job=job,
             attempt=attempt,
@@ -187,7 +203,7 @@ class World:
         self._end(run, ("exit", exit_code, signal), report)
 
     def kill_shim(self, run: Run, *, is_alive: bool) -> None:
-        job, attempt = run.key
+        job, attempt, _ = run.key
         report = JobLost(job=job, attempt=attempt, message="shim killed", is_alive=is_alive, at=1.0)
         if is_alive:
             run.phase = "orphaned"
@@ -196,7 +212,7 @@ class World:
             self._end(run, ("lost", None, None), report)
 
     def lose_tree(self, run: Run) -> None:
-        job, attempt = run.key
+        job, attempt, _ = run.key
         self._end(run, ("lost", None, None), TreeGone(job=job, attempt=attempt, at=float(next(self._ticks))))
 
     def reboot(self, node: FakeNode) -> None:

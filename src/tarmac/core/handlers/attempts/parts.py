@@ -23,6 +23,8 @@ from tarmac.core.model.status import Booked, Paused, Starting, Unknown
 from tarmac.core.story import tell
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tarmac.core.events import RunReport
     from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import Job
@@ -40,11 +42,11 @@ _KINDS: dict[type[Any], PartEndKind] = {
 class Noted(NamedTuple):
     """What follows from the report of a part."""
 
-    commands: list[Command]
+    commands: Sequence[Command]
     of_all: RunReport | None = None  # the report that counts for the attempt, if there is one now
 
 
-NOTHING = Noted([])
+NOTHING = Noted(())
 
 
 def has_parts(job: Job) -> bool:
